@@ -1,0 +1,2 @@
+// Linking this module replaces malloc with jemalloc; mallctl reads its statistics.
+#include <jemalloc/jemalloc.h>

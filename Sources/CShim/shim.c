@@ -1,0 +1,57 @@
+#define _GNU_SOURCE
+#define XXH_INLINE_ALL
+#include "CShim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+uint64_t shim_hash64(const void *bytes, size_t length, uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes, length, seed);
+}
+
+int shim_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
+static int lock_operation(int descriptor, int command, short type, int64_t byte,
+                          struct flock *description) {
+  memset(description, 0, sizeof *description);
+  description->l_type = type;
+  description->l_whence = SEEK_SET;
+  description->l_start = byte;
+  description->l_len = 1;
+  for (;;) {
+    if (fcntl(descriptor, command, description) == 0) return 0;
+    if (errno != EINTR) return errno;
+  }
+}
+
+int shim_lock_byte(int descriptor, int64_t byte, int exclusive, int wait) {
+  struct flock description;
+  return lock_operation(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK,
+                        exclusive ? F_WRLCK : F_RDLCK, byte, &description);
+}
+
+int shim_unlock_byte(int descriptor, int64_t byte) {
+  struct flock description;
+  return lock_operation(descriptor, F_OFD_SETLK, F_UNLCK, byte, &description);
+}
+
+int shim_byte_is_locked(int descriptor, int64_t byte) {
+  struct flock description;
+  int failure = lock_operation(descriptor, F_OFD_GETLK, F_WRLCK, byte, &description);
+  if (failure != 0) return -failure;
+  return description.l_type != F_UNLCK;
+}
+
+void shim_thread_name(char *buffer, size_t capacity) {
+  if (pthread_getname_np(pthread_self(), buffer, capacity) != 0 && capacity > 0) buffer[0] = 0;
+}
+
+void shim_set_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+uint64_t shim_thread_identifier(void) { return (uint64_t)syscall(SYS_gettid); }

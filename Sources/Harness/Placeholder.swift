@@ -1,0 +1,1 @@
+// Made by the layer's first file.

@@ -1,0 +1,71 @@
+// The seam between the engine and files. Every system call on a file goes through these protocols,
+// so that a simulated disk can record, cut, tear, reorder and fail them.
+// What may not live here: policy (what to write, when to sync); that is Storage's.
+
+/// How a file is opened.
+package struct OpenMode: OptionSet, Sendable {
+  package let rawValue: Int
+  package init(rawValue: Int) { self.rawValue = rawValue }
+  /// Reading and writing; without it reading only.
+  package static let writable = OpenMode(rawValue: 1)
+  /// Made when missing.
+  package static let create = OpenMode(rawValue: 2)
+  /// Fails when it is there already.
+  package static let exclusive = OpenMode(rawValue: 4)
+}
+
+/// What one file is, whatever its path: links and relative paths give the same identity.
+package struct FileIdentity: Hashable, Sendable {
+  package let device: UInt64
+  package let inode: UInt64
+  package init(device: UInt64, inode: UInt64) {
+    self.device = device
+    self.inode = inode
+  }
+}
+
+/// Files by path.
+package protocol FileSystem: Sendable {
+  func open(_ path: String, _ mode: OpenMode) throws(SystemError) -> any File
+  /// An anonymous file in memory that is gone with its last use.
+  func openInMemory(name: String) throws(SystemError) -> any File
+  func exists(_ path: String) -> Bool
+  func isDirectory(_ path: String) -> Bool
+  func remove(_ path: String) throws(SystemError)
+  func rename(_ path: String, to newPath: String) throws(SystemError)
+  /// Makes creations, renames and removals in a folder durable.
+  func synchronizeFolder(_ path: String) throws(SystemError)
+  /// True for network file systems, whose locks and maps cannot be trusted.
+  func isOnNetwork(_ path: String) -> Bool
+}
+
+/// One open file. Calls may come from several threads.
+package protocol File: AnyObject, Sendable {
+  var path: String { get }
+  func identity() throws(SystemError) -> FileIdentity
+  func length() throws(SystemError) -> UInt64
+  /// Grows with zeros or cuts.
+  func setLength(_ length: UInt64) throws(SystemError)
+  /// Reads up to `buffer.count` bytes; fewer only at the end of the file.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SystemError) -> Int
+  /// Writes all of `buffer`; continues after short writes.
+  func write(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
+  /// Makes what was written before durable (fdatasync).
+  func synchronize() throws(SystemError)
+  /// Maps `length` bytes from the file's start for reading; may reach past its end.
+  func map(length: Int) throws(SystemError) -> any FileMapping
+  /// Maps `length` bytes for reading and writing, shared between processes.
+  func mapShared(length: Int) throws(SystemError) -> any FileMapping
+  /// Locks one byte for this open file. Returns false when it is taken and `wait` is false.
+  func lockByte(_ byte: Int64, exclusive: Bool, wait: Bool) throws(SystemError) -> Bool
+  func unlockByte(_ byte: Int64) throws(SystemError)
+  /// Whether another open file holds a lock on the byte.
+  func isByteLocked(_ byte: Int64) throws(SystemError) -> Bool
+}
+
+/// An address range backed by a file. Unmapped when the last reference goes.
+package protocol FileMapping: AnyObject, Sendable {
+  /// Start of the range. Valid while this object lives.
+  var base: UnsafeMutableRawPointer { get }
+  var length: Int { get }
+}

@@ -1,0 +1,26 @@
+// What a failed system call says. Storage turns it into a StorageError once.
+internal import Glibc
+
+/// A failed system call: its name, the file it was about, and errno.
+package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
+  package let call: String
+  package let path: String
+  package let code: Int32
+
+  package init(call: String, path: String, code: Int32) {
+    self.call = call
+    self.path = path
+    self.code = code
+  }
+
+  /// The text of errno, as strerror gives it.
+  package var reason: String { String(cString: strerror(code)) }
+
+  package var description: String { "\(call) on '\(path)' failed: \(reason) (errno \(code))" }
+
+  package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
+  package var isMissing: Bool { code == ENOENT }
+  package var isPermission: Bool { code == EACCES || code == EPERM || code == EROFS }
+  package var isDirectory: Bool { code == EISDIR }
+  package var alreadyExists: Bool { code == EEXIST }
+}

@@ -1,0 +1,89 @@
+// The one place that turns a reference into a pointer. Readers and write transactions both read
+// through a BlockReader; it verifies a block's checksum at the first touch by this process.
+public import Synchronization
+
+/// A view of one version's blocks, or of a running write transaction's.
+///
+/// Valid while the snapshot or transaction that gave it lives. Small and trivial: pass it by value.
+@frozen @usableFromInline
+package struct BlockReader: @unchecked Sendable {
+  // @unchecked: the pointers are into a mapping kept alive by the snapshot or transaction that hands
+  // the reader out; mapped blocks are immutable, and `verified` is atomic.
+  @usableFromInline let base: UnsafeRawPointer
+  /// Offsets below this are inside the mapping.
+  @usableFromInline let limit: UInt64
+  /// One bit a 16-byte unit: set once the block that starts there was verified.
+  @usableFromInline let verified: UnsafeMutablePointer<Atomic<UInt64>>
+  /// Pointers of the running transaction's provisional blocks, by number.
+  @usableFromInline let provisional: UnsafePointer<UnsafeMutableRawPointer>?
+  /// Verifies on first touch. Kept alive by whoever keeps the mapping alive.
+  @usableFromInline let verifier: Unmanaged<BlockVerifier>
+
+  package init(
+    base: UnsafeRawPointer, limit: UInt64, verified: UnsafeMutablePointer<Atomic<UInt64>>,
+    provisional: UnsafePointer<UnsafeMutableRawPointer>?, verifier: Unmanaged<BlockVerifier>
+  ) {
+    self.base = base
+    self.limit = limit
+    self.verified = verified
+    self.provisional = provisional
+    self.verifier = verifier
+  }
+
+  /// The bytes of a block, header first.
+  ///
+  /// Stops with file, block and version when the block is damaged.
+  /// - Complexity: O(1); O(block length) at the first touch by this process.
+  @inlinable @inline(__always)
+  package func pointer(_ reference: BlockReference) -> UnsafeRawPointer {
+    let raw = reference.rawValue
+    if _fastPath(raw < limit) {
+      let unit = raw >> 4
+      // Relaxed: a bit only spares a repeated check of immutable bytes; it publishes nothing.
+      let word = verified[Int(truncatingIfNeeded: unit >> 6)].load(ordering: .relaxed)
+      if _fastPath(word & (1 << (unit & 63)) != 0) {
+        return base + Int(truncatingIfNeeded: raw)
+      }
+    } else if raw >> 63 == 1, let provisional {
+      return UnsafeRawPointer(provisional[Int(truncatingIfNeeded: raw & 0xffff_ffff)])
+    }
+    return verifiedPointer(reference)
+  }
+
+  @inline(never) @usableFromInline
+  func verifiedPointer(_ reference: BlockReference) -> UnsafeRawPointer {
+    verifier._withUnsafeGuaranteedRef { $0.verifyOrStop(reference) }
+    return base + Int(reference.rawValue)
+  }
+
+  /// Verifies a block without stopping. Used where damage has to become a typed error.
+  package func verify(_ reference: BlockReference) throws(StorageError) {
+    if reference.isProvisional { return }
+    try verifier.takeUnretainedValue().verify(reference)
+  }
+}
+
+/// Checks blocks at their first touch. Storage's mapping is the real one.
+@usableFromInline
+package class BlockVerifier: @unchecked Sendable {
+  // @unchecked: subclasses hold immutable or atomic state only.
+  package init() {}
+
+  /// Verifies range, length and checksum, and marks the block as verified.
+  package func verify(_ reference: BlockReference) throws(StorageError) {
+    throw .damaged(path: "(none)", block: reference.rawValue, version: 0, reason: "no file is open")
+  }
+
+  func verifyOrStop(_ reference: BlockReference) {
+    do {
+      try verify(reference)
+    } catch {
+      stopForDamage(error)
+    }
+  }
+}
+
+/// The funnel through which a getter that cannot throw stops on damaged bytes.
+package func stopForDamage(_ error: StorageError) -> Never {
+  fatalError("\(error)")
+}

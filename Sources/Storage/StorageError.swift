@@ -1,0 +1,70 @@
+// Everything that can go wrong below the object layer. RealmSwift maps it once to Realm.Error.
+package import Platform
+
+/// An error of the storage engine: what, where, and what to do.
+package enum StorageError: Error, Equatable, Sendable {
+  /// A system call failed.
+  case system(SystemError)
+  /// The disk or quota is full; nothing of the transaction is in the file.
+  case diskFull(SystemError)
+  case fileNotFound(path: String)
+  case parentMissing(path: String)
+  case permissionDenied(path: String, reason: String)
+  case isDirectory(path: String)
+  /// Not a file of this format: foreign, empty of sense, or truncated.
+  case notADatabase(path: String, reason: String)
+  /// A vendor's file or a newer format.
+  case unsupportedFormat(path: String, reason: String)
+  case formatUpgradeRequired(path: String, reason: String)
+  /// Bytes that fail their checksum or point nowhere.
+  case damaged(path: String, block: UInt64, version: UInt64, reason: String)
+  case incompatibleLockFile(path: String, reason: String)
+  case addressSpaceExhausted(path: String)
+  /// Open with other settings, or in another process.
+  case alreadyOpen(path: String, reason: String)
+  /// A sync failed earlier: nothing more can be written until everyone has closed the file.
+  case previousSyncFailure(path: String, reason: String)
+  case tooManyVersions(path: String, limit: UInt64, live: UInt64)
+  case readOnly(path: String)
+  case invariant(path: String, reason: String)
+}
+
+extension StorageError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .system(let error): return error.description
+    case .diskFull(let error):
+      return "The disk is full: \(error). The transaction was rolled back; free space and try again."
+    case .fileNotFound(let path):
+      return "No file at '\(path)'. A read-only Realm is never created; check the path."
+    case .parentMissing(let path):
+      return "The folder of '\(path)' does not exist. Create it first."
+    case .permissionDenied(let path, let reason):
+      return "No permission for '\(path)': \(reason). Check the owner and mode of file and folder."
+    case .isDirectory(let path):
+      return "'\(path)' is a folder; a Realm needs the path of a file."
+    case .notADatabase(let path, let reason):
+      return "'\(path)' is not a Realm file: \(reason). It was left untouched."
+    case .unsupportedFormat(let path, let reason):
+      return "'\(path)' has a format that this version cannot read: \(reason). It was left untouched."
+    case .formatUpgradeRequired(let path, let reason):
+      return "'\(path)' has an older format: \(reason). Open it once for writing to upgrade it."
+    case .damaged(let path, let block, let version, let reason):
+      return "'\(path)' is damaged: block \(block) of version \(version): \(reason). "
+        + "Restore a backup; 'realm-bench check' lists every damaged block."
+    case .incompatibleLockFile(let path, let reason):
+      return "The lock file '\(path)' cannot be used: \(reason)."
+    case .addressSpaceExhausted(let path):
+      return "No address space left to map '\(path)'. Release frozen Realms and references."
+    case .alreadyOpen(let path, let reason): return "'\(path)' is already open: \(reason)."
+    case .previousSyncFailure(let path, let reason):
+      return "'\(path)' can only be read: an earlier sync failed (\(reason)). "
+        + "Close it everywhere, check the disk, and open it again."
+    case .tooManyVersions(let path, let limit, let live):
+      return "'\(path)' has \(live) live versions, more than the limit of \(limit). "
+        + "Release frozen Realms, objects and references, or raise maximumNumberOfActiveVersions."
+    case .readOnly(let path): return "'\(path)' was opened read-only."
+    case .invariant(let path, let reason): return "'\(path)' breaks an invariant: \(reason)."
+    }
+  }
+}

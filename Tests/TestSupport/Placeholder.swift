@@ -1,0 +1,1 @@
+// Made by the first test that needs support.
