@@ -1,0 +1,20 @@
+// Blocks that a large transaction has finished go to the file while it still runs, in extents of up to
+// 4 MB. They are synced before the record of the commit is written, so the record need not list them.
+internal import Platform
+
+/// The early part of one transaction.
+struct EarlyWriter {
+  /// Sealed blocks are collected until this many bytes are together.
+  static let extentLength = 4 << 20
+  /// Transactions smaller than this are written at their commit, in one go.
+  static let threshold = 1 << 20
+
+  /// The run being filled, with its memory; the memory is written when it is full.
+  var run: Run?
+  var used = 0
+  var memory: UnsafeMutableRawPointer?
+  /// Bytes before this in `run` are in the file.
+  var isUsed = false
+  /// A failed write, reported by the commit.
+  var failure: StorageError?
+}
