@@ -70,7 +70,8 @@ package protocol File: AnyObject, Sendable {
 ///
 /// Unmapped when the last reference goes.
 package protocol FileMapping: AnyObject, Sendable {
-  /// Start of the range. Valid while this object lives.
+  /// Start of the range. Valid while this object lives, and reading `base` does not keep it alive:
+  /// hold the object in a stored property or by `withExtendedLifetime` around the use of the bytes.
   var base: UnsafeMutableRawPointer { get }
   var length: Int { get }
 }
