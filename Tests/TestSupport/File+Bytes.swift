@@ -15,3 +15,17 @@ extension File {
     return bytes
   }
 }
+
+extension FileMapping {
+  /// One byte of the map.
+  ///
+  /// The map lives until it is read, unlike with `base.load` as its last use.
+  package func byte(at offset: Int) -> UInt8 {
+    withExtendedLifetime(self) { base.load(fromByteOffset: offset, as: UInt8.self) }
+  }
+
+  /// Writes one byte of the map.
+  package func setByte(_ byte: UInt8, at offset: Int) {
+    withExtendedLifetime(self) { base.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self) }
+  }
+}
