@@ -4,13 +4,21 @@ package import Storage
 internal import Trees
 
 /// One table of a version.
-package final class StoredTable: Sendable {
+@usableFromInline
+package final class StoredTable: @unchecked Sendable {
+  // @unchecked: the pointer is to bytes that are written once, in init.
   /// Place in the group root's references and in `StoredSchema.tables`.
-  package let index: Int
+  @usableFromInline package let index: Int
   /// Never reused, also when the table is removed.
   package let tableKey: UInt64
   package let schema: TableSchema
   package let primaryKeyColumn: Int?
+  /// How the trees store each column.
+  let layouts: [ClusterTree.ColumnLayout]
+  /// One byte a column: 1 if its default is null. Readers hold it while the table lives.
+  @usableFromInline let optionalColumns: UnsafePointer<UInt8>
+  /// The primary key's column; -1 without one.
+  @usableFromInline let keyColumn: Int
 
   package init(index: Int, tableKey: UInt64, schema: TableSchema) {
     self.index = index
@@ -19,7 +27,16 @@ package final class StoredTable: Sendable {
     primaryKeyColumn = schema.primaryKey.flatMap { name in
       schema.columns.firstIndex { $0.name == name }
     }
+    keyColumn = primaryKeyColumn ?? -1
+    layouts = schema.columns.map { $0.type.isPacked ? .packed : .bytes }
+    let optional = UnsafeMutablePointer<UInt8>.allocate(capacity: max(schema.columns.count, 1))
+    for (column, declared) in schema.columns.enumerated() {
+      (optional + column).initialize(to: declared.isOptional ? 1 : 0)
+    }
+    optionalColumns = UnsafePointer(optional)
   }
+
+  deinit { optionalColumns.deallocate() }
 
   package func columnIndex(named name: String) -> Int? {
     schema.columns.firstIndex { $0.name == name }
@@ -46,9 +63,8 @@ package final class StoredSchema: Sendable {
   package static func load(_ reader: BlockReader, root: BlockReference) -> StoredSchema {
     if root.isNone { return StoredSchema(tables: [], schemaVersion: 0) }
     let group = reader.pointer(root)
-    let blob = BlockHeader.reference(group, GroupRoot.schemaSlot)
-    var bytes = [UInt8](repeating: 0, count: LongValue.length(reader, blob))
-    bytes.withUnsafeMutableBytes { LongValue.read(reader, blob, into: $0) }
+    let blob = reader.pointer(BlockHeader.reference(group, GroupRoot.schemaSlot))
+    let bytes = LongValue.withBytes(reader, blob) { [UInt8]($0) }
     return SchemaCoding.decode(bytes, schemaVersion: GroupRoot.schemaVersion(group))
   }
 }

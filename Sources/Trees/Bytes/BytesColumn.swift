@@ -91,7 +91,8 @@ extension BytesColumn {
       return
     }
     guard BlockHeader.kind(block) == .bytesSplit else {
-      findings.append("\(name): block of kind \(BlockHeader.kind(block).rawValue) in a bytes column")
+      findings.append(
+        "\(name): block of kind \(BlockHeader.kind(block).rawValue) in a bytes column")
       return
     }
     let parts = BlockHeader.count(block)

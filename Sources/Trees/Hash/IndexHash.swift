@@ -22,7 +22,9 @@ package enum IndexHash {
 
   /// The hash of a string's or data's bytes.
   package static func bytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-    guard let start = bytes.baseAddress else { return hash64(UnsafeRawPointer(bitPattern: 16)!, count: 0, seed: 0) }
+    guard let start = bytes.baseAddress else {
+      return hash64(UnsafeRawPointer(bitPattern: 16)!, count: 0, seed: 0)
+    }
     return hash64(start, count: bytes.count, seed: 0)
   }
 

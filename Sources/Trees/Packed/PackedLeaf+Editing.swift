@@ -23,7 +23,8 @@ extension PackedLeaf {
   ) {
     let elements = block + nullsOffset + (Int(flags >> 7) &<< 5)
     switch flags & 7 {
-    case 4: elements.storeBytes(of: UInt8(truncatingIfNeeded: element), toByteOffset: row, as: UInt8.self)
+    case 4:
+      elements.storeBytes(of: UInt8(truncatingIfNeeded: element), toByteOffset: row, as: UInt8.self)
     case 7: elements.store(element, at: row &<< 3)
     case 5: elements.store(UInt16(truncatingIfNeeded: element), at: row &<< 1)
     case 6: elements.store(UInt32(truncatingIfNeeded: element), at: row &<< 2)
@@ -123,7 +124,8 @@ extension PackedLeaf {
       let size = bits(code: code) / 8
       memmove(elements + row * size, elements + (row + 1) * size, (rows - row - 1) * size)
     } else if code > 0 {
-      removeBits(elements, at: row * bits(code: code), count: bits(code: code), of: rows * bits(code: code))
+      removeBits(
+        elements, at: row * bits(code: code), count: bits(code: code), of: rows * bits(code: code))
     }
     if hasNulls { removeBits(block + nullsOffset, at: row, count: 1, of: rowsMax) }
     // What is behind the last row is zero, so that equal content means equal bytes.
@@ -292,7 +294,8 @@ func bit(_ bytes: UnsafeRawPointer, _ index: Int) -> Bool {
 func setBit(_ bytes: UnsafeMutableRawPointer, _ index: Int, _ isSet: Bool) {
   let byte = bytes.load(fromByteOffset: index &>> 3, as: UInt8.self)
   let mask: UInt8 = 1 &<< UInt8(index & 7)
-  bytes.storeBytes(of: isSet ? byte | mask : byte & ~mask, toByteOffset: index &>> 3, as: UInt8.self)
+  bytes.storeBytes(
+    of: isSet ? byte | mask : byte & ~mask, toByteOffset: index &>> 3, as: UInt8.self)
 }
 
 /// Removes `count` bits (1, 2 or 4, aligned to themselves) from a bitmap of `length` bits; the freed

@@ -127,3 +127,17 @@ package enum Cluster {
     return row
   }
 }
+
+/// Where an object is: its cluster and its row there.
+///
+/// Valid while the version's snapshot lives; in a transaction until the next change of the table.
+@frozen @usableFromInline
+package struct RowLocation {
+  @usableFromInline package let cluster: UnsafeRawPointer
+  @usableFromInline package let row: Int
+
+  @inlinable package init(cluster: UnsafeRawPointer, row: Int) {
+    self.cluster = cluster
+    self.row = row
+  }
+}

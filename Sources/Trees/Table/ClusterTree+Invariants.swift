@@ -79,11 +79,15 @@ extension ClusterTree {
       return 0
     }
     if count > columns.count { findings.append("\(name): \(count) columns, more than the schema") }
-    if kind == .sparseCluster, Cluster.rank(block, slot: 255) + (bit(Cluster.presence(block), 255) ? 1 : 0) != rows {
+    if kind == .sparseCluster,
+      Cluster.rank(block, slot: 255) + (bit(Cluster.presence(block), 255) ? 1 : 0) != rows
+    {
       findings.append("\(name): \(rows) rows, but another number of slots")
     } else {
       let lastKey = Int64(number) << Cluster.slotBits + Int64(Cluster.slot(block, row: rows - 1))
-      if lastKey >= nextKey { findings.append("\(name): key \(lastKey), but the next is \(nextKey)") }
+      if lastKey >= nextKey {
+        findings.append("\(name): key \(lastKey), but the next is \(nextKey)")
+      }
     }
     for column in 0..<min(count, columns.count) {
       let reference = Cluster.column(block, column)

@@ -48,8 +48,9 @@ package struct ClusterTree: Sendable {
   }
 
   @inlinable static func objects(_ branch: UnsafeRawPointer, _ index: Int) -> Int {
-    Int(branch.integer(
-      at: BlockHeader.length &+ BlockHeader.count(branch) &* 8 &+ index &* 4, as: UInt32.self))
+    Int(
+      branch.integer(
+        at: BlockHeader.length &+ BlockHeader.count(branch) &* 8 &+ index &* 4, as: UInt32.self))
   }
 
   /// The lowest branch with the first cluster at or after `number`, and the number of its child 0.

@@ -279,11 +279,16 @@ package final class ClusterTreeEditor {
     openDifference = 0
   }
 
+  /// Transactions with more changed bytes write finished clusters out early.
+  private static let sealBytes = 8 << 20
+
   /// Lets go of the open cluster. One that inserts have filled can be written out now.
   private func closeOpenCluster() {
     if openNumber < 0 { return }
     flush()
-    if isAppending, !openReference.isNone, nextKey >> Cluster.slotBits > openNumber {
+    if isAppending, !openReference.isNone, nextKey >> Cluster.slotBits > openNumber,
+      editor.provisionalBytes > Self.sealBytes
+    {
       let sealed = editor.seal(openReference)
       if sealed != openReference { replaceOpenCluster(by: sealed) }
     }
