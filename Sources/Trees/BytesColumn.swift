@@ -119,6 +119,27 @@ package enum BytesColumn {
   package static func setting(
     _ editor: BlockEditor, _ column: BlockReference, _ row: Int, _ bytes: UnsafeRawBufferPointer?
   ) -> BlockReference {
+    if (bytes?.count ?? 0) <= BytesLeaf.inlineLengthMax {
+      let column = editor.mutable(column)
+      let block = editor.pointer(column)
+      var leaf = column
+      var first = 0
+      if BlockHeader.kind(block) == splitKind {
+        let index = leafIndex(block, row)
+        first = firstRow(block, index)
+        leaf = editor.mutable(BlockHeader.reference(block, index))
+        BlockHeader.setReference(block, index, leaf)
+      }
+      if BytesLeaf.replace(editor, leaf, row - first, bytes) { return column }
+      return setSlowly(editor, column, row, bytes)
+    }
+    return setSlowly(editor, column, row, bytes)
+  }
+
+  /// Sets a row by rewriting its leaf: long values, and leaves that have to be split.
+  private static func setSlowly(
+    _ editor: BlockEditor, _ column: BlockReference, _ row: Int, _ bytes: UnsafeRawBufferPointer?
+  ) -> BlockReference {
     changing(editor, column, row) { rows, index in
       if case .long(let reference, _) = rows[index] { editor.freeTree(reference) }
       rows[index] = newRow(editor, bytes)

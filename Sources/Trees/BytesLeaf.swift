@@ -147,4 +147,46 @@ package enum BytesLeaf {
     body.storeBytes(of: UInt16(rows + 1), as: UInt16.self)
     body.storeBytes(of: UInt16(used + added), toByteOffset: 2, as: UInt16.self)
   }
+
+  /// Replaces a short or null row of a provisional leaf by another such row, in place.
+  ///
+  /// - Returns: false when the old row is long or the leaf would be too long.
+  static func replace(
+    _ editor: BlockEditor, _ leaf: BlockReference, _ row: Int, _ bytes: UnsafeRawBufferPointer?
+  ) -> Bool {
+    var block = editor.pointer(leaf)
+    let (old, isSpecial) = place(block, row)
+    if isSpecial, !old.isEmpty { return false }
+    let rows = rows(block)
+    let used = bytesUsed(block)
+    let start = old.baseAddress! - (UnsafeRawPointer(body(block)) + 4)
+    let difference = (bytes?.count ?? 0) - old.count
+    guard used + difference <= bytesMax + bytesMax / 2 else { return false }
+    let oldEnd = start + old.count
+    let references = BlockHeader.count(block) * 8
+    // What follows the row: the later rows and all ends.
+    let following = used - oldEnd + rows * 2
+    if difference > 0 {
+      editor.resize(leaf, payloadBytes: references + 4 + used + difference + rows * 2)
+      block = editor.pointer(leaf)
+    }
+    let content = block + BlockHeader.length + references + 4
+    if difference != 0 {
+      memmove(content + oldEnd + difference, content + oldEnd, following)
+      (content - 2).storeBytes(of: UInt16(used + difference), as: UInt16.self)
+    }
+    if let bytes, bytes.count > 0 { memcpy(content + start, bytes.baseAddress!, bytes.count) }
+    let ends = content + used + difference
+    for later in row..<rows {
+      let end = ends.loadUnaligned(fromByteOffset: later * 2, as: UInt16.self)
+      var mark = end & special
+      if later == row { mark = bytes == nil ? special : 0 }
+      let position = UInt16(Int(end & 0x7fff) + difference) | mark
+      ends.storeBytes(of: position, toByteOffset: later * 2, as: UInt16.self)
+    }
+    if difference < 0 {
+      editor.resize(leaf, payloadBytes: references + 4 + used + difference + rows * 2)
+    }
+    return true
+  }
 }

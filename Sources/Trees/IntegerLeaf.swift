@@ -201,7 +201,17 @@ package enum IntegerLeaf {
     let leaf = editor.mutable(leaf)
     let block = editor.pointer(leaf)
     let width = BlockHeader.width(block)
-    if let value, width & nullsFlag == 0, store(block, width, index, value) { return leaf }
+    if let value {
+      if store(block, width, index, value) {
+        if width & nullsFlag != 0 { setNull(block, index, false) }
+        return leaf
+      }
+    } else if width & nullsFlag != 0 {
+      setNull(block, index, true)
+      storeElement(
+        block + BlockHeader.length + elementsOffset(width), width & 0x0f, index, 0)
+      return leaf
+    }
     var (values, nulls) = decode(block)
     values[index] = value ?? 0
     if value == nil, nulls == nil { nulls = [Bool](repeating: false, count: values.count) }
@@ -217,14 +227,23 @@ package enum IntegerLeaf {
     var block = editor.pointer(leaf)
     let width = BlockHeader.width(block)
     let count = BlockHeader.count(block)
-    if let value, width & nullsFlag == 0, fits(block, width, value) {
-      let length = elementsOffset(width) + elementBytes(width & 0x0f, count + 1)
+    let hasNulls = width & nullsFlag != 0
+    if value.map({ fits(block, width, $0) }) ?? hasNulls {
+      let length = payloadBytes(width, count + 1)
       if BlockHeader.blockLength(forPayload: length) != BlockHeader.blockLength(block) {
         editor.resize(leaf, payloadBytes: length)
         block = editor.pointer(leaf)
       }
+      if hasNulls { moveNulls(block, width, count) }
       BlockHeader.setCount(block, count + 1)
-      _ = store(block, width, count, value)
+      if let value {
+        _ = store(block, width, count, value)
+        if hasNulls { setNull(block, count, false) }
+      } else {
+        storeElement(
+          block + BlockHeader.length + elementsOffset(width), width & 0x0f, count, 0)
+        setNull(block, count, true)
+      }
       return leaf
     }
     var (values, nulls) = decode(block)
@@ -246,6 +265,26 @@ package enum IntegerLeaf {
   }
 
   // MARK: - Encoding
+
+  /// Moves the null bitmap behind where one more element ends, and clears what it leaves.
+  private static func moveNulls(_ block: UnsafeMutableRawPointer, _ width: UInt8, _ count: Int) {
+    let elements = block + BlockHeader.length + elementsOffset(width)
+    let old = elementBytes(width & 0x0f, count)
+    let new = elementBytes(width & 0x0f, count + 1)
+    let length = (count + 7) >> 3
+    memmove(elements + new, elements + old, length)
+    if new > old { memset(elements + old, 0, new - old) }
+    if count & 7 == 0 {
+      elements.storeBytes(of: 0, toByteOffset: new + length, as: UInt8.self)
+    }
+  }
+
+  private static func setNull(_ block: UnsafeMutableRawPointer, _ index: Int, _ isNull: Bool) {
+    let byte = UnsafeMutableRawPointer(mutating: nulls(block)) + index >> 3
+    let bit = UInt8(1) << UInt8(index & 7)
+    let old = byte.load(as: UInt8.self)
+    byte.storeBytes(of: isNull ? old | bit : old & ~bit, as: UInt8.self)
+  }
 
   @inline(__always)
   private static func fits(_ block: UnsafeRawPointer, _ width: UInt8, _ value: Int64) -> Bool {
