@@ -195,7 +195,11 @@ package enum BytesColumn {
     for leaf in news {
       let count = BytesLeaf.rows(editor.pointer(leaf))
       // An empty leaf stays only where it is the whole column.
-      if count > 0 || parts.count == 1 { replacement.append((leaf, first)) } else { editor.free(leaf) }
+      if count > 0 || parts.count == 1 {
+        replacement.append((leaf, first))
+      } else {
+        editor.free(leaf)
+      }
       first += count
     }
     let difference = rows.count - oldCount

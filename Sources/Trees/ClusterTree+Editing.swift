@@ -73,7 +73,8 @@ extension ClusterTree {
 
   /// Counts one more object in the cluster that was appended to last: the same as `append`, without
   /// the way down. The caller knows that path and cluster are provisional.
-  package mutating func appendAgain(_ editor: BlockEditor, _ cluster: BlockReference, _ key: Int64) {
+  package mutating func appendAgain(_ editor: BlockEditor, _ cluster: BlockReference, _ key: Int64)
+  {
     count += 1
     Self.addSlot(editor, cluster, Int(key & 255))
     var node = root

@@ -209,7 +209,9 @@ package struct ClusterTree: Sendable {
       let child = BlockHeader.reference(block, slot)
       if child.isNone { continue }
       let next = prefix << 6 | Int64(slot)
-      if let key = firstKey(reader, child, level: level - 1, from: start, prefix: next) { return key }
+      if let key = firstKey(reader, child, level: level - 1, from: start, prefix: next) {
+        return key
+      }
     }
     return nil
   }

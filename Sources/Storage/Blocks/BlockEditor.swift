@@ -1,8 +1,8 @@
+internal import Glibc
 // Copy on write for one transaction. Changed and new blocks live in memory under provisional
 // references until the commit places them; the editor knows nothing of files, so trees can be tested
 // on it alone.
 internal import Synchronization
-internal import Glibc
 
 /// The blocks that a write transaction has made, changed and given up.
 ///

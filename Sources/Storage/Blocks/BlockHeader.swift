@@ -71,7 +71,9 @@ package enum BlockHeader {
   }
 
   /// Reference number `index` of a node block.
-  @inlinable package static func reference(_ block: UnsafeRawPointer, _ index: Int) -> BlockReference {
+  @inlinable package static func reference(_ block: UnsafeRawPointer, _ index: Int)
+    -> BlockReference
+  {
     BlockReference(
       rawValue: UInt64(
         littleEndian: block.load(fromByteOffset: length &+ index &* 8, as: UInt64.self)))

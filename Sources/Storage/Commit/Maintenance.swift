@@ -81,7 +81,8 @@ extension Store {
       }
       writer!.commitsSinceThreshold = 16
       writer!.updateShrinkThreshold()
-      let excess = Int(writer!.fileLength - min(writer!.shrinkThreshold ?? .max, writer!.fileLength))
+      let excess = Int(
+        writer!.fileLength - min(writer!.shrinkThreshold ?? .max, writer!.fileLength))
       let rest = allowance ?? 2 * excess
       let moved = moveBlocksWhileIdle(transaction, budget: min(rest, Store.idleBudget))
       allowance = rest - moved

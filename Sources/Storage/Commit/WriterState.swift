@@ -42,7 +42,10 @@ struct WriterState {
   /// Bytes written to the file by this process.
   var writtenBytes: UInt64 = 0
 
-  init(newest: CommittedVersion, lastNumber: Version, fileLength: UInt64, homes: [UInt64], commits: UInt64) {
+  init(
+    newest: CommittedVersion, lastNumber: Version, fileLength: UInt64, homes: [UInt64],
+    commits: UInt64
+  ) {
     self.newest = newest
     self.lastNumber = lastNumber
     self.fileLength = fileLength

@@ -74,7 +74,8 @@ struct CommitRecord: Equatable, Sendable {
   }
 
   /// The record at the start of a home, or nil when there is no sound one.
-  static func decode(_ buffer: UnsafeRawBufferPointer, salt: UInt64, home: UInt64) -> CommitRecord? {
+  static func decode(_ buffer: UnsafeRawBufferPointer, salt: UInt64, home: UInt64) -> CommitRecord?
+  {
     guard buffer.count >= fixedLength, buffer.value(UInt64.self, at: 0) == mark else { return nil }
     let length = Int(buffer.value(UInt32.self, at: 16))
     guard length >= fixedLength, length <= min(lengthMax, buffer.count),
@@ -111,7 +112,8 @@ struct CommitRecord: Equatable, Sendable {
   }
 
   /// Continues a content hash over the bytes of one more extent.
-  static func hash(_ previous: UInt64, _ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt64 {
+  static func hash(_ previous: UInt64, _ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt64
+  {
     hash64(bytes.baseAddress!, count: bytes.count, seed: previous ^ offset)
   }
 }

@@ -110,7 +110,7 @@ extension Store {
     } else {
       header = try readHeader(file)
     }
-    let boot = systemBootIdentifier()
+    let boot = options.fileSystem.bootIdentifier
     let lockFile: LockFile
     if options.isReadOnly, !options.fileSystem.exists(path + ".lock") {
       lockFile = LockFile.makePrivate()
@@ -128,7 +128,9 @@ extension Store {
     var failure: SystemError?
     var count = 0
     pages.withUnsafeMutableBytes { buffer in
-      do throws(SystemError) { count = try file.read(into: buffer, at: 0) } catch { failure = error }
+      do throws(SystemError) { count = try file.read(into: buffer, at: 0) } catch {
+        failure = error
+      }
     }
     if let failure { throw .system(failure) }
     let path = file.path
@@ -176,7 +178,9 @@ extension Store {
       contentHash: 0, extents: [], deltas: [])
     var image = [UInt8](repeating: 0, count: Int(FileHeader.dataStart))
     let encoded = header.encoded()
-    for copy in FileHeader.copies { image.replaceSubrange(Int(copy)..<Int(copy) + encoded.count, with: encoded) }
+    for copy in FileHeader.copies {
+      image.replaceSubrange(Int(copy)..<Int(copy) + encoded.count, with: encoded)
+    }
     let home = Int(header.homes[0])
     let bytes = record.encoded(salt: header.salt, home: header.homes[0])!
     image.replaceSubrange(home..<home + bytes.count, with: bytes)
@@ -229,7 +233,8 @@ extension Store {
         if !isReadOnly { lockFile.clearSyncFailure() }
       }
       let record = newest.found.record
-      guard record.fileLength <= (try Store.converting { () throws(SystemError) in try file.length() })
+      guard
+        record.fileLength <= (try Store.converting { () throws(SystemError) in try file.length() })
       else {
         throw .notADatabase(path: path, reason: "it was truncated from outside")
       }

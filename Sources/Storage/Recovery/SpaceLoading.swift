@@ -40,7 +40,11 @@ extension Store {
           if HomeSpace.contains(run.offset) { homes.release(run) } else { free.free(run) }
         }
         for entry in checkpoint.kept {
-          if HomeSpace.contains(entry.run.offset) { homes.release(entry.run) } else { free.free(entry.run) }
+          if HomeSpace.contains(entry.run.offset) {
+            homes.release(entry.run)
+          } else {
+            free.free(entry.run)
+          }
           kept.insert(entry.run, death: entry.death)
         }
         if longest > checkpoint.fileLength {
@@ -103,7 +107,11 @@ extension Store {
         let part = Run(offset: offset, length: UInt64(length))
         guard part.end <= run.end else { break }
         if writer!.dead.insert(run: part, birth: BlockHeader.birth(block), death: death) {
-          if HomeSpace.contains(offset) { writer!.homes.take(part) } else { writer!.free.take(part) }
+          if HomeSpace.contains(offset) {
+            writer!.homes.take(part)
+          } else {
+            writer!.free.take(part)
+          }
         }
         offset += UInt64(length)
       }

@@ -65,7 +65,8 @@ final class NewestSnapshot: Sendable {
 
   private func isAnnounced(_ pointer: UInt) -> Bool {
     for index in 0..<Self.slotCount
-    where slots[index * Self.wordsPerSlot].pointee.load(ordering: .sequentiallyConsistent) == pointer
+    where slots[index * Self.wordsPerSlot].pointee.load(ordering: .sequentiallyConsistent)
+      == pointer
     {
       return true
     }
@@ -109,7 +110,9 @@ extension [UInt] {
   fileprivate func partitioned(_ isKept: (UInt) -> Bool) -> (kept: [UInt], other: [UInt]) {
     var kept: [UInt] = []
     var other: [UInt] = []
-    for element in self { if isKept(element) { kept.append(element) } else { other.append(element) } }
+    for element in self {
+      if isKept(element) { kept.append(element) } else { other.append(element) }
+    }
     return (kept, other)
   }
 }
