@@ -38,7 +38,9 @@ package enum BytesColumn {
     return low
   }
 
-  /// Runs `body` on the bytes of a row, nil for null. Short values are not copied.
+  /// Runs `body` on the bytes of a row, nil for null.
+  ///
+  /// Short values are not copied.
   package static func withBytes<R, E: Error>(
     _ reader: BlockReader, _ column: BlockReference, _ row: Int,
     _ body: (UnsafeRawBufferPointer?) throws(E) -> R
@@ -146,7 +148,9 @@ package enum BytesColumn {
     }
   }
 
-  /// Removes one row; the ones behind it move up. A column keeps at least one row.
+  /// Removes one row; the ones behind it move up.
+  ///
+  /// A column keeps at least one row.
   package static func removing(
     _ editor: BlockEditor, _ column: BlockReference, _ row: Int
   ) -> BlockReference {

@@ -81,7 +81,9 @@ package enum BytesLeaf {
 
   // MARK: - Writing
 
-  /// A new leaf of these rows. The bytes may lie in blocks of this editor that are not resized.
+  /// A new leaf of these rows.
+  ///
+  /// The bytes may lie in blocks of this editor that are not resized.
   static func make(_ editor: BlockEditor, _ rows: [Row]) -> BlockReference {
     var used = 0
     var longs = 0

@@ -8,8 +8,9 @@
 // fewer references than the schema has columns) means the column's default in every row.
 public import Storage
 
-/// Where an object is: its cluster and its row there. Valid as long as the version, or until the next
-/// change in a transaction.
+/// Where an object is: its cluster and its row there.
+///
+/// Valid as long as the version, or until the next change in a transaction.
 @frozen @usableFromInline
 package struct RowLocation {
   @usableFromInline package let cluster: UnsafeRawPointer

@@ -58,7 +58,9 @@ package enum LongValue {
     return Int(block.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
-  /// Copies a value out. `target` has room for all of it.
+  /// Copies a value out.
+  ///
+  /// `target` has room for all of it.
   package static func read(
     _ reader: BlockReader, _ root: BlockReference, into target: UnsafeMutableRawBufferPointer
   ) {

@@ -11,7 +11,9 @@
 // without knowing what it means. Kinds below 16 are Storage's own.
 internal import Platform
 
-/// What a block holds. The top bit says that its payload starts with references.
+/// What a block holds.
+///
+/// The top bit says that its payload starts with references.
 @frozen @usableFromInline
 package struct BlockKind: Hashable, Sendable, RawRepresentable {
   @usableFromInline package let rawValue: UInt8

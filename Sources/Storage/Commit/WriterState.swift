@@ -12,7 +12,9 @@ struct WriterState {
     let death: Version
   }
 
-  /// The newest committed version, durable or not. The next transaction builds on it.
+  /// The newest committed version, durable or not.
+  ///
+  /// The next transaction builds on it.
   var newest: CommittedVersion
   /// The highest version number ever given out.
   var lastNumber: Version

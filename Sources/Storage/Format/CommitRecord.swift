@@ -33,7 +33,9 @@ struct CommitRecord: Equatable, Sendable {
   var commits: UInt64
   /// Hash over all bytes of the extents, in order; 0 when there are none.
   var contentHash: UInt64
-  /// What the group wrote besides the record. Empty when it was synced before the record was written.
+  /// What the group wrote besides the record.
+  ///
+  /// Empty when it was synced before the record was written.
   var extents: [Extent]
   /// Encoded space deltas since the newest log block.
   var deltas: [UInt8]

@@ -12,7 +12,9 @@ final class NewestSnapshot: Sendable {
 
   private let current = Atomic<UInt>(0)
   private let slots: SlotWords
-  /// Old snapshots that a slot still announced when they were replaced. Publisher only.
+  /// Old snapshots that a slot still announced when they were replaced.
+  ///
+  /// Publisher only.
   private let waiting = Mutex<[UInt]>([])
 
   init() { slots = SlotWords(count: Self.slotCount * Self.wordsPerSlot) }
@@ -49,7 +51,9 @@ final class NewestSnapshot: Sendable {
     }
   }
 
-  /// Replaces the newest snapshot. One caller at a time.
+  /// Replaces the newest snapshot.
+  ///
+  /// One caller at a time.
   func store(_ snapshot: Snapshot?) {
     let pointer = snapshot.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0
     let old = current.exchange(pointer, ordering: .sequentiallyConsistent)
