@@ -51,7 +51,12 @@ extension Store {
       for delta in deltas {
         for run in delta.taken {
           kept.remove(run)
-          if HomeSpace.contains(run.offset) { homes.take(run) } else { free.take(run) }
+          if HomeSpace.contains(run.offset) {
+            homes.take(run)
+          } else {
+            guard free.contains(run) else { throw .runOutsideFile }
+            free.take(run)
+          }
         }
         for run in delta.dead {
           kept.insert(run, death: delta.version)
