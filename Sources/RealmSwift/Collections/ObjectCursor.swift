@@ -35,7 +35,7 @@ struct ObjectCursor {
     {
       let object = current.unsafelyUnwrapped
       object.aim(
-        at: next, location, generation: table.pointee.generation, epoch: realm.epoch)
+        at: next, location, generation: table.pointee.generation, epoch: table.pointee.epoch)
       return object
     }
     let object = realm.accessor(table, next, at: location)

@@ -145,8 +145,7 @@ package final class ConfinedRealm {
   /// The shared state of a class's accessors. Its reader may be stale: see `reader(of:)`.
   func table(_ binding: TableBinding) -> TablePointer {
     if let table = tables[binding.index] { return table }
-    var state = TableState(
-      owner: confinement.token, reader: nil, isStale: true, realm: self, binding: binding)
+    var state = TableState(realm: self, binding: binding)
     if isFrozen {
       state.reader = makeReader(binding)
       state.isStale = false
@@ -215,6 +214,7 @@ package final class ConfinedRealm {
       writing.transaction.cancel()
     }
     epoch &+= 1
+    tables.forEach { $0.pointee.epoch = epoch }
     move(to: nil)
   }
 

@@ -7,17 +7,42 @@ internal import Synchronization
 
 /// The state of one class in one confined Realm.
 struct TableState {
-  /// Grows with each refresh, begin, rollback, change of the table, invalidation and close. Never 0.
+  /// Grows with each refresh, begin, rollback, change of the table, invalidation and close.
+  ///
+  /// Never 0.
   var generation: UInt64 = 1
   /// Token of the thread that may use it; see `Confinement.token`.
   let owner: UInt64
-  /// Reads the table as of the Realm's version; only good unless `isStale`. Nil: the file has no such
-  /// table, which only happens read-only.
+  /// Reads the table as of the Realm's version; only good unless `isStale`.
+  ///
+  /// Nil: the file has no such table, which only happens read-only.
   var reader: TableReader?
   var isStale: Bool
-  // Both live as long as the Realm, which owns this memory.
-  unowned(unsafe) let realm: ConfinedRealm
-  unowned(unsafe) let binding: TableBinding
+  /// The Realm's `epoch`.
+  var epoch: UInt32
+  // Both live as long as the Realm, which owns this memory. Unmanaged, because handing out an accessor
+  // must not count references.
+  private let unmanagedRealm: Unmanaged<ConfinedRealm>
+  private let unmanagedBinding: Unmanaged<TableBinding>
+  /// What makes an instance an accessor; owned by `binding`.
+  let attachments: UnsafeBufferPointer<TableBinding.Attachment>
+  let objectClass: ObjectBase.Type
+
+  init(realm: ConfinedRealm, binding: TableBinding) {
+    owner = realm.confinement.token
+    isStale = true
+    epoch = realm.epoch
+    unmanagedRealm = .passUnretained(realm)
+    unmanagedBinding = .passUnretained(binding)
+    attachments = UnsafeBufferPointer(binding.attachments)
+    objectClass = binding.schema.objectClass
+  }
+
+  @inline(__always)
+  var realm: ConfinedRealm { unmanagedRealm._withUnsafeGuaranteedRef { $0 } }
+
+  @inline(__always)
+  var binding: TableBinding { unmanagedBinding._withUnsafeGuaranteedRef { $0 } }
 
   /// Makes every cached row location of the class stale.
   mutating func bump() {
@@ -74,7 +99,8 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
 }
 
 /// A class of a Realm and the table that holds its objects.
-final class TableBinding: Sendable {
+final class TableBinding: @unchecked Sendable {
+  // @unchecked: the memory behind `attachments` is written in `init` only.
   let schema: ClassSchema
   /// Position among the Realm's classes.
   let index: Int
@@ -83,12 +109,14 @@ final class TableBinding: Sendable {
   /// The table's column of each property.
   let columns: [Int]
   let primaryKeyColumn: Int?
-  /// What to do to make an instance an accessor.
-  let attachments: [Attachment]
+  let attachments: UnsafeMutableBufferPointer<Attachment>
 
-  struct Attachment: Sendable {
+  /// What to do with one property to make an instance an accessor.
+  struct Attachment {
     let offset: Int
     let column: Int32
+    /// Bytes of the wrapper in its managed form, where copying bytes is enough.
+    let image: UnsafeMutableRawBufferPointer?
     let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
   }
 
@@ -102,8 +130,19 @@ final class TableBinding: Sendable {
     }
     self.columns = columns
     primaryKeyColumn = schema.primaryKey.map { columns[$0] }
-    attachments = zip(schema.properties, columns).map { property, column in
-      Attachment(offset: property.offset, column: Int32(column), attach: property.codec.attach)
+    attachments = .allocate(capacity: columns.count)
+    for (position, property) in schema.properties.enumerated() {
+      let column = Int32(columns[position])
+      (attachments.baseAddress! + position).initialize(
+        to: Attachment(
+          offset: property.offset, column: column, image: property.codec.managedImage(column),
+          attach: property.codec.attach))
     }
+  }
+
+  deinit {
+    for attachment in attachments { attachment.image?.deallocate() }
+    attachments.deinitialize()
+    attachments.deallocate()
   }
 }

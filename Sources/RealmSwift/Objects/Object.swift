@@ -124,7 +124,7 @@ extension ConfinedRealm {
   /// A new accessor of an object whose place is known.
   @inline(__always)
   func accessor(_ table: TablePointer, _ key: ObjectKey, at location: RowLocation) -> ObjectBase {
-    let object = table.pointee.binding.schema.objectClass.init()
+    let object = table.pointee.objectClass.init()
     object.attach(table, key, at: location)
     return object
   }

@@ -130,15 +130,21 @@ extension ObjectBase {
 
   /// Makes the object an accessor of a row.
   final func attach(_ table: TablePointer, _ key: ObjectKey) {
-    let realm = table.pointee.realm
     let base = Unmanaged.passUnretained(self).toOpaque()
-    for attachment in table.pointee.binding.attachments {
-      attachment.attach(base + attachment.offset, attachment.column)
+    let attachments = table.pointee.attachments
+    for index in 0..<attachments.count {
+      let attachment = attachments.baseAddress.unsafelyUnwrapped + index
+      if let image = attachment.pointee.image {
+        (base + attachment.pointee.offset).copyMemory(
+          from: image.baseAddress.unsafelyUnwrapped, byteCount: image.count)
+      } else {
+        attachment.pointee.attach(base + attachment.pointee.offset, attachment.pointee.column)
+      }
     }
-    _realm = realm
+    _realm = table.pointee.realm
     _table = table
     _key = key
-    _epoch = realm.epoch
+    _epoch = table.pointee.epoch
   }
 
   /// Makes the object an accessor of a row whose place is known.

@@ -12,6 +12,8 @@
 public struct Persisted<Value: _Persistable> {
   @usableFromInline var storage: PropertyStorage<Value>
 
+  init(managed column: Int32) { storage = .managed(column) }
+
   /// A property that starts with its type's default: zero, false, empty or nil.
   @inlinable
   public init() { storage = .none(.plain) }

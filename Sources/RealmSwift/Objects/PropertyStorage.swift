@@ -33,6 +33,8 @@ public struct _PropertyCodec: Sendable {
   let role: @Sendable (UnsafeRawPointer) -> _PropertyRole
   /// Makes the wrapper managed.
   let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+  /// The bytes of a managed wrapper; nil when its values are more than bytes.
+  let managedImage: @Sendable (Int32) -> UnsafeMutableRawBufferPointer?
   /// Writes the unmanaged value into a row; says whether there was one to write.
   let store: @Sendable (UnsafeRawPointer, inout _RowWriter, Int) -> Void
   /// The value, managed or not.
@@ -64,6 +66,17 @@ extension _PropertyCodec {
       role: { $0.assumingMemoryBound(to: Persisted<Value>.self).pointee.role },
       attach: { pointer, column in
         pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage = .managed(column)
+      },
+      managedImage: { column in
+        guard _isPOD(Value.self) else { return nil }
+        let size = MemoryLayout<Persisted<Value>>.size
+        let image = UnsafeMutableRawBufferPointer.allocate(
+          byteCount: size, alignment: MemoryLayout<Persisted<Value>>.alignment)
+        // Also the bytes that no value writes get one.
+        image.initializeMemory(as: UInt8.self, repeating: 0)
+        image.baseAddress!.initializeMemory(
+          as: Persisted<Value>.self, to: Persisted(managed: column))
+        return image
       },
       store: { pointer, row, column in
         switch pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage {
