@@ -59,6 +59,8 @@ package final class Store: @unchecked Sendable {
   /// Write lock only: memory of the running transaction.
   let arena = ProvisionalArena()
   let buffer = Placement.makeBuffer()
+  /// Write lock only: blocks of a large transaction before they are written.
+  let earlyBuffer = Placement.makeBuffer()
   var foreignPinState = ForeignPinState()
   /// Write lock only: the process holds the lock against other processes since then.
   var processLockSince: UInt64?
@@ -90,6 +92,7 @@ package final class Store: @unchecked Sendable {
   deinit {
     close()
     buffer.deallocate()
+    earlyBuffer.deallocate()
   }
 
   /// Live versions allowed; a commit that would leave more fails.
@@ -138,6 +141,7 @@ package final class Store: @unchecked Sendable {
     let base = writer!.newest.snapshot
     let version = writer!.lastNumber.next
     writer!.lastNumber = version
+    writer!.isIdle = false
     return WriteTransaction(
       store: self, editor: BlockEditor(base: base.reader, arena: arena), base: base,
       version: version)

@@ -11,7 +11,9 @@ internal import Platform
 extension Store {
   func commit(_ transaction: WriteTransaction) throws(StorageError) -> Snapshot {
     let editor = transaction.editor
-    if transaction.root == transaction.base.root, editor.provisionalCount == 0, editor.dead.isEmpty {
+    if transaction.root == transaction.base.root, editor.provisionalCount == 0, editor.dead.isEmpty,
+      !writer!.isIdle
+    {
       return try commitNothing(transaction)
     }
     let committed: CommittedVersion
@@ -129,9 +131,10 @@ extension Store {
       group.extents.append(Extent(offset: filling.offset, length: UInt64(filling.used)))
       group.contentHash = CommitRecord.hash(group.contentHash, bytes, at: filling.offset)
     }
+    let length = writer!.usefulLength
     var record = CommitRecord(
       version: version, root: root, durableVersion: pipeline.durable?.version ?? Version(0),
-      fileLength: writer!.fileLength, spaceCheckpoint: journal.checkpoint, spaceLog: journal.log,
+      fileLength: length, spaceCheckpoint: journal.checkpoint, spaceLog: journal.log,
       commits: writer!.commits + 1, contentHash: group.contentHash, extents: group.extents,
       deltas: journal.deltas)
     var encoded = startsEarly ? nil : record.encoded(salt: header.salt, home: home)
@@ -157,6 +160,7 @@ extension Store {
     group.last = committed
     writer!.newest = committed
     writer!.commits += 1
+    writer!.plannedCut = length < writer!.fileLength ? (version, length) : nil
     writer!.journal = journal
     for block in dead { writer!.pending.append(WriterState.Pending(block: block, death: version)) }
     transaction.taken = []

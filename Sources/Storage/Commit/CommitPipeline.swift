@@ -56,6 +56,14 @@ final class CommitPipeline: Sendable {
     }
   }
 
+  /// Another process has made this version durable.
+  func adopt(_ committed: CommittedVersion) {
+    state.withLock { state in
+      if committed.version > state.durable?.version ?? Version(0) { state.durable = committed }
+    }
+    state.notifyAll()
+  }
+
   /// Drops the references that would keep the store alive.
   func stop() { state.withLock { $0 = State() } }
 

@@ -4,16 +4,18 @@ internal import Platform
 
 /// The early part of one transaction.
 struct EarlyWriter {
-  /// Sealed blocks are collected until this many bytes are together.
+  /// Space is taken in runs of this length, so that what belongs together lies together.
   static let extentLength = 4 << 20
   /// Transactions smaller than this are written at their commit, in one go.
   static let threshold = 1 << 20
 
-  /// The run being filled, with its memory; the memory is written when it is full.
+  /// The run being filled, with its memory.
   var run: Run?
   var used = 0
-  var memory: UnsafeMutableRawPointer?
   /// Bytes before this in `run` are in the file.
+  var written = 0
+  var memory: UnsafeMutableRawPointer?
+  /// Whether anything was written early.
   var isUsed = false
   /// A failed write, reported by the commit.
   var failure: StorageError?

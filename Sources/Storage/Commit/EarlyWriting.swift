@@ -1,5 +1,5 @@
 // How sealed blocks of a large transaction reach the file before its commit: placed one after the
-// other in extents of up to 4 MB, each written when it is full. A failure is kept until the commit,
+// other in extents of up to 4 MB, a sealed tree a write. A failure is kept until the commit,
 // which then throws it: trees cannot throw in the middle of an insert.
 internal import Glibc
 internal import Platform
@@ -11,7 +11,10 @@ extension Store {
   func writeEarly(_ root: BlockReference, for transaction: WriteTransaction) -> BlockReference? {
     guard transaction.stream.failure == nil else { return nil }
     do throws(StorageError) {
-      return try placeEarly(root, transaction)
+      let place = try placeEarly(root, transaction)
+      // Written at once: the transaction goes on reading these blocks through the mapping.
+      try writeQueued(transaction)
+      return place
     } catch {
       transaction.stream.failure = error
       return nil
@@ -70,12 +73,14 @@ extension Store {
     writer!.free.take(run)
     transaction.stream.run = run
     transaction.stream.used = 0
+    transaction.stream.written = 0
     transaction.stream.isUsed = true
     transaction.stream.memory = earlyBuffer + Int(run.offset % UInt64(FileHeader.pageLength))
   }
 
   private func flushEarly(_ transaction: WriteTransaction) throws(StorageError) {
     guard let run = transaction.stream.run else { return }
+    try writeQueued(transaction)
     let used = transaction.stream.used
     transaction.stream.run = nil
     if UInt64(used) < run.length {
@@ -84,7 +89,16 @@ extension Store {
     }
     guard used > 0 else { return }
     transaction.taken.append(Run(offset: run.offset, length: UInt64(used)))
+  }
+
+  /// Writes what was placed since the last call.
+  private func writeQueued(_ transaction: WriteTransaction) throws(StorageError) {
+    let stream = transaction.stream
+    guard let run = stream.run, stream.written < stream.used else { return }
     try writeBytes(
-      UnsafeRawBufferPointer(start: transaction.stream.memory, count: used), at: run.offset)
+      UnsafeRawBufferPointer(
+        start: stream.memory! + stream.written, count: stream.used - stream.written),
+      at: run.offset + UInt64(stream.written))
+    transaction.stream.written = stream.used
   }
 }

@@ -24,7 +24,7 @@ struct Placement: ~Copyable {
   init(buffer: UnsafeMutableRawPointer) { self.buffer = buffer }
 
   static func makeBuffer() -> UnsafeMutableRawPointer {
-    .allocate(byteCount: bufferLength, alignment: FileHeader.pageLength)
+    .allocate(byteCount: bufferLength + FileHeader.pageLength, alignment: FileHeader.pageLength)
   }
 
   /// Starts to fill a run.

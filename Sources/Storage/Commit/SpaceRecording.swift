@@ -11,7 +11,7 @@ extension Store {
     into placement: inout Placement
   ) throws(StorageError) -> SpaceJournal {
     var journal = writer!.journal
-    if journal.needsCheckpoint {
+    if journal.needsCheckpoint || isJournalTooHigh {
       dead += journal.blocks
       return try writeCheckpoint(transaction, dead: dead, into: &placement)
     }
@@ -50,6 +50,15 @@ extension Store {
     journal.deltas = []
     journal.deltaCommits = 0
     return journal
+  }
+
+  /// Journal blocks hang on no tree, so moving them means writing a checkpoint. Worth it once the
+  /// deltas are due anyway or nothing else is written.
+  var isJournalTooHigh: Bool {
+    guard let threshold = writer!.shrinkThreshold else { return false }
+    return writer!.journal.blocks.contains { $0.reference.rawValue >= threshold }
+      && (writer!.journal.deltaCommits + 1 >= SpaceJournal.commitsPerLogBlock
+        || writer!.isIdle)
   }
 
   /// A complete list of what is free or will be, after this commit.

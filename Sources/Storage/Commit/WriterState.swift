@@ -33,6 +33,10 @@ struct WriterState {
   var commitsSinceThreshold = 0
   /// Where the search for blocks to move goes on: child numbers from the root down.
   var moveCursor: [Int] = []
+  /// What the newest record says the file's length will be, when that is less than it is.
+  var plannedCut: (version: Version, length: UInt64)?
+  /// The running transaction is idle work: it commits even without a changed block.
+  var isIdle = false
   /// False until the space was rebuilt from the file.
   var isLoaded = false
   /// Bytes written to the file by this process.

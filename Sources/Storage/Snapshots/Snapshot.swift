@@ -1,6 +1,6 @@
 // A readable version and the pin that keeps it alive: one object a (process, version), counted by
 // Swift's own references. Freezing is one retain.
-package import Platform
+internal import Platform
 
 /// One committed version, readable from any thread for as long as the object lives.
 ///

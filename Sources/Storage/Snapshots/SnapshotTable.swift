@@ -19,6 +19,7 @@ final class SnapshotTable: Sendable {
     /// The thread that made the version.
     var owner: String
     var count: Int
+    let root: BlockReference
   }
 
   private let state = Monitor(State())
@@ -46,7 +47,8 @@ final class SnapshotTable: Sendable {
     let slot = lockFile.publishPin(version)
     state.withLock { state in
       // A version pinned twice (adopted by two threads) counts twice.
-      state.live[version, default: Entry(createdAt: createdAt, owner: owner, count: 0)].count += 1
+      state.live[version, default: Entry(createdAt: createdAt, owner: owner, count: 0, root: root)]
+        .count += 1
       state.added.append(version)
     }
     return Snapshot(
@@ -76,6 +78,16 @@ final class SnapshotTable: Sendable {
   }
 
   var entries: [Version: Entry] { state.withLock { $0.live } }
+
+  /// Roots of all live versions.
+  var roots: [BlockReference] { state.withLock { $0.live.values.map(\.root) } }
+
+  /// Live versions, one element a pin.
+  var pins: [Version] {
+    state.withLock { state in
+      state.live.flatMap { version, entry in Array(repeating: version, count: entry.count) }
+    }
+  }
 
   var count: Int { state.withLock { $0.live.count } }
 
