@@ -2,8 +2,8 @@
 import Foundation
 import Platform
 import RealmSwift
-import Testing
 import TestSupport
+import Testing
 
 /// The object of the benchmarks.
 class Person: Object {
@@ -91,14 +91,16 @@ func memoryConfiguration(_ types: [ObjectBase.Type] = [Person.self, Dog.self, Sa
 }
 
 /// A Realm of its own in memory.
-func memoryRealm(_ types: [ObjectBase.Type] = [Person.self, Dog.self, Sample.self]) throws -> Realm {
+func memoryRealm(_ types: [ObjectBase.Type] = [Person.self, Dog.self, Sample.self]) throws -> Realm
+{
   try Realm(configuration: memoryConfiguration(types))
 }
 
 extension TemporaryFolder {
   /// A configuration of a file in the folder.
   func configuration(
-    _ name: String = "test.realm", _ types: [ObjectBase.Type] = [Person.self, Dog.self, Sample.self]
+    _ name: String = "test.realm",
+    _ types: [ObjectBase.Type] = [Person.self, Dog.self, Sample.self]
   ) -> Realm.Configuration {
     Realm.Configuration(fileURL: URL(fileURLWithPath: file(name)), objectTypes: types)
   }

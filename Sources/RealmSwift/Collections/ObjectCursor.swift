@@ -24,9 +24,7 @@ struct ObjectCursor {
   @usableFromInline
   mutating func next() -> ObjectBase? {
     realm.check()
-    guard let reader = realm.reader(of: table), let next = reader.nextKey(after: key), next <= end,
-      let location = reader.locate(next)
-    else {
+    guard let reader = realm.reader(of: table), let (next, location) = following(reader) else {
       current = nil
       return nil
     }
@@ -41,6 +39,20 @@ struct ObjectCursor {
     let object = realm.accessor(table, next, at: location)
     current = object
     return object
+  }
+}
+
+extension ObjectCursor {
+  /// The next object and its place: most often that of the next key.
+  @inline(__always)
+  private func following(_ reader: TableReader) -> (ObjectKey, RowLocation)? {
+    if let key {
+      let next = ObjectKey(rawValue: key.rawValue + 1)
+      if next <= end, let location = reader.locate(next) { return (next, location) }
+    }
+    guard let next = reader.nextKey(after: key), next <= end, let location = reader.locate(next)
+    else { return nil }
+    return (next, location)
   }
 }
 

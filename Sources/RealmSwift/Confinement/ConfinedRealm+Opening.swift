@@ -15,10 +15,10 @@ extension ConfinedRealm {
     let options = configuration.storeOptions
     let schema = RealmSchema.of(configuration.objectTypes)
     let store = try mappingErrors { () throws(StorageError) in try Store.open(options) }
-    let (snapshot, bindings) = try prepareSchema(store, schema, configuration)
+    let (snapshot, stored) = try prepareSchema(store, schema, configuration)
     let realm = ConfinedRealm(
-      store: store, configuration: configuration, schema: schema, bindings: bindings,
-      confinement: confinement, snapshot: snapshot, isFrozen: false)
+      store: store, configuration: configuration, schema: schema, storedSchema: stored,
+      bindings: bind(schema, stored), confinement: confinement, snapshot: snapshot)
     RealmCache.insert(realm)
     return realm
   }
@@ -33,20 +33,21 @@ extension ConfinedRealm {
     let snapshot = try mappingErrors { () throws(StorageError) in try frozen.store.pinNewest() }
     let realm = ConfinedRealm(
       store: frozen.store, configuration: frozen.configuration, schema: frozen.schema,
-      bindings: frozen.bindings, confinement: confinement, snapshot: snapshot, isFrozen: false)
+      storedSchema: frozen.storedSchema, bindings: frozen.bindings, confinement: confinement,
+      snapshot: snapshot)
     RealmCache.insert(realm)
     return realm
   }
 
   private static func prepareSchema(
     _ store: Store, _ schema: RealmSchema, _ configuration: Realm.Configuration
-  ) throws -> (Snapshot, [TableBinding]) {
+  ) throws -> (Snapshot, StoredSchema) {
     let snapshot = try mappingErrors { () throws(StorageError) in try store.pinNewest() }
     let stored = StoredSchema.load(snapshot.reader, root: snapshot.root)
     let missing = try missingClasses(schema, stored, configuration)
     let mustSetVersion = stored.schemaVersion < configuration.schemaVersion
     if missing.isEmpty && !mustSetVersion || configuration.readOnly {
-      return (snapshot, bind(schema, stored))
+      return (snapshot, stored)
     }
     return try addClasses(store, schema, configuration)
   }
@@ -54,7 +55,7 @@ extension ConfinedRealm {
   /// Adds what is still missing, in a transaction, since another thread may be doing the same.
   private static func addClasses(
     _ store: Store, _ schema: RealmSchema, _ configuration: Realm.Configuration
-  ) throws -> (Snapshot, [TableBinding]) {
+  ) throws -> (Snapshot, StoredSchema) {
     let transaction = try mappingErrors { () throws(StorageError) in try store.beginWrite() }
     do {
       let group = GroupTransaction(transaction.editor, root: transaction.root)
@@ -65,7 +66,7 @@ extension ConfinedRealm {
       }
       transaction.root = group.finish()
       let snapshot = try mappingErrors { () throws(StorageError) in try transaction.commit() }
-      return (snapshot, bind(schema, StoredSchema.load(snapshot.reader, root: snapshot.root)))
+      return (snapshot, StoredSchema.load(snapshot.reader, root: snapshot.root))
     } catch {
       if transaction.isOpen { transaction.cancel() }
       throw error

@@ -16,6 +16,8 @@ package final class ConfinedRealm {
   let configuration: Realm.Configuration
   let schema: RealmSchema
   let bindings: [TableBinding]
+  /// The file's schema when the Realm was opened. Tables are only ever added behind its own.
+  let storedSchema: StoredSchema
   private let bindingByClass: [ObjectIdentifier: TableBinding]
   let confinement: Confinement
   let isFrozen: Bool
@@ -43,18 +45,20 @@ package final class ConfinedRealm {
 
   init(
     store: Store, configuration: Realm.Configuration, schema: RealmSchema,
-    bindings: [TableBinding], confinement: Confinement, snapshot: Snapshot, isFrozen: Bool
+    storedSchema: StoredSchema, bindings: [TableBinding], confinement: Confinement,
+    snapshot: Snapshot
   ) {
     self.store = store
     self.configuration = configuration
     self.schema = schema
+    self.storedSchema = storedSchema
     self.bindings = bindings
     var byClass: [ObjectIdentifier: TableBinding] = [:]
     for binding in bindings { byClass[ObjectIdentifier(binding.schema.objectClass)] = binding }
     bindingByClass = byClass
     self.confinement = confinement
     self.snapshot = snapshot
-    self.isFrozen = isFrozen
+    isFrozen = false
     tables = TableSlots(count: bindings.count)
   }
 
@@ -63,6 +67,7 @@ package final class ConfinedRealm {
     store = live.store
     configuration = live.configuration
     schema = live.schema
+    storedSchema = live.storedSchema
     bindings = live.bindings
     bindingByClass = live.bindingByClass
     confinement = .anywhere
@@ -238,7 +243,9 @@ package final class ConfinedRealm {
     let transaction = try store.beginWrite()
     snapshot = transaction.base
     writing = Writing(
-      transaction: transaction, group: GroupTransaction(transaction.editor, root: transaction.root))
+      transaction: transaction,
+      group: GroupTransaction(
+        transaction.editor, root: transaction.root, schema: storedSchema))
   }
 
   /// Ends the transaction and makes its changes a version.

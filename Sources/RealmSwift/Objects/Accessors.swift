@@ -15,7 +15,8 @@ func readInteger(_ object: ObjectBase, _ column: Int32) -> Int64 {
     table.pointee.generation == object._generation
       && table.pointee.owner == ThreadToken.current.rawValue)
   {
-    return table.pointee.reader.unsafelyUnwrapped.integer(object._location, Int(column))
+    return table.pointee.reader.unsafelyUnwrapped.integer(
+      object._location.unsafelyUnwrapped, Int(column))
   }
   return readIntegerSlowly(object, column)
 }
@@ -36,7 +37,7 @@ func readOptionalInteger(_ object: ObjectBase, _ column: Int32) -> Int64? {
     table.pointee.generation == object._generation
       && table.pointee.owner == ThreadToken.current.rawValue)
   {
-    location = object._location
+    location = object._location.unsafelyUnwrapped
   } else {
     location = object.requireLocation()
   }
@@ -56,7 +57,7 @@ func readBytes<Value: BytesValue>(
     table.pointee.generation == object._generation
       && table.pointee.owner == ThreadToken.current.rawValue)
   {
-    location = object._location
+    location = object._location.unsafelyUnwrapped
   } else {
     location = object.requireLocation()
   }

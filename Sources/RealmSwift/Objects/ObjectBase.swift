@@ -11,7 +11,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   @exclusivity(unchecked) final var _table: TablePointer?
   @exclusivity(unchecked) final var _key = ObjectKey(rawValue: -1)
   /// Where the row is, if `_generation` is the table's.
-  @exclusivity(unchecked) final var _location = RowLocation.nowhere
+  @exclusivity(unchecked) final var _location: RowLocation?
   /// 0 is never a table's.
   @exclusivity(unchecked) final var _generation: UInt64 = 0
   /// The time between two invalidations of the Realm in which the object became managed.

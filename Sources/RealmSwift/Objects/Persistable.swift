@@ -1,5 +1,6 @@
 // The protocols of types that properties and collections can hold. Client code names some of them in
 // constraints; what starts with an underscore is how the engine moves the values.
+internal import Foundation
 
 /// A type whose place in a schema is known.
 public protocol _RealmSchemaDiscoverable {
@@ -145,7 +146,7 @@ extension Optional: _Indexable where Wrapped: _Indexable {}
 
 /// The value inside any number of optionals; nil for nil and `NSNull`.
 func unwrapped(_ value: Any?) -> Any? {
-  guard let value else { return nil }
+  guard let value, !(value is NSNull) else { return nil }
   if let optional = value as? any OptionalProtocol { return unwrapped(optional._untyped) }
   return value
 }

@@ -66,7 +66,7 @@ private class SameColumn: Object {
       types == [.bool, .int, .int, .int, .int, .int, .float, .double, .string, .data, .date])
     let optionals = schema.properties.suffix(11)
     #expect(optionals.map(\.type) == types)
-    #expect(optionals.allSatisfy(\.isOptional))
+    #expect(optionals.allSatisfy { $0.isOptional })
     #expect(schema.properties.prefix(12).allSatisfy { !$0.isOptional })
   }
 
