@@ -6,30 +6,52 @@ public import Storage
 extension BlockKind {
   // MARK: - Leaves
 
-  /// Integers of one column, packed. See PackedLeaf.
+  /// Integers of one column, packed.
+  ///
+  /// See PackedLeaf.
   @inlinable package static var packedLeaf: BlockKind { BlockKind(rawValue: 16) }
-  /// Short strings or data of one column. See BytesLeaf.
+  /// Short strings or data of one column.
+  ///
+  /// See BytesLeaf.
   @inlinable package static var bytesLeaf: BlockKind { BlockKind(rawValue: 17) }
-  /// A part of a long value. See LongValue.
+  /// A part of a long value.
+  ///
+  /// See LongValue.
   @inlinable package static var chunk: BlockKind { BlockKind(rawValue: 18) }
-  /// Entries of a hash index. See HashBucket.
+  /// Entries of a hash index.
+  ///
+  /// See HashBucket.
   @inlinable package static var hashBucket: BlockKind { BlockKind(rawValue: 19) }
 
   // MARK: - Nodes
 
-  /// A bytes column in several parts. See BytesColumn.
+  /// A bytes column in several parts.
+  ///
+  /// See BytesColumn.
   @inlinable package static var bytesSplit: BlockKind { BlockKind(rawValue: 0x90) }
-  /// The chunks of a long value. See LongValue.
+  /// The chunks of a long value.
+  ///
+  /// See LongValue.
   @inlinable package static var chunkNode: BlockKind { BlockKind(rawValue: 0x91) }
-  /// Columns of up to 256 objects whose slots have no gap. See Cluster.
+  /// Columns of up to 256 objects whose slots have no gap.
+  ///
+  /// See Cluster.
   @inlinable package static var cluster: BlockKind { BlockKind(rawValue: 0x92) }
-  /// Columns of up to 256 objects with a presence bitmap. See Cluster.
+  /// Columns of up to 256 objects with a presence bitmap.
+  ///
+  /// See Cluster.
   @inlinable package static var sparseCluster: BlockKind { BlockKind(rawValue: 0x93) }
-  /// A level of a table's radix tree. See ClusterTree.
+  /// A level of a table's radix tree.
+  ///
+  /// See ClusterTree.
   @inlinable package static var branch: BlockKind { BlockKind(rawValue: 0x94) }
-  /// A level of a hash index's bucket directory. See HashIndex.
+  /// A level of a hash index's bucket directory.
+  ///
+  /// See HashIndex.
   @inlinable package static var directory: BlockKind { BlockKind(rawValue: 0x95) }
-  /// Buckets that share one address because their hashes do. See HashIndex.
+  /// Buckets that share one address because their hashes do.
+  ///
+  /// See HashIndex.
   @inlinable package static var bucketChain: BlockKind { BlockKind(rawValue: 0x96) }
 }
 

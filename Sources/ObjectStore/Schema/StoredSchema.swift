@@ -15,7 +15,9 @@ package final class StoredTable: @unchecked Sendable {
   package let primaryKeyColumn: Int?
   /// How the trees store each column.
   let layouts: [ClusterTree.ColumnLayout]
-  /// One byte a column: 1 if its default is null. Readers hold it while the table lives.
+  /// One byte a column: 1 if its default is null.
+  ///
+  /// Readers hold it while the table lives.
   @usableFromInline let optionalColumns: UnsafePointer<UInt8>
   /// The primary key's column; -1 without one.
   @usableFromInline let keyColumn: Int

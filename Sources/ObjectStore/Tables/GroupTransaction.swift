@@ -43,7 +43,9 @@ package final class GroupTransaction {
     isSchemaChanged = true
   }
 
-  /// Adds a column behind the others. All objects have its default; nothing is rewritten.
+  /// Adds a column behind the others.
+  ///
+  /// All objects have its default; nothing is rewritten.
   ///
   /// - Returns: the table as it is now; the old one is not to be used with this transaction any more.
   @discardableResult
@@ -160,7 +162,9 @@ package final class GroupTransaction {
     return tableEditor.tree.delete(key.rawValue, columns: table.layouts)
   }
 
-  /// Removes all objects of a table. Their keys are not used again.
+  /// Removes all objects of a table.
+  ///
+  /// Their keys are not used again.
   package func deleteAll(_ table: StoredTable) {
     let tableEditor = self.table(table)
     tableEditor.tree.deleteAll()
@@ -242,7 +246,9 @@ package final class GroupTransaction {
       "object \(key.rawValue) of \(tableEditor.table.schema.name) does not exist")
   }
 
-  /// Changes the primary key of an object, in the index too. That it is not taken is known.
+  /// Changes the primary key of an object, in the index too.
+  ///
+  /// That it is not taken is known.
   private func changeKey(
     _ tableEditor: TableEditor, _ key: ObjectKey, _ hash: UInt64, _ store: () -> Void
   ) {

@@ -3,7 +3,9 @@
 internal import Storage
 internal import Trees
 
-/// Changes one table. Belongs to one GroupTransaction.
+/// Changes one table.
+///
+/// Belongs to one GroupTransaction.
 final class TableEditor {
   let editor: BlockEditor
   let tree: ClusterTreeEditor

@@ -168,8 +168,10 @@ package struct TableReader {
 
   // MARK: - Values
 
-  /// A packed value: integers as such, Bool 0 or 1, Double, Date and Float as bit patterns, links as
-  /// object keys. Unspecified for null.
+  /// A packed value: integers as such, Bool 0 or 1, Double, Date and Float as bit patterns, links
+  /// as object keys.
+  ///
+  /// Unspecified for null.
   ///
   /// - Complexity: O(1).
   @inlinable @inline(__always)

@@ -3,7 +3,9 @@ internal import Glibc
 package import Storage
 
 extension BytesColumn {
-  /// Sets a row; nil is null. Rows between the column's end and this one get the default.
+  /// Sets a row; nil is null.
+  ///
+  /// Rows between the column's end and this one get the default.
   ///
   /// - Parameter isOptional: the column's default is null, else no bytes.
   package static func set(
@@ -37,7 +39,9 @@ extension BytesColumn {
     merge(editor, &reference, around: part(editor.pointer(reference), row: row))
   }
 
-  /// Removes a row; later rows move up. The column vanishes with its last row.
+  /// Removes a row; later rows move up.
+  ///
+  /// The column vanishes with its last row.
   package static func remove(
     _ editor: BlockEditor, _ reference: inout BlockReference, _ row: Int
   ) {

@@ -108,7 +108,9 @@ extension BytesLeaf {
       payloadBytes(rows: rows - 1, values: oldValues - removed, nulls: hasNulls))
   }
 
-  /// Moves the rows from `row` on into a new leaf. Neither part may be empty.
+  /// Moves the rows from `row` on into a new leaf.
+  ///
+  /// Neither part may be empty.
   static func split(
     _ editor: BlockEditor, _ reference: BlockReference, at row: Int
   ) -> BlockReference {

@@ -3,7 +3,9 @@
 internal import Glibc
 package import Storage
 
-/// Changes one hash index. Belongs to one write transaction; never shared between threads.
+/// Changes one hash index.
+///
+/// Belongs to one write transaction; never shared between threads.
 package final class HashIndexEditor {
   /// Entries a bucket at which the next bucket is split, and at which the last one is merged.
   package static let splitLoad = 40
@@ -28,7 +30,9 @@ package final class HashIndexEditor {
     HashIndex(reader: editor.reader, root: root, bucketCount: bucketCount)
   }
 
-  /// Adds an object. The caller knows that its value is not there.
+  /// Adds an object.
+  ///
+  /// The caller knows that its value is not there.
   ///
   /// - Parameter hashOf: the hash of another object's value, for splitting buckets.
   package func insert(_ hash: UInt64, _ key: Int64, hashOf: (Int64) -> UInt64) {
@@ -89,7 +93,9 @@ package final class HashIndexEditor {
     return reference
   }
 
-  /// Stores a bucket's reference. Its path is of this transaction already.
+  /// Stores a bucket's reference.
+  ///
+  /// Its path is of this transaction already.
   private func setBucket(_ index: HashIndex, _ number: Int, _ bucket: BlockReference) {
     var shift = index.directoryShift
     if shift == 0 {
@@ -223,7 +229,9 @@ package final class HashIndexEditor {
     dropBucket()
   }
 
-  /// Blocks of entries of a bucket. The pointers hold until the bucket changes.
+  /// Blocks of entries of a bucket.
+  ///
+  /// The pointers hold until the bucket changes.
   private func blocks(_ bucket: BlockReference) -> [UnsafeRawPointer] {
     let block = editor.reader.pointer(bucket)
     if BlockHeader.kind(block) == .hashBucket { return [block] }

@@ -101,7 +101,9 @@ extension PackedLeaf {
     storeElement(block, flags: BlockHeader.width(block), row, 0)
   }
 
-  /// Removes a row; later rows move up by one. The leaf vanishes with its last row.
+  /// Removes a row; later rows move up by one.
+  ///
+  /// The leaf vanishes with its last row.
   package static func remove(
     _ editor: BlockEditor, _ reference: inout BlockReference, _ row: Int
   ) {
@@ -194,8 +196,10 @@ extension PackedLeaf {
     }
   }
 
-  /// Writes a whole leaf. `growsDown`: leave room below the smallest value, not above the largest, so
-  /// that descending values do not re-encode the leaf each time.
+  /// Writes a whole leaf.
+  ///
+  /// `growsDown`: leave room below the smallest value, not above the largest, so that descending
+  /// values do not re-encode the leaf each time.
   private static func write(
     _ editor: BlockEditor, _ reference: BlockReference, _ values: UnsafeBufferPointer<Int64>,
     nulls: UnsafeRawPointer?, growsDown: Bool

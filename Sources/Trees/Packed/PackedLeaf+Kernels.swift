@@ -4,7 +4,9 @@ internal import Glibc
 internal import Storage
 
 extension PackedLeaf {
-  /// Unpacks the leaf into `values`, which has room for 256. Null rows give unspecified values.
+  /// Unpacks the leaf into `values`, which has room for 256.
+  ///
+  /// Null rows give unspecified values.
   ///
   /// - Returns: rows unpacked.
   @discardableResult

@@ -4,7 +4,9 @@
 internal import Glibc
 public import Storage
 
-/// Changes one table's tree. Belongs to one write transaction; never shared between threads.
+/// Changes one table's tree.
+///
+/// Belongs to one write transaction; never shared between threads.
 @usableFromInline
 package final class ClusterTreeEditor {
   @usableFromInline let editor: BlockEditor
@@ -97,7 +99,9 @@ package final class ClusterTreeEditor {
     return true
   }
 
-  /// Removes all objects. Keys are not used again.
+  /// Removes all objects.
+  ///
+  /// Keys are not used again.
   package func deleteAll() {
     flush()
     openNumber = -1
@@ -163,7 +167,9 @@ package final class ClusterTreeEditor {
     return true
   }
 
-  /// Drops a column of all objects. The next schema does not know it any more.
+  /// Drops a column of all objects.
+  ///
+  /// The next schema does not know it any more.
   package func clearColumn(_ column: Int) {
     flush()
     var numbers: [Int] = []
@@ -282,7 +288,9 @@ package final class ClusterTreeEditor {
   /// Transactions with more changed bytes write finished clusters out early.
   private static let sealBytes = 8 << 20
 
-  /// Lets go of the open cluster. One that inserts have filled can be written out now.
+  /// Lets go of the open cluster.
+  ///
+  /// One that inserts have filled can be written out now.
   private func closeOpenCluster() {
     if openNumber < 0 { return }
     flush()
