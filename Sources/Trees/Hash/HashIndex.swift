@@ -1,8 +1,8 @@
 // A hash index from values to object keys: linear hashing. The index does not hold the values; a
 // candidate is checked against the column by the caller.
 //
-//   hashBucket   header count n = entries; width byte = bytes of a key (3, 4 or 8); n keys from the
-//                front; n fingerprints of 1 byte from the end of the block backward
+//   hashBucket   header count n = entries; width byte = bytes of a key (3, 4 or 8); n fingerprints of
+//                1 byte, then zeros up to a multiple of 8; n keys
 //   bucketChain  header count = buckets; references. For hashes so equal that one bucket is too small
 //   directory    header count = children; references. Fan-out 64, a radix tree over bucket numbers
 //
@@ -20,19 +20,27 @@ package enum HashBucket {
     Int(BlockHeader.width(block))
   }
 
+  /// Bytes of so many fingerprints.
+  @inlinable static func fingerprintBytes(_ count: Int) -> Int { (count &+ 7) & ~7 }
+
+  /// Payload bytes of so many entries.
+  @inlinable static func payloadBytes(_ count: Int, keyBytes: Int) -> Int {
+    fingerprintBytes(count) &+ count &* keyBytes
+  }
+
   @inlinable static func key(_ block: UnsafeRawPointer, _ index: Int) -> Int64 {
-    let start = BlockHeader.length
+    let start = BlockHeader.length &+ fingerprintBytes(BlockHeader.count(block))
     switch keyBytes(block) {
     case 3:
-      // The fourth byte belongs to the next key or to a fingerprint.
-      return Int64(block.integer(at: start &+ index &* 3, as: UInt32.self) & 0xff_ffff)
+      // The byte before belongs to another key or a fingerprint; the byte behind may not exist.
+      return Int64(block.integer(at: start &+ index &* 3 &- 1, as: UInt32.self) &>> 8)
     case 4: return Int64(block.integer(at: start &+ index &* 4, as: UInt32.self))
     default: return block.integer(at: start &+ index &* 8, as: Int64.self)
     }
   }
 
   @inlinable static func fingerprint(_ block: UnsafeRawPointer, _ index: Int) -> UInt8 {
-    block.load(fromByteOffset: BlockHeader.blockLength(block) &- 1 &- index, as: UInt8.self)
+    block.load(fromByteOffset: BlockHeader.length &+ index, as: UInt8.self)
   }
 
   /// The first entry with this fingerprint that `matches`.
@@ -41,18 +49,17 @@ package enum HashBucket {
     _ block: UnsafeRawPointer, _ fingerprint: UInt8, _ matches: (Int64) -> Bool
   ) -> (index: Int, key: Int64)? {
     let count = BlockHeader.count(block)
-    let end = block + BlockHeader.blockLength(block)
     let wanted = UInt64(fingerprint) &* 0x0101_0101_0101_0101
     let low: UInt64 = 0x7f7f_7f7f_7f7f_7f7f
     var first = 0
     while first < count {
-      // Eight fingerprints at once; entry `first` is the highest byte.
-      let difference = end.integer(at: -8 &- first, as: UInt64.self) ^ wanted
+      // Eight fingerprints at once; entry `first` is the lowest byte.
+      let word = block.integer(at: BlockHeader.length &+ first, as: UInt64.self)
+      let difference = word ^ wanted
       var equal = ~(((difference & low) &+ low) | difference | low)
       while equal != 0 {
-        let place = equal.leadingZeroBitCount
-        equal ^= 0x8000_0000_0000_0000 &>> UInt64(truncatingIfNeeded: place)
-        let index = first &+ place &>> 3
+        let index = first &+ equal.trailingZeroBitCount &>> 3
+        equal &= equal &- 1
         if index >= count { break }
         let key = key(block, index)
         if matches(key) { return (index, key) }
@@ -185,7 +192,8 @@ extension HashIndex {
     let keyBytes = HashBucket.keyBytes(block)
     guard BlockHeader.kind(block) == .hashBucket, count > 0, count <= HashBucket.entriesMax,
       keyBytes == 3 || keyBytes == 4 || keyBytes == 8,
-      BlockHeader.blockLength(block) == BlockHeader.blockLength(forPayload: count * (keyBytes + 1))
+      BlockHeader.blockLength(block)
+        == BlockHeader.blockLength(forPayload: HashBucket.payloadBytes(count, keyBytes: keyBytes))
     else {
       findings.append("\(name): bucket \(number) is not a bucket of \(count) entries")
       return 0

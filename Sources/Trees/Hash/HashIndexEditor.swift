@@ -263,13 +263,18 @@ package final class HashIndexEditor {
       widen(bucket, to: size)
       block = editor.pointer(bucket)
     }
-    resizeBucket(bucket, from: count, to: count + 1, keyBytes: size)
+    let oldKeys = HashBucket.fingerprintBytes(count)
+    let newKeys = HashBucket.fingerprintBytes(count + 1)
+    editor.resize(bucket, payloadBytes: HashBucket.payloadBytes(count + 1, keyBytes: size))
     block = editor.pointer(bucket)
+    if newKeys != oldKeys {
+      let payload = block + BlockHeader.length
+      memmove(payload + newKeys, payload + oldKeys, count * size)
+      memset(payload + oldKeys, 0, newKeys - oldKeys)
+    }
     BlockHeader.setCount(block, count + 1)
-    // Before the fingerprint: storing four bytes for a key of three touches the byte behind it.
+    block.storeBytes(of: fingerprint, toByteOffset: BlockHeader.length + count, as: UInt8.self)
     storeKey(block, count, key, size: size)
-    block.storeBytes(
-      of: fingerprint, toByteOffset: BlockHeader.blockLength(block) - 1 - count, as: UInt8.self)
   }
 
   private func appendToChain(_ chain: BlockReference, fingerprint: UInt8, _ key: Int64) {
@@ -306,12 +311,22 @@ package final class HashIndexEditor {
       return
     }
     let size = HashBucket.keyBytes(block)
-    let length = BlockHeader.blockLength(block)
-    let lastFingerprint = HashBucket.fingerprint(block, count - 1)
-    storeKey(block, found.index, HashBucket.key(block, count - 1), size: size)
-    block.storeBytes(of: lastFingerprint, toByteOffset: length - 1 - found.index, as: UInt8.self)
-    BlockHeader.setCount(block, count - 1)
-    resizeBucket(bucket, from: count - 1, to: count - 1, keyBytes: size)
+    let last = count - 1
+    storeKey(block, found.index, HashBucket.key(block, last), size: size)
+    block.storeBytes(
+      of: HashBucket.fingerprint(block, last), toByteOffset: BlockHeader.length + found.index,
+      as: UInt8.self)
+    block.storeBytes(of: 0, toByteOffset: BlockHeader.length + last, as: UInt8.self)
+    let oldKeys = HashBucket.fingerprintBytes(count)
+    let newKeys = HashBucket.fingerprintBytes(last)
+    if newKeys != oldKeys {
+      let payload = block + BlockHeader.length
+      memmove(payload + newKeys, payload + oldKeys, last * size)
+    }
+    BlockHeader.setCount(block, last)
+    let end = BlockHeader.length + HashBucket.payloadBytes(last, keyBytes: size)
+    memset(block + end, 0, min(size + 8, BlockHeader.blockLength(block) - end))
+    editor.resize(bucket, payloadBytes: HashBucket.payloadBytes(last, keyBytes: size))
   }
 
   private func removeFromChain(
@@ -353,7 +368,8 @@ package final class HashIndexEditor {
   }
 
   private func storeKey(_ block: UnsafeMutableRawPointer, _ index: Int, _ key: Int64, size: Int) {
-    let offset = BlockHeader.length + index * size
+    let offset =
+      BlockHeader.length + HashBucket.fingerprintBytes(BlockHeader.count(block)) + index * size
     switch size {
     case 3:
       block.store(UInt16(truncatingIfNeeded: key), at: offset)
@@ -363,28 +379,10 @@ package final class HashIndexEditor {
     }
   }
 
-  /// Gives the block the length for `count` entries; its `present` fingerprints stay at its end.
-  private func resizeBucket(
-    _ bucket: BlockReference, from present: Int, to count: Int, keyBytes: Int
-  ) {
-    var block = editor.pointer(bucket)
-    let oldLength = BlockHeader.blockLength(block)
-    let length = BlockHeader.blockLength(forPayload: count * (keyBytes + 1))
-    if length == oldLength { return }
-    if length < oldLength {
-      memmove(block + length - present, block + oldLength - present, present)
-    }
-    editor.resize(bucket, payloadBytes: count * (keyBytes + 1))
-    block = editor.pointer(bucket)
-    if length > oldLength {
-      memmove(block + length - present, block + oldLength - present, present)
-    }
-  }
-
   private func widen(_ bucket: BlockReference, to size: Int) {
     let count = BlockHeader.count(editor.pointer(bucket))
     let oldSize = HashBucket.keyBytes(editor.pointer(bucket))
-    resizeBucket(bucket, from: count, to: count, keyBytes: size)
+    editor.resize(bucket, payloadBytes: HashBucket.payloadBytes(count, keyBytes: size))
     let block = editor.pointer(bucket)
     var index = count - 1
     while index >= 0 {
