@@ -12,8 +12,9 @@ package final class GroupTransaction {
   private let baseRoot: BlockReference
   /// The schema as the transaction has it now.
   package private(set) var schema: StoredSchema
-  /// By table index; nil until the transaction touches the table.
-  @exclusivity(unchecked) private var tables: [TableEditor?]
+  /// By table index; nil until the transaction touches the table. Owned; unmanaged, because a retain
+  /// and release a change would cost more than the change.
+  @exclusivity(unchecked) private var tables: [Unmanaged<TableEditor>?]
   private var isSchemaChanged = false
   private var nextTableKey: UInt64 = 1
 
@@ -31,6 +32,10 @@ package final class GroupTransaction {
     if !root.isNone { nextTableKey = GroupRoot.nextTableKey(editor.reader.pointer(root)) }
   }
 
+  deinit {
+    for tableEditor in tables { tableEditor?.release() }
+  }
+
   // MARK: - Schema
 
   /// Adds a table; its name must be new.
@@ -39,7 +44,7 @@ package final class GroupTransaction {
     let stored = StoredTable(index: schema.tables.count, tableKey: nextTableKey, schema: table)
     nextTableKey += 1
     schema = StoredSchema(tables: schema.tables + [stored], schemaVersion: schema.schemaVersion)
-    tables.append(TableEditor(editor, stored, block: .none))
+    tables.append(.passRetained(TableEditor(editor, stored, block: .none)))
     isSchemaChanged = true
   }
 
@@ -53,9 +58,10 @@ package final class GroupTransaction {
     var declared = table.schema
     declared.columns.append(column)
     let stored = StoredTable(index: table.index, tableKey: table.tableKey, schema: declared)
-    let tableEditor = self.table(table)
-    tableEditor.table = stored
-    tableEditor.tree.columnCount = declared.columns.count
+    withTable(table) { tableEditor in
+      tableEditor.table = stored
+      tableEditor.tree.columnCount = declared.columns.count
+    }
     var all = schema.tables
     all[table.index] = stored
     schema = StoredSchema(tables: all, schemaVersion: schema.schemaVersion)
@@ -75,7 +81,9 @@ package final class GroupTransaction {
   /// A reader that sees the transaction's changes so far; good until the next change.
   package func reader(_ table: StoredTable) -> TableReader {
     if let tableEditor = tables[table.index] {
-      return TableReader(reader: editor.reader, table: table, root: tableEditor.root)
+      return tableEditor._withUnsafeGuaranteedRef {
+        TableReader(reader: editor.reader, table: table, root: $0.root)
+      }
     }
     return TableReader(reader: editor.reader, root: baseRoot, table: table)
   }
@@ -83,54 +91,57 @@ package final class GroupTransaction {
   /// A new object with the default in every column: null, 0, false or empty.
   package func insert(_ table: StoredTable) -> ObjectKey {
     precondition(table.keyColumn < 0, "\(table.schema.name) needs a primary key")
-    return ObjectKey(rawValue: self.table(table).tree.insert())
+    return withTable(table) { ObjectKey(rawValue: $0.tree.insert()) }
   }
 
   /// The object with this primary key, made when there is none.
   package func insert(
     _ table: StoredTable, primaryKeyInteger value: Int64?
   ) -> (key: ObjectKey, inserted: Bool) {
-    let tableEditor = self.table(table)
-    if let found = tableEditor.lookup.find(integer: value) { return (found, false) }
-    let key = tableEditor.tree.insert()
-    let column = table.keyColumn
-    if let value {
-      _ = tableEditor.tree.setInteger(
-        key, column, value, isOptional: table.optionalColumns[column] != 0)
+    return withTable(table) { tableEditor in
+      if let found = tableEditor.lookup.find(integer: value) { return (found, false) }
+      let key = tableEditor.tree.insert()
+      let column = table.keyColumn
+      if let value {
+        _ = tableEditor.tree.setInteger(
+          key, column, value, isOptional: table.optionalColumns[column] != 0)
+      }
+      tableEditor.insertIntoIndex(
+        ObjectKey(rawValue: key), hash: value.map { IndexHash.integer($0) } ?? IndexHash.null)
+      return (ObjectKey(rawValue: key), true)
     }
-    tableEditor.insertIntoIndex(
-      ObjectKey(rawValue: key), hash: value.map { IndexHash.integer($0) } ?? IndexHash.null)
-    return (ObjectKey(rawValue: key), true)
   }
 
   /// The object with this primary key, made when there is none.
   package func insert(
     _ table: StoredTable, primaryKeyBytes bytes: UnsafeRawBufferPointer?
   ) -> (key: ObjectKey, inserted: Bool) {
-    let tableEditor = self.table(table)
-    if let found = tableEditor.lookup.find(bytes: bytes) { return (found, false) }
-    let key = tableEditor.tree.insert()
-    let column = table.keyColumn
-    _ = tableEditor.tree.setBytes(
-      key, column, bytes, isOptional: table.optionalColumns[column] != 0)
-    tableEditor.insertIntoIndex(
-      ObjectKey(rawValue: key), hash: bytes.map { IndexHash.bytes($0) } ?? IndexHash.null)
-    return (ObjectKey(rawValue: key), true)
+    return withTable(table) { tableEditor in
+      if let found = tableEditor.lookup.find(bytes: bytes) { return (found, false) }
+      let key = tableEditor.tree.insert()
+      let column = table.keyColumn
+      _ = tableEditor.tree.setBytes(
+        key, column, bytes, isOptional: table.optionalColumns[column] != 0)
+      tableEditor.insertIntoIndex(
+        ObjectKey(rawValue: key), hash: bytes.map { IndexHash.bytes($0) } ?? IndexHash.null)
+      return (ObjectKey(rawValue: key), true)
+    }
   }
 
   /// Sets a packed value; nil is null.
   ///
   /// - Precondition: the object exists; nil only for an optional column.
   package func setInteger(_ table: StoredTable, _ key: ObjectKey, _ column: Int, _ value: Int64?) {
-    let tableEditor = self.table(table)
-    let isOptional = table.optionalColumns[column] != 0
-    if column == table.keyColumn {
-      let hash = value.map { IndexHash.integer($0) } ?? IndexHash.null
-      changeKey(tableEditor, key, hash) {
-        self.storeInteger(tableEditor, key, column, value, isOptional)
+    withTable(table) { tableEditor in
+      let isOptional = table.optionalColumns[column] != 0
+      if column == table.keyColumn {
+        let hash = value.map { IndexHash.integer($0) } ?? IndexHash.null
+        changeKey(tableEditor, key, hash) {
+          self.storeInteger(tableEditor, key, column, value, isOptional)
+        }
+      } else {
+        storeInteger(tableEditor, key, column, value, isOptional)
       }
-    } else {
-      storeInteger(tableEditor, key, column, value, isOptional)
     }
   }
 
@@ -141,15 +152,16 @@ package final class GroupTransaction {
   package func setBytes(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, _ bytes: UnsafeRawBufferPointer?
   ) {
-    let tableEditor = self.table(table)
-    let isOptional = table.optionalColumns[column] != 0
-    if column == table.keyColumn {
-      let hash = bytes.map { IndexHash.bytes($0) } ?? IndexHash.null
-      changeKey(tableEditor, key, hash) {
-        self.storeBytes(tableEditor, key, column, bytes, isOptional)
+    withTable(table) { tableEditor in
+      let isOptional = table.optionalColumns[column] != 0
+      if column == table.keyColumn {
+        let hash = bytes.map { IndexHash.bytes($0) } ?? IndexHash.null
+        changeKey(tableEditor, key, hash) {
+          self.storeBytes(tableEditor, key, column, bytes, isOptional)
+        }
+      } else {
+        storeBytes(tableEditor, key, column, bytes, isOptional)
       }
-    } else {
-      storeBytes(tableEditor, key, column, bytes, isOptional)
     }
   }
 
@@ -157,18 +169,20 @@ package final class GroupTransaction {
   ///
   /// - Returns: whether it was there.
   package func delete(_ table: StoredTable, _ key: ObjectKey) -> Bool {
-    let tableEditor = self.table(table)
-    if table.keyColumn >= 0 { tableEditor.removeFromIndex(key) }
-    return tableEditor.tree.delete(key.rawValue, columns: table.layouts)
+    return withTable(table) { tableEditor in
+      if table.keyColumn >= 0 { tableEditor.removeFromIndex(key) }
+      return tableEditor.tree.delete(key.rawValue, columns: table.layouts)
+    }
   }
 
   /// Removes all objects of a table.
   ///
   /// Their keys are not used again.
   package func deleteAll(_ table: StoredTable) {
-    let tableEditor = self.table(table)
-    tableEditor.tree.deleteAll()
-    tableEditor.index.removeAll()
+    withTable(table) { tableEditor in
+      tableEditor.tree.deleteAll()
+      tableEditor.index.removeAll()
+    }
   }
 
   // MARK: - Finishing
@@ -180,7 +194,7 @@ package final class GroupTransaction {
     var changed: [(index: Int, block: BlockReference)] = []
     for (index, tableEditor) in tables.enumerated() {
       guard let tableEditor else { continue }
-      let block = tableEditor.finish()
+      let block = tableEditor._withUnsafeGuaranteedRef { $0.finish() }
       if block != baseBlock(index) { changed.append((index, block)) }
     }
     if !isSchemaChanged && changed.isEmpty { return baseRoot }
@@ -195,16 +209,19 @@ package final class GroupTransaction {
   // MARK: - Parts
 
   @inline(__always)
-  private func table(_ table: StoredTable) -> TableEditor {
-    if let tableEditor = tables[table.index] { return tableEditor }
-    return openTable(table)
+  private func withTable<Result>(
+    _ table: StoredTable, _ body: (TableEditor) -> Result
+  ) -> Result {
+    let tableEditor = tables[table.index] ?? openTable(table)
+    return tableEditor._withUnsafeGuaranteedRef { body($0) }
   }
 
   @inline(never)
-  private func openTable(_ table: StoredTable) -> TableEditor {
-    let tableEditor = TableEditor(editor, table, block: baseBlock(table.index))
-    tables[table.index] = tableEditor
-    return tableEditor
+  private func openTable(_ table: StoredTable) -> Unmanaged<TableEditor> {
+    let opened = Unmanaged.passRetained(
+      TableEditor(editor, table, block: baseBlock(table.index)))
+    tables[table.index] = opened
+    return opened
   }
 
   /// The root of a table in the base version.

@@ -35,15 +35,11 @@ final class TableEditor {
 
   /// The same with object counts of branches that may be behind: for everything but positions.
   private var unflushedRoot: TableRoot {
-    var root = TableRoot()
-    root.clusters = tree.root
-    root.depth = tree.depth
-    root.count = tree.count
-    root.nextKey = tree.nextKey
-    root.index = index.root
-    root.bucketCount = index.bucketCount
-    root.entries = index.count
-    return root
+    let tree = tree.shape
+    let index = index.shape
+    return TableRoot(
+      clusters: tree.root, depth: tree.depth, index: index.root, nextKey: tree.nextKey,
+      count: tree.count, bucketCount: index.bucketCount, entries: index.count)
   }
 
   /// A reader for look-ups while the table is being changed.
@@ -64,10 +60,15 @@ final class TableEditor {
   // MARK: - Primary key
 
   func insertIntoIndex(_ key: ObjectKey, hash: UInt64) {
-    index.insert(hash, key.rawValue) { [self] other in
-      guard let hash = lookup.keyHash(ObjectKey(rawValue: other), table.layouts[table.keyColumn])
-      else { preconditionFailure("the index of \(table.schema.name) has a key without object") }
-      return hash
+    index.insert(hash, key.rawValue) { [self] keys, hashes in
+      let reader = lookup
+      let layout = table.layouts[table.keyColumn]
+      for (position, other) in keys.enumerated() {
+        guard let hash = reader.keyHash(ObjectKey(rawValue: other), layout) else {
+          preconditionFailure("the index of \(table.schema.name) has a key without object")
+        }
+        hashes[position] = hash
+      }
     }
   }
 

@@ -43,6 +43,19 @@ struct TableRoot: Equatable {
   /// An empty table.
   init() {}
 
+  init(
+    clusters: BlockReference, depth: Int, index: BlockReference, nextKey: Int64, count: Int,
+    bucketCount: Int, entries: Int
+  ) {
+    self.clusters = clusters
+    self.depth = depth
+    self.index = index
+    self.nextKey = nextKey
+    self.count = count
+    self.bucketCount = bucketCount
+    self.entries = entries
+  }
+
   init(_ block: UnsafeRawPointer) {
     clusters = BlockHeader.reference(block, 0)
     index = BlockHeader.reference(block, 1)

@@ -7,10 +7,12 @@ extension BytesColumn {
   ///
   /// Rows between the column's end and this one get the default.
   ///
-  /// - Parameter isOptional: the column's default is null, else no bytes.
+  /// - Parameters:
+  ///   - isOptional: the column's default is null, else no bytes.
+  ///   - reserve: payload bytes that a new leaf will probably need.
   package static func set(
     _ editor: BlockEditor, _ reference: inout BlockReference, _ row: Int,
-    _ value: UnsafeRawBufferPointer?, isOptional: Bool
+    _ value: UnsafeRawBufferPointer?, isOptional: Bool, reserve: Int = 0
   ) {
     precondition(row < BytesLeaf.rowsMax, "row \(row) in a cluster")
     var rows = reference.isNone ? 0 : rows(editor.reader.pointer(reference))
@@ -18,10 +20,10 @@ extension BytesColumn {
       if value == nil && isOptional { return }
       let none = UnsafeRawBufferPointer(start: nil, count: 0)
       while rows < row {
-        append(editor, &reference, isOptional ? nil : none)
+        append(editor, &reference, isOptional ? nil : none, reserve)
         rows += 1
       }
-      append(editor, &reference, value)
+      append(editor, &reference, value, reserve)
       return
     }
     reference = editor.mutable(reference)
@@ -73,19 +75,20 @@ extension BytesColumn {
   // MARK: - Appending
 
   private static func append(
-    _ editor: BlockEditor, _ reference: inout BlockReference, _ value: UnsafeRawBufferPointer?
+    _ editor: BlockEditor, _ reference: inout BlockReference, _ value: UnsafeRawBufferPointer?,
+    _ reserve: Int
   ) {
     let isShort = (value?.count ?? 0) <= LongValue.inlineMax
     if reference.isNone {
       if isShort {
-        reference = BytesLeaf.make(editor, value)
+        reference = BytesLeaf.make(editor, value, reserve: reserve)
       } else {
         reference = editor.allocate(kind: .bytesSplit, count: 0, payloadBytes: 2)
         insertPart(editor, reference, 0, LongValue.make(editor, value!), rows: 1)
       }
       return
     }
-    reference = editor.mutable(reference)
+    if !reference.isProvisional { reference = editor.mutable(reference) }
     if BlockHeader.kind(editor.pointer(reference)) == .bytesLeaf {
       if isShort && appendToLeaf(editor, reference, value) { return }
       wrap(editor, &reference)
@@ -98,7 +101,8 @@ extension BytesColumn {
           return
         }
       }
-      insertPart(editor, reference, parts, BytesLeaf.make(editor, value), rows: 1)
+      insertPart(
+        editor, reference, parts, BytesLeaf.make(editor, value, reserve: reserve), rows: 1)
     } else {
       insertPart(editor, reference, parts, LongValue.make(editor, value!), rows: 1)
     }
@@ -249,7 +253,9 @@ extension BytesColumn {
   private static func mutableChild(
     _ editor: BlockEditor, _ split: BlockReference, _ part: Int
   ) -> BlockReference {
-    let reference = editor.mutable(child(editor, split, part))
+    var reference = child(editor, split, part)
+    if reference.isProvisional { return reference }
+    reference = editor.mutable(reference)
     BlockHeader.setReference(editor.pointer(split), part, reference)
     return reference
   }

@@ -80,7 +80,7 @@ package enum BytesColumn {
 
 extension BytesColumn {
   /// Adds what is wrong with the column's blocks to `findings`.
-  static func check(
+  package static func check(
     _ reader: BlockReader, _ block: UnsafeRawPointer, name: String, _ findings: inout [String]
   ) {
     if BlockHeader.kind(block) == .bytesLeaf {

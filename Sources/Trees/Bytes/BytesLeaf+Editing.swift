@@ -4,8 +4,13 @@ internal import Storage
 
 extension BytesLeaf {
   /// A new leaf of one row; nil is null.
-  static func make(_ editor: BlockEditor, _ value: UnsafeRawBufferPointer?) -> BlockReference {
-    let reference = editor.allocate(kind: .bytesLeaf, count: 0, payloadBytes: 0)
+  ///
+  /// - Parameter reserve: payload bytes that it will probably need.
+  static func make(
+    _ editor: BlockEditor, _ value: UnsafeRawBufferPointer?, reserve: Int = 0
+  ) -> BlockReference {
+    let reference = editor.allocate(kind: .bytesLeaf, count: 0, payloadBytes: reserve)
+    if reserve > 0 { editor.resize(reference, payloadBytes: 0) }
     append(editor, reference, value)
     return reference
   }

@@ -25,17 +25,27 @@ package final class HashIndexEditor {
     self.count = count
   }
 
+  /// What a table root says of the index.
+  package var shape: (root: BlockReference, bucketCount: Int, count: Int) {
+    (root, bucketCount, count)
+  }
+
   /// Reads the index as it is now.
   package var index: HashIndex {
     HashIndex(reader: editor.reader, root: root, bucketCount: bucketCount)
   }
 
+  /// Writes the hashes of objects' values: of each key in the first buffer to the second.
+  ///
+  /// All at once, so that the reads of different objects overlap.
+  package typealias HashesOf = (UnsafeBufferPointer<Int64>, UnsafeMutablePointer<UInt64>) -> Void
+
   /// Adds an object.
   ///
   /// The caller knows that its value is not there.
   ///
-  /// - Parameter hashOf: the hash of another object's value, for splitting buckets.
-  package func insert(_ hash: UInt64, _ key: Int64, hashOf: (Int64) -> UInt64) {
+  /// - Parameter hashesOf: the hashes of other objects, for splitting buckets.
+  package func insert(_ hash: UInt64, _ key: Int64, hashesOf: HashesOf) {
     let index = index
     let number = index.address(hash)
     var bucket = openBucket(index, number)
@@ -43,7 +53,7 @@ package final class HashIndexEditor {
     appendEntry(&bucket, fingerprint: UInt8(truncatingIfNeeded: hash >> 56), key)
     if bucket != old { setBucket(index, number, bucket) }
     count += 1
-    if count > Self.splitLoad * bucketCount { split(hashOf) }
+    if count > Self.splitLoad * bucketCount { split(hashesOf) }
   }
 
   /// Removes an object.
@@ -183,29 +193,93 @@ package final class HashIndexEditor {
 
   // MARK: - Growing and shrinking
 
-  private func split(_ hashOf: (Int64) -> UInt64) {
+  private func split(_ hashesOf: HashesOf) {
     let newNumber = bucketCount
     let oldNumber = newNumber & ~(1 << (63 - UInt64(newNumber).leadingZeroBitCount))
-    let old = openBucket(index, oldNumber)
+    var old = openBucket(index, oldNumber)
     addBucket()
     if old.isNone { return }
-    var low = BlockReference.none
     var high = BlockReference.none
     let index = index
+    if BlockHeader.kind(editor.pointer(old)) == .hashBucket {
+      splitBucket(&old, &high, newNumber, index, hashesOf)
+    } else {
+      splitChain(&old, &high, newNumber, index, hashesOf)
+    }
+    setBucket(index, oldNumber, old)
+    setBucket(index, newNumber, high)
+  }
+
+  /// Moves the entries that belong into the new bucket; the others close up in place.
+  private func splitBucket(
+    _ old: inout BlockReference, _ high: inout BlockReference, _ newNumber: Int,
+    _ index: HashIndex, _ hashesOf: HashesOf
+  ) {
+    let count = BlockHeader.count(editor.pointer(old))
+    withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { keys in
+      withUnsafeTemporaryAllocation(of: UInt64.self, capacity: count) { hashes in
+        let block = UnsafeRawPointer(editor.pointer(old))
+        for entry in 0..<count { keys[entry] = HashBucket.key(block, entry) }
+        hashesOf(UnsafeBufferPointer(keys), hashes.baseAddress!)
+        var moved = 0
+        for entry in 0..<count where index.address(hashes[entry]) == newNumber { moved += 1 }
+        if moved == 0 { return }
+        if moved == count {
+          swap(&old, &high)
+          return
+        }
+        let size = HashBucket.keyBytes(block)
+        high = makeBucket(keyBytes: size, reserve: moved)
+        for entry in 0..<count where index.address(hashes[entry]) == newNumber {
+          appendEntry(
+            &high, fingerprint: UInt8(truncatingIfNeeded: hashes[entry] >> 56), keys[entry])
+        }
+        rewrite(old, keys, hashes, keeping: count - moved) { index.address($0) != newNumber }
+      }
+    }
+  }
+
+  /// Leaves only some of a bucket's entries in it.
+  private func rewrite(
+    _ bucket: BlockReference, _ keys: UnsafeMutableBufferPointer<Int64>,
+    _ hashes: UnsafeMutableBufferPointer<UInt64>, keeping kept: Int, _ keeps: (UInt64) -> Bool
+  ) {
+    let block = editor.pointer(bucket)
+    let size = HashBucket.keyBytes(block)
+    memset(block + BlockHeader.length, 0, BlockHeader.blockLength(block) - BlockHeader.length)
+    BlockHeader.setCount(block, kept)
+    var next = 0
+    for entry in 0..<keys.count where keeps(hashes[entry]) {
+      block.storeBytes(
+        of: UInt8(truncatingIfNeeded: hashes[entry] >> 56),
+        toByteOffset: BlockHeader.length + next, as: UInt8.self)
+      storeKey(block, next, keys[entry], size: size)
+      next += 1
+    }
+    editor.resize(bucket, payloadBytes: HashBucket.payloadBytes(kept, keyBytes: size))
+  }
+
+  private func splitChain(
+    _ old: inout BlockReference, _ high: inout BlockReference, _ newNumber: Int,
+    _ index: HashIndex, _ hashesOf: HashesOf
+  ) {
+    var low = BlockReference.none
     for block in blocks(old) {
-      for entry in 0..<BlockHeader.count(block) {
-        let key = HashBucket.key(block, entry)
-        let fingerprint = HashBucket.fingerprint(block, entry)
-        if index.address(hashOf(key)) == newNumber {
-          appendEntry(&high, fingerprint: fingerprint, key)
+      let count = BlockHeader.count(block)
+      let keys = (0..<count).map { HashBucket.key(block, $0) }
+      var hashes = [UInt64](repeating: 0, count: count)
+      keys.withUnsafeBufferPointer { hashesOf($0, &hashes) }
+      for entry in 0..<count {
+        let fingerprint = UInt8(truncatingIfNeeded: hashes[entry] >> 56)
+        if index.address(hashes[entry]) == newNumber {
+          appendEntry(&high, fingerprint: fingerprint, keys[entry])
         } else {
-          appendEntry(&low, fingerprint: fingerprint, key)
+          appendEntry(&low, fingerprint: fingerprint, keys[entry])
         }
       }
     }
     editor.freeTree(old)
-    setBucket(index, oldNumber, low)
-    setBucket(index, newNumber, high)
+    old = low
   }
 
   private func merge() {
@@ -359,8 +433,13 @@ package final class HashIndexEditor {
     }
   }
 
-  private func makeBucket(keyBytes: Int) -> BlockReference {
-    editor.allocate(kind: .hashBucket, width: UInt8(keyBytes), count: 0, payloadBytes: 0)
+  /// An empty bucket whose block has room for so many entries before it moves.
+  private func makeBucket(keyBytes: Int, reserve: Int = 8) -> BlockReference {
+    let bucket = editor.allocate(
+      kind: .hashBucket, width: UInt8(keyBytes), count: 0,
+      payloadBytes: HashBucket.payloadBytes(max(reserve + reserve / 2, 8), keyBytes: keyBytes))
+    editor.resize(bucket, payloadBytes: 0)
+    return bucket
   }
 
   private func keyBytes(for key: Int64) -> Int {

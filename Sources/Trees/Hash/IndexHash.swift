@@ -7,12 +7,12 @@ internal import Platform
 package enum IndexHash {
   /// The hash of an integer.
   ///
-  /// Eight neighbours share a bucket, with fingerprints of their own: ids that are handed out in
-  /// order touch one bucket for eight inserts.
+  /// Sixteen neighbours share a bucket, with fingerprints of their own: ids that are handed out in
+  /// order touch one bucket for sixteen inserts.
   @inlinable @inline(__always)
   package static func integer(_ value: Int64) -> UInt64 {
     let bits = UInt64(bitPattern: value)
-    var place = bits &>> 3
+    var place = bits &>> 4
     place = (place ^ (place &>> 32)) &* 0xd6e8_feb8_6659_fd93
     place = (place ^ (place &>> 32)) &* 0xd6e8_feb8_6659_fd93
     place ^= place &>> 32

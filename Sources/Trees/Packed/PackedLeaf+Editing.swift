@@ -1,23 +1,31 @@
 // Changing packed leaves inside a transaction. A value that the present base and width cannot hold
 // re-encodes the leaf; everything else is one store.
 internal import Glibc
-public import Storage
+package import Storage
 
 extension PackedLeaf {
-  /// Stores into a leaf of this transaction that has the row, if base and width can hold the value.
+  /// Stores into a leaf of this transaction, if base, width and length allow it; also behind the last
+  /// row.
   ///
   /// - Returns: false when nothing was stored; `set` does the work then.
-  @inlinable @inline(__always)
+  @inline(__always)
   static func storeIfFits(_ block: UnsafeMutableRawPointer, _ row: Int, _ value: Int64) -> Bool {
     let flags = BlockHeader.width(block)
     if flags & nullsFlag != 0 { return false }
     let element = UInt64(bitPattern: value &- base(block))
     if element > elementMax(code: flags & 7) { return false }
+    let rows = rows(block)
+    if row >= rows {
+      if row > rows || row == rowsMax { return false }
+      let end = nullsOffset &+ ((row &+ 1) &* bits(code: flags & 7) &+ 7) &>> 3
+      if end > BlockHeader.blockLength(block) { return false }
+      BlockHeader.setCount(block, row &+ 1)
+    }
     storeElement(block, flags: flags, row, element)
     return true
   }
 
-  @inlinable @inline(__always)
+  @inline(__always)
   static func storeElement(
     _ block: UnsafeMutableRawPointer, flags: UInt8, _ row: Int, _ element: UInt64
   ) {
@@ -44,15 +52,18 @@ extension PackedLeaf {
 
   /// Sets a row; rows between the leaf's end and this one get the default.
   ///
-  /// - Parameter isOptional: the column's default is null, else 0.
+  /// - Parameters:
+  ///   - isOptional: the column's default is null, else 0.
+  ///   - reserve: payload bytes that a new leaf will probably need.
   package static func set(
     _ editor: BlockEditor, _ reference: inout BlockReference, _ row: Int, _ value: Int64,
-    isOptional: Bool
+    isOptional: Bool, reserve: Int = 0
   ) {
     precondition(row < rowsMax, "row \(row) in a leaf of at most \(rowsMax)")
     if reference.isNone {
-      reference = editor.allocate(kind: .packedLeaf, count: 0, payloadBytes: 8)
-    } else {
+      reference = editor.allocate(kind: .packedLeaf, count: 0, payloadBytes: max(reserve, 8))
+      if reserve > 8 { editor.resize(reference, payloadBytes: 8) }
+    } else if !reference.isProvisional {
       reference = editor.mutable(reference)
     }
     var block = editor.pointer(reference)

@@ -114,7 +114,7 @@ package enum PackedLeaf {
 
 extension PackedLeaf {
   /// Adds what is wrong with the leaf's bytes to `findings`.
-  static func check(_ block: UnsafeRawPointer, name: String, _ findings: inout [String]) {
+  package static func check(_ block: UnsafeRawPointer, name: String, _ findings: inout [String]) {
     let flags = BlockHeader.width(block)
     let rows = rows(block)
     if flags & 0x78 != 0 { findings.append("\(name): unknown leaf flags \(flags)") }

@@ -2,31 +2,32 @@
 // once, and inserting or changing columns of one object, or of neighbours, does not descend again.
 // Object counts of the path are brought up to date when another cluster is opened, or by `flush`.
 internal import Glibc
-public import Storage
+package import Storage
 
 /// Changes one table's tree.
 ///
 /// Belongs to one write transaction; never shared between threads.
-@usableFromInline
 package final class ClusterTreeEditor {
-  @usableFromInline let editor: BlockEditor
+  private let editor: BlockEditor
   /// Root of the tree.
-  @usableFromInline @exclusivity(unchecked) package private(set) var root: BlockReference
+  @exclusivity(unchecked) package private(set) var root: BlockReference
   /// Branch levels above the clusters.
-  @usableFromInline @exclusivity(unchecked) package private(set) var depth: Int
+  @exclusivity(unchecked) package private(set) var depth: Int
   /// Objects in the tree.
-  @usableFromInline @exclusivity(unchecked) package private(set) var count: Int
+  @exclusivity(unchecked) package private(set) var count: Int
   /// Key of the next object; never goes back.
-  @usableFromInline @exclusivity(unchecked) package private(set) var nextKey: Int64
+  @exclusivity(unchecked) package private(set) var nextKey: Int64
   /// Columns that new clusters have room for.
   @exclusivity(unchecked) package var columnCount: Int
 
   /// Number of the open cluster; -1 if none is.
-  @usableFromInline @exclusivity(unchecked) var openNumber = -1
+  @exclusivity(unchecked) private var openNumber = -1
   /// The open cluster: a block of this transaction, unless it has no object any more.
-  @usableFromInline @exclusivity(unchecked) var openReference = BlockReference.none
+  @exclusivity(unchecked) private var openReference = BlockReference.none
   /// What the open cluster's objects on its path have to be raised by.
   @exclusivity(unchecked) private var openDifference = 0
+  /// Payload bytes of each column's leaf in the last cluster that inserts have filled.
+  @exclusivity(unchecked) private var reserves: [Int] = []
   /// Whether the open cluster was filled by inserts and can be written out when it is left.
   @exclusivity(unchecked) private var isAppending = false
 
@@ -42,10 +43,15 @@ package final class ClusterTreeEditor {
     self.columnCount = columnCount
   }
 
+  /// What a table root says of the tree.
+  package var shape: (root: BlockReference, depth: Int, count: Int, nextKey: Int64) {
+    (root, depth, count, nextKey)
+  }
+
   /// Reads the tree as it is now.
   ///
   /// Bring counts up to date with `flush` before using positions.
-  @inlinable package var tree: ClusterTree {
+  package var tree: ClusterTree {
     ClusterTree(reader: editor.reader, root: root, depth: depth)
   }
 
@@ -117,7 +123,6 @@ package final class ClusterTreeEditor {
   /// Sets an integer column of an object.
   ///
   /// - Returns: false if there is no such object.
-  @inlinable
   package func setInteger(_ key: Int64, _ column: Int, _ value: Int64, isOptional: Bool) -> Bool {
     if _fastPath(Int(truncatingIfNeeded: key &>> 8) == openNumber && !openReference.isNone) {
       let cluster = UnsafeRawPointer(editor.pointer(openReference))
@@ -125,20 +130,25 @@ package final class ClusterTreeEditor {
         return false
       }
       let reference = Cluster.column(cluster, column)
-      if reference.isProvisional {
-        let leaf = editor.pointer(reference)
-        if row < PackedLeaf.rows(leaf), PackedLeaf.storeIfFits(leaf, row, value) { return true }
+      if reference.isProvisional, PackedLeaf.storeIfFits(editor.pointer(reference), row, value) {
+        return true
       }
     }
     return setIntegerSlowly(key, column, value, isOptional: isOptional)
   }
 
-  @usableFromInline @inline(never)
-  func setIntegerSlowly(_ key: Int64, _ column: Int, _ value: Int64, isOptional: Bool) -> Bool {
+  @inline(never)
+  private func setIntegerSlowly(
+    _ key: Int64, _ column: Int, _ value: Int64, isOptional: Bool
+  ) -> Bool {
     guard let row = openRow(key) else { return false }
-    var reference = columnForChange(column)
-    PackedLeaf.set(editor, &reference, row, value, isOptional: isOptional)
-    BlockHeader.setReference(editor.pointer(openReference), column, reference)
+    let old = columnForChange(column)
+    var reference = old
+    PackedLeaf.set(
+      editor, &reference, row, value, isOptional: isOptional, reserve: reserve(column))
+    if reference != old {
+      BlockHeader.setReference(editor.pointer(openReference), column, reference)
+    }
     return true
   }
 
@@ -161,9 +171,13 @@ package final class ClusterTreeEditor {
     _ key: Int64, _ column: Int, _ value: UnsafeRawBufferPointer?, isOptional: Bool
   ) -> Bool {
     guard let row = openRow(key) else { return false }
-    var reference = columnForChange(column)
-    BytesColumn.set(editor, &reference, row, value, isOptional: isOptional)
-    BlockHeader.setReference(editor.pointer(openReference), column, reference)
+    let old = columnForChange(column)
+    var reference = old
+    BytesColumn.set(
+      editor, &reference, row, value, isOptional: isOptional, reserve: reserve(column))
+    if reference != old {
+      BlockHeader.setReference(editor.pointer(openReference), column, reference)
+    }
     return true
   }
 
@@ -182,6 +196,26 @@ package final class ClusterTreeEditor {
       let block = editor.pointer(openReference)
       editor.freeTree(BlockHeader.reference(block, column))
       BlockHeader.setReference(block, column, .none)
+    }
+  }
+
+  /// Payload bytes that the column's leaf will probably need: what it took in the last full cluster.
+  private func reserve(_ column: Int) -> Int {
+    isAppending && column < reserves.count ? reserves[column] : 0
+  }
+
+  /// Remembers the lengths of a cluster's leaves that inserts have filled.
+  private func rememberLengths() {
+    let cluster = UnsafeRawPointer(editor.pointer(openReference))
+    let columns = Cluster.columns(cluster)
+    while reserves.count < columns { reserves.append(0) }
+    for column in 0..<columns {
+      let reference = Cluster.column(cluster, column)
+      if reference.isNone { continue }
+      let leaf = editor.reader.pointer(reference)
+      reserves[column] =
+        BlockHeader.kind(leaf) == .bytesSplit
+        ? BytesColumn.leafBytesMax : BlockHeader.blockLength(leaf) - BlockHeader.length
     }
   }
 
@@ -294,10 +328,10 @@ package final class ClusterTreeEditor {
   private func closeOpenCluster() {
     if openNumber < 0 { return }
     flush()
-    if isAppending, !openReference.isNone, nextKey >> Cluster.slotBits > openNumber,
-      editor.provisionalBytes > Self.sealBytes
-    {
-      let sealed = editor.seal(openReference)
+    if isAppending, !openReference.isNone, nextKey >> Cluster.slotBits > openNumber {
+      rememberLengths()
+      let sealed =
+        editor.provisionalBytes > Self.sealBytes ? editor.seal(openReference) : openReference
       if sealed != openReference { replaceOpenCluster(by: sealed) }
     }
     isAppending = false
