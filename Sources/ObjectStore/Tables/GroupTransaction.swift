@@ -12,8 +12,9 @@ package final class GroupTransaction {
   private let baseRoot: BlockReference
   /// The schema as the transaction has it now.
   package private(set) var schema: StoredSchema
-  /// By table index; nil until the transaction touches the table. Owned; unmanaged, because a retain
-  /// and release a change would cost more than the change.
+  /// By table index; nil until the transaction touches the table.
+  ///
+  /// Owned; unmanaged, because a retain and release a change would cost more than the change.
   @exclusivity(unchecked) private var tables: [Unmanaged<TableEditor>?]
   private var isSchemaChanged = false
   private var nextTableKey: UInt64 = 1
