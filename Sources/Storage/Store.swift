@@ -176,6 +176,9 @@ package final class Store: @unchecked Sendable {
     }
   }
 
+  /// Blocks until so many threads wait for the write lock; for tests.
+  package func waitForQueuedWriters(_ count: Int) { queue.waitForWaiters(count) }
+
   /// Hands the write lock on: to the next thread, or to other processes when none waits here or this
   /// process has had it for 10 ms.
   func leaveWriteLock() {
