@@ -33,7 +33,7 @@ func snapshotSpike(_ report: inout Report) throws {
     for _ in 0..<calls { _ = guarded.withLock { $0 } }
   }
   for (name, useHazard) in [("hazard-slot", true), ("mutex", false)] {
-    try report.time(
+    report.time(
       "pin-newest-\(name)-2-threads", repetitions: repetitions, calls: calls
     ) {
       let threads = (0..<2).map { number in

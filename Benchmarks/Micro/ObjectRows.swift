@@ -2,6 +2,7 @@
 import Foundation
 import Platform
 import RealmSwift
+import Storage
 
 func makePerson(_ id: Int, _ random: inout RandomGenerator) -> Person {
   let person = Person()
@@ -13,9 +14,9 @@ func makePerson(_ id: Int, _ random: inout RandomGenerator) -> Person {
   return person
 }
 
-nonisolated(unsafe) private let payload = Data((0..<100).map { UInt8($0) })
+private let payload = Data((0..<100).map { UInt8($0) })
 
-func configuration(_ name: String, _ durability: Realm.Configuration.Durability)
+func configuration(_ name: String, _ durability: Realm.Durability)
   -> Realm.Configuration
 {
   var configuration = Realm.Configuration(
