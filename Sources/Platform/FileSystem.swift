@@ -37,6 +37,14 @@ package protocol FileSystem: Sendable {
   func synchronizeFolder(_ path: String) throws(SystemError)
   /// True for network file systems, whose locks and maps cannot be trusted.
   func isOnNetwork(_ path: String) -> Bool
+  /// Names this start of the machine that the files are on; 0 when unknown.
+  ///
+  /// A simulated disk has its own, so that a simulated power cut looks like a restart.
+  var bootIdentifier: UInt64 { get }
+}
+
+extension FileSystem {
+  package var bootIdentifier: UInt64 { systemBootIdentifier() }
 }
 
 /// One open file.

@@ -18,6 +18,17 @@ struct ThreadTests {
     #expect(seen.withLock { !$0.contains(ThreadToken.current) })
   }
 
+  @Test func aTokenKnowsItsThread() {
+    let mine = ThreadToken.current
+    #expect(mine.isCurrent)
+    // The other thread is asked before it has a token of its own, then after.
+    Thread.start(name: "other") {
+      #expect(!mine.isCurrent)
+      #expect(ThreadToken.current.isCurrent)
+      #expect(!mine.isCurrent)
+    }.join()
+  }
+
   /// A token read before a suspension must not be kept by the optimiser for the code behind it.
   @Test func tokensAreReadAgainBehindAnAwait() async {
     for _ in 0..<1000 {

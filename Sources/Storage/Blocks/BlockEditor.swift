@@ -1,8 +1,8 @@
+internal import Glibc
 // Copy on write for one transaction. Changed and new blocks live in memory under provisional
 // references until the commit places them; the editor knows nothing of files, so trees can be tested
 // on it alone.
 internal import Synchronization
-internal import Glibc
 
 /// The blocks that a write transaction has made, changed and given up.
 ///
@@ -22,11 +22,10 @@ package final class BlockEditor {
   package private(set) var dead: [DeadBlock] = []
   /// Bytes of live provisional blocks.
   package private(set) var provisionalBytes = 0
-  /// Called by `seal`; places the tree under a reference in the file. Nil: blocks stay provisional.
+  /// Called by `seal`; places the tree under a reference in the file.
+  ///
+  /// Nil: blocks stay provisional.
   package var placer: ((BlockReference) -> BlockReference)?
-  /// Called when a block that this transaction has already placed is given up again.
-  package var isPlacedHere: ((BlockReference) -> Bool)?
-  package var releasePlaced: ((BlockReference, Int) -> Void)?
 
   @usableFromInline let arena: ProvisionalArena
 
@@ -59,8 +58,9 @@ package final class BlockEditor {
     return arena.add(block, capacity: length)
   }
 
-  /// The block as one that may be changed: itself when it is provisional, else a copy of it. The
-  /// caller stores the returned reference in the parent.
+  /// The block as one that may be changed: itself when it is provisional, else a copy of it.
+  ///
+  /// The caller stores the returned reference in the parent.
   package func mutable(_ reference: BlockReference) -> BlockReference {
     if reference.isProvisional { return reference }
     let source = reader.pointer(reference)
@@ -69,8 +69,9 @@ package final class BlockEditor {
     memcpy(block, source, length)
     BlockHeader.setChecksum(block, 0)
     provisionalBytes += length
+    let birth = BlockHeader.birth(source)
     giveUp(reference, source, length)
-    return arena.add(block, capacity: length)
+    return arena.add(block, capacity: length, previousBirth: birth)
   }
 
   /// Bytes of a provisional block, header first.
@@ -80,8 +81,10 @@ package final class BlockEditor {
     return arena.table[Int(truncatingIfNeeded: reference.rawValue & 0xffff_ffff)]
   }
 
-  /// Gives a provisional block another payload size. Content is kept up to the smaller size, the rest
-  /// is zero; the reference stays. Pointers to the block are invalid afterwards.
+  /// Gives a provisional block another payload size.
+  ///
+  /// Content is kept up to the smaller size, the rest is zero; the reference stays. Pointers to the
+  /// block are invalid afterwards.
   package func resize(_ reference: BlockReference, payloadBytes: Int) {
     let old = pointer(reference)
     let oldLength = BlockHeader.blockLength(old)
@@ -126,8 +129,10 @@ package final class BlockEditor {
     free(reference)
   }
 
-  /// Says that nothing under this provisional block will change again in this transaction, so that a
-  /// large transaction can write it out early. The caller stores the returned reference instead.
+  /// Says that nothing under this provisional block will change again in this transaction, so that
+  /// a large transaction can write it out early.
+  ///
+  /// The caller stores the returned reference instead.
   package func seal(_ reference: BlockReference) -> BlockReference {
     guard reference.isProvisional, let placer else { return reference }
     return placer(reference)
@@ -140,17 +145,15 @@ package final class BlockEditor {
   }
 
   private func giveUp(_ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int) {
-    if let isPlacedHere, isPlacedHere(reference) {
-      releasePlaced?(reference, length)
-      return
-    }
     dead.append(
       DeadBlock(reference: reference, length: length, birth: BlockHeader.birth(block)))
   }
 }
 
-/// Memory of provisional blocks: chunks filled from the front, and a table from number to pointer whose
-/// address never changes, so that readers can hold it. Reused by one transaction after another.
+/// Memory of provisional blocks: chunks filled from the front, and a table from number to pointer
+/// whose address never changes, so that readers can hold it.
+///
+/// Reused by one transaction after another.
 @usableFromInline
 package final class ProvisionalArena: @unchecked Sendable {
   // @unchecked: used by one write transaction at a time; the write lock hands it on.
@@ -164,12 +167,17 @@ package final class ProvisionalArena: @unchecked Sendable {
   private var chunkIndex = 0
   private var chunkUsed = 0
   private let capacities: UnsafeMutablePointer<UInt32>
+  private let previousBirths: UnsafeMutablePointer<UInt64>
+  /// Where the commit puts each block, by number; written before it is read.
+  let places: UnsafeMutablePointer<UInt64>
   /// What the table points to where a block was removed; reading it finds an empty block.
   private let hole: UnsafeMutableRawPointer
 
   package init() {
     table = Self.reserve(UnsafeMutableRawPointer.self)
     capacities = Self.reserve(UInt32.self)
+    previousBirths = Self.reserve(UInt64.self)
+    places = Self.reserve(UInt64.self)
     hole = .allocate(byteCount: BlockHeader.length, alignment: 16)
     memset(hole, 0, BlockHeader.length)
   }
@@ -179,6 +187,8 @@ package final class ProvisionalArena: @unchecked Sendable {
     hole.deallocate()
     munmap(table, Self.blockCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride)
     munmap(capacities, Self.blockCountMax * MemoryLayout<UInt32>.stride)
+    munmap(previousBirths, Self.blockCountMax * MemoryLayout<UInt64>.stride)
+    munmap(places, Self.blockCountMax * MemoryLayout<UInt64>.stride)
   }
 
   /// Address space for one entry a block; pages come as numbers are given out.
@@ -215,10 +225,16 @@ package final class ProvisionalArena: @unchecked Sendable {
     Int(capacities[Int(reference.rawValue & 0xffff_ffff)])
   }
 
-  func add(_ block: UnsafeMutableRawPointer, capacity: Int) -> BlockReference {
+  /// Version in which the block that this one replaces was born; 0 for a new block.
+  func previousBirth(_ number: Int) -> Version { Version(previousBirths[number]) }
+
+  func add(
+    _ block: UnsafeMutableRawPointer, capacity: Int, previousBirth: Version = Version(0)
+  ) -> BlockReference {
     precondition(count < Self.blockCountMax, "too many changed blocks in one transaction")
     table[count] = block
     capacities[count] = UInt32(capacity)
+    previousBirths[count] = previousBirth.rawValue
     defer { count += 1 }
     return BlockReference(rawValue: UInt64(count) | 1 << 63)
   }
