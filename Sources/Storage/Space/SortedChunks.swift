@@ -1,4 +1,4 @@
-// A sorted list in chunks of up to 128 elements: the space structures keep free runs by address, free
+// A sorted list in chunks of up to 64 elements: the space structures keep free runs by address, free
 // runs by length, and pins by version in it. Search is two binary searches, a change moves at most one
 // chunk, and nothing is allocated an element. A copy shares chunks until they change.
 //
@@ -25,7 +25,7 @@ struct SortedChunks<Element: SortedElement>: Sendable {
     fileprivate(set) var index: Int
   }
 
-  private static var capacity: Int { 128 }
+  private static var capacity: Int { 64 }
 
   private(set) var chunks: [[Element]] = []
   /// Key of the first element of each chunk.
