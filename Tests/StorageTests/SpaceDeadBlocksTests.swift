@@ -65,7 +65,8 @@ import Testing
     for index in 0..<count {
       let birth = Version(UInt64(ascending ? index : count - 1 - index))
       let run = Run(offset: UInt64(index) * 16, length: 16)
-      #expect(dead.insert(run: run, birth: birth, death: Version(UInt64(count) + 1)))
+      let isKept = dead.insert(run: run, birth: birth, death: Version(UInt64(count) + 1))
+      try #require(isKept)
     }
     dead.removePin(Version(UInt64(count)))
     var freed = 0
@@ -79,10 +80,13 @@ import Testing
   @Test func aPinThatComesBackBeforeCollectingKeepsItsBlocks() {
     var dead = DeadBlocks()
     dead.addPin(Version(5))
-    #expect(dead.insert(run: Run(offset: 0, length: 16), birth: Version(3), death: Version(6)))
+    let isKept = dead.insert(
+      run: Run(offset: 0, length: 16), birth: Version(3), death: Version(6))
+    #expect(isKept)
     dead.removePin(Version(5))
     dead.addPin(Version(5))
-    #expect(!dead.collect(maximum: 10) { _ in Issue.record("freed under a pin") })
+    let hasMore = dead.collect(maximum: 10) { _ in Issue.record("freed under a pin") }
+    #expect(!hasMore)
     #expect(dead.count == 1)
     #expect(dead.checkInvariants(pins: [Version(5)]) == [])
     #expect(dead.checkInvariants(pins: []) != [])
@@ -194,7 +198,8 @@ extension SpaceDeadBlocksTests {
       let hasMore = dead.collect(maximum: maximum) { freed.append($0) }
       try #require(freed.count <= maximum)
       for run in freed {
-        let block = try #require(kept.removeValue(forKey: run), "freed twice or never kept")
+        let known = kept.removeValue(forKey: run)
+        let block = try #require(known, "freed twice or never kept")
         try #require(!isSeen(block), "\(block) is freed under a pin")
       }
       return hasMore
