@@ -123,6 +123,35 @@ import Testing
     }
   }
 
+  @Test func runsEndInsideTheAddressSpace() throws {
+    let units: UInt64 = 1 << 44
+    let whole = Self.numbers([1, 0, 1, 0, units])
+    #expect(
+      try SpaceDelta.decodeAll(whole) == [
+        SpaceDelta(version: Version(1), taken: [], dead: [Run(offset: 0, length: units * 16)])
+      ])
+    // The last of these numbers are a distance and a length.
+    for bad in [
+      [1, 0, 1, units - 1, 2], [1, 0, 1, units, 1], [1, 0, 1, units + 1, 1], [1, 0, 1, 1, units],
+      [1, 0, 1, 1 << 63, 1 << 63], [1, 0, 1, 7, .max], [1, 0, 1, 7, 0],
+      [1, 0, 2, 1, units - 1, 0, 1],
+    ] as [[UInt64]] {
+      #expect(throws: SpaceCodingError.runOutsideFile) {
+        try SpaceDelta.decodeAll(Self.numbers(bad))
+      }
+    }
+    #expect(throws: SpaceCodingError.numberTooLarge(1 << 48)) {
+      try SpaceDelta.decodeAll(Self.numbers([1 << 48, 0, 0]))
+    }
+    #expect(throws: SpaceCodingError.numberTooLarge(units + 1)) {
+      try SpaceCheckpoint(decoding: Self.numbers([units + 1, 0, 0, 0]))
+    }
+    // A death older than the file.
+    #expect(throws: SpaceCodingError.numberTooLarge(6)) {
+      try SpaceCheckpoint(decoding: Self.numbers([4, 0, 5, 1, 0, 1, 6]))
+    }
+  }
+
   @Test func countsAreCheckedBeforeMemoryIsTaken() {
     var bytes: [UInt8] = [1]
     bytes += [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]
@@ -148,6 +177,19 @@ extension SpaceCodingTests {
         #expect(run.offset >= previous && run.length > 0 && run.end <= 1 << 48)
         previous = run.end
       }
+    }
+  }
+
+  /// Seven bits a byte, lowest first.
+  static func numbers(_ values: [UInt64]) -> [UInt8] {
+    values.flatMap { value in
+      var bytes: [UInt8] = []
+      var rest = value
+      while rest >= 0x80 {
+        bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+        rest >>= 7
+      }
+      return bytes + [UInt8(rest)]
     }
   }
 
