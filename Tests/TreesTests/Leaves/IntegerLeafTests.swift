@@ -50,7 +50,6 @@ struct IntegerLeafTests {
     }
   }
 
-  /// Committed blocks never change: a copy made before a change must equal the block after it.
   @Test("random changes agree with an array")
   func randomChanges() async {
     await withSeeds(60) { random in
@@ -83,6 +82,44 @@ struct IntegerLeafTests {
           model[index] = value
         }
         if step % 7 == 0 || step > 590 { Self.check(editor.reader.pointer(leaf), model) }
+      }
+    }
+  }
+
+  @Test("changes of a committed leaf go to a copy")
+  func copyOnWrite() async {
+    await withSeeds(30) { random in
+      let file = MemoryFile(capacity: 1 << 20)
+      func next() -> Int64? { Self.value(&random, Int.random(in: 0...12, using: &random)) }
+      var model = [next()]
+      var editor = file.editor()
+      var committed = file.commit(editor, Self.make(editor, model))
+      for _ in 0..<60 {
+        editor = file.editor()
+        let oldModel = model
+        var leaf = committed
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+          let index = Int.random(in: 0..<model.count, using: &random)
+          let value = next()
+          switch Int.random(in: 0..<4, using: &random) {
+          case 0 where model.count > 1:
+            leaf = IntegerLeaf.removing(editor, leaf, index)
+            model.remove(at: index)
+          case 1:
+            leaf = IntegerLeaf.appending(editor, leaf, value)
+            model.append(value)
+          case 2:
+            leaf = IntegerLeaf.setting(editor, leaf, index, model[index])
+          default:
+            leaf = IntegerLeaf.setting(editor, leaf, index, value)
+            model[index] = value
+          }
+        }
+        MemoryFile.checkAccounts(editor, old: committed, new: leaf)
+        let before = committed
+        committed = file.commit(editor, leaf)
+        Self.check(file.reader.pointer(committed), model)
+        Self.check(file.reader.pointer(before), oldModel)
       }
     }
   }
