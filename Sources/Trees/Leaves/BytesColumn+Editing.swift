@@ -13,7 +13,9 @@ extension BytesColumn {
     appending(editor, BytesLeaf.make(editor), value)
   }
 
-  /// Adds a row at the end; nil is null. The value must not lie in this column's own blocks.
+  /// Adds a row at the end; nil is null.
+  ///
+  /// The value must not lie in this column's own blocks.
   /// - Returns: the reference to store in the parent.
   package static func appending(
     _ editor: BlockEditor, _ column: BlockReference, _ value: UnsafeRawBufferPointer?
@@ -50,7 +52,9 @@ extension BytesColumn {
     return column
   }
 
-  /// Sets a row; nil is null. The value must not lie in this column's own blocks.
+  /// Sets a row; nil is null.
+  ///
+  /// The value must not lie in this column's own blocks.
   /// - Returns: the reference to store in the parent.
   package static func setting(
     _ editor: BlockEditor, _ column: BlockReference, _ row: Int, _ value: UnsafeRawBufferPointer?
@@ -100,7 +104,7 @@ extension BytesColumn {
     let growth = isLong ? 2 &+ 8 &+ BytesLeaf.longRowBytes : 2 &+ bytes.count
     var target = leaf
     if BytesLeaf.usedBytes(block) &+ growth > BytesLeaf.payloadMax, BytesLeaf.rows(body) > 0 {
-      target = BytesLeaf.make(editor)
+      target = BytesLeaf.make(editor, reserving: BytesLeaf.payloadMax)
     }
     if isLong {
       BytesLeaf.appendLong(

@@ -31,9 +31,9 @@ package enum BytesColumn {
     return BytesLeaf.end(body, row) & BytesLeaf.nullFlag != 0
   }
 
-  /// Calls `body` with a row's bytes, nil for null. The bytes are valid during the call only.
+  /// Calls `body` with a row's bytes, nil for null.
   ///
-  /// Values of up to 32 KB are passed where they are; longer ones are copied to a buffer.
+  /// The bytes are valid during the call only. Values of up to 32 KB are passed where they are; longer ones are copied to a buffer.
   @inlinable @inline(__always)
   package static func withBytes<R>(
     _ reader: BlockReader, _ column: BlockReference, _ row: Int,

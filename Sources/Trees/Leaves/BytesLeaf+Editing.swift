@@ -5,9 +5,11 @@ internal import Glibc
 internal import Storage
 
 extension BytesLeaf {
-  /// A new leaf without rows.
-  static func make(_ editor: BlockEditor) -> BlockReference {
-    editor.allocate(kind: plainKind, count: 0, payloadBytes: 4)
+  /// A new leaf without rows, with memory for so large a payload.
+  static func make(_ editor: BlockEditor, reserving payloadBytes: Int = 4) -> BlockReference {
+    let leaf = editor.allocate(kind: plainKind, count: 0, payloadBytes: payloadBytes)
+    editor.resize(leaf, payloadBytes: 4)
+    return leaf
   }
 
   /// Adds a row at the end; `bytes` has at most `inlineMax`.
@@ -22,7 +24,11 @@ extension BytesLeaf {
     let total = total(block + bodyOffset)
     let newTotal = total &+ bytes.count
     let used = bodyOffset &+ 4 &+ newTotal &+ rows &* 2 &+ 2
-    if (used &+ 15) & ~15 != BlockHeader.blockLength(block) {
+    let length = BlockHeader.blockLength(block)
+    if (used &+ 15) & ~15 != length {
+      // Few large steps: memory of a block that has moved is lost to the transaction.
+      if length < 256, used >= 256 { IntegerLeaf.reserve(editor, leaf, 1024 - 16) }
+      if length < 1024, used >= 1024 { IntegerLeaf.reserve(editor, leaf, payloadMax) }
       editor.resize(leaf, payloadBytes: used &- BlockHeader.length)
       block = editor.pointer(leaf)
     }
@@ -46,7 +52,9 @@ extension BytesLeaf {
     withInlineBytes(index, length) { append(editor, leaf, $0, longFlag) }
   }
 
-  /// Sets a row to bytes of at most `inlineMax`, or to null. Frees a long value it had.
+  /// Sets a row to bytes of at most `inlineMax`, or to null.
+  ///
+  /// Frees a long value it had.
   static func set(
     _ editor: BlockEditor, _ leaf: BlockReference, _ row: Int, _ bytes: UnsafeRawBufferPointer?
   ) {
@@ -55,7 +63,9 @@ extension BytesLeaf {
     replace(editor, leaf, row, bytes ?? none, bytes == nil ? nullFlag : 0)
   }
 
-  /// Sets a row to a long value. Frees a long value it had.
+  /// Sets a row to a long value.
+  ///
+  /// Frees a long value it had.
   static func setLong(
     _ editor: BlockEditor, _ leaf: BlockReference, _ row: Int, _ value: BlockReference, length: Int
   ) {
@@ -203,7 +213,9 @@ extension BytesLeaf {
     if change < 0 { editor.resize(leaf, payloadBytes: used) }
   }
 
-  /// Frees the long value of a row, if it has one. The row's inline bytes stay.
+  /// Frees the long value of a row, if it has one.
+  ///
+  /// The row's inline bytes stay.
   private static func freeLong(_ editor: BlockEditor, _ leaf: BlockReference, _ row: Int) {
     let block = editor.pointer(leaf)
     let body = body(block)

@@ -188,6 +188,8 @@ extension IntegerLeaf {
     if _fastPath(width & nullsFlag == 0), let value,
       let element = element(of: value, block, width)
     {
+      // Likely to become full: room for that now spares copies.
+      if count == 32 { reserve(editor, leaf, valueBytes(width & codeMask, countMax) + 8) }
       let grown = resized(editor, leaf, width, count &+ 1)
       appendElement(grown, width, count, element)
       BlockHeader.setCount(grown, count &+ 1)
@@ -313,6 +315,15 @@ extension IntegerLeaf {
     if (used &+ 15) & ~15 == BlockHeader.blockLength(block) { return block }
     editor.resize(leaf, payloadBytes: used &- BlockHeader.length)
     return editor.pointer(leaf)
+  }
+
+  /// Gives a provisional block memory to grow into; its length stays.
+  @inline(never)
+  static func reserve(_ editor: BlockEditor, _ leaf: BlockReference, _ payloadBytes: Int) {
+    let length = BlockHeader.blockLength(editor.pointer(leaf))
+    if length >= BlockHeader.blockLength(forPayload: payloadBytes) { return }
+    editor.resize(leaf, payloadBytes: payloadBytes)
+    editor.resize(leaf, payloadBytes: length - BlockHeader.length)
   }
 
   /// Encodes a leaf whose width does not hold `value`, and stores the value at `index` (nil: not yet).

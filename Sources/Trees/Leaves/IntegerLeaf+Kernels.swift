@@ -79,25 +79,41 @@ extension IntegerLeaf {
     case 1: equal = equalFields(values, 1, count, element, 0xffff_ffff_ffff_ffff)
     case 2: equal = equalFields(values, 2, count, element, 0x5555_5555_5555_5555)
     case 3: equal = equalFields(values, 4, count, element, 0x1111_1111_1111_1111)
-    case 4: equal = equalElements(values, UInt8.self, count, element)
-    case 5: equal = equalElements(values, UInt16.self, count, element)
-    case 6: equal = equalElements(values, UInt32.self, count, element)
-    default: equal = equalElements(values, UInt64.self, count, element)
+    case 4: equal = equalLanes(values, 8, count, element, 0x0101_0101_0101_0101)
+    case 5: equal = equalLanes(values, 16, count, element, 0x0001_0001_0001_0001)
+    case 6: equal = equalLanes(values, 32, count, element, 0x0000_0001_0000_0001)
+    default:
+      let words = values.assumingMemoryBound(to: UInt64.self)
+      for index in 0..<count { equal &+= words[index] == element ? 1 : 0 }
     }
     // Nulls have the element 0.
     return element == 0 ? equal &- nullCount(block) : equal
   }
 
+  /// Counts equal elements of 8, 16 or 32 bits; `ones` has the lowest bit of each lane set.
   @inline(__always)
-  private static func equalElements<Element: FixedWidthInteger & UnsignedInteger>(
-    _ values: UnsafeRawPointer, _: Element.Type, _ count: Int, _ element: UInt64
+  private static func equalLanes(
+    _ values: UnsafeRawPointer, _ bits: UInt64, _ count: Int, _ element: UInt64, _ ones: UInt64
   ) -> Int {
-    let elements = values.assumingMemoryBound(to: Element.self)
-    let wanted = Element(truncatingIfNeeded: element)
-    // A leaf has at most 256 elements; narrow sums vectorise better.
-    var equal: UInt16 = 0
-    for index in 0..<count { equal &+= elements[index] == wanted ? 1 : 0 }
-    return Int(equal)
+    let words = values.assumingMemoryBound(to: UInt64.self)
+    let pattern = ones &* element
+    let high = ones &<< (bits &- 1)
+    let wordCount = (count &* Int(bits) &+ 63) / 64
+    // A lane counts at most 128 words: no lane overflows.
+    var different: UInt64 = 0
+    for index in 0..<wordCount {
+      let word = words[index] ^ pattern
+      let nonzero = (((word & ~high) &+ ~high) | word) & high
+      different &+= nonzero &>> (bits &- 1)
+    }
+    var total = 0
+    while different != 0 {
+      total &+= Int(truncatingIfNeeded: different & ((1 &<< bits) &- 1))
+      different &>>= bits
+    }
+    let fields = wordCount &* (64 / Int(bits))
+    let equal = fields &- total
+    return element == 0 ? equal &- (fields &- count) : equal
   }
 
   /// Counts equal fields of 1, 2 or 4 bits; `ones` has the lowest bit of each field set.
