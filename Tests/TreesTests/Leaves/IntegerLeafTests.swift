@@ -136,6 +136,18 @@ struct IntegerLeafTests {
     Self.check(block, (0..<256).map { 1_000_000_000_000 + Int64($0) })
   }
 
+  @Test("a value that wraps around the base does not count as near it")
+  func wrapAround() {
+    let editor = BlockEditor.inMemory()
+    var model: [Int64?] = (0..<64).map { Int64.max - 63 + $0 }
+    var leaf = Self.make(editor, model)
+    #expect(BlockHeader.blockLength(editor.reader.pointer(leaf)) == 80)
+    model[5] = .min
+    leaf = IntegerLeaf.setting(editor, leaf, 5, .min)
+    Self.check(editor.reader.pointer(leaf), model)
+    #expect(IntegerLeaf.countEqual(editor.reader.pointer(leaf), .min + 1) == 0)
+  }
+
   @Test("falling values do not encode the leaf at each append")
   func fallingValues() {
     let editor = BlockEditor.inMemory()
