@@ -141,7 +141,7 @@ struct IntegerLeafTests {
     let editor = BlockEditor.inMemory()
     var model: [Int64?] = (0..<64).map { Int64.max - 63 + $0 }
     var leaf = Self.make(editor, model)
-    #expect(BlockHeader.blockLength(editor.reader.pointer(leaf)) == 80)
+    #expect(BlockHeader.blockLength(editor.reader.pointer(leaf)) == 96)
     model[5] = .min
     leaf = IntegerLeaf.setting(editor, leaf, 5, .min)
     Self.check(editor.reader.pointer(leaf), model)
