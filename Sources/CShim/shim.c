@@ -7,7 +7,9 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -55,3 +57,35 @@ void shim_thread_name(char *buffer, size_t capacity) {
 void shim_set_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 uint64_t shim_thread_identifier(void) { return (uint64_t)syscall(SYS_gettid); }
+
+_Thread_local uint64_t shim_thread_token_slot __attribute__((tls_model("initial-exec"))) = 0;
+static uint64_t last_thread_token = 0;
+
+uint64_t shim_thread_token_draw(void) {
+  // Relaxed: only uniqueness matters, the number publishes nothing.
+  uint64_t token = __atomic_add_fetch(&last_thread_token, 1, __ATOMIC_RELAXED);
+  shim_thread_token_slot = token;
+  return token;
+}
+
+uint64_t shim_fork_generation_count = 0;
+
+static void count_fork(void) {
+  __atomic_add_fetch(&shim_fork_generation_count, 1, __ATOMIC_RELAXED);
+}
+
+__attribute__((constructor)) static void watch_forks(void) {
+  pthread_atfork(NULL, NULL, count_fork);
+}
+
+int shim_file_system_magic(const char *path, uint32_t *magic) {
+  struct statfs description;
+  for (;;) {
+    if (statfs(path, &description) == 0) break;
+    if (errno != EINTR) return errno;
+  }
+  *magic = (uint32_t)description.f_type;
+  return 0;
+}
+
+int64_t shim_random_bytes(void *buffer, size_t length) { return getrandom(buffer, length, 0); }

@@ -39,7 +39,9 @@ package protocol FileSystem: Sendable {
   func isOnNetwork(_ path: String) -> Bool
 }
 
-/// One open file. Calls may come from several threads.
+/// One open file.
+///
+/// Calls may come from several threads.
 package protocol File: AnyObject, Sendable {
   var path: String { get }
   func identity() throws(SystemError) -> FileIdentity
@@ -47,7 +49,8 @@ package protocol File: AnyObject, Sendable {
   /// Grows with zeros or cuts.
   func setLength(_ length: UInt64) throws(SystemError)
   /// Reads up to `buffer.count` bytes; fewer only at the end of the file.
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SystemError) -> Int
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SystemError)
+    -> Int
   /// Writes all of `buffer`; continues after short writes.
   func write(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
   /// Makes what was written before durable (fdatasync).
@@ -63,7 +66,9 @@ package protocol File: AnyObject, Sendable {
   func isByteLocked(_ byte: Int64) throws(SystemError) -> Bool
 }
 
-/// An address range backed by a file. Unmapped when the last reference goes.
+/// An address range backed by a file.
+///
+/// Unmapped when the last reference goes.
 package protocol FileMapping: AnyObject, Sendable {
   /// Start of the range. Valid while this object lives.
   var base: UnsafeMutableRawPointer { get }

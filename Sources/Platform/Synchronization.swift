@@ -75,7 +75,9 @@ package struct Thread: @unchecked Sendable {
   // @unchecked: a pthread_t is a number; joining once is the owner's duty.
   private let handle: pthread_t
 
-  /// Starts a thread. The name is cut to 15 bytes, the kernel's limit.
+  /// Starts a thread.
+  ///
+  /// The name is cut to 15 bytes, the kernel's limit.
   package static func start(
     name: String, stackBytes: Int = 1 << 20, _ body: @escaping @Sendable () -> Void
   ) -> Thread {
@@ -106,10 +108,4 @@ package struct Thread: @unchecked Sendable {
   }
 
   package func join() { pthread_join(handle, nil) }
-}
-
-/// Identity of a thread. Never reused, unlike the kernel's numbers.
-package struct ThreadToken: Hashable, Sendable {
-  package let rawValue: UInt64
-  package init(rawValue: UInt64) { self.rawValue = rawValue }
 }

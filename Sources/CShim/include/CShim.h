@@ -24,5 +24,26 @@ void shim_thread_name(char *buffer, size_t capacity);
 void shim_set_thread_name(const char *name);
 uint64_t shim_thread_identifier(void);
 
+/// Token of the calling thread, 0 before its first use. Never touched directly: see below.
+extern _Thread_local uint64_t shim_thread_token_slot __attribute__((tls_model("initial-exec")));
+/// Draws the calling thread's token.
+uint64_t shim_thread_token_draw(void);
+/// A number of the calling thread that no other thread of the process ever has, never 0.
+static inline uint64_t shim_thread_token(void) {
+  uint64_t token = shim_thread_token_slot;
+  return __builtin_expect(token != 0, 1) ? token : shim_thread_token_draw();
+}
+
+/// How often this process is a fork of the one that started: 0 there, larger in a forked child.
+extern uint64_t shim_fork_generation_count;
+static inline uint64_t shim_fork_generation(void) {
+  return __atomic_load_n(&shim_fork_generation_count, __ATOMIC_RELAXED);
+}
+
+/// Magic number of the file system that holds `path` into `magic`. Returns 0 or the errno value.
+int shim_file_system_magic(const char *path, uint32_t *magic);
+
+/// Up to `length` random bytes of the kernel. Returns how many, or -1 with errno set.
+int64_t shim_random_bytes(void *buffer, size_t length);
 
 #endif

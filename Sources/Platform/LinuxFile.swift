@@ -1,0 +1,122 @@
+// One open file of the operating system, and maps of it.
+internal import CShim
+internal import Glibc
+
+/// An open descriptor.
+///
+/// Closed at deinit; its byte locks go with it.
+package final class LinuxFile: File {
+  package let path: String
+  private let descriptor: Int32
+
+  /// Takes over the descriptor.
+  init(descriptor: Int32, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  deinit { close(descriptor) }
+
+  package func identity() throws(SystemError) -> FileIdentity {
+    let status = try status()
+    return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  package func length() throws(SystemError) -> UInt64 { UInt64(try status().st_size) }
+
+  package func setLength(_ length: UInt64) throws(SystemError) {
+    guard let length = off_t(exactly: length) else { throw failure("ftruncate", EFBIG) }
+    _ = try repeated("ftruncate", path) { ftruncate(descriptor, length) }
+  }
+
+  package func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+  ) throws(SystemError) -> Int {
+    guard let start = off_t(exactly: offset) else { throw failure("pread", EINVAL) }
+    var done = 0
+    while done < buffer.count {
+      let received = try repeated("pread", path) {
+        pread(descriptor, buffer.baseAddress! + done, buffer.count - done, start + off_t(done))
+      }
+      if received == 0 { break }
+      done += received
+    }
+    return done
+  }
+
+  package func write(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
+    guard let start = off_t(exactly: offset) else { throw failure("pwrite", EFBIG) }
+    var done = 0
+    while done < buffer.count {
+      let written = try repeated("pwrite", path) {
+        pwrite(descriptor, buffer.baseAddress! + done, buffer.count - done, start + off_t(done))
+      }
+      // Going on after no progress could go on for ever.
+      if written == 0 { throw failure("pwrite", EIO) }
+      done += written
+    }
+  }
+
+  package func synchronize() throws(SystemError) {
+    _ = try repeated("fdatasync", path) { fdatasync(descriptor) }
+  }
+
+  package func map(length: Int) throws(SystemError) -> any FileMapping {
+    try LinuxMapping(descriptor: descriptor, path: path, length: length, protection: PROT_READ)
+  }
+
+  package func mapShared(length: Int) throws(SystemError) -> any FileMapping {
+    try LinuxMapping(
+      descriptor: descriptor, path: path, length: length, protection: PROT_READ | PROT_WRITE)
+  }
+
+  package func lockByte(_ byte: Int64, exclusive: Bool, wait: Bool) throws(SystemError) -> Bool {
+    let code = shim_lock_byte(descriptor, byte, exclusive ? 1 : 0, wait ? 1 : 0)
+    if code == 0 { return true }
+    if !wait && (code == EAGAIN || code == EACCES) { return false }
+    throw failure("lock", code)
+  }
+
+  package func unlockByte(_ byte: Int64) throws(SystemError) {
+    let code = shim_unlock_byte(descriptor, byte)
+    if code != 0 { throw failure("unlock", code) }
+  }
+
+  package func isByteLocked(_ byte: Int64) throws(SystemError) -> Bool {
+    let answer = shim_byte_is_locked(descriptor, byte)
+    if answer < 0 { throw failure("lock query", -answer) }
+    return answer == 1
+  }
+
+  func status() throws(SystemError) -> stat {
+    var description = stat()
+    _ = try repeated("fstat", path) { fstat(descriptor, &description) }
+    return description
+  }
+
+  private func failure(_ call: String, _ code: Int32) -> SystemError {
+    SystemError(call: call, path: path, code: code)
+  }
+}
+
+/// A shared map of a file.
+///
+/// It takes address space, not memory, so it may be far longer than the file.
+///
+/// Touching a page past the file's end is a SIGBUS: the owner keeps to the file's length.
+package final class LinuxMapping: FileMapping, @unchecked Sendable {
+  // @unchecked: `base` never changes; what lies behind it is guarded by the rules of its owner.
+  package let base: UnsafeMutableRawPointer
+  package let length: Int
+
+  init(descriptor: Int32, path: String, length: Int, protection: Int32) throws(SystemError) {
+    let memory = mmap(nil, length, protection, MAP_SHARED | MAP_NORESERVE, descriptor, 0)
+    guard let memory, memory != MAP_FAILED else {
+      throw SystemError(call: "mmap", path: path, code: errno)
+    }
+    base = memory
+    self.length = length
+  }
+
+  deinit { munmap(base, length) }
+}

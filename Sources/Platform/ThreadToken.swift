@@ -1,0 +1,32 @@
+// Which thread is running: the token that confinement checks compare, and a text for messages.
+// The import is public because the token is inlined into the layers above.
+public import CShim
+internal import Glibc
+
+/// Identity of a thread.
+///
+/// Never reused, unlike the kernel's numbers.
+@frozen @usableFromInline
+package struct ThreadToken: Hashable, Sendable {
+  @usableFromInline package let rawValue: UInt64
+
+  @inlinable package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// The calling thread's token; its raw value is never 0.
+  ///
+  /// Code after an `await` may run on another thread: read it again there.
+  /// - Complexity: one thread-local load.
+  @inlinable @inline(__always)
+  package static var current: ThreadToken { ThreadToken(rawValue: shim_thread_token()) }
+}
+
+/// Names the calling thread for a message, as in `thread 'reader-3' (41207)`.
+package func currentThreadDescription() -> String {
+  let number = shim_thread_identifier()
+  let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { buffer in
+    shim_thread_name(buffer.baseAddress, buffer.count)
+    return String(cString: buffer.baseAddress!)
+  }
+  let kind = number == UInt64(getpid()) ? "main thread" : "thread"
+  return name.isEmpty ? "\(kind) (\(number))" : "\(kind) '\(name)' (\(number))"
+}
