@@ -1,7 +1,7 @@
 // The rule by which transactions write objects: which keys transaction t writes, with what content,
 // and how much balance it moves. Writer, readers and the final replay all use it, so that any
 // snapshot can be judged alone. Nothing here touches an engine.
-package import Foundation
+internal import Foundation
 
 /// What every object of a run has to hold after each transaction.
 package struct ContentModel: Sendable {

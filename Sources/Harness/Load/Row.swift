@@ -38,14 +38,13 @@ package struct Row: Sendable {
     value = mix(value ^ UInt64(bitPattern: Int64(age)))
     value = mix(value ^ score.bitPattern)
     var name = name
-    value = name.withUTF8 { hash64($0.baseAddress ?? zeroAddress, count: $0.count, seed: value) }
-    return payload.withUnsafeBytes {
-      hash64($0.baseAddress ?? zeroAddress, count: $0.count, seed: value)
-    }
+    value = name.withUTF8 { Self.digest(of: UnsafeRawBufferPointer($0), seed: value) }
+    return payload.withUnsafeBytes { Self.digest(of: $0, seed: value) }
   }
 
-  // Any address will do for an empty range; never read.
-  private var zeroAddress: UnsafeRawPointer { UnsafeRawPointer(bitPattern: 8)! }
+  private static func digest(of bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+    bytes.baseAddress.map { hash64($0, count: bytes.count, seed: seed) } ?? mix(seed)
+  }
 }
 
 /// Spreads 64 bits so that neighbours have nothing in common (the finalizer of splitmix64).

@@ -109,6 +109,14 @@ package final class LatencyHistogram {
     }
   }
 
+  /// How many samples are larger, to the histogram's precision.
+  package func count(above nanoseconds: UInt64) -> UInt64 {
+    guard count > 0 else { return 0 }
+    let first = Self.bucket(of: nanoseconds) + 1
+    guard first <= highestBucket else { return 0 }
+    return (first...highestBucket).reduce(0) { $0 &+ counts[$1] }
+  }
+
   private func reportedValue(of bucket: Int) -> UInt64 {
     bucket == Self.bucketCount - 1 ? maximum : min(Self.highestValue(of: bucket), maximum)
   }

@@ -24,7 +24,8 @@ package final class RunControl: Sendable {
   private let word = Atomic<UInt64>(UInt64(Phase.load.rawValue))
   private let start = Atomic<UInt64>(0)
   private let budget = Atomic<Int>(Int.max)
-  private let exhausted = Atomic<Bool>(false)
+  private let stopTime = Atomic<UInt64>(0)
+  private let clock = MonotonicClock()
   private let reports = Monitor(Reports())
 
   package init() {}
@@ -43,9 +44,7 @@ package final class RunControl: Sendable {
     // Relaxed: a counter that orders nothing else.
     if budget.load(ordering: .relaxed) == .max { return count }
     let left = budget.subtract(count, ordering: .relaxed).oldValue
-    let granted = max(0, min(count, left))
-    if granted < count { exhausted.store(true, ordering: .relaxed) }
-    return granted
+    return max(0, min(count, left))
   }
 
   /// Called by each thread once its session is open; returns when the first phase has begun.
@@ -84,8 +83,8 @@ package final class RunControl: Sendable {
 
   package var failure: String? { reports.withLock { $0.failure } }
 
-  /// Whether every operation of the budget has been taken.
-  package var isBudgetExhausted: Bool { exhausted.load(ordering: .relaxed) }
+  /// When the run was first told to stop; 0 while it goes on.
+  package var stoppedAt: UInt64 { stopTime.load(ordering: .relaxed) }
 
   /// Waits until that many threads are ready, or one has failed.
   package func waitUntilReady(threads: Int) {
@@ -112,6 +111,7 @@ package final class RunControl: Sendable {
 
   /// Makes every thread stop after its present operation.
   package func stop() {
+    _ = stopTime.compareExchange(expected: 0, desired: clock.nanoseconds(), ordering: .relaxed)
     move { previous in next(previous, Epoch.stopCode) }
     // The lock is taken so that a thread about to wait does not miss the change.
     reports.withLock { _ in }
