@@ -39,8 +39,10 @@ package struct FlagValues: Sendable {
         continue
       }
       let (name, attached) = Self.split(argument)
-      guard let flag = byName[name] else {
-        if let reason = refused[name] { throw UsageError("--\(name): \(reason)") }
+      guard argument.hasPrefix("--"), let flag = byName[name] else {
+        if argument.hasPrefix("--"), let reason = refused[name] {
+          throw UsageError("--\(name): \(reason)")
+        }
         throw Self.unknown(argument, name, known: known.map(\.name) + Array(refused.keys))
       }
       if values[name] != nil && !flag.isRepeatable {

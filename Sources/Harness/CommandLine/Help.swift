@@ -42,9 +42,9 @@ package enum Help {
 
     """ + table(RunFlags.known) + """
 
-    Durations take ns us ms s m h; sizes B KiB MiB GiB; rates N/s. A bare number is refused there.
+      Durations take ns us ms s m h; sizes B KiB MiB GiB; rates N/s. A bare number is refused there.
 
-    """
+      """
   }
 
   /// A verb with few flags.

@@ -73,7 +73,8 @@ package enum RunVerb {
     guard workloads.contains(workload) else {
       let nearest = nearestName(workload, in: workloads).map { "; did you mean '\($0)'?" } ?? ""
       throw UsageError(
-        "no workload '\(workload)' in this version (\(workloads.joined(separator: ", ")))\(nearest)")
+        "no workload '\(workload)' in this version (\(workloads.joined(separator: ", ")))\(nearest)"
+      )
     }
     if positional.count > 1 {
       throw UsageError("run takes one workload, but also got '\(positional[1])'")

@@ -64,12 +64,14 @@ package struct Threshold: Equatable, Sendable {
         "--threshold '\(text)': this run measures no '\(operation.rawValue)' "
           + "(only \(measured.map(\.rawValue).joined(separator: ", ")))")
     }
-    let openLoopOnly = column.hasPrefix("response_")
+    let openLoopOnly =
+      column.hasPrefix("response_")
       || ["late", "skipped", "target_rate_per_s"].contains(column)
     if openLoopOnly && !settings.openLoop.contains(operation) {
       throw UsageError(
         "--threshold '\(text)': a closed loop leaves '\(column)' empty; "
-          + (operation == .write ? "give --rate, or use a service_ column" : "use a service_ column"))
+          + (operation == .write
+            ? "give --rate, or use a service_ column" : "use a service_ column"))
     }
     if ["syncs_per_commit", "written_bytes_per_commit"].contains(column) && operation != .write {
       throw UsageError("--threshold '\(text)': only 'write' has '\(column)'")
@@ -92,7 +94,9 @@ package struct Threshold: Equatable, Sendable {
     "schema_version", "run_id", "replica", "seed", "engine", "durability", "workload", "operation",
     "phase", "load",
   ]
-  private static let summaryColumns = ResultSchema.summaryColumns.filter { !nonNumeric.contains($0) }
+  private static let summaryColumns = ResultSchema.summaryColumns.filter {
+    !nonNumeric.contains($0)
+  }
   private static let growthColumns = ResultSchema.growthColumns.filter { !nonNumeric.contains($0) }
 
   private static func known(

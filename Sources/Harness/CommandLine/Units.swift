@@ -83,7 +83,9 @@ package enum Units {
   package static func text(nanoseconds: UInt64) -> String {
     for (unit, factor) in durations.reversed() {
       let length = UInt64(factor)
-      if nanoseconds >= length && nanoseconds % length == 0 { return "\(nanoseconds / length)\(unit)" }
+      if nanoseconds >= length && nanoseconds % length == 0 {
+        return "\(nanoseconds / length)\(unit)"
+      }
     }
     return "0s"
   }
@@ -141,7 +143,11 @@ package enum Units {
 /// The name with the least edit distance, when it is near enough to be a slip.
 package func nearestName(_ wrong: String, in names: [String]) -> String? {
   let ranked = names.map { ($0, editDistance(wrong.lowercased(), $0.lowercased())) }
-  guard let best = ranked.min(by: { $0.1 < $1.1 }) else { return nil }
+  // Slips are rarely in the first letter: it decides between equals.
+  func rank(_ entry: (String, Int)) -> (Int, Int) {
+    (entry.1, entry.0.first == wrong.first ? 0 : 1)
+  }
+  guard let best = ranked.min(by: { rank($0) < rank($1) }) else { return nil }
   return best.1 <= max(2, wrong.count / 3) ? best.0 : nil
 }
 

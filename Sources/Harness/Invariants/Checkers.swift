@@ -15,8 +15,10 @@ package enum SnapshotStabilityCheck {
     guard let difference = first.difference(from: again) else { return nil }
     return Violation(
       .snapshotStability, "A snapshot showed the same object in two states.",
-      witness: ["\(place), version \(version), object \(first.id): first and second read have "
-        + difference])
+      witness: [
+        "\(place), version \(version), object \(first.id): first and second read have "
+          + difference
+      ])
   }
 }
 
@@ -82,8 +84,10 @@ package enum AtomicityCheck {
     guard total.balance != model.total else { return nil }
     return Violation(
       .atomicity, "A snapshot shows part of a transfer: the table's total changed.",
-      witness: ["version \(version): the balances add up to \(total.balance), "
-        + "expected \(model.total)"])
+      witness: [
+        "version \(version): the balances add up to \(total.balance), "
+          + "expected \(model.total)"
+      ])
   }
 
   /// A kept object and a fresh look-up in one snapshot are the same.
@@ -91,7 +95,9 @@ package enum AtomicityCheck {
     guard let difference = held.difference(from: lookup) else { return nil }
     return Violation(
       .atomicity, "A kept object and a look-up in the same snapshot show two versions.",
-      witness: ["version \(version), object \(lookup.id): kept object and look-up have \(difference)"])
+      witness: [
+        "version \(version), object \(lookup.id): kept object and look-up have \(difference)"
+      ])
   }
 }
 
@@ -124,6 +130,15 @@ package struct VersionDigestCheck: Sendable {
     self.slots = Array(repeating: Seen(), count: slots)
   }
 
+  /// Two commits were given the same number.
+  package static func sharedNumber(
+    _ version: UInt64, transactions first: Int, _ second: Int
+  ) -> Violation {
+    Violation(
+      .monotonicVersions, "One version number names two states.",
+      witness: ["version \(version) was committed by transaction \(first) and by \(second)"])
+  }
+
   package mutating func observe(version: UInt64, digest: UInt64, place: String) -> Violation? {
     let slot = Int(version % UInt64(slots.count))
     if slots[slot].version != version {
@@ -133,8 +148,10 @@ package struct VersionDigestCheck: Sendable {
     guard slots[slot].digest != digest else { return nil }
     return Violation(
       .monotonicVersions, "One version number names two states.",
-      witness: ["version \(version) as seen by \(slots[slot].place) and by \(place) differ: digests "
-        + "\(String(slots[slot].digest, radix: 16)) and \(String(digest, radix: 16))"])
+      witness: [
+        "version \(version) as seen by \(slots[slot].place) and by \(place) differ: digests "
+          + "\(String(slots[slot].digest, radix: 16)) and \(String(digest, radix: 16))"
+      ])
   }
 }
 
@@ -146,8 +163,10 @@ package enum ReadYourWritesCheck {
     let seen = row.map { "transaction \($0.stamp)" } ?? "no object"
     return Violation(
       .readYourWrites, "A Realm does not see what it has just committed.",
-      witness: ["version \(version), object \(key): written by transaction \(transaction), "
-        + "shows \(seen)"])
+      witness: [
+        "version \(version), object \(key): written by transaction \(transaction), "
+          + "shows \(seen)"
+      ])
   }
 
   /// A version reached after `acknowledged` had been returned to its writer.
@@ -157,8 +176,10 @@ package enum ReadYourWritesCheck {
     guard version < acknowledged else { return nil }
     return Violation(
       .readYourWrites, "A Realm does not see a write that had returned before it looked.",
-      witness: ["\(place): at version \(version), though version \(acknowledged) had been "
-        + "acknowledged"])
+      witness: [
+        "\(place): at version \(version), though version \(acknowledged) had been "
+          + "acknowledged"
+      ])
   }
 
   /// An object of a transaction that had returned before the snapshot was taken.
@@ -168,8 +189,10 @@ package enum ReadYourWritesCheck {
     guard row.stamp < transaction else { return nil }
     return Violation(
       .readYourWrites, "A Realm does not show the content of a write that had returned.",
-      witness: ["\(place), version \(version), object \(row.id): shows transaction \(row.stamp), "
-        + "though transaction \(transaction) wrote it and had been acknowledged"])
+      witness: [
+        "\(place), version \(version), object \(row.id): shows transaction \(row.stamp), "
+          + "though transaction \(transaction) wrote it and had been acknowledged"
+      ])
   }
 }
 
@@ -215,13 +238,17 @@ package struct ReplayCheck: Sendable {
     if row.stamp != stamps[key] {
       return Violation(
         .serialOrder, "An update was lost, or one was kept that was never committed.",
-        witness: ["version \(version), object \(key): shows transaction \(row.stamp), expected "
-          + "\(stamps[key])"])
+        witness: [
+          "version \(version), object \(key): shows transaction \(row.stamp), expected "
+            + "\(stamps[key])"
+        ])
     }
     guard row.balance != balances[key] else { return nil }
     return Violation(
       .serialOrder, "An update was lost: a balance is not the sum of its changes.",
-      witness: ["version \(version), object \(key): balance \(row.balance), expected "
-        + "\(balances[key])"])
+      witness: [
+        "version \(version), object \(key): balance \(row.balance), expected "
+          + "\(balances[key])"
+      ])
   }
 }

@@ -142,7 +142,9 @@ package struct ContentModel: Sendable {
     if row.payload.count != count {
       return "payload has \(row.payload.count) bytes, expected \(count)"
     }
-    if row.name != name(of: row.id) { return "name is '\(row.name)', expected '\(name(of: row.id))'" }
+    if row.name != name(of: row.id) {
+      return "name is '\(row.name)', expected '\(name(of: row.id))'"
+    }
     let wrong = row.payload.withUnsafeBytes { bytes -> Int? in
       var offset = 0
       while offset + 8 <= count {

@@ -26,7 +26,9 @@ package struct Row: Sendable {
     if age != other.age { return "age \(age) and \(other.age)" }
     if score.bitPattern != other.score.bitPattern { return "score \(score) and \(other.score)" }
     if name != other.name { return "name '\(name)' and '\(other.name)'" }
-    if payload != other.payload { return "payload (\(payload.count) and \(other.payload.count) bytes)" }
+    if payload != other.payload {
+      return "payload (\(payload.count) and \(other.payload.count) bytes)"
+    }
     return nil
   }
 

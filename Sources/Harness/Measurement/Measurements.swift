@@ -9,8 +9,6 @@ package enum Operation: String, CaseIterable, Sendable {
   case read
   case refresh
   case write
-
-  package var position: Int { Self.allCases.firstIndex(of: self)! }
 }
 
 /// A part of a run with rows of its own.

@@ -162,8 +162,9 @@ package func textOfFile(_ path: String) -> String? {
 private enum ControlGroup {
   /// Folders of version 2 that may limit this process, the innermost first.
   private static func folders() -> [String] {
-    guard let line = textOfFile("/proc/self/cgroup")?.split(separator: "\n").first(
-      where: { $0.hasPrefix("0::") })
+    guard
+      let line = textOfFile("/proc/self/cgroup")?.split(separator: "\n").first(
+        where: { $0.hasPrefix("0::") })
     else { return [] }
     var path = String(line.dropFirst(3))
     var folders: [String] = []
@@ -235,8 +236,9 @@ private struct Repository {
 
   /// Nil when the tool does not lie in a working copy, or git is missing.
   static func ofThisBuild() -> Repository? {
-    guard let executable = try? FileManager.default.destinationOfSymbolicLink(
-      atPath: "/proc/self/exe")
+    guard
+      let executable = try? FileManager.default.destinationOfSymbolicLink(
+        atPath: "/proc/self/exe")
     else { return nil }
     let folder = (executable as NSString).deletingLastPathComponent
     guard let commit = run(["-C", folder, "rev-parse", "HEAD"]), !commit.isEmpty else { return nil }

@@ -80,7 +80,7 @@ package final class ReadersWriterReader<Driver: EngineDriver> {
     nextReopening = now + random.next(upperBound: 300_000_000)
     try observeVersion(place: place)
     while followEpoch() {
-      let count = shared.control.claim(shared.plan.refreshEvery)
+      let count = shared.control.claim(shared.plan.refreshEvery, in: epoch.phase)
       if count == 0 {
         shared.control.stop()
         break
@@ -92,7 +92,7 @@ package final class ReadersWriterReader<Driver: EngineDriver> {
   /// Hands over what was measured when the epoch has changed; false when the run is over.
   private func followEpoch() -> Bool {
     let current = shared.control.epoch
-    if current == epoch { return true }
+    if current == epoch { return epoch.phase != nil }
     let previous = epoch.phase
     epoch = current
     guard let phase = current.phase else { return false }
@@ -117,7 +117,11 @@ package final class ReadersWriterReader<Driver: EngineDriver> {
       measurements.figures[0].service.record(now &- start)
       try checkRead(key, isFound)
       if position == chosen { remembered = row }
-      if shared.control.epoch != epoch && !followEpoch() { return }
+      if shared.control.epoch != epoch {
+        // What was claimed for one phase is not carried into the next.
+        let phase = epoch.phase
+        guard followEpoch(), epoch.phase == phase else { return }
+      }
     }
     try checkBeforeRefresh()
     try refresh()
@@ -254,7 +258,8 @@ package final class ReadersWriterReader<Driver: EngineDriver> {
       }
       if let violation = AtomicityCheck.member(
         other, ofTransaction: newest, seenIn: "it was committed by transaction \(newest)",
-        version: version) ?? AtomicityCheck.notNewer(
+        version: version)
+        ?? AtomicityCheck.notNewer(
           other, thanTransaction: newest, version: version)
       {
         throw violation

@@ -60,7 +60,7 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
         if !isDue { continue }
         due = schedule.due
       }
-      if shared.control.claim(1) == 0 {
+      if shared.control.claim(1, in: epoch.phase) == 0 {
         shared.control.stop()
         break
       }
@@ -73,7 +73,7 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
 
   private func followEpoch() -> Bool {
     let current = shared.control.epoch
-    if current == epoch { return true }
+    if current == epoch { return epoch.phase != nil }
     let previous = epoch.phase
     epoch = current
     guard let phase = current.phase else { return false }
@@ -129,8 +129,11 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
     }
     let end = clock.nanoseconds()
     record(due: due, start: start, end: end)
-    shared.versions.acknowledge(version: session.version, transaction: transaction)
+    let other = shared.versions.acknowledge(version: session.version, transaction: transaction)
     commits += 1
+    if let other, shared.plan.checks(.monotonicVersions) {
+      throw VersionDigestCheck.sharedNumber(session.version, transactions: other, transaction)
+    }
     try checkCommit(transaction)
     if shared.plan.pins > 0 && transaction % shared.plan.pinEvery == 0 { try keepPin(transaction) }
   }
@@ -148,8 +151,10 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
       if previous >= batch.transaction {
         throw Violation(
           .serialOrder, "A transaction found an object written by a later one.",
-          witness: ["transaction \(batch.transaction) found object \(key) as written by "
-            + "transaction \(previous)"])
+          witness: [
+            "transaction \(batch.transaction) found object \(key) as written by "
+              + "transaction \(previous)"
+          ])
       }
     }
   }

@@ -39,8 +39,10 @@ package final class RunControl: Sendable {
   /// When the present phase began.
   package var phaseStart: UInt64 { start.load(ordering: .relaxed) }
 
-  /// Takes up to `count` operations from the budget; 0 means that all are taken.
-  package func claim(_ count: Int) -> Int {
+  /// Takes up to `count` operations from the budget of the thread's phase; 0 means that all are
+  /// taken. Only the measured phase has a budget.
+  package func claim(_ count: Int, in phase: Phase?) -> Int {
+    if phase != .measure { return count }
     // Relaxed: a counter that orders nothing else.
     if budget.load(ordering: .relaxed) == .max { return count }
     let left = budget.subtract(count, ordering: .relaxed).oldValue
@@ -100,8 +102,10 @@ package final class RunControl: Sendable {
   package func begin(_ phase: Phase, at now: UInt64, operations: Int? = nil) {
     start.store(now, ordering: .relaxed)
     budget.store(operations ?? .max, ordering: .relaxed)
-    move { previous in previous & 3 == Epoch.stopCode ? nil : next(previous, UInt64(phase.rawValue)) }
-    reports.notifyAll()
+    move { previous in
+      previous & 3 == Epoch.stopCode ? nil : next(previous, UInt64(phase.rawValue))
+    }
+    wake()
   }
 
   /// Makes every thread hand over what it has measured.
@@ -113,6 +117,10 @@ package final class RunControl: Sendable {
   package func stop() {
     _ = stopTime.compareExchange(expected: 0, desired: clock.nanoseconds(), ordering: .relaxed)
     move { previous in next(previous, Epoch.stopCode) }
+    wake()
+  }
+
+  private func wake() {
     // The lock is taken so that a thread about to wait does not miss the change.
     reports.withLock { _ in }
     reports.notifyAll()

@@ -33,9 +33,11 @@ package final class VersionLog: @unchecked Sendable {
   /// The largest number given away.
   package var transactions: Int { lastTransaction.load(ordering: .relaxed) }
 
-  /// Says that a write has returned.
-  package func acknowledge(version: UInt64, transaction: Int) {
+  /// Says that a write has returned. Returns another transaction that had the same version, if any.
+  @discardableResult
+  package func acknowledge(version: UInt64, transaction: Int) -> Int? {
     let slot = slots + 2 * Int(version % UInt64(Self.slotCount))
+    let other = self.transaction(of: version)
     // A reader that sees the version before and after sees the transaction that belongs to it.
     slot[0].store(0, ordering: .sequentiallyConsistent)
     slot[1].store(UInt64(transaction), ordering: .sequentiallyConsistent)
@@ -43,6 +45,7 @@ package final class VersionLog: @unchecked Sendable {
     // Releasing: pairs with the acquiring loads below; who sees the number must see the commit.
     newestVersion.max(version, ordering: .releasing)
     newestTransaction.max(transaction, ordering: .releasing)
+    return other == transaction ? nil : other
   }
 
   /// The transaction that made a version, or nil when it is not known (any more).
