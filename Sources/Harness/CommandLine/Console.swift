@@ -115,8 +115,10 @@ package protocol Interruption: Sendable {
   func isRequested() -> Bool
 }
 
-/// Ctrl-C and SIGTERM. While it watches, the first signal asks the run to stop; a second one, when
-/// the results take long to write, ends the process as usual.
+/// Ctrl-C and SIGTERM.
+///
+/// While it watches, the first signal asks the run to stop; a second one, when the results take
+/// long to write, ends the process as usual.
 package final class SignalInterruption: Interruption {
   private let requested = Monitor(false)
 

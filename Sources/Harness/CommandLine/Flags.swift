@@ -22,7 +22,9 @@ package struct FlagValues: Sendable {
   package private(set) var positional: [String] = []
   private var values: [String: [String]] = [:]
 
-  /// Reads `arguments`. `refused` names flags that exist elsewhere, each with the reason why not here.
+  /// Reads `arguments`.
+  ///
+  /// `refused` names flags that exist elsewhere, each with the reason why not here.
   package init(
     _ arguments: [String], known: [FlagDefinition], refused: [String: String] = [:]
   ) throws(UsageError) {

@@ -116,7 +116,9 @@ package struct MonotonicVersionCheck: Sendable {
   }
 }
 
-/// I3: a version number names one state. Remembers a digest of the versions seen last, by anyone.
+/// I3: a version number names one state.
+///
+/// Remembers a digest of the versions seen last, by anyone.
 package struct VersionDigestCheck: Sendable {
   private struct Seen: Sendable {
     var version: UInt64 = 0

@@ -131,7 +131,9 @@ package struct ContentModel: Sendable {
     return row
   }
 
-  /// What is wrong with a row's content for its own stamp, or nil. The balance is not judged here.
+  /// What is wrong with a row's content for its own stamp, or nil.
+  ///
+  /// The balance is not judged here.
   package func defect(in row: Row) -> String? {
     let base = base(row.id, row.stamp)
     if row.age != age(base) { return "age is \(row.age), expected \(age(base))" }

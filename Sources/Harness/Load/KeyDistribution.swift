@@ -38,7 +38,9 @@ package struct KeyGenerator: Sendable {
     scatter = model.batch(of: .max)
   }
 
-  /// The next key. `newestTransaction` is the newest one known to be committed, or 0.
+  /// The next key.
+  ///
+  /// `newestTransaction` is the newest one known to be committed, or 0.
   package func next(_ random: inout RandomGenerator, newestTransaction: Int) -> Int {
     switch distribution {
     case .uniform:

@@ -10,7 +10,9 @@ package func sleep(nanoseconds: UInt64) {
 }
 
 /// Waits until the clock reads `deadline`: sleeps for most of the time, spins for the rest, which a
-/// sleep would miss by the kernel's timer slack. False when `isCancelled` became true before.
+/// sleep would miss by the kernel's timer slack.
+///
+/// False when `isCancelled` became true before.
 package func wait(
   until deadline: UInt64, clock: MonotonicClock, isCancelled: () -> Bool
 ) -> Bool {

@@ -19,9 +19,13 @@ package final class LatencyHistogram {
   private let counts: UnsafeMutablePointer<UInt64>
   package private(set) var count: UInt64 = 0
   package private(set) var sum: UInt64 = 0
-  /// The largest value recorded, exact. 0 when empty.
+  /// The largest value recorded, exact.
+  ///
+  /// 0 when empty.
   package private(set) var maximum: UInt64 = 0
-  /// The smallest value recorded, exact. 0 when empty.
+  /// The smallest value recorded, exact.
+  ///
+  /// 0 when empty.
   package var minimum: UInt64 { count == 0 ? 0 : smallest }
   private var smallest = UInt64.max
   private var highestBucket = 0

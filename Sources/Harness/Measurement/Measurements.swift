@@ -98,7 +98,9 @@ package final class Handover: Sendable {
       State(empty: (0..<3).map { _ in Measurements(operations, openLoop: openLoop) }))
   }
 
-  /// An empty set for the thread to fill. Waits until the coordinator has given one back.
+  /// An empty set for the thread to fill.
+  ///
+  /// Waits until the coordinator has given one back.
   package func take(phase: Phase) -> Measurements {
     let measurements = state.wait(until: { !$0.empty.isEmpty }, then: { $0.empty.removeLast() })
     measurements.phase = phase

@@ -3,7 +3,9 @@ internal import Foundation
 internal import Glibc
 internal import Platform
 
-/// The machine and build of a run, for run.json. Nil fields could not be found out.
+/// The machine and build of a run, for run.json.
+///
+/// Nil fields could not be found out.
 package struct EnvironmentRecord: Codable, Sendable {
   package var cpu: String?
   package var cores: Int

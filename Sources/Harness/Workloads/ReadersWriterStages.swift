@@ -23,8 +23,10 @@ package func loadTable<Driver: EngineDriver>(
   return true
 }
 
-/// Checks the whole table against a replay of all transactions, the total, and the remaining pins; on
-/// the calling thread. The ledger counts what was checked, also when a violation is thrown.
+/// Checks the whole table against a replay of all transactions, the total, and the remaining pins;
+/// on the calling thread.
+///
+/// The ledger counts what was checked, also when a violation is thrown.
 package func checkFinalState<Driver: EngineDriver>(
   _ shared: ReadersWriterShared<Driver>, ledger: inout InvariantLedger, isComplete: Bool
 ) throws {

@@ -237,8 +237,9 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
     }
   }
 
-  /// I10: a walk over the whole file between two commits, for at most 2 % of the time. The schedule
-  /// of an open loop stands still meanwhile.
+  /// I10: a walk over the whole file between two commits, for at most 2 % of the time.
+  ///
+  /// The schedule of an open loop stands still meanwhile.
   private func walkIfDue() throws {
     guard freeAt >= nextWalk else { return }
     let start = clock.nanoseconds()

@@ -5,7 +5,9 @@ internal import Synchronization
 
 /// Steers the threads of one run.
 package final class RunControl: Sendable {
-  /// What the word says: phase and interval. Threads hand over their figures when it changes.
+  /// What the word says: phase and interval.
+  ///
+  /// Threads hand over their figures when it changes.
   package struct Epoch: Equatable, Sendable {
     package let rawValue: UInt64
     fileprivate static let stopCode: UInt64 = 3
@@ -32,15 +34,18 @@ package final class RunControl: Sendable {
 
   // MARK: - Threads
 
-  /// The present epoch. Acquiring: pairs with the releasing stores of `begin` and `stop`, so that the
-  /// phase's start and budget are seen with it.
+  /// The present epoch.
+  ///
+  /// Acquiring: pairs with the releasing stores of `begin` and `stop`, so that the phase's start
+  /// and budget are seen with it.
   package var epoch: Epoch { Epoch(rawValue: word.load(ordering: .acquiring)) }
 
   /// When the present phase began.
   package var phaseStart: UInt64 { start.load(ordering: .relaxed) }
 
-  /// Takes up to `count` operations from the budget of the thread's phase; 0 means that all are
-  /// taken. Only the measured phase has a budget.
+  /// Takes up to `count` operations from the budget of the thread's phase.
+  ///
+  /// 0 means that all are taken. Only the measured phase has a budget.
   package func claim(_ count: Int, in phase: Phase?) -> Int {
     if phase != .measure { return count }
     // Relaxed: a counter that orders nothing else.

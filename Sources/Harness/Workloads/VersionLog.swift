@@ -24,8 +24,9 @@ package final class VersionLog: @unchecked Sendable {
     slots.deallocate()
   }
 
-  /// A number for a new transaction. Call it while holding the write lock, so that numbers follow
-  /// the order of commits.
+  /// A number for a new transaction.
+  ///
+  /// Call it while holding the write lock, so that numbers follow the order of commits.
   package func nextTransaction() -> Int {
     lastTransaction.add(1, ordering: .relaxed).newValue
   }
@@ -33,7 +34,9 @@ package final class VersionLog: @unchecked Sendable {
   /// The largest number given away.
   package var transactions: Int { lastTransaction.load(ordering: .relaxed) }
 
-  /// Says that a write has returned. Returns another transaction that had the same version, if any.
+  /// Says that a write has returned.
+  ///
+  /// Returns another transaction that had the same version, if any.
   @discardableResult
   package func acknowledge(version: UInt64, transaction: Int) -> Int? {
     let slot = slots + 2 * Int(version % UInt64(Self.slotCount))
