@@ -37,6 +37,14 @@ package protocol FileSystem: Sendable {
   func synchronizeFolder(_ path: String) throws(SystemError)
   /// True for network file systems, whose locks and maps cannot be trusted.
   func isOnNetwork(_ path: String) -> Bool
+  /// Names this start of the machine that the files are on; 0 when unknown.
+  ///
+  /// A simulated disk has its own, so that a simulated power cut looks like a restart.
+  var bootIdentifier: UInt64 { get }
+}
+
+extension FileSystem {
+  package var bootIdentifier: UInt64 { systemBootIdentifier() }
 }
 
 /// One open file.
@@ -70,7 +78,8 @@ package protocol File: AnyObject, Sendable {
 ///
 /// Unmapped when the last reference goes.
 package protocol FileMapping: AnyObject, Sendable {
-  /// Start of the range. Valid while this object lives.
+  /// Start of the range. Valid while this object lives, and reading `base` does not keep it alive:
+  /// hold the object in a stored property or by `withExtendedLifetime` around the use of the bytes.
   var base: UnsafeMutableRawPointer { get }
   var length: Int { get }
 }

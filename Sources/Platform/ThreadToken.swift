@@ -18,6 +18,11 @@ package struct ThreadToken: Hashable, Sendable {
   /// - Complexity: one thread-local load.
   @inlinable @inline(__always)
   package static var current: ThreadToken { ThreadToken(rawValue: shim_thread_token()) }
+
+  /// Whether this is the calling thread's token: the form for checks that run on every access.
+  /// - Complexity: one thread-local load and one compare.
+  @inlinable @inline(__always)
+  package var isCurrent: Bool { rawValue == shim_thread_token_or_zero() }
 }
 
 /// Names the calling thread for a message, as in `thread 'reader-3' (41207)`.

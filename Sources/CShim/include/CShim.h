@@ -33,6 +33,8 @@ static inline uint64_t shim_thread_token(void) {
   uint64_t token = shim_thread_token_slot;
   return __builtin_expect(token != 0, 1) ? token : shim_thread_token_draw();
 }
+/// The same, or 0 while the thread has none yet: enough to compare with a token known from before.
+static inline uint64_t shim_thread_token_or_zero(void) { return shim_thread_token_slot; }
 
 /// How often this process is a fork of the one that started: 0 there, larger in a forked child.
 extern uint64_t shim_fork_generation_count;

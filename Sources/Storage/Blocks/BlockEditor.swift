@@ -24,9 +24,6 @@ package final class BlockEditor {
   package private(set) var provisionalBytes = 0
   /// Called by `seal`; places the tree under a reference in the file. Nil: blocks stay provisional.
   package var placer: ((BlockReference) -> BlockReference)?
-  /// Called when a block that this transaction has already placed is given up again.
-  package var isPlacedHere: ((BlockReference) -> Bool)?
-  package var releasePlaced: ((BlockReference, Int) -> Void)?
 
   @usableFromInline let arena: ProvisionalArena
 
@@ -69,8 +66,9 @@ package final class BlockEditor {
     memcpy(block, source, length)
     BlockHeader.setChecksum(block, 0)
     provisionalBytes += length
+    let birth = BlockHeader.birth(source)
     giveUp(reference, source, length)
-    return arena.add(block, capacity: length)
+    return arena.add(block, capacity: length, previousBirth: birth)
   }
 
   /// Bytes of a provisional block, header first.
@@ -140,10 +138,6 @@ package final class BlockEditor {
   }
 
   private func giveUp(_ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int) {
-    if let isPlacedHere, isPlacedHere(reference) {
-      releasePlaced?(reference, length)
-      return
-    }
     dead.append(
       DeadBlock(reference: reference, length: length, birth: BlockHeader.birth(block)))
   }
@@ -164,12 +158,17 @@ package final class ProvisionalArena: @unchecked Sendable {
   private var chunkIndex = 0
   private var chunkUsed = 0
   private let capacities: UnsafeMutablePointer<UInt32>
+  private let previousBirths: UnsafeMutablePointer<UInt64>
+  /// Where the commit puts each block, by number; written before it is read.
+  let places: UnsafeMutablePointer<UInt64>
   /// What the table points to where a block was removed; reading it finds an empty block.
   private let hole: UnsafeMutableRawPointer
 
   package init() {
     table = Self.reserve(UnsafeMutableRawPointer.self)
     capacities = Self.reserve(UInt32.self)
+    previousBirths = Self.reserve(UInt64.self)
+    places = Self.reserve(UInt64.self)
     hole = .allocate(byteCount: BlockHeader.length, alignment: 16)
     memset(hole, 0, BlockHeader.length)
   }
@@ -179,6 +178,8 @@ package final class ProvisionalArena: @unchecked Sendable {
     hole.deallocate()
     munmap(table, Self.blockCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride)
     munmap(capacities, Self.blockCountMax * MemoryLayout<UInt32>.stride)
+    munmap(previousBirths, Self.blockCountMax * MemoryLayout<UInt64>.stride)
+    munmap(places, Self.blockCountMax * MemoryLayout<UInt64>.stride)
   }
 
   /// Address space for one entry a block; pages come as numbers are given out.
@@ -215,10 +216,16 @@ package final class ProvisionalArena: @unchecked Sendable {
     Int(capacities[Int(reference.rawValue & 0xffff_ffff)])
   }
 
-  func add(_ block: UnsafeMutableRawPointer, capacity: Int) -> BlockReference {
+  /// Version in which the block that this one replaces was born; 0 for a new block.
+  func previousBirth(_ number: Int) -> Version { Version(previousBirths[number]) }
+
+  func add(
+    _ block: UnsafeMutableRawPointer, capacity: Int, previousBirth: Version = Version(0)
+  ) -> BlockReference {
     precondition(count < Self.blockCountMax, "too many changed blocks in one transaction")
     table[count] = block
     capacities[count] = UInt32(capacity)
+    previousBirths[count] = previousBirth.rawValue
     defer { count += 1 }
     return BlockReference(rawValue: UInt64(count) | 1 << 63)
   }

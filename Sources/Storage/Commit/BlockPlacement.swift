@@ -1,0 +1,185 @@
+// Step 4 of a commit: every new block gets a place. Blocks that replace a young one will die young
+// again, so they go to the home, behind the record ("hot"); the rest goes together into one run of
+// free space if there is one ("cold"), else in halves, else the file grows. shared/space.md has the
+// simulation behind this policy.
+internal import Glibc
+internal import Platform
+
+extension Store {
+  /// A block whose previous copy lived no longer than this many versions is hot.
+  static let youngVersions: UInt64 = 8
+
+  /// Places the provisional blocks under `root`.
+  ///
+  /// - Returns: the root's place.
+  func place(
+    _ root: BlockReference, of transaction: WriteTransaction, home: Int,
+    into placement: inout Placement
+  ) throws(StorageError) -> BlockReference {
+    var order: [(number: Int, length: Int, isHot: Bool)] = []
+    collect(root, transaction.editor, version: transaction.version, into: &order)
+    var hot = 0
+    var cold = 0
+    for block in order { if block.isHot { hot += block.length } else { cold += block.length } }
+    // Hot blocks that do not fit into the home are placed with the cold ones.
+    let homeRun = writer!.homes.longestRun(home: home)
+    let fitsHome = hot > 0 && hot <= Int(homeRun?.length ?? 0)
+    if let homeRun, fitsHome {
+      let run = Run(offset: homeRun.offset, length: UInt64(hot))
+      writer!.homes.take(run)
+      transaction.taken.append(run)
+      placement.open(run)
+      for block in order where block.isHot {
+        copy(block.number, block.length, placement.take(block.length)!, transaction)
+      }
+    }
+    var rest = fitsHome ? cold : cold + hot
+    for block in order where !(fitsHome && block.isHot) {
+      if placement.filling.isEmpty || placement.rest < block.length || isHomeFilling(placement) {
+        try openRun(rest: rest, next: block.length, transaction, &placement)
+      }
+      copy(block.number, block.length, placement.take(block.length)!, transaction)
+      rest -= block.length
+    }
+    // Only now every block has its place: patch, date and seal them.
+    for block in order { finish(block.number, block.length, transaction) }
+    returnRest(of: placement, transaction)
+    let place = transaction.editor.arena.places[Int(root.rawValue & 0xffff_ffff)]
+    return BlockReference(rawValue: place)
+  }
+
+  private func isHomeFilling(_ placement: borrowing Placement) -> Bool {
+    HomeSpace.contains(placement.filling[placement.filling.count - 1].offset)
+  }
+
+  /// Provisional blocks under a reference, children before parents.
+  private func collect(
+    _ reference: BlockReference, _ editor: BlockEditor, version: Version,
+    into order: inout [(number: Int, length: Int, isHot: Bool)]
+  ) {
+    let block = editor.pointer(reference)
+    if BlockHeader.kind(block).isNode {
+      for index in 0..<BlockHeader.count(block) {
+        let child = BlockHeader.reference(block, index)
+        if child.isProvisional { collect(child, editor, version: version, into: &order) }
+      }
+    }
+    let number = Int(reference.rawValue & 0xffff_ffff)
+    let previous = editor.arena.previousBirth(number).rawValue
+    let isHot = previous != 0 && version.rawValue - previous <= Self.youngVersions
+    order.append((number, BlockHeader.blockLength(block), isHot))
+  }
+
+  private func copy(
+    _ number: Int, _ length: Int, _ place: (offset: UInt64, memory: UnsafeMutableRawPointer),
+    _ transaction: WriteTransaction
+  ) {
+    let arena = transaction.editor.arena
+    memcpy(place.memory, arena.table[number], length)
+    arena.places[number] = place.offset
+    // From here on the block is found where it will be written from.
+    arena.table[number] = place.memory
+  }
+
+  /// Replaces provisional references by places, then sets birth and checksum.
+  func finish(_ number: Int, _ length: Int, _ transaction: WriteTransaction) {
+    let arena = transaction.editor.arena
+    let block = arena.table[number]
+    if BlockHeader.kind(block).isNode {
+      for index in 0..<BlockHeader.count(block) {
+        let child = BlockHeader.reference(block, index)
+        if child.isProvisional {
+          let place = arena.places[Int(child.rawValue & 0xffff_ffff)]
+          BlockHeader.setReference(block, index, BlockReference(rawValue: place))
+        }
+      }
+    }
+    let reference = BlockReference(rawValue: arena.places[number])
+    BlockHeader.setBirth(block, transaction.version)
+    BlockHeader.setChecksum(
+      block,
+      BlockHeader.expectedChecksum(block, length: length, at: reference, salt: header.salt))
+    let mapping = self.mapping
+    if reference.rawValue < UInt64(mapping.mapping.length) { mapping.markVerified(reference) }
+  }
+
+  /// Opens the run for the next blocks: whole if some hole takes all of them, else halves of it, down
+  /// to the next block alone; only then the file grows.
+  func openRun(
+    rest: Int, next: Int, _ transaction: WriteTransaction, _ placement: inout Placement
+  ) throws(StorageError) {
+    if !placement.filling.isEmpty, !isHomeFilling(placement) { returnRest(of: placement, transaction) }
+    var wanted = rest
+    while true {
+      if let hole = writer!.free.bestFit(UInt64(wanted), below: writer!.shrinkThreshold) {
+        take(
+          Run(offset: hole.offset, length: min(hole.length, UInt64(rest))), transaction, &placement)
+        return
+      }
+      if wanted == next || writer!.mayGrowFreely { break }
+      wanted = max((wanted / 2 + 15) & ~15, next)
+    }
+    if writer!.shrinkThreshold != nil, let hole = writer!.free.lowestFit(UInt64(next), below: nil) {
+      take(
+        Run(offset: hole.offset, length: min(hole.length, UInt64(rest))), transaction, &placement)
+      return
+    }
+    let run = try grow(by: rest)
+    take(Run(offset: run.offset, length: UInt64(rest)), transaction, &placement)
+  }
+
+  private func take(
+    _ run: Run, _ transaction: WriteTransaction, _ placement: inout Placement
+  ) {
+    writer!.free.take(run)
+    transaction.taken.append(run)
+    placement.open(run)
+  }
+
+  /// Gives back what the newest extent has left.
+  func returnRest(of placement: borrowing Placement, _ transaction: WriteTransaction) {
+    guard placement.rest > 0, let filling = placement.filling.last else { return }
+    let run = Run(
+      offset: filling.offset + UInt64(filling.used), length: UInt64(filling.length - filling.used))
+    trim(run, transaction)
+  }
+
+  /// Gives back the end of the run that was taken last.
+  func trim(_ rest: Run, _ transaction: WriteTransaction) {
+    guard let last = transaction.taken.last, last.end == rest.end else { return }
+    transaction.taken.removeLast()
+    if rest.offset > last.offset {
+      transaction.taken.append(Run(offset: last.offset, length: rest.offset - last.offset))
+    }
+    writer!.release(rest)
+  }
+
+  /// Makes the file longer and its new end free.
+  ///
+  /// - Returns: free space of at least `length` bytes at the end of the file.
+  func grow(by length: Int) throws(StorageError) -> Run {
+    let old = writer!.fileLength
+    let tail = writer!.free.tailRun(end: old)
+    let missing = UInt64(length) - min(UInt64(length), tail?.length ?? 0)
+    let page = UInt64(FileHeader.pageLength)
+    let new = (old + max(missing, writer!.growthStep) + page - 1) / page * page
+    do throws(SystemError) {
+      try file.setLength(new)
+    } catch {
+      throw error.isOutOfSpace ? .diskFull(error) : .system(error)
+    }
+    writer!.free.free(Run(offset: old, length: new - old))
+    writer!.fileLength = new
+    return Run(offset: tail?.offset ?? old, length: UInt64(length))
+  }
+}
+
+extension WriterState {
+  /// The file grows by this much at a time.
+  var growthStep: UInt64 { min(max(fileLength / 128 / 4096 * 4096, 64 << 10), 4 << 20) }
+
+  /// Fresh space may be used while free space is scarce: contiguous beats recycled then.
+  var mayGrowFreely: Bool {
+    shrinkThreshold == nil && Double(fileLength + growthStep) <= 1.05 * Double(visibleBytes)
+  }
+}

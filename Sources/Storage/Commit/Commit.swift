@@ -1,0 +1,225 @@
+// The steps of a commit, in one place and in order. Runs under the write lock up to step 8.
+//
+//  1 refuse what must not be committed            5 note taken and dead runs in the space journal
+//  2 move blocks down while the file is too long  6 write the blocks, then the record
+//  3 join the open group of the pipeline          7 make the version the newest one, pin it
+//  4 place every new block, patch references      8 release the write lock
+//                                                 9 wait for a sync (or lead one), which publishes
+internal import Glibc
+internal import Platform
+
+extension Store {
+  func commit(_ transaction: WriteTransaction) throws(StorageError) -> Snapshot {
+    let editor = transaction.editor
+    if transaction.root == transaction.base.root, editor.provisionalCount == 0, editor.dead.isEmpty,
+      !writer!.isIdle
+    {
+      return try commitNothing(transaction)
+    }
+    let committed: CommittedVersion
+    do throws(StorageError) {
+      try refuseTooManyVersions()
+      if let failure = transaction.stream.failure { throw failure }
+      moveBlocksDown(transaction)
+      let foreign = lockFile.head.home
+      let group = try pipeline.join(foreignHome: foreign)
+      do throws(StorageError) {
+        committed = try write(transaction, group: group)
+      } catch {
+        pipeline.didFail()
+        throw error
+      }
+    } catch {
+      giveBack(transaction)
+      leaveWriteLock()
+      throw error
+    }
+    let needsMaintenance = writer!.shrinkThreshold != nil
+    leaveWriteLock()
+    if durability == .memory {
+      // Published before the lock was released, see `write`.
+    } else {
+      try waitUntilDurable(committed.version)
+    }
+    noteCommitForMaintenance(isNeeded: needsMaintenance)
+    return committed.snapshot
+  }
+
+  /// A transaction without changes: no new version, but what it was built on must be durable.
+  private func commitNothing(_ transaction: WriteTransaction) throws(StorageError) -> Snapshot {
+    leaveWriteLock()
+    if durability == .full { try waitUntilDurable(transaction.base.version) }
+    return transaction.base
+  }
+
+  func rollBack(_ transaction: WriteTransaction) {
+    giveBack(transaction)
+    leaveWriteLock()
+  }
+
+  /// Returns the space of a transaction that will not be committed.
+  private func giveBack(_ transaction: WriteTransaction) {
+    if let run = transaction.stream.run {
+      writer!.release(run)
+      transaction.stream.run = nil
+    }
+    for run in transaction.taken { writer!.release(run) }
+    transaction.taken = []
+  }
+
+  private func refuseTooManyVersions() throws(StorageError) {
+    let limit = maximumNumberOfActiveVersions
+    guard limit != .max else { return }
+    // Counted: everything pinned by anyone, the newest version included, and the one to be made.
+    let live = UInt64(writer!.pinnedVersions.union(snapshots.versions).count) + 1
+    if live > limit { throw .tooManyVersions(path: path, limit: limit, live: live) }
+  }
+
+  func waitUntilDurable(_ version: Version) throws(StorageError) {
+    try pipeline.waitUntilDurable(
+      version, isWriterQueued: { queue.hasWaiters },
+      sync: { () throws(StorageError) in try synchronizeOrLatch() },
+      publish: { publish($0) })
+  }
+
+  /// One fdatasync. A failure is final for every process: nobody can know what reached the disk.
+  func synchronizeOrLatch() throws(StorageError) {
+    do throws(SystemError) {
+      try file.synchronize()
+    } catch {
+      lockFile.markSyncFailed(error.code)
+      throw .system(error)
+    }
+  }
+
+  /// Makes a version visible to all readers, unless a newer one already is.
+  func publish(_ committed: CommittedVersion) {
+    publishing.withLock { _ in
+      if let newest = snapshots.pinNewest(), newest.version >= committed.version { return }
+      snapshots.publish(committed.snapshot)
+      lockFile.publishHead(version: committed.version, home: committed.home)
+    }
+  }
+
+  // MARK: - Steps 4 to 7
+
+  private func write(
+    _ transaction: WriteTransaction, group original: CommitPipeline.Group
+  ) throws(StorageError) -> CommittedVersion {
+    var group = original
+    let version = transaction.version
+    let home = header.homes[group.home]
+    var root = transaction.root
+    var placement = Placement(buffer: buffer)
+    let isLarge = transaction.editor.provisionalBytes > EarlyWriter.threshold
+    let startsEarly = transaction.stream.isUsed || isLarge
+    // Step 4. A large transaction streams its blocks out; a small one gathers them in memory.
+    if startsEarly {
+      if root.isProvisional { root = writeEarly(root, for: transaction) ?? root }
+      try finishEarly(transaction)
+    } else if root.isProvisional {
+      root = try place(root, of: transaction, home: group.home, into: &placement)
+    }
+    // Step 5.
+    var dead = transaction.editor.dead
+    let journal = try recordSpace(transaction, dead: &dead, into: &placement)
+    // Step 6.
+    let extents = placement.filling.filter { $0.used > 0 }
+    for filling in extents {
+      let bytes = UnsafeRawBufferPointer(start: filling.buffer, count: filling.used)
+      try writeBytes(bytes, at: filling.offset)
+      group.extents.append(Extent(offset: filling.offset, length: UInt64(filling.used)))
+      group.contentHash = CommitRecord.hash(group.contentHash, bytes, at: filling.offset)
+    }
+    let length = writer!.usefulLength
+    var record = CommitRecord(
+      version: version, root: root, durableVersion: pipeline.durable?.version ?? Version(0),
+      fileLength: length, spaceCheckpoint: journal.checkpoint, spaceLog: journal.log,
+      commits: writer!.commits + 1, contentHash: group.contentHash, extents: group.extents,
+      deltas: journal.deltas)
+    var encoded = startsEarly ? nil : record.encoded(salt: header.salt, home: home)
+    if encoded == nil {
+      // Two phases: what was written becomes durable first, so the record need not prove it.
+      if durability == .full { try synchronizeOrLatch() }
+      group.extents = []
+      group.contentHash = 0
+      record.extents = []
+      record.contentHash = 0
+      encoded = record.encoded(salt: header.salt, home: home)
+    }
+    guard let encoded else {
+      throw .invariant(path: path, reason: "a commit record is too long")
+    }
+    try writeRecord(encoded, home: home, previous: group.record)
+    group.record = encoded
+    // Step 7.
+    let snapshot = snapshots.makeSnapshot(
+      version, root: root, mapping: try mappingCovering(writer!.fileLength),
+      createdAt: options.clock.nanoseconds(), owner: currentThreadDescription())
+    let committed = CommittedVersion(snapshot: snapshot, home: group.home)
+    group.last = committed
+    writer!.newest = committed
+    writer!.commits += 1
+    writer!.plannedCut = length < writer!.fileLength ? (version, length) : nil
+    writer!.journal = journal
+    for block in dead { writer!.pending.append(WriterState.Pending(block: block, death: version)) }
+    transaction.taken = []
+    lockFile.publishCommitted(version: version, home: group.home)
+    pipeline.didWrite(group)
+    if durability == .memory { pipeline.publishWithoutSync { publish($0) } }
+    return committed
+  }
+
+  func writeBytes(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    do throws(SystemError) {
+      try file.write(bytes, at: offset)
+      writer!.writtenBytes += UInt64(bytes.count)
+    } catch {
+      throw error.isOutOfSpace ? .diskFull(error) : .system(error)
+    }
+  }
+
+  /// Writes a record; puts the group's previous one back when that fails half way.
+  private func writeRecord(
+    _ record: [UInt8], home: UInt64, previous: [UInt8]
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      try writeAll(record, at: home)
+    } catch {
+      guard !previous.isEmpty else { throw error }
+      do throws(StorageError) {
+        try writeAll(previous, at: home)
+      } catch let second {
+        // Earlier commits of the group have lost their record: the same as a failed sync.
+        lockFile.markSyncFailed(EIOCode)
+        throw second
+      }
+      throw error
+    }
+  }
+
+  private func writeAll(_ bytes: [UInt8], at offset: UInt64) throws(StorageError) {
+    var failure: StorageError?
+    bytes.withUnsafeBytes { buffer in
+      do throws(StorageError) { try writeBytes(buffer, at: offset) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
+  /// A mapping that covers the file, made anew when the file has outgrown the old one.
+  func mappingCovering(_ fileLength: UInt64) throws(StorageError) -> ReadMapping {
+    let current = mapping
+    if fileLength <= UInt64(current.mapping.length) {
+      current.noteFileLength(fileLength)
+      return current
+    }
+    let larger = try ReadMapping(
+      file: file, length: ReadMapping.length(forFile: fileLength), fileLength: fileLength,
+      salt: header.salt)
+    mappingState.withLock { $0 = larger }
+    return larger
+  }
+}
+
+/// errno of an input/output error, for the latch in the lock file.
+private let EIOCode: Int32 = EIO

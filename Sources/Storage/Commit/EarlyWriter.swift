@@ -1,0 +1,22 @@
+// Blocks that a large transaction has finished go to the file while it still runs, in extents of up to
+// 4 MB. They are synced before the record of the commit is written, so the record need not list them.
+internal import Platform
+
+/// The early part of one transaction.
+struct EarlyWriter {
+  /// Space is taken in runs of this length, so that what belongs together lies together.
+  static let extentLength = 4 << 20
+  /// Transactions smaller than this are written at their commit, in one go.
+  static let threshold = 1 << 20
+
+  /// The run being filled, with its memory.
+  var run: Run?
+  var used = 0
+  /// Bytes before this in `run` are in the file.
+  var written = 0
+  var memory: UnsafeMutableRawPointer?
+  /// Whether anything was written early.
+  var isUsed = false
+  /// A failed write, reported by the commit.
+  var failure: StorageError?
+}

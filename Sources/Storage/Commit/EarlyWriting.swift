@@ -1,0 +1,104 @@
+// How sealed blocks of a large transaction reach the file before its commit: placed one after the
+// other in extents of up to 4 MB, a sealed tree a write. A failure is kept until the commit,
+// which then throws it: trees cannot throw in the middle of an insert.
+internal import Glibc
+internal import Platform
+
+extension Store {
+  /// Places the provisional blocks under `root` and queues them for writing.
+  ///
+  /// - Returns: the root's place; nil after a failure, which the commit will throw.
+  func writeEarly(_ root: BlockReference, for transaction: WriteTransaction) -> BlockReference? {
+    guard transaction.stream.failure == nil else { return nil }
+    do throws(StorageError) {
+      let place = try placeEarly(root, transaction)
+      // Written at once: the transaction goes on reading these blocks through the mapping.
+      try writeQueued(transaction)
+      return place
+    } catch {
+      transaction.stream.failure = error
+      return nil
+    }
+  }
+
+  /// Writes what is queued and gives the rest of the extent back.
+  func finishEarly(_ transaction: WriteTransaction) throws(StorageError) {
+    if let failure = transaction.stream.failure { throw failure }
+    try flushEarly(transaction)
+  }
+
+  private func placeEarly(
+    _ reference: BlockReference, _ transaction: WriteTransaction
+  ) throws(StorageError) -> BlockReference {
+    let editor = transaction.editor
+    let block = editor.pointer(reference)
+    if BlockHeader.kind(block).isNode {
+      for index in 0..<BlockHeader.count(block) {
+        let child = BlockHeader.reference(block, index)
+        if child.isProvisional {
+          BlockHeader.setReference(block, index, try placeEarly(child, transaction))
+        }
+      }
+    }
+    let length = BlockHeader.blockLength(block)
+    if transaction.stream.run.map({ Int($0.length) - transaction.stream.used < length }) ?? true {
+      try flushEarly(transaction)
+      try openEarly(transaction, atLeast: length)
+    }
+    let offset = transaction.stream.run!.offset + UInt64(transaction.stream.used)
+    let memory = transaction.stream.memory! + transaction.stream.used
+    let place = BlockReference(rawValue: offset)
+    memcpy(memory, block, length)
+    BlockHeader.setBirth(memory, transaction.version)
+    BlockHeader.setChecksum(
+      memory, BlockHeader.expectedChecksum(memory, length: length, at: place, salt: header.salt))
+    transaction.stream.used += length
+    editor.didPlace(reference, length: length)
+    return place
+  }
+
+  private func openEarly(
+    _ transaction: WriteTransaction, atLeast length: Int
+  ) throws(StorageError) {
+    let wanted = UInt64(EarlyWriter.extentLength)
+    var run: Run
+    if let hole = writer!.free.bestFit(wanted / 4, below: writer!.shrinkThreshold) {
+      run = Run(offset: hole.offset, length: min(hole.length, wanted))
+    } else {
+      run = try grow(by: EarlyWriter.extentLength)
+    }
+    guard run.end <= UInt64(transaction.base.mapping.mapping.length) else {
+      throw .addressSpaceExhausted(path: path)
+    }
+    writer!.free.take(run)
+    transaction.stream.run = run
+    transaction.stream.used = 0
+    transaction.stream.written = 0
+    transaction.stream.isUsed = true
+    transaction.stream.memory = earlyBuffer + Int(run.offset % UInt64(FileHeader.pageLength))
+  }
+
+  private func flushEarly(_ transaction: WriteTransaction) throws(StorageError) {
+    guard let run = transaction.stream.run else { return }
+    try writeQueued(transaction)
+    let used = transaction.stream.used
+    transaction.stream.run = nil
+    if UInt64(used) < run.length {
+      writer!.release(
+        Run(offset: run.offset + UInt64(used), length: run.length - UInt64(used)))
+    }
+    guard used > 0 else { return }
+    transaction.taken.append(Run(offset: run.offset, length: UInt64(used)))
+  }
+
+  /// Writes what was placed since the last call.
+  private func writeQueued(_ transaction: WriteTransaction) throws(StorageError) {
+    let stream = transaction.stream
+    guard let run = stream.run, stream.written < stream.used else { return }
+    try writeBytes(
+      UnsafeRawBufferPointer(
+        start: stream.memory! + stream.written, count: stream.used - stream.written),
+      at: run.offset + UInt64(stream.written))
+    transaction.stream.written = stream.used
+  }
+}

@@ -1,0 +1,101 @@
+// Work for idle times: freeing what pin releases left over, moving blocks down, cutting the file. One
+// thread a store, started when there is something to do and gone when it is done. Its commits change
+// nothing that a reader could see.
+internal import Platform
+internal import Synchronization
+
+/// Whether the maintenance thread runs and when the last commit was.
+final class MaintenanceState: Sendable {
+  static let idleNanoseconds: UInt64 = 50_000_000
+
+  struct State {
+    var isRunning = false
+    var isClosed = false
+    var commits: UInt64 = 0
+  }
+
+  let state = Monitor(State())
+}
+
+extension Store {
+  /// Bytes moved by one idle transaction.
+  private static let idleBudget = 1 << 20
+
+  /// Called after each commit; starts the thread when there is something to tidy.
+  func noteCommitForMaintenance(isNeeded: Bool) {
+    let starts = maintenance.state.withLock { state in
+      state.commits += 1
+      if state.isRunning || state.isClosed || !isNeeded { return false }
+      state.isRunning = true
+      return true
+    }
+    guard starts else { return }
+    let maintenance = maintenance
+    _ = Thread.start(name: "realm-tidy") { [weak self] in
+      Store.maintain(maintenance) { self }
+    }
+  }
+
+  /// Waits for 50 ms without a commit, works, and ends.
+  private static func maintain(_ maintenance: MaintenanceState, _ store: () -> Store?) {
+    var seen = maintenance.state.withLock { $0.commits }
+    while true {
+      let isDisturbed = maintenance.state.wait(nanoseconds: MaintenanceState.idleNanoseconds) {
+        $0.commits != seen || $0.isClosed
+      }
+      if maintenance.state.withLock({ $0.isClosed }) { return }
+      if isDisturbed {
+        seen = maintenance.state.withLock { $0.commits }
+        continue
+      }
+      // An error here is not lost: the next commit meets it again and throws it.
+      try? store()?.tidy()
+      let isDone = maintenance.state.withLock { state in
+        if state.commits != seen { return false }
+        state.isRunning = false
+        return true
+      }
+      if isDone { return }
+    }
+  }
+
+  /// One pass of idle work now, on the calling thread.
+  ///
+  /// - Throws: errors of the disk, as a commit does.
+  package func runMaintenance() throws(StorageError) {
+    guard !isReadOnly else { throw .readOnly(path: path) }
+    try tidy()
+  }
+
+  /// Frees, moves and cuts until nothing more is gained, giving way to writers between steps.
+  private func tidy() throws(StorageError) {
+    // Bytes that may still be moved: twice what lies too high is more than a pass can need.
+    var allowance: Int?
+    var journalRewrites = 0
+    while true {
+      if queue.hasWaiters { return }
+      // Beginning a transaction cuts what the last one has made free.
+      let transaction = try beginWrite()
+      while writer!.reclaim(durable: newestVersion, maximum: Store.reclaimMaximum) {
+        if queue.hasWaiters { break }
+      }
+      writer!.commitsSinceThreshold = 16
+      writer!.updateShrinkThreshold()
+      let excess = Int(writer!.fileLength - min(writer!.shrinkThreshold ?? .max, writer!.fileLength))
+      let rest = allowance ?? 2 * excess
+      let moved = moveBlocksWhileIdle(transaction, budget: min(rest, Store.idleBudget))
+      allowance = rest - moved
+      writer!.isIdle = true
+      let movesJournal = isJournalTooHigh && journalRewrites < 2
+      if movesJournal { journalRewrites += 1 }
+      let canCut = writer!.usefulLength < writer!.fileLength
+      if moved == 0, !movesJournal, !canCut {
+        writer!.isIdle = false
+        writer!.moveCursor = []
+        transaction.cancel()
+        return
+      }
+      _ = try transaction.commit()
+    }
+  }
+}

@@ -1,0 +1,144 @@
+// Shrinking: blocks above a threshold move down a few at a time, as ordinary copies inside ordinary
+// commits, found by walking references from the root. Never what a pin still sees: its old copy would
+// stay and the file would grow.
+internal import Platform
+
+extension Store {
+  /// Nodes visited in one commit while looking for blocks to move.
+  static let visitsPerCommit = 64
+
+  /// Step 2 of a commit: moves up to twice the transaction's own bytes.
+  func moveBlocksDown(_ transaction: WriteTransaction) {
+    writer!.updateShrinkThreshold()
+    guard writer!.shrinkThreshold != nil, transaction.root.isProvisional else { return }
+    var walk = MoveWalk(
+      editor: transaction.editor, threshold: writer!.shrinkThreshold!,
+      newestPin: newestOldPin, budget: 2 * transaction.editor.provisionalBytes,
+      visits: Self.visitsPerCommit, free: writer!.free)
+    // First under the nodes that this commit copies anyway, then further along the tree.
+    walk.moveUnderCopies(transaction.root)
+    transaction.root = walk.resume(transaction.root, cursor: &writer!.moveCursor)
+  }
+
+  /// The newest version pinned besides the newest durable one, which every reader passes through.
+  private var newestOldPin: Version {
+    let durable = newestVersion
+    return writer!.pinnedVersions.filter { $0 < durable }.max() ?? Version(0)
+  }
+
+  /// Moves as much as the idle budget allows in one transaction.
+  func moveBlocksWhileIdle(_ transaction: WriteTransaction, budget: Int) -> Int {
+    guard let threshold = writer!.shrinkThreshold, !transaction.root.isNone else { return 0 }
+    var walk = MoveWalk(
+      editor: transaction.editor, threshold: threshold, newestPin: newestOldPin, budget: budget,
+      visits: 1 << 20, free: writer!.free)
+    transaction.root = walk.resume(transaction.root, cursor: &writer!.moveCursor)
+    return walk.movedBytes
+  }
+}
+
+/// One search for blocks to move.
+struct MoveWalk {
+  let editor: BlockEditor
+  let threshold: UInt64
+  let newestPin: Version
+  var budget: Int
+  var visits: Int
+  let free: FreeSpace
+  private(set) var movedBytes = 0
+
+  init(
+    editor: BlockEditor, threshold: UInt64, newestPin: Version, budget: Int, visits: Int,
+    free: FreeSpace
+  ) {
+    self.editor = editor
+    self.free = free
+    self.threshold = threshold
+    self.newestPin = newestPin
+    self.budget = budget
+    self.visits = visits
+  }
+
+  private var isDone: Bool { budget <= 0 || visits <= 0 }
+
+  /// Moves children of provisional nodes.
+  mutating func moveUnderCopies(_ reference: BlockReference) {
+    guard reference.isProvisional, !isDone else { return }
+    visits -= 1
+    let block = editor.pointer(reference)
+    guard BlockHeader.kind(block).isNode else { return }
+    for index in 0..<BlockHeader.count(block) {
+      let child = BlockHeader.reference(editor.pointer(reference), index)
+      if child.isProvisional {
+        moveUnderCopies(child)
+      } else if let moved = moved(child) {
+        BlockHeader.setReference(editor.pointer(reference), index, moved)
+      }
+      if isDone { return }
+    }
+  }
+
+  /// Goes on with the walk where the last one stopped, from the root down.
+  ///
+  /// - Returns: the root, copied if something below it has moved.
+  mutating func resume(_ root: BlockReference, cursor: inout [Int]) -> BlockReference {
+    var path = cursor
+    let result = visit(root, depth: 0, &path)
+    // Finished the whole tree: start again at the front next time.
+    cursor = isDone ? path : []
+    return result
+  }
+
+  private mutating func visit(
+    _ reference: BlockReference, depth: Int, _ path: inout [Int]
+  ) -> BlockReference {
+    guard !isDone, depth < 32 else { return reference }
+    visits -= 1
+    var reference = moved(reference) ?? reference
+    let block = editor.reader.pointer(reference)
+    guard BlockHeader.kind(block).isNode else { return reference }
+    let count = BlockHeader.count(block)
+    if depth >= path.count { path.append(0) }
+    while path[depth] < count {
+      let index = path[depth]
+      let child = BlockHeader.reference(editor.reader.pointer(reference), index)
+      if !child.isNone {
+        let isNode = child.isProvisional || needsVisit(child)
+        let new = isNode ? visit(child, depth: depth + 1, &path) : moved(child) ?? child
+        if new != child {
+          reference = editor.mutable(reference)
+          BlockHeader.setReference(editor.pointer(reference), index, new)
+        }
+        if isDone { return reference }
+      }
+      path[depth] += 1
+      path.removeSubrange((depth + 1)...)
+    }
+    return reference
+  }
+
+  private func needsVisit(_ child: BlockReference) -> Bool {
+    BlockHeader.kind(editor.reader.pointer(child)).isNode
+  }
+
+  /// A copy of the block, if it lies too high and nobody else sees it.
+  private mutating func moved(_ reference: BlockReference) -> BlockReference? {
+    guard !reference.isProvisional, reference.rawValue >= threshold else { return nil }
+    let block = editor.reader.pointer(reference)
+    guard BlockHeader.birth(block) > newestPin else { return nil }
+    let length = BlockHeader.blockLength(block)
+    guard hasRoom(for: UInt64(length), insteadOf: reference.rawValue) else { return nil }
+    budget -= length
+    movedBytes += length
+    return editor.mutable(reference)
+  }
+  /// A hole below the threshold, or at least well below the block: a move never grows the file.
+  private func hasRoom(for length: UInt64, insteadOf offset: UInt64) -> Bool {
+    free.bestFit(length, below: threshold) != nil
+      || (offset > Self.worthwhile
+        && free.lowestFit(length, below: offset - Self.worthwhile) != nil)
+  }
+
+  /// A block that finds no hole below the threshold moves only if it gets this much lower.
+  private static let worthwhile: UInt64 = 64 << 10
+}

@@ -1,0 +1,60 @@
+// Where the new blocks of one transaction go, and the memory they are gathered in before they are
+// written. Blocks are copied into a buffer whose addresses equal the file offsets modulo 4,096 (copies
+// that differ by a few bytes modulo the page are many times slower) and written by one call an extent.
+internal import Glibc
+internal import Platform
+
+/// Extents being filled by one transaction.
+struct Placement: ~Copyable {
+  /// A run taken from free space, filled from the front.
+  struct Filling {
+    let offset: UInt64
+    let length: Int
+    var used = 0
+    let buffer: UnsafeMutableRawPointer
+  }
+
+  /// Enough for the largest commit that is written in one go, spread over as many extents as may be.
+  static let bufferLength = 4 << 20
+
+  private(set) var filling: [Filling] = []
+  private var bufferUsed = 0
+  private let buffer: UnsafeMutableRawPointer
+
+  init(buffer: UnsafeMutableRawPointer) { self.buffer = buffer }
+
+  static func makeBuffer() -> UnsafeMutableRawPointer {
+    .allocate(byteCount: bufferLength + FileHeader.pageLength, alignment: FileHeader.pageLength)
+  }
+
+  /// Starts to fill a run.
+  mutating func open(_ run: Run) {
+    let page = FileHeader.pageLength
+    var start = (bufferUsed + 63) & ~63
+    // Past the first extents a commit is slow anyway; then memory counts more than alignment.
+    if filling.count < 16 {
+      start = (bufferUsed + page - 1) / page * page + Int(run.offset % UInt64(page))
+    }
+    filling.append(
+      Filling(offset: run.offset, length: Int(run.length), buffer: buffer + start))
+    bufferUsed = start + Int(run.length)
+  }
+
+  /// The next `length` bytes of the newest extent; nil when they do not fit.
+  mutating func take(_ length: Int) -> (offset: UInt64, memory: UnsafeMutableRawPointer)? {
+    guard let last = filling.indices.last, filling[last].used + length <= filling[last].length
+    else { return nil }
+    let used = filling[last].used
+    filling[last].used += length
+    return (filling[last].offset + UInt64(used), filling[last].buffer + used)
+  }
+
+  /// Bytes of the newest extent that are not taken.
+  var rest: Int { filling.last.map { $0.length - $0.used } ?? 0 }
+
+  /// Forgets the extents after they were written.
+  mutating func removeAll() {
+    filling.removeAll(keepingCapacity: true)
+    bufferUsed = 0
+  }
+}

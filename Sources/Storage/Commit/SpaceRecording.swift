@@ -1,0 +1,174 @@
+// Step 5 of a commit: the file remembers which runs it took and which died. Deltas of up to 16 commits
+// travel in the record; then they go to a log block that lives until the next checkpoint. Log and
+// checkpoint blocks are taken and die like any other, so the same deltas account for them.
+internal import Glibc
+internal import Platform
+
+extension Store {
+  /// The journal as the new record will state it. Adds blocks that the journal gives up to `dead`.
+  func recordSpace(
+    _ transaction: WriteTransaction, dead: inout [BlockEditor.DeadBlock],
+    into placement: inout Placement
+  ) throws(StorageError) -> SpaceJournal {
+    var journal = writer!.journal
+    if journal.needsCheckpoint || isJournalTooHigh {
+      dead += journal.blocks
+      return try writeCheckpoint(transaction, dead: dead, into: &placement)
+    }
+    var delta = SpaceDelta(
+      version: transaction.version, taken: transaction.taken, dead: Self.runs(of: dead))
+    let isLogDue =
+      journal.deltaCommits + 1 >= SpaceJournal.commitsPerLogBlock
+      || journal.deltas.count + delta.encodedLengthMax > 512
+    guard isLogDue else {
+      delta.append(to: &journal.deltas)
+      journal.deltaCommits += 1
+      return journal
+    }
+    // The log blocks' own runs belong to this delta: take them first, by an upper bound.
+    let bound = journal.deltas.count + delta.encodedLengthMax + 64
+    let blockBytes = Self.journalBlockPayload
+    let count = (bound + blockBytes - 1) / blockBytes
+    let extra = count * 16
+    let lengths = Self.split(bound + extra, into: blockBytes).map {
+      BlockHeader.blockLength(forPayload: Self.journalHeaderLength + $0)
+    }
+    let places = try takeJournalBlocks(lengths, transaction, &placement)
+    delta = SpaceDelta(
+      version: transaction.version, taken: transaction.taken, dead: Self.runs(of: dead))
+    delta.append(to: &journal.deltas)
+    journal.log = fillJournalBlocks(
+      places, lengths, kind: .spaceLog, bytes: journal.deltas, previous: journal.log,
+      version: transaction.version)
+    for (place, length) in zip(places, lengths) {
+      journal.blocks.append(
+        BlockEditor.DeadBlock(
+          reference: BlockReference(rawValue: place.offset), length: length,
+          birth: transaction.version))
+    }
+    journal.logBytes += lengths.reduce(0, +)
+    journal.deltas = []
+    journal.deltaCommits = 0
+    return journal
+  }
+
+  /// Journal blocks hang on no tree, so moving them means writing a checkpoint. Worth it once the
+  /// deltas are due anyway or nothing else is written.
+  var isJournalTooHigh: Bool {
+    guard let threshold = writer!.shrinkThreshold else { return false }
+    return writer!.journal.blocks.contains { $0.reference.rawValue >= threshold }
+      && (writer!.journal.deltaCommits + 1 >= SpaceJournal.commitsPerLogBlock
+        || writer!.isIdle)
+  }
+
+  /// A complete list of what is free or will be, after this commit.
+  private func writeCheckpoint(
+    _ transaction: WriteTransaction, dead: [BlockEditor.DeadBlock], into placement: inout Placement
+  ) throws(StorageError) -> SpaceJournal {
+    var bound = SpaceCheckpoint.encodedLengthMax(
+      freeRuns: writer!.free.count + writer!.homes.runs.count,
+      keptRuns: writer!.dead.count + writer!.pending.count - writer!.pendingHead + dead.count)
+    // Taking the blocks below splits free runs.
+    bound += 1024
+    let lengths = Self.split(bound, into: Self.journalBlockPayload).map {
+      BlockHeader.blockLength(forPayload: Self.journalHeaderLength + $0)
+    }
+    let places = try takeJournalBlocks(lengths, transaction, &placement)
+    var kept: [SpaceCheckpoint.Kept] = []
+    writer!.dead.forEach { run, death in kept.append(.init(run: run, death: death)) }
+    for entry in writer!.pending[writer!.pendingHead...] {
+      kept.append(.init(run: Self.run(of: entry.block), death: entry.death))
+    }
+    for block in dead { kept.append(.init(run: Self.run(of: block), death: transaction.version)) }
+    var free = writer!.homes.runs
+    free.append(contentsOf: writer!.free.runs)
+    let bytes = SpaceCheckpoint(fileLength: writer!.fileLength, free: free, kept: kept).encoded()
+    var journal = SpaceJournal()
+    journal.checkpoint = fillJournalBlocks(
+      places, lengths, kind: .spaceCheckpoint, bytes: bytes, previous: .none,
+      version: transaction.version)
+    journal.blocks = zip(places, lengths).map { place, length in
+      BlockEditor.DeadBlock(
+        reference: BlockReference(rawValue: place.offset), length: length,
+        birth: transaction.version)
+    }
+    journal.checkpointBytes = lengths.reduce(0, +)
+    return journal
+  }
+
+  // MARK: - Journal blocks: payload = u64 previous block, u32 bytes used, bytes
+
+  static let journalHeaderLength = 12
+  static let journalBlockPayload = 32 << 10
+
+  private static func split(_ total: Int, into part: Int) -> [Int] {
+    var rest = total
+    var parts: [Int] = []
+    while rest > 0 {
+      parts.append(min(rest, part))
+      rest -= part
+    }
+    return parts
+  }
+
+  /// Takes space for journal blocks; they live long, so they go with the cold blocks.
+  private func takeJournalBlocks(
+    _ lengths: [Int], _ transaction: WriteTransaction, _ placement: inout Placement
+  ) throws(StorageError) -> [(offset: UInt64, memory: UnsafeMutableRawPointer)] {
+    var places: [(offset: UInt64, memory: UnsafeMutableRawPointer)] = []
+    var rest = lengths.reduce(0, +)
+    for length in lengths {
+      if places.isEmpty || placement.rest < length {
+        try openRun(rest: rest, next: length, transaction, &placement)
+      }
+      places.append(placement.take(length)!)
+      rest -= length
+    }
+    returnRest(of: placement, transaction)
+    return places
+  }
+
+  /// Spreads bytes over journal blocks that are chained backwards.
+  ///
+  /// - Returns: the last block of the chain.
+  private func fillJournalBlocks(
+    _ places: [(offset: UInt64, memory: UnsafeMutableRawPointer)], _ lengths: [Int],
+    kind: BlockKind, bytes: [UInt8], previous: BlockReference, version: Version
+  ) -> BlockReference {
+    var previous = previous
+    var position = 0
+    for (place, length) in zip(places, lengths) {
+      let room = length - BlockHeader.length - Self.journalHeaderLength
+      let used = min(room, bytes.count - position)
+      memset(place.memory, 0, length)
+      BlockHeader.setKind(place.memory, kind)
+      BlockHeader.setBlockLength(place.memory, length)
+      let block = UnsafeMutableRawBufferPointer(start: place.memory, count: length)
+      block.store(previous.rawValue, at: BlockHeader.length)
+      block.store(UInt32(used), at: BlockHeader.length + 8)
+      bytes.withUnsafeBytes { source in
+        if used > 0 {
+          memcpy(
+            place.memory + BlockHeader.length + Self.journalHeaderLength,
+            source.baseAddress! + position, used)
+        }
+      }
+      position += used
+      let reference = BlockReference(rawValue: place.offset)
+      BlockHeader.setBirth(place.memory, version)
+      BlockHeader.setChecksum(
+        place.memory,
+        BlockHeader.expectedChecksum(
+          place.memory, length: length, at: reference, salt: header.salt))
+      previous = reference
+    }
+    precondition(position == bytes.count, "journal blocks were taken too small")
+    return previous
+  }
+
+  static func run(of block: BlockEditor.DeadBlock) -> Run {
+    Run(offset: block.reference.rawValue, length: UInt64(block.length))
+  }
+
+  private static func runs(of blocks: [BlockEditor.DeadBlock]) -> [Run] { blocks.map(run) }
+}

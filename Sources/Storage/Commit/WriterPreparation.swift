@@ -1,0 +1,136 @@
+// What happens between getting the write lock and the first change: adopt what another process has
+// committed, learn which pins came and went, free what no version sees.
+internal import Platform
+
+extension Store {
+  /// Blocks freed at the start of one transaction; what is more waits.
+  static let reclaimMaximum = 4096
+
+  func prepareWriter() throws(StorageError) {
+    let newest = writer!.newest
+    let isOurs =
+      lockFile.committed == DurableHead(version: newest.version, home: newest.home)
+      && !lockFile.wasHeldByAnother
+    if !writer!.isLoaded || !isOurs { try takeOver() }
+    try updatePins()
+    _ = writer!.reclaim(durable: newestVersion, maximum: Self.reclaimMaximum)
+    try cutTail()
+  }
+
+  func updatePins() throws(StorageError) {
+    snapshots.drain { added, removed in writer!.updatePins(added: added, removed: removed) }
+    if let versions = try lockFile.foreignPins(since: &foreignPinState, reapNow: false) {
+      writer!.updateForeignPins(versions)
+    }
+  }
+
+  /// Continues from the newest record in the file, durable or not: its blocks were all written before
+  /// the lock was free.
+  private func takeOver() throws(StorageError) {
+    let search = RecordSearch(file: file, header: header)
+    let records = try search.records()
+    let durable = newestVersion
+    var newest: FoundRecord?
+    for candidate in records {
+      if candidate.record.version <= durable {
+        newest = candidate
+        break
+      }
+      if try search.isComplete(candidate.record) {
+        newest = candidate
+        break
+      }
+    }
+    guard let newest, newest.record.version >= durable else {
+      throw .damaged(
+        path: path, block: header.homes[0], version: durable.rawValue,
+        reason: "the commit record of the newest version is lost")
+    }
+    writer!.lastNumber = max(writer!.lastNumber, records[0].record.version)
+    if newest.record.version != writer!.newest.version {
+      let snapshot = snapshots.makeSnapshot(
+        newest.record.version, root: newest.record.root,
+        mapping: try mappingCovering(newest.record.fileLength),
+        createdAt: options.clock.nanoseconds(), owner: "another process")
+      writer!.newest = CommittedVersion(snapshot: snapshot, home: newest.home)
+    }
+    try loadSpace(newest)
+    lockFile.publishCommitted(version: newest.record.version, home: newest.home)
+  }
+
+  /// Shows a version that another process has published.
+  func adoptPublished() throws(StorageError) {
+    try publishing.withLock { (_) throws(StorageError) in
+      while true {
+        let head = lockFile.head
+        if let current = snapshots.pinNewest(), current.version >= head.version { return }
+        let records = try RecordSearch(file: file, header: header).records()
+        guard let found = records.first(where: { $0.record.version == head.version }) else {
+          if lockFile.head != head { continue }
+          throw .damaged(
+            path: path, block: header.homes[head.home], version: head.version.rawValue,
+            reason: "the commit record of the newest version is lost")
+        }
+        let snapshot = snapshots.makeSnapshot(
+          head.version, root: found.record.root,
+          mapping: try mappingCovering(found.record.fileLength),
+          createdAt: options.clock.nanoseconds(), owner: "another process")
+        // The pin counts only if the version was still the newest after it was published.
+        if lockFile.head != head { continue }
+        pipeline.adopt(CommittedVersion(snapshot: snapshot, home: found.home))
+        snapshots.publish(snapshot)
+        return
+      }
+    }
+  }
+
+  /// Cuts the file to the length that the newest record names, once that record is durable: a file that
+  /// is shorter than its record says was truncated by someone else.
+  func cutTail() throws(StorageError) {
+    guard let cut = writer!.plannedCut, cut.version <= newestVersion else { return }
+    writer!.plannedCut = nil
+    // Meanwhile another commit may have used the end.
+    guard let tail = writer!.free.tailRun(end: writer!.fileLength), tail.offset <= cut.length
+    else { return }
+    // Nothing of any pinned, durable or open version lies in free space: readers never look there.
+    do throws(SystemError) { try file.setLength(cut.length) } catch { throw .system(error) }
+    writer!.free.removeAll(from: cut.length)
+    writer!.fileLength = cut.length
+    mapping.noteFileLength(cut.length)
+  }
+}
+
+extension WriterState {
+  /// Free bytes that no policy tries to get rid of.
+  static let slackBytes: UInt64 = 64 << 10
+
+  /// The length to which the file could be cut now.
+  var usefulLength: UInt64 {
+    guard shrinkThreshold != nil || isTooLong, let tail = free.tailRun(end: fileLength) else {
+      return fileLength
+    }
+    let page = UInt64(FileHeader.pageLength)
+    let wanted = UInt64(1.04 * Double(visibleBytes)) + Self.slackBytes
+    let end = (max(tail.offset, wanted, FileHeader.dataStart) + page - 1) / page * page
+    return end + 16 * page <= fileLength ? end : fileLength
+  }
+
+  /// More free space than is useful.
+  var isTooLong: Bool {
+    Double(fileLength) > 1.08 * Double(visibleBytes) + 2 * Double(Self.slackBytes)
+  }
+
+  /// Sets or clears the threshold above which blocks are moved; both ways, or a file that was long
+  /// once would never settle.
+  mutating func updateShrinkThreshold() {
+    commitsSinceThreshold += 1
+    let isDue = shrinkThreshold != nil && commitsSinceThreshold >= 16
+    guard isDue || (shrinkThreshold == nil && isTooLong) else { return }
+    commitsSinceThreshold = 0
+    if Double(fileLength) <= 1.07 * Double(visibleBytes) + 2 * Double(Self.slackBytes) {
+      shrinkThreshold = nil
+    } else {
+      shrinkThreshold = UInt64(1.04 * Double(visibleBytes)) + Self.slackBytes / 2
+    }
+  }
+}

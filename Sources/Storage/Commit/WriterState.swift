@@ -1,0 +1,143 @@
+// What the writer of this process knows about space: free runs, blocks that pins keep, blocks killed by
+// commits that are not durable yet, and the deltas that the next records carry. Touched only by
+// whoever holds the write lock. The truth is in the file; this is rebuilt from it at the first write
+// and whenever another process has written in between.
+internal import Platform
+
+/// The writer's bookkeeping between transactions.
+struct WriterState {
+  /// A block given up by a commit, until that commit is durable.
+  struct Pending {
+    let block: BlockEditor.DeadBlock
+    let death: Version
+  }
+
+  /// The newest committed version, durable or not. The next transaction builds on it.
+  var newest: CommittedVersion
+  /// The highest version number ever given out.
+  var lastNumber: Version
+  var fileLength: UInt64
+  var commits: UInt64
+  var free = FreeSpace()
+  var homes: HomeSpace
+  var dead = DeadBlocks()
+  var pending: [Pending] = []
+  /// Blocks of `pending` before this index are done.
+  var pendingHead = 0
+  /// Pins by version: this process's own and, counted once each, those of others.
+  var ownPins: [Version: Int] = [:]
+  var foreignPins: Set<Version> = []
+  var journal = SpaceJournal()
+  /// New blocks go below this and blocks above it are moved, while the file is too long.
+  var shrinkThreshold: UInt64?
+  var commitsSinceThreshold = 0
+  /// Where the search for blocks to move goes on: child numbers from the root down.
+  var moveCursor: [Int] = []
+  /// What the newest record says the file's length will be, when that is less than it is.
+  var plannedCut: (version: Version, length: UInt64)?
+  /// The running transaction is idle work: it commits even without a changed block.
+  var isIdle = false
+  /// False until the space was rebuilt from the file.
+  var isLoaded = false
+  /// Bytes written to the file by this process.
+  var writtenBytes: UInt64 = 0
+
+  init(newest: CommittedVersion, lastNumber: Version, fileLength: UInt64, homes: [UInt64], commits: UInt64) {
+    self.newest = newest
+    self.lastNumber = lastNumber
+    self.fileLength = fileLength
+    self.homes = HomeSpace(homes: homes)
+    self.commits = commits
+  }
+
+  /// Bytes that some version can see, or that are no data: the rest is free.
+  var visibleBytes: UInt64 { fileLength - free.totalBytes - homes.freeBytes }
+
+  /// Bytes in blocks that only old pins see.
+  var heldBytes: UInt64 { UInt64(dead.heldBytes) }
+
+  var pendingBytes: UInt64 {
+    pending[pendingHead...].reduce(0) { $0 + UInt64($1.block.length) }
+  }
+
+  /// Makes the run reusable.
+  mutating func release(_ run: Run) {
+    if HomeSpace.contains(run.offset) { homes.release(run) } else { free.free(run) }
+  }
+
+  /// Learns which pins came and went, and frees what no version sees any more.
+  ///
+  /// - Parameters:
+  ///   - durable: the newest durable version: what died up to here is dead for everyone without a pin.
+  ///   - maximum: bound on the blocks freed now; the rest waits for the next call.
+  /// - Returns: whether more could be freed at once.
+  mutating func reclaim(durable: Version, maximum: Int) -> Bool {
+    while pendingHead < pending.count, pending[pendingHead].death <= durable {
+      let entry = pending[pendingHead]
+      pendingHead += 1
+      let block = entry.block
+      let run = Run(offset: block.reference.rawValue, length: UInt64(block.length))
+      let isSeen = dead.insert(run: run, birth: block.birth, death: entry.death)
+      if !isSeen { release(run) }
+    }
+    if pendingHead > 4096 || pendingHead == pending.count {
+      pending.removeFirst(pendingHead)
+      pendingHead = 0
+    }
+    var freed: [Run] = []
+    let hasMore = dead.collect(maximum: maximum) { freed.append($0) }
+    for run in freed { release(run) }
+    return hasMore
+  }
+
+  /// Applies what this process's snapshots did since the last call.
+  mutating func updatePins(added: [Version], removed: [Version]) {
+    for version in added.sorted() {
+      ownPins[version, default: 0] += 1
+      if ownPins[version] == 1, !foreignPins.contains(version) { dead.addPin(version) }
+    }
+    for version in removed {
+      ownPins[version]! -= 1
+      if ownPins[version] == 0 {
+        ownPins[version] = nil
+        if !foreignPins.contains(version) { dead.removePin(version) }
+      }
+    }
+  }
+
+  /// Replaces the set of versions that other processes pin.
+  mutating func updateForeignPins(_ versions: [Version]) {
+    let new = Set(versions)
+    for version in new.subtracting(foreignPins).sorted() where ownPins[version] == nil {
+      dead.addPin(version)
+    }
+    for version in foreignPins.subtracting(new) where ownPins[version] == nil {
+      dead.removePin(version)
+    }
+    foreignPins = new
+  }
+
+  /// All pinned versions, each once.
+  var pinnedVersions: Set<Version> { foreignPins.union(ownPins.keys) }
+}
+
+/// What the file itself remembers about space: a checkpoint, log blocks behind it, and the deltas that
+/// the newest record carries.
+struct SpaceJournal {
+  /// Deltas of so many commits travel in the record before they go to a log block.
+  static let commitsPerLogBlock = 16
+  /// A log shorter than this never causes a checkpoint.
+  static let logBytesMin = 64 << 10
+
+  var checkpoint = BlockReference.none
+  var log = BlockReference.none
+  /// The blocks of both, so that the next checkpoint can give them up.
+  var blocks: [BlockEditor.DeadBlock] = []
+  var checkpointBytes = 0
+  var logBytes = 0
+  /// Encoded deltas since the newest log block.
+  var deltas: [UInt8] = []
+  var deltaCommits = 0
+
+  var needsCheckpoint: Bool { logBytes > max(Self.logBytesMin, checkpointBytes) }
+}

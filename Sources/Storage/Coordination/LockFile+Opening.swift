@@ -1,0 +1,167 @@
+// Joining the others: who opens the file alone makes it fit for the data file and this start of the
+// machine; who does not must find it fit. All under the table lock.
+package import Platform
+internal import Synchronization
+
+extension LockFile {
+  /// Opens, and if needed makes, the lock file of a data file.
+  ///
+  /// The caller has the data file open. It should check afterwards that the path still leads to it:
+  /// another process may have deleted both files in between.
+  /// - Parameter bootIdentifier: names this start of the machine; 0 when unknown, which equals
+  ///   nothing.
+  /// - Throws: `incompatibleLockFile` when a live process uses the file in another way,
+  ///   `alreadyOpen` when all slots are in use, `permissionDenied`, `diskFull` and other failures
+  ///   of system calls.
+  package static func open(
+    dataPath: String, fileIdentifier: (UInt64, UInt64), bootIdentifier: UInt64,
+    fileSystem: any FileSystem, clock: any Clock = MonotonicClock()
+  ) throws(StorageError) -> LockFile {
+    try withCurrentFile(dataPath, fileSystem) { (file) throws(StorageError) -> LockFile? in
+      let table = try LockTable(file)
+      return try table.withLock { () throws(StorageError) -> LockFile? in
+        guard leads(lockPath(dataPath), to: file, fileSystem) else { return nil }
+        guard try table.tryLock(LockByte.use, exclusive: false) else {
+          throw .alreadyOpen(path: dataPath, reason: "its files are being deleted")
+        }
+        let isAlone = try table.isAlone()
+        if isAlone {
+          try table.makeFit(fileIdentifier, bootIdentifier)
+        } else {
+          try table.checkFit(fileIdentifier)
+        }
+        guard let slot = try table.takeSlot() else {
+          throw .alreadyOpen(
+            path: dataPath, reason: "by \(LockLayout.slotCount) processes, the most there can be")
+        }
+        return LockFile(
+          table: table, slot: slot, isFirstOpener: isAlone, path: file.path, clock: clock)
+      }
+    }
+  }
+
+  /// Runs `body`, which may delete the data file and the lock file, while nobody has them open.
+  ///
+  /// - Throws: `alreadyOpen` when anyone has, this process included; besides what `body` throws.
+  package static func withExclusiveUse<Value>(
+    dataPath: String, fileSystem: any FileSystem, _ body: () throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    try withCurrentFile(dataPath, fileSystem) { (file) throws(StorageError) -> Value? in
+      let table = try LockTable(file)
+      return try table.withLock { () throws(StorageError) -> Value? in
+        guard leads(lockPath(dataPath), to: file, fileSystem) else { return nil }
+        guard try table.tryLock(LockByte.use) else {
+          throw .alreadyOpen(path: dataPath, reason: "in this process or another one")
+        }
+        // The lock goes with the file, which goes at the end of this call.
+        return try body()
+      }
+    }
+  }
+
+  private static func lockPath(_ dataPath: String) -> String { dataPath + ".lock" }
+
+  /// Opens the lock file and runs `body`, again while that says by nil that the file was deleted
+  /// between its opening and its locking.
+  private static func withCurrentFile<Value>(
+    _ dataPath: String, _ fileSystem: any FileSystem,
+    _ body: (any File) throws(StorageError) -> Value?
+  ) throws(StorageError) -> Value {
+    let path = lockPath(dataPath)
+    for _ in 0..<1000 {
+      let file: any File
+      do throws(SystemError) {
+        file = try fileSystem.open(path, [.writable, .create])
+      } catch {
+        if error.isMissing { throw .parentMissing(path: dataPath) }
+        if error.isPermission { throw .permissionDenied(path: path, reason: error.reason) }
+        if error.isDirectory { throw .isDirectory(path: path) }
+        throw error.isOutOfSpace ? .diskFull(error) : .system(error)
+      }
+      if let value = try body(file) { return value }
+    }
+    throw .alreadyOpen(path: dataPath, reason: "its lock file is deleted again and again")
+  }
+
+  private static func leads(
+    _ path: String, to file: any File, _ fileSystem: any FileSystem
+  ) -> Bool {
+    guard let current = try? fileSystem.open(path, []), let identity = try? current.identity()
+    else {
+      return false
+    }
+    return identity == (try? file.identity())
+  }
+}
+
+extension LockTable {
+  /// Whether this opening, which shares the use byte, is the only one.
+  ///
+  /// Right for any format version: all others hold the byte, and none can be between opening and
+  /// having it, because this one has the table lock.
+  fileprivate func isAlone() throws(StorageError) -> Bool {
+    guard try tryLock(LockByte.use, exclusive: true) else { return false }
+    try lock(LockByte.use, exclusive: false)
+    return true
+  }
+
+  /// Makes the file fit for its only opener: keeps what the last ones have left where it is theirs
+  /// to tell, else begins anew.
+  fileprivate func makeFit(
+    _ file: (UInt64, UInt64), _ boot: UInt64
+  ) throws(StorageError) {
+    let isFit = try findUnfitness(file) == nil
+    let oldBoot = isFit ? value(HeaderWord.boot) : 0
+    if isFit, boot != 0, oldBoot == boot {
+      // Head and failed sync stay. Everybody who held anything is dead.
+      store(0, HeaderWord.live)
+      store(0, HeaderWord.waiting)
+      let slots = words + LockLayout.slotStart / 8
+      for index in 0..<LockLayout.slotCount * LockLayout.wordsPerSlot {
+        slots[index].store(0, ordering: .relaxed)
+      }
+      try cut()
+      return
+    }
+    // What a failed sync has left must be written again, unless a restart has surely undone it.
+    let failure = isFit && (boot == 0 || oldBoot == 0) ? value(HeaderWord.failedSync) : 0
+    try erase()
+    store(LockLayout.magic, HeaderWord.magic)
+    store(LockLayout.formatVersion, HeaderWord.formatVersion)
+    store(file.0, HeaderWord.fileHigh)
+    store(file.1, HeaderWord.fileLow)
+    store(boot, HeaderWord.boot)
+    store(failure, HeaderWord.failedSync)
+    // The first ticket has a number before it.
+    store(1, HeaderWord.nextTicket)
+    // Last: a file whose maker was killed before this is begun anew by the next opener.
+    words[HeaderWord.isInitialised].store(1, ordering: .releasing)
+  }
+
+  /// Makes sure that those who have the file open use it as this process would.
+  fileprivate func checkFit(_ file: (UInt64, UInt64)) throws(StorageError) {
+    // The boot needs no look: a process that lives was started in this one.
+    if let reason = try findUnfitness(file) {
+      throw .incompatibleLockFile(path: path, reason: "a live process uses it, but \(reason)")
+    }
+  }
+
+  /// What is wrong with the header; nil when it fits.
+  private func findUnfitness(_ file: (UInt64, UInt64)) throws(StorageError) -> String? {
+    guard try fileLength() >= UInt64(LockLayout.baseLength) else { return "it is too short" }
+    guard value(HeaderWord.magic) == LockLayout.magic else { return "it is no lock file" }
+    let version = value(HeaderWord.formatVersion)
+    guard version == LockLayout.formatVersion else {
+      return "its format version is \(version), not \(LockLayout.formatVersion)"
+    }
+    guard value(HeaderWord.isInitialised) == 1 else { return "it is not initialised" }
+    guard value(HeaderWord.fileHigh) == file.0, value(HeaderWord.fileLow) == file.1 else {
+      return "it belongs to another Realm file"
+    }
+    return nil
+  }
+
+  // Relaxed: the table lock orders the header's words.
+  private func value(_ word: Int) -> UInt64 { words[word].load(ordering: .relaxed) }
+  private func store(_ value: UInt64, _ word: Int) { words[word].store(value, ordering: .relaxed) }
+}

@@ -1,0 +1,235 @@
+// What the processes that use one Realm file tell each other, through `NAME.lock` beside it: the
+// newest durable version, who writes, which versions are pinned, and whether a sync has failed. The
+// layout is in LockLayout.swift. The file is never deleted or replaced while anyone has it open;
+// whoever opens it alone makes it fit. A process lives as long as it holds its liveness byte:
+// numbers of processes are never looked at. In a forked child every use stops with a message.
+internal import Platform
+// Public because the head is read by inlined code.
+public import Synchronization
+
+/// This process's share in the coordination of one file.
+///
+/// Safe to use from many threads, except where noted.
+@usableFromInline
+package final class LockFile: @unchecked Sendable {
+  // @unchecked: the words are only accessed as atomics; the variables are touched only by the
+  // thread that takes or has the write lock.
+  package let path: String
+  /// Nobody else had the file open when this process opened it.
+  package let isFirstOpener: Bool
+  /// Nil in the private form.
+  let table: LockTable?
+  let pins: PinRegion?
+  let slot: Int
+  let words: LockWord
+  let clock: any Clock
+  @usableFromInline let headWord: UnsafeMutablePointer<Atomic<UInt64>>
+  /// Number of this opening; no other one of this lock file has it.
+  private let number: UInt64
+  private let generation = forkGeneration
+  private let inheritedFailure: UInt64
+  private let isClosed = Atomic<Bool>(false)
+  /// Write lock only: this process has it.
+  var isWriter = false
+  /// Write lock only: the ticket with which the lock was got; 0 without one.
+  var heldTicket: UInt64 = 0
+  /// Write lock only: another process has had the lock since this one last released it, or nobody
+  /// yet.
+  package var wasHeldByAnother = true
+
+  /// Table lock held, unless private.
+  init(table: LockTable?, slot: Int, isFirstOpener: Bool, path: String, clock: any Clock) {
+    self.path = path
+    self.table = table
+    self.slot = slot
+    self.isFirstOpener = isFirstOpener
+    self.clock = clock
+    if let table {
+      words = table.words
+      pins = PinRegion(table, slot: slot)
+    } else {
+      words = .allocate(capacity: HeaderWord.count)
+      for index in 0..<HeaderWord.count { (words + index).initialize(to: Atomic(0)) }
+      pins = nil
+    }
+    headWord = words + HeaderWord.head
+    // Relaxed: under the table lock.
+    number = words[HeaderWord.openings].add(1, ordering: .relaxed).newValue
+    inheritedFailure = words[HeaderWord.failedSync].load(ordering: .relaxed)
+  }
+
+  /// The same interface without a file, for Realms in memory and those opened read-only without
+  /// one.
+  ///
+  /// - Complexity: no call below costs more than an atomic access.
+  package static func makePrivate() -> LockFile {
+    LockFile(
+      table: nil, slot: 0, isFirstOpener: true, path: "(private)", clock: MonotonicClock())
+  }
+
+  deinit {
+    leave()
+    if table == nil {
+      words.deinitialize(count: HeaderWord.count)
+      words.deallocate()
+    }
+  }
+
+  /// Says that the owner is done: no pin is published and no lock taken from now on.
+  ///
+  /// The slot is freed at once when no pin is left, else with the last reference to this object,
+  /// which whoever has a pin keeps. The file stays.
+  package func close() {
+    if let pins, !pins.isEmpty { return }
+    leave()
+  }
+
+  private func leave() {
+    // In a forked child the slot and its locks are the parent's.
+    guard let table, !isForked else { return }
+    // Relaxed: only the first caller goes on, and the table lock orders what it does.
+    if isClosed.exchange(true, ordering: .relaxed) { return }
+    // An error leaves the slot to be cleared by others: closing the file drops its locks.
+    try? table.withLock { () throws(StorageError) in try table.leaveSlot(slot) }
+  }
+
+  // MARK: - Versions
+
+  /// The newest durable version; unknown when nobody has published one since the file was made.
+  ///
+  /// - Complexity: one load.
+  @inlinable package var head: DurableHead {
+    // Sequentially consistent, which costs a load nothing here: pairs with `publishHead`, and comes
+    // after a pin's publication when it is read again to confirm the pin.
+    DurableHead(rawValue: headWord.pointee.load(ordering: .sequentiallyConsistent))
+  }
+
+  /// Shows a durable version to all processes.
+  ///
+  /// An older one than is shown already changes nothing: syncs of two processes may end in either
+  /// order.
+  package func publishHead(version: Version, home: Int) {
+    headWord.pointee.max(
+      DurableHead(version: version, home: home).rawValue, ordering: .sequentiallyConsistent)
+  }
+
+  /// The newest version that is written, durable or not.
+  package var committed: DurableHead {
+    // Acquiring: pairs with `publishCommitted`.
+    DurableHead(rawValue: words[HeaderWord.committed].load(ordering: .acquiring))
+  }
+
+  /// Notes the newest written version.
+  ///
+  /// Write lock only.
+  package func publishCommitted(version: Version, home: Int) {
+    words[HeaderWord.committed].store(
+      DurableHead(version: version, home: home).rawValue, ordering: .releasing)
+  }
+
+  // MARK: - Failed syncs
+
+  /// The errno of a sync that failed in any process and makes writing impossible for all.
+  ///
+  /// - Complexity: one load.
+  package var syncFailure: Int32? {
+    // Acquiring: pairs with `markSyncFailed`.
+    let word = words[HeaderWord.failedSync].load(ordering: .acquiring)
+    return word == 0 ? nil : Int32(truncatingIfNeeded: word)
+  }
+
+  /// Makes every later write of every process fail.
+  ///
+  /// The first reason stays.
+  package func markSyncFailed(_ code: Int32) {
+    stopIfForked()
+    _ = words[HeaderWord.failedSync].compareExchange(
+      expected: 0, desired: Self.failureBit | UInt64(UInt32(bitPattern: code)),
+      ordering: .acquiringAndReleasing)
+  }
+
+  /// Forgets a failure that was there when this process opened the file alone, after what it left
+  /// has been written again.
+  ///
+  /// Does nothing in any other case: those who are open since the failure must keep to it.
+  package func clearSyncFailure() {
+    guard isFirstOpener, inheritedFailure != 0 else { return }
+    _ = words[HeaderWord.failedSync].compareExchange(
+      expected: inheritedFailure, desired: 0, ordering: .acquiringAndReleasing)
+  }
+
+  private static let failureBit: UInt64 = 1 << 63
+
+  // MARK: - Pins
+
+  /// Shows the others that this process reads a version.
+  ///
+  /// Read `head` afterwards: the pin holds if it still names this version. Pin a version anew only
+  /// while it is the head, or while nobody else can know it.
+  /// - Complexity: O(1), no lock, no system call, except when more pins are alive than ever before.
+  package func publishPin(_ version: Version) -> PinSlot {
+    guard let pins else { return PinSlot(rawValue: 0) }
+    stopIfForked()
+    precondition(version.rawValue > 0 && version.rawValue < 1 << 55, "a version is out of range")
+    return pins.publish(version.rawValue)
+  }
+
+  /// Ends a pin.
+  ///
+  /// - Precondition: it is done once.
+  /// - Complexity: O(1), no lock.
+  package func withdrawPin(_ pin: PinSlot) {
+    // A forked child that drops its copy of an object must not unpin the parent's.
+    guard let pins, !isForked else { return }
+    pins.withdraw(pin)
+  }
+
+  // MARK: - Others
+
+  /// How many other processes have the file open now.
+  ///
+  /// - Complexity: a system call for each of them.
+  package var otherProcesses: Int {
+    guard let table else { return 0 }
+    return SlotSet(bits: otherLiveSlots).count { (try? table.isAlive($0)) ?? true }
+  }
+
+  /// A bit for each slot in use but this one's; some of their processes may have died.
+  var otherLiveSlots: UInt64 {
+    // Sequentially consistent: pairs with the one in `LockTable.takeSlot`.
+    words[HeaderWord.live].load(ordering: .sequentiallyConsistent) & ~ownBit
+  }
+
+  var ownBit: UInt64 { 1 << UInt64(slot) }
+
+  /// Notes who has the write lock.
+  ///
+  /// By its new holder.
+  func noteWriter() {
+    isWriter = true
+    // Relaxed: the write lock orders it.
+    wasHeldByAnother =
+      words[HeaderWord.lastWriter].exchange(number, ordering: .relaxed) != number
+  }
+
+  private var isForked: Bool { forkGeneration != generation }
+
+  func stopIfForked() {
+    if isForked {
+      fatalError(
+        "The Realm file of '\(path)' was opened before a fork and is used in the child. "
+          + "Start the child with posix_spawn and open the file there.")
+    }
+  }
+}
+
+/// The numbers of the bits that are set, in order.
+struct SlotSet: Sequence, IteratorProtocol {
+  var bits: UInt64
+
+  mutating func next() -> Int? {
+    if bits == 0 { return nil }
+    defer { bits &= bits - 1 }
+    return bits.trailingZeroBitCount
+  }
+}

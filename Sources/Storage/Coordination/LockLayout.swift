@@ -1,0 +1,96 @@
+// Where everything is in the lock file: words of the shared map, and the bytes that processes lock.
+// Words are u64 in the order of the machine, which the file never leaves, accessed as atomics.
+//
+//  header, 4096 bytes              a slot, 256 bytes, 64 of them from byte 4096
+//   word  0  magic                  word  8  change counter: grows with every change of the pins
+//         1  format version               9  pin words in use, from the first on
+//         2  data file, first half       10  oldest version of the pins that found no word, or 0
+//         3  data file, second half      16  byte offsets of up to 12 segments of pin words
+//         4  boot
+//         5  1 when initialised     segments from byte 20480 on: the n-th one of a slot has
+//         6  openings so far              512 << n words. A word is a pinned version, 0 (never
+//         8  durable head                 used), or top bit + number of the next free word + 1.
+//        16  committed head               Segments stay with their slot until the file is rebuilt.
+//        17  number of the last writer
+//        24  failed sync: 0, or top bit + errno
+//        32  slots that wait for the write lock, a bit each
+//        33  next ticket of the write lock
+//        40  slots in use, a bit each
+//
+//  locked bytes (open file descriptions own them, so the kernel frees those of the dead):
+//   0          shared by every opener for as long as it lives; exclusively for deleting the files
+//   8          changes of the slot table
+//   16         the write lock
+//   64 + slot  the slot's process lives
+//   2^32 + n   holder of ticket n of the write lock waits or writes
+//  Bytes 0 and 8 keep their meaning in every format version, so that versions respect each other.
+internal import Synchronization
+
+/// A word of the shared map.
+typealias LockWord = UnsafeMutablePointer<Atomic<UInt64>>
+
+enum LockLayout {
+  /// "realmlck" in a little-endian machine's memory.
+  static let magic: UInt64 = 0x6b63_6c6d_6c61_6572
+  static let formatVersion: UInt64 = 1
+  static let slotCount = 64
+  static let pageLength = 4096
+  static let slotStart = pageLength
+  static let wordsPerSlot = 32
+  /// Length of a file without any pin words.
+  static let baseLength = slotStart + slotCount * wordsPerSlot * 8
+  /// Address space taken for the map; also the greatest length of the file.
+  static let mappedLength = 64 << 20
+  static let segmentCount = 12
+  static let firstSegmentWords = 512
+  /// Most pins that one process can publish one by one.
+  static let pinCapacity = words(inSegments: segmentCount)
+
+  static func words(inSegment segment: Int) -> Int { firstSegmentWords << segment }
+
+  /// Words of the first so many segments together.
+  static func words(inSegments count: Int) -> Int { firstSegmentWords * (1 << count - 1) }
+
+  /// Segment of a pin word and its place therein.
+  static func place(of index: Int) -> (segment: Int, offset: Int) {
+    let page = index / firstSegmentWords + 1
+    let segment = Int.bitWidth - 1 - page.leadingZeroBitCount
+    return (segment, index - words(inSegments: segment))
+  }
+
+  /// The version pinned by a word; nil when the word is free.
+  static func pinned(_ word: UInt64) -> UInt64? { word == 0 || word >> 63 == 1 ? nil : word }
+}
+
+enum HeaderWord {
+  static let magic = 0
+  static let formatVersion = 1
+  static let fileHigh = 2
+  static let fileLow = 3
+  static let boot = 4
+  static let isInitialised = 5
+  static let openings = 6
+  static let head = 8
+  static let committed = 16
+  static let lastWriter = 17
+  static let failedSync = 24
+  static let waiting = 32
+  static let nextTicket = 33
+  static let live = 40
+  static let count = 48
+}
+
+enum SlotWord {
+  static let changes = 8
+  static let used = 9
+  static let overflow = 10
+  static let segments = 16
+}
+
+enum LockByte {
+  static let use: Int64 = 0
+  static let table: Int64 = 8
+  static let write: Int64 = 16
+  static func liveness(_ slot: Int) -> Int64 { 64 + Int64(slot) }
+  static func ticket(_ number: UInt64) -> Int64 { 1 << 32 + Int64(number) }
+}

@@ -1,0 +1,145 @@
+// A commit record makes a version real: it names the root and proves by a hash that everything the
+// group of commits wrote is there. It sits at the start of a home. Layout, little-endian:
+//
+//   0  u64 mark                 40  u64 newest durable version when written   80  u64 content hash
+//   8  u64 checksum of 16..<end 48  u64 file length                           88  u32 extents
+//  16  u32 length               56  u64 space checkpoint                      92  u32 delta bytes
+//  20  u32 flags                64  u64 newest space log block                96  varint extents
+//  24  u64 version              72  u64 commits ever made                     ..  space deltas
+//  32  u64 root
+//
+// The checksum is seeded with the salt and the home's offset, so a record is valid in one place only.
+internal import Platform
+
+/// Bytes of the file: a start and a length.
+package struct Extent: Hashable, Sendable {
+  package let offset: UInt64
+  package let length: UInt64
+}
+
+/// The decoded form of a commit record.
+struct CommitRecord: Equatable, Sendable {
+  /// Bytes reserved for it at the start of a home; the rest of the home takes short-lived blocks.
+  static let lengthMax = 1024
+  static let fixedLength = 96
+  static let mark: UInt64 = 0x6472_6f63_6572_2e31
+
+  var version: Version
+  var root: BlockReference
+  var durableVersion: Version
+  var fileLength: UInt64
+  var spaceCheckpoint: BlockReference
+  var spaceLog: BlockReference
+  var commits: UInt64
+  /// Hash over all bytes of the extents, in order; 0 when there are none.
+  var contentHash: UInt64
+  /// What the group wrote besides the record. Empty when it was synced before the record was written.
+  var extents: [Extent]
+  /// Encoded space deltas since the newest log block.
+  var deltas: [UInt8]
+
+  /// The bytes, or nil when the record would be too long for its home.
+  func encoded(salt: UInt64, home: UInt64) -> [UInt8]? {
+    var tail: [UInt8] = []
+    tail.reserveCapacity(extents.count * 8 + deltas.count)
+    var previous: UInt64 = 0
+    for extent in extents {
+      let step = Int64(bitPattern: extent.offset / 16) - Int64(bitPattern: previous / 16)
+      tail.appendVariableLength(UInt64(bitPattern: step << 1 ^ step >> 63))
+      tail.appendVariableLength(extent.length / 16)
+      previous = extent.offset
+    }
+    tail += deltas
+    let length = Self.fixedLength + tail.count
+    guard length <= Self.lengthMax else { return nil }
+    var bytes = [UInt8](repeating: 0, count: length)
+    bytes.withUnsafeMutableBytes { buffer in
+      buffer.store(Self.mark, at: 0)
+      buffer.store(UInt32(length), at: 16)
+      buffer.store(version.rawValue, at: 24)
+      buffer.store(root.rawValue, at: 32)
+      buffer.store(durableVersion.rawValue, at: 40)
+      buffer.store(fileLength, at: 48)
+      buffer.store(spaceCheckpoint.rawValue, at: 56)
+      buffer.store(spaceLog.rawValue, at: 64)
+      buffer.store(commits, at: 72)
+      buffer.store(contentHash, at: 80)
+      buffer.store(UInt32(extents.count), at: 88)
+      buffer.store(UInt32(deltas.count), at: 92)
+      UnsafeMutableRawBufferPointer(rebasing: buffer[Self.fixedLength...]).copyBytes(from: tail)
+      buffer.store(
+        hash64(buffer.baseAddress! + 16, count: length - 16, seed: salt ^ home), at: 8)
+    }
+    return bytes
+  }
+
+  /// The record at the start of a home, or nil when there is no sound one.
+  static func decode(_ buffer: UnsafeRawBufferPointer, salt: UInt64, home: UInt64) -> CommitRecord? {
+    guard buffer.count >= fixedLength, buffer.value(UInt64.self, at: 0) == mark else { return nil }
+    let length = Int(buffer.value(UInt32.self, at: 16))
+    guard length >= fixedLength, length <= min(lengthMax, buffer.count),
+      buffer.value(UInt64.self, at: 8)
+        == hash64(buffer.baseAddress! + 16, count: length - 16, seed: salt ^ home)
+    else { return nil }
+    let extentCount = Int(buffer.value(UInt32.self, at: 88))
+    let deltaCount = Int(buffer.value(UInt32.self, at: 92))
+    guard extentCount <= lengthMax, deltaCount <= length - fixedLength else { return nil }
+    var extents: [Extent] = []
+    var position = fixedLength
+    var previous: UInt64 = 0
+    for _ in 0..<extentCount {
+      guard let coded = buffer.variableLength(at: &position, end: length),
+        let units = buffer.variableLength(at: &position, end: length)
+      else { return nil }
+      let step = UInt64(bitPattern: Int64(bitPattern: coded >> 1) ^ -Int64(bitPattern: coded & 1))
+      let offset = (previous / 16 &+ step) &* 16
+      guard offset < 1 << 48, units < 1 << 44 else { return nil }
+      extents.append(Extent(offset: offset, length: units * 16))
+      previous = offset
+    }
+    guard position + deltaCount == length else { return nil }
+    return CommitRecord(
+      version: Version(buffer.value(UInt64.self, at: 24)),
+      root: BlockReference(rawValue: buffer.value(UInt64.self, at: 32)),
+      durableVersion: Version(buffer.value(UInt64.self, at: 40)),
+      fileLength: buffer.value(UInt64.self, at: 48),
+      spaceCheckpoint: BlockReference(rawValue: buffer.value(UInt64.self, at: 56)),
+      spaceLog: BlockReference(rawValue: buffer.value(UInt64.self, at: 64)),
+      commits: buffer.value(UInt64.self, at: 72),
+      contentHash: buffer.value(UInt64.self, at: 80), extents: extents,
+      deltas: [UInt8](buffer[position..<length]))
+  }
+
+  /// Continues a content hash over the bytes of one more extent.
+  static func hash(_ previous: UInt64, _ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt64 {
+    hash64(bytes.baseAddress!, count: bytes.count, seed: previous ^ offset)
+  }
+}
+
+extension [UInt8] {
+  /// Seven bits a byte, lowest first, the top bit says that more follow.
+  mutating func appendVariableLength(_ value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    append(UInt8(rest))
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The number at `position`, which moves behind it; nil when it does not end before `end`.
+  func variableLength(at position: inout Int, end: Int) -> UInt64? {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while position < end, shift < 64 {
+      let byte = self[position]
+      position += 1
+      value |= UInt64(byte & 0x7f) << shift
+      if byte & 0x80 == 0 { return value }
+      shift += 7
+    }
+    return nil
+  }
+}

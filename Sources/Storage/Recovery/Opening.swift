@@ -1,0 +1,273 @@
+// Opening: one store a file in a process; a new file is made whole and durable before anyone sees it;
+// an existing one is judged by its header and commit records alone, without a scan.
+package import Platform
+
+extension Store {
+  /// Opens or shares the store of a file.
+  ///
+  /// - Throws: a typed error for everything that is not a sound file of ours, which is left untouched.
+  /// - Complexity: O(1) in the size of the file.
+  package static func open(_ options: StoreOptions) throws(StorageError) -> Store {
+    // The lock is held across system calls on purpose: two threads that open one file must end up
+    // with one store.
+    try StoreRegistry.shared.withLock { (registry) throws(StorageError) -> Store in
+      registry.forgetClosed()
+      if let identifier = options.inMemoryIdentifier {
+        if let store = registry.inMemory[identifier]?.store { return store }
+        let store = try openInMemory(identifier, options)
+        registry.inMemory[identifier] = WeakStore(store: store)
+        return store
+      }
+      let file = try openFile(options)
+      let identity = try converting { () throws(SystemError) in try file.identity() }
+      if let store = registry.byFile[identity]?.store {
+        try store.checkSettings(options)
+        return store
+      }
+      let store = try openStore(file, identity, options)
+      registry.byFile[identity] = WeakStore(store: store)
+      return store
+    }
+  }
+
+  /// Whether this process has the file open.
+  package static func isOpen(path: String, fileSystem: any FileSystem) -> Bool {
+    guard let file = try? fileSystem.open(path, []), let identity = try? file.identity() else {
+      return false
+    }
+    return StoreRegistry.shared.withLock { $0.byFile[identity]?.store != nil }
+  }
+
+  private func checkSettings(_ options: StoreOptions) throws(StorageError) {
+    if isReadOnly != options.isReadOnly {
+      throw .alreadyOpen(path: path, reason: "with different read permissions")
+    }
+    if durability != options.durability, !isReadOnly {
+      throw .alreadyOpen(path: path, reason: "with another durability")
+    }
+    if let limit = options.maximumNumberOfActiveVersions { maximumNumberOfActiveVersions = limit }
+  }
+
+  static func converting<Value>(
+    _ body: () throws(SystemError) -> Value
+  ) throws(StorageError) -> Value {
+    do throws(SystemError) { return try body() } catch {
+      throw error.isOutOfSpace ? .diskFull(error) : .system(error)
+    }
+  }
+
+  // MARK: - Files
+
+  private static func openFile(_ options: StoreOptions) throws(StorageError) -> any File {
+    let fileSystem = options.fileSystem
+    let path = options.path
+    if fileSystem.isDirectory(path) { throw .isDirectory(path: path) }
+    do throws(SystemError) {
+      let file = try fileSystem.open(path, options.isReadOnly ? [] : [.writable, .create])
+      if fileSystem.isOnNetwork(path) {
+        throw StorageErrorBox.network
+      }
+      return file
+    } catch {
+      if error == StorageErrorBox.network {
+        throw .unsupportedFormat(
+          path: path, reason: "it lies on a network file system, whose locks cannot be trusted")
+      }
+      if error.isMissing {
+        throw options.isReadOnly && fileSystem.exists(parentFolder(of: path))
+          ? .fileNotFound(path: path) : .parentMissing(path: path)
+      }
+      if error.isPermission { throw .permissionDenied(path: path, reason: error.reason) }
+      if error.isDirectory { throw .isDirectory(path: path) }
+      throw error.isOutOfSpace ? .diskFull(error) : .system(error)
+    }
+  }
+
+  static func parentFolder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func openInMemory(
+    _ identifier: String, _ options: StoreOptions
+  ) throws(StorageError) -> Store {
+    let file = try converting { () throws(SystemError) in
+      try options.fileSystem.openInMemory(name: identifier)
+    }
+    let identity = try converting { () throws(SystemError) in try file.identity() }
+    let header = try create(file, isDurable: false)
+    return try makeStore(options, file, identity, header, LockFile.makePrivate())
+  }
+
+  private static func openStore(
+    _ file: any File, _ identity: FileIdentity, _ options: StoreOptions
+  ) throws(StorageError) -> Store {
+    let path = options.path
+    var header: FileHeader
+    if try converting({ () throws(SystemError) in try file.length() }) == 0 {
+      guard !options.isReadOnly else { throw .notADatabase(path: path, reason: "it is empty") }
+      header = try createExclusively(file, options)
+    } else {
+      header = try readHeader(file)
+    }
+    let boot = systemBootIdentifier()
+    let lockFile: LockFile
+    if options.isReadOnly, !options.fileSystem.exists(path + ".lock") {
+      lockFile = LockFile.makePrivate()
+    } else {
+      lockFile = try LockFile.open(
+        dataPath: path, fileIdentifier: header.identifier, bootIdentifier: boot,
+        fileSystem: options.fileSystem)
+    }
+    header = try agreeOnDurability(header, file, options, lockFile, boot)
+    return try makeStore(options, file, identity, header, lockFile)
+  }
+
+  static func readHeader(_ file: any File) throws(StorageError) -> FileHeader {
+    var pages = [UInt8](repeating: 0, count: 2 * FileHeader.pageLength)
+    var failure: SystemError?
+    var count = 0
+    pages.withUnsafeMutableBytes { buffer in
+      do throws(SystemError) { count = try file.read(into: buffer, at: 0) } catch { failure = error }
+    }
+    if let failure { throw .system(failure) }
+    let path = file.path
+    var result: Result<FileHeader, StorageError>?
+    pages.withUnsafeBytes { buffer in
+      do throws(StorageError) {
+        result = .success(
+          try FileHeader.read(
+            from: UnsafeRawBufferPointer(rebasing: buffer[..<count]), path: path))
+      } catch {
+        result = .failure(error)
+      }
+    }
+    return try result!.get()
+  }
+
+  /// Makes a new file while no other process can do the same.
+  private static func createExclusively(
+    _ file: any File, _ options: StoreOptions
+  ) throws(StorageError) -> FileHeader {
+    _ = try converting { () throws(SystemError) in
+      try file.lockByte(creationLockByte, exclusive: true, wait: true)
+    }
+    defer { try? file.unlockByte(creationLockByte) }
+    if try converting({ () throws(SystemError) in try file.length() }) > 0 {
+      return try readHeader(file)
+    }
+    let header = try create(file, isDurable: true)
+    try converting { () throws(SystemError) in
+      try options.fileSystem.synchronizeFolder(parentFolder(of: options.path))
+    }
+    return header
+  }
+
+  /// Far behind any data, so that it never hinders another lock.
+  private static let creationLockByte: Int64 = 1 << 50
+
+  /// Writes header and first record of an empty file.
+  private static func create(_ file: any File, isDurable: Bool) throws(StorageError) -> FileHeader {
+    let header = FileHeader(
+      identifierHigh: systemRandom(), identifierLow: systemRandom(), salt: systemRandom())
+    let record = CommitRecord(
+      version: Version(1), root: .none, durableVersion: Version(0),
+      fileLength: FileHeader.dataStart, spaceCheckpoint: .none, spaceLog: .none, commits: 0,
+      contentHash: 0, extents: [], deltas: [])
+    var image = [UInt8](repeating: 0, count: Int(FileHeader.dataStart))
+    let encoded = header.encoded()
+    for copy in FileHeader.copies { image.replaceSubrange(Int(copy)..<Int(copy) + encoded.count, with: encoded) }
+    let home = Int(header.homes[0])
+    let bytes = record.encoded(salt: header.salt, home: header.homes[0])!
+    image.replaceSubrange(home..<home + bytes.count, with: bytes)
+    var failure: SystemError?
+    image.withUnsafeBytes { buffer in
+      do throws(SystemError) {
+        try file.write(buffer, at: 0)
+        if isDurable { try file.synchronize() }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure {
+      try? file.setLength(0)
+      throw failure.isOutOfSpace ? .diskFull(failure) : .system(failure)
+    }
+    return header
+  }
+
+  // MARK: - The store
+
+  private static func makeStore(
+    _ options: StoreOptions, _ file: any File, _ identity: FileIdentity, _ header: FileHeader,
+    _ lockFile: LockFile
+  ) throws(StorageError) -> Store {
+    let length = try converting { () throws(SystemError) in try file.length() }
+    guard length >= FileHeader.dataStart else {
+      throw .notADatabase(path: file.path, reason: "it ends after \(length) bytes")
+    }
+    let mapping = try ReadMapping(
+      file: file, length: ReadMapping.length(forFile: length), fileLength: length,
+      salt: header.salt)
+    let store = Store(
+      options: options, file: file, identity: identity, header: header, lockFile: lockFile,
+      mapping: mapping)
+    try store.showNewestDurable()
+    return store
+  }
+
+  /// Finds the version to show and makes it durable where that is not known.
+  private func showNewestDurable() throws(StorageError) {
+    let search = RecordSearch(file: file, header: header)
+    while true {
+      let head = lockFile.head
+      let isShared = lockFile.otherProcesses > 0
+      let newest = try search.newestDurable(knownDurable: head.version, isShared: isShared)
+      if newest.needsSync, !isInMemory {
+        if lockFile.syncFailure != nil, !isReadOnly { try rewrite(newest.found) }
+        try Store.converting { () throws(SystemError) in try file.synchronize() }
+        if !isReadOnly { lockFile.clearSyncFailure() }
+      }
+      let record = newest.found.record
+      guard record.fileLength <= (try Store.converting { () throws(SystemError) in try file.length() })
+      else {
+        throw .notADatabase(path: path, reason: "it was truncated from outside")
+      }
+      if !record.root.isNone { try mapping.verify(record.root) }
+      let snapshot = snapshots.makeSnapshot(
+        record.version, root: record.root, mapping: mapping,
+        createdAt: options.clock.nanoseconds(), owner: currentThreadDescription())
+      // The pin counts only if the version was still the newest after it was published.
+      if isShared, lockFile.head != head { continue }
+      let committed = CommittedVersion(snapshot: snapshot, home: newest.found.home)
+      pipeline.start(at: committed)
+      publish(committed)
+      let isClean = header.durableMark == record.version.rawValue
+      // A version that was lost unsynced must never share its number with a new one.
+      let skip: UInt64 = isClean || isShared ? 0 : 1 << 20
+      if !isReadOnly {
+        writer = WriterState(
+          newest: committed, lastNumber: Version(record.version.rawValue + skip),
+          fileLength: record.fileLength, homes: header.homes, commits: record.commits)
+      }
+      return
+    }
+  }
+
+  /// Writes the newest record's extents again: after a failed sync the kernel may think them clean.
+  private func rewrite(_ found: FoundRecord) throws(StorageError) {
+    var extents = found.record.extents
+    extents.append(
+      Extent(offset: header.homes[found.home], length: UInt64(CommitRecord.lengthMax)))
+    for extent in extents {
+      let bytes = UnsafeRawBufferPointer(
+        start: mapping.mapping.base + Int(extent.offset), count: Int(extent.length))
+      try Store.converting { () throws(SystemError) in try file.write(bytes, at: extent.offset) }
+    }
+  }
+}
+
+/// A marker that travels through typed throws.
+private enum StorageErrorBox {
+  static let network = SystemError(call: "statfs", path: "", code: -1)
+}

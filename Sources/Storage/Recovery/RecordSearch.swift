@@ -1,0 +1,84 @@
+// Which commit record counts. After a crash up to two records newer than the durable one may be torn;
+// they are passed over. Everything else that does not fit is damage, never a silent older version.
+internal import Platform
+
+/// A record and the home it was found in.
+struct FoundRecord: Sendable {
+  let home: Int
+  let record: CommitRecord
+}
+
+/// Reads and judges the commit records of one file.
+struct RecordSearch {
+  let file: any File
+  let header: FileHeader
+
+  /// All sound records, newest first. What their extents hold is not looked at.
+  func records() throws(StorageError) -> [FoundRecord] {
+    var found: [FoundRecord] = []
+    for (home, offset) in header.homes.enumerated() {
+      let bytes = try readBytes(at: offset, length: CommitRecord.lengthMax)
+      let record = bytes.withUnsafeBytes {
+        CommitRecord.decode($0, salt: header.salt, home: offset)
+      }
+      if let record { found.append(FoundRecord(home: home, record: record)) }
+    }
+    return found.sorted { $0.record.version > $1.record.version }
+  }
+
+  /// Whether everything that the record's group wrote is in the file.
+  func isComplete(_ record: CommitRecord) throws(StorageError) -> Bool {
+    var length: UInt64
+    do throws(SystemError) { length = try file.length() } catch { throw .system(error) }
+    var hash: UInt64 = 0
+    for extent in record.extents {
+      guard extent.offset + extent.length <= length, extent.length < 1 << 40 else { return false }
+      let bytes = try readBytes(at: extent.offset, length: Int(extent.length))
+      guard bytes.count == Int(extent.length) else { return false }
+      hash = bytes.withUnsafeBytes { CommitRecord.hash(hash, $0, at: extent.offset) }
+    }
+    return hash == record.contentHash && record.fileLength <= length
+  }
+
+  /// The version to show: the newest that is durable or can be made so.
+  ///
+  /// - Parameters:
+  ///   - knownDurable: the durable head that this boot's processes agreed on; 0 when unknown.
+  ///   - isShared: other processes have the file open; then only `knownDurable` may be shown.
+  /// - Returns: the record, whether it still needs a sync before it is shown, and notes on records
+  ///   that were passed over.
+  func newestDurable(
+    knownDurable: Version, isShared: Bool
+  ) throws(StorageError) -> (found: FoundRecord, needsSync: Bool, passedOver: [String]) {
+    let found = try records()
+    var passedOver: [String] = []
+    var mark = max(knownDurable, Version(header.durableMark))
+    for candidate in found { mark = max(mark, candidate.record.durableVersion) }
+    for candidate in found {
+      let version = candidate.record.version
+      if version == knownDurable { return (candidate, false, passedOver) }
+      if isShared, knownDurable.rawValue != 0, version > knownDurable { continue }
+      guard version >= mark, passedOver.count < 3 else { break }
+      if try isComplete(candidate.record) { return (candidate, true, passedOver) }
+      passedOver.append("the record of version \(version) is incomplete; it was never durable")
+    }
+    throw .damaged(
+      path: file.path, block: header.homes[0], version: mark.rawValue,
+      reason: found.isEmpty
+        ? "no sound commit record" : "the commit record of durable version \(mark) is lost")
+  }
+
+  private func readBytes(at offset: UInt64, length: Int) throws(StorageError) -> [UInt8] {
+    var failure: SystemError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+      do throws(SystemError) {
+        count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+      } catch {
+        failure = error
+        count = 0
+      }
+    }
+    if let failure { throw .system(failure) }
+    return bytes
+  }
+}

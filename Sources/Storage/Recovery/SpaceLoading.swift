@@ -1,0 +1,177 @@
+// Rebuilds the writer's picture of space from checkpoint, log blocks and the newest record's deltas:
+// no scan of the file. Needed at the first write after opening, and when another process has written.
+internal import Platform
+
+extension Store {
+  /// Makes `writer` true for the version that `found` names.
+  ///
+  /// - Complexity: O(checkpoint + log), independent of the file's size where that stays small.
+  func loadSpace(_ found: FoundRecord) throws(StorageError) {
+    let record = found.record
+    var journal = SpaceJournal()
+    journal.checkpoint = record.spaceCheckpoint
+    journal.log = record.spaceLog
+    journal.deltas = record.deltas
+    let checkpointBytes = try readJournal(
+      record.spaceCheckpoint, .spaceCheckpoint, &journal.blocks, &journal.checkpointBytes)
+    let logBytes = try readJournal(
+      record.spaceLog, .spaceLog, &journal.blocks, &journal.logBytes)
+    let length: UInt64
+    do throws(SystemError) { length = try file.length() } catch { throw .system(error) }
+    var free = FreeSpace()
+    var homes = HomeSpace(homes: header.homes)
+    var kept = KeptRuns()
+    do throws(SpaceCodingError) {
+      let recent = try SpaceDelta.decodeAll(record.deltas)
+      journal.deltaCommits = recent.count
+      let deltas = try SpaceDelta.decodeAll(logBytes) + recent
+      // The file was longer at times: replay as if it still were, then cut.
+      let longest = deltas.reduce(length) { end, delta in
+        delta.taken.reduce(end) { max($0, $1.end) }
+      }
+      if record.spaceCheckpoint.isNone {
+        if longest > FileHeader.dataStart {
+          free.free(Run(offset: FileHeader.dataStart, length: longest - FileHeader.dataStart))
+        }
+      } else {
+        let checkpoint = try SpaceCheckpoint(decoding: checkpointBytes)
+        for home in header.homes { homes.take(HomeSpace.area(of: home)) }
+        for run in checkpoint.free {
+          if HomeSpace.contains(run.offset) { homes.release(run) } else { free.free(run) }
+        }
+        for entry in checkpoint.kept {
+          if HomeSpace.contains(entry.run.offset) { homes.release(entry.run) } else { free.free(entry.run) }
+          kept.insert(entry.run, death: entry.death)
+        }
+        if longest > checkpoint.fileLength {
+          free.free(
+            Run(offset: checkpoint.fileLength, length: longest - checkpoint.fileLength))
+        }
+      }
+      for delta in deltas {
+        for run in delta.taken {
+          kept.remove(run)
+          if HomeSpace.contains(run.offset) {
+            homes.take(run)
+          } else {
+            guard free.contains(run) else { throw .runOutsideFile }
+            free.take(run)
+          }
+        }
+        for run in delta.dead {
+          kept.insert(run, death: delta.version)
+          if HomeSpace.contains(run.offset) { homes.release(run) } else { free.free(run) }
+        }
+      }
+    } catch {
+      throw .damaged(
+        path: path, block: record.spaceCheckpoint.rawValue, version: record.version.rawValue,
+        reason: "its space journal cannot be read: \(error)")
+    }
+    free.removeAll(from: length)
+    writer!.free = free
+    writer!.homes = homes
+    writer!.dead = DeadBlocks()
+    writer!.pending = []
+    writer!.pendingHead = 0
+    writer!.ownPins = [:]
+    writer!.foreignPins = []
+    writer!.journal = journal
+    writer!.fileLength = length
+    writer!.commits = record.commits
+    writer!.shrinkThreshold = nil
+    writer!.moveCursor = []
+    try keepWhatPinsSee(kept)
+    writer!.isLoaded = true
+  }
+
+  /// Takes the runs back that some pin still sees: dead, but not free.
+  private func keepWhatPinsSee(_ kept: KeptRuns) throws(StorageError) {
+    snapshots.drain { _, _ in }
+    writer!.updatePins(added: snapshots.pins, removed: [])
+    if let versions = try lockFile.foreignPins(since: &foreignPinState, reapNow: true) {
+      writer!.updateForeignPins(versions)
+    }
+    let durable = newestVersion
+    guard writer!.pinnedVersions.contains(where: { $0 < durable }) else { return }
+    for (run, death) in kept.runs where run.end <= writer!.fileLength {
+      var offset = run.offset
+      while offset < run.end {
+        let reference = BlockReference(rawValue: offset)
+        let block = try mapping.rangeChecked(reference)
+        let length = BlockHeader.blockLength(block)
+        let part = Run(offset: offset, length: UInt64(length))
+        guard part.end <= run.end else { break }
+        if writer!.dead.insert(run: part, birth: BlockHeader.birth(block), death: death) {
+          if HomeSpace.contains(offset) { writer!.homes.take(part) } else { writer!.free.take(part) }
+        }
+        offset += UInt64(length)
+      }
+    }
+  }
+
+  /// The bytes of a chain of journal blocks, oldest first.
+  private func readJournal(
+    _ newest: BlockReference, _ kind: BlockKind, _ blocks: inout [BlockEditor.DeadBlock],
+    _ blockBytes: inout Int
+  ) throws(StorageError) -> [UInt8] {
+    var parts: [[UInt8]] = []
+    var reference = newest
+    while !reference.isNone {
+      try mapping.verify(reference)
+      let block = try mapping.rangeChecked(reference)
+      let length = BlockHeader.blockLength(block)
+      let bytes = UnsafeRawBufferPointer(start: block, count: length)
+      let start = BlockHeader.length + Store.journalHeaderLength
+      let used = Int(bytes.value(UInt32.self, at: BlockHeader.length + 8))
+      guard BlockHeader.kind(block) == kind, used <= length - start, parts.count < 1 << 20 else {
+        throw .damaged(
+          path: path, block: reference.rawValue, version: BlockHeader.birth(block).rawValue,
+          reason: "it is no block of the space journal")
+      }
+      parts.append([UInt8](bytes[start..<start + used]))
+      blocks.append(
+        BlockEditor.DeadBlock(
+          reference: reference, length: length, birth: BlockHeader.birth(block)))
+      blockBytes += length
+      reference = BlockReference(rawValue: bytes.value(UInt64.self, at: BlockHeader.length))
+    }
+    return Array(parts.reversed().joined())
+  }
+}
+
+/// Dead runs with the version that killed them, while the deltas are replayed.
+struct KeptRuns {
+  /// Sorted by offset; disjoint.
+  private(set) var runs: [(run: Run, death: Version)] = []
+
+  private func firstIndex(endingAfter offset: UInt64) -> Int {
+    var low = 0
+    var high = runs.count
+    while low < high {
+      let middle = (low + high) / 2
+      if runs[middle].run.end > offset { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
+  mutating func insert(_ run: Run, death: Version) {
+    remove(run)
+    runs.insert((run, death), at: firstIndex(endingAfter: run.offset))
+  }
+
+  /// Forgets what lies in a run that was taken again.
+  mutating func remove(_ run: Run) {
+    let index = firstIndex(endingAfter: run.offset)
+    while index < runs.count, runs[index].run.offset < run.end {
+      let (old, death) = runs.remove(at: index)
+      if old.end > run.end {
+        runs.insert((Run(offset: run.end, length: old.end - run.end), death), at: index)
+      }
+      if old.offset < run.offset {
+        runs.insert((Run(offset: old.offset, length: run.offset - old.offset), death), at: index)
+        return
+      }
+    }
+  }
+}

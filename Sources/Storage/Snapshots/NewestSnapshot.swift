@@ -1,0 +1,115 @@
+// The one pointer that readers race for: the newest snapshot. Loading a pointer and retaining what it
+// points to are two steps; between them the publisher could release the last reference. A hazard slot
+// closes that gap: the reader announces the pointer, checks that it is still the newest, retains it and
+// withdraws. The publisher releases an old snapshot only when no slot announces it.
+internal import Synchronization
+
+/// An atomic strong reference to the newest snapshot.
+final class NewestSnapshot: Sendable {
+  /// One announcement a slot, each on a cache line of its own.
+  private static let slotCount = 64
+  private static let wordsPerSlot = 16
+
+  private let current = Atomic<UInt>(0)
+  private let slots: SlotWords
+  /// Old snapshots that a slot still announced when they were replaced. Publisher only.
+  private let waiting = Mutex<[UInt]>([])
+
+  init() { slots = SlotWords(count: Self.slotCount * Self.wordsPerSlot) }
+
+  deinit {
+    // No reader is left, so no slot announces anything.
+    waiting.withLock { $0.forEach(Self.release) }
+    Self.release(current.load(ordering: .relaxed))
+  }
+
+  /// The newest snapshot, retained; nil before the first and after the last.
+  func load() -> Snapshot? {
+    var index = Int(truncatingIfNeeded: threadHash()) % Self.slotCount
+    while true {
+      let slot = slots[index * Self.wordsPerSlot]
+      let pointer = current.load(ordering: .acquiring)
+      if pointer == 0 { return nil }
+      // Sequentially consistent, as is the second load: pairs with the exchange in `store`, so either
+      // the publisher sees the announcement or the reader sees the new pointer.
+      let taken = slot.pointee.compareExchange(
+        expected: 0, desired: pointer, ordering: .sequentiallyConsistent)
+      if !taken.exchanged {
+        index = (index + 1) % Self.slotCount
+        continue
+      }
+      if current.load(ordering: .sequentiallyConsistent) == pointer {
+        // Retained by hand: it has to happen before the announcement is withdrawn.
+        let snapshot = Unmanaged<Snapshot>.fromOpaque(UnsafeRawPointer(bitPattern: pointer)!)
+          .retain()
+        slot.pointee.store(0, ordering: .releasing)
+        return snapshot.takeRetainedValue()
+      }
+      slot.pointee.store(0, ordering: .releasing)
+    }
+  }
+
+  /// Replaces the newest snapshot. One caller at a time.
+  func store(_ snapshot: Snapshot?) {
+    let pointer = snapshot.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0
+    let old = current.exchange(pointer, ordering: .sequentiallyConsistent)
+    // Take the releasable ones out of the lock: a snapshot's end takes other locks.
+    let free = waiting.withLock { waiting in
+      if old != 0 { waiting.append(old) }
+      let (kept, free) = waiting.partitioned { isAnnounced($0) }
+      waiting = kept
+      return free
+    }
+    free.forEach(Self.release)
+  }
+
+  private func isAnnounced(_ pointer: UInt) -> Bool {
+    for index in 0..<Self.slotCount
+    where slots[index * Self.wordsPerSlot].pointee.load(ordering: .sequentiallyConsistent) == pointer
+    {
+      return true
+    }
+    return false
+  }
+
+  private static func release(_ pointer: UInt) {
+    guard let address = UnsafeRawPointer(bitPattern: pointer) else { return }
+    Unmanaged<Snapshot>.fromOpaque(address).release()
+  }
+
+  /// Spreads threads over the slots: the address of the stack is as good as a number of the thread.
+  private func threadHash() -> UInt {
+    withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { memory in
+      (UInt(bitPattern: memory.baseAddress!) >> 16) &* 0x9e37_79b9_7f4a_7c15 >> 40
+    }
+  }
+}
+
+/// A fixed array of atomic words.
+struct SlotWords: @unchecked Sendable, ~Copyable {
+  // @unchecked: the memory is allocated once and only accessed as atomics.
+  private let words: UnsafeMutablePointer<Atomic<UInt>>
+  private let count: Int
+
+  init(count: Int) {
+    self.count = count
+    words = .allocate(capacity: count)
+    for index in 0..<count { (words + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    words.deinitialize(count: count)
+    words.deallocate()
+  }
+
+  subscript(index: Int) -> UnsafeMutablePointer<Atomic<UInt>> { words + index }
+}
+
+extension [UInt] {
+  fileprivate func partitioned(_ isKept: (UInt) -> Bool) -> (kept: [UInt], other: [UInt]) {
+    var kept: [UInt] = []
+    var other: [UInt] = []
+    for element in self { if isKept(element) { kept.append(element) } else { other.append(element) } }
+    return (kept, other)
+  }
+}

@@ -1,0 +1,95 @@
+// All live snapshots of one store in this process, and the newest one that readers may take.
+// Readers touch only `newest` (a hazard slot protects the moment between loading and retaining it);
+// the writer learns here which versions came and went.
+internal import Platform
+internal import Synchronization
+
+/// The versions that this process keeps alive.
+final class SnapshotTable: Sendable {
+  struct State {
+    /// Live snapshots by version.
+    var live: [Version: Entry] = [:]
+    /// What has come and gone since the writer last asked.
+    var added: [Version] = []
+    var removed: [Version] = []
+  }
+
+  struct Entry {
+    var createdAt: UInt64
+    /// The thread that made the version.
+    var owner: String
+    var count: Int
+    let root: BlockReference
+  }
+
+  private let state = Monitor(State())
+  private let newest = NewestSnapshot()
+  private let lockFile: LockFile
+
+  init(lockFile: LockFile) { self.lockFile = lockFile }
+
+  /// The newest published snapshot, retained.
+  func pinNewest() -> Snapshot? { newest.load() }
+
+  /// Makes a snapshot the newest one. Publishers are serialised by the commit pipeline.
+  func publish(_ snapshot: Snapshot) { newest.store(snapshot) }
+
+  /// Forgets the newest one, so that the store can go.
+  func unpublish() { newest.store(nil) }
+
+  /// Makes the snapshot of a version and pins it, in this process and for the others.
+  ///
+  /// Only for the newest durable version, whose head the caller reads again afterwards, or for one
+  /// that nobody else can know yet.
+  func makeSnapshot(
+    _ version: Version, root: BlockReference, mapping: ReadMapping, createdAt: UInt64, owner: String
+  ) -> Snapshot {
+    let slot = lockFile.publishPin(version)
+    state.withLock { state in
+      // A version pinned twice (adopted by two threads) counts twice.
+      state.live[version, default: Entry(createdAt: createdAt, owner: owner, count: 0, root: root)]
+        .count += 1
+      state.added.append(version)
+    }
+    return Snapshot(
+      version: version, root: root, mapping: mapping, table: self, pinSlot: slot,
+      createdAt: createdAt)
+  }
+
+  /// Called by a snapshot's end.
+  func released(_ version: Version, _ slot: PinSlot) {
+    lockFile.withdrawPin(slot)
+    state.withLock { state in
+      state.live[version]!.count -= 1
+      if state.live[version]!.count == 0 { state.live[version] = nil }
+      state.removed.append(version)
+    }
+  }
+
+  /// What came and went since the last call; the writer's view of this process's pins.
+  func drain(into apply: (_ added: [Version], _ removed: [Version]) -> Void) {
+    let (added, removed) = state.withLock { state in
+      let changes = (state.added, state.removed)
+      state.added.removeAll(keepingCapacity: true)
+      state.removed.removeAll(keepingCapacity: true)
+      return changes
+    }
+    apply(added, removed)
+  }
+
+  var entries: [Version: Entry] { state.withLock { $0.live } }
+
+  /// Roots of all live versions.
+  var roots: [BlockReference] { state.withLock { $0.live.values.map(\.root) } }
+
+  /// Live versions, one element a pin.
+  var pins: [Version] {
+    state.withLock { state in
+      state.live.flatMap { version, entry in Array(repeating: version, count: entry.count) }
+    }
+  }
+
+  var count: Int { state.withLock { $0.live.count } }
+
+  var versions: [Version] { state.withLock { $0.live.keys.sorted() } }
+}

@@ -1,0 +1,101 @@
+// The end of a store, and the removal of its files.
+package import Platform
+
+extension Store {
+  /// Called once, when the last user has gone.
+  func close() {
+    maintenance.state.withLock { $0.isClosed = true }
+    maintenance.state.notifyAll()
+    if !isReadOnly, !isInMemory { leaveDurableMark() }
+    writer = nil
+    pipeline.stop()
+    snapshots.unpublish()
+    lockFile.close()
+  }
+
+  /// Notes the durable version in the header, so that the next opening can tell a lost record from one
+  /// that never was. A hint: written without a sync, and only when nobody else could write.
+  private func leaveDurableMark() {
+    guard lockFile.otherProcesses == 0, pipeline.failure == nil, lockFile.syncFailure == nil,
+      (try? lockFile.tryAcquireWriteLock()) == true
+    else { return }
+    defer { lockFile.releaseWriteLock() }
+    guard var header = try? Store.readHeader(file) else { return }
+    if header.flags.contains(.unsynced) {
+      guard (try? file.synchronize()) != nil else { return }
+      header.flags.remove(.unsynced)
+    }
+    guard header.durableMark != newestVersion.rawValue || header.flags != self.header.flags
+    else { return }
+    header.durableMark = newestVersion.rawValue
+    try? Store.write(header, to: file)
+  }
+
+  /// Writes the copy of the header that is the older one.
+  static func write(_ header: FileHeader, to file: any File) throws(SystemError) {
+    var next = header
+    next.sequence += 1
+    let offset = FileHeader.copies[Int(next.sequence % 2)]
+    let bytes = next.encoded()
+    var failure: SystemError?
+    bytes.withUnsafeBytes { buffer in
+      do throws(SystemError) { try file.write(buffer, at: offset) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Marks a file that is about to be written without syncs, or refuses one that was before a reboot.
+  static func agreeOnDurability(
+    _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ lockFile: LockFile,
+    _ boot: UInt64
+  ) throws(StorageError) -> FileHeader {
+    var header = header
+    if header.flags.contains(.unsynced) {
+      guard header.bootIdentifier == boot else {
+        throw .notADatabase(
+          path: file.path,
+          reason: "it was last used without sync and the machine has been restarted since")
+      }
+      if options.durability == .full, lockFile.otherProcesses > 0, !options.isReadOnly {
+        throw .alreadyOpen(path: file.path, reason: "without sync, in another process")
+      }
+    } else if options.durability == .memory, lockFile.otherProcesses > 0 {
+      throw .alreadyOpen(path: file.path, reason: "with full durability, in another process")
+    }
+    if options.isReadOnly { return header }
+    let isUnsynced = options.durability == .memory
+    if header.flags.contains(.unsynced) != isUnsynced {
+      if isUnsynced { header.flags.insert(.unsynced) } else { header.flags.remove(.unsynced) }
+      header.bootIdentifier = boot
+      try converting { () throws(SystemError) in
+        try file.synchronize()
+        try write(header, to: file)
+        try file.synchronize()
+      }
+      header.sequence += 1
+    }
+    return header
+  }
+
+  /// Removes the file and its lock file.
+  ///
+  /// - Returns: whether there was a file.
+  /// - Throws: `alreadyOpen` when this or another process uses it.
+  package static func deleteFiles(
+    path: String, fileSystem: any FileSystem
+  ) throws(StorageError) -> Bool {
+    if isOpen(path: path, fileSystem: fileSystem) {
+      throw .alreadyOpen(path: path, reason: "close every Realm that uses it first")
+    }
+    guard fileSystem.exists(path) else { return false }
+    try LockFile.withExclusiveUse(dataPath: path, fileSystem: fileSystem) {
+      () throws(StorageError) in
+      try converting { () throws(SystemError) in
+        try fileSystem.remove(path)
+        if fileSystem.exists(path + ".lock") { try fileSystem.remove(path + ".lock") }
+        try fileSystem.synchronizeFolder(parentFolder(of: path))
+      }
+    }
+    return true
+  }
+}

@@ -1,0 +1,75 @@
+// Numbers about a store: versions, pins and bytes. Cheap enough to be taken once a second.
+internal import Platform
+
+/// One live version of this process.
+package struct VersionInfo: Sendable {
+  package let version: Version
+  package let ageNanoseconds: UInt64
+  /// The thread that made or first pinned it.
+  package let owner: String
+}
+
+/// A look at a store's versions and bytes.
+package struct StoreStatistics: Sendable {
+  package var newestVersion = Version(0)
+  package var oldestPinnedVersion = Version(0)
+  /// Versions alive in any process, the newest included.
+  package var liveVersions = 0
+  /// Live versions that are not the newest.
+  package var pins = 0
+  package var oldestPinAgeNanoseconds: UInt64 = 0
+  package var fileBytes: UInt64 = 0
+  /// Bytes that the newest version reaches.
+  package var liveBytes: UInt64 = 0
+  /// Bytes that only older versions reach, or that wait for a sync.
+  package var heldBytes: UInt64 = 0
+  package var freeBytes: UInt64 = 0
+  /// Written to the file by this process since it was opened.
+  package var writtenBytes: UInt64 = 0
+  /// Commits ever made to the file.
+  package var commits: UInt64 = 0
+  /// Syncs by this process since it was opened.
+  package var syncs: UInt64 = 0
+  package var versions: [VersionInfo] = []
+
+  package init() {}
+}
+
+extension Store {
+  /// The numbers of this moment. Takes the write lock for a moment, unless read-only.
+  package func statistics() throws(StorageError) -> StoreStatistics {
+    var statistics = StoreStatistics()
+    if !isReadOnly {
+      let transaction = try beginWrite()
+      let writer = writer!
+      statistics.fileBytes = writer.fileLength
+      statistics.freeBytes = writer.free.totalBytes + writer.homes.freeBytes
+      statistics.heldBytes = writer.heldBytes + writer.pendingBytes
+      let overhead =
+        UInt64(2 * FileHeader.pageLength + header.homes.count * CommitRecord.lengthMax)
+        + writer.journal.blocks.reduce(0) { $0 + UInt64($1.length) }
+      statistics.liveBytes =
+        writer.fileLength - statistics.freeBytes - statistics.heldBytes - overhead
+      statistics.writtenBytes = writer.writtenBytes
+      statistics.commits = writer.commits
+      statistics.liveVersions = writer.pinnedVersions.union(snapshots.versions).count
+      transaction.cancel()
+    } else {
+      statistics.fileBytes = try Store.converting { () throws(SystemError) in try file.length() }
+      statistics.liveVersions = snapshots.count
+    }
+    statistics.syncs = pipeline.syncs
+    statistics.newestVersion = newestVersion
+    let now = options.clock.nanoseconds()
+    let entries = snapshots.entries
+    statistics.versions = entries.sorted { $0.key < $1.key }.map { version, entry in
+      VersionInfo(
+        version: version, ageNanoseconds: now &- entry.createdAt, owner: entry.owner)
+    }
+    let old = statistics.versions.filter { $0.version < statistics.newestVersion }
+    statistics.pins = old.count
+    statistics.oldestPinnedVersion = old.first?.version ?? statistics.newestVersion
+    statistics.oldestPinAgeNanoseconds = old.map(\.ageNanoseconds).max() ?? 0
+    return statistics
+  }
+}

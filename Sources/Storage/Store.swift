@@ -1,0 +1,180 @@
+// One open file of one process: the meeting point of snapshots, the writer, the commit pipeline and
+// the lock file. Opening and recovery are in Recovery/, the steps of a commit in Commit/Commit.swift,
+// idle work in Commit/Maintenance.swift, the complete check in Store+Invariants.swift.
+package import Platform
+internal import Synchronization
+
+/// What a commit promises when it returns.
+package enum Durability: UInt8, Sendable {
+  /// Survives a power cut.
+  case full
+  /// Survives the end of the process, not a power cut.
+  case memory
+}
+
+/// How a store is opened.
+package struct StoreOptions: Sendable {
+  package var path: String
+  package var inMemoryIdentifier: String?
+  package var isReadOnly = false
+  package var durability = Durability.full
+  /// A commit that would leave more live versions fails.
+  package var maximumNumberOfActiveVersions: UInt64?
+  package var fileSystem: any FileSystem
+  package var clock: any Clock
+
+  package init(
+    path: String, inMemoryIdentifier: String? = nil, isReadOnly: Bool = false,
+    durability: Durability = .full, maximumNumberOfActiveVersions: UInt64? = nil,
+    fileSystem: any FileSystem = LinuxFileSystem(), clock: any Clock = MonotonicClock()
+  ) {
+    self.path = path
+    self.inMemoryIdentifier = inMemoryIdentifier
+    self.isReadOnly = isReadOnly
+    self.durability = durability
+    self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
+    self.fileSystem = fileSystem
+    self.clock = clock
+  }
+}
+
+/// An open file. Shared by all Realms of the process that use it; closed when the last one goes.
+package final class Store: @unchecked Sendable {
+  // @unchecked: `writer` is touched only by the holder of the write lock (`queue`), `mapping` is
+  // guarded by `mappingState`; everything else is immutable or locks itself.
+  package let path: String
+  package let isReadOnly: Bool
+  package let isInMemory: Bool
+  package let durability: Durability
+  let options: StoreOptions
+  let file: any File
+  let identity: FileIdentity
+  let header: FileHeader
+  let lockFile: LockFile
+  let snapshots: SnapshotTable
+  let pipeline: CommitPipeline
+  let queue = WriteQueue()
+  /// Write lock only. Nil in a read-only store.
+  var writer: WriterState?
+  /// Write lock only: memory of the running transaction.
+  let arena = ProvisionalArena()
+  let buffer = Placement.makeBuffer()
+  /// Write lock only: blocks of a large transaction before they are written.
+  let earlyBuffer = Placement.makeBuffer()
+  var foreignPinState = ForeignPinState()
+  /// Write lock only: the process holds the lock against other processes since then.
+  var processLockSince: UInt64?
+  let mappingState: Monitor<ReadMapping>
+  /// Serialises publishing and adopting versions of other processes.
+  let publishing = Monitor(())
+  let maintenance = MaintenanceState()
+  private let limit: Atomic<UInt64>
+
+  init(
+    options: StoreOptions, file: any File, identity: FileIdentity, header: FileHeader,
+    lockFile: LockFile, mapping: ReadMapping
+  ) {
+    self.options = options
+    self.file = file
+    self.identity = identity
+    self.header = header
+    self.lockFile = lockFile
+    path = options.path
+    isReadOnly = options.isReadOnly
+    isInMemory = options.inMemoryIdentifier != nil
+    durability = isInMemory ? .memory : options.durability
+    snapshots = SnapshotTable(lockFile: lockFile)
+    pipeline = CommitPipeline(homeCount: header.homes.count)
+    mappingState = Monitor(mapping)
+    limit = Atomic(options.maximumNumberOfActiveVersions ?? .max)
+  }
+
+  deinit {
+    close()
+    buffer.deallocate()
+    earlyBuffer.deallocate()
+  }
+
+  /// Live versions allowed; a commit that would leave more fails.
+  package var maximumNumberOfActiveVersions: UInt64 {
+    get { limit.load(ordering: .relaxed) }
+    set { limit.store(newValue, ordering: .relaxed) }
+  }
+
+  var mapping: ReadMapping { mappingState.withLock { $0 } }
+
+  // MARK: - Reading
+
+  /// The newest version that readers may see, in this process and any other.
+  ///
+  /// - Complexity: one atomic load.
+  package var newestVersion: Version { lockFile.head.version }
+
+  /// Pins the newest version.
+  ///
+  /// - Throws: `damaged` when the record of another process's commit cannot be read.
+  /// - Complexity: O(1), no lock that a writer holds for long, no disk.
+  package func pinNewest() throws(StorageError) -> Snapshot {
+    while true {
+      let newest = newestVersion
+      if let snapshot = snapshots.pinNewest(), snapshot.version >= newest { return snapshot }
+      try adoptPublished()
+    }
+  }
+
+  // MARK: - Writing
+
+  /// Waits for the write lock and begins on the newest version, durable or not.
+  ///
+  /// - Throws: `readOnly`, `previousSyncFailure`, or an error of reading what another process wrote.
+  package func beginWrite() throws(StorageError) -> WriteTransaction {
+    guard !isReadOnly else { throw .readOnly(path: path) }
+    queue.acquire()
+    do throws(StorageError) {
+      try enterProcessLock()
+      try throwIfSyncFailed()
+      try prepareWriter()
+    } catch {
+      leaveWriteLock()
+      throw error
+    }
+    let base = writer!.newest.snapshot
+    let version = writer!.lastNumber.next
+    writer!.lastNumber = version
+    writer!.isIdle = false
+    return WriteTransaction(
+      store: self, editor: BlockEditor(base: base.reader, arena: arena), base: base,
+      version: version)
+  }
+
+  /// Takes the lock against other processes, unless this process still has it.
+  private func enterProcessLock() throws(StorageError) {
+    guard processLockSince == nil else { return }
+    try lockFile.acquireWriteLock()
+    processLockSince = options.clock.nanoseconds()
+  }
+
+  func throwIfSyncFailed() throws(StorageError) {
+    if let failure = pipeline.failure {
+      throw .previousSyncFailure(path: path, reason: "\(failure)")
+    }
+    if let code = lockFile.syncFailure {
+      throw .previousSyncFailure(
+        path: path, reason: SystemError(call: "fdatasync", path: path, code: code).reason)
+    }
+  }
+
+  /// Hands the write lock on: to the next thread, or to other processes when none waits here or this
+  /// process has had it for 10 ms.
+  func leaveWriteLock() {
+    if let since = processLockSince {
+      let isOverdue =
+        lockFile.otherProcessesWait && options.clock.nanoseconds() &- since > 10_000_000
+      if !queue.hasWaiters || isOverdue {
+        lockFile.releaseWriteLock()
+        processLockSince = nil
+      }
+    }
+    queue.release()
+  }
+}

@@ -1,0 +1,120 @@
+// Random transactions, pins and reopenings of a whole store, compared with a dictionary a version.
+import Platform
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct StoreModelTests {
+  /// One random history; every live version is compared with its model after each step.
+  @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
+  func everyVersionKeepsItsContent(offset: UInt64) async {
+    await withSeeds(first: offset) { random in
+      let folder = TemporaryFolder()
+      let path = folder.path + "/model.realm"
+      var store: Store? = try Store.open(StoreOptions(path: path, durability: .memory))
+      var model: [Int: [UInt8]] = [:]
+      var pins: [(snapshot: Snapshot, content: [Int: [UInt8]])] = []
+      for step in 0..<150 {
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0:
+          // Reopen: pins go, content stays.
+          pins = []
+          store = nil
+          store = try Store.open(StoreOptions(path: path, durability: .memory))
+        case 1, 2, 3:
+          if pins.count == 12 { pins.remove(at: Int.random(in: 0..<12, using: &random)) }
+          pins.append((try store!.pinNewest(), model))
+        case 4, 5:
+          if pins.count > 0 { pins.remove(at: Int.random(in: 0..<pins.count, using: &random)) }
+        case 6:
+          try store!.runMaintenance()
+        case 7:
+          let transaction = try store!.beginWrite()
+          transaction.root = SlotTree.set(
+            transaction.editor, transaction.root, slot: 0, [1, 2, 3])
+          transaction.cancel()
+        default:
+          let transaction = try store!.beginWrite()
+          let isLarge = Int.random(in: 0..<20, using: &random) == 0
+          for _ in 0..<Int.random(in: 1...(isLarge ? 600 : 6), using: &random) {
+            let slot = Int.random(in: 0..<SlotTree.fanOut * SlotTree.fanOut, using: &random)
+            let isRemoval = Int.random(in: 0..<5, using: &random) == 0
+            let length = Int.random(in: 0..<(isLarge ? 6000 : 900), using: &random)
+            let bytes = [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: length)
+            model[slot] = isRemoval ? nil : bytes
+            transaction.root = SlotTree.set(
+              transaction.editor, transaction.root, slot: slot, isRemoval ? nil : bytes)
+          }
+          let version = transaction.version
+          let snapshot = try transaction.commit()
+          #expect(snapshot.version == version)
+        }
+        if step % 10 == 0 {
+          for pin in pins {
+            #expect(
+              SlotTree.content(pin.snapshot.reader, pin.snapshot.root) == pin.content,
+              "version \(pin.snapshot.version) at step \(step)")
+          }
+          let check = try store!.checkInvariants()
+          #expect(check.findings == [], "step \(step)")
+        }
+        let newest = try store!.pinNewest()
+        #expect(SlotTree.content(newest.reader, newest.root) == model, "step \(step)")
+      }
+    }
+  }
+
+  /// The file returns to its live size when pins go.
+  @Test func fileShrinksAfterPinsGo() async {
+    await withSeeds(first: 20) { random in
+      let folder = TemporaryFolder()
+      let store = try Store.open(
+        StoreOptions(path: folder.path + "/pins.realm", durability: .memory))
+      var pins: [Snapshot] = []
+      for step in 0..<600 {
+        let transaction = try store.beginWrite()
+        let slot = Int.random(in: 0..<SlotTree.fanOut * SlotTree.fanOut, using: &random)
+        let bytes = [UInt8](repeating: UInt8(step & 255), count: 700)
+        transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: slot, bytes)
+        _ = try transaction.commit()
+        if step % 2 == 0 { pins.append(try store.pinNewest()) }
+      }
+      let before = try store.statistics()
+      #expect(before.pins > 200)
+      pins = []
+      try store.runMaintenance()
+      let after = try store.statistics()
+      #expect(after.heldBytes == 0)
+      #expect(
+        Double(after.fileBytes) <= 1.1 * Double(after.liveBytes) + 200_000,
+        "\(after.fileBytes) bytes for \(after.liveBytes)")
+      #expect(try store.checkInvariants().findings == [])
+    }
+  }
+
+  /// A file under one old pin stops growing once it is warm.
+  @Test func onePinDoesNotGrowTheFile() async {
+    await withSeeds(first: 21) { random in
+      let folder = TemporaryFolder()
+      let store = try Store.open(
+        StoreOptions(path: folder.path + "/one.realm", durability: .memory))
+      func commit(_ count: Int) throws {
+        for step in 0..<count {
+          let transaction = try store.beginWrite()
+          let slot = Int.random(in: 0..<128, using: &random)
+          transaction.root = SlotTree.set(
+            transaction.editor, transaction.root, slot: slot,
+            [UInt8](repeating: UInt8(step & 255), count: 300))
+          _ = try transaction.commit()
+        }
+      }
+      try commit(800)
+      let pin = try store.pinNewest()
+      try commit(800)
+      let warm = try store.statistics().fileBytes
+      try commit(800)
+      #expect(try store.statistics().fileBytes <= warm + 64 << 10)
+      withExtendedLifetime(pin) {}
+    }
+  }
+}

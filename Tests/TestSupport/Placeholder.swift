@@ -1,1 +1,0 @@
-// Made by the first test that needs support.
