@@ -1,0 +1,67 @@
+// Goes through the objects of a table by key. The accessor handed out last is aimed at the next object
+// when nobody else holds it, which is what a plain `for` loop gives.
+internal import ObjectStore
+
+/// A position in a table, and the accessor given out for it.
+@usableFromInline
+struct ObjectCursor {
+  private let realm: ConfinedRealm
+  private let table: TablePointer
+  /// The last key when iteration began: objects added since are not visited.
+  private let end: ObjectKey
+  private var key: ObjectKey?
+  private var current: ObjectBase?
+  private let canReuse: Bool
+
+  init(_ realm: ConfinedRealm, _ table: TablePointer, _ reader: TableReader?) {
+    self.realm = realm
+    self.table = table
+    let count = reader?.count ?? 0
+    end = count == 0 ? ObjectKey(rawValue: -1) : reader!.key(at: count - 1)
+    canReuse = !table.pointee.binding.schema.hasOtherFields
+  }
+
+  @usableFromInline
+  mutating func next() -> ObjectBase? {
+    realm.check()
+    guard let reader = realm.reader(of: table), let (next, location) = following(reader) else {
+      current = nil
+      return nil
+    }
+    key = next
+    if canReuse, isKnownUniquelyReferenced(&current), !isWeaklyReferenced(current.unsafelyUnwrapped)
+    {
+      let object = current.unsafelyUnwrapped
+      object.aim(
+        at: next, location, generation: table.pointee.generation, epoch: table.pointee.epoch)
+      return object
+    }
+    let object = realm.accessor(table, next, at: location)
+    current = object
+    return object
+  }
+}
+
+extension ObjectCursor {
+  /// The next object and its place: most often that of the next key.
+  @inline(__always)
+  private func following(_ reader: TableReader) -> (ObjectKey, RowLocation)? {
+    if let key {
+      let next = ObjectKey(rawValue: key.rawValue + 1)
+      if next <= end, let location = reader.locate(next) { return (next, location) }
+    }
+    guard let next = reader.nextKey(after: key), next <= end, let location = reader.locate(next)
+    else { return nil }
+    return (next, location)
+  }
+}
+
+/// Whether somebody holds a weak reference to an object that has one strong reference.
+///
+/// The word behind an object's type holds its counts; with one strong reference and no others it has a
+/// fixed value, and a weak reference replaces it by a pointer to a side table. Any doubt counts as yes.
+@inline(__always)
+private func isWeaklyReferenced(_ object: ObjectBase) -> Bool {
+  let address = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+  return address.load(fromByteOffset: 8, as: UInt64.self) != 3
+}

@@ -1,0 +1,60 @@
+// The protocol that all collections of a Realm share.
+public import Foundation
+
+/// A collection whose elements are in a Realm.
+///
+/// It is live: it shows the Realm's current version. Elements are made when they are asked for.
+public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol,
+  CustomStringConvertible, ThreadConfined, Equatable
+where
+  Element: RealmCollectionValue, Index == Int, Indices == Range<Int>,
+  Iterator == RLMIterator<Element>
+{
+  /// The number of elements.
+  var count: Int { get }
+  /// The first element.
+  var first: Element? { get }
+  /// The last element.
+  var last: Element? { get }
+  /// The position of an element; nil when it is not in here.
+  func index(of object: Element) -> Int?
+}
+
+extension RealmCollection {
+  /// The elements at positions; stops when one is out of bounds.
+  public func objects(at indexes: IndexSet) -> [Element] {
+    if let last = indexes.last, last >= count {
+      misuse(.bounds, "Indexes for collection are out of bounds.")
+    }
+    return indexes.map { self[$0] }
+  }
+}
+
+extension RealmCollection where Element: Object {
+  /// The values of a property of all elements.
+  public func value(forKey key: String) -> [Any?] { map { $0.value(forKey: key) } }
+
+  /// Sets a property of all elements.
+  ///
+  /// Stops outside of a transaction.
+  public func setValue(_ value: Any?, forKey key: String) {
+    for object in self { object.setValue(value, forKey: key) }
+  }
+}
+
+/// Goes through the elements of a collection.
+///
+/// Elements that are added while it runs are not visited, and deleted ones neither.
+public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
+  @usableFromInline var cursor: ObjectCursor
+
+  init(_ cursor: ObjectCursor) { self.cursor = cursor }
+
+  /// The next element.
+  @inlinable
+  public mutating func next() -> Element? {
+    guard let object = cursor.next() else { return nil }
+    // The cursor was made by a collection of this element class.
+    return unsafeBitCast(object, to: Element.self)
+  }
+}

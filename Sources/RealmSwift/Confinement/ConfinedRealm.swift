@@ -1,0 +1,275 @@
+// One open Realm in one confinement: what all `Realm` values, objects and collections of a file on one
+// thread share. It stands on one version, or on a running write transaction. A frozen one stands on one
+// version for ever, is used by any thread and never changes after `init`.
+//
+// The generation words in the table states are bumped whenever what a cached row location points to
+// may have moved: refresh, begin, rollback, a change of the table, invalidation.
+internal import ObjectStore
+internal import Platform
+internal import Storage
+internal import Synchronization
+
+/// The part of a Realm that is bound to one thread, or frozen.
+@usableFromInline
+package final class ConfinedRealm {
+  let store: Store
+  let configuration: Realm.Configuration
+  let schema: RealmSchema
+  let bindings: [TableBinding]
+  /// The file's schema when the Realm was opened. Tables are only ever added behind its own.
+  let storedSchema: StoredSchema
+  private let bindingByClass: [ObjectIdentifier: TableBinding]
+  let confinement: Confinement
+  let isFrozen: Bool
+  let tables: TableSlots
+
+  /// The version that the Realm stands on. Nil after `invalidate`, until the next use; never nil in a
+  /// frozen Realm.
+  private(set) var snapshot: Snapshot?
+  /// The running write transaction.
+  private(set) var writing: Writing?
+  /// How often the Realm was invalidated: an object of an earlier time stays invalid.
+  private(set) var epoch: UInt32 = 0
+  /// The frozen Realm of the current version. It pins nothing that `snapshot` does not.
+  private var frozenTwin: ConfinedRealm?
+  /// A frozen Realm was invalidated: its values may not be used any more.
+  private let isClosed = Atomic(false)
+  /// The binding asked for last: bulk work asks for one class many times.
+  private var lastBinding: (type: ObjectIdentifier, binding: TableBinding)?
+
+  /// A write transaction and the tables seen through it.
+  struct Writing {
+    let transaction: WriteTransaction
+    let group: GroupTransaction
+  }
+
+  init(
+    store: Store, configuration: Realm.Configuration, schema: RealmSchema,
+    storedSchema: StoredSchema, bindings: [TableBinding], confinement: Confinement,
+    snapshot: Snapshot
+  ) {
+    self.store = store
+    self.configuration = configuration
+    self.schema = schema
+    self.storedSchema = storedSchema
+    self.bindings = bindings
+    var byClass: [ObjectIdentifier: TableBinding] = [:]
+    for binding in bindings { byClass[ObjectIdentifier(binding.schema.objectClass)] = binding }
+    bindingByClass = byClass
+    self.confinement = confinement
+    self.snapshot = snapshot
+    isFrozen = false
+    tables = TableSlots(count: bindings.count)
+  }
+
+  /// The frozen form of a live Realm.
+  private init(freezing live: ConfinedRealm, at snapshot: Snapshot) {
+    store = live.store
+    configuration = live.configuration
+    schema = live.schema
+    storedSchema = live.storedSchema
+    bindings = live.bindings
+    bindingByClass = live.bindingByClass
+    confinement = .anywhere
+    self.snapshot = snapshot
+    isFrozen = true
+    tables = TableSlots(count: live.bindings.count)
+  }
+
+  deinit { if !isFrozen { RealmCache.forget(self) } }
+
+  // MARK: - Checks
+
+  /// Stops unless the Realm may be used here.
+  @inline(__always)
+  func check() {
+    confinement.check()
+    if isFrozen { checkNotClosed() }
+  }
+
+  /// Stops when a frozen Realm was invalidated.
+  @inline(__always)
+  func checkNotClosed() {
+    // Relaxed: the caller that invalidates and the one that reads have to agree by other means.
+    if _slowPath(isClosed.load(ordering: .relaxed)) {
+      misuse(.invalidated, "The frozen Realm was invalidated; its values cannot be used any more.")
+    }
+  }
+
+  var isInvalidatedFrozen: Bool { isClosed.load(ordering: .relaxed) }
+
+  /// The running transaction; stops without one.
+  func requireWriting() -> Writing {
+    check()
+    if isFrozen {
+      misuse(.frozen, "Can't perform transactions on a frozen Realm")
+    }
+    guard let writing else {
+      misuse(
+        .transaction,
+        "Cannot modify managed objects outside of a write transaction. Call it inside "
+          + "`write { }`, or after `beginWrite()`.")
+    }
+    return writing
+  }
+
+  // MARK: - Reading
+
+  /// The version that the Realm stands on; after an invalidation the newest one.
+  func currentSnapshot() -> Snapshot {
+    if let snapshot { return snapshot }
+    do throws(StorageError) {
+      let newest = try store.pinNewest()
+      snapshot = newest
+      return newest
+    } catch {
+      misuse(.storage, "The Realm cannot be read: \(error)")
+    }
+  }
+
+  /// The binding of a class; nil when the Realm does not hold it.
+  func binding(of type: ObjectBase.Type) -> TableBinding? {
+    let identifier = ObjectIdentifier(type)
+    // A frozen Realm may be used by several threads at once, so it remembers nothing.
+    if isFrozen { return bindingByClass[identifier] }
+    if let lastBinding, lastBinding.type == identifier { return lastBinding.binding }
+    guard let binding = bindingByClass[identifier] else { return nil }
+    lastBinding = (identifier, binding)
+    return binding
+  }
+
+  /// The binding of a class; stops when the Realm does not hold it.
+  func requireBinding(of type: ObjectBase.Type) -> TableBinding {
+    if let binding = binding(of: type) { return binding }
+    misuse(
+      .schema,
+      "Object type '\(type.className())' is not managed by the Realm. If using a custom "
+        + "`objectTypes` array in your configuration, add `\(type.className())` to it.")
+  }
+
+  /// The shared state of a class's accessors. Its reader may be stale: see `reader(of:)`.
+  func table(_ binding: TableBinding) -> TablePointer {
+    if let table = tables[binding.index] { return table }
+    var state = TableState(realm: self, binding: binding)
+    if isFrozen {
+      state.reader = makeReader(binding)
+      state.isStale = false
+    }
+    return tables.install(state, at: binding.index)
+  }
+
+  /// A reader of the table at the Realm's version, the running transaction's changes included.
+  @inline(__always)
+  func reader(of table: TablePointer) -> TableReader? {
+    if _slowPath(table.pointee.isStale) {
+      table.pointee.reader = makeReader(table.pointee.binding)
+      table.pointee.isStale = false
+    }
+    return table.pointee.reader
+  }
+
+  private func makeReader(_ binding: TableBinding) -> TableReader? {
+    guard let table = binding.table else { return nil }
+    if let writing { return writing.group.reader(table) }
+    let snapshot = currentSnapshot()
+    return TableReader(reader: snapshot.reader, root: snapshot.root, table: table)
+  }
+
+  // MARK: - Versions
+
+  /// Makes every cached location of the Realm's accessors stale.
+  private func bumpAll() { tables.forEach { $0.pointee.bump() } }
+
+  private func move(to newSnapshot: Snapshot?) {
+    snapshot = newSnapshot
+    frozenTwin = nil
+    bumpAll()
+  }
+
+  /// Advances to the newest version; false when there is nothing newer.
+  func refresh() throws(StorageError) -> Bool {
+    check()
+    if isFrozen || writing != nil { return false }
+    if let snapshot, snapshot.version == store.newestVersion { return false }
+    let newest = try store.pinNewest()
+    if let snapshot, snapshot.version >= newest.version { return false }
+    move(to: newest)
+    return true
+  }
+
+  /// The frozen Realm of the current version; inside a transaction of the version it began on.
+  func frozen() -> ConfinedRealm {
+    check()
+    if isFrozen { return self }
+    if let frozenTwin, !frozenTwin.isInvalidatedFrozen { return frozenTwin }
+    let twin = ConfinedRealm(freezing: self, at: currentSnapshot())
+    frozenTwin = twin
+    return twin
+  }
+
+  /// Lets go of the version; ends a running transaction; all objects are invalid from now on.
+  func invalidate() {
+    check()
+    if isFrozen {
+      isClosed.store(true, ordering: .relaxed)
+      return
+    }
+    if let writing {
+      self.writing = nil
+      writing.transaction.cancel()
+    }
+    epoch &+= 1
+    tables.forEach { $0.pointee.epoch = epoch }
+    move(to: nil)
+  }
+
+  // MARK: - Transactions
+
+  /// Waits for the write lock and moves to the newest version.
+  func beginWrite() throws(StorageError) {
+    check()
+    if isFrozen { misuse(.frozen, "Can't perform transactions on a frozen Realm") }
+    if configuration.readOnly {
+      misuse(.transaction, "Can't perform transactions on read-only Realms.")
+    }
+    if writing != nil {
+      misuse(.transaction, "The Realm is already in a write transaction")
+    }
+    // Who waits pins nothing.
+    snapshot = nil
+    frozenTwin = nil
+    // Stale from here on: should the lock fail, the next read starts on the newest version.
+    bumpAll()
+    let transaction = try store.beginWrite()
+    snapshot = transaction.base
+    writing = Writing(
+      transaction: transaction,
+      group: GroupTransaction(
+        transaction.editor, root: transaction.root, schema: storedSchema))
+  }
+
+  /// Ends the transaction and makes its changes a version.
+  func commitWrite() throws(StorageError) {
+    let writing = endWriting("Can't commit a non-existing write transaction")
+    writing.transaction.root = writing.group.finish()
+    // On an error everything is rolled back, and the Realm stays on the version it began on.
+    move(to: try writing.transaction.commit())
+  }
+
+  /// Ends the transaction and drops its changes. The Realm stays on the version it began on.
+  func cancelWrite() {
+    let writing = endWriting("Can't cancel a non-existing write transaction")
+    writing.transaction.cancel()
+  }
+
+  private func endWriting(_ message: String) -> Writing {
+    check()
+    guard let writing else { misuse(.transaction, message) }
+    self.writing = nil
+    bumpAll()
+    return writing
+  }
+}
+
+@available(*, unavailable)
+extension ConfinedRealm: Sendable {}

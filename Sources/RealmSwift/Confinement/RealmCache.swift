@@ -1,0 +1,77 @@
+// The open Realms of the process by file and thread, held weakly: a Realm that nobody uses is gone and
+// pins nothing. Opening the same file with equal settings on the same thread gives the same instance.
+internal import Foundation
+internal import Platform
+
+/// Finds the Realm that is open already.
+enum RealmCache {
+  private struct Key: Hashable {
+    let location: String
+    let isInMemory: Bool
+    let thread: UInt64
+
+    init(_ configuration: Realm.Configuration, _ confinement: Confinement) {
+      isInMemory = configuration.inMemoryIdentifier != nil
+      location = configuration.inMemoryIdentifier ?? configuration.fileURL?.path ?? ""
+      thread = confinement.token
+    }
+  }
+
+  private struct Entry {
+    weak var realm: ConfinedRealm?
+    let identifier: ObjectIdentifier
+  }
+
+  // Entries are found and entered by the thread that they are confined to; only the removal of dead
+  // ones may come from another.
+  private struct Entries: @unchecked Sendable {
+    // @unchecked: a Realm taken out of here is handed only to the thread that is part of its key.
+    var byKey: [Key: [Entry]] = [:]
+  }
+
+  private static let entries = Monitor(Entries())
+
+  /// The open Realm of equal settings.
+  static func find(_ configuration: Realm.Configuration, _ confinement: Confinement)
+    -> ConfinedRealm?
+  {
+    // The references leave the lock before they are compared: releasing one may end a Realm.
+    let key = Key(configuration, confinement)
+    let realms = candidates(key)
+    return realms.first { $0.configuration == configuration }
+  }
+
+  /// Any open live Realm of the same file on this thread, whatever its other settings.
+  static func findAny(like configuration: Realm.Configuration, _ confinement: Confinement)
+    -> ConfinedRealm?
+  {
+    candidates(Key(configuration, confinement)).first
+  }
+
+  static func insert(_ realm: ConfinedRealm) {
+    let key = Key(realm.configuration, realm.confinement)
+    let entry = Entry(realm: realm, identifier: ObjectIdentifier(realm))
+    entries.withLock { $0.byKey[key, default: []].append(entry) }
+  }
+
+  static func forget(_ realm: ConfinedRealm) {
+    let key = Key(realm.configuration, realm.confinement)
+    let identifier = ObjectIdentifier(realm)
+    entries.withLock { entries in
+      entries.byKey[key]?.removeAll { $0.identifier == identifier }
+      if entries.byKey[key]?.isEmpty == true { entries.byKey[key] = nil }
+    }
+  }
+
+  private static func candidates(_ key: Key) -> [ConfinedRealm] {
+    let found = entries.withLock { entries in
+      Candidates(realms: entries.byKey[key]?.compactMap(\.realm) ?? [])
+    }
+    return found.realms
+  }
+
+  private struct Candidates: @unchecked Sendable {
+    // @unchecked: see Entries.
+    let realms: [ConfinedRealm]
+  }
+}

@@ -1,0 +1,148 @@
+// What all accessors of one class in one confined Realm share: the generation word that tells whether
+// a cached row location is still good, and the reader of the table. Raw memory owned by ConfinedRealm,
+// because reading a property must not touch reference counts; an accessor keeps the Realm alive and
+// with it this memory.
+internal import ObjectStore
+internal import Synchronization
+
+/// The state of one class in one confined Realm.
+struct TableState {
+  /// Grows with each refresh, begin, rollback, change of the table, invalidation and close.
+  ///
+  /// Never 0.
+  var generation: UInt64 = 1
+  /// Token of the thread that may use it; see `Confinement.token`.
+  let owner: UInt64
+  /// Reads the table as of the Realm's version; only good unless `isStale`.
+  ///
+  /// Nil: the file has no such table, which only happens read-only.
+  var reader: TableReader?
+  var isStale: Bool
+  /// The Realm's `epoch`.
+  var epoch: UInt32
+  // Both live as long as the Realm, which owns this memory. Unmanaged, because handing out an accessor
+  // must not count references.
+  private let unmanagedRealm: Unmanaged<ConfinedRealm>
+  private let unmanagedBinding: Unmanaged<TableBinding>
+  /// What makes an instance an accessor; owned by `binding`.
+  let attachments: UnsafeBufferPointer<TableBinding.Attachment>
+  let objectClass: ObjectBase.Type
+
+  init(realm: ConfinedRealm, binding: TableBinding) {
+    owner = realm.confinement.token
+    isStale = true
+    epoch = realm.epoch
+    unmanagedRealm = .passUnretained(realm)
+    unmanagedBinding = .passUnretained(binding)
+    attachments = UnsafeBufferPointer(binding.attachments)
+    objectClass = binding.schema.objectClass
+  }
+
+  @inline(__always)
+  var realm: ConfinedRealm { unmanagedRealm._withUnsafeGuaranteedRef { $0 } }
+
+  @inline(__always)
+  var binding: TableBinding { unmanagedBinding._withUnsafeGuaranteedRef { $0 } }
+
+  /// Makes every cached row location of the class stale.
+  mutating func bump() {
+    generation &+= 1
+    isStale = true
+  }
+}
+
+typealias TablePointer = UnsafeMutablePointer<TableState>
+
+/// The table states of a Realm by position of the class, made when first needed.
+///
+/// A frozen Realm is used by many threads: whoever comes first installs the state.
+struct TableSlots: ~Copyable, @unchecked Sendable {
+  // @unchecked: the memory is allocated once and only accessed as atomics.
+  private let slots: UnsafeMutablePointer<Atomic<UInt>>
+  private let count: Int
+
+  init(count: Int) {
+    self.count = count
+    slots = .allocate(capacity: count)
+    for index in 0..<count { (slots + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    forEach { table in
+      table.deinitialize(count: 1)
+      table.deallocate()
+    }
+    slots.deinitialize(count: count)
+    slots.deallocate()
+  }
+
+  subscript(index: Int) -> TablePointer? {
+    // Acquiring: pairs with the exchange in `install`.
+    TablePointer(bitPattern: slots[index].load(ordering: .acquiring))
+  }
+
+  /// Puts a state in unless another thread was faster; returns the one that is in.
+  func install(_ state: TableState, at index: Int) -> TablePointer {
+    let table = TablePointer.allocate(capacity: 1)
+    table.initialize(to: state)
+    let (isInstalled, other) = slots[index].compareExchange(
+      expected: 0, desired: UInt(bitPattern: table), ordering: .acquiringAndReleasing)
+    if isInstalled { return table }
+    table.deinitialize(count: 1)
+    table.deallocate()
+    return TablePointer(bitPattern: other)!
+  }
+
+  func forEach(_ body: (TablePointer) -> Void) {
+    for index in 0..<count { if let table = self[index] { body(table) } }
+  }
+}
+
+/// A class of a Realm and the table that holds its objects.
+final class TableBinding: @unchecked Sendable {
+  // @unchecked: the memory behind `attachments` is written in `init` only.
+  let schema: ClassSchema
+  /// Position among the Realm's classes.
+  let index: Int
+  /// Nil: the file has no such table, which only happens read-only.
+  let table: StoredTable?
+  /// The table's column of each property.
+  let columns: [Int]
+  let primaryKeyColumn: Int?
+  let attachments: UnsafeMutableBufferPointer<Attachment>
+
+  /// What to do with one property to make an instance an accessor.
+  struct Attachment {
+    let offset: Int
+    let column: Int32
+    /// Bytes of the wrapper in its managed form, where copying bytes is enough.
+    let image: UnsafeMutableRawBufferPointer?
+    let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+  }
+
+  init(schema: ClassSchema, index: Int, table: StoredTable?) {
+    self.schema = schema
+    self.index = index
+    self.table = table
+    var columns: [Int] = []
+    for (position, property) in schema.properties.enumerated() {
+      columns.append(table?.columnIndex(named: property.columnName) ?? position)
+    }
+    self.columns = columns
+    primaryKeyColumn = schema.primaryKey.map { columns[$0] }
+    attachments = .allocate(capacity: columns.count)
+    for (position, property) in schema.properties.enumerated() {
+      let column = Int32(columns[position])
+      (attachments.baseAddress! + position).initialize(
+        to: Attachment(
+          offset: property.offset, column: column, image: property.codec.managedImage(column),
+          attach: property.codec.attach))
+    }
+  }
+
+  deinit {
+    for attachment in attachments { attachment.image?.deallocate() }
+    attachments.deinitialize()
+    attachments.deallocate()
+  }
+}

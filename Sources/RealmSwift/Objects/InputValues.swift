@@ -1,0 +1,82 @@
+// Values from outside, for `init(value:)` and `create`: a dictionary by property name, an array in
+// property order, or another object. All are checked before the first is used.
+internal import Foundation
+
+/// The values given for some properties of a class.
+struct InputValues {
+  /// Positions of properties, and what was given for them.
+  private(set) var given: [(property: Int, value: Any?)] = []
+  private let schema: ClassSchema
+
+  /// Stops when the value is none of the forms, or a value does not fit its property.
+  init(_ value: Any, for schema: ClassSchema) {
+    self.schema = schema
+    switch unwrapped(value) {
+    case let object as ObjectBase: read(object)
+    case let dictionary as [AnyHashable: Any]: read(dictionary)
+    case let dictionary as NSDictionary: read(dictionary as? [AnyHashable: Any] ?? [:])
+    case let array as [Any]: read(array)
+    case let array as NSArray: read(array.map { $0 })
+    default:
+      misuse(
+        .argument,
+        "Invalid value '\(value)' to initialize object of type '\(schema.name)': give a "
+          + "dictionary, an array or an object.")
+    }
+    for (index, value) in given where !schema.properties[index].codec.accepts(value) {
+      stopForValue(value, schema.properties[index], className: schema.name)
+    }
+  }
+
+  private mutating func read(_ object: ObjectBase) {
+    let source = ClassSchema.of(type(of: object))
+    for (index, property) in schema.properties.enumerated() {
+      guard let match = source.index(ofProperty: property.name) else { continue }
+      let other = source.properties[match]
+      given.append((index, other.codec.value(object.pointer(to: other), object)))
+    }
+  }
+
+  private mutating func read(_ dictionary: [AnyHashable: Any]) {
+    for (index, property) in schema.properties.enumerated() {
+      if let value = dictionary[property.name] { given.append((index, unwrapped(value))) }
+    }
+  }
+
+  private mutating func read(_ array: [Any]) {
+    if array.count > schema.properties.count {
+      misuse(
+        .argument,
+        "Invalid array input: more values (\(array.count)) than properties "
+          + "(\(schema.properties.count)).")
+    }
+    given = array.enumerated().map { ($0, unwrapped($1)) }
+  }
+
+  /// What was given for a property; nil when nothing was.
+  subscript(property: Int) -> Any?? {
+    given.first { $0.property == property }.map { $0.value }
+  }
+
+  /// Sets the given properties of an object.
+  func assign(to object: ObjectBase) {
+    for (index, value) in given {
+      let property = schema.properties[index]
+      _ = property.codec.setValue(object.pointer(to: property), object, value)
+    }
+  }
+}
+
+/// Stops because a value does not fit its property.
+func stopForValue(_ value: Any?, _ property: PropertyDescription, className: String) -> Never {
+  let type = "\(property.codec.type)\(property.codec.isOptional ? "?" : "")"
+  guard let value = unwrapped(value) else {
+    misuse(
+      .argument,
+      "Invalid value 'nil' for '\(type)' property '\(className).\(property.name)'.")
+  }
+  misuse(
+    .argument,
+    "Invalid value '\(value)' of type '\(Swift.type(of: value))' for '\(type)' property "
+      + "'\(className).\(property.name)'.")
+}

@@ -1,0 +1,165 @@
+// The root of all object classes: an object's place in a Realm, if it has one. Values are read through
+// the functions in Accessors.swift.
+internal import ObjectStore
+
+/// The superclass of everything that a Realm can hold.
+open class ObjectBase: Hashable, CustomStringConvertible {
+  // Unchecked exclusivity: these fields are only touched by the confining thread, in short accesses
+  // that run no foreign code; in a frozen object they never change.
+  @exclusivity(unchecked) final var _realm: ConfinedRealm?
+  /// Shared state of the class's accessors; owned by `_realm`.
+  @exclusivity(unchecked) final var _table: TablePointer?
+  @exclusivity(unchecked) final var _key = ObjectKey(rawValue: -1)
+  /// Where the row is, if `_generation` is the table's.
+  @exclusivity(unchecked) final var _location: RowLocation?
+  /// 0 is never a table's.
+  @exclusivity(unchecked) final var _generation: UInt64 = 0
+  /// The time between two invalidations of the Realm in which the object became managed.
+  @exclusivity(unchecked) final var _epoch: UInt32 = 0
+
+  /// How many stored properties stand above; property discovery skips them.
+  static let fieldCount = 6
+
+  /// An object that belongs to no Realm.
+  public required init() {}
+
+  /// Whether the object can no longer be used: deleted, or its Realm was invalidated.
+  ///
+  /// Always false for an object that belongs to no Realm.
+  public final var isInvalidated: Bool {
+    guard let realm = _realm else { return false }
+    if realm.isFrozen { return realm.isInvalidatedFrozen }
+    realm.check()
+    return locate() == nil
+  }
+
+  /// The class's name: the last part of its Swift name.
+  public class func className() -> String { String(describing: self) }
+
+  /// Whether the class belongs to Realms that are opened without `objectTypes`.
+  open class func shouldIncludeInDefaultSchema() -> Bool { true }
+
+  /// Names in the file of properties that have another name in Swift.
+  open class func propertiesMapping() -> [String: String] { [:] }
+
+  /// The class's name in the file, if it is not `className()`.
+  open class func _realmObjectName() -> String? { nil }
+
+  /// Class, and the name and value of each property.
+  public var description: String { ObjectDescription.text(of: self, depth: 0) }
+
+  // MARK: - Equality
+
+  /// Whether both are the same object.
+  ///
+  /// Of a class with a primary key: the same object of the same Realm. Else only one and the same
+  /// instance is equal to itself.
+  open func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? ObjectBase else { return false }
+    if self === other { return true }
+    return identityKey != nil && identityKey == other.identityKey
+  }
+
+  /// Calls `isEqual`.
+  public static func == (left: ObjectBase, right: ObjectBase) -> Bool { left.isEqual(right) }
+
+  /// Hashes what `isEqual` compares.
+  public func hash(into hasher: inout Hasher) {
+    if let identityKey {
+      hasher.combine(identityKey)
+    } else {
+      hasher.combine(ObjectIdentifier(self))
+    }
+  }
+
+  /// What identifies a managed object of a class with a primary key.
+  private var identityKey: ManagedIdentity? {
+    guard _table?.pointee.binding.primaryKeyColumn != nil else { return nil }
+    return managedIdentity
+  }
+
+  /// What identifies a managed object.
+  final var managedIdentity: ManagedIdentity? {
+    guard let realm = _realm, let table = _table else { return nil }
+    return ManagedIdentity(
+      realm: ObjectIdentifier(realm), table: table.pointee.binding.index, key: _key)
+  }
+}
+
+/// A Realm's instance, a class in it, and an object's key.
+struct ManagedIdentity: Hashable {
+  let realm: ObjectIdentifier
+  let table: Int
+  let key: ObjectKey
+}
+
+@available(*, unavailable)
+extension ObjectBase: Sendable {}
+
+// MARK: - Location
+
+extension ObjectBase {
+  /// Finds the row of a live object, from the cached location if it is still good. Nil when it was
+  /// deleted or invalidated. The caller has checked confinement.
+  @inline(__always)
+  final func locate() -> RowLocation? {
+    let table = _table.unsafelyUnwrapped
+    if _fastPath(table.pointee.generation == _generation) { return _location }
+    return locateAgain(table)
+  }
+
+  @inline(never)
+  private final func locateAgain(_ table: TablePointer) -> RowLocation? {
+    // A frozen object got its location when it was made; it is never written again.
+    let realm = _realm.unsafelyUnwrapped
+    guard _epoch == realm.epoch, let reader = realm.reader(of: table),
+      let location = reader.locate(_key)
+    else { return nil }
+    _location = location
+    _generation = table.pointee.generation
+    return location
+  }
+
+  /// The row, for use by whoever called the object; stops on a wrong thread and on a dead object.
+  final func requireLocation() -> RowLocation {
+    let realm = _realm.unsafelyUnwrapped
+    realm.check()
+    if let location = locate() { return location }
+    misuse(.invalidated, "Object has been deleted or invalidated.")
+  }
+
+  /// Makes the object an accessor of a row.
+  final func attach(_ table: TablePointer, _ key: ObjectKey) {
+    let base = Unmanaged.passUnretained(self).toOpaque()
+    let attachments = table.pointee.attachments
+    for index in 0..<attachments.count {
+      let attachment = attachments.baseAddress.unsafelyUnwrapped + index
+      if let image = attachment.pointee.image {
+        (base + attachment.pointee.offset).copyMemory(
+          from: image.baseAddress.unsafelyUnwrapped, byteCount: image.count)
+      } else {
+        attachment.pointee.attach(base + attachment.pointee.offset, attachment.pointee.column)
+      }
+    }
+    _realm = table.pointee.realm
+    _table = table
+    _key = key
+    _epoch = table.pointee.epoch
+  }
+
+  /// Makes the object an accessor of a row whose place is known.
+  final func attach(_ table: TablePointer, _ key: ObjectKey, at location: RowLocation) {
+    attach(table, key)
+    _location = location
+    _generation = table.pointee.generation
+  }
+
+  /// Points an accessor, that nobody else holds, to another row of its table.
+  @inline(__always)
+  final func aim(at key: ObjectKey, _ location: RowLocation, generation: UInt64, epoch: UInt32) {
+    _key = key
+    _location = location
+    _generation = generation
+    _epoch = epoch
+  }
+}

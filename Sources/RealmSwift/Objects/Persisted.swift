@@ -1,0 +1,115 @@
+// The property wrapper of persisted properties. Its accessors are inlined into the client's class, where
+// the key path is a constant and turns into a plain field access; the work behind a managed property is
+// done by functions of one concrete type each.
+
+/// Makes a property of an `Object` subclass persistent.
+///
+/// An object that belongs to no Realm keeps the value itself; a managed one reads it from the file's
+/// memory map each time, and writes it into the running write transaction.
+///
+/// - Complexity: O(1); reading an `Int` of a held object takes some nanoseconds.
+@propertyWrapper
+public struct Persisted<Value: _Persistable> {
+  @usableFromInline var storage: PropertyStorage<Value>
+
+  init(managed column: Int32) { storage = .managed(column) }
+
+  /// A property that starts with its type's default: zero, false, empty or nil.
+  @inlinable
+  public init() { storage = .none(.plain) }
+
+  /// A property with a value of its own to start with.
+  @inlinable
+  public init(wrappedValue value: Value) { storage = .unmanaged(value, .plain) }
+
+  /// Not for use: a persisted property works only inside of a class.
+  @available(*, unavailable, message: "@Persisted can only be used as a property of an Object")
+  public var wrappedValue: Value {
+    get { fatalError("@Persisted can only be used as a property of an Object") }
+    // A setter makes the property settable for the compiler.
+    // swift-format-ignore
+    set { fatalError("@Persisted can only be used as a property of an Object") }
+  }
+
+  /// The value, for the object that the property belongs to.
+  @inlinable
+  public static subscript<Owner: ObjectBase>(
+    _enclosingInstance owner: Owner,
+    wrapped valuePath: ReferenceWritableKeyPath<Owner, Value>,
+    storage storagePath: ReferenceWritableKeyPath<Owner, Self>
+  ) -> Value {
+    @inlinable @inline(__always)
+    get { owner[keyPath: storagePath].read(owner) }
+    @inlinable @inline(__always)
+    set {
+      let column = owner[keyPath: storagePath].managedColumn
+      if column < 0 {
+        owner[keyPath: storagePath].setUnmanaged(newValue)
+      } else {
+        // Not inside an access to the field: writing may run the client's code.
+        Value._set(owner, column, newValue)
+      }
+    }
+  }
+
+  @inlinable @inline(__always)
+  func read(_ owner: ObjectBase) -> Value {
+    switch storage {
+    case .managed(let column): return Value._get(owner, column)
+    case .unmanaged(let value, _): return value
+    case .none: return Value._defaultValue()
+    }
+  }
+
+  /// The column of a managed property, or -1.
+  @inlinable @inline(__always)
+  var managedColumn: Int32 {
+    if case .managed(let column) = storage { return column }
+    return -1
+  }
+
+  @inlinable @inline(__always)
+  mutating func setUnmanaged(_ value: Value) { storage = .unmanaged(value, role) }
+
+  /// How the property was declared; known only while it is unmanaged.
+  @inlinable @inline(__always)
+  var role: _PropertyRole {
+    switch storage {
+    case .none(let role), .unmanaged(_, let role): return role
+    case .managed: return .plain
+    }
+  }
+}
+
+extension Persisted where Value: _Indexable {
+  /// A property with an index, which makes finding objects by its value fast and writing it slower.
+  @inlinable
+  public init(indexed: Bool) { storage = .none(indexed ? .indexed : .plain) }
+
+  /// A property with an index and a value of its own to start with.
+  @inlinable
+  public init(wrappedValue value: Value, indexed: Bool) {
+    storage = .unmanaged(value, indexed ? .indexed : .plain)
+  }
+}
+
+extension Persisted where Value: _PrimaryKey {
+  /// The property that identifies an object among those of its class.
+  @inlinable
+  public init(primaryKey: Bool) { storage = .none(primaryKey ? .primary : .plain) }
+
+  /// The property that identifies an object, with a value to start with.
+  @inlinable
+  public init(wrappedValue value: Value, primaryKey: Bool) {
+    storage = .unmanaged(value, primaryKey ? .primary : .plain)
+  }
+}
+
+/// Lets property discovery treat all wrappers alike.
+protocol _PersistedProperty {
+  static var _codec: _PropertyCodec { get }
+}
+
+extension Persisted: _PersistedProperty {
+  static var _codec: _PropertyCodec { Value._codec }
+}

@@ -1,0 +1,120 @@
+// What a @Persisted wrapper holds, and the table of functions that moves its value. The functions are
+// made for one concrete type each, so that bulk work runs no generic code.
+
+/// How a property was declared.
+@frozen
+public struct _PropertyRole: Equatable, Sendable {
+  @usableFromInline let rawValue: UInt8
+  @inlinable init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  @inlinable static var plain: _PropertyRole { _PropertyRole(rawValue: 0) }
+  @inlinable static var indexed: _PropertyRole { _PropertyRole(rawValue: 1) }
+  @inlinable static var primary: _PropertyRole { _PropertyRole(rawValue: 2) }
+}
+
+/// Where a property's value is.
+@frozen @usableFromInline
+enum PropertyStorage<Value> {
+  /// Not set: the type's default.
+  case none(_PropertyRole)
+  /// Here, because the object belongs to no Realm.
+  case unmanaged(Value, _PropertyRole)
+  /// In this column of the object's table.
+  case managed(Int32)
+}
+
+/// Moves the values of one type between wrappers, `Any` and the file.
+///
+/// `UnsafeMutableRawPointer`s point to a `Persisted` of that type inside a living object.
+public struct _PropertyCodec: Sendable {
+  let type: PropertyType
+  let isOptional: Bool
+  /// How the wrapper was declared.
+  let role: @Sendable (UnsafeRawPointer) -> _PropertyRole
+  /// Makes the wrapper managed.
+  let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+  /// The bytes of a managed wrapper; nil when its values are more than bytes.
+  let managedImage: @Sendable (Int32) -> UnsafeMutableRawBufferPointer?
+  /// Writes the unmanaged value into a row; says whether there was one to write.
+  let store: @Sendable (UnsafeRawPointer, inout _RowWriter, Int) -> Void
+  /// The value, managed or not.
+  let value: @Sendable (UnsafeMutableRawPointer, ObjectBase) -> Any?
+  /// Sets the value, managed or not; false when it has the wrong type.
+  let setValue: @Sendable (UnsafeMutableRawPointer, ObjectBase, Any?) -> Bool
+  /// Whether a value could be set.
+  let accepts: @Sendable (Any?) -> Bool
+  /// Writes a value into a row; false when it has the wrong type.
+  let storeAny: @Sendable (Any?, inout _RowWriter, Int) -> Bool
+  /// The primary key in the form of the file; nil when the value has the wrong type.
+  let keyOfAny: @Sendable (Any?) -> _PrimaryKeyValue?
+  /// The primary key of an unmanaged object.
+  let key: @Sendable (UnsafeRawPointer) -> _PrimaryKeyValue
+}
+
+/// A primary key as the file knows it.
+public enum _PrimaryKeyValue: Sendable {
+  case integer(Int64?)
+  case bytes([UInt8]?)
+}
+
+extension _PropertyCodec {
+  /// The codec of one type. Inlined where the type is known, which specialises every closure.
+  @inline(__always)
+  static func make<Value: _Persistable>(_: Value.Type) -> _PropertyCodec {
+    _PropertyCodec(
+      type: Value._rlmType, isOptional: Value._rlmOptional,
+      role: { $0.assumingMemoryBound(to: Persisted<Value>.self).pointee.role },
+      attach: { pointer, column in
+        pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage = .managed(column)
+      },
+      managedImage: { column in
+        guard _isPOD(Value.self) else { return nil }
+        let size = MemoryLayout<Persisted<Value>>.size
+        let image = UnsafeMutableRawBufferPointer.allocate(
+          byteCount: size, alignment: MemoryLayout<Persisted<Value>>.alignment)
+        // Also the bytes that no value writes get one.
+        image.initializeMemory(as: UInt8.self, repeating: 0)
+        image.baseAddress!.initializeMemory(
+          as: Persisted<Value>.self, to: Persisted(managed: column))
+        return image
+      },
+      store: { pointer, row, column in
+        switch pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage {
+        case .unmanaged(let value, _): value._write(to: &row, column)
+        case .none: Value._defaultValue()._write(to: &row, column)
+        case .managed: break
+        }
+      },
+      value: { pointer, object in
+        let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        switch wrapper.pointee.storage {
+        case .unmanaged(let value, _): return value._anyValue
+        case .none: return Value._defaultValue()._anyValue
+        case .managed(let column): return Value._get(object, column)._anyValue
+        }
+      },
+      setValue: { pointer, object, any in
+        guard let value = Value._fromAny(any) else { return false }
+        let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        if case .managed(let column) = wrapper.pointee.storage {
+          Value._set(object, column, value)
+        } else {
+          wrapper.pointee.storage = .unmanaged(value, wrapper.pointee.role)
+        }
+        return true
+      },
+      accepts: { Value._fromAny($0) != nil },
+      storeAny: { any, row, column in
+        guard let value = Value._fromAny(any) else { return false }
+        value._write(to: &row, column)
+        return true
+      },
+      keyOfAny: { Value._fromAny($0)?._primaryKeyValue },
+      key: { pointer in
+        switch pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage {
+        case .unmanaged(let value, _): return value._primaryKeyValue
+        case .none, .managed: return Value._defaultValue()._primaryKeyValue
+        }
+      })
+  }
+}

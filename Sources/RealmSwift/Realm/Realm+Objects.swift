@@ -1,0 +1,151 @@
+// Adding, making, finding and removing objects.
+internal import ObjectStore
+
+extension Realm {
+  /// What happens to an object whose primary key is in the Realm already.
+  public enum UpdatePolicy: Int, Sendable {
+    /// Stop: it is a programmer error.
+    case error = 1
+    /// Overwrite all of its properties.
+    case all = 2
+    /// Write only the properties that differ.
+    case modified = 3
+  }
+
+  // MARK: - Adding
+
+  /// Adds an object; it is live from now on.
+  ///
+  /// An object that is in this Realm already is left alone. Stops outside of a transaction, when the
+  /// object belongs to another Realm, when its key is there already and `update` is `.error`, and when
+  /// its class has no primary key and `update` is another.
+  /// - Complexity: O(log n) in the number of objects.
+  public func add(_ object: Object, update: UpdatePolicy = .error) {
+    ObjectInsertion(confined, type(of: object), update).add(object)
+  }
+
+  /// Adds objects; see `add` of one.
+  public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
+  where Objects.Element: Object {
+    var insertion: ObjectInsertion?
+    for object in objects {
+      let objectType = type(of: object as Object)
+      if insertion?.objectType != objectType {
+        insertion = ObjectInsertion(confined, objectType, update)
+      }
+      insertion!.add(object)
+    }
+    // Also without any object a call outside of a transaction is an error.
+    if insertion == nil { _ = confined.requireWriting() }
+  }
+
+  /// Makes an object in the Realm.
+  ///
+  /// With `.all` or `.modified` an object of the same primary key is updated: only the values that are
+  /// given. Stops as `add` does, and when a value does not fit its property.
+  /// - Parameters:
+  ///   - type: the class.
+  ///   - value: a dictionary by property name, an array in property order, or another object.
+  ///   - update: what to do when the key is there already.
+  @discardableResult
+  public func create<T: Object>(_ type: T.Type, value: Any = [:], update: UpdatePolicy = .error)
+    -> T
+  {
+    let object = ObjectInsertion(confined, type, update).create(value)
+    return unsafeDowncast(object, to: T.self)
+  }
+
+  // MARK: - Removing
+
+  /// Removes an object; it is invalid from now on.
+  ///
+  /// Stops outside of a transaction and when the object does not belong to this Realm.
+  public func delete(_ object: ObjectBase) {
+    let writing = confined.requireWriting()
+    guard object._realm === confined, let table = object._table else {
+      misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
+    }
+    if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
+    _ = writing.group.delete(table.pointee.binding.table!, object._key)
+    table.pointee.bump()
+  }
+
+  /// Removes objects; see `delete` of one.
+  public func delete<Objects: Sequence>(_ objects: Objects) where Objects.Element: ObjectBase {
+    _ = confined.requireWriting()
+    // Taken first: a collection of the Realm changes while its objects go.
+    for object in Array(objects) { delete(object) }
+  }
+
+  /// Removes all objects that the results hold.
+  public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
+    let writing = confined.requireWriting()
+    guard objects.source.realm === confined else {
+      misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
+    }
+    deleteAll(objects.source.table, writing)
+  }
+
+  /// Removes all objects of the Realm.
+  ///
+  /// Stops outside of a transaction.
+  public func deleteAll() {
+    let writing = confined.requireWriting()
+    for binding in confined.bindings { deleteAll(confined.table(binding), writing) }
+  }
+
+  private func deleteAll(_ table: TablePointer, _ writing: ConfinedRealm.Writing) {
+    writing.group.deleteAll(table.pointee.binding.table!)
+    table.pointee.bump()
+  }
+
+  // MARK: - Finding
+
+  /// All objects of a class, in the order in which they were added.
+  ///
+  /// Stops when the Realm does not hold the class.
+  /// - Complexity: O(1).
+  public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
+    confined.check()
+    let table = confined.table(confined.requireBinding(of: type._fetchedClass))
+    return Results(TableResults(confined, table))
+  }
+
+  /// The object of a primary key, if there is one.
+  ///
+  /// Stops when the class has no primary key, or the key cannot be one of it.
+  /// - Complexity: O(1).
+  public func object<Element: Object, KeyType>(
+    ofType type: Element.Type, forPrimaryKey key: KeyType
+  )
+    -> Element?
+  {
+    confined.check()
+    let binding = confined.requireBinding(of: type)
+    guard let position = binding.schema.primaryKey else {
+      misuse(
+        .schema, "'\(binding.schema.name)' does not have a primary key and can not be looked up.")
+    }
+    let property = binding.schema.properties[position]
+    guard let keyValue = property.codec.keyOfAny(unwrapped(key)) else {
+      stopForValue(key, property, className: binding.schema.name)
+    }
+    let table = confined.table(binding)
+    guard let reader = confined.reader(of: table), let found = reader.find(keyValue) else {
+      return nil
+    }
+    return confined.accessor(table, found).map { unsafeDowncast($0, to: Element.self) }
+  }
+}
+
+extension TableReader {
+  /// The object of a primary key.
+  func find(_ key: _PrimaryKeyValue) -> ObjectKey? {
+    switch key {
+    case .integer(let value): return find(integer: value)
+    case .bytes(let value):
+      guard let value else { return find(bytes: nil) }
+      return value.withUnsafeBytes { find(bytes: $0) }
+    }
+  }
+}

@@ -1,0 +1,191 @@
+// What the engine knows of one Swift class: its stored name, its persisted properties, where they lie
+// in an instance and how their values are moved. Found once a process from the class's reflection
+// metadata and one instance; immutable afterwards.
+internal import ObjectStore
+internal import Platform
+@_spi(Reflection) internal import Swift
+
+/// One `@Persisted` property of a class.
+struct PropertyDescription: Sendable {
+  let name: String
+  let columnName: String
+  /// Where the wrapper lies in an instance.
+  let offset: Int
+  let codec: _PropertyCodec
+  let isPrimary: Bool
+  let isIndexed: Bool
+
+  var publicForm: Property {
+    Property(
+      name: name, columnName: columnName, type: codec.type,
+      isIndexed: isIndexed || isPrimary, isOptional: codec.isOptional, isPrimary: isPrimary)
+  }
+}
+
+/// A class with its persisted properties.
+final class ClassSchema: Sendable {
+  let objectClass: ObjectBase.Type
+  /// The name in the file.
+  let name: String
+  let properties: [PropertyDescription]
+  let primaryKey: Int?
+  /// Whether instances have stored properties of their own that are not persisted, which an accessor
+  /// must not carry from one object to another.
+  let hasOtherFields: Bool
+  private let indexByName: [String: Int]
+
+  /// - Precondition: the class and its properties can be stored; else stops.
+  fileprivate init(_ objectClass: ObjectBase.Type) {
+    self.objectClass = objectClass
+    name = objectClass._realmObjectName() ?? objectClass.className()
+    var discovery = PropertyDiscovery(objectClass)
+    discovery.run()
+    properties = discovery.properties
+    primaryKey = discovery.primaryKey
+    hasOtherFields = discovery.hasOtherFields
+    indexByName = Dictionary(
+      uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
+  }
+
+  func index(ofProperty name: String) -> Int? { indexByName[name] }
+
+  /// The form in which the layer below stores it.
+  var tableSchema: TableSchema {
+    TableSchema(
+      name: name,
+      columns: properties.map { property in
+        ColumnSchema(
+          name: property.columnName,
+          type: ValueType(rawValue: UInt8(property.codec.type.rawValue))!,
+          isOptional: property.codec.isOptional, isIndexed: property.isIndexed)
+      },
+      primaryKey: primaryKey.map { properties[$0].columnName }, isEmbedded: false)
+  }
+
+  var publicForm: ObjectSchema {
+    ObjectSchema(className: name, properties: properties.map(\.publicForm))
+  }
+
+  // MARK: - Finding
+
+  private static let known = Monitor<[ObjectIdentifier: ClassSchema]>([:])
+
+  /// The schema of a class; made at the first call.
+  ///
+  /// - Complexity: some 10 us the first time, then one look-up.
+  static func of(_ objectClass: ObjectBase.Type) -> ClassSchema {
+    let identifier = ObjectIdentifier(objectClass)
+    if let schema = known.withLock({ $0[identifier] }) { return schema }
+    // Made outside of the lock: it runs the class's own initializer. A second thread may make one too.
+    let schema = ClassSchema(objectClass)
+    return known.withLock { known in
+      if let first = known[identifier] { return first }
+      known[identifier] = schema
+      return schema
+    }
+  }
+}
+
+/// Walks the stored properties of a class.
+private struct PropertyDiscovery {
+  let objectClass: ObjectBase.Type
+  var properties: [PropertyDescription] = []
+  var primaryKey: Int?
+  var hasOtherFields = false
+
+  init(_ objectClass: ObjectBase.Type) { self.objectClass = objectClass }
+
+  /// `_EachFieldOptions.classType`, which is declared as a variable and so cannot be read safely.
+  private static let fieldsOfClass = _EachFieldOptions(rawValue: 1)
+
+  mutating func run() {
+    let mapping = objectClass.propertiesMapping()
+    let instance = objectClass.init()
+    let base = UnsafeRawPointer(Unmanaged.passUnretained(instance).toOpaque())
+    withExtendedLifetime(instance) {
+      var fields: [(name: String, offset: Int, type: Any.Type)] = []
+      _ = _forEachField(of: objectClass, options: Self.fieldsOfClass) { name, offset, type, _ in
+        fields.append((String(cString: name), offset, type))
+        return true
+      }
+      // Fields of the root class come first.
+      for field in fields.dropFirst(ObjectBase.fieldCount) {
+        add(field, in: base, mapping)
+      }
+    }
+    checkColumnNames()
+  }
+
+  private mutating func add(
+    _ field: (name: String, offset: Int, type: Any.Type), in base: UnsafeRawPointer,
+    _ mapping: [String: String]
+  ) {
+    guard let wrapper = field.type as? any _PersistedProperty.Type else {
+      hasOtherFields = true
+      return
+    }
+    // A wrapper's storage has the property's name behind an underscore.
+    let name = String(field.name.dropFirst())
+    let codec = wrapper._codec
+    let role = codec.role(base + field.offset)
+    if role == .primary {
+      if let first = primaryKey {
+        misuse(
+          .schema,
+          "Properties '\(properties[first].name)' and '\(name)' are both marked as the primary key "
+            + "of '\(objectClass.className())'")
+      }
+      primaryKey = properties.count
+    }
+    properties.append(
+      PropertyDescription(
+        name: name, columnName: mapping[name] ?? name, offset: field.offset, codec: codec,
+        isPrimary: role == .primary, isIndexed: role == .indexed))
+  }
+
+  private func checkColumnNames() {
+    var owners: [String: String] = [:]
+    for property in properties {
+      if let other = owners.updateValue(property.name, forKey: property.columnName) {
+        misuse(
+          .schema,
+          "Properties '\(other)' and '\(property.name)' of '\(objectClass.className())' are both "
+            + "stored as '\(property.columnName)'. Change `propertiesMapping()`.")
+      }
+    }
+  }
+}
+
+/// The classes of a configuration, checked for names that clash.
+final class RealmSchema: Sendable {
+  let classes: [ClassSchema]
+
+  private init(_ types: [ObjectBase.Type]) {
+    var seen = Set<ObjectIdentifier>()
+    classes = types.filter { seen.insert(ObjectIdentifier($0)).inserted }.map { ClassSchema.of($0) }
+    var owners: [String: ClassSchema] = [:]
+    for schema in classes {
+      if let other = owners.updateValue(schema, forKey: schema.name) {
+        misuse(
+          .schema,
+          "Classes '\(String(reflecting: other.objectClass))' and "
+            + "'\(String(reflecting: schema.objectClass))' are both stored as '\(schema.name)'. "
+            + "Pick one by `objectTypes`, or rename one by `_realmObjectName()`.")
+      }
+    }
+  }
+
+  var publicForm: Schema { Schema(objectSchema: classes.map(\.publicForm)) }
+
+  private static let defaultSchema = Monitor<RealmSchema?>(nil)
+
+  /// The schema of a list of classes; nil for the default one.
+  static func of(_ types: [ObjectBase.Type]?) -> RealmSchema {
+    if let types { return RealmSchema(types) }
+    if let schema = defaultSchema.withLock({ $0 }) { return schema }
+    let schema = RealmSchema(
+      ClassDiscovery.allObjectClasses().filter { $0.shouldIncludeInDefaultSchema() })
+    defaultSchema.withLock { $0 = schema }
+    return schema
+  }
+}

@@ -1,0 +1,150 @@
+// Classes and properties as they are found, named and refused.
+import Foundation
+import RealmSwift
+import Testing
+
+/// Whether the classes below that must not be in the default schema are let in.
+enum DefaultSchemaFlags {
+  // Set by the process of an exit test, before anything reads it.
+  nonisolated(unsafe) static var includesTwins = false
+}
+
+private enum FirstHouse {
+  class Twin: Object {
+    @Persisted var first: Int
+    override class func shouldIncludeInDefaultSchema() -> Bool { DefaultSchemaFlags.includesTwins }
+  }
+}
+
+private enum SecondHouse {
+  class Twin: Object {
+    @Persisted var second: Int
+    override class func shouldIncludeInDefaultSchema() -> Bool { DefaultSchemaFlags.includesTwins }
+  }
+}
+
+private class PrivateOfFile: Object {
+  @Persisted var value: Int
+}
+
+class GenericBox<T>: Object {
+  @Persisted var value: Int
+}
+
+class OfGeneric: GenericBox<Int> {
+  @Persisted var more: Int
+}
+
+private class TwoKeys: Object {
+  @Persisted(primaryKey: true) var a: Int
+  @Persisted(primaryKey: true) var b: String
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class SameColumn: Object {
+  @Persisted var a: Int
+  @Persisted var b: Int
+  override class func propertiesMapping() -> [String: String] { ["a": "c", "b": "c"] }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+@Suite struct SchemaTests {
+  @Test func findsPropertiesInOrder() {
+    let schema = Person().objectSchema
+    #expect(schema.className == "Person")
+    #expect(schema.properties.map(\.name) == ["id", "name", "age", "score", "payload"])
+    #expect(schema.properties.map(\.type) == [.int, .string, .int, .double, .data])
+    #expect(schema.primaryKeyProperty?.name == "id")
+    #expect(schema["name"]?.isOptional == false)
+    #expect(schema["nothing"] == nil)
+  }
+
+  @Test func knowsEveryType() {
+    let schema = Sample().objectSchema
+    let types = schema.properties.dropFirst().prefix(11).map(\.type)
+    #expect(
+      types == [.bool, .int, .int, .int, .int, .int, .float, .double, .string, .data, .date])
+    let optionals = schema.properties.suffix(11)
+    #expect(optionals.map(\.type) == types)
+    #expect(optionals.allSatisfy { $0.isOptional })
+    #expect(schema.properties.prefix(12).allSatisfy { !$0.isOptional })
+  }
+
+  @Test func superclassesComeFirst() {
+    let schema = Employee().objectSchema
+    #expect(
+      schema.properties.map(\.name) == ["id", "name", "age", "score", "payload", "salary"])
+    #expect(schema.primaryKeyProperty?.name == "id")
+  }
+
+  @Test func usesStoredNames() {
+    let schema = Renamed().objectSchema
+    #expect(schema.className == "StoredRenamed")
+    #expect(schema["swiftName"]?.columnName == "stored_name")
+    #expect(schema["plain"]?.columnName == "plain")
+    #expect(Renamed.className() == "Renamed")
+    #expect(Zoo.Animal.className() == "Animal")
+    #expect(Dog().objectSchema["weight"]?.isIndexed == true)
+    #expect(Dog().objectSchema["age"]?.isIndexed == false)
+  }
+
+  @Test func describesItself() {
+    let text = Dog().objectSchema.description
+    #expect(text.hasPrefix("Dog {\n\tname {\n\t\ttype = string;\n\t\tcolumnName = name;\n"))
+    #expect(text.contains("\t\tindexed = YES;\n"))
+  }
+
+  @Test func findsTheDefaultClasses() throws {
+    class Local: Object {
+      @Persisted var value: Int
+    }
+    #expect(Local().objectSchema.properties.count == 1)
+    let realm = try Realm(
+      configuration: Realm.Configuration(inMemoryIdentifier: "default-\(UUID().uuidString)"))
+    let names = Set(realm.schema.objectSchema.map(\.className))
+    #expect(names.isSuperset(of: ["Person", "Dog", "Sample", "Employee", "StoredRenamed"]))
+    #expect(names.isSuperset(of: ["Animal", "PrivateOfFile", "OfGeneric"]))
+    // Generic and local classes, and those that do not want to.
+    #expect(names.isDisjoint(with: ["GenericBox", "Local", "Twin", "TwoKeys"]))
+    #expect(!names.contains("Object"))
+  }
+
+  // MARK: - Stops
+
+  @Test func refusesTwoPrimaryKeys() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = TwoKeys().objectSchema
+    }
+    expectStop(result, "Properties 'a' and 'b' are both marked as the primary key of 'TwoKeys'")
+  }
+
+  @Test func refusesTwoPropertiesInOneColumn() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = SameColumn().objectSchema
+    }
+    expectStop(result, "Properties 'a' and 'b' of 'SameColumn' are both stored as 'c'.")
+  }
+
+  @Test func refusesTwoClassesOfOneName() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      DefaultSchemaFlags.includesTwins = true
+      _ = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "twins"))
+    }
+    expectStop(result, "are both stored as 'Twin'")
+    expectStop(result, "FirstHouse")
+    expectStop(result, "SecondHouse")
+    expectStop(result, "RealmSwiftTests.")
+  }
+
+  @Test func oneOfTwoClassesCanBePicked() throws {
+    let realm = try memoryRealm([FirstHouse.Twin.self])
+    try realm.write { realm.add(FirstHouse.Twin()) }
+    #expect(realm.objects(FirstHouse.Twin.self).count == 1)
+  }
+}
