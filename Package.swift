@@ -42,7 +42,8 @@ let package = Package(
     .target(
       name: "RealmSwift", dependencies: ["ObjectStore", "Storage", "Platform"],
       swiftSettings: strict),
-    .target(name: "Harness", dependencies: ["RealmSwift", "Storage", "Platform"], swiftSettings: strict),
+    .target(
+      name: "Harness", dependencies: ["RealmSwift", "Storage", "Platform"], swiftSettings: strict),
     .executableTarget(
       name: "realm-bench",
       dependencies: [

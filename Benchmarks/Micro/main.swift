@@ -14,12 +14,15 @@ _ = try? Store.deleteFiles(path: path, fileSystem: fs)
 let durability: Durability = CommandLine.arguments.contains("full") ? .full : .memory
 let N = 1_000_000
 var store = try Store.open(StoreOptions(path: path, durability: durability))
-let schema = TableSchema(name: "P", columns: [
-  ColumnSchema(name: "id", type: .int, isOptional: false, isIndexed: false),
-  ColumnSchema(name: "name", type: .string, isOptional: false, isIndexed: false),
-  ColumnSchema(name: "age", type: .int, isOptional: false, isIndexed: false),
-  ColumnSchema(name: "score", type: .double, isOptional: false, isIndexed: false),
-  ColumnSchema(name: "payload", type: .data, isOptional: false, isIndexed: false)], primaryKey: "id", isEmbedded: false)
+let schema = TableSchema(
+  name: "P",
+  columns: [
+    ColumnSchema(name: "id", type: .int, isOptional: false, isIndexed: false),
+    ColumnSchema(name: "name", type: .string, isOptional: false, isIndexed: false),
+    ColumnSchema(name: "age", type: .int, isOptional: false, isIndexed: false),
+    ColumnSchema(name: "score", type: .double, isOptional: false, isIndexed: false),
+    ColumnSchema(name: "payload", type: .data, isOptional: false, isIndexed: false),
+  ], primaryKey: "id", isEmbedded: false)
 var random = RandomGenerator(seed: 1)
 let payload = [UInt8](repeating: 7, count: 100)
 try time("bulk insert", N) {
@@ -40,7 +43,9 @@ try time("bulk insert", N) {
   _ = try t.commit()
 }
 let s = try store.statistics()
-print("file", s.fileBytes, "live", s.liveBytes, "per object", Double(s.liveBytes) / Double(N), Double(s.fileBytes) / Double(N))
+print(
+  "file", s.fileBytes, "live", s.liveBytes, "per object", Double(s.liveBytes) / Double(N),
+  Double(s.fileBytes) / Double(N))
 var snap = try store.pinNewest()
 let st = StoredSchema.load(snap.reader, root: snap.root)
 let table = st.tables[0]
@@ -56,7 +61,9 @@ let loc = reader.locate(ObjectKey(rawValue: 5000))!
 time("held integer", 100_000_000) { for _ in 0..<100_000_000 { sum &+= reader.integer(loc, 2) } }
 time("sum", N * 10) { for _ in 0..<10 { sum &+= reader.sum(2) } }
 time("count", N * 10) { for _ in 0..<10 { sum &+= Int64(reader.count(2, equalTo: 42)) } }
-time("pinNewest", 1_000_000) { for _ in 0..<1_000_000 { sum &+= Int64((try! store.pinNewest()).version.rawValue) } }
+time("pinNewest", 1_000_000) {
+  for _ in 0..<1_000_000 { sum &+= Int64((try! store.pinNewest()).version.rawValue) }
+}
 var gs = st
 var times: [UInt64] = []
 for i in 0..<20000 {
@@ -70,7 +77,10 @@ for i in 0..<20000 {
   if durability == .full && i == 3000 { break }
 }
 times.sort()
-print("commit p50", times[times.count / 2], "p99", times[times.count * 99 / 100], "max", times.last!)
+print(
+  "commit p50", times[times.count / 2], "p99", times[times.count * 99 / 100], "max", times.last!)
 let s2 = try store.statistics()
-print("written per commit", Double(s2.writtenBytes - s.writtenBytes) / Double(times.count), "file", s2.fileBytes, "live", s2.liveBytes)
+print(
+  "written per commit", Double(s2.writtenBytes - s.writtenBytes) / Double(times.count), "file",
+  s2.fileBytes, "live", s2.liveBytes)
 print(sum & 1, try store.checkInvariants().findings.prefix(3))

@@ -34,7 +34,8 @@ extension StorageError: CustomStringConvertible {
     switch self {
     case .system(let error): return error.description
     case .diskFull(let error):
-      return "The disk is full: \(error). The transaction was rolled back; free space and try again."
+      return
+        "The disk is full: \(error). The transaction was rolled back; free space and try again."
     case .fileNotFound(let path):
       return "No file at '\(path)'. A read-only Realm is never created; check the path."
     case .parentMissing(let path):
@@ -46,7 +47,8 @@ extension StorageError: CustomStringConvertible {
     case .notADatabase(let path, let reason):
       return "'\(path)' is not a Realm file: \(reason). It was left untouched."
     case .unsupportedFormat(let path, let reason):
-      return "'\(path)' has a format that this version cannot read: \(reason). It was left untouched."
+      return
+        "'\(path)' has a format that this version cannot read: \(reason). It was left untouched."
     case .formatUpgradeRequired(let path, let reason):
       return "'\(path)' has an older format: \(reason). Open it once for writing to upgrade it."
     case .damaged(let path, let block, let version, let reason):

@@ -13,8 +13,10 @@ extension Store {
     lockFile.close()
   }
 
-  /// Notes the durable version in the header, so that the next opening can tell a lost record from one
-  /// that never was. A hint: written without a sync, and only when nobody else could write.
+  /// Notes the durable version in the header, so that the next opening can tell a lost record from
+  /// one that never was.
+  ///
+  /// A hint: written without a sync, and only when nobody else could write.
   private func leaveDurableMark() {
     guard lockFile.otherProcesses == 0, pipeline.failure == nil, lockFile.syncFailure == nil,
       (try? lockFile.tryAcquireWriteLock()) == true

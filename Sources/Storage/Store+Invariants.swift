@@ -21,7 +21,9 @@ package struct StoreCheck: Sendable {
 }
 
 extension Store {
-  /// Walks everything. Writers wait meanwhile; readers do not.
+  /// Walks everything.
+  ///
+  /// Writers wait meanwhile; readers do not.
   ///
   /// - Throws: only errors of the disk; what is unsound is in the findings.
   /// - Complexity: O(blocks of all live versions).

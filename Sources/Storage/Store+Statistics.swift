@@ -36,7 +36,9 @@ package struct StoreStatistics: Sendable {
 }
 
 extension Store {
-  /// The numbers of this moment. Takes the write lock for a moment, unless read-only.
+  /// The numbers of this moment.
+  ///
+  /// Takes the write lock for a moment, unless read-only.
   package func statistics() throws(StorageError) -> StoreStatistics {
     var statistics = StoreStatistics()
     if !isReadOnly {

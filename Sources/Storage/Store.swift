@@ -38,7 +38,9 @@ package struct StoreOptions: Sendable {
   }
 }
 
-/// An open file. Shared by all Realms of the process that use it; closed when the last one goes.
+/// An open file.
+///
+/// Shared by all Realms of the process that use it; closed when the last one goes.
 package final class Store: @unchecked Sendable {
   // @unchecked: `writer` is touched only by the holder of the write lock (`queue`), `mapping` is
   // guarded by `mappingState`; everything else is immutable or locks itself.
@@ -54,7 +56,9 @@ package final class Store: @unchecked Sendable {
   let snapshots: SnapshotTable
   let pipeline: CommitPipeline
   let queue = WriteQueue()
-  /// Write lock only. Nil in a read-only store.
+  /// Write lock only.
+  ///
+  /// Nil in a read-only store.
   var writer: WriterState?
   /// Write lock only: memory of the running transaction.
   let arena = ProvisionalArena()

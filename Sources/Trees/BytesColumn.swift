@@ -38,7 +38,9 @@ package enum BytesColumn {
     return low
   }
 
-  /// Runs `body` on the bytes of a row, nil for null. Short values are not copied.
+  /// Runs `body` on the bytes of a row, nil for null.
+  ///
+  /// Short values are not copied.
   package static func withBytes<R, E: Error>(
     _ reader: BlockReader, _ column: BlockReference, _ row: Int,
     _ body: (UnsafeRawBufferPointer?) throws(E) -> R
@@ -146,7 +148,9 @@ package enum BytesColumn {
     }
   }
 
-  /// Removes one row; the ones behind it move up. A column keeps at least one row.
+  /// Removes one row; the ones behind it move up.
+  ///
+  /// A column keeps at least one row.
   package static func removing(
     _ editor: BlockEditor, _ column: BlockReference, _ row: Int
   ) -> BlockReference {
@@ -195,7 +199,11 @@ package enum BytesColumn {
     for leaf in news {
       let count = BytesLeaf.rows(editor.pointer(leaf))
       // An empty leaf stays only where it is the whole column.
-      if count > 0 || parts.count == 1 { replacement.append((leaf, first)) } else { editor.free(leaf) }
+      if count > 0 || parts.count == 1 {
+        replacement.append((leaf, first))
+      } else {
+        editor.free(leaf)
+      }
       first += count
     }
     let difference = rows.count - oldCount

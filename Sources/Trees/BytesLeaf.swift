@@ -1,3 +1,4 @@
+internal import Glibc
 // A packed leaf of byte strings (String, Data), part of a column. Payload:
 //
 //   [references of long values, 8 bytes each, header's count] [u16 rows] [u16 bytes used]
@@ -6,8 +7,6 @@
 // Ends follow the bytes, so that appending moves only them. A value longer than 1,024 bytes lives in a
 // tree of chunks; its row then holds the number of its reference and its length.
 public import Storage
-
-internal import Glibc
 
 /// Reading and changing one leaf of byte strings.
 @frozen @usableFromInline
@@ -82,7 +81,9 @@ package enum BytesLeaf {
 
   // MARK: - Writing
 
-  /// A new leaf of these rows. The bytes may lie in blocks of this editor that are not resized.
+  /// A new leaf of these rows.
+  ///
+  /// The bytes may lie in blocks of this editor that are not resized.
   static func make(_ editor: BlockEditor, _ rows: [Row]) -> BlockReference {
     var used = 0
     var longs = 0
@@ -125,8 +126,9 @@ package enum BytesLeaf {
   }
 
   /// Appends short bytes to a provisional leaf in place.
-  static func append(_ editor: BlockEditor, _ leaf: BlockReference, _ bytes: UnsafeRawBufferPointer?)
-  {
+  static func append(
+    _ editor: BlockEditor, _ leaf: BlockReference, _ bytes: UnsafeRawBufferPointer?
+  ) {
     var block = editor.pointer(leaf)
     let rows = rows(block)
     let used = bytesUsed(block)

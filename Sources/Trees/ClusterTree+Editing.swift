@@ -72,8 +72,11 @@ extension ClusterTree {
   }
 
   /// Counts one more object in the cluster that was appended to last: the same as `append`, without
-  /// the way down. The caller knows that path and cluster are provisional.
-  package mutating func appendAgain(_ editor: BlockEditor, _ cluster: BlockReference, _ key: Int64) {
+  /// the way down.
+  ///
+  /// The caller knows that path and cluster are provisional.
+  package mutating func appendAgain(_ editor: BlockEditor, _ cluster: BlockReference, _ key: Int64)
+  {
     count += 1
     Self.addSlot(editor, cluster, Int(key & 255))
     var node = root
@@ -97,8 +100,10 @@ extension ClusterTree {
     BlockHeader.setReference(editor.pointer(node), slot, editor.seal(cluster))
   }
 
-  /// Removes a key whose rows the caller has already removed from the column leaves of its cluster, or
-  /// whose cluster has this row only. Empty nodes vanish.
+  /// Removes a key whose rows the caller has already removed from the column leaves of its cluster,
+  /// or whose cluster has this row only.
+  ///
+  /// Empty nodes vanish.
   package mutating func remove(_ editor: BlockEditor, _ key: Int64) {
     count -= 1
     root = removing(editor, root, depth, key)

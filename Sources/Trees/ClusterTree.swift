@@ -8,8 +8,9 @@
 // fewer references than the schema has columns) means the column's default in every row.
 public import Storage
 
-/// Where an object is: its cluster and its row there. Valid as long as the version, or until the next
-/// change in a transaction.
+/// Where an object is: its cluster and its row there.
+///
+/// Valid as long as the version, or until the next change in a transaction.
 @frozen @usableFromInline
 package struct RowLocation {
   @usableFromInline package let cluster: UnsafeRawPointer
@@ -209,7 +210,9 @@ package struct ClusterTree: Sendable {
       let child = BlockHeader.reference(block, slot)
       if child.isNone { continue }
       let next = prefix << 6 | Int64(slot)
-      if let key = firstKey(reader, child, level: level - 1, from: start, prefix: next) { return key }
+      if let key = firstKey(reader, child, level: level - 1, from: start, prefix: next) {
+        return key
+      }
     }
     return nil
   }

@@ -1,3 +1,4 @@
+internal import Glibc
 // The primary key index: a linear hash table. Buckets hold small entries (part of the hash and the
 // object key) that the caller checks against the column; one bucket is split for every 40 entries
 // added, so no single insert ever rehashes the table. The directory of buckets is a radix tree.
@@ -6,8 +7,6 @@
 // Bucket payload: entries, count in the header; width 0: u32 = 8 bits of hash, 24 bits of key;
 // width 1: u64 = 16 bits of hash, 48 bits of key (used once keys need it)
 public import Storage
-
-internal import Glibc
 
 /// The shape of an index: what a table root stores of it.
 @frozen @usableFromInline

@@ -1,3 +1,4 @@
+internal import Glibc
 // A packed column of integers: the values of one property of up to 256 objects. Also holds Bool, Date
 // and floating point as bit patterns. Elements are as narrow as the widest of them: 0, 1, 2, 4, 8, 16,
 // 32 or 64 bits, counted from a base where that saves a step.
@@ -5,8 +6,6 @@
 // Payload: [base, i64, if flagged] [elements, packed, lowest bits first] [null bitmap, if flagged]
 // The header's count is the number of elements, its width byte the width code (low 4 bits) and flags.
 public import Storage
-
-internal import Glibc
 
 /// Reading and changing packed integer leaves.
 @frozen @usableFromInline
@@ -293,7 +292,8 @@ package enum IntegerLeaf {
     let base =
       width & baseFlag != 0 ? BlockHeader.payload(block).loadUnaligned(as: Int64.self) : 0
     let (distance, overflow) = value.subtractingReportingOverflow(base)
-    return !overflow && distance >= 0 && (code == 0 ? distance == 0 : distance < 1 << (1 << Int64(code - 1)))
+    return !overflow && distance >= 0
+      && (code == 0 ? distance == 0 : distance < 1 << (1 << Int64(code - 1)))
   }
 
   /// Stores in place; false when the value is too wide.

@@ -1,10 +1,9 @@
+internal import Glibc
 // A value too long for its leaf: chunks of 32 KB under nodes, so that no block is large and a change of
 // one long value never moves another.
 //
 // Node payload: [references] [u64 length in bytes]. Chunk payload: the bytes.
 package import Storage
-
-internal import Glibc
 
 /// Byte strings of any length as trees of chunks.
 package enum LongValue {
@@ -16,7 +15,8 @@ package enum LongValue {
   /// Stores bytes.
   ///
   /// - Returns: the root of the new tree.
-  package static func make(_ editor: BlockEditor, _ bytes: UnsafeRawBufferPointer) -> BlockReference {
+  package static func make(_ editor: BlockEditor, _ bytes: UnsafeRawBufferPointer) -> BlockReference
+  {
     var level: [(reference: BlockReference, length: Int)] = []
     var position = 0
     repeat {
@@ -58,7 +58,9 @@ package enum LongValue {
     return Int(block.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
-  /// Copies a value out. `target` has room for all of it.
+  /// Copies a value out.
+  ///
+  /// `target` has room for all of it.
   package static func read(
     _ reader: BlockReader, _ root: BlockReference, into target: UnsafeMutableRawBufferPointer
   ) {

@@ -103,7 +103,8 @@ import Testing
       let isNull = table.isOptional(column) && Int.random(in: 0..<4, using: &random) == 0
       if column < 4 {
         let value: Int64? =
-          isNull ? nil : column == 1 ? Int64.random(in: 0...1, using: &random) : randomInteger(&random)
+          isNull
+          ? nil : column == 1 ? Int64.random(in: 0...1, using: &random) : randomInteger(&random)
         group.setInteger(table, key, column, value)
         model[id]!.integers[column] = value
       } else if isNull {

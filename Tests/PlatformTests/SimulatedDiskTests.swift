@@ -368,11 +368,18 @@ struct SimulatedDiskTests {
       #expect(disk.operationCount == contents.count)
       for _ in 0..<40 {
         let cut = 2 + Int(random.next(upperBound: UInt64(contents.count - 1)))
-        let image = disk.crashImage(cutAfterOperation: cut, random: &random)
+        let kind = PowerCut.allCases.randomElement(using: &random)!
+        let image = disk.crashImage(cutAfterOperation: cut, kind, random: &random)
         let file = try image.open("/a", [])
         let bytes = try file.read(Int(file.length()), at: 0)
         let possible = contents[lastSynchronize[cut - 1]..<cut]
         #expect(possible.contains { $0.count == bytes.count })
+        switch kind {
+        case .keepsNothing: #expect(bytes == possible.first)
+        case .keepsEverything: #expect(bytes == possible.last)
+        case .keepsPrefix: #expect(possible.contains(bytes))
+        case .tearsOne, .picksWrites, .picksSectors: break
+        }
         let hasShrunk = zip(possible, possible.dropFirst()).contains { $0.count > $1.count }
         for start in stride(from: 0, to: bytes.count, by: 512) {
           let end = min(start + 512, bytes.count)

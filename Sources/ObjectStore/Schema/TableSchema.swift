@@ -1,6 +1,8 @@
 // What a client declares: tables, columns and their types, before the file has given them keys.
 
-/// Type of a column's values. Numbers are those of the public PropertyType and are stored.
+/// Type of a column's values.
+///
+/// Numbers are those of the public PropertyType and are stored.
 package enum ValueType: UInt8, Sendable {
   case int = 0
   case bool, string, data, date, float, double, object, linkingObjects, any, objectId, decimal128
@@ -45,7 +47,9 @@ package struct TableSchema: Hashable, Sendable {
   }
 }
 
-/// Identity of an object in its table. A counter; never reused.
+/// Identity of an object in its table.
+///
+/// A counter; never reused.
 @frozen @usableFromInline
 package struct ObjectKey: Hashable, Comparable, Sendable {
   @usableFromInline package let rawValue: Int64

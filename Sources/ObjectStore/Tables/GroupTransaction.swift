@@ -268,7 +268,8 @@ package final class GroupTransaction {
         var value: Int64? = columns[column].isOptional ? nil : 0
         if isKey, case .integer(let primary) = primaryKey { value = primary }
         if leaf.isNone {
-          new = IntegerLeaf.make(editor, repeating: columns[column].isOptional ? nil : 0, count: rows - 1)
+          new = IntegerLeaf.make(
+            editor, repeating: columns[column].isOptional ? nil : 0, count: rows - 1)
         }
         new = IntegerLeaf.appending(editor, new, value)
       } else {

@@ -1,9 +1,8 @@
+internal import Platform
 // Reading one table of one version (or of a running transaction, until its next change). A trivial
 // value: pass and copy it freely. Columns are addressed by their position in the stored table.
 public import Storage
 public import Trees
-
-internal import Platform
 
 /// Read access to a table.
 @usableFromInline

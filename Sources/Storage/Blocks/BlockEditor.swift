@@ -1,8 +1,8 @@
+internal import Glibc
 // Copy on write for one transaction. Changed and new blocks live in memory under provisional
 // references until the commit places them; the editor knows nothing of files, so trees can be tested
 // on it alone.
 internal import Synchronization
-internal import Glibc
 
 /// The blocks that a write transaction has made, changed and given up.
 ///
@@ -22,7 +22,9 @@ package final class BlockEditor {
   package private(set) var dead: [DeadBlock] = []
   /// Bytes of live provisional blocks.
   package private(set) var provisionalBytes = 0
-  /// Called by `seal`; places the tree under a reference in the file. Nil: blocks stay provisional.
+  /// Called by `seal`; places the tree under a reference in the file.
+  ///
+  /// Nil: blocks stay provisional.
   package var placer: ((BlockReference) -> BlockReference)?
 
   @usableFromInline let arena: ProvisionalArena
@@ -56,8 +58,9 @@ package final class BlockEditor {
     return arena.add(block, capacity: length)
   }
 
-  /// The block as one that may be changed: itself when it is provisional, else a copy of it. The
-  /// caller stores the returned reference in the parent.
+  /// The block as one that may be changed: itself when it is provisional, else a copy of it.
+  ///
+  /// The caller stores the returned reference in the parent.
   package func mutable(_ reference: BlockReference) -> BlockReference {
     if reference.isProvisional { return reference }
     let source = reader.pointer(reference)
@@ -78,8 +81,10 @@ package final class BlockEditor {
     return arena.table[Int(truncatingIfNeeded: reference.rawValue & 0xffff_ffff)]
   }
 
-  /// Gives a provisional block another payload size. Content is kept up to the smaller size, the rest
-  /// is zero; the reference stays. Pointers to the block are invalid afterwards.
+  /// Gives a provisional block another payload size.
+  ///
+  /// Content is kept up to the smaller size, the rest is zero; the reference stays. Pointers to the
+  /// block are invalid afterwards.
   package func resize(_ reference: BlockReference, payloadBytes: Int) {
     let old = pointer(reference)
     let oldLength = BlockHeader.blockLength(old)
@@ -124,8 +129,10 @@ package final class BlockEditor {
     free(reference)
   }
 
-  /// Says that nothing under this provisional block will change again in this transaction, so that a
-  /// large transaction can write it out early. The caller stores the returned reference instead.
+  /// Says that nothing under this provisional block will change again in this transaction, so that
+  /// a large transaction can write it out early.
+  ///
+  /// The caller stores the returned reference instead.
   package func seal(_ reference: BlockReference) -> BlockReference {
     guard reference.isProvisional, let placer else { return reference }
     return placer(reference)
@@ -143,8 +150,10 @@ package final class BlockEditor {
   }
 }
 
-/// Memory of provisional blocks: chunks filled from the front, and a table from number to pointer whose
-/// address never changes, so that readers can hold it. Reused by one transaction after another.
+/// Memory of provisional blocks: chunks filled from the front, and a table from number to pointer
+/// whose address never changes, so that readers can hold it.
+///
+/// Reused by one transaction after another.
 @usableFromInline
 package final class ProvisionalArena: @unchecked Sendable {
   // @unchecked: used by one write transaction at a time; the write lock hands it on.

@@ -11,7 +11,9 @@
 // without knowing what it means. Kinds below 16 are Storage's own.
 internal import Platform
 
-/// What a block holds. The top bit says that its payload starts with references.
+/// What a block holds.
+///
+/// The top bit says that its payload starts with references.
 @frozen @usableFromInline
 package struct BlockKind: Hashable, Sendable, RawRepresentable {
   @usableFromInline package let rawValue: UInt8
@@ -71,7 +73,9 @@ package enum BlockHeader {
   }
 
   /// Reference number `index` of a node block.
-  @inlinable package static func reference(_ block: UnsafeRawPointer, _ index: Int) -> BlockReference {
+  @inlinable package static func reference(_ block: UnsafeRawPointer, _ index: Int)
+    -> BlockReference
+  {
     BlockReference(
       rawValue: UInt64(
         littleEndian: block.load(fromByteOffset: length &+ index &* 8, as: UInt64.self)))

@@ -16,7 +16,9 @@ package struct BlockReader: @unchecked Sendable {
   @usableFromInline let verified: UnsafeMutablePointer<Atomic<UInt64>>
   /// Pointers of the running transaction's provisional blocks, by number.
   @usableFromInline let provisional: UnsafePointer<UnsafeMutableRawPointer>?
-  /// Verifies on first touch. Kept alive by whoever keeps the mapping alive.
+  /// Verifies on first touch.
+  ///
+  /// Kept alive by whoever keeps the mapping alive.
   @usableFromInline let verifier: Unmanaged<BlockVerifier>
 
   package init(
@@ -56,14 +58,18 @@ package struct BlockReader: @unchecked Sendable {
     return base + Int(reference.rawValue)
   }
 
-  /// Verifies a block without stopping. Used where damage has to become a typed error.
+  /// Verifies a block without stopping.
+  ///
+  /// Used where damage has to become a typed error.
   package func verify(_ reference: BlockReference) throws(StorageError) {
     if reference.isProvisional { return }
     try verifier.takeUnretainedValue().verify(reference)
   }
 }
 
-/// Checks blocks at their first touch. Storage's mapping is the real one.
+/// Checks blocks at their first touch.
+///
+/// Storage's mapping is the real one.
 @usableFromInline
 package class BlockVerifier: @unchecked Sendable {
   // @unchecked: subclasses hold immutable or atomic state only.

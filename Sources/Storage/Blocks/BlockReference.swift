@@ -1,7 +1,9 @@
 // The numbers that name things in a file: places of blocks and versions.
 
-/// Where a block is: its offset in the file, a multiple of 16. Inside a write transaction a block that
-/// has no place yet has a provisional reference (top bit set); commits replace it by an offset.
+/// Where a block is: its offset in the file, a multiple of 16.
+///
+/// Inside a write transaction a block that has no place yet has a provisional reference (top bit
+/// set); commits replace it by an offset.
 @frozen @usableFromInline
 package struct BlockReference: Hashable, Comparable, Sendable, CustomStringConvertible {
   @usableFromInline package let rawValue: UInt64
@@ -27,7 +29,9 @@ package struct BlockReference: Hashable, Comparable, Sendable, CustomStringConve
   }
 }
 
-/// Number of a committed state. Grows with every commit; a number names one state only, for ever.
+/// Number of a committed state.
+///
+/// Grows with every commit; a number names one state only, for ever.
 @frozen @usableFromInline
 package struct Version: Hashable, Comparable, Sendable, CustomStringConvertible {
   @usableFromInline package let rawValue: UInt64

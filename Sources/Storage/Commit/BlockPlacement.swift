@@ -108,7 +108,9 @@ extension Store {
   func openRun(
     rest: Int, next: Int, _ transaction: WriteTransaction, _ placement: inout Placement
   ) throws(StorageError) {
-    if !placement.filling.isEmpty, !isHomeFilling(placement) { returnRest(of: placement, transaction) }
+    if !placement.filling.isEmpty, !isHomeFilling(placement) {
+      returnRest(of: placement, transaction)
+    }
     var wanted = rest
     while true {
       if let hole = writer!.free.bestFit(UInt64(wanted), below: writer!.shrinkThreshold) {

@@ -82,7 +82,9 @@ extension Store {
       publish: { publish($0) })
   }
 
-  /// One fdatasync. A failure is final for every process: nobody can know what reached the disk.
+  /// One fdatasync.
+  ///
+  /// A failure is final for every process: nobody can know what reached the disk.
   func synchronizeOrLatch() throws(StorageError) {
     do throws(SystemError) {
       try file.synchronize()

@@ -68,7 +68,9 @@ final class CommitPipeline: Sendable {
   func stop() { state.withLock { $0 = State() } }
 
   /// Opens a group for the next commit or joins the open one, which then stays open until
-  /// `didWrite` or `didFail`. Write lock only.
+  /// `didWrite` or `didFail`.
+  ///
+  /// Write lock only.
   func join(foreignHome: Int?) throws(StorageError) -> Group {
     try state.withLock { (state) throws(StorageError) -> Group in
       if let failure = state.failure { throw failure }

@@ -76,12 +76,19 @@ extension Store {
       if queue.hasWaiters { return }
       // Beginning a transaction cuts what the last one has made free.
       let transaction = try beginWrite()
-      while writer!.reclaim(durable: newestVersion, maximum: Store.reclaimMaximum) {
-        if queue.hasWaiters { break }
+      do throws(StorageError) {
+        let durable = try updatePins()
+        while writer!.reclaim(durable: durable, maximum: Store.reclaimMaximum) {
+          if queue.hasWaiters { break }
+        }
+      } catch {
+        transaction.cancel()
+        throw error
       }
       writer!.commitsSinceThreshold = 16
       writer!.updateShrinkThreshold()
-      let excess = Int(writer!.fileLength - min(writer!.shrinkThreshold ?? .max, writer!.fileLength))
+      let excess = Int(
+        writer!.fileLength - min(writer!.shrinkThreshold ?? .max, writer!.fileLength))
       let rest = allowance ?? 2 * excess
       let moved = moveBlocksWhileIdle(transaction, budget: min(rest, Store.idleBudget))
       allowance = rest - moved

@@ -5,7 +5,9 @@ internal import Glibc
 internal import Platform
 
 extension Store {
-  /// The journal as the new record will state it. Adds blocks that the journal gives up to `dead`.
+  /// The journal as the new record will state it.
+  ///
+  /// Adds blocks that the journal gives up to `dead`.
   func recordSpace(
     _ transaction: WriteTransaction, dead: inout [BlockEditor.DeadBlock],
     into placement: inout Placement
@@ -52,8 +54,9 @@ extension Store {
     return journal
   }
 
-  /// Journal blocks hang on no tree, so moving them means writing a checkpoint. Worth it once the
-  /// deltas are due anyway or nothing else is written.
+  /// Journal blocks hang on no tree, so moving them means writing a checkpoint.
+  ///
+  /// Worth it once the deltas are due anyway or nothing else is written.
   var isJournalTooHigh: Bool {
     guard let threshold = writer!.shrinkThreshold else { return false }
     return writer!.journal.blocks.contains { $0.reference.rawValue >= threshold }

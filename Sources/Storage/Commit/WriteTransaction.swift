@@ -3,8 +3,10 @@
 // Commit.swift; policy for space is in WriterState.
 internal import Platform
 
-/// A running write transaction. Not Sendable: it belongs to the Realm that began it, though that
-/// Realm may continue it on another thread.
+/// A running write transaction.
+///
+/// Not Sendable: it belongs to the Realm that began it, though that Realm may continue it on
+/// another thread.
 package final class WriteTransaction {
   package let store: Store
   /// Changed blocks, and reading of base version and own changes.
@@ -13,7 +15,9 @@ package final class WriteTransaction {
   package let base: Snapshot
   /// The number that this commit will have.
   package let version: Version
-  /// The root of the new version; starts as the base's. Assign it before `commit`.
+  /// The root of the new version; starts as the base's.
+  ///
+  /// Assign it before `commit`.
   package var root: BlockReference
 
   /// Runs taken from free space by this transaction.
@@ -39,7 +43,9 @@ package final class WriteTransaction {
   /// Whether the transaction is still open.
   package var isOpen: Bool { !isFinished }
 
-  /// Makes the changes a version. Durable on return, unless the store promises less.
+  /// Makes the changes a version.
+  ///
+  /// Durable on return, unless the store promises less.
   ///
   /// - Returns: the new version, pinned; the base when nothing was changed.
   /// - Throws: any error of the disk; nothing of the transaction is then in the file.

@@ -12,16 +12,24 @@ extension Store {
       lockFile.committed == DurableHead(version: newest.version, home: newest.home)
       && !lockFile.wasHeldByAnother
     if !writer!.isLoaded || !isOurs { try takeOver() }
-    try updatePins()
-    _ = writer!.reclaim(durable: newestVersion, maximum: Self.reclaimMaximum)
+    let durable = try updatePins()
+    _ = writer!.reclaim(durable: durable, maximum: Self.reclaimMaximum)
     try cutTail()
   }
 
-  func updatePins() throws(StorageError) {
+  /// Learns which pins came and went, here and in other processes.
+  ///
+  /// - Returns: the version up to which dead blocks may be judged by these pins: the durable head as it
+  ///   was before the pins were looked at. A reader confirms its pin by the head, so a newer head could
+  ///   hide one.
+  func updatePins() throws(StorageError) -> Version {
+    let head = newestVersion
     snapshots.drain { added, removed in writer!.updatePins(added: added, removed: removed) }
-    if let versions = try lockFile.foreignPins(since: &foreignPinState, reapNow: false) {
-      writer!.updateForeignPins(versions)
+    guard let versions = try lockFile.foreignPins(since: &foreignPinState) else {
+      return min(head, foreignPinState.everythingSince ?? head)
     }
+    writer!.updateForeignPins(versions)
+    return min(head, foreignPinState.head.version, foreignPinState.everythingSince ?? head)
   }
 
   /// Continues from the newest record in the file, durable or not: its blocks were all written before

@@ -12,7 +12,9 @@ struct WriterState {
     let death: Version
   }
 
-  /// The newest committed version, durable or not. The next transaction builds on it.
+  /// The newest committed version, durable or not.
+  ///
+  /// The next transaction builds on it.
   var newest: CommittedVersion
   /// The highest version number ever given out.
   var lastNumber: Version
@@ -42,7 +44,10 @@ struct WriterState {
   /// Bytes written to the file by this process.
   var writtenBytes: UInt64 = 0
 
-  init(newest: CommittedVersion, lastNumber: Version, fileLength: UInt64, homes: [UInt64], commits: UInt64) {
+  init(
+    newest: CommittedVersion, lastNumber: Version, fileLength: UInt64, homes: [UInt64],
+    commits: UInt64
+  ) {
     self.newest = newest
     self.lastNumber = lastNumber
     self.fileLength = fileLength

@@ -16,6 +16,12 @@ package struct ForeignPinState: Sendable {
   package private(set) var added: [Version] = []
   package private(set) var removed: [Version] = []
 
+  /// The head before the last call looked at any pin.
+  ///
+  /// Below it, and only there, what the call said of the pins holds: a reader may pin the head
+  /// itself at any moment. So what is dead may be freed if it died at this version or before.
+  package fileprivate(set) var head = DurableHead.unknown
+
   /// A bit for each slot with an entry in `mirrors`.
   fileprivate private(set) var known: UInt64 = 0
   fileprivate var isStarted = false
@@ -146,8 +152,8 @@ extension LockFile {
   /// The versions that other live processes pin, in order, each once; nil when that is what the
   /// last call with this state gave.
   ///
-  /// Holds for versions below a head that was read *before* the call: a reader may pin the head
-  /// itself at any moment. `state.everythingSince` belongs to the answer. Write lock only.
+  /// Holds for versions below `state.head`, which each call sets; a head that is read later is too
+  /// new. `state.everythingSince` belongs to the answer. Write lock only.
   /// - Parameter reapNow: gives a list in any case, and looks for dead processes now; otherwise
   ///   that is done every 20 ms.
   /// - Throws: `incompatibleLockFile` when the table was damaged from outside.
@@ -156,6 +162,8 @@ extension LockFile {
   package func foreignPins(
     since state: inout ForeignPinState, reapNow: Bool = false
   ) throws(StorageError) -> [Version]? {
+    // Before any other load: see PinRegion.publish.
+    state.head = head
     if otherLiveSlots == 0, state.known == 0, state.isStarted { return reapNow ? [] : nil }
     guard let table else {
       state.isStarted = true

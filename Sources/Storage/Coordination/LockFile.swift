@@ -33,9 +33,9 @@ package final class LockFile: @unchecked Sendable {
   var isWriter = false
   /// Write lock only: the ticket with which the lock was got; 0 without one.
   var heldTicket: UInt64 = 0
-  /// Write lock only: another process has had the lock since this one last released it, or nobody
-  /// yet.
-  package var wasHeldByAnother = true
+  /// Write lock only: another process has had the lock, or nobody yet, since this one last called
+  /// `publishCommitted`.
+  package private(set) var wasHeldByAnother = true
 
   /// Table lock held, unless private.
   init(table: LockTable?, slot: Int, isFirstOpener: Bool, path: String, clock: any Clock) {
@@ -119,12 +119,13 @@ package final class LockFile: @unchecked Sendable {
     DurableHead(rawValue: words[HeaderWord.committed].load(ordering: .acquiring))
   }
 
-  /// Notes the newest written version.
+  /// Notes the newest written version, which this process knows all about.
   ///
   /// Write lock only.
   package func publishCommitted(version: Version, home: Int) {
     words[HeaderWord.committed].store(
       DurableHead(version: version, home: home).rawValue, ordering: .releasing)
+    wasHeldByAnother = false
   }
 
   // MARK: - Failed syncs
@@ -208,8 +209,9 @@ package final class LockFile: @unchecked Sendable {
   func noteWriter() {
     isWriter = true
     // Relaxed: the write lock orders it.
-    wasHeldByAnother =
-      words[HeaderWord.lastWriter].exchange(number, ordering: .relaxed) != number
+    if words[HeaderWord.lastWriter].exchange(number, ordering: .relaxed) != number {
+      wasHeldByAnother = true
+    }
   }
 
   private var isForked: Bool { forkGeneration != generation }

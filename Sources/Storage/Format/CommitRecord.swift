@@ -33,7 +33,9 @@ struct CommitRecord: Equatable, Sendable {
   var commits: UInt64
   /// Hash over all bytes of the extents, in order; 0 when there are none.
   var contentHash: UInt64
-  /// What the group wrote besides the record. Empty when it was synced before the record was written.
+  /// What the group wrote besides the record.
+  ///
+  /// Empty when it was synced before the record was written.
   var extents: [Extent]
   /// Encoded space deltas since the newest log block.
   var deltas: [UInt8]
@@ -74,7 +76,8 @@ struct CommitRecord: Equatable, Sendable {
   }
 
   /// The record at the start of a home, or nil when there is no sound one.
-  static func decode(_ buffer: UnsafeRawBufferPointer, salt: UInt64, home: UInt64) -> CommitRecord? {
+  static func decode(_ buffer: UnsafeRawBufferPointer, salt: UInt64, home: UInt64) -> CommitRecord?
+  {
     guard buffer.count >= fixedLength, buffer.value(UInt64.self, at: 0) == mark else { return nil }
     let length = Int(buffer.value(UInt32.self, at: 16))
     guard length >= fixedLength, length <= min(lengthMax, buffer.count),
@@ -111,7 +114,8 @@ struct CommitRecord: Equatable, Sendable {
   }
 
   /// Continues a content hash over the bytes of one more extent.
-  static func hash(_ previous: UInt64, _ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt64 {
+  static func hash(_ previous: UInt64, _ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt64
+  {
     hash64(bytes.baseAddress!, count: bytes.count, seed: previous ^ offset)
   }
 }

@@ -18,7 +18,9 @@ package struct FileHeader: Equatable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
     /// The file is written without syncs since the boot that the header names.
     package static let unsynced = Flags(rawValue: 1)
-    /// Blocks never share a page with older ones. Reserved; not written by this version.
+    /// Blocks never share a page with older ones.
+    ///
+    /// Reserved; not written by this version.
     package static let pageSafe = Flags(rawValue: 2)
   }
 
@@ -41,8 +43,9 @@ package struct FileHeader: Equatable, Sendable {
   var flags: Flags = []
   var bootIdentifier: UInt64 = 0
   var homes: [UInt64] = homePages.map { UInt64($0 * pageLength) }
-  /// A version known to be durable when the file was last closed; 0 for none. An opening that cannot
-  /// find it has found damage.
+  /// A version known to be durable when the file was last closed; 0 for none.
+  ///
+  /// An opening that cannot find it has found damage.
   var durableMark: UInt64 = 0
 
   init(identifierHigh: UInt64, identifierLow: UInt64, salt: UInt64) {
@@ -72,7 +75,9 @@ package struct FileHeader: Equatable, Sendable {
     return bytes
   }
 
-  /// What one copy says. Nil: the copy is not sound.
+  /// What one copy says.
+  ///
+  /// Nil: the copy is not sound.
   private static func decode(_ buffer: UnsafeRawBufferPointer) -> FileHeader? {
     guard buffer.count >= encodedLength, buffer.prefix(8).elementsEqual(magic),
       buffer.value(UInt64.self, at: 248) == hash64(buffer.baseAddress!, count: 248, seed: 0)

@@ -18,15 +18,18 @@ extension Store {
         registry.inMemory[identifier] = WeakStore(store: store)
         return store
       }
-      let file = try openFile(options)
-      let identity = try converting { () throws(SystemError) in try file.identity() }
-      if let store = registry.byFile[identity]?.store {
-        try store.checkSettings(options)
+      while true {
+        let file = try openFile(options)
+        let identity = try converting { () throws(SystemError) in try file.identity() }
+        if let store = registry.byFile[identity]?.store {
+          try store.checkSettings(options)
+          return store
+        }
+        // Nil: another process deleted the file meanwhile; the next turn sees what is there now.
+        guard let store = try openStore(file, identity, options) else { continue }
+        registry.byFile[identity] = WeakStore(store: store)
         return store
       }
-      let store = try openStore(file, identity, options)
-      registry.byFile[identity] = WeakStore(store: store)
-      return store
     }
   }
 
@@ -101,7 +104,7 @@ extension Store {
 
   private static func openStore(
     _ file: any File, _ identity: FileIdentity, _ options: StoreOptions
-  ) throws(StorageError) -> Store {
+  ) throws(StorageError) -> Store? {
     let path = options.path
     var header: FileHeader
     if try converting({ () throws(SystemError) in try file.length() }) == 0 {
@@ -110,17 +113,33 @@ extension Store {
     } else {
       header = try readHeader(file)
     }
-    let boot = systemBootIdentifier()
+    let boot = options.fileSystem.bootIdentifier
     let lockFile: LockFile
     if options.isReadOnly, !options.fileSystem.exists(path + ".lock") {
       lockFile = LockFile.makePrivate()
     } else {
-      lockFile = try LockFile.open(
-        dataPath: path, fileIdentifier: header.identifier, bootIdentifier: boot,
-        fileSystem: options.fileSystem)
+      do throws(StorageError) {
+        lockFile = try LockFile.open(
+          dataPath: path, fileIdentifier: header.identifier, bootIdentifier: boot,
+          fileSystem: options.fileSystem)
+      } catch {
+        // A reader who may not write the lock file reads one fixed version without a pin.
+        guard options.isReadOnly, case .permissionDenied = error else { throw error }
+        lockFile = LockFile.makePrivate()
+      }
     }
+    // Between opening the file and joining its lock file someone may have deleted both.
+    guard try isStill(file, identity, options) else { return nil }
     header = try agreeOnDurability(header, file, options, lockFile, boot)
     return try makeStore(options, file, identity, header, lockFile)
+  }
+
+  /// Whether the path still leads to the file that was opened.
+  private static func isStill(
+    _ file: any File, _ identity: FileIdentity, _ options: StoreOptions
+  ) throws(StorageError) -> Bool {
+    guard let again = try? options.fileSystem.open(options.path, []) else { return false }
+    return try converting { () throws(SystemError) in try again.identity() } == identity
   }
 
   static func readHeader(_ file: any File) throws(StorageError) -> FileHeader {
@@ -128,7 +147,9 @@ extension Store {
     var failure: SystemError?
     var count = 0
     pages.withUnsafeMutableBytes { buffer in
-      do throws(SystemError) { count = try file.read(into: buffer, at: 0) } catch { failure = error }
+      do throws(SystemError) { count = try file.read(into: buffer, at: 0) } catch {
+        failure = error
+      }
     }
     if let failure { throw .system(failure) }
     let path = file.path
@@ -176,7 +197,9 @@ extension Store {
       contentHash: 0, extents: [], deltas: [])
     var image = [UInt8](repeating: 0, count: Int(FileHeader.dataStart))
     let encoded = header.encoded()
-    for copy in FileHeader.copies { image.replaceSubrange(Int(copy)..<Int(copy) + encoded.count, with: encoded) }
+    for copy in FileHeader.copies {
+      image.replaceSubrange(Int(copy)..<Int(copy) + encoded.count, with: encoded)
+    }
     let home = Int(header.homes[0])
     let bytes = record.encoded(salt: header.salt, home: header.homes[0])!
     image.replaceSubrange(home..<home + bytes.count, with: bytes)
@@ -229,7 +252,8 @@ extension Store {
         if !isReadOnly { lockFile.clearSyncFailure() }
       }
       let record = newest.found.record
-      guard record.fileLength <= (try Store.converting { () throws(SystemError) in try file.length() })
+      guard
+        record.fileLength <= (try Store.converting { () throws(SystemError) in try file.length() })
       else {
         throw .notADatabase(path: path, reason: "it was truncated from outside")
       }
@@ -238,7 +262,7 @@ extension Store {
         record.version, root: record.root, mapping: mapping,
         createdAt: options.clock.nanoseconds(), owner: currentThreadDescription())
       // The pin counts only if the version was still the newest after it was published.
-      if isShared, lockFile.head != head { continue }
+      if lockFile.head != head { continue }
       let committed = CommittedVersion(snapshot: snapshot, home: newest.found.home)
       pipeline.start(at: committed)
       publish(committed)

@@ -13,7 +13,9 @@ struct RecordSearch {
   let file: any File
   let header: FileHeader
 
-  /// All sound records, newest first. What their extents hold is not looked at.
+  /// All sound records, newest first.
+  ///
+  /// What their extents hold is not looked at.
   func records() throws(StorageError) -> [FoundRecord] {
     var found: [FoundRecord] = []
     for (home, offset) in header.homes.enumerated() {

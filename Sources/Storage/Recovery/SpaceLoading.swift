@@ -40,7 +40,11 @@ extension Store {
           if HomeSpace.contains(run.offset) { homes.release(run) } else { free.free(run) }
         }
         for entry in checkpoint.kept {
-          if HomeSpace.contains(entry.run.offset) { homes.release(entry.run) } else { free.free(entry.run) }
+          if HomeSpace.contains(entry.run.offset) {
+            homes.release(entry.run)
+          } else {
+            free.free(entry.run)
+          }
           kept.insert(entry.run, death: entry.death)
         }
         if longest > checkpoint.fileLength {
@@ -87,13 +91,16 @@ extension Store {
 
   /// Takes the runs back that some pin still sees: dead, but not free.
   private func keepWhatPinsSee(_ kept: KeptRuns) throws(StorageError) {
+    // The head before the pins: see `updatePins`.
+    let durable = newestVersion
     snapshots.drain { _, _ in }
     writer!.updatePins(added: snapshots.pins, removed: [])
     if let versions = try lockFile.foreignPins(since: &foreignPinState, reapNow: true) {
       writer!.updateForeignPins(versions)
     }
-    let durable = newestVersion
-    guard writer!.pinnedVersions.contains(where: { $0 < durable }) else { return }
+    guard writer!.pinnedVersions.contains(where: { $0 < durable })
+        || foreignPinState.everythingSince != nil
+    else { return }
     for (run, death) in kept.runs where run.end <= writer!.fileLength {
       var offset = run.offset
       while offset < run.end {
@@ -102,12 +109,29 @@ extension Store {
         let length = BlockHeader.blockLength(block)
         let part = Run(offset: offset, length: UInt64(length))
         guard part.end <= run.end else { break }
-        if writer!.dead.insert(run: part, birth: BlockHeader.birth(block), death: death) {
-          if HomeSpace.contains(offset) { writer!.homes.take(part) } else { writer!.free.take(part) }
+        let isHidden = foreignPinState.everythingSince.map { death > $0 } ?? false
+        if isHidden {
+          // A process could not publish all its pins: what died since stays until it can.
+          retake(part)
+          writer!.pending.append(
+            WriterState.Pending(
+              block: BlockEditor.DeadBlock(
+                reference: reference, length: length, birth: BlockHeader.birth(block)),
+              death: death))
+        } else if writer!.dead.insert(run: part, birth: BlockHeader.birth(block), death: death) {
+          if HomeSpace.contains(offset) {
+            writer!.homes.take(part)
+          } else {
+            writer!.free.take(part)
+          }
         }
         offset += UInt64(length)
       }
     }
+  }
+
+  private func retake(_ run: Run) {
+    if HomeSpace.contains(run.offset) { writer!.homes.take(run) } else { writer!.free.take(run) }
   }
 
   /// The bytes of a chain of journal blocks, oldest first.

@@ -12,7 +12,9 @@ final class NewestSnapshot: Sendable {
 
   private let current = Atomic<UInt>(0)
   private let slots: SlotWords
-  /// Old snapshots that a slot still announced when they were replaced. Publisher only.
+  /// Old snapshots that a slot still announced when they were replaced.
+  ///
+  /// Publisher only.
   private let waiting = Mutex<[UInt]>([])
 
   init() { slots = SlotWords(count: Self.slotCount * Self.wordsPerSlot) }
@@ -49,7 +51,9 @@ final class NewestSnapshot: Sendable {
     }
   }
 
-  /// Replaces the newest snapshot. One caller at a time.
+  /// Replaces the newest snapshot.
+  ///
+  /// One caller at a time.
   func store(_ snapshot: Snapshot?) {
     let pointer = snapshot.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0
     let old = current.exchange(pointer, ordering: .sequentiallyConsistent)
@@ -65,7 +69,8 @@ final class NewestSnapshot: Sendable {
 
   private func isAnnounced(_ pointer: UInt) -> Bool {
     for index in 0..<Self.slotCount
-    where slots[index * Self.wordsPerSlot].pointee.load(ordering: .sequentiallyConsistent) == pointer
+    where slots[index * Self.wordsPerSlot].pointee.load(ordering: .sequentiallyConsistent)
+      == pointer
     {
       return true
     }
@@ -109,7 +114,9 @@ extension [UInt] {
   fileprivate func partitioned(_ isKept: (UInt) -> Bool) -> (kept: [UInt], other: [UInt]) {
     var kept: [UInt] = []
     var other: [UInt] = []
-    for element in self { if isKept(element) { kept.append(element) } else { other.append(element) } }
+    for element in self {
+      if isKept(element) { kept.append(element) } else { other.append(element) }
+    }
     return (kept, other)
   }
 }

@@ -12,7 +12,9 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   let salt: UInt64
   private let bits: AnonymousMemory
   private let verified: UnsafeMutablePointer<Atomic<UInt64>>
-  /// Bytes below this are inside the file. Only grows, except when the writer cuts the file.
+  /// Bytes below this are inside the file.
+  ///
+  /// Only grows, except when the writer cuts the file.
   private let knownLength: Atomic<UInt64>
 
   /// Bytes to map for a file of this length: room for it to grow eightfold without a new mapping.
@@ -32,7 +34,9 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     super.init()
   }
 
-  /// A reader on this mapping. The caller keeps the mapping alive.
+  /// A reader on this mapping.
+  ///
+  /// The caller keeps the mapping alive.
   var reader: BlockReader {
     BlockReader(
       base: UnsafeRawPointer(mapping.base), limit: UInt64(mapping.length), verified: verified,

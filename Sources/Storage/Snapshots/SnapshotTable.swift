@@ -31,7 +31,9 @@ final class SnapshotTable: Sendable {
   /// The newest published snapshot, retained.
   func pinNewest() -> Snapshot? { newest.load() }
 
-  /// Makes a snapshot the newest one. Publishers are serialised by the commit pipeline.
+  /// Makes a snapshot the newest one.
+  ///
+  /// Publishers are serialised by the commit pipeline.
   func publish(_ snapshot: Snapshot) { newest.store(snapshot) }
 
   /// Forgets the newest one, so that the store can go.

@@ -9,7 +9,9 @@
 // of released pins wait in `released` until `collect` gets to them; their blocks are freed late, never
 // early.
 
-/// Dead blocks by the newest pin that sees them. Owned by whoever holds the write lock.
+/// Dead blocks by the newest pin that sees them.
+///
+/// Owned by whoever holds the write lock.
 package struct DeadBlocks: Sendable {
   private static let none: Int32 = -1
 
@@ -152,7 +154,9 @@ package struct DeadBlocks: Sendable {
     return top
   }
 
-  /// Removes the top: its children are melded in pairs, then into one. No recursion: chains are long.
+  /// Removes the top: its children are melded in pairs, then into one.
+  ///
+  /// No recursion: chains are long.
   private mutating func pop(_ root: Int32) -> Int32 {
     var pairs = Self.none
     var next = nodes[Int(root)].child

@@ -215,7 +215,9 @@ package struct FreeSpace: Sendable {
     var sum: UInt64 = 0
     var number = 0
     for (region, entries) in regions.enumerated() {
-      if entries.isEmpty == occupied.contains(region) { findings.append("region \(region) is misfiled") }
+      if entries.isEmpty == occupied.contains(region) {
+        findings.append("region \(region) is misfiled")
+      }
       for entry in entries {
         let run = entry.run
         if run.offset < previousEnd || (run.offset == previousEnd && number > 0) {

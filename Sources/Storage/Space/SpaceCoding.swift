@@ -24,7 +24,9 @@ package struct SpaceDelta: Equatable, Sendable {
   /// No encoding is longer.
   package var encodedLengthMax: Int { 24 + 12 * (taken.count + dead.count) }
 
-  /// Adds the encoding. Adjacent runs become one.
+  /// Adds the encoding.
+  ///
+  /// Adjacent runs become one.
   package func append(to bytes: inout [UInt8]) {
     bytes.appendVariableLength(version.rawValue)
     bytes.appendRuns(taken)

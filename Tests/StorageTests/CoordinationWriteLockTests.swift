@@ -1,0 +1,171 @@
+// The write lock between processes: one holder, in the order of arrival, free when its holder dies.
+internal import Glibc
+internal import Platform
+internal import Storage
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+
+@Suite struct CoordinationWriteLockTests {
+  let fixture = LockFixture()
+
+  @Test func oneAtATime() throws {
+    let first = try fixture.open()
+    let second = try fixture.open()
+    #expect(try first.tryAcquireWriteLock())
+    #expect(first.wasHeldByAnother)
+    #expect(try !second.tryAcquireWriteLock())
+    first.publishCommitted(version: Version(1), home: 0)
+    #expect(!first.wasHeldByAnother)
+    first.releaseWriteLock()
+    try first.acquireWriteLock()
+    #expect(!first.wasHeldByAnother)
+    first.releaseWriteLock()
+    try second.acquireWriteLock()
+    #expect(second.wasHeldByAnother)
+    second.releaseWriteLock()
+    try first.acquireWriteLock()
+    #expect(first.wasHeldByAnother)
+    first.releaseWriteLock()
+    // A new opening is another one, though it gets the same slot.
+    second.close()
+    let third = try fixture.open()
+    try third.acquireWriteLock()
+    #expect(third.wasHeldByAnother)
+    third.releaseWriteLock()
+  }
+
+  @Test func waitersAreCountedAndServedInOrder() throws {
+    let holder = try fixture.open()
+    try holder.acquireWriteLock()
+    #expect(!holder.otherProcessesWait)
+    let order = Monitor<[Int]>([])
+    var threads: [Thread] = []
+    for number in 1...6 {
+      let waiter = try fixture.open()
+      threads.append(
+        Thread.start(name: "waiter") {
+          do {
+            try waiter.acquireWriteLock()
+          } catch {
+            Issue.record(error)
+            return
+          }
+          order.withLock { $0.append(number) }
+          waiter.releaseWriteLock()
+        })
+      try fixture.waitForTicket(UInt64(number))
+      #expect(holder.otherProcessesWait)
+    }
+    // The holder must not pass those who wait.
+    holder.releaseWriteLock()
+    try holder.acquireWriteLock()
+    let served = order.withLock { $0 }
+    #expect(served == [1, 2, 3, 4, 5, 6])
+    #expect(!holder.otherProcessesWait)
+    holder.releaseWriteLock()
+    threads.forEach { $0.join() }
+  }
+
+  @Test func triesDoNotPassThoseWhoWait() throws {
+    let holder = try fixture.open()
+    let waiter = try fixture.open()
+    let third = try fixture.open()
+    try holder.acquireWriteLock()
+    let isServed = Monitor(false)
+    let mayRelease = Monitor(false)
+    let thread = Thread.start(name: "waiter") {
+      try? waiter.acquireWriteLock()
+      isServed.withLock { $0 = true }
+      isServed.notifyAll()
+      mayRelease.wait(until: { $0 }, then: { _ in })
+      waiter.releaseWriteLock()
+    }
+    while !third.otherProcessesWait { sched_yield() }
+    #expect(try !third.tryAcquireWriteLock())
+    holder.releaseWriteLock()
+    isServed.wait(until: { $0 }, then: { _ in })
+    #expect(try !third.tryAcquireWriteLock())
+    mayRelease.withLock { $0 = true }
+    mayRelease.notifyAll()
+    thread.join()
+    #expect(try third.tryAcquireWriteLock())
+    third.releaseWriteLock()
+  }
+
+  @Test func theLockOfTheDeadIsFree() throws {
+    let (holder, process) = try fixture.openMortal()
+    let waiter = try fixture.open()
+    try holder.acquireWriteLock()
+    let thread = Thread.start(name: "waiter") {
+      do { try waiter.acquireWriteLock() } catch { Issue.record(error) }
+    }
+    try fixture.waitForTicket(1)
+    process.kill()
+    thread.join()
+    #expect(waiter.wasHeldByAnother)
+    waiter.releaseWriteLock()
+  }
+
+  @Test func aDeadWaiterIsPassed() throws {
+    let holder = try fixture.open()
+    let (dead, process) = try fixture.openMortal()
+    let waiter = try fixture.open()
+    try holder.acquireWriteLock()
+    let first = Thread.start(name: "dead") { try? dead.acquireWriteLock() }
+    try fixture.waitForTicket(1)
+    let second = Thread.start(name: "waiter") {
+      do {
+        try waiter.acquireWriteLock()
+        waiter.releaseWriteLock()
+      } catch {
+        Issue.record(error)
+      }
+    }
+    try fixture.waitForTicket(2)
+    process.kill()
+    holder.releaseWriteLock()
+    second.join()
+    first.join()
+    // Nobody waits, once the dead are looked for.
+    var state = ForeignPinState()
+    _ = try holder.foreignPins(since: &state, reapNow: true)
+    #expect(!holder.otherProcessesWait)
+    #expect(try holder.tryAcquireWriteLock())
+    holder.releaseWriteLock()
+  }
+
+  /// That nobody passes a waiter is `waitersAreCountedAndServedInOrder`; here, that all get on.
+  @Test func manyExcludeEachOther() throws {
+    let openings = try (0..<4).map { _ in try fixture.open() }
+    let turns = 300
+    let inside = Atomic<Int>(0)
+    let violations = Atomic<Int>(0)
+    // All of them queue before the first one goes.
+    let holder = try fixture.open()
+    try holder.acquireWriteLock()
+    let threads = openings.map { opening in
+      Thread.start(name: "writer") {
+        do {
+          for _ in 0..<turns {
+            try opening.acquireWriteLock()
+            let before = inside.add(1, ordering: .relaxed).oldValue
+            if before != 0 { violations.add(1, ordering: .relaxed) }
+            // Not atomic: a load and a store.
+            let committed = opening.committed.version
+            opening.publishCommitted(version: committed.next, home: 0)
+            inside.subtract(1, ordering: .relaxed)
+            opening.releaseWriteLock()
+          }
+        } catch {
+          Issue.record(error)
+        }
+      }
+    }
+    for ticket in 1...4 { try fixture.waitForTicket(UInt64(ticket)) }
+    holder.releaseWriteLock()
+    threads.forEach { $0.join() }
+    #expect(violations.load(ordering: .relaxed) == 0)
+    #expect(holder.committed.version == Version(UInt64(4 * turns)))
+  }
+}
