@@ -4,6 +4,10 @@
 package import Storage
 internal import Trees
 
+#if PLANTED_BUGS
+  internal import Platform
+#endif
+
 /// The object layer of a running write transaction.
 package final class GroupTransaction {
   let editor: BlockEditor
@@ -106,6 +110,9 @@ package final class GroupTransaction {
 
   /// Sets a packed value; nil is null.
   package func setInteger(_ table: StoredTable, _ key: ObjectKey, _ column: Int, _ value: Int64?) {
+    #if PLANTED_BUGS
+      if PlantedBug.dropChange.strikes(everyCalls: 500) { return }
+    #endif
     let (cluster, row) = mutableRow(table, key, column)
     let leaf = BlockHeader.reference(editor.pointer(cluster), column)
     let new =

@@ -96,6 +96,10 @@ extension Store {
 
   /// Makes a version visible to all readers, unless a newer one already is.
   func publish(_ committed: CommittedVersion) {
+    #if PLANTED_BUGS
+      var committed = committed
+      if PlantedBug.publishLate.isActive { committed = latePublication.exchange(committed) }
+    #endif
     publishing.withLock { _ in
       if let newest = snapshots.pinNewest(), newest.version >= committed.version { return }
       snapshots.publish(committed.snapshot)
