@@ -9,7 +9,9 @@ func rawLimits(_ report: inout Report) throws {
   let file = try LinuxFileSystem().open(folder.path + "/raw", [.writable, .create])
   let pages = 16_384
   let page = [UInt8](repeating: 1, count: 4096)
-  for index in 0..<pages { try page.withUnsafeBytes { try file.write($0, at: UInt64(index * 4096)) } }
+  for index in 0..<pages {
+    try page.withUnsafeBytes { try file.write($0, at: UInt64(index * 4096)) }
+  }
   try file.synchronize()
   var random = RandomGenerator(seed: 1)
   try report.latency(
@@ -57,7 +59,9 @@ func snapshotSpike(_ report: inout Report) throws {
 func recordSpike(_ report: inout Report) throws {
   let file = try LinuxFileSystem().open(folder.path + "/homes", [.writable, .create])
   let page = [UInt8](repeating: 1, count: 4096)
-  for index in 0..<4096 { try page.withUnsafeBytes { try file.write($0, at: UInt64(index * 4096)) } }
+  for index in 0..<4096 {
+    try page.withUnsafeBytes { try file.write($0, at: UInt64(index * 4096)) }
+  }
   try file.synchronize()
   var random = RandomGenerator(seed: 2)
   for (name, pages) in [("record-home-and-cold-unit", 2), ("and-header-page", 3)] {

@@ -98,7 +98,10 @@ import Testing
   @Test func foldersAreNotChecked() throws {
     #expect(throws: UsageError.self) { try tool("check \(folder.path)") }
     try "{}".write(toFile: folder.path + "/run.json", atomically: true, encoding: .utf8)
-    #expect(throws: UsageError("check: '\(folder.path)' holds no history (history.jsonl) that could be verified")) {
+    #expect(
+      throws: UsageError(
+        "check: '\(folder.path)' holds no history (history.jsonl) that could be verified")
+    ) {
       try tool("check \(folder.path)")
     }
   }
