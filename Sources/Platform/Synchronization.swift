@@ -107,5 +107,8 @@ package struct Thread: @unchecked Sendable {
     return Thread(handle: handle)
   }
 
+  /// Lets the thread end by itself.
+  package func detach() { pthread_detach(handle) }
+
   package func join() { pthread_join(handle, nil) }
 }

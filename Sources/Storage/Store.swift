@@ -73,6 +73,9 @@ package final class Store: @unchecked Sendable {
   let publishing = Monitor(())
   let maintenance = MaintenanceState()
   private let limit: Atomic<UInt64>
+  #if PLANTED_BUGS
+    let latePublication = LatePublication()
+  #endif
 
   init(
     options: StoreOptions, file: any File, identity: FileIdentity, header: FileHeader,
@@ -121,6 +124,11 @@ package final class Store: @unchecked Sendable {
   package func pinNewest() throws(StorageError) -> Snapshot {
     while true {
       let newest = newestVersion
+      #if PLANTED_BUGS
+        if PlantedBug.staleSnapshot.strikes(everyCalls: 50), let stale = snapshots.stale {
+          return stale
+        }
+      #endif
       if let snapshot = snapshots.pinNewest(), snapshot.version >= newest { return snapshot }
       try adoptPublished()
     }
@@ -168,6 +176,9 @@ package final class Store: @unchecked Sendable {
     }
   }
 
+  /// Blocks until so many threads wait for the write lock; for tests.
+  package func waitForQueuedWriters(_ count: Int) { queue.waitForWaiters(count) }
+
   /// Hands the write lock on: to the next thread, or to other processes when none waits here or this
   /// process has had it for 10 ms.
   func leaveWriteLock() {
@@ -182,3 +193,18 @@ package final class Store: @unchecked Sendable {
     queue.release()
   }
 }
+
+#if PLANTED_BUGS
+  /// Holds a commit back until the next one, for the planted bug of that name.
+  final class LatePublication: Sendable {
+    private let held = Monitor<CommittedVersion?>(nil)
+
+    func exchange(_ committed: CommittedVersion) -> CommittedVersion {
+      held.withLock { held in
+        let previous = held ?? committed
+        held = committed
+        return previous
+      }
+    }
+  }
+#endif

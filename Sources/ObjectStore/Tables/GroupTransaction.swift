@@ -4,6 +4,10 @@
 package import Storage
 internal import Trees
 
+#if PLANTED_BUGS
+  internal import Platform
+#endif
+
 /// The object layer of a running write transaction.
 ///
 /// Belongs to the transaction's Realm; never shared between threads.
@@ -133,6 +137,9 @@ package final class GroupTransaction {
   ///
   /// - Precondition: the object exists; nil only for an optional column.
   package func setInteger(_ table: StoredTable, _ key: ObjectKey, _ column: Int, _ value: Int64?) {
+    #if PLANTED_BUGS
+      if PlantedBug.dropChange.strikes(everyCalls: 500) { return }
+    #endif
     withTable(table) { tableEditor in
       let isOptional = table.optionalColumns[column] != 0
       if column == table.keyColumn {

@@ -96,6 +96,10 @@ extension Store {
 
   /// Makes a version visible to all readers, unless a newer one already is.
   func publish(_ committed: CommittedVersion) {
+    #if PLANTED_BUGS
+      var committed = committed
+      if PlantedBug.publishLate.isActive { committed = latePublication.exchange(committed) }
+    #endif
     publishing.withLock { _ in
       if let newest = snapshots.pinNewest(), newest.version >= committed.version { return }
       snapshots.publish(committed.snapshot)
@@ -166,6 +170,10 @@ extension Store {
     writer!.journal = journal
     for block in dead { writer!.pending.append(WriterState.Pending(block: block, death: version)) }
     transaction.taken = []
+    #if INVARIANT_CHECKS
+      let findings = checkSpace().findings
+      precondition(findings.isEmpty, "after version \(version): \(findings)")
+    #endif
     lockFile.publishCommitted(version: version, home: group.home)
     pipeline.didWrite(group)
     if durability == .memory { pipeline.publishWithoutSync { publish($0) } }

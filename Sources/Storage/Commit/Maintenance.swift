@@ -31,9 +31,10 @@ extension Store {
     }
     guard starts else { return }
     let maintenance = maintenance
-    _ = Thread.start(name: "realm-tidy") { [weak self] in
+    let thread = Thread.start(name: "realm-tidy") { [weak self] in
       Store.maintain(maintenance) { self }
     }
+    thread.detach()
   }
 
   /// Waits for 50 ms without a commit, works, and ends.

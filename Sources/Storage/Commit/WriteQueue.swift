@@ -20,6 +20,13 @@ final class WriteQueue: Sendable {
   /// Number of waiting threads, readable without the lock.
   private let waiting = Atomic<Int>(0)
 
+  /// Blocks until so many threads wait.
+  ///
+  /// For tests of the order in which they are served.
+  func waitForWaiters(_ count: Int) {
+    state.wait(until: { $0.waiters.count - $0.head >= count }, then: { _ in })
+  }
+
   var hasWaiters: Bool { waiting.load(ordering: .relaxed) > 0 }
 
   /// Waits for its turn.
@@ -35,6 +42,7 @@ final class WriteQueue: Sendable {
       return waiter
     }
     guard let waiter else { return }
+    state.notifyAll()
     waiter.isServed.wait(until: { $0 }, then: { _ in })
   }
 

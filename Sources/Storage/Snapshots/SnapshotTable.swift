@@ -34,10 +34,27 @@ final class SnapshotTable: Sendable {
   /// Makes a snapshot the newest one.
   ///
   /// Publishers are serialised by the commit pipeline.
-  func publish(_ snapshot: Snapshot) { newest.store(snapshot) }
+  func publish(_ snapshot: Snapshot) {
+    #if PLANTED_BUGS
+      staleSnapshot.withLock { $0 = pinNewest() }
+    #endif
+    newest.store(snapshot)
+  }
+
+  #if PLANTED_BUGS
+    private let staleSnapshot = Monitor<Snapshot?>(nil)
+
+    /// The snapshot before the newest, while the planted bug wants it.
+    var stale: Snapshot? { staleSnapshot.withLock { $0 } }
+  #endif
 
   /// Forgets the newest one, so that the store can go.
-  func unpublish() { newest.store(nil) }
+  func unpublish() {
+    #if PLANTED_BUGS
+      staleSnapshot.withLock { $0 = nil }
+    #endif
+    newest.store(nil)
+  }
 
   /// Makes the snapshot of a version and pins it, in this process and for the others.
   ///

@@ -1,0 +1,121 @@
+// The parser of flags: exactly the known ones, each at most once unless it may repeat, values as
+// `--flag value` or `--flag=value`. Refuses everything else before anything starts.
+
+/// A flag that a verb knows.
+package struct FlagDefinition: Sendable {
+  package let name: String
+  /// How the value is shown in help; nil for a switch.
+  package let value: String?
+  package let isRepeatable: Bool
+  package let help: String
+
+  package init(_ name: String, _ value: String? = nil, isRepeatable: Bool = false, _ help: String) {
+    self.name = name
+    self.value = value
+    self.isRepeatable = isRepeatable
+    self.help = help
+  }
+}
+
+/// What a command line holds, by flag.
+package struct FlagValues: Sendable {
+  package private(set) var positional: [String] = []
+  private var values: [String: [String]] = [:]
+
+  /// Reads `arguments`.
+  ///
+  /// `refused` names flags that exist elsewhere, each with the reason why not here.
+  package init(
+    _ arguments: [String], known: [FlagDefinition], refused: [String: String] = [:]
+  ) throws(UsageError) {
+    let byName = Dictionary(uniqueKeysWithValues: known.map { ($0.name, $0) })
+    var rest = arguments[...]
+    var isPastFlags = false
+    while let argument = rest.popFirst() {
+      if isPastFlags || !argument.hasPrefix("-") || argument == "-" {
+        positional.append(argument)
+        continue
+      }
+      if argument == "--" {
+        isPastFlags = true
+        continue
+      }
+      let (name, attached) = Self.split(argument)
+      guard argument.hasPrefix("--"), let flag = byName[name] else {
+        if argument.hasPrefix("--"), let reason = refused[name] {
+          throw UsageError("--\(name): \(reason)")
+        }
+        throw Self.unknown(argument, name, known: known.map(\.name) + Array(refused.keys))
+      }
+      if values[name] != nil && !flag.isRepeatable {
+        throw UsageError("--\(name) is given twice")
+      }
+      values[name, default: []].append(
+        try Self.value(of: flag, attached: attached, rest: &rest))
+    }
+  }
+
+  private static func split(_ argument: String) -> (name: String, attached: String?) {
+    let bare = argument.hasPrefix("--") ? argument.dropFirst(2) : argument.dropFirst(1)
+    guard let equals = bare.firstIndex(of: "=") else { return (String(bare), nil) }
+    return (String(bare[..<equals]), String(bare[bare.index(after: equals)...]))
+  }
+
+  private static func value(
+    of flag: FlagDefinition, attached: String?, rest: inout ArraySlice<String>
+  ) throws(UsageError) -> String {
+    guard let form = flag.value else {
+      if let attached { throw UsageError("--\(flag.name) takes no value, but has '\(attached)'") }
+      return ""
+    }
+    if let attached {
+      if attached.isEmpty { throw UsageError("--\(flag.name) needs a value: \(form)") }
+      return attached
+    }
+    guard let next = rest.first, !next.hasPrefix("--"), !next.isEmpty else {
+      throw UsageError("--\(flag.name) needs a value: \(form)")
+    }
+    rest.removeFirst()
+    return next
+  }
+
+  private static func unknown(
+    _ argument: String, _ name: String, known: [String]
+  ) -> UsageError {
+    if argument.hasPrefix("-") && !argument.hasPrefix("--") && known.contains(name) {
+      return UsageError("unknown flag '\(argument)'; did you mean '--\(name)'?")
+    }
+    let nearest = nearestName(name, in: known.sorted()).map { "; did you mean '--\($0)'?" }
+    return UsageError("unknown flag '\(argument)'" + (nearest ?? "; see 'realm-bench' for help"))
+  }
+
+  package func has(_ name: String) -> Bool { values[name] != nil }
+  package func first(_ name: String) -> String? { values[name]?.first }
+  package func all(_ name: String) -> [String] { values[name] ?? [] }
+
+  /// The value as one of the cases of an enumeration.
+  package func choice<Choice: CaseIterable & RawRepresentable>(
+    _ name: String, _ type: Choice.Type = Choice.self
+  ) throws(UsageError) -> Choice? where Choice.RawValue == String {
+    guard let text = first(name) else { return nil }
+    if let choice = Choice(rawValue: text) { return choice }
+    let names = Choice.allCases.map(\.rawValue)
+    let nearest = nearestName(text, in: names).map { "; did you mean '\($0)'?" } ?? ""
+    throw UsageError(
+      "--\(name): '\(text)' is not one of \(names.joined(separator: ", "))\(nearest)")
+  }
+
+  /// Refuses flags that contradict each other.
+  package func refuse(_ name: String, with other: String, because reason: String)
+    throws(UsageError)
+  {
+    if has(name) && has(other) {
+      throw UsageError("--\(name) and --\(other) contradict each other: \(reason)")
+    }
+  }
+
+  /// Refuses a flag that means nothing without another.
+  package func refuse(_ name: String, without other: String) throws(UsageError) {
+    if has(name) && !has(other) { throw UsageError("--\(name) means nothing without --\(other)") }
+  }
+}

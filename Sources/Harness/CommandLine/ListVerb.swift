@@ -1,0 +1,92 @@
+// `realm-bench list`: what workloads, invariants, engines and planted bugs there are.
+internal import Foundation
+
+/// The verb `list`.
+package enum ListVerb {
+  package static let flags: [FlagDefinition] = [
+    .init("format", "text|json", "form of the list (text)"),
+    .init("help", nil, "show this"),
+  ]
+
+  private enum Format: String, CaseIterable { case text, json }
+
+  /// An entry of a list.
+  package struct Entry: Codable, Sendable {
+    package var name: String
+    package var summary: String
+    package var place: String?
+
+    package init(name: String, summary: String, place: String? = nil) {
+      self.name = name
+      self.summary = summary
+      self.place = place
+    }
+  }
+
+  private static let subjects = ["workloads", "invariants", "bugs", "engines"]
+
+  /// `bugs` is nil in a build without the trait PlantedBugs.
+  package static func run(
+    _ arguments: [String], console: Console, bugs: [Entry]?
+  ) throws -> ExitCode {
+    let flags = try FlagValues(arguments, known: Self.flags)
+    if flags.has("help") {
+      console.printRaw(
+        Help.short("realm-bench list [\(subjects.joined(separator: "|"))] [flags]", Self.flags))
+      return .success
+    }
+    guard flags.positional.count <= 1 else {
+      throw UsageError("list takes one of \(subjects.joined(separator: ", "))")
+    }
+    let subject = flags.positional.first
+    if let subject, !subjects.contains(subject) {
+      let nearest = nearestName(subject, in: subjects).map { "; did you mean '\($0)'?" } ?? ""
+      throw UsageError(
+        "list: '\(subject)' is not one of \(subjects.joined(separator: ", "))\(nearest)")
+    }
+    if subject == "bugs" && bugs == nil {
+      throw UsageError(
+        "this build has no planted bugs; 'scripts/hunt' makes one that has, and "
+          + "'scripts/hunt list bugs' lists them")
+    }
+    let format: Format = try flags.choice("format") ?? .text
+    let lists = entries(bugs: bugs).filter { subject == nil || $0.0 == subject }
+    switch format {
+    case .json:
+      let table = Dictionary(uniqueKeysWithValues: lists)
+      console.printRaw(try encodeJSON(table))
+    case .text:
+      for (position, (name, entries)) in lists.enumerated() {
+        if position > 0 { console.print("") }
+        if lists.count > 1 { console.print(name) }
+        let indent = lists.count > 1 ? "  " : ""
+        for entry in entries {
+          let padded = entry.name.padding(
+            toLength: max(entry.name.count + 2, 16), withPad: " ", startingAt: 0)
+          console.print(indent + padded + entry.summary)
+        }
+      }
+    }
+    return .success
+  }
+
+  private static func entries(bugs: [Entry]?) -> [(String, [Entry])] {
+    var lists: [(String, [Entry])] = [
+      (
+        "workloads",
+        [
+          Entry(
+            name: "readers-writer",
+            summary: "reader threads by key and writer threads in batches, over one table")
+        ]
+      ),
+      (
+        "invariants",
+        Invariant.allCases.map { Entry(name: $0.name, summary: $0.summary, place: $0.place) }
+      ),
+      ("engines", [Entry(name: "realm", summary: "this project's RealmSwift, in this process")]),
+    ]
+    if let bugs { lists.append(("bugs", bugs)) }
+    return lists
+  }
+}

@@ -1,0 +1,216 @@
+// The flags of `run readers-writer` and how they become settings.
+internal import Foundation
+
+/// When standard error is coloured.
+package enum ColorChoice: String, CaseIterable, Sendable {
+  case auto
+  case always
+  case never
+}
+
+/// Flags that say how much is printed.
+package struct OutputChoices: Equatable, Sendable {
+  package var isQuiet = false
+  package var showsProgress = true
+  package var color = ColorChoice.auto
+
+  package init() {}
+}
+
+/// Reads the flags of `run`.
+package enum RunFlags {
+  package static let known: [FlagDefinition] = [
+    .init("readers", "N", "reader threads (4)"),
+    .init("writers", "N", "writer threads (1)"),
+    .init("objects", "N", "objects in the table (100000)"),
+    .init("value-size", "SIZE", "payload: 100B, or spread as uniform:10B..200B (100B)"),
+    .init("duration", "TIME", "length of the measured phase (10s)"),
+    .init("ops", "N", "or: end after N reads and writes of all threads"),
+    .init("warmup", "TIME", "time before measuring begins (2s)"),
+    .init("batch", "N", "objects that one transaction writes (10)"),
+    .init("rate", "N/s", "open loop: writes a second of all writers together"),
+    .init("arrivals", "fixed|poisson", "spacing of an open loop's writes (fixed)"),
+    .init("read-keys", "DIST", "uniform, zipf:0.99, latest, hotspot:PART:SHARE (uniform)"),
+    .init("refresh-every", "N", "reads between two refreshes of a reader (16)"),
+    .init("durability", "full|memory", "whether a commit waits for the disk (full)"),
+    .init("pins", "N", "frozen versions kept in a ring (0)"),
+    .init("pin-every", "N", "transactions between two pins (100)"),
+    .init("seed", "N", "decides keys and content (1)"),
+    .init("invariants", "LIST", "all, none, or a list such as I1,I2 (all)"),
+    .init(
+      "threshold", "COND", isRepeatable: true,
+      "exit 2 unless it holds, such as 'write.service_p99_ns<2000000'"),
+    .init("interval", "TIME", "spacing of samples.csv and growth.csv (1s)"),
+    .init("engine", "NAME", "engine to drive (realm)"),
+    .init("path", "FILE", "where the Realm file is made (in the results folder)"),
+    .init("keep-file", nil, "leave the Realm file behind"),
+    .init("output", "DIR", "results folder (realm-bench-results/<utc>-<workload>-<seed>)"),
+    .init("overwrite", nil, "replace an existing results folder"),
+    .init("format", "text|json|markdown", "form of the summary on standard output (text)"),
+    .init("quick", nil, "a smoke run of 3 seconds: smaller defaults, flags still count"),
+    .init("strict", nil, "exit 4 when the verdict is not valid"),
+    .init("dry-run", nil, "print the resolved plan as JSON and stop"),
+    .init("quiet", nil, "no progress and no warnings"),
+    .init("no-progress", nil, "no progress bar"),
+    .init("color", "auto|always|never", "colour on standard error (auto)"),
+    .init("help", nil, "show this"),
+  ]
+
+  /// Flags of other workloads and of later versions: refused by name, never ignored.
+  package static let refused: [String: String] = [
+    "group": notUsed, "in-flight": notUsed, "pin-age": notUsed, "hops": notUsed,
+    "observers": notUsed, "replicas": later, "allocator": later, "history": later,
+    "baseline": later, "save-baseline": later,
+  ]
+  private static let notUsed = "the workload readers-writer does not use this flag"
+  private static let later = "not in this version of realm-bench"
+
+  /// Turns flags into settings; refuses what contradicts.
+  package static func settings(
+    _ flags: FlagValues
+  ) throws(UsageError) -> (RunSettings, OutputChoices) {
+    var settings = RunSettings()
+    if flags.has("quick") { settings.makeQuick() }
+    try refuseContradictions(flags)
+    try readLoad(flags, &settings)
+    try readMeasurement(flags, &settings)
+    try readFiles(flags, &settings)
+    try checkTogether(settings)
+    for threshold in settings.thresholds { try threshold.validate(for: settings) }
+    return (settings, try outputChoices(flags))
+  }
+
+  /// --quiet, --no-progress and --color.
+  package static func outputChoices(_ flags: FlagValues) throws(UsageError) -> OutputChoices {
+    var choices = OutputChoices()
+    choices.isQuiet = flags.has("quiet")
+    choices.showsProgress = !flags.has("no-progress") && !choices.isQuiet
+    choices.color = try flags.choice("color") ?? .auto
+    return choices
+  }
+
+  private static func refuseContradictions(_ flags: FlagValues) throws(UsageError) {
+    try flags.refuse("duration", with: "ops", because: "a run ends by time or by count")
+    try flags.refuse("arrivals", without: "rate")
+    try flags.refuse("pin-every", without: "pins")
+    try flags.refuse("overwrite", with: "dry-run", because: "a dry run writes nothing")
+  }
+
+  private static func readLoad(
+    _ flags: FlagValues, _ settings: inout RunSettings
+  ) throws(UsageError) {
+    func count(_ name: String, _ minimum: Int, _ maximum: Int) throws(UsageError) -> Int? {
+      guard let text = flags.first(name) else { return nil }
+      return try Units.count(text, flag: "--" + name, minimum: minimum, maximum: maximum)
+    }
+    settings.readers = try count("readers", 0, 1_024) ?? settings.readers
+    settings.writers = try count("writers", 0, 1_024) ?? settings.writers
+    settings.objects = try count("objects", 1, ContentModel.objectsMax) ?? settings.objects
+    settings.batch = try count("batch", 1, 1_000_000) ?? min(settings.batch, settings.objects)
+    settings.refreshEvery = try count("refresh-every", 1, 1 << 30) ?? settings.refreshEvery
+    settings.pins = try count("pins", 0, 1_000_000) ?? settings.pins
+    settings.pinEvery = try count("pin-every", 1, 1 << 30) ?? settings.pinEvery
+    if let text = flags.first("value-size") {
+      settings.valueSize = try Units.valueSize(text, flag: "--value-size")
+      guard settings.valueSize.maximum <= 16 << 20 else {
+        throw UsageError("--value-size: at most 16MiB")
+      }
+    }
+    if let text = flags.first("rate") {
+      settings.ratePerSecond = try Units.ratePerSecond(text, flag: "--rate")
+    }
+    settings.arrivals = try flags.choice("arrivals") ?? settings.arrivals
+    settings.durability = try flags.choice("durability") ?? settings.durability
+    if let text = flags.first("read-keys") { settings.readKeys = try keyDistribution(text) }
+    if let text = flags.first("seed") {
+      guard let seed = UInt64(text) else {
+        throw UsageError("--seed needs a whole number from 0 to 2^64-1, not '\(text)'")
+      }
+      settings.seed = seed
+    }
+  }
+
+  private static func readMeasurement(
+    _ flags: FlagValues, _ settings: inout RunSettings
+  ) throws(UsageError) {
+    if let text = flags.first("duration") {
+      settings.durationNanoseconds = try Units.nanoseconds(text, flag: "--duration")
+      guard settings.durationNanoseconds > 0 else { throw UsageError("--duration is 0") }
+    }
+    if let text = flags.first("ops") {
+      settings.operations = try Units.count(text, flag: "--ops", minimum: 1)
+    }
+    if let text = flags.first("warmup") {
+      settings.warmupNanoseconds = try Units.nanoseconds(text, flag: "--warmup")
+    }
+    if let text = flags.first("interval") {
+      settings.intervalNanoseconds = try Units.nanoseconds(text, flag: "--interval")
+      guard settings.intervalNanoseconds >= 10_000_000 else {
+        throw UsageError("--interval: at least 10ms")
+      }
+    }
+    if let text = flags.first("invariants") { settings.invariants = try invariants(text) }
+    for text in flags.all("threshold") { settings.thresholds.append(try Threshold(text)) }
+    settings.isStrict = flags.has("strict")
+    settings.isDryRun = flags.has("dry-run")
+  }
+
+  private static func readFiles(
+    _ flags: FlagValues, _ settings: inout RunSettings
+  ) throws(UsageError) {
+    if let engine = flags.first("engine"), engine != settings.engine {
+      throw UsageError("--engine: '\(engine)' is not built in; this tool knows 'realm' only")
+    }
+    settings.path = flags.first("path")
+    settings.keepsFile = flags.has("keep-file")
+    settings.output = flags.first("output")
+    settings.overwrites = flags.has("overwrite")
+    settings.format = try flags.choice("format") ?? settings.format
+  }
+
+  private static func checkTogether(_ settings: RunSettings) throws(UsageError) {
+    if settings.readers == 0 && settings.writers == 0 {
+      throw UsageError("--readers 0 and --writers 0: nothing to run")
+    }
+    if settings.batch > settings.objects {
+      throw UsageError("--batch \(settings.batch) is more than --objects \(settings.objects)")
+    }
+    guard settings.writers == 0 else { return }
+    if settings.ratePerSecond != nil { throw UsageError("--rate needs a writer: --writers is 0") }
+    if settings.pins > 0 { throw UsageError("--pins needs a writer: --writers is 0") }
+  }
+
+  private static func keyDistribution(_ text: String) throws(UsageError) -> KeyDistribution {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    switch (parts[0], parts.count) {
+    case ("uniform", 1): return .uniform
+    case ("latest", 1): return .latest
+    case ("zipf", 2):
+      guard let exponent = Units.number(parts[1]), exponent > 0, exponent <= 10 else { break }
+      return .zipf(exponent: exponent)
+    case ("hotspot", 3):
+      guard let part = Units.number(parts[1]), let share = Units.number(parts[2]),
+        part > 0, part <= 1, share <= 1
+      else { break }
+      return .hotspot(part: part, share: share)
+    default: break
+    }
+    throw UsageError(
+      "--read-keys: '\(text)' is not one of uniform, zipf:0.99, latest, hotspot:0.2:0.8")
+  }
+
+  private static func invariants(_ text: String) throws(UsageError) -> [Invariant] {
+    if text == "all" { return Invariant.allCases }
+    if text == "none" { return [] }
+    var chosen: Set<Invariant> = []
+    for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let invariant = Invariant(rawValue: String(name)) else {
+        let names = Invariant.allCases.map(\.name).joined(separator: ", ")
+        throw UsageError(
+          "--invariants: '\(name)' is not checked by this workload (all, none, or of \(names))")
+      }
+      chosen.insert(invariant)
+    }
+    return Invariant.allCases.filter(chosen.contains)
+  }
+}

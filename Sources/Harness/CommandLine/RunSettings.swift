@@ -1,0 +1,189 @@
+// Every setting of a run, resolved: what the flags said and what they left to defaults. Written to
+// run.json as it stands, and turned back into the command that repeats the run.
+internal import Foundation
+
+/// Whether commits reach the disk before they return.
+package enum DurabilityClass: String, CaseIterable, Sendable, Codable {
+  case full
+  case memory
+}
+
+/// Form of the summary on standard output.
+package enum OutputFormat: String, CaseIterable, Sendable, Codable {
+  case text
+  case json
+  case markdown
+}
+
+/// Settings of `run readers-writer`.
+package struct RunSettings: Sendable {
+  package var workload = "readers-writer"
+  package var engine = "realm"
+  package var readers = 4
+  package var writers = 1
+  package var objects = 100_000
+  package var valueSize = ValueSize(minimum: 100, maximum: 100)
+  package var durationNanoseconds: UInt64 = 10_000_000_000
+  /// Ends the measured phase after that many reads and writes of all threads; nil = by duration.
+  package var operations: Int?
+  package var warmupNanoseconds: UInt64 = 2_000_000_000
+  package var batch = 10
+  /// Writes a second of all writers together; nil = closed loop.
+  package var ratePerSecond: Double?
+  package var arrivals = Arrivals.fixed
+  package var readKeys = KeyDistribution.uniform
+  package var durability = DurabilityClass.full
+  package var pins = 0
+  package var pinEvery = 100
+  package var seed: UInt64 = 1
+  package var intervalNanoseconds: UInt64 = 1_000_000_000
+  package var path: String?
+  package var keepsFile = false
+  package var output: String?
+  package var overwrites = false
+  package var format = OutputFormat.text
+  package var thresholds: [Threshold] = []
+  package var refreshEvery = 16
+  package var invariants = Invariant.allCases
+  package var isQuick = false
+  package var isDryRun = false
+  package var isStrict = false
+
+  package init() {}
+
+  /// What `--quick` changes: a smoke run of about three seconds.
+  package mutating func makeQuick() {
+    isQuick = true
+    readers = 2
+    objects = 10_000
+    durationNanoseconds = 2_000_000_000
+    warmupNanoseconds = 500_000_000
+    intervalNanoseconds = 500_000_000
+  }
+
+  /// Operations that follow a schedule.
+  package var openLoop: Set<Operation> { ratePerSecond == nil ? [] : [.write] }
+
+  /// Operations that this run has rows for.
+  package var operationsMeasured: [Operation] {
+    (readers > 0 ? [.read, .refresh] : []) + (writers > 0 ? [.write] : [])
+  }
+
+  package var model: ContentModel {
+    ContentModel(seed: seed, objects: objects, batch: batch, valueSize: valueSize)
+  }
+
+  /// The part that the threads need.
+  package var plan: ReadersWriterPlan {
+    var plan = ReadersWriterPlan(model: model)
+    plan.readers = readers
+    plan.writers = writers
+    plan.refreshEvery = refreshEvery
+    plan.readKeys = readKeys
+    plan.pins = pins
+    plan.pinEvery = pinEvery
+    plan.writesPerSecond = ratePerSecond
+    plan.arrivals = arrivals
+    plan.invariants = Set(invariants)
+    plan.seed = seed
+    return plan
+  }
+
+  /// The command that repeats this run, with every setting that shapes the load.
+  package var command: String {
+    var words = ["realm-bench", "run", workload]
+    func add(_ name: String, _ value: some CustomStringConvertible) {
+      words += ["--" + name, value.description]
+    }
+    add("seed", seed)
+    add("readers", readers)
+    add("writers", writers)
+    add("objects", objects)
+    add("value-size", Units.text(valueSize))
+    if let operations {
+      add("ops", operations)
+    } else {
+      add("duration", Units.text(nanoseconds: durationNanoseconds))
+    }
+    add("warmup", Units.text(nanoseconds: warmupNanoseconds))
+    add("batch", batch)
+    if let ratePerSecond {
+      add("rate", Units.text(ratePerSecond: ratePerSecond))
+      add("arrivals", arrivals.rawValue)
+    }
+    add("read-keys", readKeys.text)
+    add("refresh-every", refreshEvery)
+    add("durability", durability.rawValue)
+    if pins > 0 {
+      add("pins", pins)
+      add("pin-every", pinEvery)
+    }
+    if invariants != Invariant.allCases {
+      add(
+        "invariants",
+        invariants.isEmpty ? "none" : invariants.map(\.name).joined(separator: ","))
+    }
+    return words.joined(separator: " ")
+  }
+}
+
+/// The settings in run.json.
+package struct SettingsRecord: Codable, Sendable {
+  package var readers: Int
+  package var writers: Int
+  package var objects: Int
+  package var valueSize: String
+  package var durationNs: UInt64?
+  package var operations: Int?
+  package var warmupNs: UInt64
+  package var batch: Int
+  package var load: String
+  package var ratePerS: Double?
+  package var arrivals: String?
+  package var readKeys: String
+  package var durability: String
+  package var pins: Int
+  package var pinEvery: Int?
+  package var seed: UInt64
+  package var intervalNs: UInt64
+  package var path: String
+  package var keepFile: Bool
+  package var output: String
+  package var overwrite: Bool
+  package var format: String
+  package var thresholds: [String]
+  package var refreshEvery: Int
+  package var invariants: [String]
+  package var quick: Bool
+  package var strict: Bool
+
+  package init(_ settings: RunSettings, path: String, output: String) {
+    readers = settings.readers
+    writers = settings.writers
+    objects = settings.objects
+    valueSize = Units.text(settings.valueSize)
+    durationNs = settings.operations == nil ? settings.durationNanoseconds : nil
+    operations = settings.operations
+    warmupNs = settings.warmupNanoseconds
+    batch = settings.batch
+    load = settings.ratePerSecond == nil ? "closed" : "open"
+    ratePerS = settings.ratePerSecond
+    arrivals = settings.ratePerSecond == nil ? nil : settings.arrivals.rawValue
+    readKeys = settings.readKeys.text
+    durability = settings.durability.rawValue
+    pins = settings.pins
+    pinEvery = settings.pins > 0 ? settings.pinEvery : nil
+    seed = settings.seed
+    intervalNs = settings.intervalNanoseconds
+    self.path = path
+    keepFile = settings.keepsFile
+    self.output = output
+    overwrite = settings.overwrites
+    format = settings.format.rawValue
+    thresholds = settings.thresholds.map(\.text)
+    refreshEvery = settings.refreshEvery
+    invariants = settings.invariants.map(\.name)
+    quick = settings.isQuick
+    strict = settings.isStrict
+  }
+}

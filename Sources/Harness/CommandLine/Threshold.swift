@@ -1,0 +1,109 @@
+// --threshold: a figure of the result files that has to hold, or the run exits with 2.
+
+/// A condition on one cell of summary.csv, or of growth.csv's last row.
+package struct Threshold: Equatable, Sendable {
+  package enum Comparison: String, CaseIterable, Sendable {
+    // Longer ones first: the parser takes the first that fits.
+    case atMost = "<="
+    case atLeast = ">="
+    case equal = "=="
+    case below = "<"
+    case above = ">"
+  }
+
+  /// As written by the user.
+  package let text: String
+  /// Nil: a column of growth.csv.
+  package let operation: Operation?
+  package let column: String
+  package let comparison: Comparison
+  package let limit: Double
+
+  /// Reads `OPERATION.COLUMN<NUMBER` or `COLUMN<NUMBER`.
+  package init(_ text: String) throws(UsageError) {
+    let compact = text.filter { $0 != " " }
+    var found: (Comparison, Substring, Substring)?
+    if let start = compact.firstIndex(where: { "<>=".contains($0) }) {
+      let rest = compact[start...]
+      for comparison in Comparison.allCases where rest.hasPrefix(comparison.rawValue) {
+        found = (comparison, compact[..<start], rest.dropFirst(comparison.rawValue.count))
+        break
+      }
+    }
+    guard let (comparison, name, number) = found, let limit = Units.number(number) else {
+      throw UsageError(
+        "--threshold: '\(text)' is not of the form 'write.response_p99_ns<2000000' "
+          + "(< <= > >= ==, the number in the column's unit)")
+    }
+    self.text = text
+    self.comparison = comparison
+    self.limit = limit
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    switch parts.count {
+    case 1:
+      operation = nil
+      column = try Self.known(
+        parts[0], in: Self.growthColumns, kind: "a numeric column of growth.csv")
+    case 2:
+      let operations = Operation.allCases.map(\.rawValue)
+      operation = Operation(
+        rawValue: try Self.known(parts[0], in: operations, kind: "an operation"))
+      column = try Self.known(
+        parts[1], in: Self.summaryColumns, kind: "a numeric column of summary.csv")
+    default:
+      throw UsageError("--threshold: '\(name)' is neither OPERATION.COLUMN nor COLUMN")
+    }
+  }
+
+  /// Refuses what this run leaves empty, before anything starts.
+  package func validate(for settings: RunSettings) throws(UsageError) {
+    guard let operation else { return }
+    let measured = settings.operationsMeasured
+    guard measured.contains(operation) else {
+      throw UsageError(
+        "--threshold '\(text)': this run measures no '\(operation.rawValue)' "
+          + "(only \(measured.map(\.rawValue).joined(separator: ", ")))")
+    }
+    let openLoopOnly =
+      column.hasPrefix("response_")
+      || ["late", "skipped", "target_rate_per_s"].contains(column)
+    if openLoopOnly && !settings.openLoop.contains(operation) {
+      throw UsageError(
+        "--threshold '\(text)': a closed loop leaves '\(column)' empty; "
+          + (operation == .write
+            ? "give --rate, or use a service_ column" : "use a service_ column"))
+    }
+    if ["syncs_per_commit", "written_bytes_per_commit"].contains(column) && operation != .write {
+      throw UsageError("--threshold '\(text)': only 'write' has '\(column)'")
+    }
+  }
+
+  /// Whether a cell meets the condition; an empty cell does not.
+  package func isMet(by cell: String?) -> Bool {
+    guard let cell, let value = Double(cell) else { return false }
+    switch comparison {
+    case .atMost: return value <= limit
+    case .atLeast: return value >= limit
+    case .equal: return value == limit
+    case .below: return value < limit
+    case .above: return value > limit
+    }
+  }
+
+  private static let nonNumeric: Set<String> = [
+    "schema_version", "run_id", "replica", "seed", "engine", "durability", "workload", "operation",
+    "phase", "load",
+  ]
+  private static let summaryColumns = ResultSchema.summaryColumns.filter {
+    !nonNumeric.contains($0)
+  }
+  private static let growthColumns = ResultSchema.growthColumns.filter { !nonNumeric.contains($0) }
+
+  private static func known(
+    _ name: String, in names: [String], kind: String
+  ) throws(UsageError) -> String {
+    if names.contains(name) { return name }
+    let nearest = nearestName(name, in: names).map { "; did you mean '\($0)'?" } ?? ""
+    throw UsageError("--threshold: '\(name)' is not \(kind)\(nearest)")
+  }
+}

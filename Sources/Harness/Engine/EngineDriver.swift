@@ -1,0 +1,84 @@
+// The seam between workloads and the engine they drive. The only driver of realm-bench goes through
+// RealmSwift's public API; tests put a small model engine here, whole or with bugs planted in it, to
+// prove that the checkers find what they are for. A session belongs to one thread, a pin to anyone.
+
+/// An engine on one file.
+package protocol EngineDriver: Sendable {
+  associatedtype Session: EngineSession
+
+  /// As in the result files.
+  static var name: String { get }
+
+  /// Opens the file for the calling thread, at its newest version.
+  func openSession() throws -> Session
+  /// Counters and sizes, without pinning a version.
+  func statistics() throws -> EngineStatistics
+  /// Walks every structure of the file (I10); returns what is wrong.
+  func checkInvariants() throws -> [String]
+  /// Removes the file and what belongs to it. Every session and pin must be gone.
+  func deleteFiles() throws
+}
+
+/// One thread's view of the file: a snapshot that moves on `refresh` and `write` only.
+package protocol EngineSession: AnyObject {
+  associatedtype Pin: EnginePin
+  /// An object that is kept and read again.
+  associatedtype Held
+
+  /// Number of the version that the session sees.
+  var version: UInt64 { get }
+  /// Moves to the newest version; true when it changed.
+  func refresh() -> Bool
+  /// Looks the object up by its key and reads all its properties; false when there is none.
+  func read(_ key: Int, into row: inout Row) -> Bool
+  func hold(_ key: Int) -> Held?
+  /// Reads all properties of a kept object.
+  func read(_ held: Held, into row: inout Row)
+  /// The whole table: objects and sum of their balances.
+  func total() -> TableTotal
+  /// A frozen copy of what the session sees now.
+  func pin() -> Pin
+  /// Runs one transaction and commits it; durable on return unless the run says otherwise.
+  func write(_ body: () throws -> Void) throws
+  /// Inside `write`: adds an object.
+  func insert(_ row: Row)
+  /// Inside `write`: looks the object up, lets `change` alter its stamp, balance and content, and
+  /// stores them; false when there is none.
+  func update(_ key: Int, _ change: (inout Row) -> Void) -> Bool
+}
+
+/// A version that is kept and can be read from any thread.
+package protocol EnginePin: Sendable {
+  var version: UInt64 { get }
+  func read(_ key: Int, into row: inout Row) -> Bool
+}
+
+/// Objects of the table and sum of their balances.
+package struct TableTotal: Equatable, Sendable {
+  package var count: Int
+  package var balance: Int
+
+  package init(count: Int, balance: Int) {
+    self.count = count
+    self.balance = balance
+  }
+}
+
+/// What an engine counts about its file.
+package struct EngineStatistics: Sendable {
+  package var newestVersion: UInt64 = 0
+  package var oldestPinnedVersion: UInt64 = 0
+  package var liveVersions = 0
+  /// Live versions that are not the newest.
+  package var pins = 0
+  package var oldestPinAgeNanoseconds: UInt64 = 0
+  package var fileBytes: UInt64 = 0
+  package var liveBytes: UInt64 = 0
+  package var heldBytes: UInt64 = 0
+  package var freeBytes: UInt64 = 0
+  package var writtenBytes: UInt64 = 0
+  package var commits: UInt64 = 0
+  package var syncs: UInt64 = 0
+
+  package init() {}
+}

@@ -1,0 +1,179 @@
+// Looks at a Realm file from outside of any Realm: what is in it, and whether it is sound. Uses the
+// engine's package hooks, because a file must be judged without knowing its classes.
+internal import ObjectStore
+internal import Storage
+
+/// What is in a file.
+package struct FileDescription: Codable, Sendable {
+  package struct VersionRecord: Codable, Sendable {
+    package var version: UInt64
+    package var ageS: Double
+    package var owner: String
+    package var isNewest: Bool
+  }
+
+  package struct ColumnRecord: Codable, Sendable {
+    package var name: String
+    package var type: String
+    package var isOptional: Bool
+    package var isIndexed: Bool
+  }
+
+  package struct TableRecord: Codable, Sendable {
+    package var name: String
+    package var objects: Int
+    package var primaryKey: String?
+    package var columns: [ColumnRecord]
+  }
+
+  package var path: String
+  package var newestVersion: UInt64
+  package var schemaVersion: UInt64
+  /// Nil where only a writer knows, and the file could not be opened as one.
+  package var commits: UInt64?
+  package var liveVersions: Int
+  package var versions: [VersionRecord]
+  package var fileBytes: UInt64
+  package var liveBytes: UInt64?
+  package var heldBytes: UInt64?
+  package var freeBytes: UInt64?
+  package var tables: [TableRecord]
+}
+
+/// What a complete check of a file found.
+package struct FileCheck: Codable, Sendable {
+  package enum Verdict: String, Codable, Sendable {
+    case sound
+    /// Cannot be opened, foreign, or damaged bytes.
+    case unreadable
+    /// Readable, but an invariant of the structure is broken.
+    case broken
+  }
+
+  package var path: String
+  package var verdict: Verdict
+  package var version: UInt64?
+  package var blocks: Int?
+  package var reachableBytes: UInt64?
+  package var heldBytes: UInt64?
+  package var freeBytes: UInt64?
+  package var fileBytes: UInt64?
+  package var tables: Int?
+  package var objects: Int?
+  package var findings: [String] = []
+  /// What could not be checked, and why.
+  package var notes: [String] = []
+}
+
+/// Judges files.
+package enum FileInspection {
+  /// Walks and verifies everything: bytes of every block, tables and indexes, space.
+  ///
+  /// The space is known to a writer only: for that part the file is opened for writing, and nothing
+  /// is changed. A file that is read-only is checked without it.
+  package static func check(_ path: String) -> FileCheck {
+    var check = FileCheck(path: path, verdict: .sound)
+    do throws(StorageError) {
+      try checkBlocksAndTables(path, &check)
+    } catch {
+      check.verdict = .unreadable
+      check.findings.append("\(error)")
+    }
+    if check.verdict == .sound { checkSpace(path, &check) }
+    return check
+  }
+
+  private static func checkBlocksAndTables(
+    _ path: String, _ check: inout FileCheck
+  ) throws(StorageError) {
+    let store = try Store.open(StoreOptions(path: path, isReadOnly: true))
+    let blocks = try store.checkInvariants()
+    check.version = blocks.version.rawValue
+    check.blocks = blocks.blocks
+    check.reachableBytes = blocks.reachableBytes
+    check.fileBytes = blocks.fileBytes
+    check.findings = blocks.findings
+    // Tables are read only when every byte of them is known to be good.
+    guard blocks.findings.isEmpty else {
+      check.verdict = .unreadable
+      return
+    }
+    let snapshot = try store.pinNewest()
+    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    check.tables = schema.tables.count
+    check.objects = 0
+    for table in schema.tables {
+      let reader = TableReader(reader: snapshot.reader, root: snapshot.root, table: table)
+      check.objects! += reader.count
+      check.findings += reader.checkInvariants(table).map { "table \(table.schema.name): \($0)" }
+    }
+    if !check.findings.isEmpty { check.verdict = .broken }
+  }
+
+  private static func checkSpace(_ path: String, _ check: inout FileCheck) {
+    do throws(StorageError) {
+      let space = try openForWriting(path).checkInvariants()
+      check.heldBytes = space.heldBytes
+      check.freeBytes = space.freeBytes
+      check.findings = space.findings
+      if !space.findings.isEmpty { check.verdict = .broken }
+    } catch {
+      check.notes.append("the space accounting was not checked: \(error)")
+    }
+  }
+
+  /// Versions, space and tables; also of a file that is in use.
+  package static func describe(_ path: String) throws -> FileDescription {
+    // First for reading: a file that is not there must not be made.
+    var description = try describeForReading(path)
+    if let figures = try? openForWriting(path).statistics() {
+      description.commits = figures.commits
+      description.liveVersions = max(description.liveVersions, figures.liveVersions)
+      description.fileBytes = figures.fileBytes
+      description.liveBytes = figures.liveBytes
+      description.heldBytes = figures.heldBytes
+      description.freeBytes = figures.freeBytes
+    }
+    return description
+  }
+
+  private static func describeForReading(_ path: String) throws -> FileDescription {
+    let store = try Store.open(StoreOptions(path: path, isReadOnly: true))
+    let snapshot = try store.pinNewest()
+    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    let figures = try store.statistics()
+    return FileDescription(
+      path: path, newestVersion: figures.newestVersion.rawValue,
+      schemaVersion: schema.schemaVersion, liveVersions: figures.liveVersions,
+      versions: figures.versions.map { entry in
+        .init(
+          version: entry.version.rawValue, ageS: Double(entry.ageNanoseconds) / 1e9,
+          owner: entry.owner, isNewest: entry.version == figures.newestVersion)
+      },
+      fileBytes: figures.fileBytes,
+      tables: schema.tables.map { describe($0, snapshot) })
+  }
+
+  private static func describe(
+    _ table: StoredTable, _ snapshot: Snapshot
+  ) -> FileDescription.TableRecord {
+    let reader = TableReader(reader: snapshot.reader, root: snapshot.root, table: table)
+    return FileDescription.TableRecord(
+      name: table.schema.name, objects: reader.count, primaryKey: table.schema.primaryKey,
+      columns: table.schema.columns.map { column in
+        .init(
+          name: column.name, type: "\(column.type)", isOptional: column.isOptional,
+          isIndexed: column.isIndexed)
+      })
+  }
+
+  /// Opens a file as a writer, with the durability that its present users have agreed on.
+  private static func openForWriting(_ path: String) throws(StorageError) -> Store {
+    do throws(StorageError) {
+      return try Store.open(StoreOptions(path: path, durability: .full))
+    } catch {
+      guard case .alreadyOpen = error else { throw error }
+      return try Store.open(StoreOptions(path: path, durability: .memory))
+    }
+  }
+}

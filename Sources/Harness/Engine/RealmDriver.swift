@@ -1,0 +1,186 @@
+// The driver of realm-bench: RealmSwift through its public API, as a user would. The package hook for
+// the version's number and the store's counters are the only things taken from below.
+internal import Foundation
+internal import Platform
+internal import RealmSwift
+internal import Storage
+
+/// The object of the workloads: what an application might store, and what the checks need.
+final class BenchmarkObject: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var name: String
+  @Persisted var age: Int
+  @Persisted var score: Double
+  @Persisted var payload: Data
+  /// Moved between objects; the table's total never changes.
+  @Persisted var balance: Int
+  /// Number of the transaction that wrote the object last.
+  @Persisted var stamp: Int
+
+  @inline(__always)
+  func copy(into row: inout Row) {
+    row.id = id
+    row.name = name
+    row.age = age
+    row.score = score
+    row.payload = payload
+    row.balance = balance
+    row.stamp = stamp
+  }
+}
+
+/// RealmSwift on one file.
+package final class RealmDriver: EngineDriver {
+  package static var name: String { "realm" }
+
+  private let configuration: Realm.Configuration
+  /// Kept for its counters: a store pins no version.
+  ///
+  /// Nil once the files are deleted.
+  private let store: Monitor<Store?>
+
+  /// Makes the file, or opens it.
+  package init(path: String, durability: DurabilityClass) throws {
+    var configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: path), objectTypes: [BenchmarkObject.self])
+    configuration.durability = durability == .full ? .full : .memory
+    self.configuration = configuration
+    // The Realm comes first: it says what is wrong with a file in the words of Realm.Error.
+    let realm = try Realm(configuration: configuration)
+    store = Monitor(
+      try Store.open(
+        StoreOptions(
+          path: URL(fileURLWithPath: path).path,
+          durability: durability == .full ? .full : .memory)))
+    _ = realm
+  }
+
+  package func openSession() throws -> RealmSession {
+    RealmSession(try Realm(configuration: configuration))
+  }
+
+  package func statistics() throws -> EngineStatistics {
+    guard let figures = try store.withLock({ $0 })?.statistics() else { return EngineStatistics() }
+    var statistics = EngineStatistics()
+    statistics.newestVersion = figures.newestVersion.rawValue
+    statistics.oldestPinnedVersion = figures.oldestPinnedVersion.rawValue
+    statistics.liveVersions = figures.liveVersions
+    statistics.pins = figures.pins
+    statistics.oldestPinAgeNanoseconds = figures.oldestPinAgeNanoseconds
+    statistics.fileBytes = figures.fileBytes
+    statistics.liveBytes = figures.liveBytes
+    statistics.heldBytes = figures.heldBytes
+    statistics.freeBytes = figures.freeBytes
+    statistics.writtenBytes = figures.writtenBytes
+    statistics.commits = figures.commits
+    statistics.syncs = figures.syncs
+    return statistics
+  }
+
+  package func checkInvariants() throws -> [String] {
+    try store.withLock({ $0 })?.checkInvariants().findings ?? []
+  }
+
+  package func deleteFiles() throws {
+    // Dropped outside of the lock: the last user of a store closes its file.
+    _ = store.withLock { store in
+      defer { store = nil }
+      return store
+    }
+    _ = try Realm.deleteFiles(for: configuration)
+  }
+}
+
+/// A Realm of one thread.
+package final class RealmSession: EngineSession {
+  private let realm: Realm
+  /// Reused from write to write, so that its payload keeps its memory.
+  private var scratch = Row()
+
+  init(_ realm: Realm) { self.realm = realm }
+
+  package var version: UInt64 { realm.currentVersion }
+
+  package func refresh() -> Bool { realm.refresh() }
+
+  package func read(_ key: Int, into row: inout Row) -> Bool {
+    guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
+      return false
+    }
+    object.copy(into: &row)
+    return true
+  }
+
+  package func hold(_ key: Int) -> HeldObject? {
+    realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key).map(HeldObject.init)
+  }
+
+  package func read(_ held: HeldObject, into row: inout Row) { held.object.copy(into: &row) }
+
+  package func total() -> TableTotal {
+    var total = TableTotal(count: 0, balance: 0)
+    for object in realm.objects(BenchmarkObject.self) {
+      total.count += 1
+      total.balance += object.balance
+    }
+    return total
+  }
+
+  package func pin() -> RealmPin { RealmPin(realm.freeze()) }
+
+  package func write(_ body: () throws -> Void) throws { try realm.write(body) }
+
+  package func insert(_ row: Row) {
+    let object = BenchmarkObject()
+    object.id = row.id
+    object.name = row.name
+    object.age = row.age
+    object.score = row.score
+    object.payload = row.payload
+    object.balance = row.balance
+    object.stamp = row.stamp
+    realm.add(object)
+  }
+
+  package func update(_ key: Int, _ change: (inout Row) -> Void) -> Bool {
+    guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
+      return false
+    }
+    scratch.id = key
+    scratch.balance = object.balance
+    scratch.stamp = object.stamp
+    change(&scratch)
+    object.age = scratch.age
+    object.score = scratch.score
+    object.payload = scratch.payload
+    object.balance = scratch.balance
+    object.stamp = scratch.stamp
+    return true
+  }
+}
+
+/// An object that is kept over refreshes; of the session's thread.
+package struct HeldObject {
+  let object: BenchmarkObject
+}
+
+/// A frozen Realm, which any thread may use.
+package struct RealmPin: EnginePin, @unchecked Sendable {
+  // @unchecked: a frozen Realm never changes; Realm itself cannot be Sendable, since live ones are not.
+  private let realm: Realm
+
+  init(_ realm: Realm) {
+    precondition(realm.isFrozen, "only a frozen Realm may leave its thread")
+    self.realm = realm
+  }
+
+  package var version: UInt64 { realm.currentVersion }
+
+  package func read(_ key: Int, into row: inout Row) -> Bool {
+    guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
+      return false
+    }
+    object.copy(into: &row)
+    return true
+  }
+}

@@ -1,0 +1,102 @@
+// The invariants of snapshots that workloads check, and what is known when one is violated.
+internal import Foundation
+
+/// An invariant that this version checks.
+package enum Invariant: String, CaseIterable, Sendable {
+  case snapshotStability = "I1"
+  case atomicity = "I2"
+  case monotonicVersions = "I3"
+  case readYourWrites = "I4"
+  case serialOrder = "I7"
+  case spaceAccounting = "I10"
+
+  package var name: String { rawValue }
+  /// Place in `allCases`; asked for in every check.
+  package var position: Int {
+    switch self {
+    case .snapshotStability: 0
+    case .atomicity: 1
+    case .monotonicVersions: 2
+    case .readYourWrites: 3
+    case .serialOrder: 4
+    case .spaceAccounting: 5
+    }
+  }
+
+  /// One sentence for `list` and reports.
+  package var summary: String {
+    switch self {
+    case .snapshotStability:
+      "Whatever a pinned, frozen or un-refreshed reader has read, it reads again, bit for bit."
+    case .atomicity: "No reader sees part of a transaction, or of a later one."
+    case .monotonicVersions:
+      "A reader never goes back, and a version number names one state only."
+    case .readYourWrites:
+      "After a write returns, its Realm and every Realm refreshed or opened later see it."
+    case .serialOrder: "The transactions have one order, and no update is lost."
+    case .spaceAccounting: "Reachable, free and held blocks make up the file, with no overlap."
+    }
+  }
+
+  /// Where the readers-writer workload checks it.
+  package var place: String {
+    switch self {
+    case .snapshotStability: "readers: before each refresh, on frozen copies, on released pins"
+    case .atomicity: "readers: every object read, the newest transaction, the table's total"
+    case .monotonicVersions: "readers: every refresh and reopening, digests of shared versions"
+    case .readYourWrites: "writers after each commit, readers after each refresh and reopening"
+    case .serialOrder: "at the end: the whole table against a replay of every transaction"
+    case .spaceAccounting: "first writer between commits, and in full at the end"
+    }
+  }
+}
+
+/// One finding of a checker.
+package struct Violation: Error, Equatable, Sendable {
+  package let invariant: Invariant
+  /// What was violated, in one sentence.
+  package let sentence: String
+  /// The least that shows it, a line each.
+  package let witness: [String]
+
+  package init(_ invariant: Invariant, _ sentence: String, witness: [String]) {
+    self.invariant = invariant
+    self.sentence = sentence
+    self.witness = witness
+  }
+}
+
+/// How often one thread checked each invariant, and what the checking cost it.
+package struct InvariantLedger: Sendable {
+  package struct Entry: Sendable {
+    package var checks: UInt64 = 0
+    package var violations: UInt64 = 0
+    package var costNanoseconds: UInt64 = 0
+  }
+
+  package private(set) var entries = [Entry](repeating: Entry(), count: Invariant.allCases.count)
+
+  package init() {}
+
+  package subscript(invariant: Invariant) -> Entry { entries[invariant.position] }
+
+  package mutating func count(_ invariant: Invariant, checks: UInt64 = 1, cost: UInt64 = 0) {
+    entries[invariant.position].checks += checks
+    entries[invariant.position].costNanoseconds += cost
+  }
+
+  package mutating func countViolation(_ invariant: Invariant) {
+    entries[invariant.position].violations += 1
+  }
+
+  package mutating func add(_ other: InvariantLedger) {
+    for position in entries.indices {
+      entries[position].checks += other.entries[position].checks
+      entries[position].violations += other.entries[position].violations
+      entries[position].costNanoseconds += other.entries[position].costNanoseconds
+    }
+  }
+
+  /// Sum over all invariants.
+  package var costNanoseconds: UInt64 { entries.reduce(0) { $0 + $1.costNanoseconds } }
+}

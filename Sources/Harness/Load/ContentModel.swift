@@ -1,0 +1,168 @@
+// The rule by which transactions write objects: which keys transaction t writes, with what content,
+// and how much balance it moves. Writer, readers and the final replay all use it, so that any
+// snapshot can be judged alone. Nothing here touches an engine.
+internal import Foundation
+
+/// What every object of a run has to hold after each transaction.
+package struct ContentModel: Sendable {
+  package static let initialBalance = 1_000
+  package static let objectsMax = 1 << 31
+
+  package let seed: UInt64
+  package let objects: Int
+  package let batch: Int
+  package let valueSize: ValueSize
+
+  /// `batch` is at most `objects`.
+  package init(seed: UInt64, objects: Int, batch: Int, valueSize: ValueSize) {
+    precondition(batch > 0 && batch <= objects, "a batch of distinct objects")
+    precondition(objects <= Self.objectsMax, "products of keys must fit in 63 bits")
+    self.seed = mix(seed)
+    self.objects = objects
+    self.batch = batch
+    self.valueSize = valueSize
+  }
+
+  /// Balance of the whole table, in every snapshot.
+  package var total: Int { objects * Self.initialBalance }
+
+  // MARK: - Which objects a transaction writes
+
+  /// The distinct keys of one transaction, from a random start in random equal steps.
+  package struct Batch: Sendable {
+    package let transaction: Int
+    let start: Int
+    let step: Int
+    let objects: Int
+    let amounts: UInt64
+    package let count: Int
+
+    /// Key of the member at `position`.
+    package func key(_ position: Int) -> Int {
+      (start + position * step) % objects
+    }
+
+    /// What the member's balance changes by; the changes of a batch add up to 0.
+    package func amount(_ position: Int) -> Int {
+      let pair = position & ~1
+      if pair + 1 >= count { return 0 }
+      let amount = 1 + Int(mix(amounts ^ UInt64(pair)) % 100)
+      return position == pair ? -amount : amount
+    }
+  }
+
+  /// The keys that transaction `transaction` writes.
+  package func batch(of transaction: Int) -> Batch {
+    let first = mix(seed ^ UInt64(transaction))
+    let second = mix(first)
+    var step = objects == 1 ? 1 : 1 + Int(second % UInt64(objects - 1))
+    while Self.greatestCommonDivisor(step, objects) != 1 { step += 1 }
+    return Batch(
+      transaction: transaction, start: Int(first % UInt64(objects)), step: step % max(objects, 1),
+      objects: objects, amounts: mix(second), count: batch)
+  }
+
+  private static func greatestCommonDivisor(_ first: Int, _ second: Int) -> Int {
+    var (larger, smaller) = (first, second)
+    while smaller != 0 { (larger, smaller) = (smaller, larger % smaller) }
+    return larger
+  }
+
+  // MARK: - Content
+
+  /// Twelve letters that follow from the key alone.
+  package func name(of id: Int) -> String {
+    var bits = mix(seed ^ mix(UInt64(id)))
+    return String(unsafeUninitializedCapacity: 12) { buffer in
+      for position in 0..<12 {
+        buffer[position] = UInt8(97 + bits % 26)
+        bits /= 26
+      }
+      return 12
+    }
+  }
+
+  /// Length of an object's payload, the same in every transaction.
+  package func payloadCount(of id: Int) -> Int {
+    let range = UInt64(valueSize.maximum - valueSize.minimum + 1)
+    return valueSize.minimum + Int(mix(seed &+ 1 ^ mix(UInt64(id))) % range)
+  }
+
+  private func base(_ id: Int, _ stamp: Int) -> UInt64 {
+    mix(seed ^ mix(UInt64(bitPattern: Int64(id)) ^ mix(UInt64(bitPattern: Int64(stamp)))))
+  }
+
+  private func age(_ base: UInt64) -> Int { Int(base % 100) }
+  private func score(_ base: UInt64) -> Double { Double(base >> 11) * 0x1p-53 * 1_000 }
+  private static func word(_ base: UInt64, _ offset: Int) -> UInt64 {
+    mix(base ^ UInt64(truncatingIfNeeded: offset))
+  }
+
+  /// Sets age, score, payload and stamp as transaction `stamp` writes them; leaves the balance.
+  package func fill(_ row: inout Row, stamp: Int) {
+    let base = base(row.id, stamp)
+    row.age = age(base)
+    row.score = score(base)
+    row.stamp = stamp
+    let count = payloadCount(of: row.id)
+    if row.payload.count != count { row.payload = Data(count: count) }
+    row.payload.withUnsafeMutableBytes { bytes in
+      var offset = 0
+      while offset + 8 <= count {
+        bytes.storeBytes(of: Self.word(base, offset), toByteOffset: offset, as: UInt64.self)
+        offset += 8
+      }
+      var rest = Self.word(base, offset)
+      while offset < count {
+        bytes[offset] = UInt8(truncatingIfNeeded: rest)
+        rest >>= 8
+        offset += 1
+      }
+    }
+  }
+
+  /// The object as the load writes it.
+  package func initialRow(_ id: Int) -> Row {
+    var row = Row()
+    row.id = id
+    row.name = name(of: id)
+    row.balance = Self.initialBalance
+    fill(&row, stamp: 0)
+    return row
+  }
+
+  /// What is wrong with a row's content for its own stamp, or nil.
+  ///
+  /// The balance is not judged here.
+  package func defect(in row: Row) -> String? {
+    let base = base(row.id, row.stamp)
+    if row.age != age(base) { return "age is \(row.age), expected \(age(base))" }
+    if row.score.bitPattern != score(base).bitPattern {
+      return "score is \(row.score), expected \(score(base))"
+    }
+    let count = payloadCount(of: row.id)
+    if row.payload.count != count {
+      return "payload has \(row.payload.count) bytes, expected \(count)"
+    }
+    if row.name != name(of: row.id) {
+      return "name is '\(row.name)', expected '\(name(of: row.id))'"
+    }
+    let wrong = row.payload.withUnsafeBytes { bytes -> Int? in
+      var offset = 0
+      while offset + 8 <= count {
+        if bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) != Self.word(base, offset) {
+          return offset
+        }
+        offset += 8
+      }
+      var rest = Self.word(base, offset)
+      while offset < count {
+        if bytes[offset] != UInt8(truncatingIfNeeded: rest) { return offset }
+        rest >>= 8
+        offset += 1
+      }
+      return nil
+    }
+    return wrong.map { "payload differs at byte \($0) of \(count)" }
+  }
+}

@@ -1,0 +1,69 @@
+// One object as the workloads see it, and what its content has to be. Content follows from the seed,
+// the object and the transaction that wrote it last, so that a reader can check every bit of it
+// without a history. Nothing here touches an engine.
+package import Foundation
+internal import Platform
+
+/// All properties of one object.
+package struct Row: Sendable {
+  package var id: Int = 0
+  package var name: String = ""
+  package var age: Int = 0
+  package var score: Double = 0
+  package var payload: Data = Data()
+  /// Moved between the objects of a transaction; the table's total never changes.
+  package var balance: Int = 0
+  /// Number of the transaction that wrote the object last; 0 from the load.
+  package var stamp: Int = 0
+
+  package init() {}
+
+  /// The first property in which two rows differ bit for bit, with both values, or nil.
+  package func difference(from other: Row) -> String? {
+    if id != other.id { return "id \(id) and \(other.id)" }
+    if stamp != other.stamp { return "stamp \(stamp) and \(other.stamp)" }
+    if balance != other.balance { return "balance \(balance) and \(other.balance)" }
+    if age != other.age { return "age \(age) and \(other.age)" }
+    if score.bitPattern != other.score.bitPattern { return "score \(score) and \(other.score)" }
+    if name != other.name { return "name '\(name)' and '\(other.name)'" }
+    if payload != other.payload {
+      return "payload (\(payload.count) and \(other.payload.count) bytes)"
+    }
+    return nil
+  }
+
+  /// A hash over every bit.
+  package var digest: UInt64 {
+    var value = mix(UInt64(bitPattern: Int64(id)))
+    value = mix(value ^ UInt64(bitPattern: Int64(stamp)))
+    value = mix(value ^ UInt64(bitPattern: Int64(balance)))
+    value = mix(value ^ UInt64(bitPattern: Int64(age)))
+    value = mix(value ^ score.bitPattern)
+    var name = name
+    value = name.withUTF8 { Self.digest(of: UnsafeRawBufferPointer($0), seed: value) }
+    return payload.withUnsafeBytes { Self.digest(of: $0, seed: value) }
+  }
+
+  private static func digest(of bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+    bytes.baseAddress.map { hash64($0, count: bytes.count, seed: seed) } ?? mix(seed)
+  }
+}
+
+/// Spreads 64 bits so that neighbours have nothing in common (the finalizer of splitmix64).
+package func mix(_ number: UInt64) -> UInt64 {
+  var value = number &+ 0x9e37_79b9_7f4a_7c15
+  value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+  value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+  return value ^ (value >> 31)
+}
+
+/// Sizes of the payload in bytes, evenly spread from `minimum` to `maximum`.
+package struct ValueSize: Equatable, Sendable {
+  package var minimum: Int
+  package var maximum: Int
+
+  package init(minimum: Int, maximum: Int) {
+    self.minimum = minimum
+    self.maximum = maximum
+  }
+}

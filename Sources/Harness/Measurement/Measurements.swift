@@ -1,0 +1,129 @@
+// What one thread measures in one stretch of a run, and the hand-over to the coordinator: the thread
+// gives a full set away once an interval and takes an empty one, so that recording needs no lock and
+// nobody reads a histogram that another thread writes.
+internal import Platform
+
+/// An operation that result rows are about.
+package enum Operation: String, CaseIterable, Sendable {
+  case insert
+  case read
+  case refresh
+  case write
+}
+
+/// A part of a run with rows of its own.
+package enum Phase: UInt8, CaseIterable, Sendable {
+  case load
+  case warmup
+  case measure
+
+  package var name: String {
+    switch self {
+    case .load: "load"
+    case .warmup: "warmup"
+    case .measure: "measure"
+    }
+  }
+}
+
+/// Figures of one operation.
+package final class OperationMeasurements {
+  /// From the start of the operation to its end.
+  package let service = LatencyHistogram()
+  /// From the moment it was due to its end; open loop only.
+  package let response: LatencyHistogram?
+  /// From the moment it was due and its thread free to its start: what the generator added.
+  package let generatorDelay: LatencyHistogram?
+  package var errors: UInt64 = 0
+  package var late: UInt64 = 0
+  package var skipped: UInt64 = 0
+
+  package init(isOpenLoop: Bool) {
+    response = isOpenLoop ? LatencyHistogram() : nil
+    generatorDelay = isOpenLoop ? LatencyHistogram() : nil
+  }
+
+  package func add(_ other: OperationMeasurements) {
+    service.add(other.service)
+    if let delays = other.response { response?.add(delays) }
+    if let delays = other.generatorDelay { generatorDelay?.add(delays) }
+    errors += other.errors
+    late += other.late
+    skipped += other.skipped
+  }
+
+  package func reset() {
+    service.reset()
+    response?.reset()
+    generatorDelay?.reset()
+    errors = 0
+    late = 0
+    skipped = 0
+  }
+}
+
+/// A set of figures for the operations of one thread, of one phase.
+package final class Measurements {
+  package let operations: [Operation]
+  package let figures: [OperationMeasurements]
+  package var phase = Phase.warmup
+
+  /// `openLoop`: the operations that follow a schedule.
+  package init(_ operations: [Operation], openLoop: Set<Operation> = []) {
+    self.operations = operations
+    figures = operations.map { OperationMeasurements(isOpenLoop: openLoop.contains($0)) }
+  }
+
+  package func figures(of operation: Operation) -> OperationMeasurements? {
+    operations.firstIndex(of: operation).map { figures[$0] }
+  }
+
+  package func reset() {
+    for figure in figures { figure.reset() }
+  }
+}
+
+/// Passes sets of figures from one measuring thread to the coordinator and back.
+package final class Handover: Sendable {
+  private struct State {
+    var full: [Measurements] = []
+    var empty: [Measurements]
+  }
+
+  private let state: Monitor<State>
+
+  /// Two spare sets: the thread never waits unless the coordinator misses two intervals.
+  package init(_ operations: [Operation], openLoop: Set<Operation> = []) {
+    state = Monitor(
+      State(empty: (0..<3).map { _ in Measurements(operations, openLoop: openLoop) }))
+  }
+
+  /// An empty set for the thread to fill.
+  ///
+  /// Waits until the coordinator has given one back.
+  package func take(phase: Phase) -> Measurements {
+    let measurements = state.wait(until: { !$0.empty.isEmpty }, then: { $0.empty.removeLast() })
+    measurements.phase = phase
+    return measurements
+  }
+
+  /// Gives a set away; the thread must not touch it afterwards.
+  package func put(_ measurements: Measurements) {
+    state.withLock { $0.full.append(measurements) }
+  }
+
+  /// Runs `body` on each set given away since the last call, then empties it for reuse.
+  package func collect(_ body: (Measurements) -> Void) {
+    let full = state.withLock { state in
+      defer { state.full = [] }
+      return state.full
+    }
+    guard !full.isEmpty else { return }
+    for measurements in full {
+      body(measurements)
+      measurements.reset()
+    }
+    state.withLock { $0.empty.append(contentsOf: full) }
+    state.notifyAll()
+  }
+}

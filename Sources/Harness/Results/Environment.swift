@@ -1,0 +1,266 @@
+// What a run was measured on: machine, limits, disk, build. Figures without it cannot be compared.
+internal import Foundation
+internal import Glibc
+internal import Platform
+
+/// The machine and build of a run, for run.json.
+///
+/// Nil fields could not be found out.
+package struct EnvironmentRecord: Codable, Sendable {
+  package var cpu: String?
+  package var cores: Int
+  package var cgroupCpuLimitCores: Double?
+  package var cgroupMemoryLimitBytes: UInt64?
+  package var memoryBytes: UInt64
+  package var kernel: String?
+  package var hostName: String
+  package var fileSystem: String?
+  package var fileSystemSource: String?
+  /// pwrite + fdatasync of 4 KB at random places of a warm file, here and now.
+  package var rawSyncP50Ns: UInt64?
+  package var rawSyncP90Ns: UInt64?
+  package var rawSyncSamples: Int
+  package var swift: String
+  package var build: String
+  package var commit: String?
+  package var isDirty: Bool?
+  package var allocator: String
+  package var tool: String
+  package var schemaVersion: Int
+
+  /// Finds out everything; takes up to a second for the disk.
+  package init(folder: String) {
+    let processors = textOfFile("/proc/cpuinfo")
+    cpu = processors?.split(separator: "\n").first { $0.hasPrefix("model name") }?
+      .split(separator: ":", maxSplits: 1).last.map { $0.trimmingCharacters(in: .whitespaces) }
+    cores = ProcessInfo.processInfo.activeProcessorCount
+    cgroupCpuLimitCores = ControlGroup.processorLimit()
+    cgroupMemoryLimitBytes = ControlGroup.memoryLimit()
+    memoryBytes = ProcessInfo.processInfo.physicalMemory
+    let release = textOfFile("/proc/sys/kernel/osrelease")
+    kernel = release.map { "Linux " + $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+    hostName = ProcessInfo.processInfo.hostName
+    let mount = MountPoint.holding(folder)
+    fileSystem = mount?.type
+    fileSystemSource = mount?.source
+    let syncs = measureRawSync(folder: folder)
+    rawSyncP50Ns = syncs.isEmpty ? nil : syncs[syncs.count / 2]
+    rawSyncP90Ns = syncs.count < 100 ? nil : syncs[syncs.count * 9 / 10]
+    rawSyncSamples = syncs.count
+    swift = BuildFacts.swiftVersion
+    build = BuildFacts.mode
+    let repository = Repository.ofThisBuild()
+    commit = repository?.commit
+    isDirty = repository?.isDirty
+    allocator = Allocator.shared.name
+    tool = "realm-bench " + ResultSchema.toolVersion
+    schemaVersion = ResultSchema.version
+  }
+}
+
+/// Facts that the compiler knows.
+package enum BuildFacts {
+  package static var swiftVersion: String {
+    #if compiler(>=6.4)
+      "6.4 or later"
+    #elseif compiler(>=6.3.1)
+      "6.3.1 or later 6.3"
+    #elseif compiler(>=6.3)
+      "6.3"
+    #else
+      "6.2"
+    #endif
+  }
+
+  package static var isDebug: Bool {
+    #if DEBUG
+      true
+    #else
+      false
+    #endif
+  }
+
+  package static var mode: String { isDebug ? "debug" : "release" }
+}
+
+/// The memory allocator of the process: jemalloc when it is linked, which counts what it gave away.
+package final class Allocator: Sendable {
+  package static let shared = Allocator()
+
+  private typealias Control =
+    @convention(c) (
+      UnsafePointer<CChar>, UnsafeMutableRawPointer?, UnsafeMutablePointer<Int>?,
+      UnsafeMutableRawPointer?, Int
+    ) -> Int32
+
+  private let control: Control?
+  /// As in run.json.
+  package let name: String
+
+  private init() {
+    control = dlsym(nil, "mallctl").map { unsafeBitCast($0, to: Control.self) }
+    guard let control else {
+      name = "system"
+      return
+    }
+    var version: UnsafePointer<CChar>?
+    var size = MemoryLayout<UnsafePointer<CChar>?>.size
+    let failure = control("version", &version, &size, nil, 0)
+    name = "jemalloc " + (failure == 0 ? version.map { String(cString: $0) } ?? "" : "")
+  }
+
+  /// Bytes that the program holds, or nil without jemalloc.
+  package func allocatedBytes() -> UInt64? {
+    guard let control else { return nil }
+    // The counters are as of the last epoch.
+    var epoch: UInt64 = 1
+    guard control("epoch", nil, nil, &epoch, MemoryLayout<UInt64>.size) == 0 else { return nil }
+    var bytes = 0
+    var size = MemoryLayout<Int>.size
+    guard control("stats.allocated", &bytes, &size, nil, 0) == 0 else { return nil }
+    return UInt64(bytes)
+  }
+}
+
+/// Times of pwrite + fdatasync of 4 KB in a folder, sorted; empty when it cannot be written to.
+package func measureRawSync(
+  folder: String, samples: Int = 100, nanosecondsMax: UInt64 = 500_000_000
+) -> [UInt64] {
+  let path = folder + "/raw-sync.tmp"
+  let files = LinuxFileSystem()
+  let clock = MonotonicClock()
+  guard let file = try? files.open(path, [.writable, .create]) else { return [] }
+  defer { try? files.remove(path) }
+  let pages = 256
+  var random = RandomGenerator(seed: 1)
+  var times: [UInt64] = []
+  let begin = clock.nanoseconds()
+  withUnsafeTemporaryAllocation(byteCount: pages * 4_096, alignment: 4_096) { memory in
+    memory.initializeMemory(as: UInt8.self, repeating: 0x5a)
+    do {
+      try file.write(UnsafeRawBufferPointer(memory), at: 0)
+      try file.synchronize()
+      let page = UnsafeRawBufferPointer(rebasing: memory[0..<4_096])
+      while times.count < samples, clock.nanoseconds() - begin < nanosecondsMax {
+        let offset = random.next(upperBound: UInt64(pages)) * 4_096
+        let start = clock.nanoseconds()
+        try file.write(page, at: offset)
+        try file.synchronize()
+        times.append(clock.nanoseconds() - start)
+      }
+    } catch {
+      times = []
+    }
+  }
+  return times.sorted()
+}
+
+/// The text of a small file, or nil.
+package func textOfFile(_ path: String) -> String? {
+  try? String(contentsOfFile: path, encoding: .utf8)
+}
+
+/// Limits that the container sets.
+private enum ControlGroup {
+  /// Folders of version 2 that may limit this process, the innermost first.
+  private static func folders() -> [String] {
+    guard
+      let line = textOfFile("/proc/self/cgroup")?.split(separator: "\n").first(
+        where: { $0.hasPrefix("0::") })
+    else { return [] }
+    var path = String(line.dropFirst(3))
+    var folders: [String] = []
+    while path.count > 1 {
+      folders.append("/sys/fs/cgroup" + path)
+      path = (path as NSString).deletingLastPathComponent
+    }
+    return folders + ["/sys/fs/cgroup"]
+  }
+
+  static func processorLimit() -> Double? {
+    let limits = folders().compactMap { folder -> Double? in
+      guard let words = textOfFile(folder + "/cpu.max")?.split(whereSeparator: \.isWhitespace),
+        words.count == 2, let quota = Double(words[0]), let period = Double(words[1])
+      else { return nil }
+      return quota / period
+    }
+    return limits.min() ?? versionOneProcessorLimit()
+  }
+
+  private static func versionOneProcessorLimit() -> Double? {
+    let folder = "/sys/fs/cgroup/cpu/"
+    guard let quota = number(folder + "cpu.cfs_quota_us"), quota > 0,
+      let period = number(folder + "cpu.cfs_period_us"), period > 0
+    else { return nil }
+    return quota / period
+  }
+
+  static func memoryLimit() -> UInt64? {
+    let limits = folders().compactMap { number($0 + "/memory.max") }
+    let limit = limits.min() ?? number("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+    // Version 1 says "no limit" with a huge number.
+    return limit.flatMap { $0 < 1e15 ? UInt64($0) : nil }
+  }
+
+  private static func number(_ path: String) -> Double? {
+    textOfFile(path).flatMap { Double($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+  }
+}
+
+/// The mounted file system that a folder lies on.
+private struct MountPoint {
+  let type: String
+  let source: String
+
+  static func holding(_ folder: String) -> MountPoint? {
+    let path = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
+    var best: (length: Int, mount: MountPoint)?
+    for line in textOfFile("/proc/self/mountinfo")?.split(separator: "\n") ?? [] {
+      let halves = line.split(separator: " - ", maxSplits: 1)
+      guard halves.count == 2 else { continue }
+      let left = halves[0].split(separator: " ")
+      let right = halves[1].split(separator: " ")
+      guard left.count > 4, right.count > 1 else { continue }
+      let point = String(left[4])
+      let isInside = point == "/" || path == point || path.hasPrefix(point + "/")
+      if isInside && point.count >= best?.length ?? 0 {
+        best = (point.count, MountPoint(type: String(right[0]), source: String(right[1])))
+      }
+    }
+    return best?.mount
+  }
+}
+
+/// The repository that the tool was built in.
+private struct Repository {
+  let commit: String
+  let isDirty: Bool
+
+  /// Nil when the tool does not lie in a working copy, or git is missing.
+  static func ofThisBuild() -> Repository? {
+    guard
+      let executable = try? FileManager.default.destinationOfSymbolicLink(
+        atPath: "/proc/self/exe")
+    else { return nil }
+    let folder = (executable as NSString).deletingLastPathComponent
+    guard let commit = run(["-C", folder, "rev-parse", "HEAD"]), !commit.isEmpty else { return nil }
+    guard let status = run(["-C", folder, "status", "--porcelain", "--untracked-files=no"]) else {
+      return nil
+    }
+    return Repository(commit: commit, isDirty: !status.isEmpty)
+  }
+
+  private static func run(_ arguments: [String]) -> String? {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["git"] + arguments
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return nil }
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { return nil }
+    return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+}

@@ -1,0 +1,165 @@
+// From what a run measured to the rows of its CSV files.
+
+/// Builds the tables of one run.
+package struct ResultTables {
+  private let settings: RunSettings
+  private let outcome: RunOutcome
+  private let runID: String
+
+  package init(settings: RunSettings, outcome: RunOutcome, runID: String) {
+    self.settings = settings
+    self.outcome = outcome
+    self.runID = runID
+  }
+
+  private var head: [String?] { [String(ResultSchema.version), runID, "1"] }
+
+  // MARK: - summary.csv
+
+  /// One row an operation and phase.
+  package func summary() -> CSVTable {
+    var table = CSVTable(columns: ResultSchema.summaryColumns)
+    if let load = outcome.phase(.load) { table.append(loadRow(load)) }
+    for phase in outcome.phases where phase.phase != .load {
+      for operation in settings.operationsMeasured {
+        guard let figures = outcome.collector.total(phase.phase, operation) else { continue }
+        table.append(row(phase, operation, figures))
+      }
+    }
+    return table
+  }
+
+  /// The measured phase's cell of an operation, as written.
+  package func summaryCell(_ operation: Operation, column: String) -> String? {
+    guard let phase = outcome.phase(.measure),
+      let figures = outcome.collector.total(.measure, operation)
+    else { return nil }
+    return row(phase, operation, figures)[ResultSchema.summaryColumns.firstIndex(of: column)!]
+  }
+
+  private func start(
+    _ operation: String, _ phase: Phase, isOpenLoop: Bool, threads: Int, _ elapsed: Double
+  ) -> [String?] {
+    let rate = isOpenLoop ? settings.ratePerSecond : nil
+    return head + [
+      String(settings.seed), settings.engine, settings.durability.rawValue, settings.workload,
+      operation, phase.name, isOpenLoop ? "open" : "closed", String(threads),
+      rate.map { decimal($0, places: 3) }, decimal(elapsed, places: 6),
+    ]
+  }
+
+  /// The load counts objects; its transactions of 10,000 are not an operation anybody times.
+  private func loadRow(_ load: PhaseOutcome) -> [String?] {
+    var cells = start(
+      Operation.insert.rawValue, .load, isOpenLoop: false, threads: 1, load.elapsedSeconds)
+    cells += [String(outcome.loadedObjects), "0", nil, nil]
+    cells.append(
+      load.elapsedSeconds > 0
+        ? decimal(Double(outcome.loadedObjects) / load.elapsedSeconds, places: 3) : nil)
+    cells += Array(repeating: nil, count: 13)
+    return cells + perCommit(load)
+  }
+
+  private func row(
+    _ phase: PhaseOutcome, _ operation: Operation, _ figures: OperationMeasurements
+  ) -> [String?] {
+    let isOpenLoop = figures.response != nil
+    var cells = start(
+      operation.rawValue, phase.phase, isOpenLoop: isOpenLoop,
+      threads: operation == .write ? settings.writers : settings.readers, phase.elapsedSeconds)
+    let count = figures.service.count
+    cells += [
+      String(count), String(figures.errors), isOpenLoop ? String(figures.late) : nil,
+      isOpenLoop ? String(figures.skipped) : nil,
+      phase.elapsedSeconds > 0
+        ? decimal(Double(count) / phase.elapsedSeconds, places: 3) : nil,
+      figures.service.mean.map { String(Int($0.rounded())) },
+    ]
+    cells += durations(figures.service)
+    cells += figures.response.map(durations) ?? Array(repeating: nil, count: 6)
+    return cells + (operation == .write ? perCommit(phase) : [nil, nil])
+  }
+
+  private func durations(_ histogram: LatencyHistogram) -> [String?] {
+    Percentile.allCases.map { histogram.value(at: $0).map(String.init) }
+      + [histogram.count == 0 ? nil : String(histogram.maximum)]
+  }
+
+  private func perCommit(_ phase: PhaseOutcome) -> [String?] {
+    let commits = phase.after.commits - min(phase.before.commits, phase.after.commits)
+    guard commits > 0 else { return [nil, nil] }
+    let syncs = phase.after.syncs - min(phase.before.syncs, phase.after.syncs)
+    let bytes = phase.after.writtenBytes - min(phase.before.writtenBytes, phase.after.writtenBytes)
+    return [
+      decimal(Double(syncs) / Double(commits), places: 4),
+      decimal(Double(bytes) / Double(commits), places: 1),
+    ]
+  }
+
+  // MARK: - The others
+
+  package func samples() -> CSVTable {
+    var table = CSVTable(columns: ResultSchema.sampleColumns)
+    for sample in outcome.samples {
+      table.append(
+        head + [
+          settings.engine, settings.workload, sample.phase.name,
+          decimal(sample.elapsedSeconds, places: 3), sample.operation.rawValue, sample.metric,
+          sample.unit, sample.value,
+        ])
+    }
+    return table
+  }
+
+  package func growth() -> CSVTable {
+    var table = CSVTable(columns: ResultSchema.growthColumns)
+    for point in outcome.growth { table.append(growthRow(point)) }
+    return table
+  }
+
+  /// A cell of growth.csv's last row, as written.
+  package func growthCell(column: String) -> String? {
+    outcome.growth.last.flatMap {
+      growthRow($0)[ResultSchema.growthColumns.firstIndex(of: column)!]
+    }
+  }
+
+  private func growthRow(_ point: GrowthPoint) -> [String?] {
+    let figures = point.statistics
+    return head + [
+      settings.engine, settings.workload, point.phase.name,
+      decimal(point.elapsedSeconds, places: 3), String(figures.commits),
+      String(figures.newestVersion), String(figures.oldestPinnedVersion),
+      String(figures.liveVersions), String(figures.pins),
+      decimal(Double(figures.oldestPinAgeNanoseconds) / 1e9, places: 3),
+      String(figures.fileBytes), String(figures.liveBytes), String(figures.heldBytes),
+      String(figures.freeBytes), point.residentBytes.map(String.init),
+      point.allocatedBytes.map(String.init), String(figures.writtenBytes), String(figures.syncs),
+    ]
+  }
+
+  package func invariants() -> CSVTable {
+    var table = CSVTable(columns: ResultSchema.invariantColumns)
+    for invariant in Invariant.allCases where settings.invariants.contains(invariant) {
+      let entry = outcome.ledger[invariant]
+      let first = outcome.violation.flatMap { found in
+        found.violation.invariant == invariant
+          ? "\(found.thread): \(found.violation.sentence) "
+            + found.violation.witness.joined(separator: "; ") : nil
+      }
+      table.append(
+        head + [
+          settings.engine, settings.workload, invariant.name, String(entry.checks),
+          String(entry.violations), first,
+          costPercent(entry.costNanoseconds).map { decimal($0, places: 3) },
+        ])
+    }
+    return table
+  }
+
+  /// Share of the measuring threads' time, or nil when there was none.
+  package func costPercent(_ nanoseconds: UInt64) -> Double? {
+    outcome.threadNanoseconds == 0
+      ? nil : 100 * Double(nanoseconds) / Double(outcome.threadNanoseconds)
+  }
+}

@@ -1,0 +1,71 @@
+// run.json: everything that is needed to understand and repeat a run. Fields only grow.
+internal import Foundation
+
+/// The document as it is written.
+package struct RunDocument: Codable, Sendable {
+  package struct Verdict: Codable, Sendable {
+    package var isValid: Bool
+    package var reasons: [String]
+  }
+
+  package struct PhaseRecord: Codable, Sendable {
+    package var name: String
+    package var elapsedS: Double
+  }
+
+  package struct ViolationRecord: Codable, Sendable {
+    package var invariant: String
+    package var sentence: String
+    package var witness: [String]
+    package var thread: String
+  }
+
+  package struct ThresholdRecord: Codable, Sendable {
+    package var condition: String
+    package var value: String?
+    package var isMet: Bool
+  }
+
+  /// What measuring itself costs.
+  package struct OverheadRecord: Codable, Sendable {
+    package var recordingNsPerOperation: Double
+    package var checksPercent: Double?
+    /// Time in which an open loop's schedule stood still for I10.
+    package var pausedNs: UInt64
+    package var generatorDelayP99Ns: UInt64?
+    package var generatorDelayMaxNs: UInt64?
+  }
+
+  package var schemaVersion = ResultSchema.version
+  package var toolVersion = ResultSchema.toolVersion
+  package var runId: String
+  package var workload: String
+  package var engine: String
+  package var seed: UInt64
+  package var replica = 1
+  package var startedAt: String
+  /// complete, interrupted or failed.
+  package var status: String
+  package var verdict: Verdict
+  package var command: String
+  package var settings: SettingsRecord
+  package var environment: EnvironmentRecord
+  package var phases: [PhaseRecord]
+  package var overhead: OverheadRecord
+  package var transactions: Int
+  package var thresholds: [ThresholdRecord]
+  package var violation: ViolationRecord?
+  package var failure: String?
+  package var realmFile: String?
+
+  /// Sorted keys, snake_case, readable.
+  package func json() throws -> String { try encodeJSON(self) }
+}
+
+/// JSON as all machine output of the tool has it.
+package func encodeJSON(_ value: some Encodable) throws -> String {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+  encoder.keyEncodingStrategy = .convertToSnakeCase
+  return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+}

@@ -1,0 +1,209 @@
+// The summary on standard output: as text for people, as Markdown, or as JSON for scripts.
+internal import Foundation
+
+/// Renders what a run found.
+package struct Summary {
+  private let document: RunDocument
+  private let settings: RunSettings
+  private let outcome: RunOutcome
+  private let tables: ResultTables
+  private let folder: String
+
+  package init(
+    document: RunDocument, settings: RunSettings, outcome: RunOutcome, tables: ResultTables,
+    folder: String
+  ) {
+    self.document = document
+    self.settings = settings
+    self.outcome = outcome
+    self.tables = tables
+    self.folder = folder
+  }
+
+  package func render(_ format: OutputFormat) throws -> String {
+    switch format {
+    case .text: text()
+    case .markdown: markdown()
+    case .json: try json()
+    }
+  }
+
+  // MARK: - Rows
+
+  private static let header = [
+    "operation", "threads", "count", "per second", "p50", "p99", "p99.9", "max",
+  ]
+
+  private func rows() -> [[String]] {
+    guard let phase = outcome.phase(.measure) else { return [] }
+    var rows: [[String]] = []
+    for operation in settings.operationsMeasured {
+      guard let figures = outcome.collector.total(.measure, operation) else { continue }
+      let rate = Double(figures.service.count) / max(phase.elapsedSeconds, 1e-9)
+      let threads = operation == .write ? settings.writers : settings.readers
+      rows.append(
+        [
+          operation.rawValue, String(threads), grouped(Int(figures.service.count)),
+          grouped(Int(rate.rounded())),
+        ] + durations(figures.service))
+      if let response = figures.response {
+        rows.append(["  response", "", "", ""] + durations(response))
+      }
+    }
+    return rows
+  }
+
+  private func durations(_ histogram: LatencyHistogram) -> [String] {
+    [Percentile.p50, .p99, .p99_9].map { percentile in
+      histogram.value(at: percentile).map(readableDuration) ?? "-"
+    } + [histogram.count == 0 ? "-" : readableDuration(histogram.maximum)]
+  }
+
+  private var title: String {
+    let load = settings.ratePerSecond.map {
+      "open loop \(Units.text(ratePerSecond: $0)) \(settings.arrivals.rawValue)"
+    }
+    return "\(settings.workload) on \(settings.engine): \(settings.readers) readers, "
+      + "\(settings.writers) writers, \(grouped(settings.objects)) objects, batch \(settings.batch), "
+      + "durability \(settings.durability.rawValue), \(load ?? "closed loop"), seed \(settings.seed)"
+  }
+
+  // MARK: - Lines below the table
+
+  private func notes() -> [(String, String)] {
+    var notes: [(String, String)] = []
+    if let load = outcome.phase(.load), load.elapsedSeconds > 0 {
+      let rate = Int(Double(outcome.loadedObjects) / load.elapsedSeconds)
+      notes.append(
+        ("load", "\(grouped(outcome.loadedObjects)) objects, \(grouped(rate)) a second"))
+    }
+    if let growth = outcome.growth.last?.statistics {
+      notes.append(
+        (
+          "file",
+          "\(readableBytes(growth.fileBytes)): live \(readableBytes(growth.liveBytes)), held for "
+            + "pins \(readableBytes(growth.heldBytes)), free \(readableBytes(growth.freeBytes)); "
+            + "\(growth.liveVersions) live versions, \(growth.pins) pins"
+        ))
+    }
+    notes += commitNotes()
+    if let open = outcome.collector.total(.measure, .write), open.response != nil {
+      notes.append(("open loop", "\(open.late) late (over 1 ms), \(open.skipped) skipped"))
+    }
+    notes.append(("invariants", invariantNote()))
+    notes.append(
+      (
+        "overhead",
+        "recording \(decimal(document.overhead.recordingNsPerOperation, places: 0)) ns an operation"
+          + (document.overhead.checksPercent.map {
+            ", checks \(decimal($0, places: 1)) % of the threads' time"
+          } ?? "")
+      ))
+    for threshold in document.thresholds {
+      notes.append(
+        (
+          "threshold",
+          "\(threshold.condition): \(threshold.isMet ? "met" : "MISSED"), "
+            + (threshold.value.map { "is \($0)" } ?? "not measured (too few samples)")
+        ))
+    }
+    notes.append(
+      (
+        "verdict",
+        document.verdict.isValid
+          ? "valid" : "not valid: " + document.verdict.reasons.joined(separator: "; ")
+      ))
+    if let file = document.realmFile { notes.append(("realm file", file)) }
+    notes.append(("results", folder))
+    return notes
+  }
+
+  private func commitNotes() -> [(String, String)] {
+    guard settings.writers > 0 else { return [] }
+    let syncs = tables.summaryCell(.write, column: "syncs_per_commit")
+    let bytes = tables.summaryCell(.write, column: "written_bytes_per_commit")
+    let raw = document.environment.rawSyncP50Ns.map {
+      "; raw write and sync of 4 KB here: p50 \(readableDuration($0))"
+    }
+    return [
+      (
+        "a commit",
+        "\(syncs ?? "-") syncs, \(bytes.flatMap(Double.init).map { readableBytes(UInt64($0)) } ?? "-")"
+          + " written" + (raw ?? "")
+      )
+    ]
+  }
+
+  private func invariantNote() -> String {
+    if settings.invariants.isEmpty { return "not checked" }
+    let counts = settings.invariants.map { invariant in
+      let entry = outcome.ledger[invariant]
+      return "\(invariant.name) \(grouped(Int(entry.checks)))"
+        + (entry.violations > 0 ? " VIOLATED" : "")
+    }
+    return "checks: " + counts.joined(separator: ", ")
+      + (outcome.violation == nil ? "; all hold" : "")
+  }
+
+  // MARK: - Forms
+
+  private func text() -> String {
+    let table = [Self.header] + rows()
+    let widths = Self.header.indices.map { column in table.map { $0[column].count }.max() ?? 0 }
+    var lines = [title, ""]
+    for row in table {
+      lines.append(
+        row.indices.map { column in
+          let space = String(repeating: " ", count: widths[column] - row[column].count)
+          return column == 0 ? row[column] + space : space + row[column]
+        }.joined(separator: "  "))
+    }
+    lines.append("")
+    for (name, note) in notes() {
+      lines.append(name.padding(toLength: 12, withPad: " ", startingAt: 0) + note)
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func markdown() -> String {
+    var lines = ["**\(title)**", ""]
+    lines.append("| " + Self.header.joined(separator: " | ") + " |")
+    lines.append("|---|" + String(repeating: "---:|", count: Self.header.count - 1))
+    for row in rows() { lines.append("| " + row.joined(separator: " | ") + " |") }
+    lines.append("")
+    for (name, note) in notes() { lines.append("- \(name): \(note)") }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private struct JSONSummary: Codable {
+    var run: RunDocument
+    var folder: String
+    var summary: [[String: String]]
+    var invariants: [[String: String]]
+  }
+
+  private func json() throws -> String {
+    try encodeJSON(
+      JSONSummary(
+        run: document, folder: folder, summary: objects(tables.summary()),
+        invariants: objects(tables.invariants())))
+  }
+
+  /// Rows as objects by column; empty cells are left out.
+  private func objects(_ table: CSVTable) -> [[String: String]] {
+    (CSVTable.parse(table.text) ?? []).dropFirst().map { row in
+      Dictionary(uniqueKeysWithValues: zip(table.columns, row).filter { !$0.1.isEmpty })
+    }
+  }
+}
+
+/// A duration with three digits or so, for people.
+package func readableDuration(_ nanoseconds: UInt64) -> String {
+  let value = Double(nanoseconds)
+  switch nanoseconds {
+  case 0..<1_000: return "\(nanoseconds) ns"
+  case 1_000..<1_000_000: return decimal(value / 1e3, places: value < 1e5 ? 2 : 0) + " us"
+  case 1_000_000..<1_000_000_000: return decimal(value / 1e6, places: value < 1e8 ? 2 : 0) + " ms"
+  default: return decimal(value / 1e9, places: 2) + " s"
+  }
+}

@@ -1,0 +1,93 @@
+// Gathers what the threads hand over: totals a phase and operation, and the intervals of the time
+// series. Used by the coordinator's thread only.
+
+/// One value of samples.csv.
+package struct Sample: Sendable {
+  package var phase: Phase
+  package var elapsedSeconds: Double
+  package var operation: Operation
+  package var metric: String
+  package var unit: String
+  /// Nil when not measured, or from too few samples.
+  package var value: String?
+}
+
+/// Adds up the figures of all threads.
+package final class Collector {
+  /// A phase's figures for one operation.
+  package struct Key: Hashable {
+    package let phase: Phase
+    package let operation: Operation
+  }
+
+  package private(set) var totals: [Key: OperationMeasurements] = [:]
+  private var interval: [Key: OperationMeasurements] = [:]
+  private let openLoop: Set<Operation>
+
+  package init(openLoop: Set<Operation>) { self.openLoop = openLoop }
+
+  package func absorb(_ measurements: Measurements) {
+    for (operation, figures) in zip(measurements.operations, measurements.figures) {
+      let key = Key(phase: measurements.phase, operation: operation)
+      add(figures, to: &totals, key)
+      add(figures, to: &interval, key)
+    }
+  }
+
+  private func add(
+    _ figures: OperationMeasurements, to table: inout [Key: OperationMeasurements], _ key: Key
+  ) {
+    let sum =
+      table[key] ?? OperationMeasurements(isOpenLoop: openLoop.contains(key.operation))
+    sum.add(figures)
+    table[key] = sum
+  }
+
+  package func total(_ phase: Phase, _ operation: Operation) -> OperationMeasurements? {
+    totals[Key(phase: phase, operation: operation)]
+  }
+
+  /// Operations of the present interval, for the progress line.
+  package func intervalCount(_ operation: Operation) -> UInt64 {
+    interval.reduce(0) { $0 + ($1.key.operation == operation ? $1.value.service.count : 0) }
+  }
+
+  /// Turns the interval's figures into samples and begins the next one.
+  package func endInterval(elapsedSeconds: Double, lengthSeconds: Double) -> [Sample] {
+    var samples: [Sample] = []
+    for phase in Phase.allCases {
+      for operation in Operation.allCases {
+        guard let figures = interval[Key(phase: phase, operation: operation)] else { continue }
+        func add(_ metric: String, _ unit: String, _ value: String?) {
+          samples.append(
+            Sample(
+              phase: phase, elapsedSeconds: elapsedSeconds, operation: operation, metric: metric,
+              unit: unit, value: value))
+        }
+        let count = figures.service.count
+        add("count", "1", String(count))
+        add(
+          "rate", "1/s",
+          lengthSeconds > 0 ? decimal(Double(count) / lengthSeconds, places: 3) : nil)
+        addDurations("service", figures.service, add)
+        if let response = figures.response {
+          addDurations("response", response, add)
+          add("late", "1", String(figures.late))
+          add("skipped", "1", String(figures.skipped))
+        }
+      }
+    }
+    interval.removeAll()
+    return samples
+  }
+
+  private func addDurations(
+    _ kind: String, _ histogram: LatencyHistogram, _ add: (String, String, String?) -> Void
+  ) {
+    add("\(kind)_mean", "ns", histogram.mean.map { String(Int($0.rounded())) })
+    for percentile in [Percentile.p50, .p99, .p99_9] {
+      add("\(kind)_\(percentile.rawValue)", "ns", histogram.value(at: percentile).map(String.init))
+    }
+    add("\(kind)_max", "ns", histogram.count == 0 ? nil : String(histogram.maximum))
+  }
+}

@@ -1,0 +1,177 @@
+// One run from an accepted command line to its end: folder, environment, workload, files, summary,
+// exit code.
+internal import Foundation
+internal import Platform
+
+/// Runs the workload and writes everything down.
+package struct ReadersWriterJob<Driver: EngineDriver> {
+  private let settings: RunSettings
+  private let folder: ResultsFolder
+  private let path: String
+  private let surroundings: RunVerb.Surroundings<Driver>
+  private let progress: ProgressLine
+  private let choices: OutputChoices
+
+  package init(
+    settings: RunSettings, choices: OutputChoices, folder: ResultsFolder, path: String,
+    surroundings: RunVerb.Surroundings<Driver>
+  ) {
+    self.settings = settings
+    self.choices = choices
+    self.folder = folder
+    self.path = path
+    self.surroundings = surroundings
+    progress = ProgressLine(surroundings.console, choices)
+  }
+
+  package func run() throws -> ExitCode {
+    // First of all, so that every thread started later leaves the signals to us.
+    let interruption = surroundings.interruption()
+    do {
+      try folder.create()
+    } catch {
+      progress.fail("cannot make the results folder '\(folder.path)': \(error)")
+      return .failed
+    }
+    progress.step("results go to \(folder.path)")
+    let environment = EnvironmentRecord(
+      folder: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+    let recordingCost = measureRecordingCost()
+    let driver: Driver
+    do {
+      driver = try surroundings.makeDriver(path, settings.durability)
+    } catch {
+      progress.fail("cannot open '\(path)': \(error)")
+      return .failed
+    }
+    let outcome = ReadersWriterRun(
+      driver: driver, settings: settings, interruption: interruption, progress: progress
+    ).run()
+    progress.clear()
+    let keptFile = removeFile(driver, outcome)
+    let tables = ResultTables(settings: settings, outcome: outcome, runID: folder.runID)
+    let document = document(
+      outcome, tables, environment: environment, recordingCost: recordingCost, keptFile: keptFile)
+    do {
+      try write(document, tables, outcome)
+    } catch {
+      progress.fail("cannot write the results to '\(folder.path)': \(error)")
+      return .failed
+    }
+    try report(document, tables, outcome)
+    return exitCode(document, outcome)
+  }
+
+  /// Removes the Realm file unless it is wanted or is evidence; returns its path if it stays.
+  private func removeFile(_ driver: Driver, _ outcome: RunOutcome) -> String? {
+    if settings.keepsFile || outcome.status == .failed { return path }
+    do {
+      try driver.deleteFiles()
+      return nil
+    } catch {
+      progress.warn("the Realm file stays: \(error)")
+      return path
+    }
+  }
+
+  // MARK: - Files
+
+  private func document(
+    _ outcome: RunOutcome, _ tables: ResultTables, environment: EnvironmentRecord,
+    recordingCost: Double, keptFile: String?
+  ) -> RunDocument {
+    let reasons = Verdict.reasons(settings: settings, outcome: outcome)
+    let delays = outcome.collector.total(.measure, .write)?.generatorDelay
+    return RunDocument(
+      runId: folder.runID, workload: settings.workload, engine: settings.engine,
+      seed: settings.seed, startedAt: surroundings.now.ISO8601Format(),
+      status: outcome.status.rawValue,
+      verdict: .init(isValid: reasons.isEmpty, reasons: reasons), command: settings.command,
+      settings: SettingsRecord(settings, path: path, output: folder.path),
+      environment: environment,
+      phases: outcome.phases.map { .init(name: $0.phase.name, elapsedS: $0.elapsedSeconds) },
+      overhead: .init(
+        recordingNsPerOperation: recordingCost,
+        checksPercent: tables.costPercent(outcome.ledger.costNanoseconds),
+        pausedNs: outcome.pausedNanoseconds,
+        generatorDelayP99Ns: delays?.value(at: .p99),
+        generatorDelayMaxNs: delays.flatMap { $0.count == 0 ? nil : $0.maximum }),
+      transactions: outcome.transactions,
+      thresholds: settings.thresholds.map { threshold in
+        let cell =
+          threshold.operation.map { tables.summaryCell($0, column: threshold.column) }
+          ?? tables.growthCell(column: threshold.column)
+        let value = cell.flatMap { $0.isEmpty ? nil : $0 }
+        return .init(
+          condition: threshold.text, value: value, isMet: threshold.isMet(by: value))
+      },
+      violation: outcome.violation.map {
+        .init(
+          invariant: $0.violation.invariant.name, sentence: $0.violation.sentence,
+          witness: $0.violation.witness, thread: $0.thread)
+      },
+      failure: outcome.failure, realmFile: keptFile)
+  }
+
+  private func write(
+    _ document: RunDocument, _ tables: ResultTables, _ outcome: RunOutcome
+  ) throws {
+    try folder.write(try document.json(), to: "run.json")
+    try folder.write(tables.summary().text, to: "summary.csv")
+    try folder.write(tables.samples().text, to: "samples.csv")
+    try folder.write(tables.growth().text, to: "growth.csv")
+    try folder.write(tables.invariants().text, to: "invariants.csv")
+    for operation in settings.operationsMeasured {
+      guard let figures = outcome.collector.total(.measure, operation) else { continue }
+      let name = "histograms/\(operation.rawValue)"
+      try folder.write(figures.service.percentileText(), to: name + ".hgrm")
+      if let response = figures.response {
+        try folder.write(response.percentileText(), to: name + "-response.hgrm")
+      }
+    }
+    if let violation = outcome.violation {
+      try folder.write(evidence(violation), to: "violation.txt")
+    }
+  }
+
+  // MARK: - Standard output
+
+  private func report(
+    _ document: RunDocument, _ tables: ResultTables, _ outcome: RunOutcome
+  ) throws {
+    if let violation = outcome.violation {
+      surroundings.console.noteRaw(evidence(violation))
+    }
+    if let failure = outcome.failure { progress.fail(failure) }
+    if outcome.status == .interrupted { progress.warn("interrupted: the results are partial") }
+    if outcome.status != .failed {
+      for reason in document.verdict.reasons where reason != "interrupted" {
+        progress.warn("verdict not valid: \(reason)")
+      }
+    }
+    let summary = Summary(
+      document: document, settings: settings, outcome: outcome, tables: tables,
+      folder: folder.path)
+    surroundings.console.printRaw(try summary.render(settings.format))
+  }
+
+  /// In the order that cli.md promises: sentence, witness, seed, command, folder.
+  private func evidence(_ found: (violation: Violation, thread: String)) -> String {
+    let violation = found.violation
+    return "\(violation.invariant.name) violated: \(violation.sentence)\n"
+      + violation.witness.map { "  \($0)\n" }.joined()
+      + "  (found by \(found.thread))\n"
+      + "seed: \(settings.seed)\n"
+      + "again: \(settings.command)\n"
+      + "evidence: \(folder.path) (Realm file: \(path))\n"
+  }
+
+  private func exitCode(_ document: RunDocument, _ outcome: RunOutcome) -> ExitCode {
+    if outcome.violation != nil { return .invariantViolated }
+    if outcome.failure != nil { return .failed }
+    if outcome.status == .interrupted { return .interrupted }
+    if document.thresholds.contains(where: { !$0.isMet }) { return .thresholdMissed }
+    if settings.isStrict && !document.verdict.isValid { return .inconclusive }
+    return .success
+  }
+}

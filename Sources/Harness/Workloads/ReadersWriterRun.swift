@@ -1,0 +1,304 @@
+// The coordinator of a readers-writer run: loads the table, starts the threads, moves them through
+// the phases, collects their figures, and has the final state checked. It runs on the caller's thread
+// and touches the engine only for statistics.
+internal import Platform
+
+/// Runs the readers-writer workload on an engine.
+package final class ReadersWriterRun<Driver: EngineDriver> {
+  private let driver: Driver
+  private let settings: RunSettings
+  private let interruption: any Interruption
+  private let progress: ProgressLine
+  private let shared: ReadersWriterShared<Driver>
+  private let control = RunControl()
+  private let ledgers = Monitor(InvariantLedger())
+  private let pauses = Monitor(UInt64(0))
+  private let clock = MonotonicClock()
+  private var handovers: [Handover] = []
+  private var threads: [Thread] = []
+  private var outcome: RunOutcome
+  private var began: UInt64 = 0
+  private var lastInterval: UInt64 = 0
+  private var isInterrupted = false
+
+  package init(
+    driver: Driver, settings: RunSettings, interruption: any Interruption, progress: ProgressLine
+  ) {
+    self.driver = driver
+    self.settings = settings
+    self.interruption = interruption
+    self.progress = progress
+    shared = ReadersWriterShared(driver: driver, plan: settings.plan, control: control)
+    outcome = RunOutcome(collector: Collector(openLoop: settings.openLoop))
+  }
+
+  /// Runs everything; failures and violations are part of what is returned.
+  package func run() -> RunOutcome {
+    began = clock.nanoseconds()
+    if load() {
+      startThreads()
+      control.waitUntilReady(threads: threads.count)
+      measurePhases()
+      stopThreads()
+      if !isInterrupted && control.violation == nil && control.failure == nil { checkEnd() }
+    }
+    outcome.violation = control.violation
+    outcome.failure = control.failure
+    if let violation = outcome.violation?.violation {
+      var ledger = InvariantLedger()
+      ledger.countViolation(violation.invariant)
+      outcome.ledger.add(ledger)
+    }
+    outcome.ledger.add(ledgers.withLock { $0 })
+    outcome.pausedNanoseconds = pauses.withLock { $0 }
+    outcome.transactions = shared.versions.transactions
+    if outcome.violation != nil || outcome.failure != nil {
+      outcome.status = .failed
+    } else if isInterrupted {
+      outcome.status = .interrupted
+    }
+    return outcome
+  }
+
+  // MARK: - Load
+
+  /// False when the run ends here.
+  private func load() -> Bool {
+    let loaded = Monitor(0)
+    let isCancelled = Monitor(false)
+    let isDone = Monitor(false)
+    let (driver, model, control) = (driver, settings.model, control)
+    let before = statistics()
+    let start = clock.nanoseconds()
+    let thread = Thread.start(name: "load") {
+      do {
+        _ = try loadTable(
+          driver, model: model, isCancelled: { isCancelled.withLock { $0 } },
+          progress: { count in loaded.withLock { $0 = count } })
+      } catch {
+        control.fail("loading the table: \(error)")
+      }
+      isDone.withLock { $0 = true }
+      isDone.notifyAll()
+    }
+    while !isDone.wait(nanoseconds: 50_000_000, until: { $0 }) {
+      let count = loaded.withLock { $0 }
+      progress.show(
+        "load", fraction: Double(count) / Double(model.objects), "\(grouped(count)) objects")
+      if interruption.isRequested() {
+        isInterrupted = true
+        isCancelled.withLock { $0 = true }
+      }
+    }
+    thread.join()
+    outcome.loadedObjects = loaded.withLock { $0 }
+    endPhase(.load, start: start, before: before)
+    return !isInterrupted && control.failure == nil
+  }
+
+  // MARK: - Threads
+
+  private func startThreads() {
+    for number in stride(from: 1, through: settings.readers, by: 1) {
+      start("reader \(number)", operations: [.read, .refresh]) { shared, handover in
+        let reader = try ReadersWriterReader(number: number, shared: shared, handover: handover)
+        return (reader.run, { reader.ledger }, { 0 })
+      }
+    }
+    for number in stride(from: 1, through: settings.writers, by: 1) {
+      start("writer \(number)", operations: [.write]) { shared, handover in
+        let writer = try ReadersWriterWriter(number: number, shared: shared, handover: handover)
+        return (writer.run, { writer.ledger }, { writer.pausedNanoseconds })
+      }
+    }
+  }
+
+  private typealias Worker = (
+    run: () throws -> Void, ledger: () -> InvariantLedger, paused: () -> UInt64
+  )
+
+  private func start(
+    _ name: String, operations: [Operation],
+    _ make: @escaping @Sendable (ReadersWriterShared<Driver>, Handover) throws -> Worker
+  ) {
+    let handover = Handover(operations, openLoop: settings.openLoop)
+    handovers.append(handover)
+    let (shared, control, ledgers, pauses) = (shared, control, ledgers, pauses)
+    threads.append(
+      Thread.start(name: name) {
+        defer { control.threadFinished() }
+        do {
+          let worker = try make(shared, handover)
+          defer {
+            ledgers.withLock { $0.add(worker.ledger()) }
+            pauses.withLock { $0 += worker.paused() }
+          }
+          try worker.run()
+        } catch let violation as Violation {
+          control.report(violation, thread: name)
+        } catch {
+          control.fail("\(name): \(error)")
+        }
+      })
+  }
+
+  private func stopThreads() {
+    control.stop()
+    while !control.areFinished(threads: threads.count) {
+      for handover in handovers { handover.collect(outcome.collector.absorb) }
+      sleep(nanoseconds: 1_000_000)
+    }
+    for thread in threads { thread.join() }
+    for handover in handovers { handover.collect(outcome.collector.absorb) }
+  }
+
+  // MARK: - Phases
+
+  private func measurePhases() {
+    var phases: [(Phase, UInt64, Int?)] = []
+    if settings.warmupNanoseconds > 0 {
+      phases.append((.warmup, settings.warmupNanoseconds, nil))
+    }
+    phases.append((.measure, settings.durationNanoseconds, settings.operations))
+    var running: (phase: Phase, start: UInt64, before: EngineStatistics)?
+    for (phase, length, operations) in phases {
+      let before = statistics()
+      let start = clock.nanoseconds()
+      if let running {
+        endPhase(running.phase, start: running.start, before: running.before, end: start)
+      }
+      control.begin(phase, at: start, operations: operations)
+      if running == nil { lastInterval = start }
+      running = (phase, start, before)
+      guard follow(phase, start: start, length: operations == nil ? length : nil, operations)
+      else { break }
+    }
+    guard let running else { return }
+    control.stop()
+    let end = control.stoppedAt
+    stopThreads()
+    endPhase(running.phase, start: running.start, before: running.before, end: end)
+    endInterval(running.phase, at: end)
+    let measured = outcome.phases.filter { $0.phase != .load }
+    let seconds = measured.reduce(0) { $0 + $1.elapsedSeconds }
+    outcome.threadNanoseconds = UInt64(seconds * 1e9) * UInt64(threads.count)
+  }
+
+  /// Watches a phase to its end; false when the run has to stop.
+  private func follow(
+    _ phase: Phase, start: UInt64, length: UInt64?, _ operations: Int?
+  ) -> Bool {
+    while true {
+      sleep(nanoseconds: 10_000_000)
+      for handover in handovers { handover.collect(outcome.collector.absorb) }
+      let now = clock.nanoseconds()
+      if interruption.isRequested() {
+        isInterrupted = true
+        return false
+      }
+      if control.violation != nil || control.failure != nil { return false }
+      if control.epoch.phase == nil { return false }
+      if let length, now - start >= length { return true }
+      if now - lastInterval >= settings.intervalNanoseconds {
+        control.tick()
+        // The threads answer between two operations; who is in a long one is counted next time.
+        sleep(nanoseconds: 2_000_000)
+        for handover in handovers { handover.collect(outcome.collector.absorb) }
+        endInterval(phase, at: now)
+      }
+      showProgress(phase, fraction: length.map { Double(now - start) / Double($0) } ?? 0)
+    }
+  }
+
+  private func endPhase(
+    _ phase: Phase, start: UInt64, before: EngineStatistics, end: UInt64? = nil
+  ) {
+    outcome.phases.append(
+      PhaseOutcome(
+        phase: phase, elapsedSeconds: Double((end ?? clock.nanoseconds()) - start) / 1e9,
+        before: before, after: statistics()))
+  }
+
+  private func endInterval(_ phase: Phase, at now: UInt64) {
+    let elapsed = Double(now - began) / 1e9
+    lastRates = rates(seconds: Double(now - lastInterval) / 1e9)
+    outcome.samples += outcome.collector.endInterval(
+      elapsedSeconds: elapsed, lengthSeconds: Double(now - lastInterval) / 1e9)
+    lastInterval = now
+    let resident = residentBytes()
+    outcome.growth.append(
+      GrowthPoint(
+        phase: phase, elapsedSeconds: elapsed, statistics: statistics(),
+        residentBytes: resident == 0 ? nil : resident,
+        allocatedBytes: Allocator.shared.allocatedBytes()))
+  }
+
+  private func statistics() -> EngineStatistics {
+    do {
+      return try driver.statistics()
+    } catch {
+      control.fail("statistics: \(error)")
+      return EngineStatistics()
+    }
+  }
+
+  // MARK: - End
+
+  private func checkEnd() {
+    progress.step("checking the whole table and file ...")
+    let start = clock.nanoseconds()
+    let (shared, control, ledgers) = (shared, control, ledgers)
+    Thread.start(name: "final check") {
+      var ledger = InvariantLedger()
+      do {
+        try checkFinalState(shared, ledger: &ledger, isComplete: true)
+      } catch let violation as Violation {
+        control.report(violation, thread: "final check")
+      } catch {
+        control.fail("final check: \(error)")
+      }
+      ledgers.withLock { [ledger] in $0.add(ledger) }
+    }.join()
+    outcome.threadNanoseconds += clock.nanoseconds() - start
+  }
+
+  // MARK: - Progress
+
+  private var lastRates = ""
+
+  private func rates(seconds: Double) -> String {
+    guard seconds > 0 else { return "" }
+    return settings.operationsMeasured.filter { $0 != .refresh }.map { operation in
+      let rate = Double(outcome.collector.intervalCount(operation)) / seconds
+      return "\(grouped(Int(rate))) \(operation.rawValue)s/s"
+    }.joined(separator: ", ")
+  }
+
+  private func showProgress(_ phase: Phase, fraction: Double) {
+    let file = outcome.growth.last.map { ", file \(readableBytes($0.statistics.fileBytes))" } ?? ""
+    progress.show(phase.name, fraction: fraction, lastRates + file)
+  }
+}
+
+/// Thousands in groups of three.
+package func grouped(_ number: Int) -> String {
+  var digits = Array(String(number.magnitude))
+  var position = digits.count - 3
+  while position > 0 {
+    digits.insert(",", at: position)
+    position -= 3
+  }
+  return (number < 0 ? "-" : "") + String(digits)
+}
+
+/// Bytes in the largest binary unit, for people.
+package func readableBytes(_ bytes: UInt64) -> String {
+  var value = Double(bytes)
+  for unit in ["B", "KiB", "MiB", "GiB"] {
+    if value < 1_024 || unit == "GiB" {
+      return unit == "B" ? "\(bytes) B" : decimal(value, places: 1) + " " + unit
+    }
+    value /= 1_024
+  }
+  return "\(bytes) B"
+}

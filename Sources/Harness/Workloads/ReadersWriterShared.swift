@@ -1,0 +1,62 @@
+// What the threads of one readers-writer run share.
+package import Platform
+
+/// The part of the settings that the threads need.
+package struct ReadersWriterPlan: Sendable {
+  package var readers = 4
+  package var writers = 1
+  package var refreshEvery = 16
+  package var readKeys = KeyDistribution.uniform
+  package var pins = 0
+  package var pinEvery = 0
+  /// Writes a second of all writers together; nil = closed loop.
+  package var writesPerSecond: Double?
+  package var arrivals = Arrivals.fixed
+  package var invariants = Set(Invariant.allCases)
+  package var seed: UInt64 = 1
+  package var model: ContentModel
+
+  package init(model: ContentModel) { self.model = model }
+
+  package func checks(_ invariant: Invariant) -> Bool { invariants.contains(invariant) }
+}
+
+/// State that all threads of a run see.
+package final class ReadersWriterShared<Driver: EngineDriver>: Sendable {
+  package let driver: Driver
+  package let plan: ReadersWriterPlan
+  package let control: RunControl
+  package let versions = VersionLog()
+  package let digests = Monitor(VersionDigestCheck())
+  package let pins: PinRing<Driver.Session.Pin>
+
+  package init(driver: Driver, plan: ReadersWriterPlan, control: RunControl) {
+    self.driver = driver
+    self.plan = plan
+    self.control = control
+    pins = PinRing(capacity: plan.pins)
+  }
+
+  /// A generator of its own for each thread, the same in each run of a seed.
+  package func random(thread: Int) -> RandomGenerator {
+    RandomGenerator(seed: mix(plan.seed ^ mix(UInt64(thread) + 1)))
+  }
+
+  /// I3: all who see this version must see the same content of two objects that follow from it.
+  package func checkDigest(
+    version: UInt64, place: String, read: (Int, inout Row) -> Bool, row: inout Row
+  ) -> Violation? {
+    let spread = mix(version)
+    var digest = spread
+    for key in [spread % UInt64(plan.model.objects), spread >> 32 % UInt64(plan.model.objects)] {
+      let isFound = read(Int(key), &row)
+      digest = mix(digest ^ (isFound ? row.digest : 0))
+    }
+    return digests.withLock { [digest] in
+      $0.observe(version: version, digest: digest, place: place)
+    }
+  }
+
+  /// One version in eight is compared, the same ones by everybody.
+  package func isDigestVersion(_ version: UInt64) -> Bool { mix(version) & 7 == 0 }
+}

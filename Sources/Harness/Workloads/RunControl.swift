@@ -1,0 +1,147 @@
+// How the coordinator steers the measuring threads, and how they report back: one word that each
+// thread loads between operations, a budget of operations, and the first thing that went wrong.
+internal import Platform
+internal import Synchronization
+
+/// Steers the threads of one run.
+package final class RunControl: Sendable {
+  /// What the word says: phase and interval.
+  ///
+  /// Threads hand over their figures when it changes.
+  package struct Epoch: Equatable, Sendable {
+    package let rawValue: UInt64
+    fileprivate static let stopCode: UInt64 = 3
+
+    /// Nil when the threads are to stop.
+    package var phase: Phase? { Phase(rawValue: UInt8(rawValue & 3)) }
+  }
+
+  private struct Reports: Sendable {
+    var violation: (violation: Violation, thread: String)?
+    var failure: String?
+    var readyThreads = 0
+    var finishedThreads = 0
+  }
+
+  private let word = Atomic<UInt64>(UInt64(Phase.load.rawValue))
+  private let start = Atomic<UInt64>(0)
+  private let budget = Atomic<Int>(Int.max)
+  private let stopTime = Atomic<UInt64>(0)
+  private let clock = MonotonicClock()
+  private let reports = Monitor(Reports())
+
+  package init() {}
+
+  // MARK: - Threads
+
+  /// The present epoch.
+  ///
+  /// Acquiring: pairs with the releasing stores of `begin` and `stop`, so that the phase's start
+  /// and budget are seen with it.
+  package var epoch: Epoch { Epoch(rawValue: word.load(ordering: .acquiring)) }
+
+  /// When the present phase began.
+  package var phaseStart: UInt64 { start.load(ordering: .relaxed) }
+
+  /// Takes up to `count` operations from the budget of the thread's phase.
+  ///
+  /// 0 means that all are taken. Only the measured phase has a budget.
+  package func claim(_ count: Int, in phase: Phase?) -> Int {
+    if phase != .measure { return count }
+    // Relaxed: a counter that orders nothing else.
+    if budget.load(ordering: .relaxed) == .max { return count }
+    let left = budget.subtract(count, ordering: .relaxed).oldValue
+    return max(0, min(count, left))
+  }
+
+  /// Called by each thread once its session is open; returns when the first phase has begun.
+  package func waitForStart() {
+    reports.withLock { $0.readyThreads += 1 }
+    reports.notifyAll()
+    reports.wait(until: { _ in self.epoch.phase != .load }, then: { _ in })
+  }
+
+  package func threadFinished() {
+    reports.withLock { $0.finishedThreads += 1 }
+    reports.notifyAll()
+  }
+
+  /// Keeps the first violation and stops the run.
+  package func report(_ violation: Violation, thread: String) {
+    reports.withLock { reports in
+      if reports.violation == nil { reports.violation = (violation, thread) }
+    }
+    stop()
+  }
+
+  /// Keeps the first failure of the engine and stops the run.
+  package func fail(_ text: String) {
+    reports.withLock { reports in
+      if reports.failure == nil { reports.failure = text }
+    }
+    stop()
+  }
+
+  // MARK: - Coordinator
+
+  package var violation: (violation: Violation, thread: String)? {
+    reports.withLock { $0.violation }
+  }
+
+  package var failure: String? { reports.withLock { $0.failure } }
+
+  /// When the run was first told to stop; 0 while it goes on.
+  package var stoppedAt: UInt64 { stopTime.load(ordering: .relaxed) }
+
+  /// Waits until that many threads are ready, or one has failed.
+  package func waitUntilReady(threads: Int) {
+    reports.wait(
+      until: { $0.readyThreads + $0.finishedThreads >= threads }, then: { _ in })
+  }
+
+  package func areFinished(threads: Int) -> Bool {
+    reports.withLock { $0.finishedThreads >= threads }
+  }
+
+  /// Begins a phase, with a number of operations or without an end of its own.
+  package func begin(_ phase: Phase, at now: UInt64, operations: Int? = nil) {
+    start.store(now, ordering: .relaxed)
+    budget.store(operations ?? .max, ordering: .relaxed)
+    move { previous in
+      previous & 3 == Epoch.stopCode ? nil : next(previous, UInt64(phase.rawValue))
+    }
+    wake()
+  }
+
+  /// Makes every thread hand over what it has measured.
+  package func tick() {
+    move { previous in previous & 3 == Epoch.stopCode ? nil : next(previous, previous & 3) }
+  }
+
+  /// Makes every thread stop after its present operation.
+  package func stop() {
+    _ = stopTime.compareExchange(expected: 0, desired: clock.nanoseconds(), ordering: .relaxed)
+    move { previous in next(previous, Epoch.stopCode) }
+    wake()
+  }
+
+  private func wake() {
+    // The lock is taken so that a thread about to wait does not miss the change.
+    reports.withLock { _ in }
+    reports.notifyAll()
+  }
+
+  private func next(_ previous: UInt64, _ code: UInt64) -> UInt64 {
+    ((previous >> 2) &+ 1) << 2 | code
+  }
+
+  private func move(_ change: (UInt64) -> UInt64?) {
+    var current = word.load(ordering: .relaxed)
+    while let wanted = change(current) {
+      let (exchanged, original) = word.compareExchange(
+        expected: current, desired: wanted, ordering: .acquiringAndReleasing)
+      if exchanged { return }
+      current = original
+    }
+  }
+}

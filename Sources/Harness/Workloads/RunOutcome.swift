@@ -1,0 +1,44 @@
+// What a run produced, before it is written to files.
+
+/// One row of growth.csv.
+package struct GrowthPoint: Sendable {
+  package var phase: Phase
+  package var elapsedSeconds: Double
+  package var statistics: EngineStatistics
+  package var residentBytes: UInt64?
+  package var allocatedBytes: UInt64?
+}
+
+/// How a run ended.
+package enum RunStatus: String, Sendable {
+  case complete
+  case interrupted
+  case failed
+}
+
+/// One phase's length and what the engine counted in it.
+package struct PhaseOutcome: Sendable {
+  package var phase: Phase
+  package var elapsedSeconds: Double
+  package var before: EngineStatistics
+  package var after: EngineStatistics
+}
+
+/// Everything that a run measured.
+package struct RunOutcome {
+  package var status = RunStatus.complete
+  package var violation: (violation: Violation, thread: String)?
+  package var failure: String?
+  package var phases: [PhaseOutcome] = []
+  package var loadedObjects = 0
+  package var collector: Collector
+  package var samples: [Sample] = []
+  package var growth: [GrowthPoint] = []
+  package var ledger = InvariantLedger()
+  /// Wall time of all measuring threads and of the final check together.
+  package var threadNanoseconds: UInt64 = 0
+  package var pausedNanoseconds: UInt64 = 0
+  package var transactions = 0
+
+  package func phase(_ phase: Phase) -> PhaseOutcome? { phases.first { $0.phase == phase } }
+}

@@ -1,0 +1,63 @@
+// CSV: header first, quoting of RFC 4180, and the columns that users script against.
+import Harness
+import Testing
+
+@Suite struct CSVTests {
+  @Test func quotesOnlyWhatNeedsIt() {
+    #expect(CSVTable.field("plain 1.5") == "plain 1.5")
+    #expect(CSVTable.field("a,b") == "\"a,b\"")
+    #expect(CSVTable.field("say \"x\"") == "\"say \"\"x\"\"\"")
+    #expect(CSVTable.field("two\nlines") == "\"two\nlines\"")
+    #expect(CSVTable.field("carriage\r") == "\"carriage\r\"")
+    #expect(CSVTable.field("") == "")
+  }
+
+  @Test func roundTrip() {
+    var table = CSVTable(columns: ["a", "b", "c"])
+    let rows: [[String?]] = [["1", nil, "x,y"], ["\"", "line\nend", ""], [nil, nil, nil]]
+    for row in rows { table.append(row) }
+    #expect(table.text.hasPrefix("a,b,c\n"))
+    let parsed = CSVTable.parse(table.text)
+    #expect(parsed?.first == ["a", "b", "c"])
+    #expect(parsed.map { Array($0.dropFirst()) } == rows.map { $0.map { $0 ?? "" } })
+    #expect(CSVTable.parse("a,\"b") == nil)
+  }
+
+  @Test func decimalsHaveAPoint() {
+    #expect(decimal(1_234.5, places: 3) == "1234.500")
+    #expect(decimal(0, places: 1) == "0.0")
+  }
+
+  /// The contract of cli.md: columns only grow.
+  @Test func columnsAreThoseOfTheContract() {
+    #expect(
+      ResultSchema.summaryColumns.joined(separator: ",")
+        == """
+        schema_version,run_id,replica,seed,engine,durability,workload,operation,phase,load,\
+        threads,target_rate_per_s,elapsed_s,count,errors,late,skipped,rate_per_s,\
+        service_mean_ns,service_p50_ns,service_p90_ns,service_p99_ns,service_p99_9_ns,\
+        service_p99_99_ns,service_max_ns,response_p50_ns,response_p90_ns,response_p99_ns,\
+        response_p99_9_ns,response_p99_99_ns,response_max_ns,syncs_per_commit,\
+        written_bytes_per_commit
+        """)
+    #expect(
+      ResultSchema.sampleColumns.joined(separator: ",")
+        == """
+        schema_version,run_id,replica,engine,workload,phase,elapsed_s,operation,metric,unit,\
+        value
+        """)
+    #expect(
+      ResultSchema.growthColumns.joined(separator: ",")
+        == """
+        schema_version,run_id,replica,engine,workload,phase,elapsed_s,commits,newest_version,\
+        oldest_pinned_version,live_versions,pins,oldest_pin_age_s,file_bytes,live_bytes,\
+        held_bytes,free_bytes,resident_bytes,allocated_bytes,written_bytes,syncs
+        """)
+    #expect(
+      ResultSchema.invariantColumns.joined(separator: ",")
+        == """
+        schema_version,run_id,replica,engine,workload,invariant,checks,violations,\
+        first_violation,cost_percent
+        """)
+  }
+}

@@ -1,0 +1,192 @@
+// The parser: what it accepts, and every refusal with its text, because users script against both.
+import Harness
+import Testing
+
+@Suite struct CommandLineTests {
+  private func settings(_ line: String) throws -> RunSettings {
+    let words = line.split(separator: " ").map(String.init)
+    let flags = try FlagValues(words, known: RunFlags.known, refused: RunFlags.refused)
+    return try RunFlags.settings(flags).0
+  }
+
+  private func refusal(_ line: String) -> String {
+    do {
+      _ = try settings(line)
+      return ""
+    } catch {
+      return (error as? UsageError)?.message ?? "\(error)"
+    }
+  }
+
+  @Test func everyFlagIsRead() throws {
+    let read = try settings(
+      "--readers 3 --writers 2 --objects 500 --value-size 1KiB --duration 1.5s --warmup 0s"
+        + " --batch 20 --rate 2000/s --arrivals poisson --read-keys zipf:0.9 --refresh-every 4"
+        + " --durability memory --pins 7 --pin-every 3 --seed 18446744073709551615"
+        + " --interval 250ms --path /tmp/x.realm --keep-file --output /tmp/o --overwrite"
+        + " --format json --invariants I10,I1 --strict --engine realm"
+        + " --threshold write.response_p99_ns<2000000 --threshold=file_bytes<=1000")
+    #expect(read.readers == 3 && read.writers == 2 && read.objects == 500 && read.batch == 20)
+    #expect(read.valueSize == ValueSize(minimum: 1_024, maximum: 1_024))
+    #expect(read.durationNanoseconds == 1_500_000_000 && read.warmupNanoseconds == 0)
+    #expect(read.ratePerSecond == 2_000 && read.arrivals == .poisson)
+    #expect(read.readKeys == .zipf(exponent: 0.9) && read.refreshEvery == 4)
+    #expect(read.durability == .memory && read.pins == 7 && read.pinEvery == 3)
+    #expect(read.seed == .max && read.intervalNanoseconds == 250_000_000)
+    #expect(read.path == "/tmp/x.realm" && read.keepsFile && read.output == "/tmp/o")
+    #expect(read.overwrites && read.format == .json && read.isStrict)
+    #expect(read.invariants == [.snapshotStability, .spaceAccounting])
+    #expect(read.thresholds.map(\.column) == ["response_p99_ns", "file_bytes"])
+    #expect(try settings("--ops 5").operations == 5)
+    #expect(try settings("--invariants none").invariants.isEmpty)
+    #expect(try settings("--quick --readers 9").readers == 9)
+    #expect(try settings("--objects 3").batch == 3)
+  }
+
+  @Test(
+    arguments: [
+      ("--reader 3", "unknown flag '--reader'; did you mean '--readers'?"),
+      ("-readers 3", "unknown flag '-readers'; did you mean '--readers'?"),
+      ("--zzzzzzzzz", "unknown flag '--zzzzzzzzz'; see 'realm-bench' for help"),
+      ("--seed 1 --seed 2", "--seed is given twice"),
+      ("--quick=yes", "--quick takes no value, but has 'yes'"),
+      ("--readers", "--readers needs a value: N"),
+      ("--readers --writers 1", "--readers needs a value: N"),
+      ("--readers=", "--readers needs a value: N"),
+      ("--readers x", "--readers needs a whole number, not 'x'"),
+      ("--readers -1", "--readers needs a whole number, not '-1'"),
+      ("--readers 9999", "--readers: 9999 is not between 0 and 1024"),
+      ("--batch 0", "--batch: 0 is not between 1 and 1000000"),
+      ("--duration 30", "--duration: '30' has no unit; write a duration such as 30s or 500ms"),
+      (
+        "--duration 5sec",
+        "--duration: 'sec' is not a unit of a duration (ns, us, ms, s, m, h); did you mean 5s?"
+      ),
+      ("--duration 0s", "--duration is 0"),
+      ("--duration soon", "--duration needs a duration such as 30s or 500ms, not 'soon'"),
+      ("--value-size 100", "--value-size: '100' has no unit; write a size such as 100B or 4KiB"),
+      (
+        "--value-size 4KB",
+        "--value-size: 'KB' is not a unit of a size (B, KiB, MiB, GiB); did you mean 4KiB?"
+      ),
+      ("--value-size 0.3B", "--value-size: '0.3B' is not a whole number of bytes"),
+      ("--value-size uniform:9B..1B", "--value-size: 'uniform:9B..1B' begins above its end"),
+      (
+        "--value-size uniform:9B", "--value-size: 'uniform:9B' is not of the form uniform:10B..200B"
+      ),
+      ("--value-size 1GiB", "--value-size: at most 16MiB"),
+      ("--rate 2000", "--rate needs a rate with its unit, such as 2000/s; did you mean 2000/s?"),
+      ("--rate fast", "--rate needs a rate with its unit, such as 2000/s, not 'fast'"),
+      ("--rate 0/s", "--rate: '0/s' is not a rate above 0, such as 2000/s"),
+      ("--arrivals fixed", "--arrivals means nothing without --rate"),
+      (
+        "--rate 1/s --arrivals poison",
+        "--arrivals: 'poison' is not one of fixed, poisson; did you mean 'poisson'?"
+      ),
+      ("--pin-every 3", "--pin-every means nothing without --pins"),
+      (
+        "--duration 1s --ops 5",
+        "--duration and --ops contradict each other: a run ends by time or by count"
+      ),
+      ("--durability disk", "--durability: 'disk' is not one of full, memory"),
+      ("--seed -4", "--seed needs a whole number from 0 to 2^64-1, not '-4'"),
+      (
+        "--read-keys zipf",
+        "--read-keys: 'zipf' is not one of uniform, zipf:0.99, latest, hotspot:0.2:0.8"
+      ),
+      (
+        "--read-keys hotspot:2:0.5",
+        "--read-keys: 'hotspot:2:0.5' is not one of uniform, zipf:0.99, latest, hotspot:0.2:0.8"
+      ),
+      (
+        "--invariants I1,I5",
+        "--invariants: 'I5' is not checked by this workload (all, none, or of I1, I2, I3, I4, I7, I10)"
+      ),
+      ("--engine lmdb", "--engine: 'lmdb' is not built in; this tool knows 'realm' only"),
+      ("--readers 0 --writers 0", "--readers 0 and --writers 0: nothing to run"),
+      ("--objects 5 --batch 6", "--batch 6 is more than --objects 5"),
+      ("--writers 0 --rate 5/s", "--rate needs a writer: --writers is 0"),
+      ("--writers 0 --pins 5", "--pins needs a writer: --writers is 0"),
+      ("--interval 1ms", "--interval: at least 10ms"),
+      (
+        "--overwrite --dry-run",
+        "--overwrite and --dry-run contradict each other: a dry run writes nothing"
+      ),
+      ("--hops 3", "--hops: the workload readers-writer does not use this flag"),
+      ("--history", "--history: not in this version of realm-bench"),
+      ("--baseline x", "--baseline: not in this version of realm-bench"),
+      (
+        "--threshold write",
+        "--threshold: 'write' is not of the form 'write.response_p99_ns<2000000' (< <= > >= ==, the number in the column's unit)"
+      ),
+      (
+        "--threshold wrote.count>1",
+        "--threshold: 'wrote' is not an operation; did you mean 'write'?"
+      ),
+      (
+        "--threshold write.service_p98_ns<1",
+        "--threshold: 'service_p98_ns' is not a numeric column of summary.csv; did you mean 'service_p90_ns'?"
+      ),
+      (
+        "--threshold file_byte<1",
+        "--threshold: 'file_byte' is not a numeric column of growth.csv; did you mean 'file_bytes'?"
+      ),
+      (
+        "--threshold write.response_p99_ns<2",
+        "--threshold 'write.response_p99_ns<2': a closed loop leaves 'response_p99_ns' empty; give --rate, or use a service_ column"
+      ),
+      (
+        "--rate 5/s --threshold read.response_p99_ns<2",
+        "--threshold 'read.response_p99_ns<2': a closed loop leaves 'response_p99_ns' empty; use a service_ column"
+      ),
+      (
+        "--readers 0 --threshold read.count>2",
+        "--threshold 'read.count>2': this run measures no 'read' (only write)"
+      ),
+      (
+        "--threshold read.syncs_per_commit<2",
+        "--threshold 'read.syncs_per_commit<2': only 'write' has 'syncs_per_commit'"
+      ),
+    ])
+  func refuses(line: String, text: String) {
+    #expect(refusal(line) == text)
+  }
+
+  @Test func thresholdsCompare() throws {
+    #expect(try Threshold("write.count<10").isMet(by: "9"))
+    #expect(!(try Threshold("write.count<10").isMet(by: "10")))
+    #expect(try Threshold("write.count <= 10").isMet(by: "10"))
+    #expect(try Threshold("file_bytes>=1.5").isMet(by: "1.5"))
+    #expect(try Threshold("file_bytes==2").isMet(by: "2.0"))
+    #expect(!(try Threshold("file_bytes>2").isMet(by: nil)))
+    #expect(!(try Threshold("file_bytes>2").isMet(by: "")))
+  }
+
+  @Test func unitsAreWrittenAsTheyAreRead() throws {
+    for text in ["1ns", "1500us", "20ms", "30s", "5m", "2h", "0s"] {
+      let nanoseconds = try Units.nanoseconds(text, flag: "--x")
+      #expect(Units.text(nanoseconds: nanoseconds) == text)
+    }
+    #expect(try Units.bytes("1.5KiB", flag: "--x") == 1_536)
+    #expect(Units.text(ratePerSecond: 2_000) == "2000/s")
+  }
+
+  /// The command that a failure prints gives the same settings again.
+  @Test func theCommandRepeatsTheRun() throws {
+    let line =
+      "--seed 9 --readers 3 --objects 70 --batch 4 --rate 12.5/s --arrivals poisson --pins 2"
+      + " --pin-every 8 --read-keys hotspot:0.2:0.8 --invariants I2 --ops 100 --warmup 5ms"
+      + " --value-size uniform:1B..9B --durability memory"
+    let first = try settings(line)
+    let words = first.command.split(separator: " ").dropFirst(3).joined(separator: " ")
+    #expect(try settings(words).command == first.command)
+    #expect(words.contains("--rate 12.5/s") && words.contains("--ops 100"))
+  }
+
+  @Test func editDistances() {
+    #expect(editDistance("", "abc") == 3)
+    #expect(editDistance("kitten", "sitting") == 3)
+    #expect(editDistance("same", "same") == 0)
+    #expect(nearestName("qqqq", in: ["readers", "writers"]) == nil)
+  }
+}

@@ -1,0 +1,148 @@
+// What the load generators promise: schedules, key distributions, and the content rule.
+import Foundation
+import Harness
+import Platform
+import Testing
+
+@Suite struct LoadTests {
+  private let model = ContentModel(
+    seed: 5, objects: 1_000, batch: 10, valueSize: ValueSize(minimum: 0, maximum: 37))
+
+  // MARK: - Open loop
+
+  @Test func fixedArrivalsAreEquallySpaced() {
+    var schedule = ArrivalSchedule(
+      .fixed, ratePerSecond: 2_000, start: 1_000, offset: 0.5, random: RandomGenerator(seed: 1))
+    for position in 0..<1_000 {
+      #expect(schedule.due == 1_000 + 250_000 + UInt64(position) * 500_000)
+      schedule.advance()
+    }
+  }
+
+  @Test func poissonArrivalsHaveTheMeanAndSpreadOfTheirRate() {
+    let seed = testSeed()
+    var schedule = ArrivalSchedule(
+      .poisson, ratePerSecond: 1_000, start: 0, offset: 0, random: RandomGenerator(seed: seed))
+    var gaps: [Double] = []
+    var previous: UInt64 = 0
+    for _ in 0..<50_000 {
+      #expect(schedule.due >= previous)
+      gaps.append(Double(schedule.due - previous))
+      previous = schedule.due
+      schedule.advance()
+    }
+    let mean = gaps.reduce(0, +) / Double(gaps.count)
+    let variance = gaps.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(gaps.count)
+    // An exponential distribution: standard deviation equal to the mean.
+    #expect(abs(mean / 1e6 - 1) < 0.03, "seed \(seed)")
+    #expect(abs(variance.squareRoot() / mean - 1) < 0.05, "seed \(seed)")
+  }
+
+  @Test func whatNobodyStartedIsCounted() {
+    var schedule = ArrivalSchedule(
+      .fixed, ratePerSecond: 1_000, start: 0, offset: 0, random: RandomGenerator(seed: 1))
+    schedule.advance()
+    // Due at 1, 2, ... 9 ms, before 10 ms.
+    #expect(schedule.skip(until: 10_000_000) == 9)
+    #expect(schedule.due == 10_000_000)
+    #expect(schedule.skip(until: 10_000_000) == 0)
+    schedule.postpone(nanoseconds: 5)
+    #expect(schedule.due == 10_000_005)
+  }
+
+  // MARK: - Keys
+
+  @Test func keysStayInRangeAndFollowTheirDistribution() {
+    let seed = testSeed()
+    let distributions: [KeyDistribution] = [
+      .uniform, .zipf(exponent: 0.99), .zipf(exponent: 1), .zipf(exponent: 1.5), .latest,
+      .hotspot(part: 0.1, share: 0.9),
+    ]
+    for distribution in distributions {
+      var random = RandomGenerator(seed: seed)
+      let keys = KeyGenerator(distribution, model: model)
+      var counts = [Int](repeating: 0, count: model.objects)
+      for _ in 0..<50_000 { counts[keys.next(&random, newestTransaction: 50)] += 1 }
+      let top = counts.max()!
+      switch distribution {
+      case .uniform: #expect(top < 150, "seed \(seed)")
+      case .zipf(let exponent):
+        // The most frequent key has the share 1 / sum(1/k^exponent).
+        let sum = (1...model.objects).reduce(0.0) { $0 + pow(Double($1), -exponent) }
+        #expect(abs(Double(top) / 50_000 - 1 / sum) < 0.02, "seed \(seed), \(distribution)")
+      case .latest: #expect(top > 200, "seed \(seed)")
+      case .hotspot:
+        let hot = counts[..<100].reduce(0, +)
+        #expect(abs(Double(hot) / 50_000 - 0.9) < 0.02, "seed \(seed)")
+      }
+    }
+  }
+
+  @Test func zipfRanksAreExactForAFewRanks() {
+    let seed = testSeed()
+    var random = RandomGenerator(seed: seed)
+    let ranks = ZipfGenerator(count: 4, exponent: 1)
+    var counts = [Double](repeating: 0, count: 5)
+    for _ in 0..<100_000 { counts[ranks.next(&random)] += 1 }
+    let sum = 1 + 1 / 2.0 + 1 / 3.0 + 1 / 4.0
+    for rank in 1...4 {
+      let expected = 1 / Double(rank) / sum
+      #expect(abs(counts[rank] / 100_000 - expected) < 0.01, "seed \(seed), rank \(rank)")
+    }
+  }
+
+  // MARK: - Content
+
+  @Test func batchesHaveDistinctKeysAndMoveNothingInTotal() {
+    for objects in [1, 2, 3, 10, 12, 1_000] {
+      for batch in Set([1, 2, 3, objects]) where batch <= objects {
+        let model = ContentModel(
+          seed: 3, objects: objects, batch: batch, valueSize: ValueSize(minimum: 1, maximum: 1))
+        for transaction in 1...200 {
+          let members = model.batch(of: transaction)
+          let keys = (0..<batch).map(members.key)
+          #expect(Set(keys).count == batch)
+          #expect(keys.allSatisfy { (0..<objects).contains($0) })
+          #expect((0..<batch).reduce(0) { $0 + members.amount($1) } == 0)
+          if batch > 1 { #expect(members.amount(0) != 0) }
+        }
+      }
+    }
+  }
+
+  @Test func contentIsAcceptedOnlyAsWritten() {
+    var row = model.initialRow(17)
+    #expect(row.name.utf8.count == 12 && (0..<100).contains(row.age))
+    #expect(model.defect(in: row) == nil)
+    model.fill(&row, stamp: 12)
+    #expect(model.defect(in: row) == nil)
+    var wrong = row
+    wrong.stamp = 13
+    #expect(model.defect(in: wrong) != nil)
+    wrong = row
+    wrong.age = (row.age + 1) % 100
+    #expect(model.defect(in: wrong)?.hasPrefix("age is") == true)
+    wrong = row
+    wrong.score += 1
+    #expect(model.defect(in: wrong)?.hasPrefix("score is") == true)
+    wrong = row
+    wrong.name = "x"
+    #expect(model.defect(in: wrong)?.hasPrefix("name is") == true)
+    wrong = row
+    wrong.payload.append(0)
+    #expect(model.defect(in: wrong)?.hasPrefix("payload has") == true)
+  }
+
+  @Test func everyPayloadByteIsChecked() {
+    for id in 0..<60 {
+      let row = model.initialRow(id)
+      for position in row.payload.indices {
+        var wrong = row
+        wrong.payload[position] ^= 1
+        #expect(model.defect(in: wrong) != nil)
+        #expect(wrong.digest != row.digest)
+        #expect(wrong.difference(from: row)?.hasPrefix("payload") == true)
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// The workload end to end on the model engine: a sound engine passes, and each way of being wrong is
+// found by the checker that is there for it.
+import Foundation
+import Harness
+import Platform
+import Testing
+
+@Suite(.serialized) struct ReadersWriterTests {
+  private func outcome(
+    _ bug: ModelBug?, seconds: Double = 5, _ change: (inout RunSettings) -> Void = { _ in }
+  ) -> RunOutcome {
+    var settings = RunSettings()
+    settings.readers = 2
+    settings.objects = 200
+    settings.valueSize = ValueSize(minimum: 24, maximum: 24)
+    settings.warmupNanoseconds = 0
+    settings.durationNanoseconds = UInt64(seconds * 1e9)
+    settings.intervalNanoseconds = 50_000_000
+    settings.seed = testSeed()
+    change(&settings)
+    let output = CollectedOutput()
+    return ReadersWriterRun(
+      driver: ModelEngine(bug: bug), settings: settings, interruption: TimedInterruption(),
+      progress: ProgressLine(output.console(), OutputChoices())
+    ).run()
+  }
+
+  @Test func soundEnginePasses() throws {
+    let result = outcome(nil, seconds: 0.8) {
+      $0.writers = 2
+      $0.warmupNanoseconds = 100_000_000
+      $0.pins = 5
+      $0.pinEvery = 3
+    }
+    #expect(result.violation == nil, "seed \(testSeed())")
+    #expect(result.failure == nil)
+    #expect(result.status == .complete)
+    #expect(result.phases.map(\.phase) == [.load, .warmup, .measure])
+    for operation in [Operation.read, .refresh, .write] {
+      #expect(result.collector.total(.measure, operation)!.service.count > 0)
+      #expect(result.collector.total(.warmup, operation)!.service.count > 0)
+    }
+    for invariant in Invariant.allCases {
+      #expect(result.ledger[invariant].checks > 0, "\(invariant.name) was never checked")
+      #expect(result.ledger[invariant].violations == 0)
+    }
+    #expect(result.growth.count >= 5 && result.samples.count > 20)
+    // Every write of both phases is counted, and no other.
+    let writes = [Phase.warmup, .measure].reduce(0) {
+      $0 + result.collector.total($1, .write)!.service.count
+    }
+    #expect(Int(writes) == result.transactions)
+  }
+
+  @Test(arguments: ModelBug.allCases.filter { $0.invariant != nil })
+  func plantedBugIsFoundByItsChecker(_ bug: ModelBug) {
+    let invariant = bug.invariant!
+    // The replay looks at the end only.
+    let result = outcome(bug, seconds: invariant == .serialOrder ? 0.5 : 10) {
+      $0.pins = 3
+      $0.pinEvery = 2
+      $0.invariants = [invariant]
+    }
+    let found = result.violation?.violation
+    #expect(
+      found?.invariant == invariant, "\(found.map { "\($0)" } ?? "nothing"), seed \(testSeed())")
+    #expect(result.status == .failed)
+    #expect(result.ledger[invariant].violations == 1)
+  }
+
+  @Test(arguments: ModelBug.allCases.filter { $0.invariant != nil })
+  func plantedBugIsFoundBySomeChecker(_ bug: ModelBug) {
+    let result = outcome(bug, seconds: 10) {
+      $0.pins = 3
+      $0.pinEvery = 2
+    }
+    #expect(result.violation != nil, "seed \(testSeed())")
+  }
+
+  @Test func withoutInvariantsNothingIsChecked() {
+    let result = outcome(.halfRow, seconds: 0.2) { $0.invariants = [] }
+    #expect(result.violation == nil)
+    #expect(Invariant.allCases.allSatisfy { result.ledger[$0].checks == 0 })
+  }
+
+  @Test func failingWriteEndsTheRun() {
+    let result = outcome(.failingWrite)
+    #expect(result.status == .failed && result.violation == nil)
+    #expect(result.failure?.contains("writer 1") == true)
+    #expect(result.collector.total(.measure, .write)?.errors == 1)
+  }
+
+  @Test func operationBudgetIsExact() {
+    let result = outcome(nil) {
+      $0.operations = 1_000
+      $0.warmupNanoseconds = 20_000_000
+    }
+    let counts = [Operation.read, .write].map {
+      result.collector.total(.measure, $0)?.service.count ?? 0
+    }
+    #expect(counts.reduce(0, +) == 1_000)
+    #expect(result.status == .complete)
+  }
+
+  @Test func openLoopCountsEveryDueOperation() {
+    let result = outcome(nil, seconds: 1) {
+      $0.readers = 0
+      $0.ratePerSecond = 200
+    }
+    let figures = result.collector.total(.measure, .write)!
+    let due = figures.service.count + figures.skipped
+    #expect((195...205).contains(due), "\(due) of 200 were due")
+    #expect(figures.response!.count == figures.service.count)
+    #expect(figures.generatorDelay!.count == figures.service.count)
+    #expect(figures.response!.maximum >= figures.service.minimum)
+  }
+
+  @Test func tooHighARateIsLateAndSkippedNotHidden() {
+    let result = outcome(nil, seconds: 0.5) {
+      $0.readers = 0
+      $0.ratePerSecond = 10_000_000
+    }
+    let figures = result.collector.total(.measure, .write)!
+    #expect(figures.late > 0 && figures.skipped > 0)
+    #expect(figures.response!.maximum > 10 * figures.service.minimum)
+  }
+
+  @Test func readersAloneRun() {
+    let result = outcome(nil, seconds: 0.2) {
+      $0.writers = 0
+      $0.readKeys = .latest
+    }
+    #expect(result.violation == nil && result.transactions == 0)
+    #expect(result.collector.total(.measure, .read)!.service.count > 0)
+  }
+}

@@ -1,0 +1,118 @@
+// The tool on the real engine: a short run end to end, `check` and `inspect` of what it leaves, and
+// of files that are not what they should be.
+import Foundation
+import Harness
+import Platform
+import Testing
+
+@Suite(.serialized) struct RealmDriverTests {
+  private let folder: TemporaryFolder
+  init() throws { folder = try TemporaryFolder() }
+
+  private func tool(_ line: String) throws -> (code: ExitCode, output: String, errors: String) {
+    let output = CollectedOutput()
+    let words = line.split(separator: " ").map(String.init)
+    let code: ExitCode
+    if words.first == "run" {
+      code = try RunVerb.run(
+        Array(words.dropFirst()),
+        RunVerb.Surroundings(
+          console: output.console(), interruption: { TimedInterruption() },
+          makeDriver: { try RealmDriver(path: $0, durability: $1) }))
+    } else {
+      code = try RealmBench.dispatch(words, console: output.console())
+    }
+    return (code, output.output, output.errors)
+  }
+
+  private func runAndKeep(_ more: String = "") throws -> String {
+    let path = folder.path + "/kept.realm"
+    let result = try tool(
+      "run readers-writer --readers 2 --writers 2 --objects 2000 --batch 4 --warmup 100ms "
+        + "--duration 900ms --interval 100ms --pins 6 --pin-every 3 --keep-file --path \(path) "
+        + "--output \(folder.path)/out --seed \(testSeed()) \(more)")
+    #expect(result.code == .success, "\(result.errors)")
+    return path
+  }
+
+  @Test(arguments: ["full", "memory"])
+  func runsAndLeavesASoundFile(durability: String) throws {
+    let path = try runAndKeep("--durability \(durability)")
+    let text = try String(contentsOfFile: folder.path + "/out/invariants.csv", encoding: .utf8)
+    let rows = try #require(CSVTable.parse(text)).dropFirst()
+    #expect(rows.map { $0[5] } == Invariant.allCases.map(\.name))
+    for row in rows {
+      #expect(Int(row[6])! > 0, "\(row[5]) was never checked")
+      #expect(row[7] == "0", "\(row[5]): \(row[8])")
+    }
+    let check = try tool("check \(path)")
+    #expect(check.code == .success, "\(check.output)")
+    #expect(check.output.contains("sound") && check.output.contains("2,000 objects"))
+    let inspection = try tool("inspect \(path) --format json")
+    #expect(inspection.code == .success)
+    #expect(inspection.output.contains("\"objects\" : 2000"))
+    #expect(try tool("inspect \(path)").output.contains("primary key"))
+  }
+
+  @Test func flippedBitIsFound() throws {
+    let path = try runAndKeep()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    // One bit every 4 KB of the second half: live data is among them.
+    for offset in stride(from: bytes.count / 2, to: bytes.count, by: 4_096) {
+      bytes[offset] ^= 4
+    }
+    try bytes.write(to: URL(fileURLWithPath: path))
+    try? FileManager.default.removeItem(atPath: path + ".lock")
+    let check = try tool("check \(path)")
+    #expect(check.code == .failed, "\(check.output)")
+    #expect(check.output.contains("damaged"))
+  }
+
+  @Test func foreignAndMissingFilesAreRefusedUntouched() throws {
+    let path = folder.path + "/foreign.realm"
+    let bytes = Data((0..<9_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
+    try bytes.write(to: URL(fileURLWithPath: path))
+    #expect(try tool("check \(path)").code == .failed)
+    #expect(try tool("inspect \(path)").code == .failed)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+    #expect(try tool("check \(folder.path)/missing.realm").code == .failed)
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/missing.realm"))
+  }
+
+  @Test func failingToOpenEndsWithOne() throws {
+    let result = try tool(
+      "run readers-writer --duration 1s --path /proc/no.realm --output \(folder.path)/out")
+    #expect(result.code == .failed)
+    #expect(result.errors.contains("error: cannot open '/proc/no.realm'"))
+  }
+
+  @Test(
+    arguments: [
+      "hunt", "replay x", "compare a b", "plan", "report x", "runs", "check", "inspect",
+      "inspect a b", "list bugs", "check --deep x",
+    ])
+  func refusesWhatIsNotThere(line: String) {
+    #expect(throws: UsageError.self) { try tool(line) }
+  }
+
+  @Test func foldersAreNotChecked() throws {
+    #expect(throws: UsageError.self) { try tool("check \(folder.path)") }
+    try "{}".write(toFile: folder.path + "/run.json", atomically: true, encoding: .utf8)
+    #expect(
+      throws: UsageError(
+        "check: '\(folder.path)' holds no history (history.jsonl) that could be verified")
+    ) {
+      try tool("check \(folder.path)")
+    }
+  }
+
+  @Test func helpShowsOnlyWhatWorks() throws {
+    let help = try tool("")
+    #expect(help.code == .success)
+    #expect(help.output.contains("realm-bench run readers-writer --quick"))
+    for verb in Help.laterVerbs { #expect(!help.output.contains(verb)) }
+    #expect(try tool("run readers-writer --help").output.contains("--refresh-every"))
+    #expect(try tool("check --help").code == .success)
+    #expect(try tool("--version").output.hasPrefix("realm-bench "))
+  }
+}

@@ -1,0 +1,188 @@
+// `run` from the command line to its files and exit codes, on the model engine.
+import Foundation
+import Harness
+import Platform
+import Testing
+
+@Suite(.serialized) struct RunVerbTests {
+  private let folder: TemporaryFolder
+  init() throws { folder = try TemporaryFolder() }
+
+  private static let bare =
+    "readers-writer --readers 1 --objects 100 --value-size 16B --warmup 0s --interval 50ms"
+  private static let small = bare + " --duration 300ms"
+  private static let endless = bare + " --duration 60s"
+
+  private func run(
+    _ line: String, bug: ModelBug? = nil, interruptAfter: UInt64? = nil
+  ) throws -> (code: ExitCode, output: String, errors: String) {
+    let output = CollectedOutput()
+    let surroundings = RunVerb.Surroundings(
+      console: output.console(),
+      interruption: { TimedInterruption(afterNanoseconds: interruptAfter) },
+      makeDriver: { _, _ in ModelEngine(bug: bug) })
+    let words = line.split(separator: " ").map(String.init)
+    return (try RunVerb.run(words, surroundings), output.output, output.errors)
+  }
+
+  private func text(_ name: String, in results: String = "out") throws -> String {
+    try String(contentsOfFile: folder.path + "/\(results)/\(name)", encoding: .utf8)
+  }
+
+  private func document(in results: String = "out") throws -> [String: Any] {
+    let data = Data(try text("run.json", in: results).utf8)
+    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+  }
+
+  @Test func writesEveryFileOfTheContract() throws {
+    let result = try run("\(Self.small) --rate 300/s --seed 7 --output \(folder.path)/out")
+    #expect(result.code == .success)
+    #expect(result.output.contains("readers-writer on realm"))
+    for (name, columns) in [
+      ("summary.csv", ResultSchema.summaryColumns), ("samples.csv", ResultSchema.sampleColumns),
+      ("growth.csv", ResultSchema.growthColumns),
+      ("invariants.csv", ResultSchema.invariantColumns),
+    ] {
+      let rows = try #require(CSVTable.parse(try text(name)))
+      #expect(rows.first == columns)
+      #expect(rows.count > 1, "\(name) has no rows")
+      #expect(rows.allSatisfy { $0.count == columns.count })
+    }
+    for name in ["read", "refresh", "write", "write-response"] {
+      #expect(LatencyHistogram(percentileText: try text("histograms/\(name).hgrm"))!.count > 0)
+    }
+    let document = try document()
+    #expect(document["status"] as? String == "complete")
+    #expect(document["seed"] as? Int == 7)
+    #expect(document["schema_version"] as? Int == 1)
+    let environment = try #require(document["environment"] as? [String: Any])
+    for key in ["cores", "kernel", "swift", "build", "allocator", "tool", "raw_sync_p50_ns"] {
+      #expect(environment[key] != nil, "environment has no \(key)")
+    }
+    let settings = try #require(document["settings"] as? [String: Any])
+    #expect(settings["rate_per_s"] as? Double == 300)
+    #expect(settings["load"] as? String == "open")
+  }
+
+  @Test func closedLoopLeavesResponseEmptyAndSmallSamplesLeaveTailsEmpty() throws {
+    _ = try run("\(Self.bare) --output \(folder.path)/out --ops 300")
+    let rows = try #require(CSVTable.parse(try text("summary.csv")))
+    func cell(_ operation: String, _ column: String) -> String {
+      let row = rows.first { $0[7] == operation && $0[8] == "measure" }!
+      return row[ResultSchema.summaryColumns.firstIndex(of: column)!]
+    }
+    #expect(cell("read", "response_p50_ns") == "" && cell("read", "late") == "")
+    #expect(cell("read", "service_p50_ns") != "" && cell("read", "service_p99_9_ns") == "")
+    #expect(cell("read", "load") == "closed" && cell("read", "errors") == "0")
+    #expect(rows.contains { $0[7] == "insert" && $0[8] == "load" && $0[13] == "100" })
+  }
+
+  @Test func existingFolderIsRefusedAndOnlyRunsAreReplaced() throws {
+    let line = "\(Self.small) --output \(folder.path)/out"
+    _ = try run(line)
+    #expect(throws: UsageError.self) { try run(line) }
+    #expect(try run(line + " --overwrite").code == .success)
+    try "x".write(toFile: folder.path + "/precious", atomically: true, encoding: .utf8)
+    #expect(throws: UsageError.self) {
+      try run("\(Self.small) --output \(folder.path) --overwrite")
+    }
+    #expect(FileManager.default.fileExists(atPath: folder.path + "/precious"))
+  }
+
+  @Test func existingRealmFileAndMissingParentAreRefused() throws {
+    try "x".write(toFile: folder.path + "/a.realm", atomically: true, encoding: .utf8)
+    for path in ["a.realm", "missing/b.realm"] {
+      #expect(throws: UsageError.self) {
+        try run("\(Self.small) --output \(folder.path)/out --path \(folder.path)/\(path)")
+      }
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/out"))
+  }
+
+  @Test func violationPrintsInTheOrderOfTheContract() throws {
+    let result = try run(
+      "\(Self.endless) --output \(folder.path)/out --seed 11", bug: .halfRow)
+    #expect(result.code == .invariantViolated)
+    let lines = result.errors.split(separator: "\n").map(String.init)
+    let start = try #require(lines.firstIndex { $0.hasPrefix("I2 violated: ") })
+    #expect(lines[start + 1].hasPrefix("  version "))
+    let rest = lines[(start + 2)...].filter { !$0.hasPrefix("  ") }
+    #expect(rest[0] == "seed: 11")
+    #expect(rest[1].hasPrefix("again: realm-bench run readers-writer --seed 11 "))
+    #expect(rest[2].hasPrefix("evidence: \(folder.path)/out"))
+    #expect(try document()["status"] as? String == "failed")
+    let invariants = try #require(CSVTable.parse(try text("invariants.csv")))
+    let row = try #require(invariants.first { $0[5] == "I2" })
+    #expect(row[7] == "1" && !row[8].isEmpty)
+    #expect(try text("violation.txt").hasPrefix("I2 violated: "))
+  }
+
+  @Test func interruptionKeepsPartialResults() throws {
+    let result = try run(
+      "\(Self.endless) --output \(folder.path)/out", interruptAfter: 400_000_000)
+    #expect(result.code == .interrupted)
+    #expect(try document()["status"] as? String == "interrupted")
+    #expect(CSVTable.parse(try text("summary.csv"))!.count > 2)
+  }
+
+  @Test func failureEndsWithOne() throws {
+    let result = try run(
+      "\(Self.endless) --output \(folder.path)/out", bug: .failingWrite)
+    #expect(result.code == .failed)
+    #expect(result.errors.contains("error: writer 1"))
+  }
+
+  @Test func thresholdsDecideTheExitCode() throws {
+    let line = "\(Self.bare) --output \(folder.path)/out --overwrite --ops 500 --threshold "
+    #expect(try run(line + "read.count>0").code == .success)
+    #expect(try run(line + "read.count>900000000").code == .thresholdMissed)
+    #expect(try run(line + "file_bytes<=4096").code == .success)
+    // Too few samples: what cannot be shown is not met.
+    #expect(try run(line + "write.service_p99_99_ns<900000000000").code == .thresholdMissed)
+  }
+
+  @Test func strictRefusesAnInvalidVerdict() throws {
+    let result = try run("\(Self.bare) --ops 20 --strict --output \(folder.path)/out")
+    #expect(result.code == .inconclusive)
+    #expect(result.errors.contains("too few samples"))
+  }
+
+  @Test func dryRunPrintsThePlanAndWritesNothing() throws {
+    let result = try run("\(Self.small) --dry-run --output \(folder.path)/out --seed 3")
+    #expect(result.code == .success)
+    #expect(result.output.contains("\"seed\" : 3"))
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/out"))
+  }
+
+  @Test func formatsOfTheSummary() throws {
+    let line = "\(Self.small) --output \(folder.path)/out --overwrite --quiet --format "
+    let json = try run(line + "json")
+    let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+    #expect(object?["run"] != nil && object?["summary"] != nil)
+    #expect(json.errors == "")
+    #expect(try run(line + "markdown").output.contains("| operation | threads |"))
+  }
+
+  @Test func unknownWorkloadsAreRefused() {
+    for line in ["", "reader-writer", "plan.json", "readers-writer extra", "grouped-commit"] {
+      #expect(throws: UsageError.self) { try run(line) }
+    }
+  }
+
+  @Test func listShowsWhatThereIs() throws {
+    let output = CollectedOutput()
+    #expect(try ListVerb.run([], console: output.console(), bugs: nil) == .success)
+    #expect(output.output.contains("readers-writer") && output.output.contains("I10"))
+    #expect(throws: UsageError.self) {
+      try ListVerb.run(["bugs"], console: output.console(), bugs: nil)
+    }
+    #expect(throws: UsageError.self) {
+      try ListVerb.run(["workload"], console: output.console(), bugs: nil)
+    }
+    let bugs = CollectedOutput()
+    _ = try ListVerb.run(
+      ["bugs", "--format", "json"], console: bugs.console(),
+      bugs: [.init(name: "skip-checksum", summary: "x")])
+    #expect(bugs.output.contains("skip-checksum"))
+  }
+}

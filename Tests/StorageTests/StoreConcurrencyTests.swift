@@ -1,0 +1,137 @@
+// Many threads on one store: writers that build on each other, readers that pin and check, group commit
+// with real syncs. Run under the thread sanitizer in CI.
+import Platform
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct StoreConcurrencyTests {
+  static func number(_ bytes: [UInt8]?) -> UInt64 {
+    bytes.map { $0.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } } ?? 0
+  }
+
+  static func bytes(_ number: UInt64) -> [UInt8] {
+    withUnsafeBytes(of: number) { [UInt8]($0) } + [UInt8](repeating: 1, count: 100)
+  }
+
+  /// Each transaction adds one to its own slot and to the total: no update is lost, no snapshot shows
+  /// half a transaction, versions never go back, and syncs are shared.
+  @Test(arguments: [Durability.memory, .full])
+  func incrementsAreNeitherLostNorTorn(durability: Durability) throws {
+    let folder = TemporaryFolder()
+    let store = try Store.open(
+      StoreOptions(path: folder.path + "/threads.realm", durability: durability))
+    let writers = 4
+    let rounds = durability == .full ? 60 : 300
+    let isDone = Atomic<Bool>(false)
+    let checks = Atomic<Int>(0)
+    let failures = Monitor<[String]>([])
+    let threads = (0..<writers).map { writer in
+      Thread.start(name: "writer-\(writer)") {
+        for _ in 0..<rounds {
+          do {
+            let transaction = try store.beginWrite()
+            let content = SlotTree.content(transaction.editor.reader, transaction.root)
+            for slot in [0, 1 + writer] {
+              transaction.root = SlotTree.set(
+                transaction.editor, transaction.root, slot: slot,
+                Self.bytes(Self.number(content[slot]) + 1))
+            }
+            let version = transaction.version
+            let snapshot = try transaction.commit()
+            if snapshot.version != version || store.newestVersion < version {
+              failures.withLock { $0.append("version \(version) is not visible after commit") }
+            }
+          } catch {
+            failures.withLock { $0.append("\(error)") }
+          }
+        }
+      }
+    }
+    let readers = (0..<2).map { reader in
+      Thread.start(name: "reader-\(reader)") {
+        var last = Version(0)
+        while !isDone.load(ordering: .relaxed) {
+          guard let snapshot = try? store.pinNewest() else { continue }
+          if snapshot.version < last {
+            failures.withLock { $0.append("\(snapshot.version) after \(last)") }
+          }
+          last = snapshot.version
+          let content = SlotTree.content(snapshot.reader, snapshot.root)
+          let parts = (1...writers).reduce(UInt64(0)) { $0 + Self.number(content[$1]) }
+          if parts != Self.number(content[0]) {
+            failures.withLock { $0.append("version \(last) is torn") }
+          }
+          checks.add(1, ordering: .relaxed)
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    isDone.store(true, ordering: .relaxed)
+    for thread in readers { thread.join() }
+    #expect(failures.withLock { $0 } == [])
+    #expect(checks.load(ordering: .relaxed) > 0)
+    let snapshot = try store.pinNewest()
+    let content = SlotTree.content(snapshot.reader, snapshot.root)
+    #expect(Self.number(content[0]) == UInt64(writers * rounds))
+    let statistics = try store.statistics()
+    #expect(statistics.commits == UInt64(writers * rounds))
+    if durability == .full { #expect(statistics.syncs <= statistics.commits) }
+    #expect(try store.checkInvariants().findings == [])
+  }
+
+  /// A limit on live versions is exact, its error is typed, and the data is untouched.
+  @Test func tooManyVersionsAreRefused() throws {
+    let folder = TemporaryFolder()
+    let store = try Store.open(
+      StoreOptions(
+        path: folder.path + "/limit.realm", durability: .memory, maximumNumberOfActiveVersions: 4))
+    func commit(_ value: UInt64) throws {
+      let transaction = try store.beginWrite()
+      transaction.root = SlotTree.set(
+        transaction.editor, transaction.root, slot: 0, Self.bytes(value))
+      _ = try transaction.commit()
+    }
+    try commit(1)
+    var pins: [Snapshot] = []
+    for value in 2...3 {
+      pins.append(try store.pinNewest())
+      try commit(UInt64(value))
+    }
+    pins.append(try store.pinNewest())
+    // Live: two old pins, the newest, and the one to be made: four.
+    try commit(4)
+    pins.append(try store.pinNewest())
+    #expect(throws: StorageError.tooManyVersions(path: store.path, limit: 4, live: 5)) {
+      try commit(5)
+    }
+    let snapshot = try store.pinNewest()
+    #expect(Self.number(SlotTree.content(snapshot.reader, snapshot.root)[0]) == 4)
+    pins = []
+    try commit(6)
+  }
+
+  /// Writers are served in the order in which they came.
+  @Test func theWriteLockIsFair() throws {
+    let folder = TemporaryFolder()
+    let store = try Store.open(
+      StoreOptions(path: folder.path + "/fair.realm", durability: .memory))
+    let held = try store.beginWrite()
+    let order = Monitor<[Int]>([])
+    var threads: [Thread] = []
+    for number in 0..<6 {
+      threads.append(
+        Thread.start(name: "queued-\(number)") {
+          guard let transaction = try? store.beginWrite() else { return }
+          order.withLock { $0.append(number) }
+          transaction.cancel()
+        })
+      // The next one is started only when this one waits.
+      store.waitForQueuedWriters(number + 1)
+    }
+    held.cancel()
+    for thread in threads { thread.join() }
+    #expect(order.withLock { $0 } == [0, 1, 2, 3, 4, 5])
+  }
+}
