@@ -86,6 +86,11 @@ package struct TableReader {
   package func nextKey(after key: ObjectKey?) -> ObjectKey? {
     let from = key.map { $0.rawValue + 1 } ?? 0
     let first = Int(from >> Cluster.slotBits)
+    if let cluster = tree.cluster(first),
+      let slot = Cluster.nextSlot(cluster, from: Int(from & 255))
+    {
+      return ObjectKey(rawValue: Int64(first) << Cluster.slotBits + Int64(slot))
+    }
     var found: Int64?
     tree.forEachCluster(from: first) { number, cluster in
       let slot = Cluster.nextSlot(cluster, from: number == first ? Int(from & 255) : 0)
