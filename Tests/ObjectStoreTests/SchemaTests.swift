@@ -101,7 +101,18 @@ import Testing
       reader.withBytes(reader.locate(keys[position])!, 1) { $0?.count }
     }
     #expect(lengths == [0, 4, 0])
-    #expect(StoredSchema.load(old.reader, root: old.root).tables[0].schema.columns.count == 1)
+    let oldSchema = StoredSchema.load(old.reader, root: old.root)
+    #expect(oldSchema.tables[0].schema.columns.count == 1)
+    #expect(StoredSchema.load(old.reader, root: old.root, reusing: oldSchema) === oldSchema)
+    let newSchema = StoredSchema.load(new.reader, root: new.root, reusing: oldSchema)
+    #expect(newSchema.tables[0].schema.columns.count == 2)
+    // A version with other objects and the same schema.
+    let third = try store.beginWrite()
+    let deleting = GroupTransaction(third.editor, root: third.root, schema: newSchema)
+    #expect(deleting.delete(newSchema.tables[0], keys[0]))
+    third.root = deleting.finish()
+    let last = try third.commit()
+    #expect(StoredSchema.load(last.reader, root: last.root, reusing: newSchema) === newSchema)
     #expect(reader.checkInvariants(stored) == [])
   }
 }

@@ -49,12 +49,28 @@ package final class StoredTable: @unchecked Sendable {
 
 /// All tables of a version.
 package final class StoredSchema: Sendable {
-  package let tables: [StoredTable]
-  package let schemaVersion: UInt64
+  /// The block that a schema was decoded from.
+  ///
+  /// The same place and birth in one file are the same bytes.
+  private struct Source: Equatable {
+    let reference: BlockReference
+    let birth: Version
+  }
 
-  package init(tables: [StoredTable], schemaVersion: UInt64) {
+  package let tables: [StoredTable]
+  /// What clients count their schemas by.
+  package let schemaVersion: UInt64
+  /// Nil for a schema that a transaction is making.
+  private let source: Source?
+
+  package convenience init(tables: [StoredTable], schemaVersion: UInt64) {
+    self.init(tables: tables, schemaVersion: schemaVersion, source: nil)
+  }
+
+  private init(tables: [StoredTable], schemaVersion: UInt64, source: Source?) {
     self.tables = tables
     self.schemaVersion = schemaVersion
+    self.source = source
   }
 
   package func table(named name: String) -> StoredTable? {
@@ -62,12 +78,26 @@ package final class StoredSchema: Sendable {
   }
 
   /// The schema of a version; empty for a file without one.
-  package static func load(_ reader: BlockReader, root: BlockReference) -> StoredSchema {
+  ///
+  /// - Parameter known: a schema of another version of the same file, which is returned if it is this
+  ///   version's too. So a schema is decoded once, however many versions have it.
+  package static func load(
+    _ reader: BlockReader, root: BlockReference, reusing known: StoredSchema? = nil
+  ) -> StoredSchema {
     if root.isNone { return StoredSchema(tables: [], schemaVersion: 0) }
     let group = reader.pointer(root)
-    let blob = reader.pointer(BlockHeader.reference(group, GroupRoot.schemaSlot))
-    let bytes = LongValue.withBytes(reader, blob) { [UInt8]($0) }
-    return SchemaCoding.decode(bytes, schemaVersion: GroupRoot.schemaVersion(group))
+    let reference = BlockHeader.reference(group, GroupRoot.schemaSlot)
+    let block = reader.pointer(reference)
+    let version = GroupRoot.schemaVersion(group)
+    let source =
+      reference.isProvisional
+      ? nil : Source(reference: reference, birth: BlockHeader.birth(block))
+    if let known, source != nil, known.source == source, known.schemaVersion == version {
+      return known
+    }
+    let bytes = LongValue.withBytes(reader, block) { [UInt8]($0) }
+    return StoredSchema(
+      tables: SchemaCoding.decode(bytes), schemaVersion: version, source: source)
   }
 }
 
@@ -97,7 +127,7 @@ enum SchemaCoding {
   }
 
   /// - Precondition: the bytes come from blocks whose checksums held.
-  static func decode(_ bytes: [UInt8], schemaVersion: UInt64) -> StoredSchema {
+  static func decode(_ bytes: [UInt8]) -> [StoredTable] {
     var reader = SchemaReader(bytes: bytes)
     precondition(reader.byte() == form, "the schema has a form that this version does not know")
     let count = Int(reader.number())
@@ -124,7 +154,7 @@ enum SchemaCoding {
             primaryKey: columns.indices.contains(primaryKey) ? columns[primaryKey].name : nil,
             isEmbedded: isEmbedded)))
     }
-    return StoredSchema(tables: tables, schemaVersion: schemaVersion)
+    return tables
   }
 }
 

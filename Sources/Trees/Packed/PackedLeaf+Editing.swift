@@ -11,15 +11,17 @@ extension PackedLeaf {
   @inline(__always)
   static func storeIfFits(_ block: UnsafeMutableRawPointer, _ row: Int, _ value: Int64) -> Bool {
     let flags = BlockHeader.width(block)
-    if flags & nullsFlag != 0 { return false }
     let element = UInt64(bitPattern: value &- base(block))
     if element > elementMax(code: flags & 7) { return false }
     let rows = rows(block)
     if row >= rows {
       if row > rows || row == rowsMax { return false }
-      let end = nullsOffset &+ ((row &+ 1) &* bits(code: flags & 7) &+ 7) &>> 3
+      let start = nullsOffset &+ (Int(flags &>> 7) &<< 5)
+      let end = start &+ ((row &+ 1) &* bits(code: flags & 7) &+ 7) &>> 3
       if end > BlockHeader.blockLength(block) { return false }
       BlockHeader.setCount(block, row &+ 1)
+    } else if flags & nullsFlag != 0 {
+      setNullBit(block, row, false)
     }
     storeElement(block, flags: flags, row, element)
     return true

@@ -110,6 +110,7 @@ package final class ClusterTreeEditor {
   /// Keys are not used again.
   package func deleteAll() {
     flush()
+    isAppending = false
     openNumber = -1
     openReference = .none
     editor.freeTree(root)
