@@ -79,7 +79,7 @@ extension Store {
       let transaction = try beginWrite()
       do throws(StorageError) {
         let durable = try updatePins()
-        while writer!.reclaim(durable: durable, maximum: Store.reclaimMaximum) {
+        while reclaim(durable: durable) {
           if queue.hasWaiters { break }
         }
       } catch {

@@ -289,7 +289,8 @@ extension Store {
         createdAt: options.clock.nanoseconds(), owner: currentThreadDescription())
       // The pin counts only if the version was still the newest after it was published.
       if lockFile.head != head { continue }
-      let committed = CommittedVersion(snapshot: snapshot, home: newest.found.home)
+      let committed = CommittedVersion(
+        snapshot: snapshot, home: newest.found.home, vouchesAfter: record.durableVersion)
       pipeline.start(at: committed)
       publish(committed)
       let isClean = header.durableMark == record.version.rawValue
