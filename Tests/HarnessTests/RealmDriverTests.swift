@@ -89,16 +89,25 @@ import Testing
   @Test(
     arguments: [
       "hunt", "replay x", "compare a b", "plan", "report x", "runs", "check", "inspect",
-      "inspect a b", "list bugs", "check --deep x",
+      "inspect a b", "check --deep x",
     ])
   func refusesWhatIsNotThere(line: String) {
     #expect(throws: UsageError.self) { try tool(line) }
   }
 
+  #if !PLANTED_BUGS
+    @Test func bugsAreNotListedInAnOrdinaryBuild() {
+      #expect(throws: UsageError.self) { try tool("list bugs") }
+    }
+  #endif
+
   @Test func foldersAreNotChecked() throws {
     #expect(throws: UsageError.self) { try tool("check \(folder.path)") }
     try "{}".write(toFile: folder.path + "/run.json", atomically: true, encoding: .utf8)
-    #expect(throws: UsageError("check: '\(folder.path)' holds no history (history.jsonl) that could be verified")) {
+    #expect(
+      throws: UsageError(
+        "check: '\(folder.path)' holds no history (history.jsonl) that could be verified")
+    ) {
       try tool("check \(folder.path)")
     }
   }

@@ -67,14 +67,16 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
     let loaded = Monitor(0)
     let isCancelled = Monitor(false)
     let isDone = Monitor(false)
-    let (driver, model, control) = (driver, settings.model, control)
+    let (driver, model, control, versions) = (driver, settings.model, control, shared.versions)
     let before = statistics()
     let start = clock.nanoseconds()
     let thread = Thread.start(name: "load") {
       do {
-        _ = try loadTable(
+        let version = try loadTable(
           driver, model: model, isCancelled: { isCancelled.withLock { $0 } },
           progress: { count in loaded.withLock { $0 = count } })
+        // Transaction 0: whoever opens the file now has to see at least the load.
+        if let version { versions.acknowledge(version: version, transaction: 0) }
       } catch {
         control.fail("loading the table: \(error)")
       }
