@@ -18,7 +18,9 @@ extension Store {
   ///
   /// A hint: written without a sync, and only when nobody else could write.
   private func leaveDurableMark() {
-    guard lockFile.otherProcesses == 0, pipeline.failure == nil, lockFile.syncFailure == nil,
+    // No writer: the opening failed, and what cannot be opened is left as it is.
+    guard writer != nil, lockFile.otherProcesses == 0, pipeline.failure == nil,
+      lockFile.syncFailure == nil,
       (try? lockFile.tryAcquireWriteLock()) == true
     else { return }
     defer { lockFile.releaseWriteLock() }

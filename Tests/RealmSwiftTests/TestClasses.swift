@@ -106,9 +106,16 @@ extension TemporaryFolder {
   }
 }
 
+/// Starts a thread that has to be joined.
+func startThread(_ name: String = "other", _ body: @escaping @Sendable () -> Void)
+  -> Platform.Thread
+{
+  Platform.Thread.start(name: name, body)
+}
+
 /// Runs a body on a thread of its own and waits for it.
 func onThread(_ name: String = "other", _ body: @escaping @Sendable () -> Void) {
-  Platform.Thread.start(name: name, body).join()
+  startThread(name, body).join()
 }
 
 /// Checks what a stopped process has printed.

@@ -48,7 +48,7 @@ package final class StoredSchema: Sendable {
     let group = reader.pointer(root)
     let blob = BlockHeader.reference(group, GroupRoot.schemaSlot)
     var bytes = [UInt8](repeating: 0, count: LongValue.length(reader, blob))
-    bytes.withUnsafeMutableBytes { LongValue.read(reader, blob, into: $0) }
+    bytes.withUnsafeMutableBytes { LongValue.copy(reader, blob, to: $0) }
     return SchemaCoding.decode(bytes, schemaVersion: GroupRoot.schemaVersion(group))
   }
 }

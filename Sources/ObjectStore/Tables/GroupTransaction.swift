@@ -114,11 +114,12 @@ package final class GroupTransaction {
       if PlantedBug.dropChange.strikes(everyCalls: 500) { return }
     #endif
     let (cluster, row) = mutableRow(table, key, column)
-    let leaf = BlockHeader.reference(editor.pointer(cluster), column)
-    let new =
-      leaf.isNone
-      ? filledLeaf(table, cluster, column, row, value)
-      : IntegerLeaf.setting(editor, leaf, row, value)
+    var leaf = BlockHeader.reference(editor.pointer(cluster), column)
+    if leaf.isNone {
+      let rows = Cluster.rows(editor.pointer(cluster))
+      leaf = integerLeaf(table, column, rows: rows - 1, then: table.isOptional(column) ? nil : 0)
+    }
+    let new = IntegerLeaf.setting(editor, leaf, row, value)
     BlockHeader.setReference(editor.pointer(cluster), column, new)
   }
 
@@ -129,7 +130,10 @@ package final class GroupTransaction {
     let (cluster, row) = mutableRow(table, key, column)
     var leaf = BlockHeader.reference(editor.pointer(cluster), column)
     if leaf.isNone {
-      leaf = defaultLeaf(table, column, rows: Cluster.rows(editor.pointer(cluster)))
+      let rows = Cluster.rows(editor.pointer(cluster))
+      let filler: UnsafeRawBufferPointer? =
+        table.isOptional(column) ? nil : UnsafeRawBufferPointer(start: nil, count: 0)
+      leaf = bytesColumn(table, column, rows: rows - 1, then: filler)
     }
     let new = BytesColumn.setting(editor, leaf, row, bytes)
     BlockHeader.setReference(editor.pointer(cluster), column, new)
@@ -275,16 +279,19 @@ package final class GroupTransaction {
         var value: Int64? = columns[column].isOptional ? nil : 0
         if isKey, case .integer(let primary) = primaryKey { value = primary }
         if leaf.isNone {
-          new = IntegerLeaf.make(
-            editor, repeating: columns[column].isOptional ? nil : 0, count: rows - 1)
+          new = integerLeaf(table, column, rows: rows - 1, then: value)
+        } else {
+          new = IntegerLeaf.appending(editor, new, value)
         }
-        new = IntegerLeaf.appending(editor, new, value)
       } else {
         var bytes: UnsafeRawBufferPointer? =
           columns[column].isOptional ? nil : UnsafeRawBufferPointer(start: nil, count: 0)
         if isKey, case .bytes(let primary) = primaryKey { bytes = primary }
-        if leaf.isNone { new = defaultLeaf(table, column, rows: rows - 1) }
-        new = BytesColumn.appending(editor, new, bytes)
+        if leaf.isNone {
+          new = bytesColumn(table, column, rows: rows - 1, then: bytes)
+        } else {
+          new = BytesColumn.appending(editor, new, bytes)
+        }
       }
       if new != leaf { BlockHeader.setReference(editor.pointer(cluster), column, new) }
     }
@@ -294,21 +301,35 @@ package final class GroupTransaction {
   /// Transactions with more changed bytes write finished clusters out early.
   private static let sealBytes = 8 << 20
 
-  private func filledLeaf(
-    _ table: StoredTable, _ cluster: BlockReference, _ column: Int, _ row: Int, _ value: Int64?
+  /// A new leaf: the column's default in `rows` rows, then one value.
+  private func integerLeaf(
+    _ table: StoredTable, _ column: Int, rows: Int, then last: Int64?
   ) -> BlockReference {
-    let rows = Cluster.rows(editor.pointer(cluster))
-    let leaf = IntegerLeaf.make(
-      editor, repeating: table.schema.columns[column].isOptional ? nil : 0, count: rows)
-    return IntegerLeaf.setting(editor, leaf, row, value)
+    let filler: Int64? = table.isOptional(column) ? nil : 0
+    var first = (rows > 0 ? filler : last) ?? 0
+    var nullBit: UInt8 = (rows > 0 ? filler : last) == nil ? 1 : 0
+    let hasNull = nullBit == 1
+    var leaf = withUnsafePointer(to: &first) { value in
+      withUnsafePointer(to: &nullBit) { nulls in
+        IntegerLeaf.make(
+          editor, UnsafeBufferPointer(start: value, count: 1), nulls: hasNull ? nulls : nil)
+      }
+    }
+    guard rows > 0 else { return leaf }
+    if rows > 1 { leaf = IntegerLeaf.appending(editor, leaf, repeating: filler, count: rows - 1) }
+    return IntegerLeaf.appending(editor, leaf, last)
   }
 
-  private func defaultLeaf(_ table: StoredTable, _ column: Int, rows: Int) -> BlockReference {
-    BytesColumn.make(
-      editor,
-      repeating: table.schema.columns[column].isOptional
-        ? nil : UnsafeRawBufferPointer(start: nil, count: 0),
-      count: rows)
+  /// A new column: the default in `rows` rows, then one value.
+  private func bytesColumn(
+    _ table: StoredTable, _ column: Int, rows: Int, then last: UnsafeRawBufferPointer?
+  ) -> BlockReference {
+    let filler: UnsafeRawBufferPointer? =
+      table.isOptional(column) ? nil : UnsafeRawBufferPointer(start: nil, count: 0)
+    guard rows > 0 else { return BytesColumn.make(editor, last) }
+    var new = BytesColumn.make(editor, filler)
+    if rows > 1 { new = BytesColumn.appending(editor, new, repeating: filler, count: rows - 1) }
+    return BytesColumn.appending(editor, new, last)
   }
 
   // MARK: - Primary key index

@@ -16,21 +16,26 @@ package final class ConfinedRealm {
   let configuration: Realm.Configuration
   let schema: RealmSchema
   let bindings: [TableBinding]
-  /// The file's schema when the Realm was opened. Tables are only ever added behind its own.
+  /// The file's schema when the Realm was opened.
+  ///
+  /// Tables are only ever added behind its own.
   let storedSchema: StoredSchema
   private let bindingByClass: [ObjectIdentifier: TableBinding]
   let confinement: Confinement
   let isFrozen: Bool
   let tables: TableSlots
 
-  /// The version that the Realm stands on. Nil after `invalidate`, until the next use; never nil in a
-  /// frozen Realm.
+  /// The version that the Realm stands on.
+  ///
+  /// Nil after `invalidate`, until the next use; never nil in a frozen Realm.
   private(set) var snapshot: Snapshot?
   /// The running write transaction.
   private(set) var writing: Writing?
   /// How often the Realm was invalidated: an object of an earlier time stays invalid.
   private(set) var epoch: UInt32 = 0
-  /// The frozen Realm of the current version. It pins nothing that `snapshot` does not.
+  /// The frozen Realm of the current version.
+  ///
+  /// It pins nothing that `snapshot` does not.
   private var frozenTwin: ConfinedRealm?
   /// A frozen Realm was invalidated: its values may not be used any more.
   private let isClosed = Atomic(false)
@@ -147,7 +152,9 @@ package final class ConfinedRealm {
         + "`objectTypes` array in your configuration, add `\(type.className())` to it.")
   }
 
-  /// The shared state of a class's accessors. Its reader may be stale: see `reader(of:)`.
+  /// The shared state of a class's accessors.
+  ///
+  /// Its reader may be stale: see `reader(of:)`.
   func table(_ binding: TableBinding) -> TablePointer {
     if let table = tables[binding.index] { return table }
     var state = TableState(realm: self, binding: binding)
@@ -256,7 +263,9 @@ package final class ConfinedRealm {
     move(to: try writing.transaction.commit())
   }
 
-  /// Ends the transaction and drops its changes. The Realm stays on the version it began on.
+  /// Ends the transaction and drops its changes.
+  ///
+  /// The Realm stays on the version it began on.
   func cancelWrite() {
     let writing = endWriting("Can't cancel a non-existing write transaction")
     writing.transaction.cancel()

@@ -4,7 +4,9 @@ internal import Platform
 
 /// The owner of a confined Realm and the check for it.
 struct Confinement: Sendable {
-  /// Matches no thread: frozen values may be used anywhere. Tokens are never 0.
+  /// Matches no thread: frozen values may be used anywhere.
+  ///
+  /// Tokens are never 0.
   static let anywhereToken: UInt64 = 0
 
   /// The owning thread's token; accessors compare it on their fast path.

@@ -99,8 +99,9 @@ extension ObjectBase: Sendable {}
 // MARK: - Location
 
 extension ObjectBase {
-  /// Finds the row of a live object, from the cached location if it is still good. Nil when it was
-  /// deleted or invalidated. The caller has checked confinement.
+  /// Finds the row of a live object, from the cached location if it is still good.
+  ///
+  /// Nil when it was deleted or invalidated. The caller has checked confinement.
   @inline(__always)
   final func locate() -> RowLocation? {
     let table = _table.unsafelyUnwrapped

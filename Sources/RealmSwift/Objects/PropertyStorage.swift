@@ -58,7 +58,9 @@ public enum _PrimaryKeyValue: Sendable {
 }
 
 extension _PropertyCodec {
-  /// The codec of one type. Inlined where the type is known, which specialises every closure.
+  /// The codec of one type.
+  ///
+  /// Inlined where the type is known, which specialises every closure.
   @inline(__always)
   static func make<Value: _Persistable>(_: Value.Type) -> _PropertyCodec {
     _PropertyCodec(

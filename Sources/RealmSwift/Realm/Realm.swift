@@ -19,7 +19,9 @@ public struct Realm: Equatable {
   /// - Throws: `Realm.Error`.
   public init() throws { try self.init(configuration: .defaultConfiguration) }
 
-  /// Opens a Realm. The same file, settings and thread give the same instance.
+  /// Opens a Realm.
+  ///
+  /// The same file, settings and thread give the same instance.
   ///
   /// Classes that the file does not know are added to it.
   /// - Throws: `Realm.Error`: `fileNotFound`, `filePermissionDenied`, `fileAccess`,
@@ -117,7 +119,9 @@ extension Realm {
     }
   }
 
-  /// Makes the changes of the running transaction a version. It is durable on return.
+  /// Makes the changes of the running transaction a version.
+  ///
+  /// It is durable on return.
   ///
   /// Stops when no transaction is running.
   /// - Throws: `Realm.Error` when the changes cannot be stored; they are rolled back then.

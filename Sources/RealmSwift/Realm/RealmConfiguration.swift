@@ -72,7 +72,9 @@ extension Realm {
         .appendingPathComponent("default.realm")
     }
 
-    /// The file. Setting it clears `inMemoryIdentifier`.
+    /// The file.
+    ///
+    /// Setting it clears `inMemoryIdentifier`.
     public var fileURL: URL? {
       get {
         if case .file(let url) = location { return url }
@@ -87,7 +89,9 @@ extension Realm {
       }
     }
 
-    /// Name of a Realm without a file. Setting it clears `fileURL`.
+    /// Name of a Realm without a file.
+    ///
+    /// Setting it clears `fileURL`.
     public var inMemoryIdentifier: String? {
       get {
         if case .memory(let identifier) = location { return identifier }

@@ -177,7 +177,11 @@ extension Realm.Error {
     case .readOnly(let file): (code, path) = (.filePermissionDenied, file)
     case .invariant(let file, _): (code, path) = (.invalidDatabase, file)
     }
-    self.init(code, error.description, path: path)
+    var text = error.description
+    if case .alreadyOpen(let file, let reason) = error, reason.hasPrefix("with ") {
+      text = "Realm at path '\(file)' already opened \(reason)."
+    }
+    self.init(code, text, path: path)
   }
 }
 

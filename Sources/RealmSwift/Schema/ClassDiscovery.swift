@@ -88,8 +88,10 @@ private struct Walk {
     return .descriptor(symbol == 1 ? target : target.load(as: UnsafeRawPointer.self))
   }
 
-  /// Whether the class is declared inside a function: such a class has an anonymous context (its own
-  /// private name) inside another one (the function). A private class of a file has only the first.
+  /// Whether the class is declared inside a function: such a class has an anonymous context (its
+  /// own private name) inside another one (the function).
+  ///
+  /// A private class of a file has only the first.
   private func isLocal(_ descriptor: UnsafeRawPointer) -> Bool {
     var wasAnonymous = false
     var context = parent(descriptor)
@@ -116,8 +118,9 @@ private func relativePointer(_ field: UnsafeRawPointer) -> UnsafeRawPointer? {
   return distance == 0 ? nil : field + Int(distance)
 }
 
-/// The two functions of the Swift runtime that are needed. Looked up by name: the compiler refuses to
-/// declare them.
+/// The two functions of the Swift runtime that are needed.
+///
+/// Looked up by name: the compiler refuses to declare them.
 private struct Runtime {
   private typealias Visitor =
     @convention(c) (UnsafeRawPointer, UnsafeMutableRawPointer?) -> Bool

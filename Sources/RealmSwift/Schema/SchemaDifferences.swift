@@ -3,7 +3,9 @@ internal import ObjectStore
 
 /// What has changed between two forms of a class.
 enum SchemaDifferences {
-  /// One line a difference; empty when the table fits the class. Indexes do not count.
+  /// One line a difference; empty when the table fits the class.
+  ///
+  /// Indexes do not count.
   static func between(_ old: TableSchema, _ new: TableSchema) -> [String] {
     var lines: [String] = []
     let oldColumns = Dictionary(uniqueKeysWithValues: old.columns.map { ($0.name, $0) })

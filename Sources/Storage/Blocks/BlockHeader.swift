@@ -24,8 +24,6 @@ package struct BlockKind: Hashable, Sendable, RawRepresentable {
 }
 
 extension BlockKind {
-  /// The rest of a commit record that did not fit into its home.
-  package static let recordOverflow = BlockKind(rawValue: 1)
   /// Space deltas of some commits.
   package static let spaceLog = BlockKind(rawValue: 2)
   /// Part of a complete list of free and kept runs.

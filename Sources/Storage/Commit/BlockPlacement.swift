@@ -1,7 +1,6 @@
 // Step 4 of a commit: every new block gets a place. Blocks that replace a young one will die young
 // again, so they go to the home, behind the record ("hot"); the rest goes together into one run of
-// free space if there is one ("cold"), else in halves, else the file grows. shared/space.md has the
-// simulation behind this policy.
+// free space if there is one ("cold"), else in halves, else the file grows. ARCHITECTURE.md says why.
 internal import Glibc
 internal import Platform
 

@@ -170,6 +170,10 @@ extension Store {
     writer!.journal = journal
     for block in dead { writer!.pending.append(WriterState.Pending(block: block, death: version)) }
     transaction.taken = []
+    #if INVARIANT_CHECKS
+      let findings = checkSpace().findings
+      precondition(findings.isEmpty, "after version \(version): \(findings)")
+    #endif
     lockFile.publishCommitted(version: version, home: group.home)
     pipeline.didWrite(group)
     if durability == .memory { pipeline.publishWithoutSync { publish($0) } }

@@ -20,7 +20,9 @@ final class WriteQueue: Sendable {
   /// Number of waiting threads, readable without the lock.
   private let waiting = Atomic<Int>(0)
 
-  /// Blocks until so many threads wait. For tests of the order in which they are served.
+  /// Blocks until so many threads wait.
+  ///
+  /// For tests of the order in which they are served.
   func waitForWaiters(_ count: Int) {
     state.wait(until: { $0.waiters.count - $0.head >= count }, then: { _ in })
   }

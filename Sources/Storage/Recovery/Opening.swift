@@ -107,7 +107,7 @@ extension Store {
   ) throws(StorageError) -> Store? {
     let path = options.path
     var header: FileHeader
-    if try converting({ () throws(SystemError) in try file.length() }) == 0 {
+    if try isUnfinished(file) {
       guard !options.isReadOnly else { throw .notADatabase(path: path, reason: "it is empty") }
       header = try createExclusively(file, options)
     } else {
@@ -174,9 +174,7 @@ extension Store {
       try file.lockByte(creationLockByte, exclusive: true, wait: true)
     }
     defer { try? file.unlockByte(creationLockByte) }
-    if try converting({ () throws(SystemError) in try file.length() }) > 0 {
-      return try readHeader(file)
-    }
+    guard try isUnfinished(file) else { return try readHeader(file) }
     let header = try create(file, isDurable: true)
     try converting { () throws(SystemError) in
       try options.fileSystem.synchronizeFolder(parentFolder(of: options.path))
@@ -187,7 +185,33 @@ extension Store {
   /// Far behind any data, so that it never hinders another lock.
   private static let creationLockByte: Int64 = 1 << 50
 
-  /// Writes header and first record of an empty file.
+  /// Whether the file is empty, or its making was cut short before the header came.
+  ///
+  /// Such a file has nothing but zeros, at most its first record, and no more than a new file's length.
+  private static func isUnfinished(_ file: any File) throws(StorageError) -> Bool {
+    let length = try converting { () throws(SystemError) in try file.length() }
+    if length == 0 { return true }
+    guard length <= FileHeader.dataStart else { return false }
+    var image = [UInt8](repeating: 0, count: Int(length))
+    var failure: SystemError?
+    image.withUnsafeMutableBytes { buffer in
+      do throws(SystemError) { _ = try file.read(into: buffer, at: 0) } catch { failure = error }
+    }
+    if let failure { throw .system(failure) }
+    let home = FileHeader.homePages[0] * FileHeader.pageLength
+    let end = home + CommitRecord.fixedLength
+    if end <= length,
+      image.withUnsafeBytes({ $0.value(UInt64.self, at: home) }) == CommitRecord.mark
+    {
+      image.replaceSubrange(home..<end, with: repeatElement(0, count: end - home))
+    }
+    return image.allSatisfy { $0 == 0 }
+  }
+
+  /// Writes first record and header of an empty file.
+  ///
+  /// The header comes last, after a sync: where there is one, the record is there too, and a file whose
+  /// making was cut short can be told from a damaged one.
   private static func create(_ file: any File, isDurable: Bool) throws(StorageError) -> FileHeader {
     let header = FileHeader(
       identifierHigh: systemRandom(), identifierLow: systemRandom(), salt: systemRandom())
@@ -196,27 +220,29 @@ extension Store {
       fileLength: FileHeader.dataStart, spaceCheckpoint: .none, spaceLog: .none, commits: 0,
       contentHash: 0, extents: [], deltas: [])
     var image = [UInt8](repeating: 0, count: Int(FileHeader.dataStart))
-    let encoded = header.encoded()
-    for copy in FileHeader.copies {
-      image.replaceSubrange(Int(copy)..<Int(copy) + encoded.count, with: encoded)
-    }
     let home = Int(header.homes[0])
     let bytes = record.encoded(salt: header.salt, home: header.homes[0])!
     image.replaceSubrange(home..<home + bytes.count, with: bytes)
-    var failure: SystemError?
-    image.withUnsafeBytes { buffer in
-      do throws(SystemError) {
-        try file.write(buffer, at: 0)
-        if isDurable { try file.synchronize() }
-      } catch {
-        failure = error
-      }
-    }
-    if let failure {
+    do throws(SystemError) {
+      try write(image, to: file, at: 0)
+      if isDurable { try file.synchronize() }
+      for copy in FileHeader.copies { try write(header.encoded(), to: file, at: copy) }
+      if isDurable { try file.synchronize() }
+    } catch {
       try? file.setLength(0)
-      throw failure.isOutOfSpace ? .diskFull(failure) : .system(failure)
+      throw error.isOutOfSpace ? .diskFull(error) : .system(error)
     }
     return header
+  }
+
+  private static func write(
+    _ bytes: [UInt8], to file: any File, at offset: UInt64
+  ) throws(SystemError) {
+    var failure: SystemError?
+    bytes.withUnsafeBytes { buffer in
+      do throws(SystemError) { try file.write(buffer, at: offset) } catch { failure = error }
+    }
+    if let failure { throw failure }
   }
 
   // MARK: - The store

@@ -98,7 +98,8 @@ extension Store {
     if let versions = try lockFile.foreignPins(since: &foreignPinState, reapNow: true) {
       writer!.updateForeignPins(versions)
     }
-    guard writer!.pinnedVersions.contains(where: { $0 < durable })
+    guard
+      writer!.pinnedVersions.contains(where: { $0 < durable })
         || foreignPinState.everythingSince != nil
     else { return }
     for (run, death) in kept.runs where run.end <= writer!.fileLength {

@@ -1,218 +1,223 @@
 // Blocks that the newest version no longer needs but some pinned one does. A block lives from its
-// birth to its death; it may be reused once no pin lies in [birth, death), also when older pins exist.
+// birth to its death; it may be reused once no pin lies in [birth, death), whatever older pins exist.
+// Owned by whoever holds the write lock.
 //
-// One heap a pin holds the blocks whose last seeing pin it is, the youngest birth on top. When the pin
-// goes, blocks born after the pin before it are free; the rest melds into that pin's heap. Pairing
-// heaps make both cheap, independent of the number of pins. (ZFS keeps dead lists with this property.)
+// Each pin has a heap, the youngest birth on top, of the blocks of which it is the newest pin (S2). When
+// a pin goes, the blocks of its heap that were born after the pin before it are free, and the rest
+// melds into that pin's heap. Nothing here costs more when there are more pins.
 //
-// Invariant S2: a block is in the heap of p exactly when p is the newest pin in [birth, death). Heaps
-// of released pins wait in `released` until `collect` gets to them; their blocks are freed late, never
-// early.
+// Bounded work: a released pin's heap waits until `collect` takes it apart from the top, some blocks a
+// call. A waiting block is freed late, never early: which pin decides is looked up at that time.
+//
+// Invariants: S2 a block is in the heap of p exactly when p is the newest pin in [birth, death). Of a
+// waiting block of the released pin p, no pin lies in (p, death). Every block is in one place, once.
 
 /// Dead blocks by the newest pin that sees them.
-///
-/// Owned by whoever holds the write lock.
 package struct DeadBlocks: Sendable {
-  private static let none: Int32 = -1
-
-  private struct Node {
-    var run: Run
-    var birth: Version
-    var death: Version
-    /// First child and next sibling in the pairing heap.
-    var child: Int32
-    var sibling: Int32
+  /// A pinned version and its heap.
+  private struct Pin: SortedElement {
+    let version: Version
+    var root: Int32
+    var key: UInt64 { version.rawValue }
   }
 
-  private var nodes: [Node] = []
-  private var unused: [Int32] = []
-  /// All pins, oldest first, each with the root of its heap.
-  private var pins: [(version: Version, root: Int32)] = []
-  /// Heaps of released pins that are not drained yet, with the version of the pin.
-  private var released: [(version: Version, root: Int32)] = []
+  /// A released pin's heap that is being taken apart.
+  private struct Draining: Sendable {
+    var version: Version
+    /// The pin that keeps what it sees of this heap: the newest one up to `version`.
+    var keeper: Version?
+    /// Trees not looked at yet; each stands for itself and the siblings behind it.
+    var open: [Int32] = []
+    /// Trees that the keeper sees: element n is none or melded of 2^n trees, so melding stays balanced.
+    var kept: [Int32] = []
+  }
+
+  private var pins = SortedChunks<Pin>()
+  private var nodes = NodePool()
+  /// Heaps of released pins that wait.
+  private var released: [Pin] = []
+  private var draining: Draining?
   /// Sum of the lengths of all blocks.
   package private(set) var heldBytes: UInt64 = 0
 
   package init() {}
 
-  package var count: Int { nodes.count - unused.count }
+  /// Number of blocks.
+  package var count: Int { nodes.count }
 
   // MARK: - Pins
 
-  /// A pin on a version that is newer than all deaths seen so far, or pinned by someone else already.
+  /// Starts to keep blocks for a version.
+  ///
+  /// It is the newest one, or pinned already by someone else.
+  ///
+  /// - Complexity: O(log pins).
   package mutating func addPin(_ version: Version) {
-    let index = self.index(of: version)
-    if index < pins.count, pins[index].version == version { return }
-    pins.insert((version, Self.none), at: index)
+    let position = pins.position(of: version.rawValue)
+    if let here = pins.atElement(position), pins[here].version == version { return }
+    pins.insert(Pin(version: version, root: .none), at: position)
   }
 
   /// The last pin on a version has gone.
+  ///
+  /// What only it saw is freed by the next calls of `collect`.
+  ///
+  /// - Complexity: O(log pins).
   package mutating func removePin(_ version: Version) {
-    let index = self.index(of: version)
-    guard index < pins.count, pins[index].version == version else { return }
-    let root = pins.remove(at: index).root
-    if root != Self.none { released.append((version, root)) }
-  }
-
-  /// Index of the first pin that is not older than the version.
-  private func index(of version: Version) -> Int {
-    var low = 0
-    var high = pins.count
-    while low < high {
-      let middle = (low + high) / 2
-      if pins[middle].version < version { low = middle + 1 } else { high = middle }
-    }
-    return low
+    guard let position = pins.atElement(pins.position(of: version.rawValue)),
+      pins[position].version == version
+    else { return }
+    let pin = pins[position]
+    pins.remove(at: position)
+    if pin.root != .none { released.append(pin) }
   }
 
   // MARK: - Blocks
 
-  /// Keeps a block for the pins that see it.
+  /// Keeps a block that died for the newest pin that sees it.
   ///
-  /// - Returns: false when no pin does: it can be reused at once.
+  /// - Returns: false when no pin sees it: it can be reused at once.
+  /// - Precondition: no pin that came after `death` is older than it (see `addPin`).
+  /// - Complexity: O(1) when all pins are older than `death`, as they are for a commit's own dead
+  ///   blocks, else O(log pins).
   package mutating func insert(run: Run, birth: Version, death: Version) -> Bool {
-    let index = self.index(of: death) - 1
-    guard index >= 0, pins[index].version >= birth else { return false }
-    let node = Node(run: run, birth: birth, death: death, child: Self.none, sibling: Self.none)
-    let number: Int32
-    if let free = unused.popLast() {
-      number = free
-      nodes[Int(free)] = node
-    } else {
-      number = Int32(nodes.count)
-      nodes.append(node)
+    guard var position = pins.last else { return false }
+    if pins[position].version >= death {
+      guard let older = pins.before(pins.position(of: death.rawValue)) else { return false }
+      position = older
+    }
+    let pin = pins[position]
+    guard pin.version >= birth else { return false }
+    let node = nodes.add(run: run, birth: birth, death: death)
+    let root = nodes.meld(pin.root, node)
+    if root != pin.root {
+      pins.replace(at: position, with: Pin(version: pin.version, root: root))
     }
     heldBytes += run.length
-    pins[index].root = meld(pins[index].root, number)
     return true
   }
 
-  /// Frees blocks that no pin sees any more.
+  /// Frees blocks of released pins that no other pin sees.
   ///
-  /// - Parameter maximum: bound on the blocks freed by this call.
+  /// - Parameter maximum: bound on the blocks looked at, and so on the blocks freed.
   /// - Returns: whether more are left to look at.
   package mutating func collect(maximum: Int, _ free: (Run) -> Void) -> Bool {
     var rest = maximum
-    while let (version, root) = released.popLast() {
-      var root = root
-      // The newest pin that is older than the released one; a version released twice in a row has
-      // the same neighbours.
-      let index = self.index(of: version) - (isPinned(version) ? 0 : 1)
-      let older = index >= 0 && index < pins.count ? pins[index].version : Version(0)
-      while root != Self.none, nodes[Int(root)].birth > older {
-        if rest == 0 {
-          released.append((version, root))
-          return true
-        }
-        rest -= 1
-        let top = root
-        root = pop(root)
-        heldBytes -= nodes[Int(top)].run.length
-        free(nodes[Int(top)].run)
-        unused.append(top)
+    while var heap = draining ?? nextToDrain() {
+      draining = nil
+      let isDone = drain(&heap, &rest, free)
+      guard isDone else {
+        draining = heap
+        return true
       }
-      if root != Self.none { pins[index].root = meld(pins[index].root, root) }
+      guard let root = nodes.meldAll(heap.kept) else { continue }
+      guard let position = position(ofKeeper: heap.version) else {
+        preconditionFailure("a block is kept without a pin")
+      }
+      let pin = pins[position]
+      pins.replace(
+        at: position, with: Pin(version: pin.version, root: nodes.meld(pin.root, root)))
     }
     return false
   }
 
-  private func isPinned(_ version: Version) -> Bool {
-    let index = self.index(of: version)
-    return index < pins.count && pins[index].version == version
+  private mutating func nextToDrain() -> Draining? {
+    released.popLast().map { Draining(version: $0.version, open: [$0.root]) }
   }
 
-  /// Every kept block with the version that killed it.
-  package func forEach(_ body: (_ run: Run, _ death: Version) -> Void) {
-    forEachNode { body($0.run, $0.death) }
+  /// The newest pin up to the version of a released one.
+  private func position(ofKeeper version: Version) -> SortedChunks<Pin>.Position? {
+    pins.before(pins.position(of: version.rawValue + 1))
   }
 
-  private func forEachNode(_ body: (Node) -> Void) {
-    let roots = pins.map(\.root) + released.map(\.root)
-    for root in roots { walk(root, body) }
-  }
-
-  private func walk(_ root: Int32, _ body: (Node) -> Void) {
-    var open = [root]
-    while let number = open.popLast() {
-      if number == Self.none { continue }
-      let node = nodes[Int(number)]
-      body(node)
-      open.append(node.child)
-      open.append(node.sibling)
+  /// Takes a heap apart from the top; false when `rest` blocks were too few.
+  private mutating func drain(
+    _ heap: inout Draining, _ rest: inout Int, _ free: (Run) -> Void
+  ) -> Bool {
+    let keeper = position(ofKeeper: heap.version).map { pins[$0].version }
+    if keeper != heap.keeper {
+      // The keeper of the last call has gone as well: what it saw is looked at again.
+      heap.keeper = keeper
+      heap.open += heap.kept.filter { $0 != .none }
+      heap.kept = []
     }
-  }
-
-  // MARK: - Pairing heap
-
-  private mutating func meld(_ first: Int32, _ second: Int32) -> Int32 {
-    if first == Self.none { return second }
-    if second == Self.none { return first }
-    let isFirst = nodes[Int(first)].birth >= nodes[Int(second)].birth
-    let (top, below) = isFirst ? (first, second) : (second, first)
-    nodes[Int(below)].sibling = nodes[Int(top)].child
-    nodes[Int(top)].child = below
-    return top
-  }
-
-  /// Removes the top: its children are melded in pairs, then into one.
-  ///
-  /// No recursion: chains are long.
-  private mutating func pop(_ root: Int32) -> Int32 {
-    var pairs = Self.none
-    var next = nodes[Int(root)].child
-    while next != Self.none {
-      let first = next
-      let second = nodes[Int(first)].sibling
-      nodes[Int(first)].sibling = Self.none
-      if second == Self.none {
-        next = Self.none
-      } else {
-        next = nodes[Int(second)].sibling
-        nodes[Int(second)].sibling = Self.none
+    while let node = heap.open.popLast() {
+      if rest == 0 {
+        heap.open.append(node)
+        return false
       }
-      let pair = meld(first, second)
-      nodes[Int(pair)].sibling = pairs
-      pairs = pair
+      rest -= 1
+      let sibling = nodes.detachSibling(node)
+      if sibling != .none { heap.open.append(sibling) }
+      if let keeper, nodes.birth(node) <= keeper {
+        nodes.meld(node, into: &heap.kept)
+      } else {
+        let child = nodes.child(node)
+        if child != .none { heap.open.append(child) }
+        let run = nodes.run(node)
+        nodes.remove(node)
+        heldBytes -= run.length
+        free(run)
+      }
     }
-    var result = Self.none
-    while pairs != Self.none {
-      let rest = nodes[Int(pairs)].sibling
-      nodes[Int(pairs)].sibling = Self.none
-      result = meld(result, pairs)
-      pairs = rest
+    return true
+  }
+
+  /// Every kept block with the version that killed it, in no particular order.
+  package func forEach(_ body: (_ run: Run, _ death: Version) -> Void) {
+    for pin in pins.chunks.joined() { nodes.forEach(below: pin.root) { body($0.run, $0.death) } }
+    forEachWaiting { _, block in body(block.run, block.death) }
+  }
+
+  /// Blocks that are in no pin's heap, with the version of the released pin.
+  private func forEachWaiting(_ body: (Version, NodePool.Content) -> Void) {
+    for pin in released { nodes.forEach(below: pin.root) { body(pin.version, $0) } }
+    guard let draining else { return }
+    for root in draining.open + draining.kept {
+      nodes.forEach(below: root) { body(draining.version, $0) }
     }
-    return result
   }
 
   // MARK: - Checking
 
   /// What is wrong, one sentence each; empty when all invariants hold.
+  ///
+  /// - Parameter expected: the pinned versions, oldest first.
   package func checkInvariants(pins expected: [Version]) -> [String] {
-    var findings: [String] = []
-    if pins.map(\.version) != expected {
-      findings.append("pins are \(pins.map(\.version)), should be \(expected)")
+    var findings = pins.checkInvariants().map { "pins: \($0)" }
+    let all = Array(pins.chunks.joined())
+    if all.map(\.version) != expected {
+      findings.append("pins are \(all.map(\.version)), should be \(expected)")
     }
     var number = 0
     var bytes: UInt64 = 0
-    for (index, pin) in pins.enumerated() {
-      let next = index + 1 < pins.count ? pins[index + 1].version : nil
-      walk(pin.root) { node in
-        number += 1
-        bytes += node.run.length
-        let isLast = pin.version < node.death && (next.map { $0 >= node.death } ?? true)
-        if node.birth > pin.version || !isLast {
-          findings.append("\(node.run) is kept for \(pin.version), which is not its last pin")
+    var seen: Set<Run> = []
+    func account(_ block: NodePool.Content) {
+      number += 1
+      bytes += block.run.length
+      if !seen.insert(block.run).inserted { findings.append("dead \(block.run) is there twice") }
+      if block.isOutOfOrder { findings.append("dead \(block.run) is above an older one's place") }
+    }
+    for (index, pin) in all.enumerated() {
+      nodes.forEach(below: pin.root) { block in
+        account(block)
+        let isNewest = index + 1 == all.count || all[index + 1].version >= block.death
+        if pin.version < block.birth || pin.version >= block.death || !isNewest {
+          findings.append(
+            "dead \(block.run), \(block.birth) ..< \(block.death), is in the heap of \(pin.version)"
+          )
         }
       }
     }
-    for heap in released {
-      walk(heap.root) { node in
-        number += 1
-        bytes += node.run.length
+    forEachWaiting { version, block in
+      account(block)
+      let seeing = pins.before(pins.position(of: block.death.rawValue)).map { pins[$0].version }
+      if let seeing, seeing > version {
+        findings.append("dead \(block.run) waits behind \(version), but \(seeing) sees it")
       }
     }
     if number != count || bytes != heldBytes {
-      findings.append("\(number) kept blocks of \(bytes) bytes, counted \(count) of \(heldBytes)")
+      findings.append("\(number) dead blocks of \(bytes) bytes, counted \(count) of \(heldBytes)")
     }
     return findings
   }

@@ -1,303 +1,217 @@
 // Free runs of one file. Owned by whoever holds the write lock; readers never see it.
 //
-// Runs live in two orders. By address: regions of 1 MB of the file, each with sorted arrays of the runs
-// that start in it; a run may reach past its region. By size: bins of runs of similar length (eight
-// bins a power of two), in which a best fit is a short scan. Nothing is allocated a run.
+// Runs are kept in two orders: by address, and by length with the lower address first among equals.
+// Both are lists in chunks: nothing is allocated a run, and no region of the address space, however
+// long, sparse or crowded, needs a table of its own.
 //
-// Invariants: 1 runs are disjoint, sorted and never touch (they are merged). 2 each run is in exactly
-// the bin of its length. 3 totalBytes is the sum of all lengths.
+// Invariants: 1 runs are disjoint, sorted and never touch (they are merged). 2 both orders hold the
+// same runs. 3 `totalBytes` is the sum of all lengths.
 
-/// The free space of a file by address and by size.
+/// The free space of a file by address and by length.
 package struct FreeSpace: Sendable {
-  private static let regionShift: UInt64 = 20
+  /// A run's place in the order by length: length in units (20 bits), then offset in units (44 bits).
+  ///
+  /// Runs of 16 MB and more share the last length and are ordered by address alone.
+  private struct LengthKey: SortedElement {
+    static let lengthMax: UInt64 = 1 << 20 - 1
 
-  /// A run and its place in the bin of its length.
-  private struct Entry {
-    var run: Run
-    var place: Int
+    let key: UInt64
+
+    init(_ run: Run) { self.init(length: run.length, offset: run.offset) }
+
+    init(length: UInt64, offset: UInt64) {
+      key = min(length >> 4, Self.lengthMax) << 44 | offset >> 4
+    }
+
+    /// In units; a lower bound for the longest runs.
+    var length: UInt64 { key >> 44 }
+    var offset: UInt64 { (key & (1 << 44 - 1)) << 4 }
   }
 
-  /// A best fit looks at this many runs of a bin, the most recently freed ones: they are warm.
-  private static let candidatesMax = 48
-
-  /// Runs that start in one region, sorted by start.
-  private var regions: [[Entry]] = []
-  /// Regions that hold no run are skipped by this: one bit a region.
-  private var occupied = BitSet()
-  private var bins: [[UInt64]] = Array(repeating: [], count: SizeBin.count)
-  private var usedBins = BitSet()
+  private var byAddress = SortedChunks<Run>()
+  private var byLength = SortedChunks<LengthKey>()
   /// Sum of the lengths of all runs.
   package private(set) var totalBytes: UInt64 = 0
-  /// Number of runs.
-  package private(set) var count = 0
 
   package init() {}
+
+  /// Number of runs.
+  package var count: Int { byAddress.count }
 
   // MARK: - Changing
 
   /// Adds a run, merged with its neighbours.
   ///
-  /// - Precondition: no byte of it is free.
+  /// - Precondition: no byte of it is free; offset and length are multiples of 16.
+  /// - Complexity: O(log n).
   package mutating func free(_ run: Run) {
-    precondition(run.length > 0 && run.offset % 16 == 0 && run.length % 16 == 0, "\(run) is odd")
+    precondition(run.isValid, "\(run) cannot be freed")
+    let position = byAddress.position(of: run.offset)
+    let before = byAddress.before(position)
+    let after = byAddress.atElement(position)
+    let lower = before.map { byAddress[$0] }
+    let upper = after.map { byAddress[$0] }
+    precondition(lower.map { $0.end <= run.offset } ?? true, "\(run) is freed twice")
+    precondition(upper.map { run.end <= $0.offset } ?? true, "\(run) is freed twice")
+    totalBytes += run.length
+
     var merged = run
-    if let before = self.run(before: run.offset) {
-      precondition(before.end <= run.offset, "\(run) is freed twice: \(before) is free")
-      if before.end == run.offset {
-        remove(before)
-        merged = Run(offset: before.offset, length: before.length + merged.length)
+    if let lower, let before, lower.end == run.offset {
+      byLength.remove(key: LengthKey(lower).key)
+      merged = Run(offset: lower.offset, length: lower.length + run.length)
+      if let upper, let after, run.end == upper.offset {
+        byLength.remove(key: LengthKey(upper).key)
+        merged.length += upper.length
+        // First the change that keeps positions valid.
+        byAddress.replace(at: before, with: merged)
+        byAddress.remove(at: after)
+      } else {
+        byAddress.replace(at: before, with: merged)
       }
+    } else if let upper, let after, run.end == upper.offset {
+      byLength.remove(key: LengthKey(upper).key)
+      merged.length += upper.length
+      byAddress.replace(at: after, with: merged)
+    } else {
+      byAddress.insert(run, at: position)
     }
-    if let after = self.run(from: run.offset) {
-      precondition(run.end <= after.offset, "\(run) is freed twice: \(after) is free")
-      if run.end == after.offset {
-        remove(after)
-        merged.length += after.length
-      }
-    }
-    insert(merged)
+    byLength.insert(LengthKey(merged))
   }
 
-  /// Takes a run out of free space.
+  /// Takes a run out of the free space.
   ///
-  /// - Precondition: all of it is free.
+  /// - Precondition: all of it is free; offset and length are multiples of 16.
+  /// - Complexity: O(log n).
   package mutating func take(_ run: Run) {
-    guard let whole = self.run(before: run.offset + 1), whole.end >= run.end else {
-      preconditionFailure("\(run) is not free")
-    }
-    remove(whole)
+    precondition(run.isValid, "\(run) cannot be taken")
+    guard let position = position(covering: run) else { preconditionFailure("\(run) is not free") }
+    let whole = byAddress[position]
+    totalBytes -= run.length
+    byLength.remove(key: LengthKey(whole).key)
+    let rest = Run(offset: run.end, length: whole.end - run.end)
     if whole.offset < run.offset {
-      insert(Run(offset: whole.offset, length: run.offset - whole.offset))
+      let start = Run(offset: whole.offset, length: run.offset - whole.offset)
+      byAddress.replace(at: position, with: start)
+      byLength.insert(LengthKey(start))
+      if rest.length > 0 { byAddress.insert(rest) }
+    } else if rest.length > 0 {
+      byAddress.replace(at: position, with: rest)
+    } else {
+      byAddress.remove(at: position)
     }
-    if run.end < whole.end { insert(Run(offset: run.end, length: whole.end - run.end)) }
+    if rest.length > 0 { byLength.insert(LengthKey(rest)) }
   }
 
   /// Forgets everything from an offset on: the file is cut there.
+  ///
+  /// - Precondition: the offset is a multiple of 16.
   package mutating func removeAll(from offset: UInt64) {
-    while let last = lastRun, last.end > offset {
-      remove(last)
-      if last.offset < offset {
-        insert(Run(offset: last.offset, length: offset - last.offset))
-        return
-      }
+    while let last = byAddress.last, byAddress[last].end > offset {
+      let run = byAddress[last]
+      take(run.offset < offset ? Run(offset: offset, length: run.end - offset) : run)
     }
   }
 
   // MARK: - Asking
 
-  /// The shortest run of at least `length` bytes, of which `length` bytes lie below the limit.
+  /// The shortest run of at least `length` bytes; among equals the lowest.
+  ///
+  /// From 16 MB on, lengths are not told apart: the lowest of those that fit.
+  ///
+  /// - Parameter limit: only runs whose first `length` bytes end at or below it; nil for all.
+  /// - Complexity: O(log n) without a limit; with one, O(log n) for each distinct length that fits
+  ///   only above it.
   package func bestFit(_ length: UInt64, below limit: UInt64?) -> Run? {
-    var bin = usedBins.first(from: SizeBin.index(length))
-    while let current = bin {
-      var best: Run?
-      for offset in bins[current].suffix(limit == nil ? Self.candidatesMax : .max).reversed() {
-        if let limit, offset + length > limit { continue }
-        let candidate = run(at: offset)
-        if candidate.length >= length, candidate.length < best?.length ?? .max {
-          best = candidate
-          if candidate.length == length { break }
-        }
+    let shortest = LengthKey(length: length + 15, offset: 0)
+    var next = byLength.atElement(byLength.position(of: shortest.key))
+    let offsetMax = limit.map { Int64($0) - Int64(length) } ?? Int64.max
+    while let position = next {
+      let candidate = byLength[position]
+      if candidate.length == LengthKey.lengthMax {
+        return bestFitOfLongRuns(length, offsetMax: offsetMax, from: candidate.key)
       }
-      if let best { return best }
-      bin = usedBins.first(from: current + 1)
+      if Int64(candidate.offset) <= offsetMax {
+        return Run(offset: candidate.offset, length: candidate.length << 4)
+      }
+      // All others of this length lie higher.
+      let longer = LengthKey(length: (candidate.length + 1) << 4, offset: 0)
+      next = byLength.atElement(byLength.position(of: longer.key))
     }
     return nil
   }
 
-  /// The run of at least `length` bytes that starts lowest, if it fits below the limit.
-  package func lowestFit(_ length: UInt64, below limit: UInt64?) -> Run? {
-    var region = occupied.first(from: 0)
-    while let current = region {
-      if let limit, UInt64(current) << Self.regionShift >= limit { return nil }
-      for entry in regions[current] where entry.run.length >= length {
-        let run = entry.run
-        if let limit, run.offset + length > limit { return nil }
-        return run
-      }
-      region = occupied.first(from: current + 1)
+  private func bestFitOfLongRuns(
+    _ length: UInt64, offsetMax: Int64, from key: UInt64
+  ) -> Run? {
+    var next = byLength.atElement(byLength.position(of: key))
+    while let position = next {
+      let offset = byLength[position].offset
+      guard Int64(offset) <= offsetMax else { return nil }
+      let run = byAddress[byAddress.position(of: offset)]
+      if run.length >= length { return run }
+      next = byLength.atElement(byLength.position(of: byLength[position].key + 1))
     }
     return nil
+  }
+
+  /// The run of at least `length` bytes that starts lowest.
+  ///
+  /// - Parameter limit: nil is the answer if its first `length` bytes end above it.
+  /// - Complexity: O(n / 100), a scan of a few KB for 100,000 runs.
+  package func lowestFit(_ length: UInt64, below limit: UInt64?) -> Run? {
+    guard let run = byAddress.first(weighing: length) else { return nil }
+    if let limit, run.offset + length > limit { return nil }
+    return run
   }
 
   /// The run that ends at the file's end.
   package func tailRun(end: UInt64) -> Run? {
-    guard let last = lastRun, last.end == end else { return nil }
-    return last
+    guard let last = byAddress.last, byAddress[last].end == end else { return nil }
+    return byAddress[last]
   }
 
   /// Whether all of a run is free.
-  package func contains(_ run: Run) -> Bool {
-    guard let whole = self.run(before: run.offset + 1) else { return false }
-    return whole.end >= run.end
-  }
+  package func contains(_ run: Run) -> Bool { position(covering: run) != nil }
 
   /// All runs, by address.
-  package var runs: [Run] { regions.flatMap { $0.map(\.run) } }
+  package var runs: some Sequence<Run> { byAddress.chunks.joined() }
 
-  private var lastRun: Run? { occupied.last.flatMap { regions[$0].last?.run } }
-
-  // MARK: - By address
-
-  private static func region(_ offset: UInt64) -> Int { Int(offset >> regionShift) }
-
-  /// Index of the first run in a region that starts at or behind the offset.
-  private func index(_ region: Int, _ offset: UInt64) -> Int {
-    regions[region].withUnsafeBufferPointer { runs in
-      var low = 0
-      var high = runs.count
-      while low < high {
-        let middle = (low + high) / 2
-        if runs[middle].run.offset < offset { low = middle + 1 } else { high = middle }
-      }
-      return low
+  private func position(covering run: Run) -> SortedChunks<Run>.Position? {
+    let position = byAddress.position(of: run.offset)
+    if let here = byAddress.atElement(position), byAddress[here].offset == run.offset {
+      return byAddress[here].end >= run.end ? here : nil
     }
-  }
-
-  /// The last run that starts below the offset.
-  private func run(before offset: UInt64) -> Run? {
-    let region = min(Self.region(offset), regions.count - 1)
-    guard region >= 0 else { return nil }
-    let position = index(region, offset)
-    if position > 0 { return regions[region][position - 1].run }
-    return occupied.last(before: region).flatMap { regions[$0].last?.run }
-  }
-
-  /// The first run that starts at or behind the offset.
-  private func run(from offset: UInt64) -> Run? {
-    let region = Self.region(offset)
-    guard region < regions.count else { return nil }
-    let position = index(region, offset)
-    if position < regions[region].count { return regions[region][position].run }
-    return occupied.first(from: region + 1).map { regions[$0][0].run }
-  }
-
-  private func run(at offset: UInt64) -> Run {
-    let region = Self.region(offset)
-    return regions[region][index(region, offset)].run
-  }
-
-  private mutating func insert(_ run: Run) {
-    let region = Self.region(run.offset)
-    while regions.count <= region { regions.append([]) }
-    let bin = SizeBin.index(run.length)
-    regions[region].insert(
-      Entry(run: run, place: bins[bin].count), at: index(region, run.offset))
-    occupied.insert(region)
-    bins[bin].append(run.offset)
-    usedBins.insert(bin)
-    totalBytes += run.length
-    count += 1
-  }
-
-  private mutating func remove(_ run: Run) {
-    let region = Self.region(run.offset)
-    let place = regions[region].remove(at: index(region, run.offset)).place
-    if regions[region].isEmpty { occupied.remove(region) }
-    let bin = SizeBin.index(run.length)
-    // The last one of the bin takes the place.
-    let last = bins[bin].removeLast()
-    if last != run.offset {
-      bins[bin][place] = last
-      let other = Self.region(last)
-      regions[other][index(other, last)].place = place
+    guard let before = byAddress.before(position), byAddress[before].end >= run.end else {
+      return nil
     }
-    if bins[bin].isEmpty { usedBins.remove(bin) }
-    totalBytes -= run.length
-    count -= 1
+    return before
   }
 
   // MARK: - Checking
 
   /// What is wrong, one sentence each; empty when all invariants hold.
   package func checkInvariants() -> [String] {
-    var findings: [String] = []
-    var previousEnd: UInt64 = 0
+    var findings = byAddress.checkInvariants().map { "free space by address: \($0)" }
+    findings += byLength.checkInvariants().map { "free space by length: \($0)" }
+    var previousEnd: UInt64?
     var sum: UInt64 = 0
-    var number = 0
-    for (region, entries) in regions.enumerated() {
-      if entries.isEmpty == occupied.contains(region) {
-        findings.append("region \(region) is misfiled")
+    for run in runs {
+      if !run.isValid { findings.append("free \(run) is malformed") }
+      if let previousEnd, run.offset <= previousEnd {
+        findings.append("free \(run) touches the one before it, which ends at \(previousEnd)")
       }
-      for entry in entries {
-        let run = entry.run
-        if run.offset < previousEnd || (run.offset == previousEnd && number > 0) {
-          findings.append("\(run) touches the run before it")
-        }
-        if Self.region(run.offset) != region { findings.append("\(run) is in region \(region)") }
-        let bin = bins[SizeBin.index(run.length)]
-        if entry.place >= bin.count || bin[entry.place] != run.offset {
-          findings.append("\(run) is not in its size bin")
-        }
-        previousEnd = run.end
-        sum += run.length
-        number += 1
+      let key = LengthKey(run).key
+      let place = byLength.atElement(byLength.position(of: key))
+      if place.map({ byLength[$0].key }) != key {
+        findings.append("free \(run) is not found by length")
       }
+      previousEnd = run.end
+      sum += run.length
     }
-    if sum != totalBytes { findings.append("runs sum to \(sum) bytes, counted \(totalBytes)") }
-    if number != count || bins.reduce(0, { $0 + $1.count }) != count {
-      findings.append("\(number) runs, counted \(count)")
+    if sum != totalBytes { findings.append("free runs have \(sum) bytes, counted \(totalBytes)") }
+    if byLength.count != byAddress.count {
+      findings.append("\(byAddress.count) free runs by address, \(byLength.count) by length")
     }
     return findings
   }
-}
-
-/// Bins of similar lengths: eight a power of two, so a best fit scans runs within 12 % of each other.
-private enum SizeBin {
-  static let count = 8 * 64
-
-  static func index(_ length: UInt64) -> Int {
-    let units = max(length / 16, 1)
-    if units < 8 { return Int(units) }
-    let exponent = 63 - units.leadingZeroBitCount
-    return (exponent - 2) * 8 + Int((units >> (UInt64(exponent) - 3)) & 7)
-  }
-}
-
-/// A growing set of small numbers with fast search for the next and the previous one.
-struct BitSet: Sendable {
-  private var words: [UInt64] = []
-
-  func contains(_ element: Int) -> Bool {
-    element >> 6 < words.count && words[element >> 6] & (1 << UInt64(element & 63)) != 0
-  }
-
-  mutating func insert(_ element: Int) {
-    while words.count <= element >> 6 { words.append(0) }
-    words[element >> 6] |= 1 << UInt64(element & 63)
-  }
-
-  mutating func remove(_ element: Int) {
-    if element >> 6 < words.count { words[element >> 6] &= ~(1 << UInt64(element & 63)) }
-  }
-
-  /// The lowest element that is not below `start`.
-  func first(from start: Int) -> Int? {
-    var word = start >> 6
-    guard word < words.count else { return nil }
-    var bits = words[word] & (~0 << UInt64(start & 63))
-    while bits == 0 {
-      word += 1
-      guard word < words.count else { return nil }
-      bits = words[word]
-    }
-    return word << 6 + bits.trailingZeroBitCount
-  }
-
-  /// The highest element below `end`.
-  func last(before end: Int) -> Int? {
-    guard end > 0, !words.isEmpty else { return nil }
-    var word = min((end - 1) >> 6, words.count - 1)
-    var bits = words[word]
-    if word == (end - 1) >> 6, (end - 1) & 63 != 63 {
-      bits &= 1 << UInt64(((end - 1) & 63) + 1) - 1
-    }
-    while bits == 0 {
-      guard word > 0 else { return nil }
-      word -= 1
-      bits = words[word]
-    }
-    return word << 6 + 63 - bits.leadingZeroBitCount
-  }
-
-  var last: Int? { last(before: words.count << 6) }
 }

@@ -1,7 +1,10 @@
 // Bytes of the file that belong together: the unit in which space is counted, taken and given back.
 
-/// A contiguous part of the file; start and length are multiples of 16.
+/// A contiguous part of the file; offset and length are multiples of 16.
 package struct Run: Hashable, Sendable, CustomStringConvertible {
+  /// Runs end at or below this.
+  package static let endMax: UInt64 = 1 << 48
+
   package var offset: UInt64
   package var length: UInt64
 
@@ -11,7 +14,18 @@ package struct Run: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The first byte behind the run.
-  package var end: UInt64 { offset + length }
+  package var end: UInt64 { offset &+ length }
 
   package var description: String { "run \(offset) ..< \(end)" }
+
+  /// Whether offset and length are such as runs may have.
+  var isValid: Bool {
+    (offset | length) & 15 == 0 && length > 0 && offset < Self.endMax
+      && length <= Self.endMax - offset
+  }
+}
+
+extension Run: SortedElement {
+  var key: UInt64 { offset }
+  var weight: UInt64 { length }
 }

@@ -1,10 +1,18 @@
 // How the space journal is written: deltas of single commits and complete checkpoints, as numbers of
-// variable length in units of 16 bytes, each run relative to the one before it. Reading never trusts
-// the bytes: every count and every place is checked.
+// variable length in units of 16 bytes. Runs ascend, each is stated as its distance from the end of the
+// one before it; adjacent runs are one. Reading never trusts the bytes: every count, place and length
+// is checked, and the work is bounded by the number of bytes.
+//
+//   runs        count, then for each: distance, length
+//   delta       version, runs taken, runs dead
+//   checkpoint  file length, free runs, newest death, count of kept runs, then for each: distance,
+//               length, newest death - death
 
 /// Bytes that are no space journal.
 package enum SpaceCodingError: Error, Equatable, Sendable {
   case endsEarly
+  case endsLate
+  case numberTooLarge(UInt64)
   case runOutsideFile
   case tooManyRuns(UInt64)
 }
@@ -12,7 +20,9 @@ package enum SpaceCodingError: Error, Equatable, Sendable {
 /// What one commit did to space: first runs were taken, then runs died.
 package struct SpaceDelta: Equatable, Sendable {
   package var version: Version
+  /// In any order and in parts; decoded, they ascend and adjacent ones are one.
   package var taken: [Run]
+  /// As `taken`; births are in the headers of the blocks.
   package var dead: [Run]
 
   package init(version: Version, taken: [Run], dead: [Run]) {
@@ -21,12 +31,15 @@ package struct SpaceDelta: Equatable, Sendable {
     self.dead = dead
   }
 
-  /// No encoding is longer.
-  package var encodedLengthMax: Int { 24 + 12 * (taken.count + dead.count) }
+  /// A bound on the encoded length, close to it, without encoding.
+  package var encodedLengthMax: Int {
+    SpaceCoding.length(version.rawValue) + SpaceCoding.lengthMax(taken)
+      + SpaceCoding.lengthMax(dead)
+  }
 
-  /// Adds the encoding.
+  /// Adds the encoding to what other deltas have left there.
   ///
-  /// Adjacent runs become one.
+  /// - Precondition: no byte is in two of the taken runs, nor in two of the dead ones.
   package func append(to bytes: inout [UInt8]) {
     bytes.appendVariableLength(version.rawValue)
     bytes.appendRuns(taken)
@@ -35,10 +48,10 @@ package struct SpaceDelta: Equatable, Sendable {
 
   /// All deltas in a piece of journal, oldest first.
   package static func decodeAll(_ bytes: [UInt8]) throws(SpaceCodingError) -> [SpaceDelta] {
-    var reader = RunReader(bytes)
+    var reader = SpaceReader(bytes)
     var deltas: [SpaceDelta] = []
     while !reader.isAtEnd {
-      let version = Version(try reader.number())
+      let version = try reader.version()
       let taken = try reader.runs()
       deltas.append(SpaceDelta(version: version, taken: taken, dead: try reader.runs()))
     }
@@ -60,7 +73,9 @@ package struct SpaceCheckpoint: Equatable, Sendable {
   }
 
   package var fileLength: UInt64
+  /// In any order and in parts; decoded, they ascend and adjacent ones are one.
   package var free: [Run]
+  /// As `free`, but adjacent runs are one only if they died together.
   package var kept: [Kept]
 
   package init(fileLength: UInt64, free: [Run], kept: [Kept]) {
@@ -69,53 +84,107 @@ package struct SpaceCheckpoint: Equatable, Sendable {
     self.kept = kept
   }
 
-  /// No encoding of so many runs is longer.
+  /// A bound on the encoded length of any checkpoint with so many runs.
   package static func encodedLengthMax(freeRuns: Int, keptRuns: Int) -> Int {
-    32 + 12 * freeRuns + 22 * keptRuns
+    40 + 14 * freeRuns + 21 * keptRuns
   }
 
+  /// A bound on the encoded length, close to it, without encoding.
+  package var encodedLengthMax: Int {
+    let newest = newestDeath
+    return SpaceCoding.length(fileLength / 16) + SpaceCoding.lengthMax(free)
+      + SpaceCoding.length(newest) + SpaceCoding.length(UInt64(kept.count))
+      + kept.reduce(0) { sum, entry in
+        sum + SpaceCoding.lengthMax(entry.run) + SpaceCoding.length(newest - entry.death.rawValue)
+      }
+  }
+
+  /// The encoding.
+  ///
+  /// - Precondition: no byte is in two of the free runs, nor in two of the kept ones.
   package func encoded() -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.appendVariableLength(fileLength / 16)
     bytes.appendRuns(free)
-    // Not merged: each keeps its own death.
-    bytes.appendVariableLength(UInt64(kept.count))
+    let newest = newestDeath
+    let entries = mergedKept
+    bytes.appendVariableLength(newest)
+    bytes.appendVariableLength(UInt64(entries.count))
     var previous: UInt64 = 0
-    for entry in kept {
+    for entry in entries {
       bytes.appendRun(entry.run, after: &previous)
-      bytes.appendVariableLength(entry.death.rawValue)
+      bytes.appendVariableLength(newest - entry.death.rawValue)
     }
     return bytes
   }
 
   package init(decoding bytes: [UInt8]) throws(SpaceCodingError) {
-    var reader = RunReader(bytes)
-    fileLength = try reader.number() &* 16
+    var reader = SpaceReader(bytes)
+    let units = try reader.number()
+    guard units <= Run.endMax / 16 else { throw .numberTooLarge(units) }
+    fileLength = units * 16
     free = try reader.runs()
-    let count = try reader.count()
+    let newest = try reader.version().rawValue
     kept = []
     var previous: UInt64 = 0
-    for _ in 0..<count {
+    for _ in 0..<(try reader.count()) {
       let run = try reader.run(after: &previous)
-      kept.append(Kept(run: run, death: Version(try reader.number())))
+      let age = try reader.number()
+      guard age <= newest else { throw .numberTooLarge(age) }
+      kept.append(Kept(run: run, death: Version(newest - age)))
     }
+    guard reader.isAtEnd else { throw .endsLate }
+  }
+
+  private var newestDeath: UInt64 { kept.reduce(0) { max($0, $1.death.rawValue) } }
+
+  private var mergedKept: [Kept] {
+    var merged: [Kept] = []
+    merged.reserveCapacity(kept.count)
+    for entry in kept.sorted(by: { $0.run.offset < $1.run.offset }) {
+      if let last = merged.last, last.death == entry.death, SpaceCoding.areOne(last.run, entry.run)
+      {
+        merged[merged.count - 1].run.length += entry.run.length
+      } else {
+        merged.append(entry)
+      }
+    }
+    return merged
+  }
+}
+
+// MARK: - Numbers and runs
+
+private enum SpaceCoding {
+  /// Bytes that a number takes.
+  static func length(_ value: UInt64) -> Int { max(1, (70 - value.leadingZeroBitCount) / 7) }
+
+  /// A distance is at most the offset, and merging never makes more bytes.
+  static func lengthMax(_ run: Run) -> Int { length(run.offset / 16) + length(run.length / 16) }
+
+  static func lengthMax(_ runs: [Run]) -> Int {
+    runs.reduce(length(UInt64(runs.count))) { $0 + lengthMax($1) }
+  }
+
+  /// Whether two runs are adjacent and of one kind: the homes are counted apart from what follows.
+  static func areOne(_ lower: Run, _ upper: Run) -> Bool {
+    lower.end == upper.offset && upper.offset != FileHeader.dataStart
   }
 }
 
 extension [UInt8] {
   fileprivate mutating func appendRun(_ run: Run, after previous: inout UInt64) {
-    let step = Int64(bitPattern: run.offset / 16) - Int64(bitPattern: previous)
-    appendVariableLength(UInt64(bitPattern: step << 1 ^ step >> 63))
+    precondition(run.isValid && run.offset >= previous, "\(run) cannot follow \(previous)")
+    appendVariableLength((run.offset - previous) / 16)
     appendVariableLength(run.length / 16)
-    previous = run.end / 16
+    previous = run.end
   }
 
   fileprivate mutating func appendRuns(_ runs: [Run]) {
     var merged: [Run] = []
     merged.reserveCapacity(runs.count)
     for run in runs.sorted(by: { $0.offset < $1.offset }) {
-      // The homes are counted apart from the data behind them.
-      if let last = merged.last, last.end == run.offset, run.offset != FileHeader.dataStart {
+      if let last = merged.last, SpaceCoding.areOne(last, run) {
         merged[merged.count - 1].length += run.length
       } else {
         merged.append(run)
@@ -128,15 +197,13 @@ extension [UInt8] {
 }
 
 /// Reads numbers and runs with every bound checked.
-private struct RunReader {
+private struct SpaceReader {
   private let bytes: [UInt8]
   private var position = 0
-  /// No file is longer than this many units of 16 bytes.
-  private static let unitsMax: UInt64 = 1 << 44
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  var isAtEnd: Bool { position >= bytes.count }
+  var isAtEnd: Bool { position == bytes.count }
 
   mutating func number() throws(SpaceCodingError) -> UInt64 {
     let value = bytes.withUnsafeBytes { $0.variableLength(at: &position, end: bytes.count) }
@@ -144,26 +211,34 @@ private struct RunReader {
     return value
   }
 
+  mutating func version() throws(SpaceCodingError) -> Version {
+    let value = try number()
+    // Block headers have 48 bits for it.
+    guard value < 1 << 48 else { throw .numberTooLarge(value) }
+    return Version(value)
+  }
+
   /// A number of elements of at least two bytes each.
   mutating func count() throws(SpaceCodingError) -> Int {
     let count = try number()
-    guard count <= UInt64(bytes.count - position) else { throw .tooManyRuns(count) }
+    guard count <= UInt64(bytes.count - position) / 2 else { throw .tooManyRuns(count) }
     return Int(count)
   }
 
   mutating func run(after previous: inout UInt64) throws(SpaceCodingError) -> Run {
-    let coded = try number()
-    let step = UInt64(bitPattern: Int64(bitPattern: coded >> 1) ^ -Int64(bitPattern: coded & 1))
-    let start = previous &+ step
+    let distance = try number()
     let units = try number()
-    guard start < Self.unitsMax, units > 0, units < Self.unitsMax else { throw .runOutsideFile }
-    previous = start + units
-    return Run(offset: start * 16, length: units * 16)
+    let room = (Run.endMax - previous) / 16
+    guard distance < room, units > 0, units <= room - distance else { throw .runOutsideFile }
+    let run = Run(offset: previous + distance * 16, length: units * 16)
+    previous = run.end
+    return run
   }
 
   mutating func runs() throws(SpaceCodingError) -> [Run] {
     let count = try count()
     var runs: [Run] = []
+    runs.reserveCapacity(count)
     var previous: UInt64 = 0
     for _ in 0..<count { runs.append(try run(after: &previous)) }
     return runs

@@ -1,0 +1,38 @@
+// What the harness may see of the engine beside the public API: numbers and checks.
+internal import ObjectStore
+package import Storage
+
+extension Realm {
+  /// Versions, pins and bytes of the file.
+  ///
+  /// Takes the write lock for a moment, so not inside a transaction.
+  package func storeStatistics() throws -> StoreStatistics {
+    try mappingErrors { () throws(StorageError) in try confined.store.statistics() }
+  }
+
+  /// Walks everything: the file's space, and the tables of this Realm's classes.
+  package func checkInvariants() throws -> StoreCheck {
+    var check = try mappingErrors { () throws(StorageError) in
+      try confined.store.checkInvariants()
+    }
+    confined.check()
+    for binding in confined.bindings {
+      guard let table = binding.table, let reader = confined.reader(of: confined.table(binding))
+      else { continue }
+      check.findings += reader.checkInvariants(table).map { "\(binding.schema.name): \($0)" }
+    }
+    return check
+  }
+
+  /// Lets the store tidy up now, as it does when idle.
+  package func runMaintenance() throws {
+    try mappingErrors { () throws(StorageError) in try confined.store.runMaintenance() }
+  }
+
+  /// The version that the Realm stands on; inside a transaction the one that it will make.
+  package var currentVersion: UInt64 {
+    confined.check()
+    return confined.writing?.transaction.version.rawValue
+      ?? confined.currentSnapshot().version.rawValue
+  }
+}

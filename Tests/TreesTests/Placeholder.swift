@@ -1,1 +1,0 @@
-// Made by the layer's first test.
