@@ -49,7 +49,7 @@ import Testing
     #expect(check.code == .success, "\(check.output)")
     #expect(check.output.contains("sound") && check.output.contains("2,000 objects"))
     let inspection = try tool("inspect \(path) --format json")
-    #expect(inspection.code == .success)
+    #expect(inspection.code == .success, "\(inspection.errors)")
     #expect(inspection.output.contains("\"objects\" : 2000"))
     #expect(try tool("inspect \(path)").output.contains("primary key"))
   }

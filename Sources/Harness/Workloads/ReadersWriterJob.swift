@@ -70,6 +70,7 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
 
   /// Removes the Realm file unless it is wanted or is evidence; returns its path if it stays.
   private func removeFile(_ driver: Driver, _ outcome: RunOutcome) -> String? {
+    driver.close()
     if settings.keepsFile || outcome.status == .failed { return path }
     do {
       try driver.deleteFiles()

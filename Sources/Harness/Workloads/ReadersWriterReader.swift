@@ -86,7 +86,7 @@ package final class ReadersWriterReader<Driver: EngineDriver> {
     while followEpoch() {
       let count = shared.control.claim(shared.plan.refreshEvery, in: epoch.phase)
       if count == 0 {
-        shared.control.stop()
+        shared.control.budgetIsTaken()
         break
       }
       try cycle(count)

@@ -199,7 +199,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
         return false
       }
       if control.violation != nil || control.failure != nil { return false }
-      if control.epoch.phase == nil { return false }
+      if control.epoch.phase == nil || control.areFinished(threads: threads.count) { return false }
       if let length, now - start >= length { return true }
       if now - lastInterval >= settings.intervalNanoseconds {
         control.tick()
