@@ -85,50 +85,55 @@ extension Store {
     writer!.commits = record.commits
     writer!.shrinkThreshold = nil
     writer!.moveCursor = []
-    try keepWhatPinsSee(kept)
+    writer!.seenDurable = newestVersion
+    // What the newest durable record vouches for; unknown when that is not the record at hand.
+    writer!.durableBefore =
+      record.version == writer!.seenDurable ? record.durableVersion : Version(0)
+    try keepWhatIsNeeded(kept)
     writer!.isLoaded = true
   }
 
-  /// Takes the runs back that some pin still sees: dead, but not free.
-  private func keepWhatPinsSee(_ kept: KeptRuns) throws(StorageError) {
+  /// Takes back the runs that are dead but not free: a pin sees them, their death is not durable yet, or
+  /// the newest durable record vouches for their bytes.
+  private func keepWhatIsNeeded(_ kept: KeptRuns) throws(StorageError) {
     // The head before the pins: see `updatePins`.
-    let durable = newestVersion
+    let durable = writer!.seenDurable
     snapshots.drain { _, _ in }
     writer!.updatePins(added: snapshots.pins, removed: [])
     if let versions = try lockFile.foreignPins(since: &foreignPinState, reapNow: true) {
       writer!.updateForeignPins(versions)
     }
-    guard
-      writer!.pinnedVersions.contains(where: { $0 < durable })
-        || foreignPinState.everythingSince != nil
-    else { return }
-    for (run, death) in kept.runs where run.end <= writer!.fileLength {
+    let limit = min(durable, foreignPinState.everythingSince ?? durable)
+    let hasOldPins =
+      writer!.pinnedVersions.contains { $0 < durable } || foreignPinState.everythingSince != nil
+    let mapping = mapping
+    for (run, death) in kept.runs
+    where run.end <= writer!.fileLength && (hasOldPins || death > writer!.durableBefore) {
       var offset = run.offset
       while offset < run.end {
+        // What died long ago may have been reused by a transaction that never was: only blocks that are
+        // whole can be needed by anyone.
+        guard let block = mapping.wholeBlock(at: offset, before: run.end) else {
+          offset += UInt64(BlockHeader.unit)
+          continue
+        }
         let reference = BlockReference(rawValue: offset)
-        let block = try mapping.rangeChecked(reference)
         let length = BlockHeader.blockLength(block)
         let part = Run(offset: offset, length: UInt64(length))
-        guard part.end <= run.end else { break }
-        let isHidden = foreignPinState.everythingSince.map { death > $0 } ?? false
-        if isHidden {
-          // A process could not publish all its pins: what died since stays until it can.
+        let birth = BlockHeader.birth(block)
+        if death > limit || birth > writer!.durableBefore {
           retake(part)
           writer!.pending.append(
             WriterState.Pending(
-              block: BlockEditor.DeadBlock(
-                reference: reference, length: length, birth: BlockHeader.birth(block)),
+              block: BlockEditor.DeadBlock(reference: reference, length: length, birth: birth),
               death: death))
-        } else if writer!.dead.insert(run: part, birth: BlockHeader.birth(block), death: death) {
-          if HomeSpace.contains(offset) {
-            writer!.homes.take(part)
-          } else {
-            writer!.free.take(part)
-          }
+        } else if writer!.dead.insert(run: part, birth: birth, death: death) {
+          retake(part)
         }
         offset += UInt64(length)
       }
     }
+    writer!.pending.sort { $0.death < $1.death }
   }
 
   private func retake(_ run: Run) {

@@ -84,6 +84,17 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     return block
   }
 
+  /// The block at an offset whose checksum holds and which ends in time; nil for anything else.
+  func wholeBlock(at offset: UInt64, before end: UInt64) -> UnsafeRawPointer? {
+    guard offset + UInt64(BlockHeader.length) <= end, end <= UInt64(mapping.length) else { return nil }
+    let block = UnsafeRawPointer(mapping.base) + Int(offset)
+    let length = BlockHeader.blockLength(block)
+    guard length >= BlockHeader.length, offset + UInt64(length) <= end else { return nil }
+    let expected = BlockHeader.expectedChecksum(
+      block, length: length, at: BlockReference(rawValue: offset), salt: salt)
+    return BlockHeader.checksum(block) == expected ? block : nil
+  }
+
   private func isInside(_ end: UInt64) throws(StorageError) -> Bool {
     if end <= knownLength.load(ordering: .relaxed) { return true }
     // Another process may have made the file longer.
