@@ -39,7 +39,6 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
       startThreads()
       control.waitUntilReady(threads: threads.count)
       measurePhases()
-      stopThreads()
       if !isInterrupted && control.violation == nil && control.failure == nil { checkEnd() }
     }
     outcome.violation = control.violation
@@ -144,6 +143,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
       })
   }
 
+  /// Called once: a thread must not be joined twice.
   private func stopThreads() {
     control.stop()
     while !control.areFinished(threads: threads.count) {
@@ -175,7 +175,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
       guard follow(phase, start: start, length: operations == nil ? length : nil, operations)
       else { break }
     }
-    guard let running else { return }
+    guard let running else { preconditionFailure("a run has at least the measured phase") }
     control.stop()
     let end = control.stoppedAt
     stopThreads()
