@@ -166,7 +166,8 @@ extension Store {
     let snapshot = snapshots.makeSnapshot(
       version, root: root, mapping: try mappingCovering(writer!.fileLength),
       createdAt: options.clock.nanoseconds(), owner: currentThreadDescription())
-    let committed = CommittedVersion(snapshot: snapshot, home: group.home, vouchesAfter: group.durableBefore)
+    let committed = CommittedVersion(
+      snapshot: snapshot, home: group.home, vouchesAfter: group.durableBefore)
     group.last = committed
     writer!.newest = committed
     writer!.commits += 1
