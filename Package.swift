@@ -43,7 +43,8 @@ let package = Package(
       name: "RealmSwift", dependencies: ["ObjectStore", "Storage", "Platform"],
       swiftSettings: strict),
     .target(
-      name: "Harness", dependencies: ["RealmSwift", "Storage", "Platform"], swiftSettings: strict),
+      name: "Harness", dependencies: ["RealmSwift", "ObjectStore", "Storage", "Platform"],
+      swiftSettings: strict),
     .executableTarget(
       name: "realm-bench",
       dependencies: [

@@ -94,6 +94,7 @@ final class ModelEngine: EngineDriver {
     bug == .leak && newest.number > 30 ? ["block 7 is neither free nor reachable"] : []
   }
 
+  func close() {}
   func deleteFiles() throws {}
 }
 

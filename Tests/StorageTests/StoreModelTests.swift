@@ -84,7 +84,8 @@ import Testing
       pins = []
       try store.runMaintenance()
       let after = try store.statistics()
-      #expect(after.heldBytes == 0)
+      // What the newest durable record vouches for waits for the next commit.
+      #expect(after.heldBytes < 64 << 10)
       #expect(
         Double(after.fileBytes) <= 1.1 * Double(after.liveBytes) + 200_000,
         "\(after.fileBytes) bytes for \(after.liveBytes)")

@@ -2,6 +2,10 @@
 // Harness may change between releases; scripts use the command line, which only grows.
 internal import Foundation
 
+#if PLANTED_BUGS
+  internal import Platform
+#endif
+
 /// The command-line tool `realm-bench`.
 public enum RealmBench {
   /// Runs the tool with its arguments, without the program's name, and returns the exit code.
@@ -59,5 +63,14 @@ public enum RealmBench {
   }
 
   /// The bugs that this build can plant, or nil in an ordinary build.
-  private static func plantedBugs() -> [ListVerb.Entry]? { nil }
+  private static func plantedBugs() -> [ListVerb.Entry]? {
+    #if PLANTED_BUGS
+      PlantedBug.allCases.map { bug in
+        ListVerb.Entry(
+          name: bug.rawValue, summary: "breaks \(bug.invariant); REALM_PLANTED_BUG=\(bug.rawValue)")
+      }
+    #else
+      nil
+    #endif
+  }
 }

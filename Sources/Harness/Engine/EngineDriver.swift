@@ -15,7 +15,11 @@ package protocol EngineDriver: Sendable {
   func statistics() throws -> EngineStatistics
   /// Walks every structure of the file (I10); returns what is wrong.
   func checkInvariants() throws -> [String]
-  /// Removes the file and what belongs to it. Every session and pin must be gone.
+  /// Lets go of the file and waits until nothing of the process has it open.
+  ///
+  /// Every session and pin must be gone. Only `deleteFiles` may follow.
+  func close()
+  /// Removes the file and what belongs to it; after `close`.
   func deleteFiles() throws
 }
 

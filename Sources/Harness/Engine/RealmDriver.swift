@@ -36,7 +36,7 @@ package final class RealmDriver: EngineDriver {
   private let configuration: Realm.Configuration
   /// Kept for its counters: a store pins no version.
   ///
-  /// Nil once the files are deleted.
+  /// Nil once it is closed.
   private let store: Monitor<Store?>
 
   /// Makes the file, or opens it.
@@ -81,14 +81,22 @@ package final class RealmDriver: EngineDriver {
     try store.withLock({ $0 })?.checkInvariants().findings ?? []
   }
 
-  package func deleteFiles() throws {
+  package func close() {
     // Dropped outside of the lock: the last user of a store closes its file.
     _ = store.withLock { store in
       defer { store = nil }
       return store
     }
-    _ = try Realm.deleteFiles(for: configuration)
+    // The store's own thread may be at work for a moment longer, and be the one that closes.
+    guard let path = configuration.fileURL?.path else { return }
+    let clock = MonotonicClock()
+    let deadline = clock.nanoseconds() + 5_000_000_000
+    while Store.isOpen(path: path, fileSystem: LinuxFileSystem()), clock.nanoseconds() < deadline {
+      sleep(nanoseconds: 1_000_000)
+    }
   }
+
+  package func deleteFiles() throws { _ = try Realm.deleteFiles(for: configuration) }
 }
 
 /// A Realm of one thread.

@@ -37,6 +37,12 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
     let environment = EnvironmentRecord(
       folder: URL(fileURLWithPath: path).deletingLastPathComponent().path)
     let recordingCost = measureRecordingCost()
+    do {
+      try writeFirstDocument(environment, recordingCost)
+    } catch {
+      progress.fail("cannot write to '\(folder.path)': \(error)")
+      return .failed
+    }
     let driver: Driver
     do {
       driver = try surroundings.makeDriver(path, settings.durability)
@@ -64,6 +70,7 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
 
   /// Removes the Realm file unless it is wanted or is evidence; returns its path if it stays.
   private func removeFile(_ driver: Driver, _ outcome: RunOutcome) -> String? {
+    driver.close()
     if settings.keepsFile || outcome.status == .failed { return path }
     do {
       try driver.deleteFiles()
@@ -75,6 +82,19 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
   }
 
   // MARK: - Files
+
+  /// What stands in run.json if the process is ended before the run is.
+  private func writeFirstDocument(
+    _ environment: EnvironmentRecord, _ recordingCost: Double
+  ) throws {
+    var outcome = RunOutcome(collector: Collector(openLoop: settings.openLoop))
+    outcome.status = .failed
+    outcome.failure = "the process ended before the run did"
+    let tables = ResultTables(settings: settings, outcome: outcome, runID: folder.runID)
+    let document = document(
+      outcome, tables, environment: environment, recordingCost: recordingCost, keptFile: path)
+    try folder.write(try document.json(), to: "run.json")
+  }
 
   private func document(
     _ outcome: RunOutcome, _ tables: ResultTables, environment: EnvironmentRecord,
@@ -162,8 +182,18 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
       + violation.witness.map { "  \($0)\n" }.joined()
       + "  (found by \(found.thread))\n"
       + "seed: \(settings.seed)\n"
-      + "again: \(settings.command)\n"
+      + "again: \(plantedBugPrefix)\(settings.command)\n"
       + "evidence: \(folder.path) (Realm file: \(path))\n"
+  }
+
+  /// Sets the bug that a build with planted bugs was run with.
+  private var plantedBugPrefix: String {
+    #if PLANTED_BUGS
+      let name = ProcessInfo.processInfo.environment["REALM_PLANTED_BUG"]
+      return name.map { "REALM_PLANTED_BUG=\($0) " } ?? ""
+    #else
+      return ""
+    #endif
   }
 
   private func exitCode(_ document: RunDocument, _ outcome: RunOutcome) -> ExitCode {

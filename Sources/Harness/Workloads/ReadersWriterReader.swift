@@ -15,6 +15,7 @@ package final class ReadersWriterReader<Driver: EngineDriver> {
   private let checksAtomicity: Bool
   private let checksVersions: Bool
   private let checksAcknowledged: Bool
+  private let openedAfter: (version: UInt64, transaction: Int)
   private var random: RandomGenerator
   // Nil only while it is being opened again: the old one has to go first.
   private var session: Driver.Session!
@@ -58,6 +59,9 @@ package final class ReadersWriterReader<Driver: EngineDriver> {
     model = shared.plan.model
     keys = KeyGenerator(shared.plan.readKeys, model: model)
     random = shared.random(thread: number)
+    openedAfter = (
+      shared.versions.acknowledgedVersion, shared.versions.acknowledgedTransaction
+    )
     session = try shared.driver.openSession()
     checksStability = shared.plan.checks(.snapshotStability)
     checksAtomicity = shared.plan.checks(.atomicity)
@@ -77,12 +81,12 @@ package final class ReadersWriterReader<Driver: EngineDriver> {
     now = clock.nanoseconds()
     nextFrozenCopy = now + random.next(upperBound: 20_000_000)
     nextTotal = now + random.next(upperBound: 200_000_000)
-    nextReopening = now + random.next(upperBound: 300_000_000)
-    try observeVersion(place: place)
+    nextReopening = now + random.next(upperBound: 60_000_000)
+    try checkAfterMove(openedAfter.version, openedAfter.transaction, place: "\(place), opened")
     while followEpoch() {
       let count = shared.control.claim(shared.plan.refreshEvery, in: epoch.phase)
       if count == 0 {
-        shared.control.stop()
+        shared.control.budgetIsTaken()
         break
       }
       try cycle(count)
@@ -275,7 +279,7 @@ package final class ReadersWriterReader<Driver: EngineDriver> {
     if checksStability && shared.pins.waiting > 0 { try verifyRetiredPin() }
     if checksAtomicity && cycles & 15 == 0 { try checkHeld() }
     if checksAtomicity && now >= nextTotal { try checkTotal() }
-    if checksAcknowledged && now >= nextReopening { try reopen() }
+    if (checksAcknowledged || checksVersions) && now >= nextReopening { try reopen() }
   }
 
   /// Keeps a frozen copy for some commits, then reads it again.
@@ -349,7 +353,7 @@ package final class ReadersWriterReader<Driver: EngineDriver> {
     nextTotal = start + max(cost * 50, 200_000_000)
   }
 
-  /// A Realm opened now sees every write that has returned.
+  /// A Realm opened now sees every write that has returned, and nothing older than the last one.
   private func reopen() throws {
     let start = clock.nanoseconds()
     let acknowledgedVersion = shared.versions.acknowledgedVersion
@@ -358,9 +362,10 @@ package final class ReadersWriterReader<Driver: EngineDriver> {
     session = nil
     session = try shared.driver.openSession()
     let cost = clock.nanoseconds() - start
-    ledger.count(.readYourWrites, checks: 0, cost: cost)
+    ledger.count(
+      checksAcknowledged ? .readYourWrites : .monotonicVersions, checks: 0, cost: cost)
     try checkAfterMove(
       acknowledgedVersion, acknowledgedTransaction, place: "\(place), opened again")
-    nextReopening = start + max(cost * 100, 100_000_000 + random.next(upperBound: 200_000_000))
+    nextReopening = start + max(cost * 100, 20_000_000 + random.next(upperBound: 40_000_000))
   }
 }

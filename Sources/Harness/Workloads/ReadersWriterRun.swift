@@ -39,7 +39,6 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
       startThreads()
       control.waitUntilReady(threads: threads.count)
       measurePhases()
-      stopThreads()
       if !isInterrupted && control.violation == nil && control.failure == nil { checkEnd() }
     }
     outcome.violation = control.violation
@@ -67,14 +66,16 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
     let loaded = Monitor(0)
     let isCancelled = Monitor(false)
     let isDone = Monitor(false)
-    let (driver, model, control) = (driver, settings.model, control)
+    let (driver, model, control, versions) = (driver, settings.model, control, shared.versions)
     let before = statistics()
     let start = clock.nanoseconds()
     let thread = Thread.start(name: "load") {
       do {
-        _ = try loadTable(
+        let version = try loadTable(
           driver, model: model, isCancelled: { isCancelled.withLock { $0 } },
           progress: { count in loaded.withLock { $0 = count } })
+        // Transaction 0: whoever opens the file now has to see at least the load.
+        if let version { versions.acknowledge(version: version, transaction: 0) }
       } catch {
         control.fail("loading the table: \(error)")
       }
@@ -142,6 +143,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
       })
   }
 
+  /// Called once: a thread must not be joined twice.
   private func stopThreads() {
     control.stop()
     while !control.areFinished(threads: threads.count) {
@@ -173,7 +175,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
       guard follow(phase, start: start, length: operations == nil ? length : nil, operations)
       else { break }
     }
-    guard let running else { return }
+    guard let running else { preconditionFailure("a run has at least the measured phase") }
     control.stop()
     let end = control.stoppedAt
     stopThreads()
@@ -197,7 +199,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
         return false
       }
       if control.violation != nil || control.failure != nil { return false }
-      if control.epoch.phase == nil { return false }
+      if control.epoch.phase == nil || control.areFinished(threads: threads.count) { return false }
       if let length, now - start >= length { return true }
       if now - lastInterval >= settings.intervalNanoseconds {
         control.tick()

@@ -4,15 +4,15 @@ internal import Platform
 
 /// Fills the table; on the calling thread.
 ///
-/// Returns false when `isCancelled` became true.
+/// Returns the version that it ends with, or nil when `isCancelled` became true.
 package func loadTable<Driver: EngineDriver>(
   _ driver: Driver, model: ContentModel, objectsPerTransaction: Int = 10_000,
   isCancelled: () -> Bool, progress: (Int) -> Void
-) throws -> Bool {
+) throws -> UInt64? {
   let session = try driver.openSession()
   var first = 0
   while first < model.objects {
-    if isCancelled() { return false }
+    if isCancelled() { return nil }
     let last = min(first + objectsPerTransaction, model.objects)
     try session.write {
       for id in first..<last { session.insert(model.initialRow(id)) }
@@ -20,7 +20,7 @@ package func loadTable<Driver: EngineDriver>(
     first = last
     progress(first)
   }
-  return true
+  return session.version
 }
 
 /// Checks the whole table against a replay of all transactions, the total, and the remaining pins;

@@ -61,7 +61,7 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
         due = schedule.due
       }
       if shared.control.claim(1, in: epoch.phase) == 0 {
-        shared.control.stop()
+        shared.control.budgetIsTaken()
         break
       }
       schedule?.advance()

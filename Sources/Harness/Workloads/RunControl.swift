@@ -61,6 +61,13 @@ package final class RunControl: Sendable {
     reports.wait(until: { _ in self.epoch.phase != .load }, then: { _ in })
   }
 
+  /// Called by a thread that found the budget taken.
+  ///
+  /// It ends by itself; the others still have operations that they took.
+  package func budgetIsTaken() {
+    stopTime.max(clock.nanoseconds(), ordering: .relaxed)
+  }
+
   package func threadFinished() {
     reports.withLock { $0.finishedThreads += 1 }
     reports.notifyAll()
@@ -90,7 +97,9 @@ package final class RunControl: Sendable {
 
   package var failure: String? { reports.withLock { $0.failure } }
 
-  /// When the run was first told to stop; 0 while it goes on.
+  /// When the run was first told to stop, or the last thread found the budget taken.
+  ///
+  /// 0 while it goes on.
   package var stoppedAt: UInt64 { stopTime.load(ordering: .relaxed) }
 
   /// Waits until that many threads are ready, or one has failed.

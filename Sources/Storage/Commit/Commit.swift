@@ -134,21 +134,25 @@ extension Store {
     for filling in extents {
       let bytes = UnsafeRawBufferPointer(start: filling.buffer, count: filling.used)
       try writeBytes(bytes, at: filling.offset)
-      group.extents.append(Extent(offset: filling.offset, length: UInt64(filling.used)))
-      group.contentHash = CommitRecord.hash(group.contentHash, bytes, at: filling.offset)
+      group.own.append(
+        VouchedExtent(
+          extent: Extent(offset: filling.offset, length: UInt64(filling.used)),
+          hash: CommitRecord.hash(bytes, at: filling.offset)))
     }
     let length = writer!.usefulLength
+    let vouched = group.carried + group.own
     var record = CommitRecord(
-      version: version, root: root, durableVersion: pipeline.durable?.version ?? Version(0),
+      version: version, root: root, durableVersion: group.durableBefore,
       fileLength: length, spaceCheckpoint: journal.checkpoint, spaceLog: journal.log,
-      commits: writer!.commits + 1, contentHash: group.contentHash, extents: group.extents,
+      commits: writer!.commits + 1, contentHash: CommitRecord.contentHash(vouched.map(\.hash)),
+      extents: vouched.map(\.extent),
       deltas: journal.deltas)
     var encoded = startsEarly ? nil : record.encoded(salt: header.salt, home: home)
     if encoded == nil {
       // Two phases: what was written becomes durable first, so the record need not prove it.
       if durability == .full { try synchronizeOrLatch() }
-      group.extents = []
-      group.contentHash = 0
+      group.own = []
+      group.carried = []
       record.extents = []
       record.contentHash = 0
       encoded = record.encoded(salt: header.salt, home: home)
@@ -162,7 +166,8 @@ extension Store {
     let snapshot = snapshots.makeSnapshot(
       version, root: root, mapping: try mappingCovering(writer!.fileLength),
       createdAt: options.clock.nanoseconds(), owner: currentThreadDescription())
-    let committed = CommittedVersion(snapshot: snapshot, home: group.home)
+    let committed = CommittedVersion(
+      snapshot: snapshot, home: group.home, vouchesAfter: group.durableBefore)
     group.last = committed
     writer!.newest = committed
     writer!.commits += 1

@@ -10,7 +10,16 @@ internal import Platform
 struct CommittedVersion: Sendable {
   let snapshot: Snapshot
   let home: Int
+  /// The record vouches for blocks born after this version: until a newer version is durable none of
+  /// their bytes may be reused, not even of those that died meanwhile.
+  let vouchesAfter: Version
   var version: Version { snapshot.version }
+}
+
+/// Bytes that a record vouches for.
+struct VouchedExtent: Sendable {
+  let extent: Extent
+  let hash: UInt64
 }
 
 /// Groups of commits on their way to the disk.
@@ -19,8 +28,13 @@ final class CommitPipeline: Sendable {
   struct Group: Sendable {
     let home: Int
     var last: CommittedVersion?
-    var extents: [Extent] = []
-    var contentHash: UInt64 = 0
+    /// What the commits of this group wrote.
+    var own: [VouchedExtent] = []
+    /// What the group before wrote, while that was not durable: this group's record must not be found
+    /// sound without it.
+    var carried: [VouchedExtent] = []
+    /// The version that was durable when the group was opened.
+    var durableBefore = Version(0)
     /// The record as written, to be put back if a later commit of the group fails half way.
     var record: [UInt8] = []
     /// A commit is writing into this group: it must not be closed now.
@@ -31,6 +45,8 @@ final class CommitPipeline: Sendable {
     var durable: CommittedVersion?
     var open: Group?
     var syncing: Group?
+    /// A version of another process that was not durable when this one built on it.
+    var foreign: (version: Version, extents: [VouchedExtent], durableBefore: Version)?
     var failure: StorageError?
     var syncs: UInt64 = 0
   }
@@ -64,8 +80,21 @@ final class CommitPipeline: Sendable {
     state.notifyAll()
   }
 
+  /// The next commits build on a version of another process that may not be durable.
+  func carry(_ version: Version, _ extents: [VouchedExtent], durableBefore: Version) {
+    state.withLock { $0.foreign = (version, extents, durableBefore) }
+  }
+
   /// Drops the references that would keep the store alive.
-  func stop() { state.withLock { $0 = State() } }
+  func stop() {
+    // Taken out first: the end of a snapshot takes other locks.
+    let old = state.withLock { state in
+      let old = state
+      state = State()
+      return old
+    }
+    _ = old
+  }
 
   /// Opens a group for the next commit or joins the open one, which then stays open until
   /// `didWrite` or `didFail`.
@@ -77,7 +106,15 @@ final class CommitPipeline: Sendable {
       if state.open == nil {
         let used = [state.durable?.home, state.syncing?.home, foreignHome]
         let home = (0..<homeCount).first { !used.contains($0) }!
-        state.open = Group(home: home)
+        var group = Group(home: home)
+        group.durableBefore = state.durable?.version ?? Version(0)
+        if let syncing = state.syncing {
+          group.carried = syncing.own
+        } else if let foreign = state.foreign, foreign.version > group.durableBefore {
+          group.carried = foreign.extents
+          group.durableBefore = foreign.durableBefore
+        }
+        state.open = group
       }
       state.open!.isBeingWritten = true
       return state.open!

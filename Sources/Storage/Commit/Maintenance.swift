@@ -11,10 +11,27 @@ final class MaintenanceState: Sendable {
   struct State {
     var isRunning = false
     var isClosed = false
+    /// The thread holds the store and works.
+    var isWorking = false
+    /// Others want to know whether they could have the file to themselves.
+    var isPaused = false
     var commits: UInt64 = 0
   }
 
   let state = Monitor(State())
+
+  /// Waits until the thread has let go of the store, and keeps it from taking it again.
+  func pause() {
+    state.withLock { $0.isPaused = true }
+    state.wait(until: { !$0.isWorking }, then: { _ in })
+  }
+
+  func resume() {
+    state.withLock { $0.isPaused = false }
+    state.notifyAll()
+  }
+
+  var shouldGiveWay: Bool { state.withLock { $0.isPaused || $0.isClosed } }
 }
 
 extension Store {
@@ -49,8 +66,18 @@ extension Store {
         seen = maintenance.state.withLock { $0.commits }
         continue
       }
+      let isAllowed = maintenance.state.withLock { state in
+        state.isWorking = !state.isPaused
+        return state.isWorking
+      }
+      if !isAllowed {
+        maintenance.state.wait(until: { !$0.isPaused || $0.isClosed }, then: { _ in })
+        continue
+      }
       // An error here is not lost: the next commit meets it again and throws it.
       try? store()?.tidy()
+      maintenance.state.withLock { $0.isWorking = false }
+      maintenance.state.notifyAll()
       let isDone = maintenance.state.withLock { state in
         if state.commits != seen { return false }
         state.isRunning = false
@@ -74,12 +101,12 @@ extension Store {
     var allowance: Int?
     var journalRewrites = 0
     while true {
-      if queue.hasWaiters { return }
+      if queue.hasWaiters || maintenance.shouldGiveWay { return }
       // Beginning a transaction cuts what the last one has made free.
       let transaction = try beginWrite()
       do throws(StorageError) {
         let durable = try updatePins()
-        while writer!.reclaim(durable: durable, maximum: Store.reclaimMaximum) {
+        while reclaim(durable: durable) {
           if queue.hasWaiters { break }
         }
       } catch {

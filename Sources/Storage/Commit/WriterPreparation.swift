@@ -13,8 +13,20 @@ extension Store {
       && !lockFile.wasHeldByAnother
     if !writer!.isLoaded || !isOurs { try takeOver() }
     let durable = try updatePins()
-    _ = writer!.reclaim(durable: durable, maximum: Self.reclaimMaximum)
+    _ = reclaim(durable: durable)
     try cutTail()
+  }
+
+  /// Frees what no version sees any more.
+  ///
+  /// - Parameter bound: judge deaths up to this version only; see `updatePins`.
+  /// - Returns: whether more could be freed at once.
+  func reclaim(durable bound: Version) -> Bool {
+    // By a durable version whose record is known; an older one than the newest is only more careful.
+    guard let durable = pipeline.durable else { return false }
+    return writer!.reclaim(
+      durable: min(bound, durable.version), vouchesAfter: durable.vouchesAfter,
+      maximum: Self.reclaimMaximum)
   }
 
   /// Learns which pins came and went, here and in other processes.
@@ -60,7 +72,12 @@ extension Store {
         newest.record.version, root: newest.record.root,
         mapping: try mappingCovering(newest.record.fileLength),
         createdAt: options.clock.nanoseconds(), owner: "another process")
-      writer!.newest = CommittedVersion(snapshot: snapshot, home: newest.home)
+      writer!.newest = CommittedVersion(
+        snapshot: snapshot, home: newest.home, vouchesAfter: newest.record.durableVersion)
+    }
+    if newest.record.version > durable, let vouched = try search.vouched(newest.record) {
+      pipeline.carry(
+        newest.record.version, vouched, durableBefore: newest.record.durableVersion)
     }
     try loadSpace(newest)
     lockFile.publishCommitted(version: newest.record.version, home: newest.home)
@@ -85,7 +102,9 @@ extension Store {
           createdAt: options.clock.nanoseconds(), owner: "another process")
         // The pin counts only if the version was still the newest after it was published.
         if lockFile.head != head { continue }
-        pipeline.adopt(CommittedVersion(snapshot: snapshot, home: found.home))
+        pipeline.adopt(
+          CommittedVersion(
+            snapshot: snapshot, home: found.home, vouchesAfter: found.record.durableVersion))
         snapshots.publish(snapshot)
         return
       }

@@ -26,9 +26,6 @@ struct WriterState {
   var pending: [Pending] = []
   /// Blocks of `pending` before this index are done.
   var pendingHead = 0
-  /// The durable version as of the last call of `reclaim`, and the one before it.
-  var seenDurable = Version(0)
-  var durableBefore = Version(0)
   /// Pins by version: this process's own and, counted once each, those of others.
   var ownPins: [Version: Int] = [:]
   var foreignPins: Set<Version> = []
@@ -77,18 +74,17 @@ struct WriterState {
   ///
   /// - Parameters:
   ///   - durable: the newest durable version: what died up to here is dead for everyone without a pin.
+  ///   - vouchesAfter: blocks born later are vouched for by that version's record.
   ///   - maximum: bound on the blocks freed now; the rest waits for the next call.
   /// - Returns: whether more could be freed at once.
-  mutating func reclaim(durable: Version, maximum: Int) -> Bool {
-    if durable > seenDurable {
-      durableBefore = seenDurable
-      seenDurable = durable
-    }
+  mutating func reclaim(
+    durable: Version, vouchesAfter: Version, maximum: Int
+  ) -> Bool {
     while pendingHead < pending.count, pending[pendingHead].death <= durable {
       let entry = pending[pendingHead]
-      // Born and dead in the group of the newest durable record: that record still vouches for these
-      // bytes, and a recovery would miss them. They wait for the next durable version.
-      if entry.block.birth > durableBefore { break }
+      // The newest durable record still vouches for these bytes, and a recovery would miss them: they
+      // wait for the next durable version.
+      if entry.block.birth > vouchesAfter { break }
       pendingHead += 1
       let block = entry.block
       let run = Run(offset: block.reference.rawValue, length: UInt64(block.length))

@@ -31,7 +31,7 @@ struct CommitRecord: Equatable, Sendable {
   var spaceCheckpoint: BlockReference
   var spaceLog: BlockReference
   var commits: UInt64
-  /// Hash over all bytes of the extents, in order; 0 when there are none.
+  /// Hash over the hashes of all extents, in order; 0 when there are none.
   var contentHash: UInt64
   /// What the group wrote besides the record.
   ///
@@ -113,10 +113,17 @@ struct CommitRecord: Equatable, Sendable {
       deltas: [UInt8](buffer[position..<length]))
   }
 
-  /// Continues a content hash over the bytes of one more extent.
-  static func hash(_ previous: UInt64, _ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt64
-  {
-    hash64(bytes.baseAddress!, count: bytes.count, seed: previous ^ offset)
+  /// Hash of the bytes of one extent.
+  static func hash(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt64 {
+    hash64(bytes.baseAddress!, count: bytes.count, seed: offset)
+  }
+
+  /// The content hash of extents with these hashes, in this order.
+  static func contentHash(_ hashes: some Sequence<UInt64>) -> UInt64 {
+    hashes.reduce(0) { hash, next in
+      let mixed = (hash ^ next) &* 0x9e37_79b9_7f4a_7c15
+      return mixed ^ mixed >> 29
+    }
   }
 }
 

@@ -21,10 +21,7 @@ extension Store {
       while true {
         let file = try openFile(options)
         let identity = try converting { () throws(SystemError) in try file.identity() }
-        if let store = registry.byFile[identity]?.store {
-          try store.checkSettings(options)
-          return store
-        }
+        if let shared = try registry.shared(identity, options) { return shared }
         // Nil: another process deleted the file meanwhile; the next turn sees what is there now.
         guard let store = try openStore(file, identity, options) else { continue }
         registry.byFile[identity] = WeakStore(store: store)
@@ -38,10 +35,10 @@ extension Store {
     guard let file = try? fileSystem.open(path, []), let identity = try? file.identity() else {
       return false
     }
-    return StoreRegistry.shared.withLock { $0.byFile[identity]?.store != nil }
+    return StoreRegistry.shared.withLock { $0.isInUse(identity) }
   }
 
-  private func checkSettings(_ options: StoreOptions) throws(StorageError) {
+  func checkSettings(_ options: StoreOptions) throws(StorageError) {
     if isReadOnly != options.isReadOnly {
       throw .alreadyOpen(path: path, reason: "with different read permissions")
     }
@@ -213,8 +210,9 @@ extension Store {
   /// The header comes last, after a sync: where there is one, the record is there too, and a file whose
   /// making was cut short can be told from a damaged one.
   private static func create(_ file: any File, isDurable: Bool) throws(StorageError) -> FileHeader {
-    let header = FileHeader(
+    var header = FileHeader(
       identifierHigh: systemRandom(), identifierLow: systemRandom(), salt: systemRandom())
+    header.durableMark = 1
     let record = CommitRecord(
       version: Version(1), root: .none, durableVersion: Version(0),
       fileLength: FileHeader.dataStart, spaceCheckpoint: .none, spaceLog: .none, commits: 0,
@@ -289,7 +287,8 @@ extension Store {
         createdAt: options.clock.nanoseconds(), owner: currentThreadDescription())
       // The pin counts only if the version was still the newest after it was published.
       if lockFile.head != head { continue }
-      let committed = CommittedVersion(snapshot: snapshot, home: newest.found.home)
+      let committed = CommittedVersion(
+        snapshot: snapshot, home: newest.found.home, vouchesAfter: record.durableVersion)
       pipeline.start(at: committed)
       publish(committed)
       let isClean = header.durableMark == record.version.rawValue

@@ -28,18 +28,25 @@ struct RecordSearch {
     return found.sorted { $0.record.version > $1.record.version }
   }
 
-  /// Whether everything that the record's group wrote is in the file.
+  /// Whether everything that the record vouches for is in the file.
   func isComplete(_ record: CommitRecord) throws(StorageError) -> Bool {
-    var length: UInt64
+    let length: UInt64
     do throws(SystemError) { length = try file.length() } catch { throw .system(error) }
-    var hash: UInt64 = 0
+    guard record.fileLength <= length, let vouched = try vouched(record) else { return false }
+    return CommitRecord.contentHash(vouched.map(\.hash)) == record.contentHash
+  }
+
+  /// The record's extents with the hashes of what they hold now; nil when one is not in the file.
+  func vouched(_ record: CommitRecord) throws(StorageError) -> [VouchedExtent]? {
+    var vouched: [VouchedExtent] = []
     for extent in record.extents {
-      guard extent.offset + extent.length <= length, extent.length < 1 << 40 else { return false }
+      guard extent.length > 0, extent.length < 1 << 32 else { return nil }
       let bytes = try readBytes(at: extent.offset, length: Int(extent.length))
-      guard bytes.count == Int(extent.length) else { return false }
-      hash = bytes.withUnsafeBytes { CommitRecord.hash(hash, $0, at: extent.offset) }
+      guard bytes.count == Int(extent.length) else { return nil }
+      let hash = bytes.withUnsafeBytes { CommitRecord.hash($0, at: extent.offset) }
+      vouched.append(VouchedExtent(extent: extent, hash: hash))
     }
-    return hash == record.contentHash && record.fileLength <= length
+    return vouched
   }
 
   /// The version to show: the newest that is durable or can be made so.

@@ -85,10 +85,6 @@ extension Store {
     writer!.commits = record.commits
     writer!.shrinkThreshold = nil
     writer!.moveCursor = []
-    writer!.seenDurable = newestVersion
-    // What the newest durable record vouches for; unknown when that is not the record at hand.
-    writer!.durableBefore =
-      record.version == writer!.seenDurable ? record.durableVersion : Version(0)
     try keepWhatIsNeeded(kept)
     writer!.isLoaded = true
   }
@@ -97,7 +93,8 @@ extension Store {
   /// the newest durable record vouches for their bytes.
   private func keepWhatIsNeeded(_ kept: KeptRuns) throws(StorageError) {
     // The head before the pins: see `updatePins`.
-    let durable = writer!.seenDurable
+    let durable = pipeline.durable?.version ?? newestVersion
+    let vouchesAfter = pipeline.durable?.vouchesAfter ?? Version(0)
     snapshots.drain { _, _ in }
     writer!.updatePins(added: snapshots.pins, removed: [])
     if let versions = try lockFile.foreignPins(since: &foreignPinState, reapNow: true) {
@@ -108,7 +105,7 @@ extension Store {
       writer!.pinnedVersions.contains { $0 < durable } || foreignPinState.everythingSince != nil
     let mapping = mapping
     for (run, death) in kept.runs
-    where run.end <= writer!.fileLength && (hasOldPins || death > writer!.durableBefore) {
+    where run.end <= writer!.fileLength && (hasOldPins || death > vouchesAfter) {
       var offset = run.offset
       while offset < run.end {
         // What died long ago may have been reused by a transaction that never was: only blocks that are
@@ -121,7 +118,7 @@ extension Store {
         let length = BlockHeader.blockLength(block)
         let part = Run(offset: offset, length: UInt64(length))
         let birth = BlockHeader.birth(block)
-        if death > limit || birth > writer!.durableBefore {
+        if death > limit || birth > vouchesAfter {
           retake(part)
           writer!.pending.append(
             WriterState.Pending(

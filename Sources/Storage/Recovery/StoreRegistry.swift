@@ -8,6 +8,37 @@ struct StoreRegistry {
   var byFile: [FileIdentity: WeakStore] = [:]
   var inMemory: [String: WeakStore] = [:]
 
+  /// The open store of a file.
+  ///
+  /// - Throws: `alreadyOpen` when it has other settings and someone uses it.
+  func shared(_ identity: FileIdentity, _ options: StoreOptions) throws(StorageError) -> Store? {
+    guard byFile[identity]?.store != nil else { return nil }
+    do throws(StorageError) {
+      return try settled(identity, options)
+    } catch {
+      if isInUse(identity) { throw error }
+      return nil
+    }
+  }
+
+  private func settled(
+    _ identity: FileIdentity, _ options: StoreOptions
+  ) throws(StorageError) -> Store? {
+    guard let store = byFile[identity]?.store else { return nil }
+    try store.checkSettings(options)
+    return store
+  }
+
+  /// Whether anyone but its own idle work uses the store of a file.
+  ///
+  /// Waits for that work to give way.
+  func isInUse(_ identity: FileIdentity) -> Bool {
+    guard let maintenance = byFile[identity]?.store?.maintenance else { return false }
+    maintenance.pause()
+    defer { maintenance.resume() }
+    return byFile[identity]?.store != nil
+  }
+
   /// Closed stores take no part in their own removal: they may end while this lock is held.
   mutating func forgetClosed() {
     byFile = byFile.filter { $0.value.store != nil }

@@ -86,7 +86,9 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
 
   /// The block at an offset whose checksum holds and which ends in time; nil for anything else.
   func wholeBlock(at offset: UInt64, before end: UInt64) -> UnsafeRawPointer? {
-    guard offset + UInt64(BlockHeader.length) <= end, end <= UInt64(mapping.length) else { return nil }
+    guard offset + UInt64(BlockHeader.length) <= end, end <= UInt64(mapping.length) else {
+      return nil
+    }
     let block = UnsafeRawPointer(mapping.base) + Int(offset)
     let length = BlockHeader.blockLength(block)
     guard length >= BlockHeader.length, offset + UInt64(length) <= end else { return nil }

@@ -1,0 +1,77 @@
+// Proof that the checkers find what they are for: each bug that the engine can be built with is found
+// by its invariant's checker, with all others off, within ten seconds. Only in a build with the trait
+// PlantedBugs: `swift test --traits PlantedBugs --filter PlantedBugTests`.
+#if PLANTED_BUGS
+  import Foundation
+  import Harness
+  import Platform
+  import Testing
+
+  @Suite(.serialized) struct PlantedBugTests {
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Runs the tool in a process of its own: a broken engine may end it.
+    private func run(
+      _ bug: PlantedBug?, seed: UInt64, _ more: String
+    ) throws -> (code: Int32, isSignal: Bool, errors: String) {
+      let tool = Bundle.main.executableURL!.deletingLastPathComponent()
+        .appendingPathComponent("realm-bench")
+      let process = Process()
+      process.executableURL = tool
+      // A table of one cluster: what is reused is of the same kind, so that reads go wrong, not down.
+      process.arguments =
+        "run readers-writer --readers 2 --objects 200 --batch 3 --value-size 8B --warmup 0s "
+        .appending("--durability memory --pins 8 --pin-every 3 --quiet --overwrite ")
+        .appending("--seed \(seed) --output \(folder.path)/out-\(seed) \(more)")
+        .split(separator: " ").map(String.init)
+      process.environment = ProcessInfo.processInfo.environment.merging(
+        ["REALM_PLANTED_BUG": bug?.rawValue ?? "", "SWIFT_BACKTRACE": "enable=no"]
+      ) { $1 }
+      let errors = Pipe()
+      process.standardError = errors
+      process.standardOutput = FileHandle.nullDevice
+      try process.run()
+      let text = String(
+        decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      return (
+        process.terminationStatus, process.terminationReason == .uncaughtSignal, text
+      )
+    }
+
+    /// Runs until the process ends by itself; a few seeds are enough for every bug.
+    private func findings(_ bug: PlantedBug, _ more: String) throws -> (Int32, String) {
+      for seed in testSeed()..<testSeed() + 5 {
+        let result = try run(bug, seed: seed, "--duration 10s \(more)")
+        if !result.isSignal { return (result.code, result.errors) }
+      }
+      return (-1, "the engine ended every process")
+    }
+
+    @Test(arguments: PlantedBug.allCases)
+    func isFoundByItsChecker(_ bug: PlantedBug) throws {
+      let (code, errors) = try findings(bug, "--invariants \(bug.invariant)")
+      #expect(code == ExitCode.invariantViolated.rawValue, "\(bug): \(errors)")
+      #expect(errors.hasPrefix("\(bug.invariant) violated: "), "\(errors)")
+      #expect(errors.contains("again: REALM_PLANTED_BUG=\(bug.rawValue) realm-bench run "))
+    }
+
+    @Test(arguments: PlantedBug.allCases)
+    func isFoundWithAllCheckersOn(_ bug: PlantedBug) throws {
+      let (code, errors) = try findings(bug, "")
+      #expect(code == ExitCode.invariantViolated.rawValue, "\(bug): \(errors)")
+    }
+
+    @Test func withoutABugNothingIsFound() throws {
+      let result = try run(nil, seed: testSeed(), "--duration 2s")
+      #expect(result.code == 0 && !result.isSignal, "\(result.errors)")
+    }
+
+    @Test func listShowsTheBugs() throws {
+      let output = CollectedOutput()
+      #expect(try RealmBench.dispatch(["list", "bugs"], console: output.console()) == .success)
+      for bug in PlantedBug.allCases { #expect(output.output.contains(bug.rawValue)) }
+    }
+  }
+#endif
