@@ -322,6 +322,10 @@ package final class ClusterTreeEditor {
 
   /// Transactions with more changed bytes write finished clusters out early.
   private static let sealBytes = 8 << 20
+  /// Beyond this, whole clusters go.
+  private static let sealAllBytes = 256 << 20
+  /// Leaves up to this length stay with their cluster.
+  private static let shortBytesMax = 1_024
 
   /// Lets go of the open cluster.
   ///
@@ -331,13 +335,33 @@ package final class ClusterTreeEditor {
     flush()
     if isAppending, !openReference.isNone, nextKey >> Cluster.slotBits > openNumber {
       rememberLengths()
-      let sealed =
-        editor.provisionalBytes > Self.sealBytes ? editor.seal(openReference) : openReference
-      if sealed != openReference { replaceOpenCluster(by: sealed) }
+      sealOpenCluster()
     }
     isAppending = false
     openNumber = -1
     openReference = .none
+  }
+
+  /// Writes the long columns of a finished cluster out.
+  ///
+  /// The cluster and its short leaves wait for the commit, which places them side by side, apart from
+  /// the long ones: an object is looked up in few pages then, and columns are summed in order.
+  private func sealOpenCluster() {
+    if editor.provisionalBytes <= Self.sealBytes { return }
+    if editor.provisionalBytes > Self.sealAllBytes {
+      let sealed = editor.seal(openReference)
+      if sealed != openReference { replaceOpenCluster(by: sealed) }
+      return
+    }
+    let cluster = editor.pointer(openReference)
+    for column in 0..<Cluster.columns(cluster) {
+      let reference = BlockHeader.reference(cluster, column)
+      if !reference.isProvisional { continue }
+      let block = UnsafeRawPointer(editor.pointer(reference))
+      if BlockHeader.kind(block).isNode || BlockHeader.blockLength(block) > Self.shortBytesMax {
+        BlockHeader.setReference(cluster, column, editor.seal(reference))
+      }
+    }
   }
 
   /// Ends the editing; the tree's blocks are complete.
