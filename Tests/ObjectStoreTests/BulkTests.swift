@@ -1,0 +1,40 @@
+// One transaction that is too large to wait for its commit: finished leaves are written out early and
+// are changed, deleted and looked up again by the same transaction.
+import ObjectStore
+import Platform
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct BulkTests {
+  @Test func aLargeTransactionStreamsOut() async {
+    await withSeeds { random in
+      let folder = TemporaryFolder()
+      let store = try Store.open(
+        StoreOptions(path: folder.path + "/bulk.realm", durability: .memory))
+      let transaction = try store.beginWrite()
+      let group = GroupTransaction(transaction.editor, root: transaction.root)
+      group.createTable(TableModelTests.schema)
+      let table = group.schema.tables[0]
+      var model: [Int64: TableModelTests.Row] = [:]
+      var payload = [UInt8](repeating: 7, count: 500)
+      for id in 0..<Int64(30_000) {
+        let (key, _) = group.insert(table, primaryKeyInteger: id)
+        payload[3] = UInt8(truncatingIfNeeded: id)
+        payload.withUnsafeBytes { group.setBytes(table, key, 4, $0) }
+        group.setInteger(table, key, 2, id % 100)
+        model[id] = TableModelTests.Row(integers: [id, 0, id % 100, nil], strings: [payload, nil])
+        if random.oneIn(50) { TableModelTests.change(group, &model, &random) }
+      }
+      #expect(transaction.editor.provisionalBytes < 14 << 20)
+      #expect(group.reader(table).checkInvariants(table) == [])
+      for _ in 0..<200 { TableModelTests.change(group, &model, &random) }
+      transaction.root = group.finish()
+      let snapshot = try transaction.commit()
+      let stored = StoredSchema.load(snapshot.reader, root: snapshot.root).tables[0]
+      TableModelTests.compare(
+        TableReader(reader: snapshot.reader, root: snapshot.root, table: stored), stored, model)
+      #expect(try store.checkInvariants().findings == [])
+    }
+  }
+}
