@@ -4,13 +4,23 @@ package import Storage
 internal import Trees
 
 /// One table of a version.
-package final class StoredTable: Sendable {
+@usableFromInline
+package final class StoredTable: @unchecked Sendable {
+  // @unchecked: the pointer is to bytes that are written once, in init.
   /// Place in the group root's references and in `StoredSchema.tables`.
-  package let index: Int
+  @usableFromInline package let index: Int
   /// Never reused, also when the table is removed.
   package let tableKey: UInt64
   package let schema: TableSchema
   package let primaryKeyColumn: Int?
+  /// How the trees store each column.
+  let layouts: [ClusterTree.ColumnLayout]
+  /// One byte a column: 1 if its default is null.
+  ///
+  /// Readers hold it while the table lives.
+  @usableFromInline let optionalColumns: UnsafePointer<UInt8>
+  /// The primary key's column; -1 without one.
+  @usableFromInline let keyColumn: Int
 
   package init(index: Int, tableKey: UInt64, schema: TableSchema) {
     self.index = index
@@ -19,7 +29,16 @@ package final class StoredTable: Sendable {
     primaryKeyColumn = schema.primaryKey.flatMap { name in
       schema.columns.firstIndex { $0.name == name }
     }
+    keyColumn = primaryKeyColumn ?? -1
+    layouts = schema.columns.map { $0.type.isPacked ? .packed : .bytes }
+    let optional = UnsafeMutablePointer<UInt8>.allocate(capacity: max(schema.columns.count, 1))
+    for (column, declared) in schema.columns.enumerated() {
+      (optional + column).initialize(to: declared.isOptional ? 1 : 0)
+    }
+    optionalColumns = UnsafePointer(optional)
   }
+
+  deinit { optionalColumns.deallocate() }
 
   package func columnIndex(named name: String) -> Int? {
     schema.columns.firstIndex { $0.name == name }
@@ -30,12 +49,28 @@ package final class StoredTable: Sendable {
 
 /// All tables of a version.
 package final class StoredSchema: Sendable {
-  package let tables: [StoredTable]
-  package let schemaVersion: UInt64
+  /// The block that a schema was decoded from.
+  ///
+  /// The same place and birth in one file are the same bytes.
+  private struct Source: Equatable {
+    let reference: BlockReference
+    let birth: Version
+  }
 
-  package init(tables: [StoredTable], schemaVersion: UInt64) {
+  package let tables: [StoredTable]
+  /// What clients count their schemas by.
+  package let schemaVersion: UInt64
+  /// Nil for a schema that a transaction is making.
+  private let source: Source?
+
+  package convenience init(tables: [StoredTable], schemaVersion: UInt64) {
+    self.init(tables: tables, schemaVersion: schemaVersion, source: nil)
+  }
+
+  private init(tables: [StoredTable], schemaVersion: UInt64, source: Source?) {
     self.tables = tables
     self.schemaVersion = schemaVersion
+    self.source = source
   }
 
   package func table(named name: String) -> StoredTable? {
@@ -43,13 +78,26 @@ package final class StoredSchema: Sendable {
   }
 
   /// The schema of a version; empty for a file without one.
-  package static func load(_ reader: BlockReader, root: BlockReference) -> StoredSchema {
+  ///
+  /// - Parameter known: a schema of another version of the same file, which is returned if it is this
+  ///   version's too. So a schema is decoded once, however many versions have it.
+  package static func load(
+    _ reader: BlockReader, root: BlockReference, reusing known: StoredSchema? = nil
+  ) -> StoredSchema {
     if root.isNone { return StoredSchema(tables: [], schemaVersion: 0) }
     let group = reader.pointer(root)
-    let blob = BlockHeader.reference(group, GroupRoot.schemaSlot)
-    var bytes = [UInt8](repeating: 0, count: LongValue.length(reader, blob))
-    bytes.withUnsafeMutableBytes { LongValue.copy(reader, blob, to: $0) }
-    return SchemaCoding.decode(bytes, schemaVersion: GroupRoot.schemaVersion(group))
+    let reference = BlockHeader.reference(group, GroupRoot.schemaSlot)
+    let block = reader.pointer(reference)
+    let version = GroupRoot.schemaVersion(group)
+    let source =
+      reference.isProvisional
+      ? nil : Source(reference: reference, birth: BlockHeader.birth(block))
+    if let known, source != nil, known.source == source, known.schemaVersion == version {
+      return known
+    }
+    let bytes = LongValue.withBytes(reader, block) { [UInt8]($0) }
+    return StoredSchema(
+      tables: SchemaCoding.decode(bytes), schemaVersion: version, source: source)
   }
 }
 
@@ -79,7 +127,7 @@ enum SchemaCoding {
   }
 
   /// - Precondition: the bytes come from blocks whose checksums held.
-  static func decode(_ bytes: [UInt8], schemaVersion: UInt64) -> StoredSchema {
+  static func decode(_ bytes: [UInt8]) -> [StoredTable] {
     var reader = SchemaReader(bytes: bytes)
     precondition(reader.byte() == form, "the schema has a form that this version does not know")
     let count = Int(reader.number())
@@ -106,7 +154,7 @@ enum SchemaCoding {
             primaryKey: columns.indices.contains(primaryKey) ? columns[primaryKey].name : nil,
             isEmbedded: isEmbedded)))
     }
-    return StoredSchema(tables: tables, schemaVersion: schemaVersion)
+    return tables
   }
 }
 

@@ -11,7 +11,7 @@ package enum ValueType: UInt8, Sendable {
   /// Whether values are kept as packed integers (or bit patterns), not as byte strings.
   package var isPacked: Bool {
     switch self {
-    case .int, .bool, .date, .float, .double: return true
+    case .int, .bool, .date, .float, .double, .object: return true
     default: return false
     }
   }

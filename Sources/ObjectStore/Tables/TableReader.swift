@@ -1,153 +1,220 @@
-internal import Platform
-// Reading one table of one version (or of a running transaction, until its next change). A trivial
+// Reading one table of one version, or of a running transaction until its next change. A trivial
 // value: pass and copy it freely. Columns are addressed by their position in the stored table.
+// Whole-column work is in TableReader+Columns.
 public import Storage
 public import Trees
 
 /// Read access to a table.
-@usableFromInline
+///
+/// Valid while the version's snapshot and the `StoredTable` live.
+@frozen @usableFromInline
 package struct TableReader {
-  @usableFromInline package let reader: BlockReader
-  package let root: TableRoot
-  /// Column of the primary key; negative without one.
-  let primaryKeyColumn: Int
+  @usableFromInline let tree: ClusterTree
+  /// Number of objects.
+  @usableFromInline package let count: Int
+  /// Key of the next object.
+  let nextKey: Int64
+  @usableFromInline let indexRoot: BlockReference
+  @usableFromInline let bucketCount: Int
+  /// Column of the primary key; -1 without one.
+  @usableFromInline let keyColumn: Int
+  @usableFromInline let optionalColumns: UnsafePointer<UInt8>
 
   /// - Parameter root: the group root of the version.
   package init(reader: BlockReader, root: BlockReference, table: StoredTable) {
-    let group = reader.pointer(root)
-    let slot = GroupRoot.firstTableSlot + table.index
-    let block = BlockHeader.reference(group, slot)
+    let block = BlockHeader.reference(
+      reader.pointer(root), GroupRoot.firstTableSlot + table.index)
     self.init(
       reader: reader, table: table,
       root: block.isNone ? TableRoot() : TableRoot(reader.pointer(block)))
   }
 
   init(reader: BlockReader, table: StoredTable, root: TableRoot) {
-    self.reader = reader
-    self.root = root
-    primaryKeyColumn = table.primaryKeyColumn ?? -1
+    tree = ClusterTree(reader: reader, root: root.clusters, depth: root.depth)
+    count = root.count
+    nextKey = root.nextKey
+    indexRoot = root.index
+    bucketCount = root.bucketCount
+    keyColumn = table.keyColumn
+    optionalColumns = table.optionalColumns
   }
 
-  /// Number of objects.
-  package var count: Int { root.clusters.count }
+  /// Reads the blocks of the version.
+  @inlinable package var reader: BlockReader { tree.reader }
+
+  @inlinable var index: HashIndex {
+    HashIndex(reader: tree.reader, root: indexRoot, bucketCount: bucketCount)
+  }
+
+  // MARK: - By position and key
 
   /// The key at a position in key order.
   ///
+  /// - Precondition: the position is below `count`.
   /// - Complexity: O(log n).
   package func key(at position: Int) -> ObjectKey {
-    ObjectKey(rawValue: root.clusters.key(reader, at: position))
+    guard let found = tree.cluster(at: position) else {
+      preconditionFailure("position \(position) of \(count)")
+    }
+    let slot = Cluster.slot(found.cluster, row: position - found.before)
+    return ObjectKey(rawValue: Int64(found.number) << Cluster.slotBits + Int64(slot))
   }
 
   /// The position of an object in key order; nil when it is not there.
+  ///
+  /// - Complexity: O(log n).
   package func position(of key: ObjectKey) -> Int? {
-    root.clusters.position(reader, of: key.rawValue)
+    guard let location = locate(key) else { return nil }
+    return tree.objects(before: Int(key.rawValue >> Cluster.slotBits)) + location.row
   }
 
   /// Where an object is; nil when it is not there.
+  ///
+  /// - Complexity: O(log n).
+  @inlinable @inline(__always)
   package func locate(_ key: ObjectKey) -> RowLocation? {
-    root.clusters.locate(reader, key.rawValue)
+    let raw = key.rawValue
+    guard let cluster = tree.cluster(Int(truncatingIfNeeded: raw &>> Cluster.slotBits)),
+      let row = Cluster.row(cluster, slot: Int(truncatingIfNeeded: raw & 255))
+    else { return nil }
+    return RowLocation(cluster: cluster, row: row)
   }
 
   /// The object after another in key order; with nil the first.
+  ///
+  /// - Complexity: O(log n).
   package func nextKey(after key: ObjectKey?) -> ObjectKey? {
-    root.clusters.nextKey(reader, after: key?.rawValue).map { ObjectKey(rawValue: $0) }
+    let from = key.map { $0.rawValue + 1 } ?? 0
+    let first = Int(from >> Cluster.slotBits)
+    if let cluster = tree.cluster(first),
+      let slot = Cluster.nextSlot(cluster, from: Int(from & 255))
+    {
+      return ObjectKey(rawValue: Int64(first) << Cluster.slotBits + Int64(slot))
+    }
+    var found: Int64?
+    tree.forEachCluster(from: first) { number, cluster in
+      let slot = Cluster.nextSlot(cluster, from: number == first ? Int(from & 255) : 0)
+      if let slot { found = Int64(number) << Cluster.slotBits + Int64(slot) }
+      return slot == nil
+    }
+    return found.map { ObjectKey(rawValue: $0) }
   }
 
   // MARK: - By primary key
 
-  /// The object with this integer primary key.
-  package func find(integer: Int64?) -> ObjectKey? {
-    let column = primaryKeyColumn
-    let hash = integer.map(HashIndex.hash) ?? HashIndex.nullHash
-    let found = root.index.find(reader, hash: hash) { key in
-      guard let location = root.clusters.locate(reader, key) else { return false }
-      guard let integer else { return isNull(location, column) }
-      return self.integer(location, column) == integer && !isNull(location, column)
+  /// The object with this integer primary key; nil is null.
+  @inlinable
+  package func find(integer: Int64?) -> ObjectKey? { findRow(integer: integer)?.key }
+
+  /// The object with this integer primary key, and where it is.
+  @inlinable @inline(__always)
+  package func findRow(integer: Int64?) -> (key: ObjectKey, location: RowLocation)? {
+    guard let integer else { return findRowOfNull() }
+    var found: RowLocation?
+    let key = index.find(IndexHash.integer(integer)) { candidate in
+      guard let location = locate(ObjectKey(rawValue: candidate)),
+        self.integer(location, keyColumn) == integer,
+        optionalColumns[keyColumn] == 0 || !isNull(location, keyColumn)
+      else { return false }
+      found = location
+      return true
     }
-    return found.map { ObjectKey(rawValue: $0) }
+    guard let key, let found else { return nil }
+    return (ObjectKey(rawValue: key), found)
   }
 
-  /// The object with this string or data primary key.
-  package func find(bytes: UnsafeRawBufferPointer?) -> ObjectKey? {
-    let column = primaryKeyColumn
-    let found = root.index.find(reader, hash: Self.hash(bytes)) { key in
-      guard let location = root.clusters.locate(reader, key) else { return false }
-      return withBytes(location, column) { stored in
-        guard let bytes, let stored else { return bytes == nil && stored == nil }
+  /// The object with this string or data primary key; nil is null.
+  @inlinable
+  package func find(bytes: UnsafeRawBufferPointer?) -> ObjectKey? { findRow(bytes: bytes)?.key }
+
+  /// The object with this string or data primary key, and where it is.
+  @usableFromInline
+  package func findRow(
+    bytes: UnsafeRawBufferPointer?
+  ) -> (key: ObjectKey, location: RowLocation)? {
+    guard let bytes else { return findRowOfNull() }
+    var found: RowLocation?
+    let key = index.find(IndexHash.bytes(bytes)) { candidate in
+      guard let location = locate(ObjectKey(rawValue: candidate)) else { return false }
+      let isEqual = withBytes(location, keyColumn) { stored in
+        guard let stored, stored.count == bytes.count else { return false }
         return stored.elementsEqual(bytes)
       }
+      if isEqual { found = location }
+      return isEqual
     }
-    return found.map { ObjectKey(rawValue: $0) }
+    guard let key, let found else { return nil }
+    return (ObjectKey(rawValue: key), found)
   }
 
-  /// Hash of a byte string key.
-  static func hash(_ bytes: UnsafeRawBufferPointer?) -> UInt64 {
-    guard let bytes else { return HashIndex.nullHash }
-    guard let start = bytes.baseAddress else { return hash64("", count: 0, seed: 0) }
-    return hash64(start, count: bytes.count, seed: 0)
+  @usableFromInline
+  func findRowOfNull() -> (key: ObjectKey, location: RowLocation)? {
+    if keyColumn < 0 || optionalColumns[keyColumn] == 0 { return nil }
+    var found: RowLocation?
+    let key = index.find(IndexHash.null) { candidate in
+      guard let location = locate(ObjectKey(rawValue: candidate)), isNullKey(location) else {
+        return false
+      }
+      found = location
+      return true
+    }
+    guard let key, let found else { return nil }
+    return (ObjectKey(rawValue: key), found)
+  }
+
+  private func isNullKey(_ location: RowLocation) -> Bool {
+    let reference = Cluster.column(location.cluster, keyColumn)
+    if reference.isNone { return true }
+    if BlockHeader.kind(reader.pointer(reference)) == .packedLeaf {
+      return isNull(location, keyColumn)
+    }
+    return BytesColumn.isNull(reader, reference, location.row)
   }
 
   // MARK: - Values
 
-  /// A packed value; 0 for null.
+  /// A packed value: integers as such, Bool 0 or 1, Double, Date and Float as bit patterns, links
+  /// as object keys.
+  ///
+  /// Unspecified for null.
+  ///
+  /// - Complexity: O(1).
   @inlinable @inline(__always)
   package func integer(_ location: RowLocation, _ column: Int) -> Int64 {
-    let leaf = Cluster.leaf(location.cluster, column)
-    if leaf.isNone { return 0 }
-    return IntegerLeaf.value(reader.pointer(leaf), location.row)
+    let reference = Cluster.column(location.cluster, column)
+    if reference.isNone { return 0 }
+    let leaf = tree.reader.pointer(reference)
+    return location.row < PackedLeaf.rows(leaf) ? PackedLeaf.value(leaf, location.row) : 0
   }
 
   /// Whether a packed value is null.
+  ///
+  /// - Complexity: O(1).
   @inlinable @inline(__always)
   package func isNull(_ location: RowLocation, _ column: Int) -> Bool {
-    let leaf = Cluster.leaf(location.cluster, column)
-    // A column that the cluster does not have yet holds its default: null where it may be null, which
-    // is all that anyone asks of it.
-    if leaf.isNone { return true }
-    return IntegerLeaf.isNull(reader.pointer(leaf), location.row)
+    if optionalColumns[column] == 0 { return false }
+    let reference = Cluster.column(location.cluster, column)
+    if reference.isNone { return true }
+    let leaf = tree.reader.pointer(reference)
+    return location.row >= PackedLeaf.rows(leaf) || PackedLeaf.isNull(leaf, location.row)
   }
 
   /// Runs `body` on the bytes of a string or data value, nil for null.
-  package func withBytes<R>(
-    _ location: RowLocation, _ column: Int, _ body: (UnsafeRawBufferPointer?) -> R
-  ) -> R {
-    let leaf = Cluster.leaf(location.cluster, column)
-    if leaf.isNone { return body(nil) }
-    return BytesColumn.withBytes(reader, leaf, location.row, body)
-  }
-
-  // MARK: - Whole columns
-
-  /// Visits clusters in key order until `body` returns false.
-  package func forEachCluster(
-    _ body: (_ firstKey: ObjectKey, _ cluster: UnsafeRawPointer) -> Bool
-  ) {
-    root.clusters.forEachCluster(reader) { body(ObjectKey(rawValue: $0), $1) }
-  }
-
-  /// Wrapping sum of an integer column.
-  package func sum(_ column: Int) -> Int64 {
-    var sum: Int64 = 0
-    forEachCluster { _, cluster in
-      let leaf = Cluster.leaf(cluster, column)
-      if !leaf.isNone { sum &+= IntegerLeaf.sum(reader.pointer(leaf)) }
-      return true
-    }
-    return sum
-  }
-
-  /// Number of objects whose packed value equals `value`.
-  package func count(_ column: Int, equalTo value: Int64) -> Int {
-    var count = 0
-    forEachCluster { _, cluster in
-      let leaf = Cluster.leaf(cluster, column)
-      if !leaf.isNone {
-        count += IntegerLeaf.countEqual(reader.pointer(leaf), value)
-      } else if value == 0 {
-        count += Cluster.rows(cluster)
+  ///
+  /// The bytes are valid inside `body` only. Values up to 32 KB are not copied.
+  @inlinable @inline(__always)
+  package func withBytes<Result>(
+    _ location: RowLocation, _ column: Int,
+    _ body: (UnsafeRawBufferPointer?) throws -> Result
+  ) rethrows -> Result {
+    let isOptional = optionalColumns[column] != 0
+    return try BytesColumn.withBytes(
+      tree.reader, Cluster.column(location.cluster, column), location.row
+    ) { bytes in
+      if bytes == nil && !isOptional {
+        return try body(UnsafeRawBufferPointer(start: nil, count: 0))
       }
-      return true
+      return try body(bytes)
     }
-    return count
   }
 }

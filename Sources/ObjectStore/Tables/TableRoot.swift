@@ -1,11 +1,12 @@
 // The blocks at the top of a version: the group root names the schema and the tables, a table root
 // names the table's trees.
 //
-// Group root payload: [schema] [table root x tables] then u64 schema version, u64 next table key
-// Table root payload: [clusters] [primary key index] then u64 next object key, u64 objects,
-//                     u64 cluster depth, u64 index buckets, u64 index entries
+//   group root  references: schema, then one a table (none while it was never used);
+//               then u64 schema version, u64 next table key
+//   table root  references: cluster tree, primary key index; width byte = depth of the cluster tree;
+//               then u64 next object key, u64 objects, u64 index buckets, u64 index entries
 internal import Storage
-package import Trees
+internal import Trees
 
 /// Layout of the group root.
 enum GroupRoot {
@@ -16,58 +17,72 @@ enum GroupRoot {
   static let tailLength = 16
 
   static func schemaVersion(_ block: UnsafeRawPointer) -> UInt64 {
-    block.loadUnaligned(
-      fromByteOffset: BlockHeader.length + BlockHeader.count(block) * 8, as: UInt64.self)
+    block.integer(at: BlockHeader.length + BlockHeader.count(block) * 8, as: UInt64.self)
   }
 
   static func nextTableKey(_ block: UnsafeRawPointer) -> UInt64 {
-    block.loadUnaligned(
-      fromByteOffset: BlockHeader.length + BlockHeader.count(block) * 8 + 8, as: UInt64.self)
+    block.integer(at: BlockHeader.length + BlockHeader.count(block) * 8 + 8, as: UInt64.self)
   }
 }
 
 /// What a table root says.
-package struct TableRoot: Sendable {
+struct TableRoot: Equatable {
   static let kind = BlockKind(rawValue: 0x98)
   private static let references = 2
-  private static let tailLength = 40
+  private static let tailOffset = BlockHeader.length + references * 8
+  private static let payloadBytes = references * 8 + 32
 
-  package var clusters: ClusterTree
-  package var index: HashIndex
-  package var nextKey: Int64
+  var clusters = BlockReference.none
+  var depth = 0
+  var index = BlockReference.none
+  var nextKey: Int64 = 0
+  var count = 0
+  var bucketCount = 1
+  var entries = 0
 
-  init() {
-    clusters = ClusterTree()
-    index = HashIndex()
-    nextKey = 0
+  /// An empty table.
+  init() {}
+
+  init(
+    clusters: BlockReference, depth: Int, index: BlockReference, nextKey: Int64, count: Int,
+    bucketCount: Int, entries: Int
+  ) {
+    self.clusters = clusters
+    self.depth = depth
+    self.index = index
+    self.nextKey = nextKey
+    self.count = count
+    self.bucketCount = bucketCount
+    self.entries = entries
   }
 
   init(_ block: UnsafeRawPointer) {
-    let tail = BlockHeader.length + BlockHeader.count(block) * 8
-    func number(_ position: Int) -> Int {
-      Int(block.loadUnaligned(fromByteOffset: tail + position * 8, as: Int64.self))
-    }
-    nextKey = Int64(number(0))
-    clusters = ClusterTree(
-      root: BlockHeader.reference(block, 0), depth: number(2), count: number(1))
-    index = HashIndex(
-      root: BlockHeader.reference(block, 1), bucketCount: number(3), entryCount: number(4))
+    clusters = BlockHeader.reference(block, 0)
+    index = BlockHeader.reference(block, 1)
+    depth = Int(BlockHeader.width(block))
+    nextKey = block.integer(at: Self.tailOffset, as: Int64.self)
+    count = block.integer(at: Self.tailOffset + 8, as: Int.self)
+    bucketCount = block.integer(at: Self.tailOffset + 16, as: Int.self)
+    entries = block.integer(at: Self.tailOffset + 24, as: Int.self)
   }
 
-  static func allocate(_ editor: BlockEditor) -> BlockReference {
-    editor.allocate(kind: kind, count: references, payloadBytes: references * 8 + tailLength)
-  }
-
-  func store(_ block: UnsafeMutableRawPointer) {
-    BlockHeader.setReference(block, 0, clusters.root)
-    BlockHeader.setReference(block, 1, index.root)
-    let tail = BlockHeader.length + Self.references * 8
-    let numbers = [
-      nextKey, Int64(clusters.count), Int64(clusters.depth), Int64(index.bucketCount),
-      Int64(index.entryCount),
-    ]
-    for (position, number) in numbers.enumerated() {
-      block.storeBytes(of: number, toByteOffset: tail + position * 8, as: Int64.self)
-    }
+  /// Stores into `reference`, or a new block if that is none.
+  ///
+  /// - Returns: the block.
+  func store(_ editor: BlockEditor, _ reference: BlockReference) -> BlockReference {
+    let result =
+      reference.isNone
+      ? editor.allocate(
+        kind: Self.kind, count: Self.references, payloadBytes: Self.payloadBytes)
+      : editor.mutable(reference)
+    let block = editor.pointer(result)
+    BlockHeader.setReference(block, 0, clusters)
+    BlockHeader.setReference(block, 1, index)
+    BlockHeader.setWidth(block, UInt8(depth))
+    block.store(nextKey, at: Self.tailOffset)
+    block.store(count, at: Self.tailOffset + 8)
+    block.store(bucketCount, at: Self.tailOffset + 16)
+    block.store(entries, at: Self.tailOffset + 24)
+    return result
   }
 }

@@ -1,0 +1,128 @@
+// The strings or data of one column of one cluster: none, one BytesLeaf, or a split node.
+//
+//   bytesSplit  header count n = parts; n references; u16 start row of each part, then u16 rows
+//
+// A part is a BytesLeaf of some rows or a LongValue of exactly one row. Leaves stay at or below
+// `leafBytesMax`. A column may have fewer rows than its cluster: the rest have the default.
+public import Storage
+
+/// Reading of bytes columns.
+@frozen @usableFromInline
+package enum BytesColumn {
+  /// Payload of the longest leaf.
+  package static let leafBytesMax = 6_144 - 16
+
+  @inlinable static func startsOffset(_ split: UnsafeRawPointer) -> Int {
+    BlockHeader.length &+ BlockHeader.count(split) &* 8
+  }
+
+  /// First row of a part of a split node; the node's rows for the part behind the last.
+  @inlinable static func start(_ split: UnsafeRawPointer, _ part: Int) -> Int {
+    Int(split.integer(at: startsOffset(split) &+ part &* 2, as: UInt16.self))
+  }
+
+  /// Rows that the column's block holds.
+  @inlinable
+  package static func rows(_ block: UnsafeRawPointer) -> Int {
+    if BlockHeader.kind(block) == .bytesLeaf { return BlockHeader.count(block) }
+    return start(block, BlockHeader.count(block))
+  }
+
+  /// The part of a split node that has a row.
+  @inlinable static func part(_ split: UnsafeRawPointer, row: Int) -> Int {
+    var low = 0
+    var high = BlockHeader.count(split)
+    while high &- low > 1 {
+      let middle = (low &+ high) &>> 1
+      if start(split, middle) <= row { low = middle } else { high = middle }
+    }
+    return low
+  }
+
+  /// Runs `body` on a row's bytes; nil for a null row and for one that the column does not have.
+  ///
+  /// The bytes are in the block unless the value is longer than a chunk. Valid inside `body` only.
+  @inlinable @inline(__always)
+  package static func withBytes<Result>(
+    _ reader: BlockReader, _ reference: BlockReference, _ row: Int,
+    _ body: (UnsafeRawBufferPointer?) throws -> Result
+  ) rethrows -> Result {
+    if reference.isNone { return try body(nil) }
+    var block = reader.pointer(reference)
+    var row = row
+    if row >= rows(block) { return try body(nil) }
+    if BlockHeader.kind(block) == .bytesSplit {
+      let part = part(block, row: row)
+      row = row &- start(block, part)
+      block = reader.pointer(BlockHeader.reference(block, part))
+      if BlockHeader.kind(block) != .bytesLeaf {
+        return try LongValue.withBytes(reader, block) { try body($0) }
+      }
+    }
+    return try body(BytesLeaf.isNull(block, row) ? nil : BytesLeaf.bytes(block, row))
+  }
+
+  /// Whether a row is null or not there.
+  @inlinable
+  package static func isNull(
+    _ reader: BlockReader, _ reference: BlockReference, _ row: Int
+  ) -> Bool {
+    if reference.isNone { return true }
+    var block = reader.pointer(reference)
+    if row >= rows(block) { return true }
+    if BlockHeader.kind(block) == .bytesLeaf { return BytesLeaf.isNull(block, row) }
+    let part = part(block, row: row)
+    let start = start(block, part)
+    block = reader.pointer(BlockHeader.reference(block, part))
+    return BlockHeader.kind(block) == .bytesLeaf && BytesLeaf.isNull(block, row &- start)
+  }
+}
+
+extension BytesColumn {
+  /// Adds what is wrong with the column's blocks to `findings`.
+  package static func check(
+    _ reader: BlockReader, _ block: UnsafeRawPointer, name: String, _ findings: inout [String]
+  ) {
+    if BlockHeader.kind(block) == .bytesLeaf {
+      BytesLeaf.check(block, name: name, &findings)
+      if BlockHeader.blockLength(block) - BlockHeader.length > (leafBytesMax + 15) & ~15 {
+        findings.append("\(name): leaf of \(BlockHeader.blockLength(block)) bytes")
+      }
+      return
+    }
+    guard BlockHeader.kind(block) == .bytesSplit else {
+      findings.append(
+        "\(name): block of kind \(BlockHeader.kind(block).rawValue) in a bytes column")
+      return
+    }
+    let parts = BlockHeader.count(block)
+    let expected = BlockHeader.blockLength(forPayload: parts * 10 + 2)
+    guard parts > 0, BlockHeader.blockLength(block) == expected else {
+      findings.append("\(name): split node of \(parts) parts has a wrong length")
+      return
+    }
+    if start(block, 0) != 0 { findings.append("\(name): first part starts at \(start(block, 0))") }
+    for part in 0..<parts {
+      let child = reader.pointer(BlockHeader.reference(block, part))
+      let rows: Int
+      switch BlockHeader.kind(child) {
+      case .bytesLeaf:
+        check(reader, child, name: name, &findings)
+        rows = BytesLeaf.rows(child)
+        if parts == 1 { findings.append("\(name): split node with one leaf") }
+      case .chunk, .chunkNode:
+        LongValue.check(reader, child, name: name, &findings)
+        if LongValue.length(child) <= LongValue.inlineMax {
+          findings.append("\(name): short value out of line")
+        }
+        rows = 1
+      case let kind:
+        findings.append("\(name): block of kind \(kind.rawValue) as a part of a column")
+        return
+      }
+      if start(block, part) + rows != start(block, part + 1) {
+        findings.append("\(name): part \(part) has \(rows) rows, not what its place says")
+      }
+    }
+  }
+}

@@ -1,0 +1,154 @@
+// A table: a radix tree over cluster numbers (object key >> 8). Keys are counters that are never
+// reused, so there are no splits and nothing to balance; order is key order is insertion order.
+//
+//   branch  header count n = children, the last one not empty; width byte = level (1 above clusters);
+//           n references; u32 objects below each
+//
+// Fan-out 64: a level looks at 6 bits of the cluster number. A tree of depth 0 is a single cluster of
+// number 0. Empty clusters and branches do not exist.
+public import Storage
+
+/// Reading of a table's tree.
+@frozen @usableFromInline
+package struct ClusterTree: Sendable {
+  /// Bits of a cluster number that a level looks at.
+  @inlinable package static var branchBits: Int { 6 }
+  @inlinable static var fanOut: Int { 64 }
+  /// Levels that 63-bit keys can need.
+  @inlinable static var depthMax: Int { 10 }
+
+  @usableFromInline package let reader: BlockReader
+  @usableFromInline package let root: BlockReference
+  /// Branch levels above the clusters.
+  @usableFromInline package let depth: Int
+
+  @inlinable package init(reader: BlockReader, root: BlockReference, depth: Int) {
+    self.reader = reader
+    self.root = root
+    self.depth = depth
+  }
+
+  /// A cluster by number; nil if it has no object.
+  ///
+  /// - Complexity: O(depth).
+  @inlinable @inline(__always)
+  package func cluster(_ number: Int) -> UnsafeRawPointer? {
+    if root.isNone || number &>> (depth &* Self.branchBits) != 0 { return nil }
+    var block = reader.pointer(root)
+    var shift = depth &* Self.branchBits
+    while shift > 0 {
+      shift &-= Self.branchBits
+      let index = (number &>> shift) & (Self.fanOut &- 1)
+      if index >= BlockHeader.count(block) { return nil }
+      let child = BlockHeader.reference(block, index)
+      if child.isNone { return nil }
+      block = reader.pointer(child)
+    }
+    return block
+  }
+
+  @inlinable static func objects(_ branch: UnsafeRawPointer, _ index: Int) -> Int {
+    Int(
+      branch.integer(
+        at: BlockHeader.length &+ BlockHeader.count(branch) &* 8 &+ index &* 4, as: UInt32.self))
+  }
+
+  /// The lowest branch with the first cluster at or after `number`, and the number of its child 0.
+  ///
+  /// For depth > 0 only.
+  @usableFromInline
+  func lowestBranch(from number: Int) -> (branch: UnsafeRawPointer, first: Int)? {
+    if root.isNone || number >> (depth * Self.branchBits) != 0 { return nil }
+    return lowestBranch(reader.pointer(root), level: depth, from: number, first: 0)
+  }
+
+  private func lowestBranch(
+    _ branch: UnsafeRawPointer, level: Int, from number: Int, first: Int
+  ) -> (branch: UnsafeRawPointer, first: Int)? {
+    let shift = (level - 1) * Self.branchBits
+    var index = number <= first ? 0 : (number - first) >> shift
+    while index < BlockHeader.count(branch) {
+      let child = BlockHeader.reference(branch, index)
+      if !child.isNone {
+        if level == 1 { return (branch, first) }
+        if let found = lowestBranch(
+          reader.pointer(child), level: level - 1, from: number, first: first + index << shift)
+        {
+          return found
+        }
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Runs `body` on each cluster at or after `number`, in order, until it returns false.
+  @inlinable
+  package func forEachCluster(
+    from number: Int = 0, _ body: (_ number: Int, _ cluster: UnsafeRawPointer) -> Bool
+  ) {
+    if depth == 0 {
+      if number == 0, !root.isNone { _ = body(0, reader.pointer(root)) }
+      return
+    }
+    var number = number
+    while let (branch, first) = lowestBranch(from: number) {
+      let count = BlockHeader.count(branch)
+      var index = max(number &- first, 0)
+      while index < count {
+        let child = BlockHeader.reference(branch, index)
+        if !child.isNone, !body(first &+ index, reader.pointer(child)) { return }
+        index &+= 1
+      }
+      number = first &+ Self.fanOut
+    }
+  }
+
+  /// The cluster with the object at a position, and the objects before it in the tree.
+  ///
+  /// - Complexity: O(depth x 64).
+  package func cluster(
+    at position: Int
+  ) -> (number: Int, cluster: UnsafeRawPointer, before: Int)? {
+    if root.isNone || position < 0 { return nil }
+    var block = reader.pointer(root)
+    var number = 0
+    var before = 0
+    for _ in 0..<depth {
+      var index = 0
+      let count = BlockHeader.count(block)
+      while index < count {
+        let objects = Self.objects(block, index)
+        if position < before + objects { break }
+        before += objects
+        index += 1
+      }
+      if index == count { return nil }
+      number = number << Self.branchBits + index
+      block = reader.pointer(BlockHeader.reference(block, index))
+    }
+    if position >= before + Cluster.rows(block) { return nil }
+    return (number, block, before)
+  }
+
+  /// Number of objects in clusters before this one.
+  ///
+  /// - Complexity: O(depth x 64).
+  package func objects(before number: Int) -> Int {
+    if root.isNone { return 0 }
+    var block = reader.pointer(root)
+    var before = 0
+    var shift = depth * Self.branchBits
+    while shift > 0 {
+      shift -= Self.branchBits
+      let index = (number >> shift) & (Self.fanOut - 1)
+      let count = BlockHeader.count(block)
+      for earlier in 0..<min(index, count) { before += Self.objects(block, earlier) }
+      if index >= count { break }
+      let child = BlockHeader.reference(block, index)
+      if child.isNone { break }
+      block = reader.pointer(child)
+    }
+    return before
+  }
+}

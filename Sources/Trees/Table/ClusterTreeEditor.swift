@@ -1,0 +1,427 @@
+// A table's tree inside a write transaction. The cluster last touched stays open: its path is copied
+// once, and inserting or changing columns of one object, or of neighbours, does not descend again.
+// Object counts of the path are brought up to date when another cluster is opened, or by `flush`.
+internal import Glibc
+package import Storage
+
+/// Changes one table's tree.
+///
+/// Belongs to one write transaction; never shared between threads.
+package final class ClusterTreeEditor {
+  private let editor: BlockEditor
+  /// Root of the tree.
+  @exclusivity(unchecked) package private(set) var root: BlockReference
+  /// Branch levels above the clusters.
+  @exclusivity(unchecked) package private(set) var depth: Int
+  /// Objects in the tree.
+  @exclusivity(unchecked) package private(set) var count: Int
+  /// Key of the next object; never goes back.
+  @exclusivity(unchecked) package private(set) var nextKey: Int64
+  /// Columns that new clusters have room for.
+  @exclusivity(unchecked) package var columnCount: Int
+
+  /// Number of the open cluster; -1 if none is.
+  @exclusivity(unchecked) private var openNumber = -1
+  /// The open cluster: a block of this transaction, unless it has no object any more.
+  @exclusivity(unchecked) private var openReference = BlockReference.none
+  /// What the open cluster's objects on its path have to be raised by.
+  @exclusivity(unchecked) private var openDifference = 0
+  /// Payload bytes of each column's leaf in the last cluster that inserts have filled.
+  @exclusivity(unchecked) private var reserves: [Int] = []
+  /// Whether the open cluster was filled by inserts and can be written out when it is left.
+  @exclusivity(unchecked) private var isAppending = false
+
+  package init(
+    _ editor: BlockEditor, root: BlockReference, depth: Int, count: Int, nextKey: Int64,
+    columnCount: Int
+  ) {
+    self.editor = editor
+    self.root = root
+    self.depth = depth
+    self.count = count
+    self.nextKey = nextKey
+    self.columnCount = columnCount
+  }
+
+  /// What a table root says of the tree.
+  package var shape: (root: BlockReference, depth: Int, count: Int, nextKey: Int64) {
+    (root, depth, count, nextKey)
+  }
+
+  /// Reads the tree as it is now.
+  ///
+  /// Bring counts up to date with `flush` before using positions.
+  package var tree: ClusterTree {
+    ClusterTree(reader: editor.reader, root: root, depth: depth)
+  }
+
+  // MARK: - Objects
+
+  /// Adds an object whose columns all have their defaults.
+  package func insert() -> Int64 {
+    let key = nextKey
+    let slot = Int(key & 255)
+    let number = Int(key >> Cluster.slotBits)
+    nextKey += 1
+    if number != openNumber || openReference.isNone {
+      if open(number) {
+        _ = Cluster.append(editor, openReference, slot: slot)
+      } else {
+        openReference = Cluster.make(editor, slot: slot, columns: columnCount)
+        create(number)
+      }
+    } else {
+      _ = Cluster.append(editor, openReference, slot: slot)
+    }
+    isAppending = true
+    openDifference += 1
+    count += 1
+    return key
+  }
+
+  /// Removes an object.
+  ///
+  /// - Parameter columns: how each column is stored.
+  /// - Returns: false if there is none.
+  package func delete(_ key: Int64, columns: [ClusterTree.ColumnLayout]) -> Bool {
+    guard let row = openRow(key) else { return false }
+    count -= 1
+    openDifference -= 1
+    isAppending = false
+    if Cluster.rows(editor.pointer(openReference)) == 1 {
+      removeOpenCluster()
+      return true
+    }
+    for column in 0..<Cluster.columns(editor.pointer(openReference)) {
+      var reference = Cluster.column(editor.pointer(openReference), column)
+      if reference.isNone { continue }
+      switch columns[column] {
+      case .packed: PackedLeaf.remove(editor, &reference, row)
+      case .bytes: BytesColumn.remove(editor, &reference, row)
+      }
+      BlockHeader.setReference(editor.pointer(openReference), column, reference)
+    }
+    Cluster.remove(editor, openReference, slot: Int(key & 255))
+    return true
+  }
+
+  /// Removes all objects.
+  ///
+  /// Keys are not used again.
+  package func deleteAll() {
+    flush()
+    isAppending = false
+    openNumber = -1
+    openReference = .none
+    editor.freeTree(root)
+    root = .none
+    depth = 0
+    count = 0
+  }
+
+  // MARK: - Columns
+
+  /// Sets an integer column of an object.
+  ///
+  /// - Returns: false if there is no such object.
+  package func setInteger(_ key: Int64, _ column: Int, _ value: Int64, isOptional: Bool) -> Bool {
+    if _fastPath(Int(truncatingIfNeeded: key &>> 8) == openNumber && !openReference.isNone) {
+      let cluster = UnsafeRawPointer(editor.pointer(openReference))
+      guard let row = Cluster.row(cluster, slot: Int(truncatingIfNeeded: key & 255)) else {
+        return false
+      }
+      let reference = Cluster.column(cluster, column)
+      if reference.isProvisional, PackedLeaf.storeIfFits(editor.pointer(reference), row, value) {
+        return true
+      }
+    }
+    return setIntegerSlowly(key, column, value, isOptional: isOptional)
+  }
+
+  @inline(never)
+  private func setIntegerSlowly(
+    _ key: Int64, _ column: Int, _ value: Int64, isOptional: Bool
+  ) -> Bool {
+    guard let row = openRow(key) else { return false }
+    let old = columnForChange(column)
+    var reference = old
+    PackedLeaf.set(
+      editor, &reference, row, value, isOptional: isOptional, reserve: reserve(column))
+    if reference != old {
+      BlockHeader.setReference(editor.pointer(openReference), column, reference)
+    }
+    return true
+  }
+
+  /// Makes an optional integer column of an object null.
+  ///
+  /// - Returns: false if there is no such object.
+  package func setIntegerNull(_ key: Int64, _ column: Int) -> Bool {
+    guard let row = openRow(key) else { return false }
+    var reference = columnForChange(column)
+    PackedLeaf.setNull(editor, &reference, row)
+    BlockHeader.setReference(editor.pointer(openReference), column, reference)
+    return true
+  }
+
+  /// Sets a bytes column of an object; nil is null.
+  ///
+  /// - Parameter value: may not lie in a block of this transaction.
+  /// - Returns: false if there is no such object.
+  package func setBytes(
+    _ key: Int64, _ column: Int, _ value: UnsafeRawBufferPointer?, isOptional: Bool
+  ) -> Bool {
+    guard let row = openRow(key) else { return false }
+    let old = columnForChange(column)
+    var reference = old
+    BytesColumn.set(
+      editor, &reference, row, value, isOptional: isOptional, reserve: reserve(column))
+    if reference != old {
+      BlockHeader.setReference(editor.pointer(openReference), column, reference)
+    }
+    return true
+  }
+
+  /// Drops a column of all objects.
+  ///
+  /// The next schema does not know it any more.
+  package func clearColumn(_ column: Int) {
+    flush()
+    var numbers: [Int] = []
+    tree.forEachCluster { number, cluster in
+      if !Cluster.column(cluster, column).isNone { numbers.append(number) }
+      return true
+    }
+    for number in numbers {
+      _ = open(number)
+      let block = editor.pointer(openReference)
+      editor.freeTree(BlockHeader.reference(block, column))
+      BlockHeader.setReference(block, column, .none)
+    }
+  }
+
+  /// Payload bytes that the column's leaf will probably need: what it took in the last full cluster.
+  private func reserve(_ column: Int) -> Int {
+    isAppending && column < reserves.count ? reserves[column] : 0
+  }
+
+  /// Remembers the lengths of a cluster's leaves that inserts have filled.
+  private func rememberLengths() {
+    let cluster = UnsafeRawPointer(editor.pointer(openReference))
+    let columns = Cluster.columns(cluster)
+    while reserves.count < columns { reserves.append(0) }
+    for column in 0..<columns {
+      let reference = Cluster.column(cluster, column)
+      if reference.isNone { continue }
+      let leaf = editor.reader.pointer(reference)
+      reserves[column] =
+        BlockHeader.kind(leaf) == .bytesSplit
+        ? BytesColumn.leafBytesMax : BlockHeader.blockLength(leaf) - BlockHeader.length
+    }
+  }
+
+  private func columnForChange(_ column: Int) -> BlockReference {
+    if column >= Cluster.columns(editor.pointer(openReference)) {
+      Cluster.growColumns(editor, openReference, to: max(columnCount, column + 1))
+    }
+    return Cluster.column(editor.pointer(openReference), column)
+  }
+
+  // MARK: - The open cluster
+
+  /// Opens the object's cluster.
+  ///
+  /// - Returns: its row; nil if there is no such object.
+  private func openRow(_ key: Int64) -> Int? {
+    if key < 0 { return nil }
+    let number = Int(key >> Cluster.slotBits)
+    if number != openNumber || openReference.isNone {
+      // A missing object must not copy a path.
+      guard let cluster = tree.cluster(number), Cluster.row(cluster, slot: Int(key & 255)) != nil
+      else { return nil }
+      _ = open(number)
+    }
+    return Cluster.row(editor.pointer(openReference), slot: Int(key & 255))
+  }
+
+  /// Makes the cluster and its path blocks of this transaction.
+  ///
+  /// - Returns: false if there is no such cluster; then none is open.
+  private func open(_ number: Int) -> Bool {
+    closeOpenCluster()
+    guard tree.cluster(number) != nil else { return false }
+    root = editor.mutable(root)
+    var reference = root
+    var shift = depth * ClusterTree.branchBits
+    while shift > 0 {
+      shift -= ClusterTree.branchBits
+      let index = (number >> shift) & (ClusterTree.fanOut - 1)
+      let child = editor.mutable(BlockHeader.reference(editor.pointer(reference), index))
+      BlockHeader.setReference(editor.pointer(reference), index, child)
+      reference = child
+    }
+    openNumber = number
+    openReference = reference
+    return true
+  }
+
+  /// Puts the new cluster `openReference` into the tree, growing depth and branches.
+  private func create(_ number: Int) {
+    openNumber = number
+    while number >> (depth * ClusterTree.branchBits) != 0 {
+      depth += 1
+      if root.isNone { continue }
+      let branch = makeBranch(level: depth)
+      setChild(branch, 0, root, objects: count)
+      root = branch
+    }
+    if depth == 0 {
+      root = openReference
+      return
+    }
+    root = root.isNone ? makeBranch(level: depth) : editor.mutable(root)
+    var reference = root
+    var level = depth
+    while true {
+      let index = (number >> ((level - 1) * ClusterTree.branchBits)) & (ClusterTree.fanOut - 1)
+      if level == 1 {
+        setChild(reference, index, openReference, objects: 0)
+        return
+      }
+      let block = editor.pointer(reference)
+      var child = BlockReference.none
+      if index < BlockHeader.count(block) { child = BlockHeader.reference(block, index) }
+      if child.isNone {
+        child = makeBranch(level: level - 1)
+        setChild(reference, index, child, objects: 0)
+      } else {
+        child = editor.mutable(child)
+        BlockHeader.setReference(editor.pointer(reference), index, child)
+      }
+      reference = child
+      level -= 1
+    }
+  }
+
+  /// Brings object counts up to date, so that positions are right for readers of `tree`.
+  package func flush() {
+    if openDifference == 0 { return }
+    var reference = root
+    var shift = depth * ClusterTree.branchBits
+    while shift > 0 {
+      shift -= ClusterTree.branchBits
+      let index = (openNumber >> shift) & (ClusterTree.fanOut - 1)
+      let block = editor.pointer(reference)
+      let offset = BlockHeader.length + BlockHeader.count(block) * 8 + index * 4
+      let objects = Int(block.integer(at: offset, as: UInt32.self)) + openDifference
+      block.store(UInt32(objects), at: offset)
+      reference = BlockHeader.reference(block, index)
+    }
+    openDifference = 0
+  }
+
+  /// Transactions with more changed bytes write finished clusters out early.
+  private static let sealBytes = 8 << 20
+
+  /// Lets go of the open cluster.
+  ///
+  /// One that inserts have filled can be written out now.
+  private func closeOpenCluster() {
+    if openNumber < 0 { return }
+    flush()
+    if isAppending, !openReference.isNone, nextKey >> Cluster.slotBits > openNumber {
+      rememberLengths()
+      let sealed =
+        editor.provisionalBytes > Self.sealBytes ? editor.seal(openReference) : openReference
+      if sealed != openReference { replaceOpenCluster(by: sealed) }
+    }
+    isAppending = false
+    openNumber = -1
+    openReference = .none
+  }
+
+  /// Ends the editing; the tree's blocks are complete.
+  package func finish() {
+    isAppending = false
+    closeOpenCluster()
+  }
+
+  private func replaceOpenCluster(by reference: BlockReference) {
+    if depth == 0 {
+      root = reference
+      return
+    }
+    var branch = root
+    for level in stride(from: depth, to: 1, by: -1) {
+      let index = (openNumber >> ((level - 1) * ClusterTree.branchBits)) & (ClusterTree.fanOut - 1)
+      branch = BlockHeader.reference(editor.pointer(branch), index)
+    }
+    BlockHeader.setReference(
+      editor.pointer(branch), openNumber & (ClusterTree.fanOut - 1), reference)
+  }
+
+  /// Frees the open cluster, whose last object is going, and the branches that it leaves empty.
+  private func removeOpenCluster() {
+    flush()
+    editor.freeTree(openReference)
+    openReference = .none
+    if depth == 0 {
+      root = .none
+    } else if removeChild(root, level: depth) {
+      editor.free(root)
+      root = .none
+      depth = 0
+    }
+    openNumber = -1
+  }
+
+  /// - Returns: true if the branch has no child left.
+  private func removeChild(_ reference: BlockReference, level: Int) -> Bool {
+    let shift = (level - 1) * ClusterTree.branchBits
+    let index = (openNumber >> shift) & (ClusterTree.fanOut - 1)
+    if level > 1 {
+      let child = BlockHeader.reference(editor.pointer(reference), index)
+      if !removeChild(child, level: level - 1) { return false }
+      editor.free(child)
+    }
+    let block = editor.pointer(reference)
+    BlockHeader.setReference(block, index, .none)
+    let count = BlockHeader.count(block)
+    var newCount = count
+    while newCount > 0, BlockHeader.reference(block, newCount - 1).isNone { newCount -= 1 }
+    if newCount == 0 { return true }
+    if newCount < count {
+      let counts = block + BlockHeader.length + count * 8
+      memmove(block + BlockHeader.length + newCount * 8, counts, newCount * 4)
+      BlockHeader.setCount(block, newCount)
+      editor.resize(reference, payloadBytes: newCount * 12)
+    }
+    return false
+  }
+
+  // MARK: - Branches
+
+  private func makeBranch(level: Int) -> BlockReference {
+    editor.allocate(kind: .branch, width: UInt8(level), count: 0, payloadBytes: 0)
+  }
+
+  private func setChild(
+    _ branch: BlockReference, _ index: Int, _ child: BlockReference, objects: Int
+  ) {
+    let oldCount = BlockHeader.count(editor.pointer(branch))
+    if index >= oldCount {
+      let count = index + 1
+      editor.resize(branch, payloadBytes: count * 12)
+      let block = editor.pointer(branch)
+      let start = block + BlockHeader.length
+      memmove(start + count * 8, start + oldCount * 8, oldCount * 4)
+      memset(start + count * 8 + oldCount * 4, 0, (count - oldCount) * 4)
+      memset(start + oldCount * 8, 0, (count - oldCount) * 8)
+      BlockHeader.setCount(block, count)
+    }
+    let block = editor.pointer(branch)
+    BlockHeader.setReference(block, index, child)
+    block.store(
+      UInt32(objects), at: BlockHeader.length + BlockHeader.count(block) * 8 + index * 4)
+  }
+}

@@ -1,0 +1,118 @@
+// The schema as a part of a version: it comes back as it was declared, however large, and a change
+// of it leaves older versions alone.
+import ObjectStore
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct SchemaTests {
+  static func table(_ name: String, columns: Int) -> TableSchema {
+    TableSchema(
+      name: name,
+      columns: (0..<columns).map {
+        ColumnSchema(
+          name: "\(name) column \($0) äöü", type: $0 % 2 == 0 ? .int : .string,
+          isOptional: $0 % 3 == 0, isIndexed: $0 % 5 == 0)
+      },
+      primaryKey: columns > 1 ? "\(name) column 1 äöü" : nil, isEmbedded: columns == 3)
+  }
+
+  @Test(arguments: [1, 10, 600])
+  func schemasComeBack(tables: Int) throws {
+    let editor = BlockEditor.inMemory()
+    let group = GroupTransaction(editor, root: .none)
+    let declared = (0..<tables).map { Self.table("table\($0)", columns: $0 % 7) }
+    for table in declared { group.createTable(table) }
+    group.setSchemaVersion(17)
+    let root = group.finish()
+    let stored = StoredSchema.load(editor.reader, root: root)
+    #expect(stored.schemaVersion == 17)
+    #expect(stored.tables.map(\.schema) == declared)
+    #expect(stored.tables.map(\.index) == Array(0..<tables))
+    #expect(Set(stored.tables.map(\.tableKey)).count == tables)
+    #expect(stored.table(named: "table0")?.schema == declared[0])
+    #expect(stored.table(named: "none") == nil)
+  }
+
+  @Test func aTransactionWithoutChangesKeepsTheRoot() throws {
+    let folder = TemporaryFolder()
+    let store = try Store.open(
+      StoreOptions(path: folder.path + "/schema.realm", durability: .memory))
+    let first = try store.beginWrite()
+    let group = GroupTransaction(first.editor, root: first.root)
+    group.createTable(Self.table("a", columns: 2))
+    group.createTable(Self.table("b", columns: 1))
+    _ = group.insert(group.schema.tables[1])
+    first.root = group.finish()
+    let snapshot = try first.commit()
+    let second = try store.beginWrite()
+    let unchanged = GroupTransaction(second.editor, root: second.root)
+    let table = unchanged.schema.tables[1]
+    #expect(!unchanged.delete(table, ObjectKey(rawValue: 7)))
+    #expect(unchanged.reader(table).count == 1)
+    #expect(unchanged.finish() == snapshot.root)
+    second.cancel()
+  }
+
+  /// A second object layer on the same transaction, as a migration may make one.
+  @Test func aTransactionMayBeContinued() {
+    let editor = BlockEditor.inMemory()
+    let first = GroupTransaction(editor, root: .none)
+    first.createTable(Self.table("a", columns: 1))
+    let table = first.schema.tables[0]
+    let keys = (0..<600).map { _ in first.insert(table) }
+    let second = GroupTransaction(editor, root: first.finish())
+    second.setInteger(table, keys[3], 0, 5)
+    for key in keys[10..<20] { #expect(second.delete(table, key)) }
+    let third = GroupTransaction(editor, root: second.finish())
+    #expect(third.reader(table).count == 590)
+    #expect(third.reader(table).sum(0) == 5)
+    #expect(third.reader(table).checkInvariants(table) == [])
+    #expect(third.insert(table) == ObjectKey(rawValue: 600))
+  }
+
+  @Test func aNewColumnCostsNothing() throws {
+    let folder = TemporaryFolder()
+    let store = try Store.open(
+      StoreOptions(path: folder.path + "/column.realm", durability: .memory))
+    let first = try store.beginWrite()
+    let group = GroupTransaction(first.editor, root: first.root)
+    group.createTable(Self.table("a", columns: 1))
+    let table = group.schema.tables[0]
+    let keys = (0..<10_000).map { _ in group.insert(table) }
+    for key in keys { group.setInteger(table, key, 0, key.rawValue) }
+    first.root = group.finish()
+    let old = try first.commit()
+    let second = try store.beginWrite()
+    let change = GroupTransaction(second.editor, root: second.root)
+    let widened = change.addColumn(
+      change.schema.tables[0],
+      ColumnSchema(name: "new", type: .string, isOptional: false, isIndexed: false))
+    #expect(second.editor.provisionalBytes == 0)
+    let text = [UInt8]("text".utf8)
+    text.withUnsafeBytes { change.setBytes(widened, keys[300], 1, $0) }
+    second.root = change.finish()
+    #expect(second.editor.provisionalBytes < 8_000)
+    let new = try second.commit()
+    let stored = StoredSchema.load(new.reader, root: new.root).tables[0]
+    let reader = TableReader(reader: new.reader, root: new.root, table: stored)
+    #expect(stored.schema.columns.count == 2)
+    let lengths = [299, 300, 301].map { position in
+      reader.withBytes(reader.locate(keys[position])!, 1) { $0?.count }
+    }
+    #expect(lengths == [0, 4, 0])
+    let oldSchema = StoredSchema.load(old.reader, root: old.root)
+    #expect(oldSchema.tables[0].schema.columns.count == 1)
+    #expect(StoredSchema.load(old.reader, root: old.root, reusing: oldSchema) === oldSchema)
+    let newSchema = StoredSchema.load(new.reader, root: new.root, reusing: oldSchema)
+    #expect(newSchema.tables[0].schema.columns.count == 2)
+    // A version with other objects and the same schema.
+    let third = try store.beginWrite()
+    let deleting = GroupTransaction(third.editor, root: third.root, schema: newSchema)
+    #expect(deleting.delete(newSchema.tables[0], keys[0]))
+    third.root = deleting.finish()
+    let last = try third.commit()
+    #expect(StoredSchema.load(last.reader, root: last.root, reusing: newSchema) === newSchema)
+    #expect(reader.checkInvariants(stored) == [])
+  }
+}

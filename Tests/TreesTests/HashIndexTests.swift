@@ -1,0 +1,97 @@
+// The hash index against a dictionary from keys to hashes: good hashes, bad ones and equal ones.
+import Platform
+import Storage
+import TestSupport
+import Testing
+import Trees
+
+@Suite struct HashIndexTests {
+  static func hashesOf(_ model: [Int64: UInt64]) -> HashIndexEditor.HashesOf {
+    { keys, hashes in
+      for (position, key) in keys.enumerated() { hashes[position] = model[key]! }
+    }
+  }
+
+  static func expectEqual(_ editor: HashIndexEditor, _ model: [Int64: UInt64]) {
+    let index = editor.index
+    let (findings, entries) = index.checkInvariants(name: "index") { model[$0] }
+    #expect(findings == [])
+    #expect(entries == model.count)
+    #expect(editor.count == model.count)
+    for (key, hash) in model { #expect(index.find(hash) { $0 == key } == key) }
+    #expect(index.find(0x1234_5678_9abc_def0) { _ in true } == nil || !model.isEmpty)
+  }
+
+  /// Kinds of hashes: spread, few different ones, all equal, equal low bits, equal high bits.
+  static func hash(_ kind: Int, _ key: Int64, _ random: inout RandomGenerator) -> UInt64 {
+    switch kind {
+    case 0: IndexHash.integer(key)
+    case 1: random.next()
+    case 2: UInt64.random(in: 0..<5, using: &random) << 50
+    case 3: 42
+    case 4: random.next() << 20
+    default: random.next() >> 20
+    }
+  }
+
+  @Test(arguments: 0..<6, [0, 1 << 24 - 700, 1 << 32 - 700] as [Int64])
+  func randomChangesEqualADictionary(kind: Int, firstKey: Int64) async {
+    await withSeeds(1) { random in
+      let editor = BlockEditor.inMemory()
+      let index = HashIndexEditor(editor, root: .none, bucketCount: 1, count: 0)
+      var model: [Int64: UInt64] = [:]
+      var keys: [Int64] = []
+      var nextKey = firstKey
+      for phase in 0..<6 {
+        let grows = phase % 2 == 0
+        for _ in 0..<(kind == 3 ? 1500 : 2500) {
+          if keys.isEmpty || random.oneIn(grows ? 4 : 2) != grows {
+            let hash = Self.hash(kind, nextKey, &random)
+            model[nextKey] = hash
+            index.insert(hash, nextKey, hashesOf: Self.hashesOf(model))
+            keys.append(nextKey)
+            nextKey += Int64.random(in: 1...3, using: &random)
+          } else {
+            let position = Int.random(in: 0..<keys.count, using: &random)
+            let key = keys[position]
+            keys.swapAt(position, keys.count - 1)
+            keys.removeLast()
+            #expect(index.remove(model[key]!, key))
+            #expect(!index.remove(model[key]!, key))
+            model[key] = nil
+          }
+        }
+        Self.expectEqual(index, model)
+      }
+      for key in keys {
+        #expect(index.remove(model[key]!, key))
+        model[key] = nil
+      }
+      Self.expectEqual(index, model)
+      index.removeAll()
+      #expect(editor.provisionalBytes == 0)
+    }
+  }
+
+  @Test func bucketsStayShort() {
+    let editor = BlockEditor.inMemory()
+    let index = HashIndexEditor(editor, root: .none, bucketCount: 1, count: 0)
+    let count: Int64 = 30_000
+    for key in 0..<count {
+      index.insert(IndexHash.integer(key), key) { keys, hashes in
+        for (position, key) in keys.enumerated() { hashes[position] = IndexHash.integer(key) }
+      }
+    }
+    #expect(index.bucketCount >= Int(count) / HashIndexEditor.splitLoad)
+    #expect(Double(editor.provisionalBytes) / Double(count) < 5.5)
+    var candidates = 0
+    for key in 0..<count {
+      #expect(
+        index.index.find(IndexHash.integer(key)) {
+          candidates += 1
+          return $0 == key
+        } == key)
+    }
+    #expect(Double(candidates) / Double(count) < 1.25)
+  }
+}
