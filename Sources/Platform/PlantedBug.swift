@@ -7,8 +7,8 @@
 
   /// One way in which the engine can be broken.
   package enum PlantedBug: String, CaseIterable, Sendable {
-    /// Blocks are reused although a pin still sees them. Breaks I1.
-    case reuseUnderPin = "reuse-under-pin"
+    /// Leaves are changed where they are, although pins still see them. Breaks I1.
+    case changeUnderPin = "change-under-pin"
     /// Now and then one change of a transaction is dropped. Breaks I2.
     case dropChange = "drop-change"
     /// Now and then a reader is given the version before the newest. Breaks I3.
@@ -21,7 +21,7 @@
     /// The invariant that it breaks.
     package var invariant: String {
       switch self {
-      case .reuseUnderPin: return "I1"
+      case .changeUnderPin: return "I1"
       case .dropChange: return "I2"
       case .staleSnapshot: return "I3"
       case .publishLate: return "I4"

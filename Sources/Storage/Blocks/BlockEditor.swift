@@ -20,6 +20,10 @@ package final class BlockEditor {
   @usableFromInline package let reader: BlockReader
   /// Blocks of older versions that were replaced or freed.
   package private(set) var dead: [DeadBlock] = []
+  #if PLANTED_BUGS
+    /// Leaves with their copies, for the planted bug that changes them in place.
+    var replaced: [(old: BlockReference, copy: BlockReference, length: Int)] = []
+  #endif
   /// Bytes of live provisional blocks.
   package private(set) var provisionalBytes = 0
   /// Called by `seal`; places the tree under a reference in the file.
@@ -71,7 +75,11 @@ package final class BlockEditor {
     provisionalBytes += length
     let birth = BlockHeader.birth(source)
     giveUp(reference, source, length)
-    return arena.add(block, capacity: length, previousBirth: birth)
+    let copy = arena.add(block, capacity: length, previousBirth: birth)
+    #if PLANTED_BUGS
+      if !BlockHeader.kind(source).isNode { replaced.append((reference, copy, length)) }
+    #endif
+    return copy
   }
 
   /// Bytes of a provisional block, header first.

@@ -140,6 +140,9 @@ extension Store {
           hash: CommitRecord.hash(bytes, at: filling.offset)))
     }
     let length = writer!.usefulLength
+    #if PLANTED_BUGS
+      if PlantedBug.changeUnderPin.isActive { try changeInPlace(transaction) }
+    #endif
     let vouched = group.carried + group.own
     var record = CommitRecord(
       version: version, root: root, durableVersion: group.durableBefore,
@@ -184,6 +187,18 @@ extension Store {
     if durability == .memory { pipeline.publishWithoutSync { publish($0) } }
     return committed
   }
+
+  #if PLANTED_BUGS
+    private func changeInPlace(_ transaction: WriteTransaction) throws(StorageError) {
+      let editor = transaction.editor
+      for (old, copy, length) in editor.replaced where !editor.arena.isRemoved(copy) {
+        let block = editor.pointer(copy)
+        guard BlockHeader.blockLength(block) == length else { continue }
+        try writeBytes(
+          UnsafeRawBufferPointer(start: block, count: length), at: old.rawValue)
+      }
+    }
+  #endif
 
   func writeBytes(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
     do throws(SystemError) {

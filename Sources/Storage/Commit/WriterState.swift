@@ -89,10 +89,6 @@ struct WriterState {
       let block = entry.block
       let run = Run(offset: block.reference.rawValue, length: UInt64(block.length))
       #if PLANTED_BUGS
-        if PlantedBug.reuseUnderPin.isActive {
-          release(run)
-          continue
-        }
         if PlantedBug.leakBlock.strikes(everyCalls: 100) { continue }
       #endif
       let isSeen = dead.insert(run: run, birth: block.birth, death: entry.death)
