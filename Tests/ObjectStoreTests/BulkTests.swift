@@ -24,11 +24,11 @@ import Testing
         payload.withUnsafeBytes { group.setBytes(table, key, 4, $0) }
         group.setInteger(table, key, 2, id % 100)
         model[id] = TableModelTests.Row(integers: [id, 0, id % 100, nil], strings: [payload, nil])
-        if random.oneIn(50) { TableModelTests.change(group, &model, &random) }
+        if random.oneIn(500) { TableModelTests.change(group, &model, &random) }
       }
       #expect(transaction.editor.provisionalBytes < 14 << 20)
       #expect(group.reader(table).checkInvariants(table) == [])
-      for _ in 0..<200 { TableModelTests.change(group, &model, &random) }
+      for _ in 0..<40 { TableModelTests.change(group, &model, &random) }
       transaction.root = group.finish()
       let snapshot = try transaction.commit()
       let stored = StoredSchema.load(snapshot.reader, root: snapshot.root).tables[0]
