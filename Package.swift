@@ -61,8 +61,12 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PlatformTests", dependencies: ["Platform", "TestSupport"], swiftSettings: strict),
+    .executableTarget(
+      name: "CommittingProcess", dependencies: ["Storage"], path: "Tests/CommittingProcess",
+      swiftSettings: strict),
     .testTarget(
-      name: "StorageTests", dependencies: ["Storage", "Platform", "TestSupport"],
+      name: "StorageTests",
+      dependencies: ["Storage", "Platform", "TestSupport", "CommittingProcess"],
       swiftSettings: strict),
     .testTarget(
       name: "TreesTests", dependencies: ["Trees", "Storage", "Platform", "TestSupport"],
@@ -70,7 +74,7 @@ let package = Package(
     .testTarget(
       name: "ObjectStoreTests",
       dependencies: ["ObjectStore", "Trees", "Storage", "Platform", "TestSupport"],
-      swiftSettings: strict),
+      exclude: ["Golden"], swiftSettings: strict),
     .testTarget(
       name: "RealmSwiftTests",
       dependencies: ["RealmSwift", "ObjectStore", "Storage", "Platform", "TestSupport"],

@@ -1,0 +1,90 @@
+// A small file of every format version is kept: whatever changes, these must open with their content.
+// A new format's file is written by REALM_WRITE_GOLDEN=1 swift test --filter GoldenFileTests.
+import Foundation
+import ObjectStore
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct GoldenFileTests {
+  static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("Golden/format-1.realm")
+  static let count = 300
+  static let schema = TableSchema(
+    name: "Golden",
+    columns: [
+      ColumnSchema(name: "id", type: .int, isOptional: false, isIndexed: false),
+      ColumnSchema(name: "flag", type: .bool, isOptional: false, isIndexed: false),
+      ColumnSchema(name: "maybe", type: .int, isOptional: true, isIndexed: false),
+      ColumnSchema(name: "score", type: .double, isOptional: false, isIndexed: false),
+      ColumnSchema(name: "name", type: .string, isOptional: false, isIndexed: false),
+      ColumnSchema(name: "note", type: .data, isOptional: true, isIndexed: false),
+    ], primaryKey: "id", isEmbedded: false)
+
+  static func note(_ id: Int) -> [UInt8]? {
+    switch id % 50 {
+    case 0: return nil
+    case 1: return [UInt8](repeating: UInt8(id & 255), count: 3000)
+    default: return [UInt8](repeating: UInt8(id & 255), count: id % 9)
+    }
+  }
+
+  static func write(to path: String) throws {
+    let store = try Store.open(StoreOptions(path: path))
+    for pass in 0..<2 {
+      let transaction = try store.beginWrite()
+      let group = GroupTransaction(transaction.editor, root: transaction.root)
+      if pass == 0 { group.createTable(schema) }
+      let table = group.schema.tables[0]
+      for id in 0..<count {
+        let key = group.insert(table, primaryKeyInteger: Int64(id) * 7).key
+        group.setInteger(table, key, 1, Int64(id & 1))
+        group.setInteger(table, key, 2, id % 3 == 0 ? nil : Int64(id) - 150)
+        group.setInteger(table, key, 3, Int64(bitPattern: (Double(id) / 4).bitPattern))
+        Array("name \(id)".utf8).withUnsafeBytes { group.setBytes(table, key, 4, $0) }
+        if let note = note(id) {
+          note.withUnsafeBytes { group.setBytes(table, key, 5, $0) }
+        } else {
+          group.setBytes(table, key, 5, nil)
+        }
+      }
+      // The second pass writes the same again, so that there are dead blocks and space deltas.
+      transaction.root = group.finish()
+      _ = try transaction.commit()
+    }
+  }
+
+  @Test func fileOfFormat1Opens() throws {
+    let folder = TemporaryFolder()
+    if ProcessInfo.processInfo.environment["REALM_WRITE_GOLDEN"] != nil {
+      let path = folder.path + "/golden.realm"
+      try Self.write(to: path)
+      let data = try Data(contentsOf: URL(fileURLWithPath: path))
+      try data.write(to: Self.golden)
+    }
+    let path = folder.path + "/copy.realm"
+    try FileManager.default.copyItem(atPath: Self.golden.path, toPath: path)
+    let store = try Store.open(StoreOptions(path: path))
+    let snapshot = try store.pinNewest()
+    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    #expect(schema.tables.map(\.schema) == [Self.schema])
+    let table = schema.tables[0]
+    let reader = TableReader(reader: snapshot.reader, root: snapshot.root, table: table)
+    #expect(reader.count == Self.count)
+    #expect(reader.checkInvariants(table) == [])
+    for id in 0..<Self.count {
+      let key = try #require(reader.find(integer: Int64(id) * 7))
+      let location = try #require(reader.locate(key))
+      #expect(reader.integer(location, 1) == Int64(id & 1))
+      #expect(reader.isNull(location, 2) == (id % 3 == 0))
+      if id % 3 != 0 { #expect(reader.integer(location, 2) == Int64(id) - 150) }
+      let score = Double(bitPattern: UInt64(bitPattern: reader.integer(location, 3)))
+      #expect(score == Double(id) / 4)
+      let name = reader.withBytes(location, 4) { String(decoding: $0!, as: UTF8.self) }
+      #expect(name == "name \(id)")
+      #expect(reader.withBytes(location, 5) { $0.map { [UInt8]($0) } } == Self.note(id))
+    }
+    #expect(try store.checkInvariants().findings == [])
+    withExtendedLifetime(store) {}
+  }
+}
