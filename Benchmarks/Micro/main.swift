@@ -1,6 +1,6 @@
 // A short release benchmark of the engine through the public API, next to the raw limits of the same
 // run. Prints one row a figure as CSV: name, unit, median, min, max, repetitions. `--quick` uses fewer
-// objects and repetitions; `--csv FILE` also writes the rows to a file.
+// objects and repetitions; `--growth` runs only the rows on growth under pins; `--csv FILE` also writes the rows to a file.
 import Foundation
 import Platform
 import RealmSwift
@@ -24,10 +24,12 @@ try FileManager.default.createDirectory(at: folder, withIntermediateDirectories:
 defer { try? FileManager.default.removeItem(at: folder) }
 
 var report = Report()
-try rawLimits(&report)
-try snapshotSpike(&report)
-try recordSpike(&report)
-try processPinSpike(&report)
-try objectRows(&report)
+if !CommandLine.arguments.contains("--growth") {
+  try rawLimits(&report)
+  try snapshotSpike(&report)
+  try recordSpike(&report)
+  try processPinSpike(&report)
+  try objectRows(&report)
+}
 try growthRows(&report)
 try report.finish()

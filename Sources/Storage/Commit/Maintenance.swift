@@ -35,8 +35,9 @@ final class MaintenanceState: Sendable {
 }
 
 extension Store {
-  /// Bytes moved by one idle transaction.
-  private static let idleBudget = 1 << 20
+  /// Bytes moved by one idle transaction: much, because readers that stay behind pin what it replaces and
+  /// end the moving.
+  private static let idleBudget = 8 << 20
 
   /// Called after each commit; starts the thread when there is something to tidy.
   func noteCommitForMaintenance(isNeeded: Bool) {
