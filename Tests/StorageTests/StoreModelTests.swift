@@ -118,4 +118,26 @@ import Testing
       withExtendedLifetime(pin) {}
     }
   }
+
+  /// Idle work leaves real zeros behind the data, ready for the next growth, and does so once.
+  @Test func idleWorkZeroesAhead() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/zeros.realm"
+    let store = try Store.open(StoreOptions(path: path))
+    let transaction = try store.beginWrite()
+    for slot in 0..<200 {
+      transaction.root = SlotTree.set(
+        transaction.editor, transaction.root, slot: slot, [UInt8](repeating: 9, count: 2000))
+    }
+    _ = try transaction.commit()
+    try store.runMaintenance()
+    let first = try store.statistics()
+    #expect(first.freeBytes >= 64 << 10)
+    let file = try LinuxFileSystem().open(path, [])
+    let tail = try file.read(4096, at: first.fileBytes - 4096)
+    #expect(tail == [UInt8](repeating: 0, count: 4096))
+    try store.runMaintenance()
+    #expect(try store.statistics().fileBytes == first.fileBytes)
+    #expect(try store.checkInvariants().findings == [])
+  }
 }

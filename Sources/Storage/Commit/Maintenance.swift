@@ -76,7 +76,7 @@ extension Store {
         continue
       }
       // An error here is not lost: the next commit meets it again and throws it.
-      try? store()?.tidy()
+      try? store()?.tidy(givesWay: true)
       maintenance.state.withLock { $0.isWorking = false }
       maintenance.state.notifyAll()
       let isDone = maintenance.state.withLock { state in
@@ -93,22 +93,24 @@ extension Store {
   /// - Throws: errors of the disk, as a commit does.
   package func runMaintenance() throws(StorageError) {
     guard !isReadOnly else { throw .readOnly(path: path) }
-    try tidy()
+    try tidy(givesWay: false)
   }
 
-  /// Frees, moves and cuts until nothing more is gained, giving way to writers between steps.
-  private func tidy() throws(StorageError) {
+  /// Frees, moves and cuts until nothing more is gained.
+  ///
+  /// - Parameter givesWay: ends early when a writer waits or the store is to be closed.
+  private func tidy(givesWay: Bool) throws(StorageError) {
     // Bytes that may still be moved: twice what lies too high is more than a pass can need.
     var allowance: Int?
     var journalRewrites = 0
     while true {
-      if queue.hasWaiters || maintenance.shouldGiveWay { return }
+      if givesWay, queue.hasWaiters || maintenance.shouldGiveWay { return }
       // Beginning a transaction cuts what the last one has made free.
       let transaction = try beginWrite()
       do throws(StorageError) {
         let durable = try updatePins()
         while reclaim(durable: durable) {
-          if queue.hasWaiters { break }
+          if givesWay, queue.hasWaiters { break }
         }
       } catch {
         transaction.cancel()
@@ -125,7 +127,7 @@ extension Store {
       let movesJournal = isJournalTooHigh && journalRewrites < 2
       if movesJournal { journalRewrites += 1 }
       let canCut = writer!.usefulLength < writer!.fileLength
-      if moved == 0, !movesJournal, !canCut {
+      if moved == 0, !movesJournal, !canCut, !zeroesAhead() {
         writer!.isIdle = false
         writer!.moveCursor = []
         transaction.cancel()
@@ -133,5 +135,32 @@ extension Store {
       }
       _ = try transaction.commit()
     }
+  }
+
+  /// Makes the next growth ready: real zeros behind the end of the data, so that a durable commit that
+  /// needs fresh space overwrites bytes that exist, which syncs much faster than appending.
+  ///
+  /// - Returns: whether the file is longer now; a commit has to record that.
+  private func zeroesAhead() -> Bool {
+    let old = writer!.fileLength
+    let step = writer!.growthStep
+    guard durability == .full, writer!.shrinkThreshold == nil,
+      (writer!.free.tailRun(end: old)?.length ?? 0) < step,
+      !writer!.isTooLong(with: step)
+    else { return false }
+    let zeros = [UInt8](repeating: 0, count: Int(step))
+    var failure: SystemError?
+    zeros.withUnsafeBytes { bytes in
+      do throws(SystemError) { try file.write(bytes, at: old) } catch { failure = error }
+    }
+    // A full disk is no failure of idle work: the file stays as long as it was meant to be.
+    if failure != nil {
+      try? file.setLength(old)
+      return false
+    }
+    writer!.free.free(Run(offset: old, length: step))
+    writer!.fileLength = old + step
+    mapping.noteFileLength(old + step)
+    return true
   }
 }

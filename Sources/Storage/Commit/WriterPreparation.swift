@@ -143,8 +143,11 @@ extension WriterState {
   }
 
   /// More free space than is useful.
-  var isTooLong: Bool {
-    Double(fileLength) > 1.08 * Double(visibleBytes) + 2 * Double(Self.slackBytes)
+  var isTooLong: Bool { isTooLong(with: 0) }
+
+  /// Whether there would be, if the file were longer by `growth`.
+  func isTooLong(with growth: UInt64) -> Bool {
+    Double(fileLength + growth) > 1.08 * Double(visibleBytes) + 2 * Double(Self.slackBytes)
   }
 
   /// Sets or clears the threshold above which blocks are moved; both ways, or a file that was long
