@@ -98,7 +98,6 @@ final class CrashHistory: Sendable {
   @discardableResult
   func check(_ image: SimulatedDisk, cut: Int, _ note: @autoclosure () -> String) throws -> Version?
   {
-    print("POINT1")
     let entries = entries
     let oldest = entries.last { ($0.acknowledged ?? .max) <= cut }
     let newest = entries.last { $0.begun <= cut }
@@ -143,7 +142,6 @@ final class CrashHistory: Sendable {
     let expected = SlotTree.content(newest.reader, newest.root)
     #expect(expected[777] == [7, 7, 7], "\(note)")
     let second = Int.random(in: start...count, using: &random)
-    print("POINT2")
     let again = image.crashImage(cutAfterOperation: second, random: &random)
     let text = "\(note); second cut after \(second) of \(count), recovered at \(recovered)"
     let other: Store
