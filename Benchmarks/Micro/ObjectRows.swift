@@ -26,6 +26,11 @@ func configuration(_ name: String, _ durability: Realm.Durability)
 }
 
 func objectRows(_ report: inout Report) throws {
+  let names = [
+    "bulk-insert", "bytes-per-object", "lookup", "read-held", "iterate", "freeze", "refresh",
+    "commit-durable",
+  ]
+  guard names.contains(where: { report.wants($0) }) else { return }
   let clock = MonotonicClock()
   let settings = configuration("objects.realm", .full)
   var random = RandomGenerator(seed: 3)

@@ -114,8 +114,7 @@ extension Realm {
   ///
   /// Stops when the class has no primary key, or the key cannot be one of it.
   /// - Complexity: O(1).
-  // Inlined into the caller, where the key's type is known and the casts cost nothing.
-  @inlinable
+  @inlinable  // Into the caller, where the key's type is known and the casts cost nothing.
   public func object<Element: Object, KeyType>(
     ofType type: Element.Type, forPrimaryKey key: KeyType
   )
