@@ -44,8 +44,11 @@ extension Store {
     return min(head, foreignPinState.head.version, foreignPinState.everythingSince ?? head)
   }
 
-  /// Continues from the newest record in the file, durable or not: its blocks were all written before
-  /// the lock was free.
+  /// Continues from the newest record in the file: its blocks were all written before the lock was free.
+  ///
+  /// Where it is not known to be durable it is made so first. Its process may be in the middle of a sync,
+  /// about to write to the same group, or dead; whatever homes its groups are in, none of them is needed
+  /// once this version is durable.
   private func takeOver() throws(StorageError) {
     let search = RecordSearch(file: file, header: header)
     let records = try search.records()
@@ -75,10 +78,13 @@ extension Store {
       writer!.newest = CommittedVersion(
         snapshot: snapshot, home: newest.home, vouchesAfter: newest.record.durableVersion)
     }
-    if newest.record.version > durable, let vouched = try search.vouched(newest.record) {
-      pipeline.carry(
-        newest.record.version, vouched, durableBefore: newest.record.durableVersion)
+    if newest.record.version > durable {
+      if durability == .full { try synchronizeOrLatch() }
+      // A sync of the other process may have failed meanwhile, and taken the pages along.
+      try throwIfSyncFailed()
+      publish(writer!.newest)
     }
+    pipeline.adopt(writer!.newest)
     try loadSpace(newest)
     lockFile.publishCommitted(version: newest.record.version, home: newest.home)
   }
