@@ -128,10 +128,18 @@ final class CrashHistory: Sendable {
     }
   }
 
-  /// Crashes of every kind at random operations of the history.
+  /// Crashes of every kind at random operations of the history, half of them just before a sync, when
+  /// there is most to lose.
   func checkCuts(_ points: Int, _ random: inout RandomGenerator) throws {
-    let count = disk.operationCount
-    let cuts = (0..<max(1, points)).map { _ in Int.random(in: 0...count, using: &random) }
+    let operations = disk.operations
+    let count = operations.count
+    let syncs = operations.indices.filter {
+      if case .synchronize = operations[$0].kind { true } else { false }
+    }
+    let cuts = (0..<max(1, points)).map { point in
+      let sync = point % 2 == 0 ? syncs.randomElement(using: &random) : nil
+      return sync ?? Int.random(in: 0...count, using: &random)
+    }
     for cut in cuts.sorted() {
       let kind = PowerCut.allCases.randomElement(using: &random)!
       let image = disk.crashImage(cutAfterOperation: cut, kind, random: &random)

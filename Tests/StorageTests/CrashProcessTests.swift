@@ -47,10 +47,11 @@ internal import Testing
     }
   }
 
-  /// Killed while groups are on their way to the disk, opened and read by another, then the power cut.
-  @Test(arguments: [61, 62] as [UInt64]) func killsDuringASync(first: UInt64) async {
+  /// Power cuts and kills while groups are on their way to the disk; what was killed is opened and read by
+  /// another, then the power goes.
+  @Test(arguments: [61, 62] as [UInt64]) func crashesDuringASync(first: UInt64) async {
     await withSeeds(first: first) { random in
-      let rounds = max(4, Self.points / 160)
+      let rounds = max(4, Self.points / 200)
       let history = CrashHistory()
       let store = try history.openFirst()
       for round in 0..<rounds {
@@ -71,6 +72,11 @@ internal import Testing
           let image = history.disk.killImage()
           try history.checkTwice(
             image, cut: image.operationCount, &random, "killed in sync \(round)")
+        }
+        let cut = history.disk.operationCount
+        for kind in PowerCut.allCases + [.picksWrites, .picksWrites, .picksSectors] {
+          let image = history.disk.crashImage(cutAfterOperation: cut, kind, random: &random)
+          try history.checkTwice(image, cut: cut, &random, "cut in sync \(round), \(kind)")
         }
         history.fileSystem.release(.synchronize)
         for thread in threads { thread.join() }
@@ -167,11 +173,13 @@ internal import Testing
       let history = CrashHistory()
       _ = try history.openFirst()
       let processes = try (1...2).map { try SimulatedProcess(history, number: $0) }
-      for step in 0..<80 {
+      var writer = processes[0]
+      for step in 0..<100 {
+        if random.oneIn(6) { writer = processes.randomElement(using: &random)! }
         let process = processes.randomElement(using: &random)!
-        let store = process.store!
+        let store = writer.store!
         switch Int.random(in: 0..<12, using: &random) {
-        case 0, 1: process.pins.append(try Pin(store, history))
+        case 0, 1: process.pins.append(try Pin(process.store!, history))
         case 2:
           if !process.pins.isEmpty {
             process.pins.remove(at: Int.random(in: 0..<process.pins.count, using: &random))

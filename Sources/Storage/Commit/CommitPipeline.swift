@@ -111,7 +111,8 @@ final class CommitPipeline: Sendable {
         let home = (0..<homeCount).first { !used.contains($0) }!
         var group = Group(home: home)
         group.durableBefore = state.durable?.version ?? Version(0)
-        if let syncing = state.syncing {
+        // Not what another process has made durable meanwhile: that may be reused.
+        if let syncing = state.syncing, syncing.last!.version > group.durableBefore {
           group.carried = syncing.own
         }
         state.open = group
