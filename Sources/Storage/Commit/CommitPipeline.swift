@@ -107,12 +107,16 @@ final class CommitPipeline: Sendable {
     try state.withLock { (state) throws(StorageError) -> Group in
       if let failure = state.failure { throw failure }
       if state.open == nil {
-        let used = [state.durable?.home, state.syncing?.home, foreignHome]
+        let durableHomes = [state.durable?.home, foreignHome]
+        let used =
+          [state.syncing?.home] + (PlantedBug.overwriteDurableHome.isActive ? [] : durableHomes)
         let home = (0..<homeCount).first { !used.contains($0) }!
         var group = Group(home: home)
         group.durableBefore = state.durable?.version ?? Version(0)
         // Not what another process has made durable meanwhile: that may be reused.
-        if let syncing = state.syncing, syncing.last!.version > group.durableBefore {
+        if let syncing = state.syncing, syncing.last!.version > group.durableBefore,
+          !PlantedBug.carriedLost.isActive
+        {
           group.carried = syncing.own
         }
         state.open = group
@@ -168,6 +172,7 @@ final class CommitPipeline: Sendable {
       case .lead:
         gather(isWriterQueued)
         guard let group = takeLead() else { continue }
+        if PlantedBug.publishBeforeSync.isActive { publish(group.last!) }
         do throws(StorageError) {
           try sync()
         } catch {

@@ -40,7 +40,7 @@ extension Store {
     guard let versions = try lockFile.foreignPins(since: &foreignPinState) else {
       return min(head, foreignPinState.everythingSince ?? head)
     }
-    writer!.updateForeignPins(versions)
+    if !PlantedBug.truncateUnderForeignPin.isActive { writer!.updateForeignPins(versions) }
     return min(head, foreignPinState.head.version, foreignPinState.everythingSince ?? head)
   }
 
@@ -126,10 +126,11 @@ extension Store {
     guard let tail = writer!.free.tailRun(end: writer!.fileLength), tail.offset <= cut.length
     else { return }
     // Nothing of any pinned, durable or open version lies in free space: readers never look there.
-    do throws(SystemError) { try file.setLength(cut.length) } catch { throw .system(error) }
-    writer!.free.removeAll(from: cut.length)
-    writer!.fileLength = cut.length
-    mapping.noteFileLength(cut.length)
+    let length = PlantedBug.truncateLiveBlock.isActive ? tail.offset & ~4095 : cut.length
+    do throws(SystemError) { try file.setLength(length) } catch { throw .system(error) }
+    writer!.free.removeAll(from: length)
+    writer!.fileLength = length
+    mapping.noteFileLength(length)
   }
 }
 
