@@ -28,6 +28,8 @@ package struct FileFault: Sendable {
   package var code: Int32
   /// Only files whose path ends so; nil means all.
   package var pathSuffix: String?
+  /// Only reads and writes that begin at one of these places; nil means all.
+  package var offsets: Set<UInt64>?
   /// How many of these calls succeed before it strikes.
   package var skip: Int
   /// How many calls fail then.
@@ -36,9 +38,10 @@ package struct FileFault: Sendable {
   package var writtenBytes: Int
 
   package init(
-    _ calls: Set<FileCall>, code: Int32, pathSuffix: String? = nil, skip: Int = 0,
-    times: Int = .max, writtenBytes: Int = 0
+    _ calls: Set<FileCall>, code: Int32, pathSuffix: String? = nil, offsets: Set<UInt64>? = nil,
+    skip: Int = 0, times: Int = .max, writtenBytes: Int = 0
   ) {
+    self.offsets = offsets
     self.calls = calls
     self.code = code
     self.pathSuffix = pathSuffix
@@ -65,7 +68,14 @@ package final class FaultFileSystem: FileSystem {
   private let base: any FileSystem
   private let state = Monitor(State())
 
-  package init(_ base: any FileSystem) { self.base = base }
+  /// Stands for one of several processes when it is not 0: the same file has another identity for each,
+  /// so that every one of them gets a store of its own.
+  let process: UInt64
+
+  package init(_ base: any FileSystem, process: UInt64 = 0) {
+    self.base = base
+    self.process = process
+  }
 
   // MARK: - Planning and looking
 
@@ -141,6 +151,7 @@ package final class FaultFileSystem: FileSystem {
         let fault = state.faults[index]
         guard fault.calls.contains(call), fault.times > 0 else { continue }
         if let suffix = fault.pathSuffix, !path.hasSuffix(suffix) { continue }
+        if let offsets = fault.offsets, !offsets.contains(offset) { continue }
         if fault.skip > 0 {
           state.faults[index].skip -= 1
         } else if struck == nil {
@@ -217,7 +228,8 @@ private final class FaultFile: File {
 
   func identity() throws(SystemError) -> FileIdentity {
     try system.pass(.identity, path)
-    return try base.identity()
+    let identity = try base.identity()
+    return FileIdentity(device: identity.device ^ system.process << 48, inode: identity.inode)
   }
 
   func length() throws(SystemError) -> UInt64 {

@@ -102,6 +102,11 @@ extension Store {
     BlockHeader.setChecksum(
       block,
       BlockHeader.expectedChecksum(block, length: length, at: reference, salt: header.salt))
+    #if PLANTED_BUGS
+      if PlantedBug.staleChecksum.strikes(everyCalls: 100) {
+        BlockHeader.setBirth(block, transaction.base.version)
+      }
+    #endif
     if reference.rawValue < UInt64(mapping.mapping.length) { mapping.markVerified(reference) }
   }
 
@@ -155,7 +160,7 @@ extension Store {
     if rest.offset > last.offset {
       transaction.taken.append(Run(offset: last.offset, length: rest.offset - last.offset))
     }
-    writer!.release(rest)
+    if !PlantedBug.freeSpaceLost.isActive { writer!.release(rest) }
   }
 
   /// Makes the file longer and its new end free.

@@ -63,6 +63,7 @@ extension Store {
       writer!.release(run)
       transaction.stream.run = nil
     }
+    if PlantedBug.rollbackSpaceLost.isActive { transaction.taken = [] }
     for run in transaction.taken { writer!.release(run) }
     transaction.taken = []
   }
@@ -113,6 +114,7 @@ extension Store {
     _ transaction: WriteTransaction, group original: CommitPipeline.Group
   ) throws(StorageError) -> CommittedVersion {
     var group = original
+    if PlantedBug.groupSplit.isActive { group.own = [] }
     let version = transaction.version
     let home = header.homes[group.home]
     var root = transaction.root
@@ -153,7 +155,7 @@ extension Store {
     var encoded = startsEarly ? nil : record.encoded(salt: header.salt, home: home)
     if encoded == nil {
       // Two phases: what was written becomes durable first, so the record need not prove it.
-      if durability == .full { try synchronizeOrLatch() }
+      if durability == .full, !PlantedBug.recordBeforeData.isActive { try synchronizeOrLatch() }
       group.own = []
       group.carried = []
       record.extents = []
@@ -216,7 +218,7 @@ extension Store {
     do throws(StorageError) {
       try writeAll(record, at: home)
     } catch {
-      guard !previous.isEmpty else { throw error }
+      guard !previous.isEmpty, !PlantedBug.tornRecordLeft.isActive else { throw error }
       do throws(StorageError) {
         try writeAll(previous, at: home)
       } catch let second {

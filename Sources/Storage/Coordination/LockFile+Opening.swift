@@ -112,7 +112,7 @@ extension LockTable {
   ) throws(StorageError) {
     let isFit = try findUnfitness(file) == nil
     let oldBoot = isFit ? value(HeaderWord.boot) : 0
-    if isFit, boot != 0, oldBoot == boot {
+    if isFit, boot != 0, oldBoot == boot || PlantedBug.staleBoot.isActive {
       // Head and failed sync stay. Everybody who held anything is dead.
       store(0, HeaderWord.live)
       store(0, HeaderWord.waiting)
@@ -156,6 +156,7 @@ extension LockTable {
       return "its format version is \(version), not \(LockLayout.formatVersion)"
     }
     guard value(HeaderWord.isInitialised) == 1 else { return "it is not initialised" }
+    if PlantedBug.foreignLockFile.isActive { return nil }
     guard value(HeaderWord.fileHigh) == file.0, value(HeaderWord.fileLow) == file.1 else {
       return "it belongs to another Realm file"
     }

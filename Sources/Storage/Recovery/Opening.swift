@@ -173,6 +173,7 @@ extension Store {
     defer { try? file.unlockByte(creationLockByte) }
     guard try isUnfinished(file) else { return try readHeader(file) }
     let header = try create(file, isDurable: true)
+    if PlantedBug.folderNotSynced.isActive { return header }
     try converting { () throws(SystemError) in
       try options.fileSystem.synchronizeFolder(parentFolder(of: options.path))
     }
@@ -223,7 +224,7 @@ extension Store {
     image.replaceSubrange(home..<home + bytes.count, with: bytes)
     do throws(SystemError) {
       try write(image, to: file, at: 0)
-      if isDurable { try file.synchronize() }
+      if isDurable, !PlantedBug.headerBeforeData.isActive { try file.synchronize() }
       for copy in FileHeader.copies { try write(header.encoded(), to: file, at: copy) }
       if isDurable { try file.synchronize() }
     } catch {
@@ -270,7 +271,7 @@ extension Store {
       let head = lockFile.head
       let isShared = lockFile.otherProcesses > 0
       let newest = try search.newestDurable(knownDurable: head.version, isShared: isShared)
-      if newest.needsSync, !isInMemory {
+      if newest.needsSync, !isInMemory, !PlantedBug.unsyncedShown.isActive {
         if lockFile.syncFailure != nil, !isReadOnly { try rewrite(newest.found) }
         try Store.converting { () throws(SystemError) in try file.synchronize() }
         if !isReadOnly { lockFile.clearSyncFailure() }
@@ -305,6 +306,7 @@ extension Store {
 
   /// Writes the newest record's extents again: after a failed sync the kernel may think them clean.
   private func rewrite(_ found: FoundRecord) throws(StorageError) {
+    if PlantedBug.failedSyncNotRewritten.isActive { return }
     var extents = found.record.extents
     extents.append(
       Extent(offset: header.homes[found.home], length: UInt64(CommitRecord.lengthMax)))
