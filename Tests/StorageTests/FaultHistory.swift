@@ -219,9 +219,7 @@ final class FaultHistory {
       return true
     // Zeros ahead and the mark of a clean close are a help, no more.
     case .close, .maintain: return true
-    // The second look whether the path still leads to the file: it is opened again.
-    case .open: return call.call == .open
-    case .commit, .pin, .unpin: return false
+    case .open, .commit, .pin, .unpin: return false
     }
   }
 

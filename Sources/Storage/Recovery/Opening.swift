@@ -126,17 +126,31 @@ extension Store {
       }
     }
     // Between opening the file and joining its lock file someone may have deleted both.
-    guard try isStill(file, identity, options) else { return nil }
+    guard try isStill(identity, options) else { return nil }
     header = try agreeOnDurability(header, file, options, lockFile, boot)
     return try makeStore(options, file, identity, header, lockFile)
   }
 
   /// Whether the path still leads to the file that was opened.
   private static func isStill(
-    _ file: any File, _ identity: FileIdentity, _ options: StoreOptions
+    _ identity: FileIdentity, _ options: StoreOptions
   ) throws(StorageError) -> Bool {
-    guard let again = try? options.fileSystem.open(options.path, []) else { return false }
-    return try converting { () throws(SystemError) in try again.identity() } == identity
+    try converting { () throws(SystemError) in
+      try leads(options.path, to: identity, options.fileSystem)
+    }
+  }
+
+  /// Whether a path leads to a file now.
+  static func leads(
+    _ path: String, to identity: FileIdentity, _ fileSystem: any FileSystem
+  ) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      return try fileSystem.open(path, []).identity() == identity
+    } catch {
+      // No other failure says that the file is gone: taken for that, it would be tried for ever.
+      if error.isMissing { return false }
+      throw error
+    }
   }
 
   static func readHeader(_ file: any File) throws(StorageError) -> FileHeader {
