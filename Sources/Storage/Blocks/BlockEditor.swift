@@ -64,10 +64,12 @@ package final class BlockEditor {
 
   /// The block as one that may be changed: itself when it is provisional, else a copy of it.
   ///
+  /// Stops with file, block and version when the block is damaged.
   /// The caller stores the returned reference in the parent.
   package func mutable(_ reference: BlockReference) -> BlockReference {
     if reference.isProvisional { return reference }
-    let source = reader.pointer(reference)
+    // Each time, not at the first touch only: the copy's fresh checksum would vouch for damage.
+    let source = reader.verifiedPointer(reference)
     let length = BlockHeader.blockLength(source)
     let block = arena.take(length)
     memcpy(block, source, length)
