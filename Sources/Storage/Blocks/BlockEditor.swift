@@ -70,12 +70,14 @@ package final class BlockEditor {
 
   /// The block as one that may be changed: itself when it is provisional, else a copy of it.
   ///
+  /// Stops with file, block and version when the block is damaged.
   /// The caller stores the returned reference in the parent.
   package func mutable(_ reference: BlockReference) -> BlockReference {
     if reference.isProvisional { return reference }
+    // Each time, not at the first touch only: the copy's fresh checksum would vouch for damage.
     let source =
       PlantedBug.launderedDamage.isActive
-      ? reader.base + Int(reference.rawValue) : reader.pointer(reference)
+      ? reader.base + Int(reference.rawValue) : reader.verifiedPointer(reference)
     let length = BlockHeader.blockLength(source)
     let block = arena.take(length)
     memcpy(block, source, length)

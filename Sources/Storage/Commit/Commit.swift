@@ -85,13 +85,13 @@ extension Store {
 
   /// One fdatasync.
   ///
-  /// A failure is final for every process: nobody can know what reached the disk.
+  /// A failure is final for every process: nobody can know what reached the disk. The kernel tells only
+  /// one caller of it, so syncs of this process come one after the other, and none counts after one that
+  /// has failed.
   func synchronizeOrLatch() throws(StorageError) {
-    do throws(SystemError) {
-      try file.synchronize()
-    } catch {
-      lockFile.markSyncFailed(error.code)
-      throw .system(error)
+    try syncing.withLock { (_) throws(StorageError) in
+      try throwIfSyncFailed()
+      do throws(SystemError) { try lockFile.synchronize(file) } catch { throw .system(error) }
     }
   }
 
