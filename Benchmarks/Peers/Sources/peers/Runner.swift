@@ -1,0 +1,44 @@
+// Runs benchmarks: contestants take turns within a repetition, in an order that rotates, and each has to
+// come to the same checksum.
+import Foundation
+
+struct Runner {
+  let options: Options
+
+  func run(_ benchmarks: (Fixtures) -> [Benchmark], into results: inout Results) throws {
+    let fixtures = Fixtures(options)
+    for benchmark in benchmarks(fixtures) {
+      let rows = benchmark.rows.filter { options.includes($0.name) }
+      guard !rows.isEmpty else { continue }
+      report(rows.map(\.name).joined(separator: ", "))
+      let measurements = try measure(benchmark)
+      results.add(rows, benchmark.contestants, objects: options.objects, measurements)
+    }
+    try fixtures.removeAll()
+  }
+
+  private func measure(_ benchmark: Benchmark) throws -> [[Contestant: Measurement]] {
+    let repetitions = options.repetitions ?? (options.isQuick ? 3 : 5)
+    var measurements: [[Contestant: Measurement]] = []
+    for repetition in -benchmark.warmUps..<repetitions {
+      let count = benchmark.contestants.count
+      let order = (0..<count).map { benchmark.contestants[($0 + repetition + count) % count] }
+      let measured = try benchmark.run(order, repetition + 1)
+      try compareChecksums(measured, benchmark)
+      if repetition >= 0 { measurements.append(measured) }
+    }
+    return measurements
+  }
+
+  private func compareChecksums(
+    _ measured: [Contestant: Measurement], _ benchmark: Benchmark
+  ) throws {
+    let checksums = Set(measured.values.compactMap(\.checksum))
+    guard checksums.count > 1 else { return }
+    let all = measured.map { "\($0.engine.rawValue) \(String(describing: $1.checksum))" }
+    throw PeerError("\(benchmark.rows[0].name): different checksums: \(all)")
+  }
+}
+
+/// Tells what is going on, without touching what goes to files or stdout.
+func report(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
