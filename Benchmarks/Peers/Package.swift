@@ -29,6 +29,8 @@ let package = Package(
       name: "peers",
       dependencies: [
         .product(name: "RealmSwift", package: "realm"),
+        // Only for the verb `inspect`, which tells how many bytes of a file are live.
+        .product(name: "Harness", package: "realm"),
         "CSQLite", "CLMDB", "CPeersShim",
         .target(name: "CAllocator", condition: .when(traits: ["Jemalloc"])),
       ], swiftSettings: strict),

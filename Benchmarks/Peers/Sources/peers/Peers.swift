@@ -2,18 +2,21 @@
 import CLMDB
 import CSQLite
 import Foundation
+import Glibc
 
 enum Peers {
   /// Runs and returns the exit code.
   static func run(_ arguments: [String]) -> Int32 {
+    if let code = Inspection.runIfAsked(arguments) { return code }
     guard var options = Options(arguments) else { return 64 }
     let folder = options.folder + "/peers-\(ProcessInfo.processInfo.processIdentifier)"
     options.folder = folder
+    raiseDescriptorLimit()
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(atPath: folder) }
       var results = Results()
-      try Runner(options: options).run(AllRows.benchmarks, into: &results)
+      let isGood = try Runner(options: options).run(AllRows.benchmarks, into: &results)
       let table = results.markdown(facts(arguments))
       if let csv = options.csv {
         try results.csv.write(toFile: csv, atomically: true, encoding: .utf8)
@@ -21,7 +24,7 @@ enum Peers {
         try table.write(toFile: path, atomically: true, encoding: .utf8)
       }
       print(table)
-      return 0
+      return isGood ? 0 : 1
     } catch {
       report("peers: \(error)")
       return 1

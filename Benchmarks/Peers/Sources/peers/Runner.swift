@@ -5,16 +5,31 @@ import Foundation
 struct Runner {
   let options: Options
 
-  func run(_ benchmarks: (Fixtures) -> [Benchmark], into results: inout Results) throws {
+  /// Runs the benchmarks whose rows were asked for; one that fails is told and left out.
+  ///
+  /// - Returns: whether all went well.
+  func run(_ benchmarks: (Fixtures) -> [Benchmark], into results: inout Results) throws -> Bool {
     let fixtures = Fixtures(options)
+    var isGood = true
     for benchmark in benchmarks(fixtures) {
       let rows = benchmark.rows.filter { options.includes($0.name) }
       guard !rows.isEmpty else { continue }
-      report(rows.map(\.name).joined(separator: ", "))
-      let measurements = try measure(benchmark)
-      results.add(rows, benchmark.contestants, objects: options.objects, measurements)
+      let names = rows.map(\.name).joined(separator: ", ")
+      let start = now()
+      do {
+        let measurements = try measure(benchmark)
+        results.add(
+          rows, benchmark.contestants, objects: benchmark.objects ?? options.objects, measurements)
+        report("\(names): \((now() - start) / 1_000_000_000) s")
+      } catch {
+        report("\(names): FAILED: \(error)")
+        isGood = false
+        // Its files may be closed, or not be what the model says.
+        fixtures.forgetAll()
+      }
     }
     try fixtures.removeAll()
+    return isGood
   }
 
   private func measure(_ benchmark: Benchmark) throws -> [[Contestant: Measurement]] {

@@ -26,4 +26,10 @@ static inline int64_t peers_load_acquiring(const int64_t *place) {
   return __atomic_load_n(place, __ATOMIC_ACQUIRE);
 }
 
+/// A reference count up and down: two atomic additions.
+static inline void peers_count_up_and_down(int64_t *count) {
+  __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_sub(count, 1, __ATOMIC_RELEASE);
+}
+
 #endif

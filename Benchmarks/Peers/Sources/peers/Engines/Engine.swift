@@ -64,11 +64,15 @@ protocol Engine: AnyObject, Sendable {
   func openSession() throws -> any Session
   /// Bytes of the file that are in use or were, as a file without holes would have them.
   func fileBytes() throws -> Int
+  /// Bytes of the file that hold the newest version's content.
+  func liveBytes() throws -> Int
   /// Lets go of the file. All sessions and pins are gone.
   func close() throws
 }
 
-/// One thread's way to the file. Keeps no version while nothing is asked of it, once `rest` is called.
+/// One thread's way to the file.
+///
+/// Keeps no version while nothing is asked of it, once `rest` is called.
 protocol Session: AnyObject {
   /// Makes what `insert` needs in the engine's own form, where the engine has one.
   func makeReady(_ population: Population)
@@ -82,7 +86,7 @@ protocol Session: AnyObject {
   func count() throws -> Int
   /// All values of an object, for checks.
   func person(_ key: Int) throws -> PersonValues?
-  /// Finds objects by key in the newest version; the sum of their ages. Stops when one is missing.
+  /// Finds objects by key in the newest version; the sum of their ages. Throws when one is missing.
   func lookup(_ keys: ArraySlice<Int>) throws -> Int
   /// Holds an object and reads its age again and again; the sum. Nil: no such thing.
   func readHeld(_ key: Int, times: Int) throws -> Int?
@@ -113,7 +117,9 @@ struct PeerError: Error, CustomStringConvertible {
 }
 
 extension EngineName {
-  /// Opens or makes the file. `raw` is no engine.
+  /// Opens or makes the file.
+  ///
+  /// `raw` is no engine.
   func open(_ settings: EngineSettings) throws -> any Engine {
     switch self {
     case .ours: try RealmEngine(settings)

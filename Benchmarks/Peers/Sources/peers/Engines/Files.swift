@@ -73,3 +73,18 @@ func dropFromCache(_ path: String) throws {
     throw PeerError("\(path): \(resident) of \(pages) pages stay in memory")
   }
 }
+
+/// Files that this process may have open at once.
+func descriptorLimit() -> Int {
+  var limit = rlimit()
+  getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  return Int(clamping: limit.rlim_cur)
+}
+
+/// Lets the process have as many open files as the system allows.
+func raiseDescriptorLimit() {
+  var limit = rlimit()
+  getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  limit.rlim_cur = limit.rlim_max
+  setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+}

@@ -56,6 +56,21 @@ final class LMDBEngine: Engine, @unchecked Sendable {
     return (information.me_last_pgno + 1) * Int(statistics.ms_psize)
   }
 
+  /// The pages of the objects' tree and of that of free pages, and the two meta pages.
+  func liveBytes() throws -> Int {
+    let reader = try LMDBReader(self)
+    var pages = 2
+    var pageBytes = 0
+    for database: MDB_dbi in [0, database] {
+      var statistics = MDB_stat()
+      try checkLMDB(mdb_stat(reader.transaction, database, &statistics))
+      pages +=
+        statistics.ms_branch_pages + statistics.ms_leaf_pages + statistics.ms_overflow_pages
+      pageBytes = Int(statistics.ms_psize)
+    }
+    return pages * pageBytes
+  }
+
   func close() throws {
     mdb_env_close(environment)
     try waitUntilClosed(path)

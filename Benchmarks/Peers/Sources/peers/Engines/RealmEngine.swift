@@ -30,6 +30,8 @@ final class RealmEngine: Engine {
 
   func fileBytes() throws -> Int { try sizeOfFile(files[0]) }
 
+  func liveBytes() throws -> Int { try Inspection.liveBytes(of: files[0]) }
+
   /// The last Realm closes the file; its own thread may hold it for a moment longer.
   func close() throws { try waitUntilClosed(files[0]) }
 }
@@ -130,6 +132,7 @@ final class RealmSession: Session {
   }
 
   func refresh(times: Int) throws -> Int {
+    realm.refresh()
     var newer = 0
     for _ in 0..<times where realm.refresh() { newer += 1 }
     return newer

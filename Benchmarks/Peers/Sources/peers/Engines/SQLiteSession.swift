@@ -8,6 +8,8 @@ final class SQLiteSession: Session {
   private let engine: SQLiteEngine
   private let update: SQLiteStatement
   private let find: SQLiteStatement
+  /// The log is not moved into the file while this session's pins are held.
+  private var hasPinned = false
   /// Made when first used, so that opening a file prepares only what it needs.
   private lazy var begin = Result { try SQLiteStatement(connection, "BEGIN") }
   private lazy var commit = Result { try SQLiteStatement(connection, "COMMIT") }
@@ -144,10 +146,19 @@ final class SQLiteSession: Session {
     return newer
   }
 
-  func pin() throws -> AnyObject { try engine.pin() }
+  func pin() throws -> AnyObject {
+    if !hasPinned {
+      hasPinned = true
+      try connection.run("PRAGMA wal_autocheckpoint = 0")
+    }
+    return try engine.pin()
+  }
 
   /// Moves the log into the file and cuts both.
   func settle() throws {
-    try connection.run("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
+    try connection.run(
+      "PRAGMA wal_autocheckpoint = 1000; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)"
+    )
+    hasPinned = false
   }
 }

@@ -5,10 +5,24 @@ enum AllRows {
   static func benchmarks(_ fixtures: Fixtures) -> [Benchmark] {
     [
       CommitRows.durable(fixtures),
+      ThreadRows.durableCommits(fixtures),
       BulkRows.insert(fixtures),
+      BulkRows.insertFromValues(fixtures),
       ReadRows.lookup(fixtures),
+      ReadRows.readHeld(fixtures),
+      ReadRows.iterate(fixtures),
+      ReadRows.freeze(fixtures),
+      ReadRows.refresh(fixtures),
       OpenRows.open(fixtures),
+      OpenRows.cold(fixtures),
       CommitRows.memory(fixtures),
+      ThreadRows.readersAndWriter(fixtures),
+      GrowthRows.pins(0, fixtures),
+      GrowthRows.pins(1, fixtures),
+      GrowthRows.pins(100, fixtures),
+      GrowthRows.pins(10_000, fixtures),
+      GrowthRows.shrink(fixtures),
+      GrowthRows.shrinkAfterDeletes(fixtures),
     ]
   }
 

@@ -38,6 +38,8 @@ struct Benchmark {
   let rows: [Row]
   /// In the order of the table.
   let contestants: [Contestant]
+  /// Objects in its files, where that is not the run's size.
+  let objects: Int?
   /// Repetitions that are not counted, to warm caches.
   let warmUps: Int
   /// Lets all contestants take part, in the given order.
@@ -45,21 +47,22 @@ struct Benchmark {
 
   /// Contestants that measure together, for example commit by commit.
   init(
-    _ rows: [Row], _ contestants: [Contestant], warmUps: Int = 0,
+    _ rows: [Row], _ contestants: [Contestant], warmUps: Int = 0, objects: Int? = nil,
     together: @escaping ([Contestant], Int) throws -> [Contestant: Measurement]
   ) {
     self.rows = rows
     self.contestants = contestants
     self.warmUps = warmUps
+    self.objects = objects
     run = together
   }
 
   /// Contestants that measure in turn.
   init(
-    _ rows: [Row], _ contestants: [Contestant], warmUps: Int = 0,
+    _ rows: [Row], _ contestants: [Contestant], warmUps: Int = 0, objects: Int? = nil,
     each: @escaping (Contestant, Int) throws -> Measurement
   ) {
-    self.init(rows, contestants, warmUps: warmUps) { order, repetition in
+    self.init(rows, contestants, warmUps: warmUps, objects: objects) { order, repetition in
       var results: [Contestant: Measurement] = [:]
       for contestant in order { results[contestant] = try each(contestant, repetition) }
       return results

@@ -12,8 +12,7 @@ enum BulkRows {
   /// `bulk-insert-from-values`: as `bulk-insert`, and ours makes each object while the clock runs.
   static func insertFromValues(_ fixtures: Fixtures) -> Benchmark {
     bulk(
-      fixtures, [Row("bulk-insert-from-values", .perSecond), Row("bytes-per-object", .bytes)],
-      makesReady: false)
+      fixtures, [Row("bulk-insert-from-values", .perSecond)], makesReady: false)
   }
 
   private static func bulk(_ fixtures: Fixtures, _ rows: [Row], makesReady: Bool) -> Benchmark {
@@ -36,7 +35,7 @@ enum BulkRows {
       return Measurement(
         values: [
           rows[0].name: Double(count) * 1e9 / Double(time),
-          rows[1].name: Double(bytes) / Double(count),
+          "bytes-per-object": Double(bytes) / Double(count),
         ], checksum: checksum)
     }
   }
@@ -64,7 +63,7 @@ enum BulkRows {
     file.remove()
     return Measurement(
       values: [
-        rows[0].name: Double(count) * 1e9 / Double(time), rows[1].name: Double(objectBytes),
+        rows[0].name: Double(count) * 1e9 / Double(time), "bytes-per-object": Double(objectBytes),
       ], checksum: nil)
   }
 }

@@ -7,8 +7,14 @@ final class Fixture {
   let contestant: Contestant
   let settings: EngineSettings
   let population: Population
-  /// The model: age of each object. Threads that write have keys of their own.
+  /// Objects that are in the file: those of keys 0 ..< count.
+  var count: Int
+  /// The model: age of each object.
+  ///
+  /// Threads that write have keys of their own.
   let ages: UnsafeMutablePointer<UInt8>
+  /// The files of the engine.
+  private(set) var paths: [String] = []
   private var openEngine: (any Engine)?
   private var openSession: (any Session)?
 
@@ -19,6 +25,7 @@ final class Fixture {
   ) throws {
     self.contestant = contestant
     self.population = population
+    count = population.count
     settings = EngineSettings(
       folder: folder, durability: contestant.durability, objects: population.count, pins: pins,
       shrinks: shrinks)
@@ -31,7 +38,6 @@ final class Fixture {
 
   deinit { ages.deallocate() }
 
-  var count: Int { population.count }
   var engine: any Engine { openEngine! }
   /// The session of the main thread.
   var session: any Session { openSession! }
@@ -39,6 +45,7 @@ final class Fixture {
   func open() throws {
     openEngine = try contestant.engine.open(settings)
     openSession = try engine.openSession()
+    paths = engine.files
   }
 
   func close() throws {
@@ -144,8 +151,16 @@ final class Fixtures {
       shrinks: shrinks)
   }
 
+  /// The files that a closed fixture has left.
+  func filesOnDisk(_ fixture: Fixture) throws -> [String] {
+    try fixture.paths.filter { try sizeOfFile($0) > 0 }
+  }
+
   /// A path for a file of the physical limits.
   func path(_ name: String) -> String { options.folder + "/" + name }
+
+  /// Makes new files from now on.
+  func forgetAll() { kept = [:] }
 
   func removeAll() throws {
     for fixture in kept.values.flatMap(\.values) { try fixture.remove() }

@@ -31,6 +31,92 @@ enum OpenRows {
     }
   }
 
+  /// `open-cold` and `lookup-cold`: nothing of the file is in memory; lookups follow in one read
+  /// transaction, most of them at places that were not read before.
+  static func cold(_ fixtures: Fixtures) -> Benchmark {
+    let lookups = 200
+    let openings = 5
+    let rows = [Row("open-cold", .nanoseconds), Row("lookup-cold", .nanoseconds)]
+    return Benchmark(rows, Contestant.engines(.full) + [Contestant(.raw, .full)], warmUps: 1) {
+      contestant, repetition in
+      let isRaw = contestant.engine == .raw
+      let fixture = try fixtures.shared(
+        isRaw ? Contestant(.ours, .full) : contestant, for: .durableCommits)
+      var settings = fixture.settings
+      settings.isCold = true
+      try fixture.close()
+      var openTimes: [UInt64] = []
+      var lookupTimes: [UInt64] = []
+      var checksum = 0
+      for opening in 0..<openings {
+        let keys = randomKeys(
+          lookups, below: fixture.count, seed: UInt64(repetition * openings + opening + 70))
+        for file in try fixtures.filesOnDisk(fixture) { try dropFromCache(file) }
+        let times: [UInt64]
+        if isRaw {
+          times = try readPages(try fixtures.filesOnDisk(fixture)[0], keys)
+        } else {
+          let (measured, sum) = try openAndLookUp(contestant, settings, keys)
+          let expected = keys.reduce(0) { $0 + Int(fixture.ages[$1]) }
+          guard sum == expected else { throw PeerError("lookup-cold: \(sum) is not \(expected)") }
+          checksum += sum
+          times = measured
+        }
+        openTimes.append(times[0])
+        lookupTimes += times[1...]
+      }
+      try fixture.open()
+      let values = [
+        "open-cold": percentile(0.5, of: openTimes.sorted())!,
+        "lookup-cold": percentile(0.5, of: lookupTimes.sorted())!,
+      ]
+      return Measurement(values: values, checksum: isRaw ? nil : checksum)
+    }
+  }
+
+  /// Opens and looks keys up one by one; the first time is that of opening and the first key.
+  private static func openAndLookUp(
+    _ contestant: Contestant, _ settings: EngineSettings, _ keys: [Int]
+  ) throws -> (times: [UInt64], sum: Int) {
+    var times: [UInt64] = []
+    var start = now()
+    let engine = try contestant.engine.open(settings)
+    var session: (any Session)? = try engine.openSession()
+    var sum = 0
+    for index in keys.indices {
+      sum += try session!.lookup(keys[index...index])
+      let end = now()
+      times.append(end - start)
+      start = end
+    }
+    session = nil
+    try engine.close()
+    return (times, sum)
+  }
+
+  /// The least: one read of the page that would hold each object; the first with the opening.
+  private static func readPages(_ path: String, _ keys: [Int]) throws -> [UInt64] {
+    var times: [UInt64] = []
+    var start = now()
+    let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
+    defer { Glibc.close(descriptor) }
+    var status = stat()
+    fstat(descriptor, &status)
+    // No read-ahead: what the reads need and no more.
+    posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM)
+    let pages = max(1, Int(status.st_size) / 4096)
+    return try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 4096) { page in
+      for key in keys {
+        guard pread(descriptor, page.baseAddress, 4096, off_t(key / 32 % pages * 4096)) == 4096
+        else { throw PeerError("\(path): read failed") }
+        let end = now()
+        times.append(end - start)
+        start = end
+      }
+      return times
+    }
+  }
+
   /// Opens a closed file, reads one age, closes; the time up to the age.
   private static func openAndRead(
     _ contestant: Contestant, _ settings: EngineSettings, _ key: Int

@@ -25,6 +25,58 @@ enum ReadRows {
     }
   }
 
+  /// `read-held`: an object that was found before, its age again and again.
+  static func readHeld(_ fixtures: Fixtures) -> Benchmark {
+    let calls = 5_000_000
+    var age: Int64 = 42
+    return reads("read-held", fixtures, calls: calls) { fixture in
+      try fixture.session.readHeld(fixture.count / 2, times: calls)
+    } limit: {
+      (0..<calls).reduce(0) { sum, _ in sum &+ Int(peers_load(&age)) }
+    }
+  }
+
+  /// `iterate`: all objects in the engine's order, the age of each.
+  static func iterate(_ fixtures: Fixtures) -> Benchmark {
+    let count = fixtures.options.objects
+    let column = (0..<count).map { UInt8(Population.age($0)) }
+    return reads("iterate", fixtures, calls: count) { fixture in
+      try fixture.session.iterate()
+    } limit: {
+      // Ages as bytes side by side, summed.
+      column.reduce(0) { $0 &+ Int($1) }
+    }
+  }
+
+  /// `freeze`: the newest version taken and let go.
+  static func freeze(_ fixtures: Fixtures) -> Benchmark {
+    let calls = 500_000
+    var references: Int64 = 1
+    return reads("freeze", fixtures, calls: calls) { fixture in
+      try fixture.session.freeze(times: calls)
+      return 0
+    } limit: {
+      // One reference counted up and down.
+      for _ in 0..<calls { peers_count_up_and_down(&references) }
+      return 0
+    }
+  }
+
+  /// `refresh`: asked whether there is a newer version when there is none.
+  static func refresh(_ fixtures: Fixtures) -> Benchmark {
+    let calls = 1_000_000
+    var version: Int64 = 1
+    return reads("refresh", fixtures, calls: calls) { fixture in
+      let newer = try fixture.session.refresh(times: calls)
+      // Idle work of an engine may make a version now and then.
+      guard newer < 3 else { throw PeerError("refresh: \(newer) newer versions") }
+      return 0
+    } limit: {
+      // One atomic load.
+      (0..<calls).reduce(0) { $1 &* 0 &+ $0 &+ Int(peers_load_acquiring(&version)) }
+    }
+  }
+
   /// A row of reads: nanoseconds a call.
   ///
   /// - Parameters:

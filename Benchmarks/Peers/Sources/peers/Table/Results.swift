@@ -8,7 +8,9 @@ struct ResultLine {
   let objects: Int
   /// Sorted, one a repetition.
   let samples: [Double]
-  /// More than 1: ours is better. Nil for unequal durability, and where there is no figure of ours.
+  /// More than 1: ours is better.
+  ///
+  /// Nil for unequal durability, and where there is no figure of ours.
   var ratioToOurs: Double?
 
   var median: Double {
