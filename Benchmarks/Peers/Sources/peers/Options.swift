@@ -16,7 +16,8 @@ struct Options {
     usage: peers [--quick] [--scale] [--row REGEX] [--repetitions N] [--objects N] [--csv FILE]
                  [--folder DIRECTORY]
       --quick        100,000 objects and 3 repetitions instead of 1,000,000 and 5
-      --scale        the rows that grow with the file, at 10,000, 1,000,000 and 10,000,000 objects
+      --scale        the rows that could grow with the file, at 10,000, 1,000,000 and 10,000,000
+                     objects (10,000 and 100,000 with --quick), 3 repetitions
       --row REGEX    only rows whose name matches as a whole
       --csv FILE     write the figures to FILE, and the table next to it, with suffix .md
       --folder DIR   make the files below DIR; the current folder unless given
@@ -44,6 +45,10 @@ struct Options {
         return nil
       }
     }
+    if isScale && objects != 0 {
+      refuse("--scale has sizes of its own, so --objects cannot be given")
+      return nil
+    }
     if objects == 0 { objects = isQuick ? 100_000 : 1_000_000 }
   }
 
@@ -63,6 +68,12 @@ struct Options {
     }
     return !value.isEmpty
   }
+
+  /// Sizes of a run with `--scale`.
+  var sizes: [Int] { isQuick ? [10_000, 100_000] : [10_000, 1_000_000, 10_000_000] }
+
+  /// Repetitions of each benchmark.
+  var repetitionCount: Int { repetitions ?? (isQuick || isScale ? 3 : 5) }
 
   /// Whether a row was asked for.
   func includes(_ row: String) -> Bool {

@@ -16,8 +16,18 @@ enum Peers {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(atPath: folder) }
       var results = Results()
-      let isGood = try Runner(options: options).run(AllRows.benchmarks, into: &results)
-      let table = results.markdown(facts(arguments))
+      var isGood = true
+      if options.isScale {
+        for size in options.sizes {
+          options.objects = size
+          report("\(size) objects")
+          isGood = try Runner(options: options).run(AllRows.scale, into: &results) && isGood
+        }
+      } else {
+        isGood = try Runner(options: options).run(AllRows.benchmarks, into: &results)
+      }
+      let facts = facts(arguments)
+      let table = options.isScale ? results.scaleTable(facts) : results.markdown(facts)
       if let csv = options.csv {
         try results.csv.write(toFile: csv, atomically: true, encoding: .utf8)
         let path = URL(fileURLWithPath: csv).deletingPathExtension().path + ".md"

@@ -33,9 +33,8 @@ struct Runner {
   }
 
   private func measure(_ benchmark: Benchmark) throws -> [[Contestant: Measurement]] {
-    let repetitions = options.repetitions ?? (options.isQuick ? 3 : 5)
     var measurements: [[Contestant: Measurement]] = []
-    for repetition in -benchmark.warmUps..<repetitions {
+    for repetition in -benchmark.warmUps..<options.repetitionCount {
       let count = benchmark.contestants.count
       let order = (0..<count).map { benchmark.contestants[($0 + repetition + count) % count] }
       let measured = try benchmark.run(order, repetition + 1)

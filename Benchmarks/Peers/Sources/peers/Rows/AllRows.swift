@@ -26,6 +26,21 @@ enum AllRows {
     ]
   }
 
+  /// The rows whose cost could depend on the size of the file.
+  static func scale(_ fixtures: Fixtures) -> [Benchmark] {
+    [
+      CommitRows.durable(fixtures),
+      BulkRows.insertFromValues(fixtures, withBytes: true),
+      ReadRows.lookup(fixtures),
+      ReadRows.iterate(fixtures),
+      ReadRows.freeze(fixtures),
+      ReadRows.refresh(fixtures),
+      OpenRows.open(fixtures),
+      OpenRows.cold(fixtures),
+      CommitRows.memory(fixtures),
+    ]
+  }
+
   /// Rows of the contract that wait for their part of the public API.
   static let missing: [(row: String, needs: String)] = [
     ("commit-grouped-64", "asynchronous commits that are grouped (`commitAsyncWrite`)"),

@@ -10,9 +10,10 @@ enum BulkRows {
   }
 
   /// `bulk-insert-from-values`: as `bulk-insert`, and ours makes each object while the clock runs.
-  static func insertFromValues(_ fixtures: Fixtures) -> Benchmark {
-    bulk(
-      fixtures, [Row("bulk-insert-from-values", .perSecond)], makesReady: false)
+  static func insertFromValues(_ fixtures: Fixtures, withBytes: Bool = false) -> Benchmark {
+    let bytes = withBytes ? [Row("bytes-per-object", .bytes)] : []
+    return bulk(
+      fixtures, [Row("bulk-insert-from-values", .perSecond)] + bytes, makesReady: false)
   }
 
   private static func bulk(_ fixtures: Fixtures, _ rows: [Row], makesReady: Bool) -> Benchmark {
