@@ -26,11 +26,16 @@ func configuration(_ name: String, _ durability: Realm.Durability)
 }
 
 func objectRows(_ report: inout Report) throws {
+  let names = [
+    "bulk-insert", "bytes-per-object", "lookup", "read-held", "iterate", "freeze", "refresh",
+    "commit-durable",
+  ]
+  guard names.contains(where: { report.wants($0) }) else { return }
   let clock = MonotonicClock()
   let settings = configuration("objects.realm", .full)
   var random = RandomGenerator(seed: 3)
   var rates: [Double] = []
-  for _ in 0..<(isQuick ? 2 : 3) {
+  for _ in 0..<(!report.wants("bulk-insert") ? 1 : isQuick ? 2 : 3) {
     _ = try Realm.deleteFiles(for: settings)
     let realm = try Realm(configuration: settings)
     let people = (0..<objectCount).map { makePerson($0, &random) }
@@ -49,7 +54,7 @@ func objectRows(_ report: inout Report) throws {
 
 private func readRows(_ realm: Realm, _ report: inout Report, _ random: inout RandomGenerator) {
   var sum = 0
-  let lookups = 200_000
+  let lookups = 2_000_000
   report.time("lookup", repetitions: repetitions, calls: lookups) {
     for _ in 0..<lookups {
       let id = Int(random.next() % UInt64(objectCount))
@@ -90,7 +95,8 @@ private func commitRows(
 func growthRows(_ report: inout Report) throws {
   let count = 100_000
   let commits = isQuick ? 4_000 : 20_000
-  for pinCount in [0, 1, 100] {
+  for pinCount in [0, 1, 100]
+  where report.wants("commit-memory-\(pinCount)-pins") || report.wants("growth-\(pinCount)-pins") {
     let settings = configuration("growth-\(pinCount).realm", .memory)
     let realm = try Realm(configuration: settings)
     var random = RandomGenerator(seed: 5)

@@ -6,11 +6,23 @@ import Platform
 struct Report {
   private var lines = ["name,unit,median,min,max,repetitions"]
   private let clock = MonotonicClock()
+  /// The rows that `--row` asks for; nil for all.
+  private let wanted: Regex<AnyRegexOutput>?
 
-  init() { print(lines[0]) }
+  init() throws {
+    wanted = try argument(after: "--row").map { try Regex($0) }
+    print(lines[0])
+  }
+
+  /// Whether the row is asked for.
+  func wants(_ name: String) -> Bool {
+    guard let wanted else { return true }
+    return name.contains(wanted)
+  }
 
   /// One row from samples in the row's unit.
   mutating func add(_ name: String, unit: String, _ samples: [Double]) {
+    guard wants(name), !samples.isEmpty else { return }
     let sorted = samples.sorted()
     let numbers = [sorted[sorted.count / 2], sorted[0], sorted[sorted.count - 1]]
       .map { String(format: "%.4g", $0) }
@@ -23,6 +35,7 @@ struct Report {
   mutating func time(
     _ name: String, repetitions: Int, calls: Int, _ body: () throws -> Void
   ) rethrows {
+    guard wants(name) else { return }
     var samples: [Double] = []
     for _ in 0..<repetitions {
       let start = clock.nanoseconds()
@@ -36,6 +49,7 @@ struct Report {
   mutating func latency(
     _ name: String, repetitions: Int, calls: Int, _ body: (Int) throws -> Void
   ) rethrows {
+    guard wants(name) else { return }
     var medians: [Double] = []
     for _ in 0..<repetitions {
       var times: [UInt64] = []
@@ -53,10 +67,16 @@ struct Report {
 
   /// Writes the file that `--csv` names.
   func finish() throws {
-    guard let index = CommandLine.arguments.firstIndex(of: "--csv"),
-      index + 1 < CommandLine.arguments.count
-    else { return }
+    guard let path = argument(after: "--csv") else { return }
     try (lines.joined(separator: "\n") + "\n").write(
-      toFile: CommandLine.arguments[index + 1], atomically: true, encoding: .utf8)
+      toFile: path, atomically: true, encoding: .utf8)
   }
+}
+
+/// The value of a flag.
+func argument(after flag: String) -> String? {
+  guard let index = CommandLine.arguments.firstIndex(of: flag),
+    index + 1 < CommandLine.arguments.count
+  else { return nil }
+  return CommandLine.arguments[index + 1]
 }

@@ -1,6 +1,7 @@
 // A short release benchmark of the engine through the public API, next to the raw limits of the same
 // run. Prints one row a figure as CSV: name, unit, median, min, max, repetitions. `--quick` uses fewer
-// objects and repetitions; `--growth` runs only the rows on growth under pins; `--csv FILE` also writes the rows to a file.
+// objects and repetitions; `--row REGEX` measures only the rows of matching names; `--csv FILE` also
+// writes the rows to a file.
 import Foundation
 import Platform
 import RealmSwift
@@ -23,13 +24,11 @@ let folder = FileManager.default.temporaryDirectory
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
 defer { try? FileManager.default.removeItem(at: folder) }
 
-var report = Report()
-if !CommandLine.arguments.contains("--growth") {
-  try rawLimits(&report)
-  try snapshotSpike(&report)
-  try recordSpike(&report)
-  try processPinSpike(&report)
-  try objectRows(&report)
-}
+var report = try Report()
+try rawLimits(&report)
+try snapshotSpike(&report)
+try recordSpike(&report)
+try processPinSpike(&report)
+try objectRows(&report)
 try growthRows(&report)
 try report.finish()

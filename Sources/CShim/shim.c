@@ -56,7 +56,12 @@ void shim_thread_name(char *buffer, size_t capacity) {
 
 void shim_set_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 
-uint64_t shim_thread_identifier(void) { return (uint64_t)syscall(SYS_gettid); }
+static _Thread_local uint64_t thread_identifier = 0;
+
+uint64_t shim_thread_identifier(void) {
+  if (thread_identifier == 0) thread_identifier = (uint64_t)syscall(SYS_gettid);
+  return thread_identifier;
+}
 
 _Thread_local uint64_t shim_thread_token_slot __attribute__((tls_model("initial-exec"))) = 0;
 static uint64_t last_thread_token = 0;
@@ -71,6 +76,7 @@ uint64_t shim_thread_token_draw(void) {
 uint64_t shim_fork_generation_count = 0;
 
 static void count_fork(void) {
+  thread_identifier = 0;
   __atomic_add_fetch(&shim_fork_generation_count, 1, __ATOMIC_RELAXED);
 }
 

@@ -25,13 +25,27 @@ package struct ThreadToken: Hashable, Sendable {
   package var isCurrent: Bool { rawValue == shim_thread_token_or_zero() }
 }
 
-/// Names the calling thread for a message, as in `thread 'reader-3' (41207)`.
-package func currentThreadDescription() -> String {
-  let number = shim_thread_identifier()
-  let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { buffer in
-    shim_thread_name(buffer.baseAddress, buffer.count)
-    return String(cString: buffer.baseAddress!)
+/// The kernel's number of a thread: cheap to note, turned into words when somebody asks.
+package struct ThreadNumber: Sendable {
+  private let rawValue: UInt64
+
+  /// The calling thread's number.
+  package static var current: ThreadNumber { ThreadNumber(rawValue: shim_thread_identifier()) }
+
+  /// As in `thread 'reader-3' (41207)`.
+  package var description: String {
+    let path = "/proc/self/task/\(rawValue)/comm"
+    guard let file = fopen(path, "r") else { return "thread (\(rawValue)), which has ended" }
+    defer { fclose(file) }
+    let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { buffer in
+      guard fgets(buffer.baseAddress, Int32(buffer.count), file) != nil else { return "" }
+      return String(cString: buffer.baseAddress!).split(separator: "\n").first.map(String.init)
+        ?? ""
+    }
+    let kind = rawValue == UInt64(getpid()) ? "main thread" : "thread"
+    return name.isEmpty ? "\(kind) (\(rawValue))" : "\(kind) '\(name)' (\(rawValue))"
   }
-  let kind = number == UInt64(getpid()) ? "main thread" : "thread"
-  return name.isEmpty ? "\(kind) (\(number))" : "\(kind) '\(name)' (\(number))"
 }
+
+/// Names the calling thread for a message, as in `thread 'reader-3' (41207)`.
+package func currentThreadDescription() -> String { ThreadNumber.current.description }

@@ -66,7 +66,8 @@ extension Store {
     let entries = snapshots.entries
     statistics.versions = entries.sorted { $0.key < $1.key }.map { version, entry in
       VersionInfo(
-        version: version, ageNanoseconds: now &- entry.createdAt, owner: entry.owner)
+        version: version, ageNanoseconds: now &- entry.createdAt,
+        owner: entry.owner?.description ?? "another process")
     }
     let old = statistics.versions.filter { $0.version < statistics.newestVersion }
     statistics.pins = old.count

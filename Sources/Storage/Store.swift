@@ -59,15 +59,15 @@ package final class Store: @unchecked Sendable {
   /// Write lock only.
   ///
   /// Nil in a read-only store.
-  var writer: WriterState?
+  @exclusivity(unchecked) var writer: WriterState?
   /// Write lock only: memory of the running transaction.
   let arena = ProvisionalArena()
   let buffer = Placement.makeBuffer()
   /// Write lock only: blocks of a large transaction before they are written.
   let earlyBuffer = Placement.makeBuffer()
-  var foreignPinState = ForeignPinState()
+  @exclusivity(unchecked) var foreignPinState = ForeignPinState()
   /// Write lock only: the process holds the lock against other processes since then.
-  var processLockSince: UInt64?
+  @exclusivity(unchecked) var processLockSince: UInt64?
   let mappingState: Monitor<ReadMapping>
   /// Serialises publishing and adopting versions of other processes.
   let publishing = Monitor(())

@@ -9,6 +9,13 @@
 /// XXH3, 64 bits, with a seed. Inlined from libxxhash's header, so short blocks cost no call.
 uint64_t shim_hash64(const void *bytes, size_t length, uint64_t seed);
 
+/// Of Swift's runtime: retains an object unless its last reference is gone; then returns NULL. The
+/// object's memory must still be there.
+void *swift_tryRetain(void *object);
+
+/// Starts to load the cache line of an address; any address will do.
+static inline void shim_prefetch(const void *address) { __builtin_prefetch(address); }
+
 /// An anonymous file in memory. Returns a descriptor or -1 with errno set.
 int shim_memory_file(const char *name);
 

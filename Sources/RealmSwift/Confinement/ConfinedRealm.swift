@@ -25,22 +25,25 @@ package final class ConfinedRealm {
   let isFrozen: Bool
   let tables: TableSlots
 
+  // Unchecked exclusivity, below: only the confining thread touches these, in short accesses that run no
+  // foreign code; in a frozen Realm they never change.
+
   /// The version that the Realm stands on.
   ///
   /// Nil after `invalidate`, until the next use; never nil in a frozen Realm.
-  private(set) var snapshot: Snapshot?
+  @exclusivity(unchecked) private(set) var snapshot: Snapshot?
   /// The running write transaction.
-  private(set) var writing: Writing?
+  @exclusivity(unchecked) private(set) var writing: Writing?
   /// How often the Realm was invalidated: an object of an earlier time stays invalid.
   private(set) var epoch: UInt32 = 0
   /// The frozen Realm of the current version.
   ///
   /// It pins nothing that `snapshot` does not.
-  private var frozenTwin: ConfinedRealm?
+  @exclusivity(unchecked) private var frozenTwin: ConfinedRealm?
   /// A frozen Realm was invalidated: its values may not be used any more.
   private let isClosed = Atomic(false)
-  /// The binding asked for last: bulk work asks for one class many times.
-  private var lastBinding: (type: ObjectIdentifier, binding: TableBinding)?
+  /// The class asked for last: bulk work asks for one many times.
+  @exclusivity(unchecked) private var lastTable: (type: ObjectIdentifier, table: TablePointer)?
 
   /// A write transaction and the tables seen through it.
   struct Writing {
@@ -132,24 +135,26 @@ package final class ConfinedRealm {
     }
   }
 
-  /// The binding of a class; nil when the Realm does not hold it.
-  func binding(of type: ObjectBase.Type) -> TableBinding? {
-    let identifier = ObjectIdentifier(type)
-    // A frozen Realm may be used by several threads at once, so it remembers nothing.
-    if isFrozen { return bindingByClass[identifier] }
-    if let lastBinding, lastBinding.type == identifier { return lastBinding.binding }
-    guard let binding = bindingByClass[identifier] else { return nil }
-    lastBinding = (identifier, binding)
-    return binding
+  /// The shared state of a class's accessors; stops when the Realm does not hold the class.
+  @inline(__always)
+  func requireTable(of type: ObjectBase.Type) -> TablePointer {
+    // A frozen Realm may be used by several threads at once: it remembers nothing, `lastTable` stays nil.
+    if let lastTable, lastTable.type == ObjectIdentifier(type) { return lastTable.table }
+    return findTable(of: type)
   }
 
-  /// The binding of a class; stops when the Realm does not hold it.
-  func requireBinding(of type: ObjectBase.Type) -> TableBinding {
-    if let binding = binding(of: type) { return binding }
-    misuse(
-      .schema,
-      "Object type '\(type.className())' is not managed by the Realm. If using a custom "
-        + "`objectTypes` array in your configuration, add `\(type.className())` to it.")
+  @inline(never)
+  private func findTable(of type: ObjectBase.Type) -> TablePointer {
+    let identifier = ObjectIdentifier(type)
+    guard let binding = bindingByClass[identifier] else {
+      misuse(
+        .schema,
+        "Object type '\(type.className())' is not managed by the Realm. If using a custom "
+          + "`objectTypes` array in your configuration, add `\(type.className())` to it.")
+    }
+    let table = table(binding)
+    if !isFrozen { lastTable = (identifier, table) }
+    return table
   }
 
   /// The shared state of a class's accessors.

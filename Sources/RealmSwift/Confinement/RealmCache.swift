@@ -1,5 +1,5 @@
-// The open Realms of the process by file and thread, held weakly: a Realm that nobody uses is gone and
-// pins nothing. Opening the same file with equal settings on the same thread gives the same instance.
+// The open Realms of the process by file and thread, without keeping them alive: a Realm that nobody uses
+// is gone and pins nothing. Opening the same file with equal settings on the same thread gives the same instance.
 internal import Foundation
 internal import Platform
 
@@ -17,16 +17,13 @@ enum RealmCache {
     }
   }
 
-  private struct Entry {
-    weak var realm: ConfinedRealm?
-    let identifier: ObjectIdentifier
-  }
-
   // Entries are found and entered by the thread that they are confined to; only the removal of dead
   // ones may come from another.
   private struct Entries: @unchecked Sendable {
     // @unchecked: a Realm taken out of here is handed only to the thread that is part of its key.
-    var byKey: [Key: [Entry]] = [:]
+    // Unmanaged, not weak, so that counting references to a Realm stays fast. Its memory is there while
+    // it is in here: its `deinit` waits for the lock to take it out.
+    var byKey: [Key: [Unmanaged<ConfinedRealm>]] = [:]
   }
 
   private static let entries = Monitor(Entries())
@@ -50,22 +47,22 @@ enum RealmCache {
 
   static func insert(_ realm: ConfinedRealm) {
     let key = Key(realm.configuration, realm.confinement)
-    let entry = Entry(realm: realm, identifier: ObjectIdentifier(realm))
-    entries.withLock { $0.byKey[key, default: []].append(entry) }
+    let reference = Unmanaged.passUnretained(realm)
+    entries.withLock { $0.byKey[key, default: []].append(reference) }
   }
 
   static func forget(_ realm: ConfinedRealm) {
     let key = Key(realm.configuration, realm.confinement)
-    let identifier = ObjectIdentifier(realm)
+    let address = Unmanaged.passUnretained(realm).toOpaque()
     entries.withLock { entries in
-      entries.byKey[key]?.removeAll { $0.identifier == identifier }
+      entries.byKey[key]?.removeAll { $0.toOpaque() == address }
       if entries.byKey[key]?.isEmpty == true { entries.byKey[key] = nil }
     }
   }
 
   private static func candidates(_ key: Key) -> [ConfinedRealm] {
     let found = entries.withLock { entries in
-      Candidates(realms: entries.byKey[key]?.compactMap(\.realm) ?? [])
+      Candidates(realms: entries.byKey[key]?.compactMap { retainIfAlive($0) } ?? [])
     }
     return found.realms
   }

@@ -27,6 +27,7 @@ struct TableState {
   /// What makes an instance an accessor; owned by `binding`.
   let attachments: UnsafeBufferPointer<TableBinding.Attachment>
   let objectClass: ObjectBase.Type
+  let keyForm: ClassSchema.KeyForm
 
   init(realm: ConfinedRealm, binding: TableBinding) {
     owner = realm.confinement.token
@@ -36,6 +37,7 @@ struct TableState {
     unmanagedBinding = .passUnretained(binding)
     attachments = UnsafeBufferPointer(binding.attachments)
     objectClass = binding.schema.objectClass
+    keyForm = binding.schema.keyForm
   }
 
   @inline(__always)

@@ -18,13 +18,13 @@ struct ObjectInsertion {
     self.realm = realm
     self.update = update
     group = realm.requireWriting().group
-    binding = realm.requireBinding(of: objectType)
+    table = realm.requireTable(of: objectType)
+    binding = table.pointee.binding
     if update != .error && binding.schema.primaryKey == nil {
       misuse(
         .schema, "'\(binding.schema.name)' does not have a primary key and can not be updated")
     }
     storedTable = binding.table!
-    table = realm.table(binding)
   }
 
   /// Adds an object that belongs to no Realm; leaves one of this Realm alone.

@@ -107,45 +107,78 @@ extension Realm {
   /// - Complexity: O(1).
   public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
     confined.check()
-    let table = confined.table(confined.requireBinding(of: type._fetchedClass))
-    return Results(TableResults(confined, table))
+    return Results(TableResults(confined, confined.requireTable(of: type._fetchedClass)))
   }
 
   /// The object of a primary key, if there is one.
   ///
   /// Stops when the class has no primary key, or the key cannot be one of it.
   /// - Complexity: O(1).
+  @inlinable  // Into the caller, where the key's type is known and the casts cost nothing.
   public func object<Element: Object, KeyType>(
     ofType type: Element.Type, forPrimaryKey key: KeyType
   )
     -> Element?
   {
+    let found: ObjectBase?
+    if let key = key as? Int {
+      found = object(type, integerKey: key)
+    } else if let key = key as? String {
+      found = object(type, textKey: key)
+    } else {
+      found = object(type, anyKey: key)
+    }
+    return found.map { unsafeDowncast($0, to: Element.self) }
+  }
+
+  @usableFromInline
+  func object(_ type: Object.Type, integerKey key: Int) -> ObjectBase? {
     confined.check()
-    let binding = confined.requireBinding(of: type)
-    guard let position = binding.schema.primaryKey else {
-      misuse(
-        .schema, "'\(binding.schema.name)' does not have a primary key and can not be looked up.")
-    }
-    let property = binding.schema.properties[position]
-    guard let keyValue = property.codec.keyOfAny(unwrapped(key)) else {
-      stopForValue(key, property, className: binding.schema.name)
-    }
-    let table = confined.table(binding)
-    guard let reader = confined.reader(of: table), let found = reader.find(keyValue) else {
+    let table = confined.requireTable(of: type)
+    guard table.pointee.keyForm == .integer else { return object(type, anyKey: key) }
+    guard let found = confined.reader(of: table)?.findRow(integer: Int64(key)) else { return nil }
+    return confined.accessor(table, found.key, at: found.location)
+  }
+
+  @usableFromInline
+  func object(_ type: Object.Type, textKey key: String) -> ObjectBase? {
+    confined.check()
+    let table = confined.requireTable(of: type)
+    guard table.pointee.keyForm == .text else { return object(type, anyKey: key) }
+    guard let reader = confined.reader(of: table) else { return nil }
+    var key = key
+    guard let found = key.withUTF8({ reader.findRow(bytes: UnsafeRawBufferPointer($0)) }) else {
       return nil
     }
-    return confined.accessor(table, found).map { unsafeDowncast($0, to: Element.self) }
+    return confined.accessor(table, found.key, at: found.location)
+  }
+
+  /// Looks up a key of any type; stops when it cannot be a key of the class.
+  @usableFromInline
+  func object(_ type: Object.Type, anyKey key: Any) -> ObjectBase? {
+    confined.check()
+    let table = confined.requireTable(of: type)
+    let schema = table.pointee.binding.schema
+    guard let position = schema.primaryKey else {
+      misuse(.schema, "'\(schema.name)' does not have a primary key and can not be looked up.")
+    }
+    let property = schema.properties[position]
+    guard let keyValue = property.codec.keyOfAny(unwrapped(key)) else {
+      stopForValue(key, property, className: schema.name)
+    }
+    guard let found = confined.reader(of: table)?.find(keyValue) else { return nil }
+    return confined.accessor(table, found.key, at: found.location)
   }
 }
 
 extension TableReader {
-  /// The object of a primary key.
-  func find(_ key: _PrimaryKeyValue) -> ObjectKey? {
+  /// The object of a primary key, and where it is.
+  func find(_ key: _PrimaryKeyValue) -> (key: ObjectKey, location: RowLocation)? {
     switch key {
-    case .integer(let value): return find(integer: value)
+    case .integer(let value): return findRow(integer: value)
     case .bytes(let value):
-      guard let value else { return find(bytes: nil) }
-      return value.withUnsafeBytes { find(bytes: $0) }
+      guard let value else { return findRow(bytes: nil) }
+      return value.withUnsafeBytes { findRow(bytes: $0) }
     }
   }
 }

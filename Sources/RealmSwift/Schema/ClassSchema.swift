@@ -29,10 +29,22 @@ final class ClassSchema: Sendable {
   let name: String
   let properties: [PropertyDescription]
   let primaryKey: Int?
+  /// What kind of key a look-up can take without looking at the property's type again.
+  let keyForm: KeyForm
   /// Whether instances have stored properties of their own that are not persisted, which an accessor
   /// must not carry from one object to another.
   let hasOtherFields: Bool
   private let indexByName: [String: Int]
+
+  /// Primary keys by how they are looked up.
+  enum KeyForm {
+    /// Holds every `Int`.
+    case integer
+    /// Holds every `String`.
+    case text
+    /// None, or of a type that has to be asked whether it can hold a value.
+    case other
+  }
 
   /// - Precondition: the class and its properties can be stored; else stops.
   fileprivate init(_ objectClass: ObjectBase.Type) {
@@ -42,6 +54,7 @@ final class ClassSchema: Sendable {
     discovery.run()
     properties = discovery.properties
     primaryKey = discovery.primaryKey
+    keyForm = discovery.keyForm
     hasOtherFields = discovery.hasOtherFields
     indexByName = Dictionary(
       uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
@@ -114,6 +127,16 @@ private struct PropertyDiscovery {
       }
     }
     checkColumnNames()
+  }
+
+  var keyForm: ClassSchema.KeyForm {
+    guard let primaryKey else { return .other }
+    let codec = properties[primaryKey].codec
+    switch codec.type {
+    case .int: return codec.accepts(Int.max) ? .integer : .other
+    case .string: return codec.accepts("") ? .text : .other
+    default: return .other
+    }
   }
 
   private mutating func add(

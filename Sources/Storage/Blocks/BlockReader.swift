@@ -1,5 +1,6 @@
 // The one place that turns a reference into a pointer. Readers and write transactions both read
 // through a BlockReader; it verifies a block's checksum at the first touch by this process.
+public import Platform
 public import Synchronization
 
 /// A view of one version's blocks, or of a running write transaction's.
@@ -50,6 +51,16 @@ package struct BlockReader: @unchecked Sendable {
       return UnsafeRawPointer(provisional[Int(truncatingIfNeeded: raw & 0xffff_ffff)])
     }
     return verifiedPointer(reference)
+  }
+
+  /// Starts to load the part of a block that begins `offset` bytes behind its header's start.
+  ///
+  /// Does nothing for a block of the running transaction: it is in the cache most often.
+  @inlinable @inline(__always)
+  package func prefetch(_ reference: BlockReference, offset: Int = 0) {
+    if reference.rawValue < limit {
+      Platform.prefetch(base + (Int(truncatingIfNeeded: reference.rawValue) &+ offset))
+    }
   }
 
   @inline(never) @usableFromInline

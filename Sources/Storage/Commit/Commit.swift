@@ -169,7 +169,7 @@ extension Store {
     // Step 7.
     let snapshot = snapshots.makeSnapshot(
       version, root: root, mapping: try mappingCovering(writer!.fileLength),
-      createdAt: options.clock.nanoseconds(), owner: currentThreadDescription())
+      createdAt: options.clock.nanoseconds(), owner: ThreadNumber.current)
     let committed = CommittedVersion(
       snapshot: snapshot, home: group.home, vouchesAfter: group.durableBefore)
     group.last = committed

@@ -7,11 +7,13 @@ struct HomeSpace {
   /// Places of the homes.
   let homes: [UInt64]
   private var free: [[Run]]
+  private(set) var freeBytes: UInt64
 
   /// All homes empty.
   init(homes: [UInt64]) {
     self.homes = homes
     free = homes.map { [Self.area(of: $0)] }
+    freeBytes = free.joined().reduce(0) { $0 + $1.length }
   }
 
   /// The part of a home that takes blocks.
@@ -24,8 +26,6 @@ struct HomeSpace {
   /// Whether an offset lies in the zone of the homes.
   static func contains(_ offset: UInt64) -> Bool { offset < FileHeader.dataStart }
 
-  var freeBytes: UInt64 { free.joined().reduce(0) { $0 + $1.length } }
-
   var runs: [Run] { free.flatMap { $0 } }
 
   /// The longest free run of one home.
@@ -37,6 +37,7 @@ struct HomeSpace {
     guard
       let position = free[home].firstIndex(where: { $0.offset <= run.offset && run.end <= $0.end })
     else { preconditionFailure("\(run) of a home is not free") }
+    freeBytes -= run.length
     let whole = free[home].remove(at: position)
     if run.end < whole.end {
       free[home].insert(Run(offset: run.end, length: whole.end - run.end), at: position)
@@ -50,6 +51,7 @@ struct HomeSpace {
   /// Gives a run back, which must not be free.
   mutating func release(_ run: Run) {
     let home = index(of: run)
+    freeBytes += run.length
     let position = free[home].firstIndex { $0.offset > run.offset } ?? free[home].count
     var merged = run
     if position < free[home].count {

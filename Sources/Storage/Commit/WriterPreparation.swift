@@ -71,7 +71,7 @@ extension Store {
       let snapshot = snapshots.makeSnapshot(
         newest.record.version, root: newest.record.root,
         mapping: try mappingCovering(newest.record.fileLength),
-        createdAt: options.clock.nanoseconds(), owner: "another process")
+        createdAt: options.clock.nanoseconds(), owner: nil)
       writer!.newest = CommittedVersion(
         snapshot: snapshot, home: newest.home, vouchesAfter: newest.record.durableVersion)
     }
@@ -99,7 +99,7 @@ extension Store {
         let snapshot = snapshots.makeSnapshot(
           head.version, root: found.record.root,
           mapping: try mappingCovering(found.record.fileLength),
-          createdAt: options.clock.nanoseconds(), owner: "another process")
+          createdAt: options.clock.nanoseconds(), owner: nil)
         // The pin counts only if the version was still the newest after it was published.
         if lockFile.head != head { continue }
         pipeline.adopt(
@@ -152,7 +152,7 @@ extension WriterState {
 
   /// Sets or clears the threshold above which blocks are moved; both ways, or a file that was long
   /// once would never settle.
-  mutating func updateShrinkThreshold() {
+  func updateShrinkThreshold() {
     commitsSinceThreshold += 1
     let isDue = shrinkThreshold != nil && commitsSinceThreshold >= 16
     guard isDue || (shrinkThreshold == nil && isTooLong) else { return }

@@ -5,7 +5,10 @@
 internal import Platform
 
 /// The writer's bookkeeping between transactions.
-struct WriterState {
+///
+/// A class, so that using one field never copies the others.
+// Unchecked exclusivity: only the holder of the write lock touches the fields, in short accesses.
+final class WriterState {
   /// A block given up by a commit, until that commit is durable.
   struct Pending {
     let block: BlockEditor.DeadBlock
@@ -15,34 +18,34 @@ struct WriterState {
   /// The newest committed version, durable or not.
   ///
   /// The next transaction builds on it.
-  var newest: CommittedVersion
+  @exclusivity(unchecked) var newest: CommittedVersion
   /// The highest version number ever given out.
-  var lastNumber: Version
-  var fileLength: UInt64
-  var commits: UInt64
-  var free = FreeSpace()
-  var homes: HomeSpace
-  var dead = DeadBlocks()
-  var pending: [Pending] = []
+  @exclusivity(unchecked) var lastNumber: Version
+  @exclusivity(unchecked) var fileLength: UInt64
+  @exclusivity(unchecked) var commits: UInt64
+  @exclusivity(unchecked) var free = FreeSpace()
+  @exclusivity(unchecked) var homes: HomeSpace
+  @exclusivity(unchecked) var dead = DeadBlocks()
+  @exclusivity(unchecked) var pending: [Pending] = []
   /// Blocks of `pending` before this index are done.
-  var pendingHead = 0
+  @exclusivity(unchecked) var pendingHead = 0
   /// Pins by version: this process's own and, counted once each, those of others.
-  var ownPins: [Version: Int] = [:]
-  var foreignPins: Set<Version> = []
-  var journal = SpaceJournal()
+  @exclusivity(unchecked) var ownPins: [Version: Int] = [:]
+  @exclusivity(unchecked) var foreignPins: Set<Version> = []
+  @exclusivity(unchecked) var journal = SpaceJournal()
   /// New blocks go below this and blocks above it are moved, while the file is too long.
-  var shrinkThreshold: UInt64?
-  var commitsSinceThreshold = 0
+  @exclusivity(unchecked) var shrinkThreshold: UInt64?
+  @exclusivity(unchecked) var commitsSinceThreshold = 0
   /// Where the search for blocks to move goes on: child numbers from the root down.
-  var moveCursor: [Int] = []
+  @exclusivity(unchecked) var moveCursor: [Int] = []
   /// What the newest record says the file's length will be, when that is less than it is.
-  var plannedCut: (version: Version, length: UInt64)?
+  @exclusivity(unchecked) var plannedCut: (version: Version, length: UInt64)?
   /// The running transaction is idle work: it commits even without a changed block.
-  var isIdle = false
+  @exclusivity(unchecked) var isIdle = false
   /// False until the space was rebuilt from the file.
-  var isLoaded = false
+  @exclusivity(unchecked) var isLoaded = false
   /// Bytes written to the file by this process.
-  var writtenBytes: UInt64 = 0
+  @exclusivity(unchecked) var writtenBytes: UInt64 = 0
 
   init(
     newest: CommittedVersion, lastNumber: Version, fileLength: UInt64, homes: [UInt64],
@@ -66,7 +69,7 @@ struct WriterState {
   }
 
   /// Makes the run reusable.
-  mutating func release(_ run: Run) {
+  func release(_ run: Run) {
     if HomeSpace.contains(run.offset) { homes.release(run) } else { free.free(run) }
   }
 
@@ -77,7 +80,7 @@ struct WriterState {
   ///   - vouchesAfter: blocks born later are vouched for by that version's record.
   ///   - maximum: bound on the blocks freed now; the rest waits for the next call.
   /// - Returns: whether more could be freed at once.
-  mutating func reclaim(
+  func reclaim(
     durable: Version, vouchesAfter: Version, maximum: Int
   ) -> Bool {
     while pendingHead < pending.count, pending[pendingHead].death <= durable {
@@ -105,7 +108,7 @@ struct WriterState {
   }
 
   /// Applies what this process's snapshots did since the last call.
-  mutating func updatePins(added: [Version], removed: [Version]) {
+  func updatePins(added: [Version], removed: [Version]) {
     for version in added.sorted() {
       ownPins[version, default: 0] += 1
       if ownPins[version] == 1, !foreignPins.contains(version) { dead.addPin(version) }
@@ -120,7 +123,7 @@ struct WriterState {
   }
 
   /// Replaces the set of versions that other processes pin.
-  mutating func updateForeignPins(_ versions: [Version]) {
+  func updateForeignPins(_ versions: [Version]) {
     let new = Set(versions)
     for version in new.subtracting(foreignPins).sorted() where ownPins[version] == nil {
       dead.addPin(version)

@@ -116,6 +116,7 @@ extension LockTable {
       // Head and failed sync stay. Everybody who held anything is dead.
       store(0, HeaderWord.live)
       store(0, HeaderWord.waiting)
+      store(0, HeaderWord.loneWriter)
       let slots = words + LockLayout.slotStart / 8
       for index in 0..<LockLayout.slotCount * LockLayout.wordsPerSlot {
         slots[index].store(0, ordering: .relaxed)

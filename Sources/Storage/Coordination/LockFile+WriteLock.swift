@@ -6,6 +6,12 @@
 // owner keeps until it has written or died; then for the write byte. Only the last decides who
 // writes. If a waiter dies, the one behind it comes forward early and the kernel's order stands in
 // for the tickets'.
+//
+// A process that has the file to itself writes "alone", without a system call: it locks the byte of
+// that name once and keeps it, and says in a word when it writes. Opening announces a process before
+// it first asks for the lock, so either the lone writer sees the newcomer and takes the common way, or
+// the newcomer sees the word and waits for the byte, which the writer gives up after its transaction,
+// or by dying.
 internal import Synchronization
 
 extension LockFile {
@@ -25,8 +31,19 @@ extension LockFile {
     precondition(!isWriter, "the write lock is taken twice")
     if let table {
       stopIfForked()
+      if try tryWriteAlone(table) {
+        noteWriter()
+        return true
+      }
       if waitingSlots != 0 { return false }
       guard try table.tryLock(LockByte.write) else { return false }
+      if loneWriter.pointee.load(ordering: .sequentiallyConsistent) != 0 {
+        guard try table.tryLock(LockByte.alone) else {
+          table.unlock(LockByte.write)
+          return false
+        }
+        endLoneWriter(table)
+      }
     }
     noteWriter()
     return true
@@ -38,6 +55,13 @@ extension LockFile {
     isWriter = false
     guard let table else { return }
     stopIfForked()
+    if isWritingAlone {
+      isWritingAlone = false
+      // Sequentially consistent, as is the load of the slots: a newcomer that saw the word is seen here.
+      loneWriter.pointee.store(0, ordering: .sequentiallyConsistent)
+      if otherLiveSlots != 0 { giveUpAlone(table) }
+      return
+    }
     table.unlock(LockByte.write)
     if heldTicket != 0 {
       // After the write byte, so that a waiter that came forward early goes first.
@@ -70,11 +94,55 @@ extension LockFile {
       try table.lock(LockByte.ticket(ticket - 1))
       table.unlock(LockByte.ticket(ticket - 1))
       try table.lock(LockByte.write)
+      if loneWriter.pointee.load(ordering: .sequentiallyConsistent) != 0 {
+        do throws(StorageError) {
+          try table.lock(LockByte.alone)
+        } catch {
+          table.unlock(LockByte.write)
+          throw error
+        }
+        endLoneWriter(table)
+      }
     } catch {
       table.unlock(LockByte.ticket(ticket))
       throw error
     }
     heldTicket = ticket
     noteWriter()
+  }
+
+  // MARK: - Writing alone
+
+  private var loneWriter: LockWord { words + HeaderWord.loneWriter }
+
+  /// Takes the write lock without a system call while no other process has the file open.
+  private func tryWriteAlone(_ table: LockTable) throws(StorageError) -> Bool {
+    guard otherLiveSlots == 0 else {
+      if hasAlone { giveUpAlone(table) }
+      return false
+    }
+    if !hasAlone {
+      guard try table.tryLock(LockByte.alone) else { return false }
+      hasAlone = true
+    }
+    loneWriter.pointee.store(1, ordering: .sequentiallyConsistent)
+    if otherLiveSlots == 0 {
+      isWritingAlone = true
+      return true
+    }
+    loneWriter.pointee.store(0, ordering: .sequentiallyConsistent)
+    giveUpAlone(table)
+    return false
+  }
+
+  private func giveUpAlone(_ table: LockTable) {
+    table.unlock(LockByte.alone)
+    hasAlone = false
+  }
+
+  /// With the byte that the lone writer had: it is done, or dead.
+  private func endLoneWriter(_ table: LockTable) {
+    loneWriter.pointee.store(0, ordering: .sequentiallyConsistent)
+    table.unlock(LockByte.alone)
   }
 }

@@ -33,6 +33,9 @@ package final class LockFile: @unchecked Sendable {
   var isWriter = false
   /// Write lock only: the ticket with which the lock was got; 0 without one.
   var heldTicket: UInt64 = 0
+  /// Write lock only: this process has the byte that lone writers lock, and writes by it.
+  var hasAlone = false
+  var isWritingAlone = false
   /// Write lock only: another process has had the lock, or nobody yet, since this one last called
   /// `publishCommitted`.
   package private(set) var wasHeldByAnother = true
@@ -89,6 +92,7 @@ package final class LockFile: @unchecked Sendable {
     guard let table, !isForked else { return }
     // Relaxed: only the first caller goes on, and the table lock orders what it does.
     if isClosed.exchange(true, ordering: .relaxed) { return }
+    if hasAlone { table.unlock(LockByte.alone) }
     // An error leaves the slot to be cleared by others: closing the file drops its locks.
     try? table.withLock { () throws(StorageError) in try table.leaveSlot(slot) }
   }

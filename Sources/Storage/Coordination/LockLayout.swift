@@ -15,12 +15,14 @@
 //        24  failed sync: 0, or top bit + errno
 //        32  slots that wait for the write lock, a bit each
 //        33  next ticket of the write lock
+//        34  1 while a process writes that has the file to itself
 //        40  slots in use, a bit each
 //
 //  locked bytes (open file descriptions own them, so the kernel frees those of the dead):
 //   0          shared by every opener for as long as it lives; exclusively for deleting the files
 //   8          changes of the slot table
 //   16         the write lock
+//   24         kept by a process that has the file to itself, see LockFile+WriteLock.swift
 //   64 + slot  the slot's process lives
 //   2^32 + n   holder of ticket n of the write lock waits or writes
 //  Bytes 0 and 8 keep their meaning in every format version, so that versions respect each other.
@@ -32,7 +34,7 @@ typealias LockWord = UnsafeMutablePointer<Atomic<UInt64>>
 enum LockLayout {
   /// "realmlck" in a little-endian machine's memory.
   static let magic: UInt64 = 0x6b63_6c6d_6c61_6572
-  static let formatVersion: UInt64 = 1
+  static let formatVersion: UInt64 = 2
   static let slotCount = 64
   static let pageLength = 4096
   static let slotStart = pageLength
@@ -76,6 +78,7 @@ enum HeaderWord {
   static let failedSync = 24
   static let waiting = 32
   static let nextTicket = 33
+  static let loneWriter = 34
   static let live = 40
   static let count = 48
 }
@@ -91,6 +94,7 @@ enum LockByte {
   static let use: Int64 = 0
   static let table: Int64 = 8
   static let write: Int64 = 16
+  static let alone: Int64 = 24
   static func liveness(_ slot: Int) -> Int64 { 64 + Int64(slot) }
   static func ticket(_ number: UInt64) -> Int64 { 1 << 32 + Int64(number) }
 }

@@ -284,7 +284,7 @@ extension Store {
       if !record.root.isNone { try mapping.verify(record.root) }
       let snapshot = snapshots.makeSnapshot(
         record.version, root: record.root, mapping: mapping,
-        createdAt: options.clock.nanoseconds(), owner: currentThreadDescription())
+        createdAt: options.clock.nanoseconds(), owner: ThreadNumber.current)
       // The pin counts only if the version was still the newest after it was published.
       if lockFile.head != head { continue }
       let committed = CommittedVersion(

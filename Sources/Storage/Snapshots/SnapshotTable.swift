@@ -16,8 +16,8 @@ final class SnapshotTable: Sendable {
 
   struct Entry {
     var createdAt: UInt64
-    /// The thread that made the version.
-    var owner: String
+    /// The thread that made the version; nil when another process did.
+    var owner: ThreadNumber?
     var count: Int
     let root: BlockReference
   }
@@ -61,7 +61,8 @@ final class SnapshotTable: Sendable {
   /// Only for the newest durable version, whose head the caller reads again afterwards, or for one
   /// that nobody else can know yet.
   func makeSnapshot(
-    _ version: Version, root: BlockReference, mapping: ReadMapping, createdAt: UInt64, owner: String
+    _ version: Version, root: BlockReference, mapping: ReadMapping, createdAt: UInt64,
+    owner: ThreadNumber?
   ) -> Snapshot {
     let slot = lockFile.publishPin(version)
     state.withLock { state in

@@ -1,0 +1,11 @@
+// References that do not keep an object alive and do not slow down those that do. Swift's `weak` gives an
+// object a side table, after which each retain and release of it takes several times as long.
+internal import CShim
+
+/// The object, unless its last strong reference is gone.
+///
+/// - Precondition: the object's memory is not freed yet: its `deinit` has not returned.
+package func retainIfAlive<Value: AnyObject>(_ reference: Unmanaged<Value>) -> Value? {
+  guard let retained = swift_tryRetain(reference.toOpaque()) else { return nil }
+  return Unmanaged<Value>.fromOpaque(retained).takeRetainedValue()
+}
