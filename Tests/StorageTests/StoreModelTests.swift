@@ -140,4 +140,31 @@ import Testing
     #expect(try store.statistics().fileBytes == first.fileBytes)
     #expect(try store.checkInvariants().findings == [])
   }
+
+  /// One large transaction and nothing after it.
+  ///
+  /// The file stayed longer than its content, by up to a chunk of 4 MB, until the next write began:
+  /// idle work only looked at the threshold that the commit had begun with. Now it starts when the file
+  /// is too long.
+  @Test(.timeLimit(.minutes(1))) func idleWorkCutsAfterOneLargeCommit() throws {
+    let folder = TemporaryFolder()
+    let files = FaultFileSystem(LinuxFileSystem())
+    let path = folder.path + "/large.realm"
+    let store = try Store.open(StoreOptions(path: path, fileSystem: files))
+    let transaction = try store.beginWrite()
+    let slots = SlotTree.fanOut * SlotTree.fanOut
+    for slot in 0..<slots {
+      transaction.root = SlotTree.set(
+        transaction.editor, transaction.root, slot: slot, [UInt8](repeating: 9, count: 6_000))
+    }
+    _ = try transaction.commit()
+    files.hold(.setLength)
+    let cuts = { files.records.filter { $0.call == .setLength && $0.path == path } }
+    let grown = try #require(cuts().map(\.offset).max())
+    try #require(Double(grown) > 1.2 * Double(slots * 6_000))
+    // Idle work may have come before the hold.
+    if cuts().last!.offset == grown { files.waitUntilHeld(.setLength) }
+    files.release(.setLength)
+    #expect(Double(cuts().last!.offset) <= 1.08 * Double(slots * 6_000) + 200_000)
+  }
 }

@@ -34,7 +34,8 @@ extension Store {
       leaveWriteLock()
       throw error
     }
-    let needsMaintenance = writer!.shrinkThreshold != nil
+    // The threshold is that of the commit's begin; what a large one has left behind it shows only now.
+    let needsMaintenance = writer!.shrinkThreshold != nil || writer!.isTooLong
     leaveWriteLock()
     if durability == .memory {
       // Published before the lock was released, see `write`.

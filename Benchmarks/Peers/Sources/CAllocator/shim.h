@@ -1,0 +1,2 @@
+// Linking this module replaces malloc with jemalloc.
+#include <jemalloc/jemalloc.h>

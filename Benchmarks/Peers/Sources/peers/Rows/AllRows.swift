@@ -1,0 +1,52 @@
+// The list of all benchmarks, in the order in which they run: what syncs first, before others have left
+// dirty pages behind.
+
+enum AllRows {
+  static func benchmarks(_ fixtures: Fixtures) -> [Benchmark] {
+    [
+      CommitRows.durable(fixtures),
+      ThreadRows.durableCommits(fixtures),
+      BulkRows.insert(fixtures),
+      BulkRows.insertFromValues(fixtures),
+      ReadRows.lookup(fixtures),
+      ReadRows.readHeld(fixtures),
+      ReadRows.iterate(fixtures),
+      ReadRows.freeze(fixtures),
+      ReadRows.refresh(fixtures),
+      OpenRows.open(fixtures),
+      OpenRows.cold(fixtures),
+      CommitRows.memory(fixtures),
+      ThreadRows.readersAndWriter(fixtures),
+      GrowthRows.pins(0, fixtures),
+      GrowthRows.pins(1, fixtures),
+      GrowthRows.pins(100, fixtures),
+      GrowthRows.pins(10_000, fixtures),
+      GrowthRows.shrink(fixtures),
+      GrowthRows.shrinkAfterDeletes(fixtures),
+    ]
+  }
+
+  /// The rows whose cost could depend on the size of the file.
+  static func scale(_ fixtures: Fixtures) -> [Benchmark] {
+    [
+      CommitRows.durable(fixtures),
+      BulkRows.insertFromValues(fixtures, withBytes: true),
+      ReadRows.lookup(fixtures),
+      ReadRows.iterate(fixtures),
+      ReadRows.freeze(fixtures),
+      ReadRows.refresh(fixtures),
+      OpenRows.open(fixtures),
+      OpenRows.cold(fixtures),
+      CommitRows.memory(fixtures),
+    ]
+  }
+
+  /// Rows of the contract that wait for their part of the public API.
+  static let missing: [(row: String, needs: String)] = [
+    ("commit-grouped-64", "asynchronous commits that are grouped (`commitAsyncWrite`)"),
+    ("sum", "aggregates of Results"),
+    ("count-equal", "queries by predicate"),
+    ("filter-and-prefix", "queries by predicate"),
+    ("notify-1-change", "notifications"),
+  ]
+}
