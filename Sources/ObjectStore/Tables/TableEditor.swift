@@ -63,6 +63,7 @@ final class TableEditor {
     index.insert(hash, key.rawValue) { [self] keys, hashes in
       let reader = lookup
       let layout = table.layouts[table.keyColumn]
+      reader.prefetchKeys(keys)
       for (position, other) in keys.enumerated() {
         guard let hash = reader.keyHash(ObjectKey(rawValue: other), layout) else {
           preconditionFailure("the index of \(table.schema.name) has a key without object")

@@ -105,6 +105,19 @@ extension TableReader {
     return findings
   }
 
+  /// Starts to load what the primary keys of some objects are read from.
+  func prefetchKeys(_ keys: UnsafeBufferPointer<Int64>) {
+    for key in keys {
+      guard let cluster = tree.cluster(Int(truncatingIfNeeded: key &>> Cluster.slotBits)) else {
+        continue
+      }
+      let leaf = Cluster.column(cluster, keyColumn)
+      reader.prefetch(leaf)
+      // Where the element of a packed leaf is when it takes one byte.
+      reader.prefetch(leaf, offset: 24 &+ Int(truncatingIfNeeded: key & 255))
+    }
+  }
+
   /// The hash of an object's primary key; nil if there is no such object.
   func keyHash(_ key: ObjectKey, _ layout: ClusterTree.ColumnLayout) -> UInt64? {
     guard let location = locate(key) else { return nil }

@@ -52,20 +52,22 @@ package final class BlockEditor {
   package var provisionalCount: Int { arena.count }
 
   /// A new block with a zeroed payload.
+  ///
+  /// - Parameter isResident: false for blocks that are placed early most often, see `seal`.
   /// - Returns: its provisional reference.
   package func allocate(
-    kind: BlockKind, width: UInt8 = 0, count: Int, payloadBytes: Int
+    kind: BlockKind, width: UInt8 = 0, count: Int, payloadBytes: Int, isResident: Bool = true
   ) -> BlockReference {
     let length = BlockHeader.blockLength(forPayload: payloadBytes)
     precondition(length <= BlockHeader.blockLengthMax, "block of \(length) bytes is too long")
-    let block = arena.take(length)
+    let block = arena.take(length, isResident: isResident)
     memset(block, 0, length)
     BlockHeader.setKind(block, kind)
     BlockHeader.setWidth(block, width)
     BlockHeader.setBlockLength(block, length)
     BlockHeader.setCount(block, count)
     provisionalBytes += length
-    return arena.add(block, capacity: length)
+    return arena.add(block, capacity: length, isResident: isResident)
   }
 
   /// The block as one that may be changed: itself when it is provisional, else a copy of it.
@@ -79,13 +81,13 @@ package final class BlockEditor {
       PlantedBug.launderedDamage.isActive
       ? reader.base + Int(reference.rawValue) : reader.verifiedPointer(reference)
     let length = BlockHeader.blockLength(source)
-    let block = arena.take(length)
+    let block = arena.take(length, isResident: true)
     memcpy(block, source, length)
     BlockHeader.setChecksum(block, 0)
     provisionalBytes += length
     let birth = BlockHeader.birth(source)
     giveUp(reference, source, length)
-    let copy = arena.add(block, capacity: length, previousBirth: birth)
+    let copy = arena.add(block, capacity: length, isResident: true, previousBirth: birth)
     #if PLANTED_BUGS
       if !BlockHeader.kind(source).isNode { replaced.append((reference, copy, length)) }
     #endif
@@ -117,7 +119,7 @@ package final class BlockEditor {
     }
     // Growing by appending is common: half as much again keeps the copies few.
     let capacity = min(max(length, (oldLength * 3 / 2 + 15) & ~15), BlockHeader.blockLengthMax)
-    let block = arena.take(capacity)
+    let block = arena.take(capacity, isResident: arena.isResident(reference))
     memcpy(block, old, oldLength)
     memset(block + oldLength, 0, length - oldLength)
     BlockHeader.setBlockLength(block, length)
@@ -165,113 +167,6 @@ package final class BlockEditor {
   private func giveUp(_ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int) {
     dead.append(
       DeadBlock(reference: reference, length: length, birth: BlockHeader.birth(block)))
-  }
-}
-
-/// Memory of provisional blocks: chunks filled from the front, and a table from number to pointer
-/// whose address never changes, so that readers can hold it.
-///
-/// Reused by one transaction after another.
-@usableFromInline
-package final class ProvisionalArena: @unchecked Sendable {
-  // @unchecked: used by one write transaction at a time; the write lock hands it on.
-  /// More blocks than this in one transaction are written out early by `seal` or a spill.
-  package static let blockCountMax = 1 << 22
-  private static let chunkLength = 1 << 20
-
-  @usableFromInline let table: UnsafeMutablePointer<UnsafeMutableRawPointer>
-  @exclusivity(unchecked) package private(set) var count = 0
-  @exclusivity(unchecked) private var chunks: [UnsafeMutableRawPointer] = []
-  @exclusivity(unchecked) private var chunkIndex = 0
-  @exclusivity(unchecked) private var chunkUsed = 0
-  private let capacities: UnsafeMutablePointer<UInt32>
-  private let previousBirths: UnsafeMutablePointer<UInt64>
-  /// Where the commit puts each block, by number; written before it is read.
-  let places: UnsafeMutablePointer<UInt64>
-  /// What the table points to where a block was removed; reading it finds an empty block.
-  private let hole: UnsafeMutableRawPointer
-
-  package init() {
-    table = Self.reserve(UnsafeMutableRawPointer.self)
-    capacities = Self.reserve(UInt32.self)
-    previousBirths = Self.reserve(UInt64.self)
-    places = Self.reserve(UInt64.self)
-    hole = .allocate(byteCount: BlockHeader.length, alignment: 16)
-    memset(hole, 0, BlockHeader.length)
-  }
-
-  deinit {
-    for chunk in chunks { chunk.deallocate() }
-    hole.deallocate()
-    munmap(table, Self.blockCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride)
-    munmap(capacities, Self.blockCountMax * MemoryLayout<UInt32>.stride)
-    munmap(previousBirths, Self.blockCountMax * MemoryLayout<UInt64>.stride)
-    munmap(places, Self.blockCountMax * MemoryLayout<UInt64>.stride)
-  }
-
-  /// Address space for one entry a block; pages come as numbers are given out.
-  private static func reserve<Entry>(_: Entry.Type) -> UnsafeMutablePointer<Entry> {
-    let memory = mmap(
-      nil, blockCountMax * MemoryLayout<Entry>.stride, PROT_READ | PROT_WRITE,
-      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-    precondition(memory != MAP_FAILED, "no address space for a write transaction")
-    return memory!.bindMemory(to: Entry.self, capacity: blockCountMax)
-  }
-
-  /// Forgets all blocks; keeps some memory for the next transaction.
-  package func reset() {
-    count = 0
-    chunkIndex = 0
-    chunkUsed = 0
-    while chunks.count > 8 { chunks.removeLast().deallocate() }
-  }
-
-  func take(_ length: Int) -> UnsafeMutableRawPointer {
-    if chunks.isEmpty || chunkUsed + length > Self.chunkLength {
-      if !chunks.isEmpty { chunkIndex += 1 }
-      if chunkIndex >= chunks.count {
-        chunks.append(.allocate(byteCount: Self.chunkLength, alignment: 4096))
-      }
-      chunkUsed = 0
-    }
-    defer { chunkUsed += length }
-    return chunks[chunkIndex] + chunkUsed
-  }
-
-  /// Bytes that the block may grow to where it is.
-  func capacity(of reference: BlockReference) -> Int {
-    Int(capacities[Int(reference.rawValue & 0xffff_ffff)])
-  }
-
-  /// Version in which the block that this one replaces was born; 0 for a new block.
-  func previousBirth(_ number: Int) -> Version { Version(previousBirths[number]) }
-
-  func add(
-    _ block: UnsafeMutableRawPointer, capacity: Int, previousBirth: Version = Version(0)
-  ) -> BlockReference {
-    precondition(count < Self.blockCountMax, "too many changed blocks in one transaction")
-    table[count] = block
-    capacities[count] = UInt32(capacity)
-    previousBirths[count] = previousBirth.rawValue
-    defer { count += 1 }
-    return BlockReference(rawValue: UInt64(count) | 1 << 63)
-  }
-
-  func replace(
-    _ reference: BlockReference, with block: UnsafeMutableRawPointer, capacity: Int
-  ) {
-    let number = Int(reference.rawValue & 0xffff_ffff)
-    table[number] = block
-    capacities[number] = UInt32(capacity)
-  }
-
-  func remove(_ reference: BlockReference) {
-    replace(reference, with: hole, capacity: BlockHeader.length)
-  }
-
-  /// Whether the block was removed or placed.
-  func isRemoved(_ reference: BlockReference) -> Bool {
-    table[Int(reference.rawValue & 0xffff_ffff)] == hole
   }
 }
 

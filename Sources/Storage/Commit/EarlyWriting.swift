@@ -54,6 +54,8 @@ extension Store {
       memory, BlockHeader.expectedChecksum(memory, length: length, at: place, salt: header.salt))
     transaction.stream.used += length
     editor.didPlace(reference, length: length)
+    // Nobody has the reference before it is written. The run lies inside the base's mapping.
+    transaction.base.mapping.markVerified(place)
     return place
   }
 

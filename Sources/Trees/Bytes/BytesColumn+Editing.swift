@@ -83,7 +83,7 @@ extension BytesColumn {
       if isShort {
         reference = BytesLeaf.make(editor, value, reserve: reserve)
       } else {
-        reference = editor.allocate(kind: .bytesSplit, count: 0, payloadBytes: 2)
+        reference = editor.allocate(kind: .bytesSplit, count: 0, payloadBytes: 2, isResident: false)
         insertPart(editor, reference, 0, LongValue.make(editor, value!), rows: 1)
       }
       return
@@ -263,7 +263,7 @@ extension BytesColumn {
   /// Makes the leaf the only part of a split node.
   private static func wrap(_ editor: BlockEditor, _ reference: inout BlockReference) {
     let rows = BytesLeaf.rows(editor.pointer(reference))
-    let split = editor.allocate(kind: .bytesSplit, count: 0, payloadBytes: 2)
+    let split = editor.allocate(kind: .bytesSplit, count: 0, payloadBytes: 2, isResident: false)
     insertPart(editor, split, 0, reference, rows: rows)
     reference = split
   }

@@ -9,7 +9,8 @@ extension BytesLeaf {
   static func make(
     _ editor: BlockEditor, _ value: UnsafeRawBufferPointer?, reserve: Int = 0
   ) -> BlockReference {
-    let reference = editor.allocate(kind: .bytesLeaf, count: 0, payloadBytes: reserve)
+    let reference = editor.allocate(
+      kind: .bytesLeaf, count: 0, payloadBytes: reserve, isResident: false)
     if reserve > 0 { editor.resize(reference, payloadBytes: 0) }
     append(editor, reference, value)
     return reference

@@ -30,7 +30,8 @@ package enum LongValue {
     repeat {
       let part = UnsafeRawBufferPointer(
         rebasing: value[start..<min(start + chunkBytes, value.count)])
-      let chunk = editor.allocate(kind: .chunk, count: part.count, payloadBytes: part.count)
+      let chunk = editor.allocate(
+        kind: .chunk, count: part.count, payloadBytes: part.count, isResident: false)
       if let source = part.baseAddress {
         memcpy(editor.pointer(chunk) + BlockHeader.length, source, part.count)
       }
@@ -46,7 +47,7 @@ package enum LongValue {
         let length = children.reduce(0) { $0 + $1.length }
         let node = editor.allocate(
           kind: .chunkNode, width: height, count: children.count,
-          payloadBytes: children.count * 8 + 8)
+          payloadBytes: children.count * 8 + 8, isResident: false)
         let block = editor.pointer(node)
         for (index, child) in children.enumerated() {
           BlockHeader.setReference(block, index, child.reference)

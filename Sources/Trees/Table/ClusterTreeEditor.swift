@@ -426,7 +426,8 @@ package final class ClusterTreeEditor {
   // MARK: - Branches
 
   private func makeBranch(level: Int) -> BlockReference {
-    editor.allocate(kind: .branch, width: UInt8(level), count: 0, payloadBytes: 0)
+    editor.allocate(
+      kind: .branch, width: UInt8(level), count: 0, payloadBytes: 0)
   }
 
   private func setChild(

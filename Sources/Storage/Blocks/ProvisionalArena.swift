@@ -1,0 +1,166 @@
+// Memory of the blocks of a running transaction. What was placed early makes room for what comes next,
+// so that a bulk insert works in a few megabytes that stay in the processor's cache.
+internal import Glibc
+
+/// Memory of provisional blocks: chunks filled from the front, and a table from number to pointer
+/// whose address never changes, so that readers can hold it.
+///
+/// Reused by one transaction after another.
+@usableFromInline
+package final class ProvisionalArena: @unchecked Sendable {
+  // @unchecked: used by one write transaction at a time; the write lock hands it on.
+  /// More blocks than this in one transaction are written out early by `seal` or a spill.
+  package static let blockCountMax = 1 << 22
+  private static let chunkLength = 1 << 20
+  private static let chunksKept = 8
+  /// A block's entry in `capacities` has this bit when the block is resident.
+  private static let residentBit: UInt32 = 1 << 31
+
+  /// Memory that is filled from the front and reused once no block in it is left.
+  private struct Chunk {
+    let memory: UnsafeMutableRawPointer
+    var blocks = 0
+  }
+
+  /// A chunk being filled; residents and others are kept apart, since one resident block would keep
+  /// the whole chunk from being reused.
+  private struct Front {
+    var chunk = -1
+    var used = ProvisionalArena.chunkLength
+  }
+
+  @usableFromInline let table: UnsafeMutablePointer<UnsafeMutableRawPointer>
+  // Unchecked exclusivity: one thread at a time, in short accesses, several for each changed block.
+  @exclusivity(unchecked) package private(set) var count = 0
+  @exclusivity(unchecked) private var chunks: [Chunk] = []
+  /// Chunks without a block.
+  @exclusivity(unchecked) private var free: [Int] = []
+  @exclusivity(unchecked) private var passing = Front()
+  @exclusivity(unchecked) private var resident = Front()
+  private let capacities: UnsafeMutablePointer<UInt32>
+  private let previousBirths: UnsafeMutablePointer<UInt64>
+  /// Where the commit puts each block, by number; written before it is read.
+  let places: UnsafeMutablePointer<UInt64>
+  /// What the table points to where a block was removed; reading it finds an empty block.
+  private let hole: UnsafeMutableRawPointer
+
+  package init() {
+    table = Self.reserve(UnsafeMutableRawPointer.self)
+    capacities = Self.reserve(UInt32.self)
+    previousBirths = Self.reserve(UInt64.self)
+    places = Self.reserve(UInt64.self)
+    hole = .allocate(byteCount: BlockHeader.length, alignment: 16)
+    memset(hole, 0, BlockHeader.length)
+  }
+
+  deinit {
+    for chunk in chunks { chunk.memory.deallocate() }
+    hole.deallocate()
+    munmap(table, Self.blockCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride)
+    munmap(capacities, Self.blockCountMax * MemoryLayout<UInt32>.stride)
+    munmap(previousBirths, Self.blockCountMax * MemoryLayout<UInt64>.stride)
+    munmap(places, Self.blockCountMax * MemoryLayout<UInt64>.stride)
+  }
+
+  /// Address space for one entry a block; pages come as numbers are given out.
+  private static func reserve<Entry>(_: Entry.Type) -> UnsafeMutablePointer<Entry> {
+    let memory = mmap(
+      nil, blockCountMax * MemoryLayout<Entry>.stride, PROT_READ | PROT_WRITE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    precondition(memory != MAP_FAILED, "no address space for a write transaction")
+    return memory!.bindMemory(to: Entry.self, capacity: blockCountMax)
+  }
+
+  /// Forgets all blocks; keeps some memory for the next transaction.
+  package func reset() {
+    count = 0
+    while chunks.count > Self.chunksKept { chunks.removeLast().memory.deallocate() }
+    for index in chunks.indices { chunks[index].blocks = 0 }
+    free.removeAll(keepingCapacity: true)
+    free.append(contentsOf: chunks.indices)
+    passing = Front()
+    resident = Front()
+  }
+
+  /// Memory for a block, which the caller adds or puts in place of another.
+  func take(_ length: Int, isResident: Bool) -> UnsafeMutableRawPointer {
+    isResident ? take(length, &resident) : take(length, &passing)
+  }
+
+  private func take(_ length: Int, _ front: inout Front) -> UnsafeMutableRawPointer {
+    if front.used + length > Self.chunkLength {
+      let full = front.chunk
+      front.chunk = emptyChunk()
+      // The chunk's number stands at its start; blocks follow on the next cache line.
+      front.used = 64
+      if full >= 0, chunks[full].blocks == 0 { free.append(full) }
+    }
+    defer { front.used += length }
+    chunks[front.chunk].blocks += 1
+    return chunks[front.chunk].memory + front.used
+  }
+
+  private func emptyChunk() -> Int {
+    if let index = free.popLast() { return index }
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: Self.chunkLength, alignment: Self.chunkLength)
+    memory.storeBytes(of: chunks.count, as: Int.self)
+    chunks.append(Chunk(memory: memory))
+    return chunks.count - 1
+  }
+
+  /// A block's memory is not needed any more.
+  private func giveBack(_ block: UnsafeMutableRawPointer) {
+    if block == hole { return }
+    // Chunks are aligned to their length.
+    let start = UInt(bitPattern: block) & ~UInt(Self.chunkLength - 1)
+    let index = UnsafeRawPointer(bitPattern: start)!.load(as: Int.self)
+    chunks[index].blocks -= 1
+    guard chunks[index].blocks == 0, index != passing.chunk, index != resident.chunk else { return }
+    // Whoever still reads there finds nonsense in every debug run.
+    assert(memset(chunks[index].memory + 64, 0xdd, Self.chunkLength - 64) != nil)
+    free.append(index)
+  }
+
+  /// Bytes that the block may grow to where it is.
+  func capacity(of reference: BlockReference) -> Int {
+    Int(capacities[Int(reference.rawValue & 0xffff_ffff)] & ~Self.residentBit)
+  }
+
+  func isResident(_ reference: BlockReference) -> Bool {
+    capacities[Int(reference.rawValue & 0xffff_ffff)] & Self.residentBit != 0
+  }
+
+  /// Version in which the block that this one replaces was born; 0 for a new block.
+  func previousBirth(_ number: Int) -> Version { Version(previousBirths[number]) }
+
+  func add(
+    _ block: UnsafeMutableRawPointer, capacity: Int, isResident: Bool,
+    previousBirth: Version = Version(0)
+  ) -> BlockReference {
+    precondition(count < Self.blockCountMax, "too many changed blocks in one transaction")
+    table[count] = block
+    capacities[count] = UInt32(capacity) | (isResident ? Self.residentBit : 0)
+    previousBirths[count] = previousBirth.rawValue
+    defer { count += 1 }
+    return BlockReference(rawValue: UInt64(count) | 1 << 63)
+  }
+
+  func replace(
+    _ reference: BlockReference, with block: UnsafeMutableRawPointer, capacity: Int
+  ) {
+    let number = Int(reference.rawValue & 0xffff_ffff)
+    giveBack(table[number])
+    table[number] = block
+    capacities[number] = capacities[number] & Self.residentBit | UInt32(capacity)
+  }
+
+  func remove(_ reference: BlockReference) {
+    replace(reference, with: hole, capacity: BlockHeader.length)
+  }
+
+  /// Whether the block was removed or placed.
+  func isRemoved(_ reference: BlockReference) -> Bool {
+    table[Int(reference.rawValue & 0xffff_ffff)] == hole
+  }
+}
