@@ -29,7 +29,7 @@ enum AllRows {
   /// The rows whose cost could depend on the size of the file.
   static func scale(_ fixtures: Fixtures) -> [Benchmark] {
     [
-      CommitRows.durable(fixtures),
+      CommitRows.durable(fixtures, withVariants: false),
       BulkRows.insertFromValues(fixtures, withBytes: true),
       ReadRows.lookup(fixtures),
       ReadRows.iterate(fixtures),
@@ -37,7 +37,7 @@ enum AllRows {
       ReadRows.refresh(fixtures),
       OpenRows.open(fixtures),
       OpenRows.cold(fixtures),
-      CommitRows.memory(fixtures),
+      CommitRows.memory(fixtures, withVariants: false),
     ]
   }
 
