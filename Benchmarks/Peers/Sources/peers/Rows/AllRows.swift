@@ -4,6 +4,8 @@
 enum AllRows {
   static func benchmarks(_ fixtures: Fixtures) -> [Benchmark] {
     [
+      LimitRows.syncs(fixtures),
+      LimitRows.memory(fixtures),
       CommitRows.durable(fixtures),
       ThreadRows.durableCommits(fixtures),
       BulkRows.insert(fixtures),
