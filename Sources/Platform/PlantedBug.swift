@@ -1,55 +1,93 @@
-// Bugs planted on purpose, to prove that the checkers find them. Compiled only with the trait
-// PlantedBugs; a normal build contains none of this. One bug is active at a time, named by the
-// environment variable REALM_PLANTED_BUG or by a test.
+// Bugs planted on purpose, to prove that tests and checkers find them. They work only with the trait
+// PlantedBugs: in a normal build `isActive` is a constant and nothing is left of them. One bug is
+// active at a time, named by the environment variable REALM_PLANTED_BUG or by a test. What each one
+// does, and which test finds it: PlantedBug+Facts.swift.
 #if PLANTED_BUGS
   internal import Glibc
   internal import Synchronization
+#endif
 
-  /// One way in which the engine can be broken.
-  package enum PlantedBug: String, CaseIterable, Sendable {
-    /// Leaves are changed where they are, although pins still see them. Breaks I1.
-    case changeUnderPin = "change-under-pin"
-    /// Now and then one change of a transaction is dropped. Breaks I2.
-    case dropChange = "drop-change"
-    /// Now and then a reader is given the version before the newest. Breaks I3.
-    case staleSnapshot = "stale-snapshot"
-    /// A commit becomes visible to others only with the next one. Breaks I4.
-    case publishLate = "publish-late"
-    /// Now and then a freed block is forgotten. Breaks I10.
-    case leakBlock = "leak-block"
+/// One way in which the engine can be broken.
+@frozen @usableFromInline
+package enum PlantedBug: String, Sendable {
+  // Found by the invariants of a running load.
+  case changeUnderPin = "change-under-pin"
+  case dropChange = "drop-change"
+  case staleSnapshot = "stale-snapshot"
+  case publishLate = "publish-late"
+  case leakBlock = "leak-block"
+  // Commit and durability.
+  case publishBeforeSync = "publish-before-sync"
+  case headerBeforeData = "header-before-data"
+  case recordBeforeData = "record-before-data"
+  case folderNotSynced = "folder-not-synced"
+  case groupSplit = "group-split"
+  case carriedLost = "carried-lost"
+  case overwriteDurableHome = "overwrite-durable-home"
+  case tornRecordLeft = "torn-record-left"
+  case ignoredShortWrite = "ignored-short-write"
+  case unfairLock = "unfair-lock"
+  // Blocks and space.
+  case staleChecksum = "stale-checksum"
+  case launderedDamage = "laundered-damage"
+  case reuseEarly = "reuse-early"
+  case reuseBeforeSync = "reuse-before-sync"
+  case reuseVouched = "reuse-vouched"
+  case deadMergeLost = "dead-merge-lost"
+  case freeSpaceLost = "free-space-lost"
+  case rollbackSpaceLost = "rollback-space-lost"
+  case journalDeathsLost = "journal-deaths-lost"
+  case truncateLiveBlock = "truncate-live-block"
+  // Recovery.
+  case wrongHome = "wrong-home"
+  case incompleteRecord = "incomplete-record"
+  case unsyncedShown = "unsynced-shown"
+  case failedSyncNotRewritten = "failed-sync-not-rewritten"
+  // Processes.
+  case failedSyncForgotten = "failed-sync-forgotten"
+  case pinNotCounted = "pin-not-counted"
+  case deadPinsKept = "dead-pins-kept"
+  case truncateUnderForeignPin = "truncate-under-foreign-pin"
+  case foreignLockFile = "foreign-lock-file"
+  case staleBoot = "stale-boot"
+}
 
-    /// The invariant that it breaks.
-    package var invariant: String {
-      switch self {
-      case .changeUnderPin: return "I1"
-      case .dropChange: return "I2"
-      case .staleSnapshot: return "I3"
-      case .publishLate: return "I4"
-      case .leakBlock: return "I10"
-      }
-    }
-
+#if !PLANTED_BUGS
+  extension PlantedBug {
+    /// Whether this bug is active: never in this build.
+    @inlinable @inline(__always) package var isActive: Bool { false }
+  }
+#else
+  extension PlantedBug: CaseIterable {
+    private static let all = allCases
     private static let active = Atomic<Int>(initial)
     private static let calls = Atomic<Int>(0)
 
     private static var initial: Int {
-      guard let name = getenv("REALM_PLANTED_BUG") else { return -1 }
-      return allCases.firstIndex { $0.rawValue == String(cString: name) } ?? -1
+      guard let name = getenv("REALM_PLANTED_BUG").map({ String(cString: $0) }), !name.isEmpty
+      else { return -1 }
+      guard let index = all.firstIndex(where: { $0.rawValue == name }) else {
+        fatalError("REALM_PLANTED_BUG names no bug: '\(name)'")
+      }
+      return index
+    }
+
+    /// The bug that is active now.
+    package static var current: PlantedBug? {
+      let index = active.load(ordering: .relaxed)
+      return index < 0 ? nil : all[index]
     }
 
     /// Makes this the active bug.
     package func plant() {
-      Self.active.store(Self.allCases.firstIndex(of: self)!, ordering: .sequentiallyConsistent)
+      Self.active.store(Self.all.firstIndex(of: self)!, ordering: .sequentiallyConsistent)
     }
 
     /// Makes the engine whole again.
     package static func removeAll() { active.store(-1, ordering: .sequentiallyConsistent) }
 
     /// Whether this bug is active.
-    package var isActive: Bool {
-      let index = Self.active.load(ordering: .relaxed)
-      return index >= 0 && Self.allCases[index] == self
-    }
+    package var isActive: Bool { Self.current == self }
 
     /// True at every `count`th call while this bug is active.
     package func strikes(everyCalls count: Int) -> Bool {

@@ -1,17 +1,20 @@
 // Every lock, wait and thread start of the engine comes from this file, so that a controlled
 // scheduler can be put under it. Plain atomics come from the Synchronization module.
 internal import CShim
-internal import Glibc
+// Public because locking is inlined into the layers above: it is on the path of every commit.
+public import Glibc
 
 /// A value guarded by a mutex, with a condition to wait on.
 ///
 /// Keep critical sections short: no system call, no callback, no release of foreign objects inside,
 /// unless the caller documents why.
+@usableFromInline
 package final class Monitor<State>: @unchecked Sendable {
   // @unchecked: `state` is touched only between lock and unlock of `mutex`.
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let condition: UnsafeMutablePointer<pthread_cond_t>
-  private var state: State
+  @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  @usableFromInline let condition: UnsafeMutablePointer<pthread_cond_t>
+  // Unchecked exclusivity: the mutex excludes all others, and a second access by its holder deadlocks.
+  @exclusivity(unchecked) @usableFromInline var state: State
 
   package init(_ state: sending State) {
     mutex = .allocate(capacity: 1)
@@ -35,6 +38,7 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Runs `body` with the lock held.
+  @inlinable
   package func withLock<R, E: Error>(_ body: (inout State) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -42,6 +46,7 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Waits until `condition` holds, then runs `body`, all with the lock held between waits.
+  @inlinable
   package func wait<R, E: Error>(
     until isReady: (inout State) -> Bool, then body: (inout State) throws(E) -> R
   ) throws(E) -> R {
@@ -66,7 +71,7 @@ package final class Monitor<State>: @unchecked Sendable {
     return true
   }
 
-  package func notifyAll() { pthread_cond_broadcast(condition) }
+  @inlinable package func notifyAll() { pthread_cond_broadcast(condition) }
   package func notifyOne() { pthread_cond_signal(condition) }
 }
 

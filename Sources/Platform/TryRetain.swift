@@ -4,7 +4,8 @@ internal import CShim
 
 /// The object, unless its last strong reference is gone.
 ///
-/// - Precondition: the object's memory is not freed yet: its `deinit` has not returned.
+/// - Precondition: the object's memory is not freed yet: its `deinit` has not returned, or an `unowned`
+///   reference to it lives.
 package func retainIfAlive<Value: AnyObject>(_ reference: Unmanaged<Value>) -> Value? {
   guard let retained = swift_tryRetain(reference.toOpaque()) else { return nil }
   return Unmanaged<Value>.fromOpaque(retained).takeRetainedValue()

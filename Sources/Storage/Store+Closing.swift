@@ -68,13 +68,15 @@ extension Store {
     }
     if options.isReadOnly { return header }
     let isUnsynced = options.durability == .memory
-    if header.flags.contains(.unsynced) != isUnsynced {
+    // After a failed sync nobody knows whether the mark has reached the disk.
+    let isUncertain = isUnsynced && lockFile.syncFailure != nil
+    if header.flags.contains(.unsynced) != isUnsynced || isUncertain {
       if isUnsynced { header.flags.insert(.unsynced) } else { header.flags.remove(.unsynced) }
       header.bootIdentifier = boot
       try converting { () throws(SystemError) in
-        try file.synchronize()
+        try lockFile.synchronize(file)
         try write(header, to: file)
-        try file.synchronize()
+        try lockFile.synchronize(file)
       }
       header.sequence += 1
     }

@@ -16,6 +16,8 @@ package struct StoreCheck: Sendable {
   package var fileBytes: UInt64 = 0
   /// One sentence a violation; empty when the file is sound.
   package var findings: [String] = []
+  /// Who owns which bytes; of a store that is open for writing.
+  package var parts: [(run: Run, owner: String)] = []
 
   package init() {}
 }
@@ -98,6 +100,7 @@ extension Store {
       accounted.add(Run(offset: home, length: UInt64(CommitRecord.lengthMax)), "record home")
     }
     check.findings += accounted.findings(fileLength: writer.fileLength)
+    check.parts = accounted.parts
     if let length = try? file.length(), length != writer.fileLength {
       check.findings.append("the file has \(length) bytes, the writer counts \(writer.fileLength)")
     }
@@ -144,7 +147,7 @@ struct CheckWalk {
 
 /// Every byte of the file belongs to exactly one owner.
 private struct Accounting {
-  private var parts: [(run: Run, owner: String)] = []
+  private(set) var parts: [(run: Run, owner: String)] = []
 
   mutating func add(_ run: Run, _ owner: String) { parts.append((run, owner)) }
 

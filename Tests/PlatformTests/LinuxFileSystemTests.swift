@@ -50,6 +50,22 @@ struct LinuxFileSystemTests {
     #expect(error { _ = try files.open("/dev/null", [.writable]) }?.code == EINVAL)
   }
 
+  /// The system writes up to the limit of a process and says how much that was.
+  @Test func shortWritesGoOn() async {
+    await #expect(processExitsWith: .success) { [path = folder.file("short") as String] in
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: 6000, rlim_max: rlim_t.max)
+      guard setrlimit(__rlimit_resource_t(1), &limit) == 0 else { fatalError("no limit: \(errno)") }
+      let file = try LinuxFileSystem().open(path, [.writable, .create])
+      do {
+        try file.write(bytes: [UInt8](repeating: 1, count: 10_000), at: 0)
+        fatalError("a short write was taken for a whole one")
+      } catch let error as SystemError {
+        guard error.code == EFBIG, try file.length() == 6000 else { fatalError("\(error)") }
+      }
+    }
+  }
+
   @Test func refusesOffsetsBeyondTheSystems() throws {
     let file = try files.open(folder.file("a"), [.writable, .create])
     #expect(error { try file.write(bytes: [1], at: UInt64.max) }?.code == EFBIG)

@@ -58,16 +58,23 @@ final class LockFixture: Sendable {
   }
 }
 
-/// The system's files, which lose all their locks and answer no more once killed.
+/// Files of a process, which lose all their locks and answer no more once it is killed.
 final class MortalFileSystem: FileSystem {
   struct State {
     var isDead = false
     var lengthMax = UInt64.max
+    /// Changes of files until it dies by itself.
+    var changesLeft = Int.max
     var held: [(file: any File, byte: Int64)] = []
   }
 
-  private let base = LinuxFileSystem()
+  private let base: any FileSystem
   let state = Monitor(State())
+
+  init(_ base: any FileSystem = LinuxFileSystem()) { self.base = base }
+
+  var bootIdentifier: UInt64 { base.bootIdentifier }
+  var isDead: Bool { state.withLock { $0.isDead } }
 
   /// What the kernel does to the files of a process that is killed.
   func kill() {
@@ -76,6 +83,18 @@ final class MortalFileSystem: FileSystem {
       for lock in state.held { try? lock.file.unlockByte(lock.byte) }
       state.held = []
     }
+  }
+
+  /// Lets it die before its n-th write or change of a length from now on; 0 is the next.
+  func die(beforeChange number: Int) { state.withLock { $0.changesLeft = number } }
+
+  /// Called before each change of a file.
+  func noteChange() {
+    let isLast = state.withLock { state in
+      state.changesLeft -= 1
+      return state.changesLeft < 0
+    }
+    if isLast { kill() }
   }
 
   /// Makes every file as large as it may get.
@@ -118,6 +137,7 @@ final class MortalFile: File {
   func identity() throws(SystemError) -> FileIdentity { try base.identity() }
   func length() throws(SystemError) -> UInt64 { try base.length() }
   func setLength(_ length: UInt64) throws(SystemError) {
+    owner.noteChange()
     try owner.check(length)
     try base.setLength(length)
   }
@@ -125,6 +145,7 @@ final class MortalFile: File {
     into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
   ) throws(SystemError) -> Int { try base.read(into: buffer, at: offset) }
   func write(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
+    owner.noteChange()
     try owner.check(offset + UInt64(buffer.count))
     try base.write(buffer, at: offset)
   }

@@ -6,170 +6,6 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-/// A store on a simulated disk, and what each of its versions holds.
-///
-/// Threads may commit at the same time.
-final class CrashHistory: Sendable {
-  static let path = "/data/crash.realm"
-
-  struct Entry: Sendable {
-    let version: Version
-    let content: [Int: [UInt8]]
-    /// Operations of the disk when the commit began.
-    let begun: Int
-    /// Operations of the disk when it had returned.
-    var acknowledged: Int?
-  }
-
-  struct State {
-    /// By version; the empty file first.
-    var entries = [
-      Entry(version: Version(1), content: [:], begun: 0, acknowledged: nil)
-    ]
-  }
-
-  let disk: SimulatedDisk
-  let fileSystem: FaultFileSystem
-  let state = Monitor(State())
-
-  init(_ disk: SimulatedDisk = SimulatedDisk()) {
-    self.disk = disk
-    fileSystem = FaultFileSystem(disk)
-  }
-
-  var entries: [Entry] { state.withLock { $0.entries } }
-
-  func open() throws(StorageError) -> Store {
-    try Store.open(StoreOptions(path: Self.path, fileSystem: fileSystem))
-  }
-
-  /// Opens the new file; it is acknowledged as empty.
-  func openFirst() throws(StorageError) -> Store {
-    let store = try open()
-    let count = disk.operationCount
-    state.withLock { $0.entries[0].acknowledged = count }
-    return store
-  }
-
-  /// One transaction with its record in the model.
-  func commit(_ store: Store, _ change: (WriteTransaction, inout [Int: [UInt8]]) -> Void) throws {
-    let transaction = try store.beginWrite()
-    let base = transaction.base.version
-    var content = state.withLock { $0.entries.last { $0.version <= base }!.content }
-    change(transaction, &content)
-    let version = transaction.version
-    let begun = disk.operationCount
-    // Still under the write lock, so versions come in order.
-    state.withLock { [content] in
-      $0.entries.append(Entry(version: version, content: content, begun: begun))
-    }
-    _ = try transaction.commit()
-    let count = disk.operationCount
-    state.withLock { state in
-      let index = state.entries.lastIndex { $0.version == version }!
-      state.entries[index].acknowledged = count
-    }
-  }
-
-  /// A random transaction: mostly a few slots, at times hundreds of larger ones.
-  func commitRandom(_ store: Store, _ random: inout RandomGenerator, slots: Int = 400) throws {
-    let isLarge = random.oneIn(12)
-    let changes = (0..<Int.random(in: 1...(isLarge ? 120 : 5), using: &random)).map { _ in
-      let length = Int.random(in: 0..<(isLarge ? 3000 : 700), using: &random)
-      let isRemoval = random.oneIn(5)
-      return (
-        slot: Int.random(in: 0..<slots, using: &random),
-        bytes: isRemoval
-          ? nil : [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: length)
-      )
-    }
-    try commit(store) { transaction, content in
-      for (slot, bytes) in changes {
-        content[slot] = bytes
-        transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: slot, bytes)
-      }
-    }
-  }
-
-  /// Opens a disk that a crash after `cut` operations left, and compares it with the model.
-  ///
-  /// - Parameter isNewFileAllowed: the crash came while the file was made.
-  /// - Returns: the version that was found.
-  @discardableResult
-  func check(_ image: SimulatedDisk, cut: Int, _ note: @autoclosure () -> String) throws -> Version?
-  {
-    let entries = entries
-    let oldest = entries.last { ($0.acknowledged ?? .max) <= cut }
-    let newest = entries.last { $0.begun <= cut }
-    let store: Store
-    do {
-      store = try Store.open(StoreOptions(path: Self.path, fileSystem: image))
-    } catch {
-      Issue.record("\(note()): \(error)")
-      return nil
-    }
-    let snapshot = try store.pinNewest()
-    let version = snapshot.version
-    let begunVersion = newest?.version ?? Version(1)
-    #expect(version >= oldest?.version ?? Version(1), "\(note()): an acknowledged commit is lost")
-    let next = entries.first { $0.version > begunVersion }?.version
-    #expect(version < next ?? Version(.max), "\(note()): a version that was not begun")
-    // Commits of the maintenance have numbers of their own and the content before them.
-    let expected = entries.last { $0.version <= version }!.content
-    #expect(
-      SlotTree.content(snapshot.reader, snapshot.root) == expected,
-      "\(note()): version \(version) has another content")
-    #expect(try store.checkInvariants().findings == [], "\(note()), version \(version)")
-    return version
-  }
-
-  /// Checks a crashed disk, writes to it, and crashes it again while it recovers or just after.
-  func checkTwice(
-    _ image: SimulatedDisk, cut: Int, _ random: inout RandomGenerator, _ note: String
-  ) throws {
-    // The image of a kill has the history before it; that of a power cut begins anew.
-    let start = image.operationCount
-    guard let version = try check(image, cut: cut, note) else { return }
-    let store = try Store.open(StoreOptions(path: Self.path, fileSystem: image))
-    let recovered = image.operationCount
-    let transaction = try store.beginWrite()
-    transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: 777, [7, 7, 7])
-    let later = transaction.version
-    #expect(later > version, "\(note)")
-    _ = try transaction.commit()
-    let count = image.operationCount
-    let newest = try store.pinNewest()
-    let expected = SlotTree.content(newest.reader, newest.root)
-    #expect(expected[777] == [7, 7, 7], "\(note)")
-    let second = Int.random(in: start...count, using: &random)
-    let again = image.crashImage(cutAfterOperation: second, random: &random)
-    let text = "\(note); second cut after \(second) of \(count), recovered at \(recovered)"
-    let other: Store
-    do {
-      other = try Store.open(StoreOptions(path: Self.path, fileSystem: again))
-    } catch {
-      Issue.record("\(text): \(error)")
-      return
-    }
-    let found = try other.pinNewest()
-    let content = SlotTree.content(found.reader, found.root)
-    if second == count { #expect(found.version == later, "\(text)") }
-    if found.version == later {
-      #expect(content == expected, "\(text)")
-    } else if second >= recovered {
-      // What was shown once stays.
-      #expect(found.version == version, "\(text)")
-    } else {
-      let acknowledged = entries.last { ($0.acknowledged ?? .max) <= cut }?.version ?? Version(1)
-      #expect(found.version >= acknowledged && found.version <= version, "\(text)")
-    }
-    if found.version <= version {
-      #expect(content == entries.last { $0.version <= found.version }!.content, "\(text)")
-    }
-    #expect(try other.checkInvariants().findings == [], "\(text)")
-  }
-}
-
 @Suite struct CrashTests {
   /// Crash points of the whole suite; REALM_CRASH_POINTS sets another number.
   static let points = getenv("REALM_CRASH_POINTS").flatMap { Int(String(cString: $0)) } ?? 2400
@@ -223,14 +59,20 @@ final class CrashHistory: Sendable {
     await withSeeds(first: first) { random in
       let history = CrashHistory()
       try Self.run(history, steps: 150, &random)
-      let count = history.disk.operationCount
-      let cuts = (0..<Self.points / 16).map { _ in Int.random(in: 0...count, using: &random) }
-      for cut in cuts.sorted() {
-        let kind = PowerCut.allCases.randomElement(using: &random)!
-        let image = history.disk.crashImage(cutAfterOperation: cut, kind, random: &random)
-        try history.checkTwice(
-          image, cut: cut, &random, "cut after \(cut) of \(count) operations, \(kind)")
+      try history.checkCuts(Self.points / 16, &random)
+    }
+  }
+
+  /// Commits of more than a megabyte, whose blocks are synced before their record is written.
+  @Test(arguments: [15, 16] as [UInt64]) func cutsOfLargeCommits(first: UInt64) async {
+    await withSeeds(first: first) { random in
+      let history = CrashHistory()
+      let store = try history.openFirst()
+      for _ in 0..<3 {
+        try history.commitLarge(store, &random)
+        try history.commitRandom(store, &random)
       }
+      try history.checkCuts(Self.points / 60, &random)
     }
   }
 
@@ -259,14 +101,7 @@ final class CrashHistory: Sendable {
         history.fileSystem.release(.synchronize)
         for thread in threads { thread.join() }
       }
-      let count = history.disk.operationCount
-      let cuts = (0..<Self.points / 16).map { _ in Int.random(in: 0...count, using: &random) }
-      for cut in cuts.sorted() {
-        let kind = PowerCut.allCases.randomElement(using: &random)!
-        let image = history.disk.crashImage(cutAfterOperation: cut, kind, random: &random)
-        try history.checkTwice(
-          image, cut: cut, &random, "cut after \(cut) of \(count) operations, \(kind)")
-      }
+      try history.checkCuts(Self.points / 16, &random)
     }
   }
 
@@ -325,19 +160,7 @@ final class CrashHistory: Sendable {
         try history.checkTwice(
           image, cut: history.disk.operationCount, &random, "killed after step \(step)")
         // Not too long: each image copies the whole history.
-        if step % 40 == 39 { history.disk.startHistory() }
-        if step % 40 == 39 { history.restartCounting() }
-      }
-    }
-  }
-}
-
-extension CrashHistory {
-  /// After `startHistory`: everything so far is durable, operations count from 0.
-  func restartCounting() {
-    state.withLock { state in
-      state.entries = state.entries.map {
-        Entry(version: $0.version, content: $0.content, begun: 0, acknowledged: 0)
+        if step % 40 == 39 { history.startAgain() }
       }
     }
   }

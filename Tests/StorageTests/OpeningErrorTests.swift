@@ -239,6 +239,37 @@ enum StoreFile {
     #expect(try StoreFile.bytes(path) == bytes)
   }
 
+  /// With each number of free descriptors the opening fails for what it is, or succeeds.
+  @Test func tooManyOpenFiles() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let path = folder.file("a.realm")
+      _ = try StoreFile.make(path, commits: 1)
+      var taken: [Int32] = []
+      var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+      precondition(setrlimit(__rlimit_resource_t(7), &limit) == 0)
+      while case let descriptor = open("/dev/null", O_RDONLY), descriptor >= 0 {
+        taken.append(descriptor)
+      }
+      var failures = 0
+      for free in 0..<8 {
+        do {
+          let store = try Store.open(StoreOptions(path: path))
+          let findings = try store.checkInvariants().findings
+          precondition(findings == [])
+        } catch {
+          guard case .system(let cause) = error as? StorageError, cause.code == EMFILE else {
+            throw error
+          }
+          failures = free + 1
+        }
+        close(taken.removeLast())
+      }
+      // The file, its lock file, and the second look at a path.
+      precondition(failures == 3, "\(failures)")
+    }
+  }
+
   /// The real thing, where it can fail.
   @Test func noPermissionOfTheSystem() throws {
     guard geteuid() != 0 else { return }

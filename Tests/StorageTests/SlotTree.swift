@@ -26,6 +26,28 @@ enum SlotTree {
     return content
   }
 
+  /// The first damaged block; nil when the tree is sound.
+  static func damage(_ reader: BlockReader, _ reference: BlockReference) -> StorageError? {
+    if reference.isNone { return nil }
+    do throws(StorageError) { try reader.verify(reference) } catch { return error }
+    return children(reader, reference).lazy.compactMap { damage(reader, $0) }.first
+  }
+
+  /// Where the block ends that lies highest.
+  static func end(_ reader: BlockReader, _ reference: BlockReference) -> UInt64 {
+    if reference.isNone { return 0 }
+    let end = reference.rawValue + UInt64(BlockHeader.blockLength(reader.pointer(reference)))
+    return children(reader, reference).reduce(end) { max($0, self.end(reader, $1)) }
+  }
+
+  private static func children(
+    _ reader: BlockReader, _ reference: BlockReference
+  ) -> [BlockReference] {
+    let block = reader.pointer(reference)
+    guard BlockHeader.kind(block).isNode else { return [] }
+    return (0..<BlockHeader.count(block)).map { BlockHeader.reference(block, $0) }
+  }
+
   static func bytes(_ leaf: UnsafeRawPointer) -> [UInt8] {
     let payload = BlockHeader.payload(leaf)
     let length = Int(payload.loadUnaligned(as: UInt32.self))

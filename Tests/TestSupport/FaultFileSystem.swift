@@ -28,23 +28,29 @@ package struct FileFault: Sendable {
   package var code: Int32
   /// Only files whose path ends so; nil means all.
   package var pathSuffix: String?
+  /// Only reads and writes that begin at one of these places; nil means all.
+  package var offsets: Set<UInt64>?
   /// How many of these calls succeed before it strikes.
   package var skip: Int
   /// How many calls fail then.
   package var times: Int
   /// A failing write puts this many bytes into the file first.
   package var writtenBytes: Int
+  /// Only calls of this thread; nil means of all.
+  package var thread: ThreadToken?
 
   package init(
-    _ calls: Set<FileCall>, code: Int32, pathSuffix: String? = nil, skip: Int = 0,
-    times: Int = .max, writtenBytes: Int = 0
+    _ calls: Set<FileCall>, code: Int32, pathSuffix: String? = nil, offsets: Set<UInt64>? = nil,
+    skip: Int = 0, times: Int = .max, writtenBytes: Int = 0, thread: ThreadToken? = nil
   ) {
+    self.offsets = offsets
     self.calls = calls
     self.code = code
     self.pathSuffix = pathSuffix
     self.skip = skip
     self.times = times
     self.writtenBytes = writtenBytes
+    self.thread = thread
   }
 }
 
@@ -57,6 +63,8 @@ package final class FaultFileSystem: FileSystem {
     var faults: [FileFault] = []
     var counts: [FileCall: Int] = [:]
     var records: [FileCallRecord] = []
+    /// Those of `records` that have failed.
+    var struck: [FileCallRecord] = []
     /// Kinds whose calls wait, and how many calls of each kind do.
     var held: Set<FileCall> = []
     var waiting: [FileCall: Int] = [:]
@@ -65,7 +73,14 @@ package final class FaultFileSystem: FileSystem {
   private let base: any FileSystem
   private let state = Monitor(State())
 
-  package init(_ base: any FileSystem) { self.base = base }
+  /// Stands for one of several processes when it is not 0: the same file has another identity for each,
+  /// so that every one of them gets a store of its own.
+  let process: UInt64
+
+  package init(_ base: any FileSystem, process: UInt64 = 0) {
+    self.base = base
+    self.process = process
+  }
 
   // MARK: - Planning and looking
 
@@ -89,6 +104,16 @@ package final class FaultFileSystem: FileSystem {
 
   /// Lets all calls through again.
   package func clearFaults() { state.withLock { $0.faults = [] } }
+
+  /// Runs `body` while no fault strikes or counts; for a look at the state in the middle of a test.
+  package func withoutFaults<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let planned = state.withLock { state in
+      defer { state.faults = [] }
+      return state.faults
+    }
+    defer { state.withLock { $0.faults = planned } }
+    return try body()
+  }
 
   // MARK: - Holding calls
 
@@ -118,11 +143,15 @@ package final class FaultFileSystem: FileSystem {
 
   package var records: [FileCallRecord] { state.withLock { $0.records } }
 
+  /// The calls that a fault has struck, oldest first.
+  package var struck: [FileCallRecord] { state.withLock { $0.struck } }
+
   /// Forgets counts and records.
   package func resetRecords() {
     state.withLock {
       $0.counts = [:]
       $0.records = []
+      $0.struck = []
     }
   }
 
@@ -132,15 +161,17 @@ package final class FaultFileSystem: FileSystem {
   func begin(_ call: FileCall, _ path: String, offset: UInt64 = 0, count: Int = 0) -> FileFault? {
     defer { waitWhileHeld(call) }
     return state.withLock { state in
+      let record = FileCallRecord(
+        call: call, path: path, offset: offset, count: count, thread: ThreadToken.current)
       state.counts[call, default: 0] += 1
-      state.records.append(
-        FileCallRecord(
-          call: call, path: path, offset: offset, count: count, thread: ThreadToken.current))
+      state.records.append(record)
       var struck: FileFault?
       for index in state.faults.indices {
         let fault = state.faults[index]
         guard fault.calls.contains(call), fault.times > 0 else { continue }
         if let suffix = fault.pathSuffix, !path.hasSuffix(suffix) { continue }
+        if let offsets = fault.offsets, !offsets.contains(offset) { continue }
+        if let thread = fault.thread, thread != record.thread { continue }
         if fault.skip > 0 {
           state.faults[index].skip -= 1
         } else if struck == nil {
@@ -148,6 +179,7 @@ package final class FaultFileSystem: FileSystem {
           struck = fault
         }
       }
+      if struck != nil { state.struck.append(record) }
       return struck
     }
   }
@@ -217,7 +249,8 @@ private final class FaultFile: File {
 
   func identity() throws(SystemError) -> FileIdentity {
     try system.pass(.identity, path)
-    return try base.identity()
+    let identity = try base.identity()
+    return FileIdentity(device: identity.device ^ system.process << 48, inode: identity.inode)
   }
 
   func length() throws(SystemError) -> UInt64 {

@@ -15,11 +15,14 @@ package enum ListVerb {
     package var name: String
     package var summary: String
     package var place: String?
+    /// The test that finds a bug.
+    package var finder: String?
 
-    package init(name: String, summary: String, place: String? = nil) {
+    package init(name: String, summary: String, place: String? = nil, finder: String? = nil) {
       self.name = name
       self.summary = summary
       self.place = place
+      self.finder = finder
     }
   }
 
@@ -60,9 +63,9 @@ package enum ListVerb {
         if position > 0 { console.print("") }
         if lists.count > 1 { console.print(name) }
         let indent = lists.count > 1 ? "  " : ""
+        let width = max(16, (entries.map(\.name.count).max() ?? 0) + 2)
         for entry in entries {
-          let padded = entry.name.padding(
-            toLength: max(entry.name.count + 2, 16), withPad: " ", startingAt: 0)
+          let padded = entry.name.padding(toLength: width, withPad: " ", startingAt: 0)
           console.print(indent + padded + entry.summary)
         }
       }

@@ -67,7 +67,8 @@ public enum RealmBench {
     #if PLANTED_BUGS
       PlantedBug.allCases.map { bug in
         ListVerb.Entry(
-          name: bug.rawValue, summary: "breaks \(bug.invariant); REALM_PLANTED_BUG=\(bug.rawValue)")
+          name: bug.rawValue, summary: bug.facts.summary, place: bug.facts.layer,
+          finder: bug.facts.finder)
       }
     #else
       nil

@@ -118,7 +118,12 @@ package enum FileInspection {
       check.findings = space.findings
       if !space.findings.isEmpty { check.verdict = .broken }
     } catch {
-      check.notes.append("the space accounting was not checked: \(error)")
+      if case .damaged = error {
+        check.verdict = .unreadable
+        check.findings.append("\(error)")
+      } else {
+        check.notes.append("the space accounting was not checked: \(error)")
+      }
     }
   }
 

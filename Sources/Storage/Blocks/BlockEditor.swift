@@ -1,7 +1,8 @@
-internal import Glibc
 // Copy on write for one transaction. Changed and new blocks live in memory under provisional
 // references until the commit places them; the editor knows nothing of files, so trees can be tested
 // on it alone.
+internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// The blocks that a write transaction has made, changed and given up.
@@ -18,14 +19,17 @@ package final class BlockEditor {
 
   /// Reads blocks of the base version and of this transaction.
   @usableFromInline package let reader: BlockReader
+  // Unchecked exclusivity, here and in the arena: one thread at a time, in short accesses that run no
+  // foreign code, and several for each changed block.
+
   /// Blocks of older versions that were replaced or freed.
-  package private(set) var dead: [DeadBlock] = []
+  @exclusivity(unchecked) package private(set) var dead: [DeadBlock] = []
   #if PLANTED_BUGS
     /// Leaves with their copies, for the planted bug that changes them in place.
     var replaced: [(old: BlockReference, copy: BlockReference, length: Int)] = []
   #endif
   /// Bytes of live provisional blocks.
-  package private(set) var provisionalBytes = 0
+  @exclusivity(unchecked) package private(set) var provisionalBytes = 0
   /// Called by `seal`; places the tree under a reference in the file.
   ///
   /// Nil: blocks stay provisional.
@@ -40,6 +44,8 @@ package final class BlockEditor {
       base: base.base, limit: base.limit, verified: base.verified,
       provisional: UnsafePointer(arena.table), verifier: base.verifier)
     arena.reset()
+    // What a small transaction changes.
+    dead.reserveCapacity(16)
   }
 
   /// Number of provisional blocks ever made here; their numbers are 0 ..< this.
@@ -64,10 +70,14 @@ package final class BlockEditor {
 
   /// The block as one that may be changed: itself when it is provisional, else a copy of it.
   ///
+  /// Stops with file, block and version when the block is damaged.
   /// The caller stores the returned reference in the parent.
   package func mutable(_ reference: BlockReference) -> BlockReference {
     if reference.isProvisional { return reference }
-    let source = reader.pointer(reference)
+    // Each time, not at the first touch only: the copy's fresh checksum would vouch for damage.
+    let source =
+      PlantedBug.launderedDamage.isActive
+      ? reader.base + Int(reference.rawValue) : reader.verifiedPointer(reference)
     let length = BlockHeader.blockLength(source)
     let block = arena.take(length)
     memcpy(block, source, length)
@@ -170,10 +180,10 @@ package final class ProvisionalArena: @unchecked Sendable {
   private static let chunkLength = 1 << 20
 
   @usableFromInline let table: UnsafeMutablePointer<UnsafeMutableRawPointer>
-  package private(set) var count = 0
-  private var chunks: [UnsafeMutableRawPointer] = []
-  private var chunkIndex = 0
-  private var chunkUsed = 0
+  @exclusivity(unchecked) package private(set) var count = 0
+  @exclusivity(unchecked) private var chunks: [UnsafeMutableRawPointer] = []
+  @exclusivity(unchecked) private var chunkIndex = 0
+  @exclusivity(unchecked) private var chunkUsed = 0
   private let capacities: UnsafeMutablePointer<UInt32>
   private let previousBirths: UnsafeMutablePointer<UInt64>
   /// Where the commit puts each block, by number; written before it is read.

@@ -16,6 +16,7 @@ extension Store {
     into placement: inout Placement
   ) throws(StorageError) -> BlockReference {
     var order: [(number: Int, length: Int, isHot: Bool)] = []
+    order.reserveCapacity(transaction.editor.provisionalCount)
     collect(root, transaction.editor, version: transaction.version, into: &order)
     var hot = 0
     var cold = 0
@@ -41,7 +42,8 @@ extension Store {
       rest -= block.length
     }
     // Only now every block has its place: patch, date and seal them.
-    for block in order { finish(block.number, block.length, transaction) }
+    let mapping = self.mapping
+    for block in order { finish(block.number, block.length, transaction, mapping) }
     returnRest(of: placement, transaction)
     let place = transaction.editor.arena.places[Int(root.rawValue & 0xffff_ffff)]
     return BlockReference(rawValue: place)
@@ -81,7 +83,9 @@ extension Store {
   }
 
   /// Replaces provisional references by places, then sets birth and checksum.
-  func finish(_ number: Int, _ length: Int, _ transaction: WriteTransaction) {
+  func finish(
+    _ number: Int, _ length: Int, _ transaction: WriteTransaction, _ mapping: ReadMapping
+  ) {
     let arena = transaction.editor.arena
     let block = arena.table[number]
     if BlockHeader.kind(block).isNode {
@@ -98,7 +102,11 @@ extension Store {
     BlockHeader.setChecksum(
       block,
       BlockHeader.expectedChecksum(block, length: length, at: reference, salt: header.salt))
-    let mapping = self.mapping
+    #if PLANTED_BUGS
+      if PlantedBug.staleChecksum.strikes(everyCalls: 100) {
+        BlockHeader.setBirth(block, transaction.base.version)
+      }
+    #endif
     if reference.rawValue < UInt64(mapping.mapping.length) { mapping.markVerified(reference) }
   }
 
@@ -152,7 +160,7 @@ extension Store {
     if rest.offset > last.offset {
       transaction.taken.append(Run(offset: last.offset, length: rest.offset - last.offset))
     }
-    writer!.release(rest)
+    if !PlantedBug.freeSpaceLost.isActive { writer!.release(rest) }
   }
 
   /// Makes the file longer and its new end free.

@@ -64,6 +64,7 @@ extension Store {
       writer!.release(run)
       transaction.stream.run = nil
     }
+    if PlantedBug.rollbackSpaceLost.isActive { transaction.taken = [] }
     for run in transaction.taken { writer!.release(run) }
     transaction.taken = []
   }
@@ -85,13 +86,13 @@ extension Store {
 
   /// One fdatasync.
   ///
-  /// A failure is final for every process: nobody can know what reached the disk.
+  /// A failure is final for every process: nobody can know what reached the disk. The kernel tells only
+  /// one caller of it, so syncs of this process come one after the other, and none counts after one that
+  /// has failed.
   func synchronizeOrLatch() throws(StorageError) {
-    do throws(SystemError) {
-      try file.synchronize()
-    } catch {
-      lockFile.markSyncFailed(error.code)
-      throw .system(error)
+    try syncing.withLock { (_) throws(StorageError) in
+      try throwIfSyncFailed()
+      do throws(SystemError) { try lockFile.synchronize(file) } catch { throw .system(error) }
     }
   }
 
@@ -114,6 +115,7 @@ extension Store {
     _ transaction: WriteTransaction, group original: CommitPipeline.Group
   ) throws(StorageError) -> CommittedVersion {
     var group = original
+    if PlantedBug.groupSplit.isActive { group.own = [] }
     let version = transaction.version
     let home = header.homes[group.home]
     var root = transaction.root
@@ -154,7 +156,7 @@ extension Store {
     var encoded = startsEarly ? nil : record.encoded(salt: header.salt, home: home)
     if encoded == nil {
       // Two phases: what was written becomes durable first, so the record need not prove it.
-      if durability == .full { try synchronizeOrLatch() }
+      if durability == .full, !PlantedBug.recordBeforeData.isActive { try synchronizeOrLatch() }
       group.own = []
       group.carried = []
       record.extents = []
@@ -217,7 +219,7 @@ extension Store {
     do throws(StorageError) {
       try writeAll(record, at: home)
     } catch {
-      guard !previous.isEmpty else { throw error }
+      guard !previous.isEmpty, !PlantedBug.tornRecordLeft.isActive else { throw error }
       do throws(StorageError) {
         try writeAll(previous, at: home)
       } catch let second {

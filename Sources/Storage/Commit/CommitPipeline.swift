@@ -45,10 +45,13 @@ final class CommitPipeline: Sendable {
     var durable: CommittedVersion?
     var open: Group?
     var syncing: Group?
-    /// A version of another process that was not durable when this one built on it.
-    var foreign: (version: Version, extents: [VouchedExtent], durableBefore: Version)?
     var failure: StorageError?
     var syncs: UInt64 = 0
+
+    /// Never goes back: another process may have been faster.
+    mutating func noteDurable(_ committed: CommittedVersion) {
+      if committed.version > durable?.version ?? Version(0) { durable = committed }
+    }
   }
 
   private let state = Monitor(State())
@@ -72,17 +75,17 @@ final class CommitPipeline: Sendable {
     }
   }
 
-  /// Another process has made this version durable.
+  /// Another process has written this version, and it is durable.
+  ///
+  /// So is the open group, if it is older: nothing may join it any more, because the other process may
+  /// have reused what it vouches for.
   func adopt(_ committed: CommittedVersion) {
     state.withLock { state in
-      if committed.version > state.durable?.version ?? Version(0) { state.durable = committed }
+      state.noteDurable(committed)
+      guard let open = state.open, !open.isBeingWritten, let last = open.last else { return }
+      if last.version <= committed.version { state.open = nil }
     }
     state.notifyAll()
-  }
-
-  /// The next commits build on a version of another process that may not be durable.
-  func carry(_ version: Version, _ extents: [VouchedExtent], durableBefore: Version) {
-    state.withLock { $0.foreign = (version, extents, durableBefore) }
   }
 
   /// Drops the references that would keep the store alive.
@@ -104,15 +107,17 @@ final class CommitPipeline: Sendable {
     try state.withLock { (state) throws(StorageError) -> Group in
       if let failure = state.failure { throw failure }
       if state.open == nil {
-        let used = [state.durable?.home, state.syncing?.home, foreignHome]
+        let durableHomes = [state.durable?.home, foreignHome]
+        let used =
+          [state.syncing?.home] + (PlantedBug.overwriteDurableHome.isActive ? [] : durableHomes)
         let home = (0..<homeCount).first { !used.contains($0) }!
         var group = Group(home: home)
         group.durableBefore = state.durable?.version ?? Version(0)
-        if let syncing = state.syncing {
+        // Not what another process has made durable meanwhile: that may be reused.
+        if let syncing = state.syncing, syncing.last!.version > group.durableBefore,
+          !PlantedBug.carriedLost.isActive
+        {
           group.carried = syncing.own
-        } else if let foreign = state.foreign, foreign.version > group.durableBefore {
-          group.carried = foreign.extents
-          group.durableBefore = foreign.durableBefore
         }
         state.open = group
       }
@@ -167,6 +172,7 @@ final class CommitPipeline: Sendable {
       case .lead:
         gather(isWriterQueued)
         guard let group = takeLead() else { continue }
+        if PlantedBug.publishBeforeSync.isActive { publish(group.last!) }
         do throws(StorageError) {
           try sync()
         } catch {
@@ -179,7 +185,7 @@ final class CommitPipeline: Sendable {
         }
         publish(group.last!)
         state.withLock { state in
-          state.durable = group.last
+          state.noteDurable(group.last!)
           state.syncing = nil
           state.syncs += 1
         }
@@ -193,7 +199,7 @@ final class CommitPipeline: Sendable {
     guard let group = takeLead() else { return }
     publish(group.last!)
     state.withLock { state in
-      state.durable = group.last
+      state.noteDurable(group.last!)
       state.syncing = nil
     }
     state.notifyAll()

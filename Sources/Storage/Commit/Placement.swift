@@ -21,7 +21,10 @@ struct Placement: ~Copyable {
   private var bufferUsed = 0
   private let buffer: UnsafeMutableRawPointer
 
-  init(buffer: UnsafeMutableRawPointer) { self.buffer = buffer }
+  init(buffer: UnsafeMutableRawPointer) {
+    self.buffer = buffer
+    filling.reserveCapacity(4)
+  }
 
   static func makeBuffer() -> UnsafeMutableRawPointer {
     .allocate(byteCount: bufferLength + FileHeader.pageLength, alignment: FileHeader.pageLength)

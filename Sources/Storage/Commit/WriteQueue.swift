@@ -62,6 +62,9 @@ final class WriteQueue: Sendable {
         state.isHeld = false
         return nil
       }
+      if PlantedBug.unfairLock.isActive {
+        state.waiters.swapAt(state.head, state.waiters.count - 1)
+      }
       let next = state.waiters[state.head]
       state.head += 1
       if state.head == state.waiters.count {

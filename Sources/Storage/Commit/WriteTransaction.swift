@@ -21,10 +21,10 @@ package final class WriteTransaction {
   package var root: BlockReference
 
   /// Runs taken from free space by this transaction.
-  var taken: [Run] = []
+  @exclusivity(unchecked) var taken: [Run] = []
   /// Blocks written early by `seal`.
-  var stream = EarlyWriter()
-  private var isFinished = false
+  @exclusivity(unchecked) var stream = EarlyWriter()
+  @exclusivity(unchecked) private var isFinished = false
 
   init(store: Store, editor: BlockEditor, base: Snapshot, version: Version) {
     self.store = store

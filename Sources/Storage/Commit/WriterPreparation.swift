@@ -40,12 +40,15 @@ extension Store {
     guard let versions = try lockFile.foreignPins(since: &foreignPinState) else {
       return min(head, foreignPinState.everythingSince ?? head)
     }
-    writer!.updateForeignPins(versions)
+    if !PlantedBug.truncateUnderForeignPin.isActive { writer!.updateForeignPins(versions) }
     return min(head, foreignPinState.head.version, foreignPinState.everythingSince ?? head)
   }
 
-  /// Continues from the newest record in the file, durable or not: its blocks were all written before
-  /// the lock was free.
+  /// Continues from the newest record in the file: its blocks were all written before the lock was free.
+  ///
+  /// Where it is not known to be durable it is made so first. Its process may be in the middle of a sync,
+  /// about to write to the same group, or dead; whatever homes its groups are in, none of them is needed
+  /// once this version is durable.
   private func takeOver() throws(StorageError) {
     let search = RecordSearch(file: file, header: header)
     let records = try search.records()
@@ -75,10 +78,13 @@ extension Store {
       writer!.newest = CommittedVersion(
         snapshot: snapshot, home: newest.home, vouchesAfter: newest.record.durableVersion)
     }
-    if newest.record.version > durable, let vouched = try search.vouched(newest.record) {
-      pipeline.carry(
-        newest.record.version, vouched, durableBefore: newest.record.durableVersion)
+    if newest.record.version > durable {
+      if durability == .full { try synchronizeOrLatch() }
+      // A sync of the other process may have failed meanwhile, and taken the pages along.
+      try throwIfSyncFailed()
+      publish(writer!.newest)
     }
+    pipeline.adopt(writer!.newest)
     try loadSpace(newest)
     lockFile.publishCommitted(version: newest.record.version, home: newest.home)
   }
@@ -120,10 +126,11 @@ extension Store {
     guard let tail = writer!.free.tailRun(end: writer!.fileLength), tail.offset <= cut.length
     else { return }
     // Nothing of any pinned, durable or open version lies in free space: readers never look there.
-    do throws(SystemError) { try file.setLength(cut.length) } catch { throw .system(error) }
-    writer!.free.removeAll(from: cut.length)
-    writer!.fileLength = cut.length
-    mapping.noteFileLength(cut.length)
+    let length = PlantedBug.truncateLiveBlock.isActive ? tail.offset & ~4095 : cut.length
+    do throws(SystemError) { try file.setLength(length) } catch { throw .system(error) }
+    writer!.free.removeAll(from: length)
+    writer!.fileLength = length
+    mapping.noteFileLength(length)
   }
 }
 

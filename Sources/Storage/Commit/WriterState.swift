@@ -83,11 +83,14 @@ final class WriterState {
   func reclaim(
     durable: Version, vouchesAfter: Version, maximum: Int
   ) -> Bool {
-    while pendingHead < pending.count, pending[pendingHead].death <= durable {
+    while pendingHead < pending.count,
+      pending[pendingHead].death <= durable || PlantedBug.reuseBeforeSync.isActive
+    {
       let entry = pending[pendingHead]
       // The newest durable record still vouches for these bytes, and a recovery would miss them: they
       // wait for the next durable version.
-      if entry.block.birth > vouchesAfter { break }
+      let reusesAny = PlantedBug.reuseVouched.isActive || PlantedBug.reuseBeforeSync.isActive
+      if entry.block.birth > vouchesAfter, !reusesAny { break }
       pendingHead += 1
       let block = entry.block
       let run = Run(offset: block.reference.rawValue, length: UInt64(block.length))

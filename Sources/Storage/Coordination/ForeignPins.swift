@@ -183,6 +183,7 @@ extension LockFile {
   private func clearDead(
     _ state: inout ForeignPinState, now: Bool, _ table: LockTable
   ) throws(StorageError) {
+    if PlantedBug.deadPinsKept.isActive { return }
     let time = clock.nanoseconds()
     guard now || time &- state.lastLookForDead >= Self.lookIntervalNanoseconds else { return }
     state.lastLookForDead = time

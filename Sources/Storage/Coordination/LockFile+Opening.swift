@@ -20,7 +20,7 @@ extension LockFile {
     try withCurrentFile(dataPath, fileSystem) { (file) throws(StorageError) -> LockFile? in
       let table = try LockTable(file)
       return try table.withLock { () throws(StorageError) -> LockFile? in
-        guard leads(lockPath(dataPath), to: file, fileSystem) else { return nil }
+        guard try leads(lockPath(dataPath), to: file, fileSystem) else { return nil }
         guard try table.tryLock(LockByte.use, exclusive: false) else {
           throw .alreadyOpen(path: dataPath, reason: "its files are being deleted")
         }
@@ -49,7 +49,7 @@ extension LockFile {
     try withCurrentFile(dataPath, fileSystem) { (file) throws(StorageError) -> Value? in
       let table = try LockTable(file)
       return try table.withLock { () throws(StorageError) -> Value? in
-        guard leads(lockPath(dataPath), to: file, fileSystem) else { return nil }
+        guard try leads(lockPath(dataPath), to: file, fileSystem) else { return nil }
         guard try table.tryLock(LockByte.use) else {
           throw .alreadyOpen(path: dataPath, reason: "in this process or another one")
         }
@@ -85,12 +85,10 @@ extension LockFile {
 
   private static func leads(
     _ path: String, to file: any File, _ fileSystem: any FileSystem
-  ) -> Bool {
-    guard let current = try? fileSystem.open(path, []), let identity = try? current.identity()
-    else {
-      return false
+  ) throws(StorageError) -> Bool {
+    try Store.converting { () throws(SystemError) in
+      try Store.leads(path, to: try file.identity(), fileSystem)
     }
-    return identity == (try? file.identity())
   }
 }
 
@@ -112,7 +110,7 @@ extension LockTable {
   ) throws(StorageError) {
     let isFit = try findUnfitness(file) == nil
     let oldBoot = isFit ? value(HeaderWord.boot) : 0
-    if isFit, boot != 0, oldBoot == boot {
+    if isFit, boot != 0, oldBoot == boot || PlantedBug.staleBoot.isActive {
       // Head and failed sync stay. Everybody who held anything is dead.
       store(0, HeaderWord.live)
       store(0, HeaderWord.waiting)
@@ -156,6 +154,7 @@ extension LockTable {
       return "its format version is \(version), not \(LockLayout.formatVersion)"
     }
     guard value(HeaderWord.isInitialised) == 1 else { return "it is not initialised" }
+    if PlantedBug.foreignLockFile.isActive { return nil }
     guard value(HeaderWord.fileHigh) == file.0, value(HeaderWord.fileLow) == file.1 else {
       return "it belongs to another Realm file"
     }

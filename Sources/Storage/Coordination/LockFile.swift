@@ -158,9 +158,20 @@ package final class LockFile: @unchecked Sendable {
   ///
   /// Does nothing in any other case: those who are open since the failure must keep to it.
   package func clearSyncFailure() {
-    guard isFirstOpener, inheritedFailure != 0 else { return }
+    guard inheritsSyncFailure else { return }
     _ = words[HeaderWord.failedSync].compareExchange(
       expected: inheritedFailure, desired: 0, ordering: .acquiringAndReleasing)
+  }
+
+  /// Whether a failed sync was there when this process opened the file alone.
+  package var inheritsSyncFailure: Bool { isFirstOpener && inheritedFailure != 0 }
+
+  /// Syncs the data file, and notes a failure for every process.
+  func synchronize(_ file: any File) throws(SystemError) {
+    do throws(SystemError) { try file.synchronize() } catch {
+      markSyncFailed(error.code)
+      throw error
+    }
   }
 
   private static let failureBit: UInt64 = 1 << 63

@@ -53,6 +53,7 @@ final class PinRegion: @unchecked Sendable {
     guard let index = popFree() ?? takeFresh() else { return publishOverflow(version) }
     // Releasing: a recycled word is the pin's from here on.
     word(index).pointee.store(version, ordering: .releasing)
+    if PlantedBug.pinNotCounted.isActive { return PinSlot(rawValue: UInt64(index)) }
     // Sequentially consistent, as are the load of the head that follows in the caller, the writer's
     // change of the head, and its load of this counter: so either the caller sees that the version
     // is no longer the newest one, or the writer sees the pin.

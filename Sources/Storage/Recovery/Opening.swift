@@ -95,7 +95,7 @@ extension Store {
       try options.fileSystem.openInMemory(name: identifier)
     }
     let identity = try converting { () throws(SystemError) in try file.identity() }
-    let header = try create(file, isDurable: false)
+    let header = try create(file, in: nil)
     return try makeStore(options, file, identity, header, LockFile.makePrivate())
   }
 
@@ -126,17 +126,31 @@ extension Store {
       }
     }
     // Between opening the file and joining its lock file someone may have deleted both.
-    guard try isStill(file, identity, options) else { return nil }
+    guard try isStill(identity, options) else { return nil }
     header = try agreeOnDurability(header, file, options, lockFile, boot)
     return try makeStore(options, file, identity, header, lockFile)
   }
 
   /// Whether the path still leads to the file that was opened.
   private static func isStill(
-    _ file: any File, _ identity: FileIdentity, _ options: StoreOptions
+    _ identity: FileIdentity, _ options: StoreOptions
   ) throws(StorageError) -> Bool {
-    guard let again = try? options.fileSystem.open(options.path, []) else { return false }
-    return try converting { () throws(SystemError) in try again.identity() } == identity
+    try converting { () throws(SystemError) in
+      try leads(options.path, to: identity, options.fileSystem)
+    }
+  }
+
+  /// Whether a path leads to a file now.
+  static func leads(
+    _ path: String, to identity: FileIdentity, _ fileSystem: any FileSystem
+  ) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      return try fileSystem.open(path, []).identity() == identity
+    } catch {
+      // No other failure says that the file is gone: taken for that, it would be tried for ever.
+      if error.isMissing { return false }
+      throw error
+    }
   }
 
   static func readHeader(_ file: any File) throws(StorageError) -> FileHeader {
@@ -172,11 +186,7 @@ extension Store {
     }
     defer { try? file.unlockByte(creationLockByte) }
     guard try isUnfinished(file) else { return try readHeader(file) }
-    let header = try create(file, isDurable: true)
-    try converting { () throws(SystemError) in
-      try options.fileSystem.synchronizeFolder(parentFolder(of: options.path))
-    }
-    return header
+    return try create(file, in: options.fileSystem)
   }
 
   /// Far behind any data, so that it never hinders another lock.
@@ -207,9 +217,13 @@ extension Store {
 
   /// Writes first record and header of an empty file.
   ///
-  /// The header comes last, after a sync: where there is one, the record is there too, and a file whose
-  /// making was cut short can be told from a damaged one.
-  private static func create(_ file: any File, isDurable: Bool) throws(StorageError) -> FileHeader {
+  /// The header comes last, after a sync of file and folder: where there is one, the record is there too,
+  /// and so is the file's name after a power cut. A file whose making was cut short can be told from a
+  /// damaged one, and whoever opens it next makes it anew.
+  /// - Parameter fileSystem: nil for a file in memory, which needs no syncs.
+  private static func create(
+    _ file: any File, in fileSystem: (any FileSystem)?
+  ) throws(StorageError) -> FileHeader {
     var header = FileHeader(
       identifierHigh: systemRandom(), identifierLow: systemRandom(), salt: systemRandom())
     header.durableMark = 1
@@ -223,9 +237,14 @@ extension Store {
     image.replaceSubrange(home..<home + bytes.count, with: bytes)
     do throws(SystemError) {
       try write(image, to: file, at: 0)
-      if isDurable { try file.synchronize() }
+      if let fileSystem {
+        if !PlantedBug.headerBeforeData.isActive { try file.synchronize() }
+        if !PlantedBug.folderNotSynced.isActive {
+          try fileSystem.synchronizeFolder(parentFolder(of: file.path))
+        }
+      }
       for copy in FileHeader.copies { try write(header.encoded(), to: file, at: copy) }
-      if isDurable { try file.synchronize() }
+      if fileSystem != nil { try file.synchronize() }
     } catch {
       try? file.setLength(0)
       throw error.isOutOfSpace ? .diskFull(error) : .system(error)
@@ -270,9 +289,18 @@ extension Store {
       let head = lockFile.head
       let isShared = lockFile.otherProcesses > 0
       let newest = try search.newestDurable(knownDurable: head.version, isShared: isShared)
-      if newest.needsSync, !isInMemory {
-        if lockFile.syncFailure != nil, !isReadOnly { try rewrite(newest.found) }
-        try Store.converting { () throws(SystemError) in try file.synchronize() }
+      if newest.needsSync || lockFile.inheritsSyncFailure, !isInMemory,
+        !PlantedBug.unsyncedShown.isActive
+      {
+        if newest.needsSync, !isReadOnly {
+          if lockFile.syncFailure != nil { try rewrite(newest.found) }
+          // Before there was a lock file nobody could note that the sync of the new header failed.
+          if newest.found.record.version.rawValue == 1 {
+            try Store.converting { () throws(SystemError) in try Store.write(header, to: file) }
+          }
+        }
+        // A failure is remembered: the next sync would succeed, and prove nothing.
+        try Store.converting { () throws(SystemError) in try lockFile.synchronize(file) }
         if !isReadOnly { lockFile.clearSyncFailure() }
       }
       let record = newest.found.record
@@ -305,6 +333,7 @@ extension Store {
 
   /// Writes the newest record's extents again: after a failed sync the kernel may think them clean.
   private func rewrite(_ found: FoundRecord) throws(StorageError) {
+    if PlantedBug.failedSyncNotRewritten.isActive { return }
     var extents = found.record.extents
     extents.append(
       Extent(offset: header.homes[found.home], length: UInt64(CommitRecord.lengthMax)))

@@ -30,6 +30,7 @@ struct RecordSearch {
 
   /// Whether everything that the record vouches for is in the file.
   func isComplete(_ record: CommitRecord) throws(StorageError) -> Bool {
+    if PlantedBug.incompleteRecord.isActive { return true }
     let length: UInt64
     do throws(SystemError) { length = try file.length() } catch { throw .system(error) }
     guard record.fileLength <= length, let vouched = try vouched(record) else { return false }
@@ -63,6 +64,7 @@ struct RecordSearch {
     var passedOver: [String] = []
     var mark = max(knownDurable, Version(header.durableMark))
     for candidate in found { mark = max(mark, candidate.record.durableVersion) }
+    if PlantedBug.wrongHome.isActive, let oldest = found.last { return (oldest, true, []) }
     for candidate in found {
       let version = candidate.record.version
       if version == knownDurable { return (candidate, false, passedOver) }

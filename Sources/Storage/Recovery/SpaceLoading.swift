@@ -168,9 +168,11 @@ extension Store {
 }
 
 /// Dead runs with the version that killed them, while the deltas are replayed.
-struct KeptRuns {
+package struct KeptRuns {
   /// Sorted by offset; disjoint.
-  private(set) var runs: [(run: Run, death: Version)] = []
+  package private(set) var runs: [(run: Run, death: Version)] = []
+
+  package init() {}
 
   private func firstIndex(endingAfter offset: UInt64) -> Int {
     var low = 0
@@ -182,14 +184,14 @@ struct KeptRuns {
     return low
   }
 
-  mutating func insert(_ run: Run, death: Version) {
+  package mutating func insert(_ run: Run, death: Version) {
     remove(run)
     runs.insert((run, death), at: firstIndex(endingAfter: run.offset))
   }
 
   /// Forgets what lies in a run that was taken again.
-  mutating func remove(_ run: Run) {
-    let index = firstIndex(endingAfter: run.offset)
+  package mutating func remove(_ run: Run) {
+    var index = firstIndex(endingAfter: run.offset)
     while index < runs.count, runs[index].run.offset < run.end {
       let (old, death) = runs.remove(at: index)
       if old.end > run.end {
@@ -197,7 +199,8 @@ struct KeptRuns {
       }
       if old.offset < run.offset {
         runs.insert((Run(offset: old.offset, length: run.offset - old.offset), death), at: index)
-        return
+        // What the run covers behind it is looked at next.
+        index += 1
       }
     }
   }

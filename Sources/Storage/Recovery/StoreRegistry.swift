@@ -47,7 +47,18 @@ struct StoreRegistry {
 }
 
 /// A reference that does not keep the store open.
+///
+/// Not Swift's `weak`, which would slow down every other reference to the store.
 struct WeakStore: Sendable {
-  weak let store: Store?
-  init(store: Store) { self.store = store }
+  /// Keeps the memory, not the store: what `reference` points to can always be asked.
+  private unowned let memory: Store
+  private let reference: Unmanaged<Store>
+
+  init(store: Store) {
+    memory = store
+    reference = .passUnretained(store)
+  }
+
+  /// The store, unless its last user is gone.
+  var store: Store? { retainIfAlive(reference) }
 }

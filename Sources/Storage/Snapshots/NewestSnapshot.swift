@@ -58,16 +58,19 @@ final class NewestSnapshot: Sendable {
     let pointer = snapshot.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0
     let old = current.exchange(pointer, ordering: .sequentiallyConsistent)
     // Take the releasable ones out of the lock: a snapshot's end takes other locks.
-    let free = waiting.withLock { waiting in
-      if old != 0 { waiting.append(old) }
+    let (isOldFree, free) = waiting.withLock { waiting in
+      let isOldFree = !isAnnounced(old)
+      if isOldFree, waiting.isEmpty { return (true, [UInt]()) }
       let (kept, free) = waiting.partitioned { isAnnounced($0) }
-      waiting = kept
-      return free
+      waiting = isOldFree ? kept : kept + [old]
+      return (isOldFree, free)
     }
+    if isOldFree { Self.release(old) }
     free.forEach(Self.release)
   }
 
   private func isAnnounced(_ pointer: UInt) -> Bool {
+    if pointer == 0 { return false }
     for index in 0..<Self.slotCount
     where slots[index * Self.wordsPerSlot].pointee.load(ordering: .sequentiallyConsistent)
       == pointer

@@ -36,7 +36,7 @@ final class SnapshotTable: Sendable {
   /// Publishers are serialised by the commit pipeline.
   func publish(_ snapshot: Snapshot) {
     #if PLANTED_BUGS
-      staleSnapshot.withLock { $0 = pinNewest() }
+      if PlantedBug.staleSnapshot.isActive { staleSnapshot.withLock { $0 = pinNewest() } }
     #endif
     newest.store(snapshot)
   }

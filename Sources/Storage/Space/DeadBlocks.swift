@@ -11,6 +11,7 @@
 //
 // Invariants: S2 a block is in the heap of p exactly when p is the newest pin in [birth, death). Of a
 // waiting block of the released pin p, no pin lies in (p, death). Every block is in one place, once.
+internal import Platform
 
 /// Dead blocks by the newest pin that sees them.
 package struct DeadBlocks: Sendable {
@@ -88,6 +89,7 @@ package struct DeadBlocks: Sendable {
     }
     let pin = pins[position]
     guard pin.version >= birth else { return false }
+    if PlantedBug.reuseEarly.isActive, pin.version == birth { return false }
     let node = nodes.add(run: run, birth: birth, death: death)
     let root = nodes.meld(pin.root, node)
     if root != pin.root {
@@ -110,7 +112,9 @@ package struct DeadBlocks: Sendable {
         draining = heap
         return true
       }
-      guard let root = nodes.meldAll(heap.kept) else { continue }
+      guard let root = nodes.meldAll(heap.kept), !PlantedBug.deadMergeLost.isActive else {
+        continue
+      }
       guard let position = position(ofKeeper: heap.version) else {
         preconditionFailure("a block is kept without a pin")
       }

@@ -181,18 +181,20 @@ extension [UInt8] {
   }
 
   fileprivate mutating func appendRuns(_ runs: [Run]) {
-    var merged: [Run] = []
-    merged.reserveCapacity(runs.count)
-    for run in runs.sorted(by: { $0.offset < $1.offset }) {
-      if let last = merged.last, SpaceCoding.areOne(last, run) {
-        merged[merged.count - 1].length += run.length
+    // Sorted, then merged in place: the first `count` are the result so far.
+    var merged = runs.sorted { $0.offset < $1.offset }
+    var count = 0
+    for run in merged {
+      if count > 0, SpaceCoding.areOne(merged[count - 1], run) {
+        merged[count - 1].length += run.length
       } else {
-        merged.append(run)
+        merged[count] = run
+        count += 1
       }
     }
-    appendVariableLength(UInt64(merged.count))
+    appendVariableLength(UInt64(count))
     var previous: UInt64 = 0
-    for run in merged { appendRun(run, after: &previous) }
+    for run in merged[..<count] { appendRun(run, after: &previous) }
   }
 }
 

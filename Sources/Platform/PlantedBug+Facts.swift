@@ -1,0 +1,192 @@
+// What each planted bug does and what finds it: `realm-bench list bugs` shows it, scripts/planted-bugs
+// proves it and writes the table.
+#if PLANTED_BUGS
+  extension PlantedBug {
+    /// What the bug does, in which layer, and the tests of which at least one finds it.
+    package struct Facts: Sendable {
+      package let layer: String
+      package let summary: String
+      /// A filter of `swift test`.
+      package let finder: String
+    }
+
+    /// The invariant of a running load that it breaks; nil when tests of the engine find it.
+    package var invariant: String? {
+      switch self {
+      case .changeUnderPin: "I1"
+      case .dropChange: "I2"
+      case .staleSnapshot: "I3"
+      case .publishLate: "I4"
+      case .leakBlock: "I10"
+      default: nil
+      }
+    }
+
+    package var facts: Facts {
+      switch self {
+      case .changeUnderPin:
+        load("Storage/Commit", "changes leaves where they are although pins still see them")
+      case .dropChange: load("ObjectStore", "drops one change of a transaction now and then")
+      case .staleSnapshot:
+        load("Storage/Snapshots", "gives a reader the version before the newest now and then")
+      case .publishLate: load("Storage/Commit", "shows a commit to others only with the next one")
+      case .leakBlock: load("Storage/Space", "forgets a freed block now and then")
+      case .publishBeforeSync, .headerBeforeData, .recordBeforeData, .folderNotSynced, .groupSplit,
+        .carriedLost, .overwriteDurableHome, .tornRecordLeft, .ignoredShortWrite, .unfairLock:
+        commitFacts
+      case .staleChecksum, .launderedDamage, .reuseEarly, .reuseBeforeSync, .reuseVouched,
+        .deadMergeLost, .freeSpaceLost, .rollbackSpaceLost, .journalDeathsLost, .truncateLiveBlock:
+        spaceFacts
+      default: recoveryFacts
+      }
+    }
+
+    private func load(_ layer: String, _ summary: String) -> Facts {
+      Facts(layer: layer, summary: summary, finder: "PlantedBugTests/theLoadIsSound")
+    }
+
+    private var commitFacts: Facts {
+      switch self {
+      case .publishBeforeSync:
+        Facts(
+          layer: "Storage/Commit", summary: "shows a group's last version before its sync",
+          finder: "CrashProcessTests/crashesDuringASync")
+      case .headerBeforeData:
+        Facts(
+          layer: "Storage/Recovery", summary: "writes a new file's header with its first record",
+          finder: "CrashTests/everyCutOfAShortHistory")
+      case .recordBeforeData:
+        Facts(
+          layer: "Storage/Commit",
+          summary: "writes the record of a large commit before its blocks are synced",
+          finder: "CrashTests/cutsOfLargeCommits")
+      case .folderNotSynced:
+        Facts(
+          layer: "Storage/Recovery", summary: "does not sync the folder of a new file",
+          finder: "CrashTests/everyCutOfAShortHistory")
+      case .groupSplit:
+        Facts(
+          layer: "Storage/Commit", summary: "lets a group's record vouch for its last commit alone",
+          finder: "CrashTests/sixtyFourUnsyncedCommits")
+      case .carriedLost:
+        Facts(
+          layer: "Storage/Commit",
+          summary: "lets a record vouch for nothing of the group that is still in its sync",
+          finder: "CrashProcessTests/crashesDuringASync")
+      case .overwriteDurableHome:
+        Facts(
+          layer: "Storage/Commit", summary: "opens a group in the home of the durable record",
+          finder: "CrashTests/everyCutOfAShortHistory")
+      case .tornRecordLeft:
+        Facts(
+          layer: "Storage/Commit",
+          summary: "leaves a record that was written half way instead of the group's one before",
+          finder: "CrashProcessTests/aTornRecordIsPutBack")
+      case .ignoredShortWrite:
+        Facts(
+          layer: "Platform", summary: "takes a short write for a whole one",
+          finder: "LinuxFileSystemTests/shortWritesGoOn")
+      default:
+        Facts(
+          layer: "Storage/Commit", summary: "serves the thread that came last first",
+          finder: "StoreConcurrencyTests/theWriteLockIsFair")
+      }
+    }
+
+    private var spaceFacts: Facts {
+      switch self {
+      case .staleChecksum:
+        Facts(
+          layer: "Storage/Blocks", summary: "computes a block's checksum before its birth is set",
+          finder: "StoreModelTests/everyVersionKeepsItsContent")
+      case .launderedDamage:
+        Facts(
+          layer: "Storage/Blocks", summary: "copies a block without verifying its checksum",
+          finder: "DamagedCopyTests")
+      case .reuseEarly:
+        Facts(
+          layer: "Storage/Space",
+          summary: "reuses what died when only the pin on the version of its birth is left",
+          finder: "StoreModelTests/everyVersionKeepsItsContent")
+      case .reuseBeforeSync:
+        Facts(
+          layer: "Storage/Space", summary: "reuses what died in a commit that is not durable",
+          finder: "CrashProcessTests/crashesDuringASync")
+      case .reuseVouched:
+        Facts(
+          layer: "Storage/Space",
+          summary: "reuses bytes for which the newest durable record still vouches",
+          finder: "CrashTests/cutsOfGroupedCommits")
+      case .deadMergeLost:
+        Facts(
+          layer: "Storage/Space",
+          summary: "forgets the dead blocks that an older pin takes over from a released one",
+          finder: "StoreModelTests/everyVersionKeepsItsContent")
+      case .freeSpaceLost:
+        Facts(
+          layer: "Storage/Space", summary: "forgets what a commit leaves of the run it took",
+          finder: "StoreModelTests/everyVersionKeepsItsContent")
+      case .rollbackSpaceLost:
+        Facts(
+          layer: "Storage/Commit", summary: "forgets the space of a commit that fails",
+          finder: "OpeningErrorTests/aFullDiskInACommit")
+      case .journalDeathsLost:
+        Facts(
+          layer: "Storage/Space", summary: "notes no dead runs in the space journal",
+          finder: "StoreModelTests/everyVersionKeepsItsContent")
+      default:
+        Facts(
+          layer: "Storage/Space", summary: "cuts the file one page into its last live block",
+          finder: "StoreModelTests/fileShrinksAfterPinsGo")
+      }
+    }
+
+    private var recoveryFacts: Facts {
+      switch self {
+      case .wrongHome:
+        Facts(
+          layer: "Storage/Recovery", summary: "takes the home with the oldest complete record",
+          finder: "CrashTests/everyCutOfAShortHistory")
+      case .incompleteRecord:
+        Facts(
+          layer: "Storage/Recovery", summary: "takes a record for complete without a look",
+          finder: "CrashTests/everyCutOfAShortHistory")
+      case .unsyncedShown:
+        Facts(
+          layer: "Storage/Recovery", summary: "shows what a killed process left without a sync",
+          finder: "CrashTests/killsAtAnyOperation")
+      case .failedSyncNotRewritten:
+        Facts(
+          layer: "Storage/Recovery",
+          summary: "syncs but does not write again what a failed sync has left",
+          finder: "CrashProcessTests/aFailedSyncWithASecondProcess")
+      case .failedSyncForgotten:
+        Facts(
+          layer: "Storage/Coordination",
+          summary: "lets a second process build on what a failed sync has left",
+          finder: "CrashProcessTests/aFailedSyncWithASecondProcess")
+      case .pinNotCounted:
+        Facts(
+          layer: "Storage/Coordination", summary: "publishes pins without counting the change",
+          finder: "CoordinationPinTests/pinsAreSeenOnceAndInOrder")
+      case .deadPinsKept:
+        Facts(
+          layer: "Storage/Coordination", summary: "never looks for pins of dead processes",
+          finder: "CoordinationPinTests/pinsOfTheDeadGo")
+      case .truncateUnderForeignPin:
+        Facts(
+          layer: "Storage/Coordination",
+          summary: "reuses and cuts what only another process has pinned",
+          finder: "CrashProcessTests/pinsOfAnotherProcessHold")
+      case .foreignLockFile:
+        Facts(
+          layer: "Storage/Coordination", summary: "trusts the lock file of another Realm file",
+          finder: "CoordinationOpeningTests/staleFilesAreRebuilt")
+      default:
+        Facts(
+          layer: "Storage/Coordination", summary: "trusts the durable head of an earlier boot",
+          finder: "CoordinationOpeningTests/staleFilesAreRebuilt")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,52 @@
+// `realm-bench check` against flipped bits of a small file with objects in it: every one in a block that
+// the file needs is found, tables, indexes and the space journal included.
+import Harness
+import Platform
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct DamageCheckTests {
+  /// A file with some objects, and the runs that the newest version needs.
+  private func makeFile(_ path: String) throws -> [Run] {
+    let driver = try RealmDriver(path: path, durability: .full)
+    do {
+      let session = try driver.openSession()
+      var row = Row()
+      // Enough commits for blocks of the space journal.
+      for id in 0..<20 {
+        try session.write {
+          row.id = id
+          row.name = "object \(id)"
+          row.payload = .init(repeating: UInt8(id), count: 20 + 3 * id)
+          session.insert(row)
+        }
+      }
+    }
+    driver.close()
+    let check = try Store.open(StoreOptions(path: path)).checkInvariants()
+    #expect(check.findings == [])
+    return check.parts.filter { $0.owner == "reachable" || $0.owner == "space journal" }.map(\.run)
+  }
+
+  @Test func everyFlipIsFound() async {
+    await withSeeds { random in
+      let folder = TestSupport.TemporaryFolder()
+      let path = folder.file("flipped.realm")
+      let needed = try makeFile(path)
+      #expect(FileInspection.check(path).verdict == .sound)
+      let file = try LinuxFileSystem().open(path, [.writable])
+      let bits = needed.flatMap { $0.offset * 8..<$0.end * 8 }
+      for _ in 0..<400 {
+        let bit = bits.randomElement(using: &random)!
+        let byte = try file.read(1, at: bit / 8)
+        try file.write(bytes: [byte[0] ^ 1 << UInt8(bit % 8)], at: bit / 8)
+        let check = FileInspection.check(path)
+        #expect(check.verdict == .unreadable, "bit \(bit % 8) of byte \(bit / 8)")
+        #expect(check.findings.contains { $0.contains(path) }, "\(check.findings)")
+        try file.write(bytes: byte, at: bit / 8)
+      }
+      #expect(FileInspection.check(path).verdict == .sound)
+    }
+  }
+}

@@ -1,0 +1,237 @@
+// A store on a simulated disk with a model of each version, and the check of what a crash leaves: it
+// opens as some version that was begun and is not older than the newest acknowledged one.
+internal import Platform
+internal import Storage
+internal import TestSupport
+internal import Testing
+
+/// A store on a simulated disk, and what each of its versions holds.
+///
+/// Threads may commit at the same time.
+final class CrashHistory: Sendable {
+  static let path = "/data/crash.realm"
+
+  struct Entry: Sendable {
+    let version: Version
+    let content: [Int: [UInt8]]
+    /// Operations of the disk when the commit began.
+    let begun: Int
+    /// Operations of the disk when it had returned.
+    var acknowledged: Int?
+  }
+
+  struct State {
+    /// By version; the empty file first.
+    var entries = [
+      Entry(version: Version(1), content: [:], begun: 0, acknowledged: nil)
+    ]
+  }
+
+  let disk: SimulatedDisk
+  let fileSystem: FaultFileSystem
+  let state = Monitor(State())
+
+  init(_ disk: SimulatedDisk = SimulatedDisk()) {
+    self.disk = disk
+    fileSystem = FaultFileSystem(disk)
+  }
+
+  var entries: [Entry] { state.withLock { $0.entries } }
+
+  func open() throws(StorageError) -> Store { try open(fileSystem) }
+
+  func open(_ fileSystem: any FileSystem) throws(StorageError) -> Store {
+    try Store.open(StoreOptions(path: Self.path, fileSystem: fileSystem))
+  }
+
+  /// Opens the new file; it is acknowledged as empty.
+  func openFirst() throws(StorageError) -> Store {
+    let store = try open()
+    let count = disk.operationCount
+    state.withLock { $0.entries[0].acknowledged = count }
+    return store
+  }
+
+  /// One transaction with its record in the model.
+  func commit(_ store: Store, _ change: (WriteTransaction, inout [Int: [UInt8]]) -> Void) throws {
+    let transaction = try store.beginWrite()
+    let base = transaction.base.version
+    var content = state.withLock { $0.entries.last { $0.version <= base }!.content }
+    change(transaction, &content)
+    let version = transaction.version
+    let begun = disk.operationCount
+    // Still under the write lock, so versions come in order.
+    state.withLock { [content] in
+      $0.entries.append(Entry(version: version, content: content, begun: begun))
+    }
+    do throws(StorageError) {
+      let snapshot = try transaction.commit()
+      // Nothing was changed.
+      if snapshot.version != version { forget(version) }
+    } catch {
+      // After a failed sync, or a kill, it may turn up again; after any other failure it never was.
+      if case .diskFull = error { forget(version) }
+      throw error
+    }
+    let count = disk.operationCount
+    state.withLock { state in
+      guard let index = state.entries.lastIndex(where: { $0.version == version }) else { return }
+      state.entries[index].acknowledged = count
+    }
+  }
+
+  private func forget(_ version: Version) {
+    state.withLock { $0.entries.removeAll { $0.version == version } }
+  }
+
+  /// A random transaction: mostly a few slots, at times hundreds of larger ones.
+  func commitRandom(_ store: Store, _ random: inout RandomGenerator, slots: Int = 400) throws {
+    let isLarge = random.oneIn(12)
+    let changes = (0..<Int.random(in: 1...(isLarge ? 120 : 5), using: &random)).map { _ in
+      let length = Int.random(in: 0..<(isLarge ? 3000 : 700), using: &random)
+      let isRemoval = random.oneIn(5)
+      return (
+        slot: Int.random(in: 0..<slots, using: &random),
+        bytes: isRemoval
+          ? nil : [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: length)
+      )
+    }
+    try commit(store) { transaction, content in
+      for (slot, bytes) in changes {
+        content[slot] = bytes
+        transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: slot, bytes)
+      }
+    }
+  }
+
+  /// Removes most slots, so that the file can shrink.
+  func removeMost(_ store: Store, _ random: inout RandomGenerator, slots: Int = 400) throws {
+    let kept = Int.random(in: 0..<slots, using: &random)..<slots
+    try commit(store) { transaction, content in
+      for slot in content.keys.sorted() where !kept.contains(slot) {
+        content[slot] = nil
+        transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: slot, nil)
+      }
+    }
+  }
+
+  /// A transaction that is streamed out before its commit, which then syncs twice.
+  func commitLarge(_ store: Store, _ random: inout RandomGenerator) throws {
+    let start = Int.random(in: 0..<350, using: &random)
+    let byte = UInt8.random(in: 0...255, using: &random)
+    try commit(store) { transaction, content in
+      for slot in start..<start + 50 {
+        let bytes = [UInt8](repeating: byte, count: 24_000)
+        content[slot] = bytes
+        transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: slot, bytes)
+      }
+    }
+  }
+
+  /// Crashes of every kind at random operations of the history, half of them just before a sync, when
+  /// there is most to lose.
+  func checkCuts(_ points: Int, _ random: inout RandomGenerator) throws {
+    let operations = disk.operations
+    let count = operations.count
+    let syncs = operations.indices.filter {
+      if case .synchronize = operations[$0].kind { true } else { false }
+    }
+    let cuts = (0..<max(1, points)).map { point in
+      let sync = point % 2 == 0 ? syncs.randomElement(using: &random) : nil
+      return sync ?? Int.random(in: 0...count, using: &random)
+    }
+    for cut in cuts.sorted() {
+      let kind = PowerCut.allCases.randomElement(using: &random)!
+      let image = disk.crashImage(cutAfterOperation: cut, kind, random: &random)
+      try checkTwice(image, cut: cut, &random, "cut after \(cut) of \(count) operations, \(kind)")
+    }
+  }
+
+  /// Opens a disk that a crash after `cut` operations left, and compares it with the model.
+  ///
+  /// - Parameter isNewFileAllowed: the crash came while the file was made.
+  /// - Returns: the version that was found.
+  @discardableResult
+  func check(_ image: SimulatedDisk, cut: Int, _ note: @autoclosure () -> String) throws -> Version?
+  {
+    let entries = entries
+    let oldest = entries.last { ($0.acknowledged ?? .max) <= cut }
+    let newest = entries.last { $0.begun <= cut }
+    let store: Store
+    do {
+      store = try Store.open(StoreOptions(path: Self.path, fileSystem: image))
+    } catch {
+      Issue.record("\(note()): \(error)")
+      return nil
+    }
+    let snapshot = try store.pinNewest()
+    let version = snapshot.version
+    let begunVersion = newest?.version ?? Version(1)
+    #expect(version >= oldest?.version ?? Version(1), "\(note()): an acknowledged commit is lost")
+    let next = entries.first { $0.version > begunVersion }?.version
+    #expect(version < next ?? Version(.max), "\(note()): a version that was not begun")
+    // Commits of the maintenance have numbers of their own and the content before them.
+    let expected = entries.last { $0.version <= version }!.content
+    #expect(
+      SlotTree.content(snapshot.reader, snapshot.root) == expected,
+      "\(note()): version \(version) has another content")
+    #expect(try store.checkInvariants().findings == [], "\(note()), version \(version)")
+    return version
+  }
+
+  /// Checks a crashed disk, writes to it, and crashes it again while it recovers or just after.
+  func checkTwice(
+    _ image: SimulatedDisk, cut: Int, _ random: inout RandomGenerator, _ note: String
+  ) throws {
+    // The image of a kill has the history before it; that of a power cut begins anew.
+    let start = image.operationCount
+    guard let version = try check(image, cut: cut, note) else { return }
+    let store = try Store.open(StoreOptions(path: Self.path, fileSystem: image))
+    let recovered = image.operationCount
+    let transaction = try store.beginWrite()
+    transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: 777, [7, 7, 7])
+    let later = transaction.version
+    #expect(later > version, "\(note)")
+    _ = try transaction.commit()
+    let count = image.operationCount
+    let newest = try store.pinNewest()
+    let expected = SlotTree.content(newest.reader, newest.root)
+    #expect(expected[777] == [7, 7, 7], "\(note)")
+    let second = Int.random(in: start...count, using: &random)
+    let again = image.crashImage(cutAfterOperation: second, random: &random)
+    let text = "\(note); second cut after \(second) of \(count), recovered at \(recovered)"
+    let other: Store
+    do {
+      other = try Store.open(StoreOptions(path: Self.path, fileSystem: again))
+    } catch {
+      Issue.record("\(text): \(error)")
+      return
+    }
+    let found = try other.pinNewest()
+    let content = SlotTree.content(found.reader, found.root)
+    if second == count { #expect(found.version == later, "\(text)") }
+    if found.version == later {
+      #expect(content == expected, "\(text)")
+    } else if second >= recovered {
+      // What was shown once stays.
+      #expect(found.version == version, "\(text)")
+    } else {
+      let acknowledged = entries.last { ($0.acknowledged ?? .max) <= cut }?.version ?? Version(1)
+      #expect(found.version >= acknowledged && found.version <= version, "\(text)")
+    }
+    if found.version <= version {
+      #expect(content == entries.last { $0.version <= found.version }!.content, "\(text)")
+    }
+    #expect(try other.checkInvariants().findings == [], "\(text)")
+  }
+
+  /// Makes everything so far durable and lets the history begin here, so that it does not get too long.
+  func startAgain() {
+    disk.startHistory()
+    state.withLock { state in
+      state.entries = state.entries.map {
+        Entry(version: $0.version, content: $0.content, begun: 0, acknowledged: 0)
+      }
+    }
+  }
+}
