@@ -5,6 +5,7 @@ import Foundation
 struct Options {
   var isQuick = false
   var isScale = false
+  var wantsHelp = false
   var rows: String?
   var repetitions: Int?
   var csv: String?
@@ -31,6 +32,7 @@ struct Options {
       switch argument {
       case "--quick": isQuick = true
       case "--scale": isScale = true
+      case "--help": wantsHelp = true
       case "--row", "--repetitions", "--objects", "--csv", "--folder":
         guard let value = rest.popFirst() else {
           refuse("\(argument) needs a value\n" + Self.usage)

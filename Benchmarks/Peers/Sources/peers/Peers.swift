@@ -9,6 +9,10 @@ enum Peers {
   static func run(_ arguments: [String]) -> Int32 {
     if let code = Inspection.runIfAsked(arguments) { return code }
     guard var options = Options(arguments) else { return 64 }
+    if options.wantsHelp {
+      print(Options.usage)
+      return 0
+    }
     let folder = options.folder + "/peers-\(ProcessInfo.processInfo.processIdentifier)"
     options.folder = folder
     raiseDescriptorLimit()

@@ -66,6 +66,8 @@ protocol Engine: AnyObject, Sendable {
   func fileBytes() throws -> Int
   /// Bytes of the file that hold the newest version's content.
   func liveBytes() throws -> Int
+  /// Bytes that some version sees which is kept, the newest included; nil when the engine does not tell.
+  func visibleBytes() throws -> Int?
   /// Lets go of the file. All sessions and pins are gone.
   func close() throws
 }

@@ -1,4 +1,4 @@
-// Live bytes of one of our files. The public API does not tell; `realm-bench inspect` does, which this
+// Live and held bytes of one of our files. The public API does not tell; `realm-bench inspect` does, which this
 // program runs in a process of its own.
 import Foundation
 import Harness
@@ -13,9 +13,16 @@ enum Inspection {
     return RealmBench.run(Array(arguments.dropFirst()))
   }
 
-  /// Bytes that the newest version of a file in use reaches.
-  static func liveBytes(of path: String) throws -> Int {
-    struct Figures: Decodable { let live_bytes: Int }
+  /// What the tool tells about a file, by the names that it has there.
+  struct Figures: Decodable {
+    /// Bytes that the newest version reaches.
+    let live_bytes: Int
+    /// Bytes that only older versions reach which are kept.
+    let held_bytes: Int
+  }
+
+  /// Looks into a file that may be in use.
+  static func figures(of path: String) throws -> Figures {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments = [argument, "inspect", path, "--format", "json"]
@@ -25,6 +32,6 @@ enum Inspection {
     let text = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else { throw PeerError("\(path): inspect failed") }
-    return try JSONDecoder().decode(Figures.self, from: text).live_bytes
+    return try JSONDecoder().decode(Figures.self, from: text)
   }
 }

@@ -4,7 +4,8 @@
 // - MDB_NOTLS, and each reader resets and renews one transaction, so that its slot stays its own;
 // - MDB_NOMEMINIT: no zeroing of pages that are overwritten anyway;
 // - bulk: MDB_APPEND by a cursor in key order, values written into the page (MDB_RESERVE);
-// - a change finds its object and writes it back by one cursor (MDB_CURRENT): one descent;
+// - a change finds its object and writes it back by one cursor (MDB_CURRENT): one descent (get and
+//   put measured the same);
 // - `full` syncs pages and meta page; `memory` is MDB_NOSYNC; `memory-writemap` MDB_NOSYNC and
 //   MDB_WRITEMAP, the fastest it has (MDB_MAPASYNC would add a system call a commit);
 // - a file that is not in memory: MDB_NORDAHEAD, since lookups are at random places.
@@ -70,6 +71,8 @@ final class LMDBEngine: Engine, @unchecked Sendable {
     }
     return pages * pageBytes
   }
+
+  func visibleBytes() throws -> Int? { nil }
 
   func close() throws {
     mdb_env_close(environment)

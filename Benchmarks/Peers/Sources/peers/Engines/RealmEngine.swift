@@ -30,7 +30,12 @@ final class RealmEngine: Engine {
 
   func fileBytes() throws -> Int { try sizeOfFile(files[0]) }
 
-  func liveBytes() throws -> Int { try Inspection.liveBytes(of: files[0]) }
+  func liveBytes() throws -> Int { try Inspection.figures(of: files[0]).live_bytes }
+
+  func visibleBytes() throws -> Int? {
+    let figures = try Inspection.figures(of: files[0])
+    return figures.live_bytes + figures.held_bytes
+  }
 
   /// The last Realm closes the file; its own thread may hold it for a moment longer.
   func close() throws { try waitUntilClosed(files[0]) }

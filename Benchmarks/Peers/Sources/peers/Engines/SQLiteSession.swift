@@ -30,6 +30,12 @@ final class SQLiteSession: Session {
   }
 
   func insert(_ population: Population) throws {
+    try connection.run("PRAGMA journal_mode = TRUNCATE")
+    try insertInOneTransaction(population)
+    try connection.run("PRAGMA journal_mode = WAL")
+  }
+
+  private func insertInOneTransaction(_ population: Population) throws {
     let insert = try SQLiteStatement(connection, "INSERT INTO person VALUES (?1, ?2, ?3, ?4, ?5)")
     let handle = insert.handle
     try begin.get().run()

@@ -4,6 +4,8 @@
 enum AllRows {
   static func benchmarks(_ fixtures: Fixtures) -> [Benchmark] {
     [
+      LimitRows.syncs(fixtures),
+      LimitRows.memory(fixtures),
       CommitRows.durable(fixtures),
       ThreadRows.durableCommits(fixtures),
       BulkRows.insert(fixtures),
@@ -29,7 +31,7 @@ enum AllRows {
   /// The rows whose cost could depend on the size of the file.
   static func scale(_ fixtures: Fixtures) -> [Benchmark] {
     [
-      CommitRows.durable(fixtures),
+      CommitRows.durable(fixtures, withVariants: false),
       BulkRows.insertFromValues(fixtures, withBytes: true),
       ReadRows.lookup(fixtures),
       ReadRows.iterate(fixtures),
@@ -37,7 +39,7 @@ enum AllRows {
       ReadRows.refresh(fixtures),
       OpenRows.open(fixtures),
       OpenRows.cold(fixtures),
-      CommitRows.memory(fixtures),
+      CommitRows.memory(fixtures, withVariants: false),
     ]
   }
 

@@ -5,11 +5,12 @@ import Foundation
 enum Unit: String, Sendable {
   case nanoseconds = "ns"
   case perSecond = "1/s"
+  case bytesPerSecond = "bytes/s"
   case bytes
   case bytesPerCommit = "bytes/commit"
   case ratio
 
-  var isHigherBetter: Bool { self == .perSecond }
+  var isHigherBetter: Bool { self == .perSecond || self == .bytesPerSecond }
 }
 
 /// A line of the table.

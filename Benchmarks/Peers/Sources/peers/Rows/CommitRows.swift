@@ -5,7 +5,9 @@ import Foundation
 
 enum CommitRows {
   /// `commit-durable` and its tails.
-  static func durable(_ fixtures: Fixtures) -> Benchmark {
+  ///
+  /// - Parameter withVariants: also those of another promise.
+  static func durable(_ fixtures: Fixtures, withVariants: Bool = true) -> Benchmark {
     let options = fixtures.options
     let commits = options.isQuick ? 1_000 : 10_000
     let name = "commit-durable"
@@ -15,7 +17,8 @@ enum CommitRows {
         Row(name, .nanoseconds), Row(name + "-p99", .nanoseconds),
         Row(name + "-p99.9", .nanoseconds), Row(name + "-max", .nanoseconds),
       ],
-      Contestant.engines(.full) + [Contestant(.sqlite, .normal), Contestant(.raw, .full)]
+      Contestant.engines(.full) + (withVariants ? [Contestant(.sqlite, .normal)] : [])
+        + [Contestant(.raw, .full)]
     ) { order, repetition in
       let files = try order.filter { $0.engine != .raw }.map {
         try fixtures.shared($0, for: .durableCommits)
@@ -87,16 +90,17 @@ enum CommitRows {
   }
 
   /// `commit-memory`: the median without any sync.
-  static func memory(_ fixtures: Fixtures) -> Benchmark {
+  ///
+  /// - Parameter withVariants: also those of another promise or another way of writing.
+  static func memory(_ fixtures: Fixtures, withVariants: Bool = true) -> Benchmark {
     let options = fixtures.options
     let commits = options.isQuick ? 5_000 : 20_000
+    let variants = [Contestant(.sqlite, .normal), Contestant(.lmdb, .memoryThroughMap)]
     var floor: RawFile?
     return Benchmark(
       [Row("commit-memory", .nanoseconds)],
-      Contestant.engines(.memory) + [
-        Contestant(.sqlite, .normal), Contestant(.lmdb, .memoryThroughMap),
-        Contestant(.raw, .memory),
-      ], warmUps: 1
+      Contestant.engines(.memory) + (withVariants ? variants : []) + [Contestant(.raw, .memory)],
+      warmUps: 1
     ) { contestant, repetition in
       var times: [UInt64] = []
       times.reserveCapacity(commits)

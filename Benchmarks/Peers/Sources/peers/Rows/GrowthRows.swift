@@ -5,7 +5,8 @@ import Foundation
 enum GrowthRows {
   static let objects = 100_000
 
-  /// `growth-N-pins` and `commit-N-pins`: bytes that a commit adds to the file, and its median time.
+  /// `growth-N-pins` and `commit-N-pins`: bytes that a commit adds to the file, and its median time;
+  /// `file-over-visible-N-pins`: the file over what the kept versions see, for engines that tell.
   ///
   /// As many commits warm the file up. One pin is taken before those; more than one while commits are
   /// measured, evenly, and all are kept.
@@ -14,6 +15,7 @@ enum GrowthRows {
     let suffix = pins == 1 ? "1-pin" : "\(pins)-pins"
     let rows = [
       Row("growth-" + suffix, .bytesPerCommit), Row("commit-" + suffix, .nanoseconds),
+      Row("file-over-visible-" + suffix, .ratio),
     ]
     // A pin of SQLite is a connection, with two open files; it drops out where they are not to be had.
     let contestants = Contestant.engines(.memory).filter {
@@ -39,13 +41,16 @@ enum GrowthRows {
         times.append(now() - start)
       }
       guard held.count == pins else { throw PeerError("\(held.count) pins, not \(pins)") }
-      let growth = Double(try fixture.engine.fileBytes() - before) / Double(commits)
+      let after = try fixture.engine.fileBytes()
+      var values = [rows[0].name: Double(after - before) / Double(commits)]
+      values[rows[1].name] = percentile(0.5, of: times.sorted())
+      if let visible = try fixture.engine.visibleBytes() {
+        values[rows[2].name] = Double(after) / Double(visible)
+      }
       held = []
       let checksum = try fixture.check()
       try fixture.remove()
-      return Measurement(
-        values: [rows[0].name: growth, rows[1].name: percentile(0.5, of: times.sorted())!],
-        checksum: checksum)
+      return Measurement(values: values, checksum: checksum)
     }
   }
 

@@ -68,7 +68,8 @@ enum OpenRows {
       try fixture.open()
       let values = [
         "open-cold": percentile(0.5, of: openTimes.sorted())!,
-        "lookup-cold": percentile(0.5, of: lookupTimes.sorted())!,
+        // The mean: a miss that reads much ahead makes the next lookups fast, at its own cost.
+        "lookup-cold": Double(lookupTimes.reduce(0, +)) / Double(lookupTimes.count),
       ]
       return Measurement(values: values, checksum: isRaw ? nil : checksum)
     }
