@@ -75,6 +75,12 @@ let package = Package(
       name: "ObjectStoreTests",
       dependencies: ["ObjectStore", "Trees", "Storage", "Platform", "TestSupport"],
       exclude: ["Golden"], swiftSettings: strict),
+    .target(
+      name: "OpenFile", dependencies: ["ObjectStore", "Storage", "Platform", "TestSupport"],
+      path: "Fuzz/OpenFile", swiftSettings: strict),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["OpenFile", "Storage", "Platform", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "RealmSwiftTests",
       dependencies: ["RealmSwift", "ObjectStore", "Storage", "Platform", "TestSupport"],
@@ -85,3 +91,11 @@ let package = Package(
       swiftSettings: strict),
   ]
 )
+
+// The fuzzer links with libFuzzer, which needs `--sanitize fuzzer`: see scripts/fuzz.
+if Context.environment["REALM_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "open-file-fuzzer", dependencies: ["OpenFile"], path: "Fuzz/Driver",
+      swiftSettings: strict))
+}

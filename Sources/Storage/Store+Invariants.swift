@@ -115,15 +115,25 @@ struct CheckWalk {
   let mapping: ReadMapping
   /// Length by offset.
   private(set) var runs: [UInt64: Int] = [:]
+  /// Blocks of the version that is being walked.
+  private var current: Set<UInt64> = []
   private(set) var bytes: UInt64 = 0
   private(set) var findings: [String] = []
 
   init(mapping: ReadMapping) { self.mapping = mapping }
 
-  mutating func visit(_ reference: BlockReference) { visit(reference, depth: 0) }
+  mutating func visit(_ root: BlockReference) {
+    current = []
+    visit(root, depth: 0)
+  }
 
   private mutating func visit(_ reference: BlockReference, depth: Int) {
-    if reference.isNone || runs[reference.rawValue] != nil || findings.count > 100 { return }
+    if reference.isNone || findings.count > 100 { return }
+    guard current.insert(reference.rawValue).inserted else {
+      findings.append("\(reference) is referred to twice in one version")
+      return
+    }
+    if runs[reference.rawValue] != nil { return }
     guard depth < 64 else {
       findings.append("\(reference) lies more than 64 levels deep")
       return

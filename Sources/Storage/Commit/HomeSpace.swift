@@ -31,6 +31,22 @@ struct HomeSpace {
   /// The longest free run of one home.
   func longestRun(home: Int) -> Run? { free[home].max { $0.length < $1.length } }
 
+  /// Whether all of a run lies in one home and is free.
+  func isFree(_ run: Run) -> Bool {
+    free.joined().contains { $0.offset <= run.offset && run.end <= $0.end }
+  }
+
+  /// Whether all of a run lies in one home and nothing of it is free.
+  func isTaken(_ run: Run) -> Bool {
+    guard
+      let home = homes.firstIndex(where: { home in
+        let area = Self.area(of: home)
+        return area.offset <= run.offset && run.end <= area.end
+      })
+    else { return false }
+    return free[home].allSatisfy { $0.end <= run.offset || run.end <= $0.offset }
+  }
+
   /// Takes a run, which must be free.
   mutating func take(_ run: Run) {
     let home = index(of: run)

@@ -101,7 +101,7 @@ struct CommitRecord: Equatable, Sendable {
       previous = offset
     }
     guard position + deltaCount == length else { return nil }
-    return CommitRecord(
+    let record = CommitRecord(
       version: Version(buffer.value(UInt64.self, at: 24)),
       root: BlockReference(rawValue: buffer.value(UInt64.self, at: 32)),
       durableVersion: Version(buffer.value(UInt64.self, at: 40)),
@@ -111,7 +111,18 @@ struct CommitRecord: Equatable, Sendable {
       commits: buffer.value(UInt64.self, at: 72),
       contentHash: buffer.value(UInt64.self, at: 80), extents: extents,
       deltas: [UInt8](buffer[position..<length]))
+    return record.isSensible ? record : nil
   }
+
+  /// Whether all numbers are such as a record may have; below these bounds no sum overflows.
+  private var isSensible: Bool {
+    version.rawValue > 0 && version < Self.versionMax && durableVersion < version
+      && fileLength <= Run.endMax && fileLength % UInt64(FileHeader.pageLength) == 0
+      && commits < 1 << 48
+  }
+
+  /// Room for the numbers that openings skip, in the 48 bits that blocks have for theirs.
+  static let versionMax = Version(1 << 47)
 
   /// Hash of the bytes of one extent.
   static func hash(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt64 {

@@ -93,7 +93,8 @@ package struct FileHeader: Equatable, Sendable {
     header.bootIdentifier = buffer.value(UInt64.self, at: 72)
     header.homes = (0..<homeCount).map { buffer.value(UInt64.self, at: 88 + 8 * $0) }
     header.durableMark = buffer.value(UInt64.self, at: 152)
-    guard header.homes.allSatisfy({ $0 % 4096 == 0 && $0 >= 8192 && $0 < dataStart })
+    guard header.homes.allSatisfy({ $0 % 4096 == 0 && $0 >= 8192 && $0 < dataStart }),
+      Set(header.homes).count == homeCount, header.sequence < 1 << 63
     else { return nil }
     return header
   }

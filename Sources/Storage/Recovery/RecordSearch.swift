@@ -40,8 +40,10 @@ struct RecordSearch {
   /// The record's extents with the hashes of what they hold now; nil when one is not in the file.
   func vouched(_ record: CommitRecord) throws(StorageError) -> [VouchedExtent]? {
     var vouched: [VouchedExtent] = []
+    let fileLength: UInt64
+    do throws(SystemError) { fileLength = try file.length() } catch { throw .system(error) }
     for extent in record.extents {
-      guard extent.length > 0, extent.length < 1 << 32 else { return nil }
+      guard extent.length > 0, extent.offset + extent.length <= fileLength else { return nil }
       let bytes = try readBytes(at: extent.offset, length: Int(extent.length))
       guard bytes.count == Int(extent.length) else { return nil }
       let hash = bytes.withUnsafeBytes { CommitRecord.hash($0, at: extent.offset) }

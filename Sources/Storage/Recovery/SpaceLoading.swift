@@ -16,11 +16,11 @@ extension Store {
       record.spaceCheckpoint, .spaceCheckpoint, &journal.blocks, &journal.checkpointBytes)
     let logBytes = try readJournal(
       record.spaceLog, .spaceLog, &journal.blocks, &journal.logBytes)
-    let length: UInt64
+    var length: UInt64
     do throws(SystemError) { length = try file.length() } catch { throw .system(error) }
-    var free = FreeSpace()
-    var homes = HomeSpace(homes: header.homes)
-    var kept = KeptRuns()
+    // What someone has appended is no space until the file grows over it.
+    length -= length % UInt64(FileHeader.pageLength)
+    var replay: SpaceReplay
     do throws(SpaceCodingError) {
       let recent = try SpaceDelta.decodeAll(record.deltas)
       journal.deltaCommits = recent.count
@@ -30,51 +30,20 @@ extension Store {
         delta.taken.reduce(end) { max($0, $1.end) }
       }
       if record.spaceCheckpoint.isNone {
-        if longest > FileHeader.dataStart {
-          free.free(Run(offset: FileHeader.dataStart, length: longest - FileHeader.dataStart))
-        }
+        replay = SpaceReplay(homes: header.homes, fileLength: longest)
       } else {
-        let checkpoint = try SpaceCheckpoint(decoding: checkpointBytes)
-        for home in header.homes { homes.take(HomeSpace.area(of: home)) }
-        for run in checkpoint.free {
-          if HomeSpace.contains(run.offset) { homes.release(run) } else { free.free(run) }
-        }
-        for entry in checkpoint.kept {
-          if HomeSpace.contains(entry.run.offset) {
-            homes.release(entry.run)
-          } else {
-            free.free(entry.run)
-          }
-          kept.insert(entry.run, death: entry.death)
-        }
-        if longest > checkpoint.fileLength {
-          free.free(
-            Run(offset: checkpoint.fileLength, length: longest - checkpoint.fileLength))
-        }
+        replay = try SpaceReplay(
+          SpaceCheckpoint(decoding: checkpointBytes), homes: header.homes, fileLength: longest)
       }
-      for delta in deltas {
-        for run in delta.taken {
-          kept.remove(run)
-          if HomeSpace.contains(run.offset) {
-            homes.take(run)
-          } else {
-            guard free.contains(run) else { throw .runOutsideFile }
-            free.take(run)
-          }
-        }
-        for run in delta.dead {
-          kept.insert(run, death: delta.version)
-          if HomeSpace.contains(run.offset) { homes.release(run) } else { free.free(run) }
-        }
-      }
+      for delta in deltas { try replay.replay(delta) }
     } catch {
       throw .damaged(
         path: path, block: record.spaceCheckpoint.rawValue, version: record.version.rawValue,
         reason: "its space journal cannot be read: \(error)")
     }
-    free.removeAll(from: length)
-    writer!.free = free
-    writer!.homes = homes
+    replay.cut(to: length)
+    writer!.free = replay.free
+    writer!.homes = replay.homes
     writer!.dead = DeadBlocks()
     writer!.pending = []
     writer!.pendingHead = 0
@@ -85,7 +54,7 @@ extension Store {
     writer!.commits = record.commits
     writer!.shrinkThreshold = nil
     writer!.moveCursor = []
-    try keepWhatIsNeeded(kept)
+    try keepWhatIsNeeded(replay.kept)
     writer!.isLoaded = true
   }
 
@@ -143,6 +112,7 @@ extension Store {
     _ blockBytes: inout Int
   ) throws(StorageError) -> [UInt8] {
     var parts: [[UInt8]] = []
+    var seen: Set<BlockReference> = []
     var reference = newest
     while !reference.isNone {
       try mapping.verify(reference)
@@ -150,8 +120,11 @@ extension Store {
       let length = BlockHeader.blockLength(block)
       let bytes = UnsafeRawBufferPointer(start: block, count: length)
       let start = BlockHeader.length + Store.journalHeaderLength
-      let used = Int(bytes.value(UInt32.self, at: BlockHeader.length + 8))
-      guard BlockHeader.kind(block) == kind, used <= length - start, parts.count < 1 << 20 else {
+      let used =
+        length < start ? length : Int(bytes.value(UInt32.self, at: BlockHeader.length + 8))
+      guard BlockHeader.kind(block) == kind, used <= length - start,
+        seen.insert(reference).inserted
+      else {
         throw .damaged(
           path: path, block: reference.rawValue, version: BlockHeader.birth(block).rawValue,
           reason: "it is no block of the space journal")

@@ -173,6 +173,14 @@ package struct FreeSpace: Sendable {
   /// Whether all of a run is free.
   package func contains(_ run: Run) -> Bool { position(covering: run) != nil }
 
+  /// Whether nothing of a run is free.
+  func isDisjoint(from run: Run) -> Bool {
+    let position = byAddress.position(of: run.offset)
+    if let after = byAddress.atElement(position), byAddress[after].offset < run.end { return false }
+    guard let before = byAddress.before(position) else { return true }
+    return byAddress[before].end <= run.offset
+  }
+
   /// All runs, by address.
   package var runs: some Sequence<Run> { byAddress.chunks.joined() }
 

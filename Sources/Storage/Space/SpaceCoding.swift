@@ -15,6 +15,8 @@ package enum SpaceCodingError: Error, Equatable, Sendable {
   case numberTooLarge(UInt64)
   case runOutsideFile
   case tooManyRuns(UInt64)
+  /// Freed though it is free, or taken though it is not.
+  case contradiction(Run)
 }
 
 /// What one commit did to space: first runs were taken, then runs died.
