@@ -116,7 +116,7 @@
         Facts(
           layer: "Storage/Space",
           summary: "reuses bytes for which the newest durable record still vouches",
-          finder: "CrashTests/cutsOfGroupedCommits")
+          finder: "CrashProcessTests/crashesDuringASync")
       case .deadMergeLost:
         Facts(
           layer: "Storage/Space",
