@@ -128,6 +128,23 @@ internal import Testing
     }
   }
 
+  /// Killed while the file is made, opened by another that commits, then the power cut: the file keeps
+  /// its name.
+  ///
+  /// It used to lose it when the kill came between the last sync of the file and that of the folder.
+  @Test(arguments: CrashPoints.rounds) func killsWhileTheFileIsMade(round: Int) async {
+    await CrashPoints.run(43, round: round) { random in
+      let history = CrashHistory()
+      _ = try history.openFirst()
+      for cut in 0...history.disk.operationCount {
+        for _ in 0..<CrashPoints.share(4) {
+          let image = history.disk.killImage(cutAfterOperation: cut)
+          try history.checkTwice(image, cut: cut, &random, "killed after \(cut) operations")
+        }
+      }
+    }
+  }
+
   /// The kill of the process: nothing written is lost, the machine goes on.
   @Test(arguments: CrashPoints.rounds) func killsAtAnyOperation(round: Int) async {
     await CrashPoints.run(41, round: round) { random in

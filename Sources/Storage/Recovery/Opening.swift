@@ -172,12 +172,7 @@ extension Store {
     }
     defer { try? file.unlockByte(creationLockByte) }
     guard try isUnfinished(file) else { return try readHeader(file) }
-    let header = try create(file, isDurable: true)
-    if PlantedBug.folderNotSynced.isActive { return header }
-    try converting { () throws(SystemError) in
-      try options.fileSystem.synchronizeFolder(parentFolder(of: options.path))
-    }
-    return header
+    return try create(file, isDurable: true)
   }
 
   /// Far behind any data, so that it never hinders another lock.
@@ -275,6 +270,9 @@ extension Store {
         if lockFile.syncFailure != nil, !isReadOnly { try rewrite(newest.found) }
         try Store.converting { () throws(SystemError) in try file.synchronize() }
         if !isReadOnly { lockFile.clearSyncFailure() }
+        if newest.found.record.commits == 0, !PlantedBug.folderNotSynced.isActive {
+          try synchronizeFolderOfNewFile()
+        }
       }
       let record = newest.found.record
       guard
@@ -301,6 +299,20 @@ extension Store {
           fileLength: record.fileLength, homes: header.homes, commits: record.commits)
       }
       return
+    }
+  }
+
+  /// Makes the name of a file without commits durable.
+  ///
+  /// Not left to who made it, which may have been killed or not be done yet.
+  private func synchronizeFolderOfNewFile() throws(StorageError) {
+    do throws(StorageError) {
+      try Store.converting { () throws(SystemError) in
+        try options.fileSystem.synchronizeFolder(Store.parentFolder(of: path))
+      }
+    } catch {
+      // A reader may lack the permission, and promises nothing.
+      guard isReadOnly else { throw error }
     }
   }
 
