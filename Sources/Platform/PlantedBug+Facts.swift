@@ -63,7 +63,7 @@
       case .folderNotSynced:
         Facts(
           layer: "Storage/Recovery", summary: "does not sync the folder of a new file",
-          finder: "CrashTests/everyCutOfAShortHistory")
+          finder: "CrashTests/killsWhileTheFileIsMade")
       case .groupSplit:
         Facts(
           layer: "Storage/Commit", summary: "lets a group's record vouch for its last commit alone",
@@ -116,7 +116,7 @@
         Facts(
           layer: "Storage/Space",
           summary: "reuses bytes for which the newest durable record still vouches",
-          finder: "CrashTests/cutsOfGroupedCommits")
+          finder: "CrashProcessTests/crashesDuringASync")
       case .deadMergeLost:
         Facts(
           layer: "Storage/Space",

@@ -8,8 +8,6 @@ internal import TestSupport
 internal import Testing
 
 @Suite struct CrashProcessTests {
-  private static var points: Int { CrashTests.points }
-
   /// A process of the simulated machine, which can be killed.
   private final class SimulatedProcess {
     let faults: FaultFileSystem
@@ -49,12 +47,12 @@ internal import Testing
 
   /// Power cuts and kills while groups are on their way to the disk; what was killed is opened and read by
   /// another, then the power goes.
-  @Test(arguments: [61, 62] as [UInt64]) func crashesDuringASync(first: UInt64) async {
-    await withSeeds(first: first) { random in
-      let rounds = max(4, Self.points / 200)
+  @Test(arguments: CrashPoints.rounds) func crashesDuringASync(round: Int) async {
+    await CrashPoints.run(61, round: round) { random in
+      let turns = CrashPoints.share(12)
       let history = CrashHistory()
       let store = try history.openFirst()
-      for round in 0..<rounds {
+      for turn in 0..<turns {
         history.fileSystem.hold(.synchronize)
         let begun = history.entries.count
         let count = Int.random(in: 1...3, using: &random)
@@ -71,24 +69,24 @@ internal import Testing
         for _ in 0..<4 {
           let image = history.disk.killImage()
           try history.checkTwice(
-            image, cut: image.operationCount, &random, "killed in sync \(round)")
+            image, cut: image.operationCount, &random, "killed in sync \(turn)")
         }
         let cut = history.disk.operationCount
         for kind in PowerCut.allCases + [.picksWrites, .picksWrites, .picksSectors] {
           let image = history.disk.crashImage(cutAfterOperation: cut, kind, random: &random)
-          try history.checkTwice(image, cut: cut, &random, "cut in sync \(round), \(kind)")
+          try history.checkTwice(image, cut: cut, &random, "cut in sync \(turn), \(kind)")
         }
         history.fileSystem.release(.synchronize)
         for thread in threads { thread.join() }
-        if round % 20 == 19 { history.startAgain() }
+        if turn % 20 == 19 { history.startAgain() }
       }
     }
   }
 
   /// A full disk stops a record half way: the record before it in the group is put back, and the
   /// commits it stands for survive.
-  @Test(arguments: [63, 64] as [UInt64]) func aTornRecordIsPutBack(first: UInt64) async {
-    await withSeeds(first: first) { random in
+  @Test(arguments: CrashPoints.rounds) func aTornRecordIsPutBack(round: Int) async {
+    await CrashPoints.run(63, round: round) { random in
       for written in [0, 96, 512, 700] {
         let history = CrashHistory()
         let store = try history.openFirst()
@@ -131,9 +129,9 @@ internal import Testing
 
   /// A sync of one process fails while another has the file open: nobody writes any more, readers keep
   /// what is durable, and what the next opening shows survives a power cut.
-  @Test(arguments: [65, 66] as [UInt64]) func aFailedSyncWithASecondProcess(first: UInt64) async {
-    await withSeeds(first: first) { random in
-      for round in 0..<max(4, Self.points / 240) {
+  @Test(arguments: CrashPoints.rounds) func aFailedSyncWithASecondProcess(round: Int) async {
+    await CrashPoints.run(65, round: round) { random in
+      for failure in 0..<CrashPoints.share(5) {
         let history = CrashHistory()
         _ = try history.openFirst()
         let processes = try (1...2).map { try SimulatedProcess(history, number: $0) }
@@ -157,7 +155,7 @@ internal import Testing
         }
         let cut = history.disk.operationCount
         for turn in 0..<4 {
-          let note = "sync failed in round \(round), turn \(turn)"
+          let note = "failure \(failure), turn \(turn)"
           try history.checkTwice(history.disk.killImage(), cut: cut, &random, "\(note), killed")
           let image = history.disk.crashImage(cutAfterOperation: cut, random: &random)
           try history.checkTwice(image, cut: cut, &random, "\(note), power cut")
@@ -168,8 +166,8 @@ internal import Testing
 
   /// Processes that write and pin by turns: the pins of each hold, also where the other one frees, moves
   /// and cuts; then power cuts and kills at any operation.
-  @Test(arguments: [67, 68] as [UInt64]) func pinsOfAnotherProcessHold(first: UInt64) async {
-    await withSeeds(first: first) { random in
+  @Test(arguments: CrashPoints.rounds) func pinsOfAnotherProcessHold(round: Int) async {
+    await CrashPoints.run(67, round: round) { random in
       let history = CrashHistory()
       _ = try history.openFirst()
       let processes = try (1...2).map { try SimulatedProcess(history, number: $0) }
@@ -198,21 +196,21 @@ internal import Testing
       for process in processes {
         #expect(try process.store!.checkInvariants().findings == [])
       }
-      try history.checkCuts(Self.points / 40, &random)
+      try history.checkCuts(CrashPoints.share(60), &random)
     }
   }
 
   /// One of two processes dies before any of its changes of the file: the other one sees every version
   /// that was durable, goes on writing, and then the power goes.
-  @Test(arguments: [69, 70] as [UInt64]) func aWriterDiesAmongOthers(first: UInt64) async {
-    await withSeeds(first: first) { random in
+  @Test(arguments: CrashPoints.rounds) func aWriterDiesAmongOthers(round: Int) async {
+    await CrashPoints.run(69, round: round) { random in
       let history = CrashHistory()
       _ = try history.openFirst()
       let survivor = try SimulatedProcess(history, number: 1)
       // Kept until the end: they must not touch the disk any more.
       var dead: [SimulatedProcess] = []
-      for round in 0..<20 {
-        let doomed = try SimulatedProcess(history, number: UInt64(round) + 2)
+      for death in 0..<20 {
+        let doomed = try SimulatedProcess(history, number: UInt64(death) + 2)
         dead.append(doomed)
         doomed.pins.append(try Pin(doomed.store!, history))
         doomed.files.die(beforeChange: Int.random(in: 0..<12, using: &random))
@@ -223,13 +221,13 @@ internal import Testing
           } catch {
             #expect(doomed.files.isDead, "\(error)")
             let seen = try survivor.store!.pinNewest()
-            #expect(seen.version == durable, "round \(round)")
+            #expect(seen.version == durable, "death \(death)")
           }
         }
         for _ in 0..<Int.random(in: 1...4, using: &random) {
           try history.commitRandom(survivor.store!, &random)
         }
-        #expect(try survivor.store!.checkInvariants().findings == [], "round \(round)")
+        #expect(try survivor.store!.checkInvariants().findings == [], "death \(death)")
       }
       // The dead are looked for every 20 ms.
       let clock = MonotonicClock()
@@ -241,7 +239,7 @@ internal import Testing
         }
         sched_yield()
       }
-      try history.checkCuts(Self.points / 40, &random)
+      try history.checkCuts(CrashPoints.share(60), &random)
       withExtendedLifetime(dead) {}
     }
   }
@@ -279,9 +277,9 @@ internal import Testing
 
   /// Groups of two processes that are on their way to the disk at the same time; then power cuts and
   /// kills at any operation.
-  @Test(arguments: [75, 76, 77, 78] as [UInt64]) func groupsOfTwoProcesses(first: UInt64) async {
-    await withSeeds(first: first) { random in
-      for _ in 0..<max(4, Self.points / 400) {
+  @Test(arguments: CrashPoints.rounds) func groupsOfTwoProcesses(round: Int) async {
+    await CrashPoints.run(75, round: round) { random in
+      for _ in 0..<CrashPoints.share(3) {
         let history = CrashHistory()
         _ = try history.openFirst()
         let processes = try (1...2).map { try SimulatedProcess(history, number: $0) }
@@ -315,9 +313,9 @@ internal import Testing
 
   /// A process dies in its sync: the other one does not show what was written, builds on it, and its own
   /// sync makes both durable.
-  @Test(arguments: [71, 72] as [UInt64]) func aWriterDiesInItsSync(first: UInt64) async {
-    await withSeeds(first: first) { random in
-      for round in 0..<max(4, Self.points / 240) {
+  @Test(arguments: CrashPoints.rounds) func aWriterDiesInItsSync(round: Int) async {
+    await CrashPoints.run(71, round: round) { random in
+      for death in 0..<CrashPoints.share(5) {
         let history = CrashHistory()
         _ = try history.openFirst()
         let processes = try (1...2).map { try SimulatedProcess(history, number: $0) }
@@ -335,11 +333,11 @@ internal import Testing
         processes[0].faults.waitUntilHeld(.synchronize)
         processes[0].files.kill()
         let survivor = processes[1].store!
-        #expect(try survivor.pinNewest().version == durable, "round \(round)")
+        #expect(try survivor.pinNewest().version == durable, "death \(death)")
         for _ in 0..<Int.random(in: 1...3, using: &random) {
           try history.commitRandom(survivor, &random)
         }
-        #expect(try survivor.checkInvariants().findings == [], "round \(round)")
+        #expect(try survivor.checkInvariants().findings == [], "death \(death)")
         try history.checkCuts(8, &random)
         processes[0].faults.release(.synchronize)
         thread.join()

@@ -7,9 +7,6 @@ internal import TestSupport
 internal import Testing
 
 @Suite struct CrashTests {
-  /// Crash points of the whole suite; REALM_CRASH_POINTS sets another number.
-  static let points = getenv("REALM_CRASH_POINTS").flatMap { Int(String(cString: $0)) } ?? 2400
-
   /// A history of one thread with pins, reopening and maintenance.
   private static func run(
     _ history: CrashHistory, steps: Int, _ random: inout RandomGenerator
@@ -35,15 +32,14 @@ internal import Testing
   }
 
   /// Every operation of short histories, every kind of cut.
-  @Test(arguments: [1, 2, 3, 4] as [UInt64]) func everyCutOfAShortHistory(first: UInt64) async {
-    await withSeeds(first: first) { random in
+  @Test(arguments: CrashPoints.rounds) func everyCutOfAShortHistory(round: Int) async {
+    await CrashPoints.run(1, round: round) { random in
       let history = CrashHistory()
       try Self.run(history, steps: 12, &random)
       let count = history.disk.operationCount
-      let turns = max(1, Self.points / 8 / count)
+      let kinds = CrashPoints.share(4)
       for cut in 0...count {
-        for turn in 0..<turns {
-          let kind = PowerCut.allCases[(cut + turn) % PowerCut.allCases.count]
+        for kind in PowerCut.allCases.shuffled(using: &random).prefix(kinds) {
           let image = history.disk.crashImage(cutAfterOperation: cut, kind, random: &random)
           try history.checkTwice(
             image, cut: cut, &random, "cut after \(cut) of \(count) operations, \(kind)")
@@ -53,32 +49,30 @@ internal import Testing
   }
 
   /// Random operations of long histories.
-  @Test(arguments: [11, 12, 13, 14] as [UInt64]) func randomCutsOfALongHistory(
-    first: UInt64
-  ) async {
-    await withSeeds(first: first) { random in
+  @Test(arguments: CrashPoints.rounds) func randomCutsOfALongHistory(round: Int) async {
+    await CrashPoints.run(11, round: round) { random in
       let history = CrashHistory()
       try Self.run(history, steps: 150, &random)
-      try history.checkCuts(Self.points / 16, &random)
+      try history.checkCuts(CrashPoints.share(150), &random)
     }
   }
 
   /// Commits of more than a megabyte, whose blocks are synced before their record is written.
-  @Test(arguments: [15, 16] as [UInt64]) func cutsOfLargeCommits(first: UInt64) async {
-    await withSeeds(first: first) { random in
+  @Test(arguments: CrashPoints.rounds) func cutsOfLargeCommits(round: Int) async {
+    await CrashPoints.run(15, round: round) { random in
       let history = CrashHistory()
       let store = try history.openFirst()
       for _ in 0..<3 {
         try history.commitLarge(store, &random)
         try history.commitRandom(store, &random)
       }
-      try history.checkCuts(Self.points / 60, &random)
+      try history.checkCuts(CrashPoints.share(20), &random)
     }
   }
 
   /// Threads that share records and syncs.
-  @Test(arguments: [21, 22] as [UInt64]) func cutsOfGroupedCommits(first: UInt64) async {
-    await withSeeds(first: first) { random in
+  @Test(arguments: CrashPoints.rounds) func cutsOfGroupedCommits(round: Int) async {
+    await CrashPoints.run(21, round: round) { random in
       let history = CrashHistory()
       let store = try history.openFirst()
       for _ in 0..<10 {
@@ -101,13 +95,13 @@ internal import Testing
         history.fileSystem.release(.synchronize)
         for thread in threads { thread.join() }
       }
-      try history.checkCuts(Self.points / 16, &random)
+      try history.checkCuts(CrashPoints.share(150), &random)
     }
   }
 
   /// 64 commits that no sync has reached: any of their pages may be lost or torn.
-  @Test func sixtyFourUnsyncedCommits() async {
-    await withSeeds(first: 31) { random in
+  @Test(arguments: CrashPoints.rounds) func sixtyFourUnsyncedCommits(round: Int) async {
+    await CrashPoints.run(31, round: round) { random in
       let history = CrashHistory()
       let store = try history.openFirst()
       for _ in 0..<8 { try history.commitRandom(store, &random) }
@@ -123,7 +117,7 @@ internal import Testing
       // The last one may wait for a sync of its own when its record got too long.
       while history.entries.count < before + 40 { sched_yield() }
       let cut = history.disk.operationCount
-      for turn in 0..<Self.points / 12 {
+      for turn in 0..<CrashPoints.share(150) {
         let kind = PowerCut.allCases[turn % PowerCut.allCases.count]
         let image = history.disk.crashImage(cutAfterOperation: cut, kind, random: &random)
         try history.check(image, cut: cut, "unsynced, \(kind)")
@@ -134,13 +128,30 @@ internal import Testing
     }
   }
 
+  /// Killed while the file is made, opened by another that commits, then the power cut: the file keeps
+  /// its name.
+  ///
+  /// It used to lose it when the kill came between the last sync of the file and that of the folder.
+  @Test(arguments: CrashPoints.rounds) func killsWhileTheFileIsMade(round: Int) async {
+    await CrashPoints.run(43, round: round) { random in
+      let history = CrashHistory()
+      _ = try history.openFirst()
+      for cut in 0...history.disk.operationCount {
+        for _ in 0..<CrashPoints.share(4) {
+          let image = history.disk.killImage(cutAfterOperation: cut)
+          try history.checkTwice(image, cut: cut, &random, "killed after \(cut) operations")
+        }
+      }
+    }
+  }
+
   /// The kill of the process: nothing written is lost, the machine goes on.
-  @Test(arguments: [41, 42] as [UInt64]) func killsAtAnyOperation(first: UInt64) async {
-    await withSeeds(first: first) { random in
+  @Test(arguments: CrashPoints.rounds) func killsAtAnyOperation(round: Int) async {
+    await CrashPoints.run(41, round: round) { random in
       let history = CrashHistory()
       try Self.run(history, steps: 60, &random)
       let count = history.disk.operationCount
-      for _ in 0..<Self.points / 20 {
+      for _ in 0..<CrashPoints.share(70) {
         let cut = Int.random(in: 0...count, using: &random)
         let image = history.disk.killImage(cutAfterOperation: cut)
         try history.checkTwice(
@@ -150,17 +161,51 @@ internal import Testing
   }
 
   /// The same with the lock file as the kill leaves it, and then a power cut.
-  @Test(arguments: [51, 52] as [UInt64]) func killsBetweenSteps(first: UInt64) async {
-    await withSeeds(first: first) { random in
+  @Test(arguments: CrashPoints.rounds) func killsBetweenSteps(round: Int) async {
+    await CrashPoints.run(51, round: round) { random in
       let history = CrashHistory()
       let store = try history.openFirst()
-      for step in 0..<Self.points / 20 {
+      for step in 0..<CrashPoints.share(60) {
         try history.commitRandom(store, &random)
         let image = history.disk.killImage()
         try history.checkTwice(
           image, cut: history.disk.operationCount, &random, "killed after step \(step)")
         // Not too long: each image copies the whole history.
         if step % 40 == 39 { history.startAgain() }
+      }
+    }
+  }
+
+  /// A file is deleted and made again under its name: what opens is the old one whole, until the deletion
+  /// has returned, or the new one.
+  @Test(arguments: CrashPoints.rounds) func cutsOfADeletion(round: Int) async {
+    await CrashPoints.run(81, round: round) { random in
+      let disk = SimulatedDisk()
+      let old = CrashHistory(disk)
+      do {
+        let store = try old.openFirst()
+        for _ in 0..<4 { try old.commitRandom(store, &random) }
+      }
+      let deletion = disk.operationCount
+      #expect(try Store.deleteFiles(path: CrashHistory.path, fileSystem: disk))
+      let making = disk.operationCount
+      let new = CrashHistory(disk)
+      do {
+        let store = try new.openFirst()
+        for _ in 0..<4 { try new.commitRandom(store, &random) }
+      }
+      let count = disk.operationCount
+      for point in 0..<CrashPoints.share(60) {
+        let isNear = point % 3 != 0
+        let cut = Int.random(in: isNear ? deletion...making + 8 : 0...count, using: &random)
+        let kind = PowerCut.allCases.randomElement(using: &random)!
+        let image = disk.crashImage(cutAfterOperation: cut, kind, random: &random)
+        let note = "cut after \(cut), deleted at \(deletion) ..< \(making), \(kind)"
+        if try cut <= deletion || (cut < making && old.isThere(image)) {
+          try old.check(image, cut: min(cut, deletion), note)
+        } else {
+          try new.check(image, cut: cut, note)
+        }
       }
     }
   }
