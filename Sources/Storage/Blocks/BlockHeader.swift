@@ -28,6 +28,9 @@ extension BlockKind {
   package static let spaceLog = BlockKind(rawValue: 2)
   /// Part of a complete list of free and kept runs.
   package static let spaceCheckpoint = BlockKind(rawValue: 3)
+
+  /// Whether the block belongs to the space journal, which only a writer reads.
+  var isJournal: Bool { self == .spaceLog || self == .spaceCheckpoint }
 }
 
 /// Access to the header of a block in memory.

@@ -130,8 +130,8 @@ extension Store {
       root = try place(root, of: transaction, home: group.home, into: &placement)
     }
     // Step 5.
-    var dead = transaction.editor.dead
-    let journal = try recordSpace(transaction, dead: &dead, into: &placement)
+    let dead = transaction.editor.dead
+    let (journal, deadJournal) = try recordSpace(transaction, dead: dead, into: &placement)
     // Step 6.
     let extents = placement.filling.filter { $0.used > 0 }
     for filling in extents {
@@ -180,6 +180,9 @@ extension Store {
     writer!.plannedCut = length < writer!.fileLength ? (version, length) : nil
     writer!.journal = journal
     for block in dead { writer!.pending.append(WriterState.Pending(block: block, death: version)) }
+    for block in deadJournal {
+      writer!.pending.append(WriterState.Pending(block: block, death: version, isVisible: false))
+    }
     transaction.taken = []
     #if INVARIANT_CHECKS
       let findings = checkSpace().findings

@@ -35,8 +35,7 @@ final class MaintenanceState: Sendable {
 }
 
 extension Store {
-  /// Bytes moved by one idle transaction: much, because readers that stay behind pin what it replaces and
-  /// end the moving.
+  /// Bytes moved by one idle transaction.
   private static let idleBudget = 8 << 20
 
   /// Called after each commit; starts the thread when there is something to tidy.
@@ -103,6 +102,7 @@ extension Store {
     // Bytes that may still be moved: twice what lies too high is more than a pass can need.
     var allowance: Int?
     var journalRewrites = 0
+    let start = newestVersion
     while true {
       if givesWay, queue.hasWaiters || maintenance.shouldGiveWay { return }
       // Beginning a transaction cuts what the last one has made free.
@@ -116,16 +116,20 @@ extension Store {
         transaction.cancel()
         throw error
       }
+      writer!.isIdle = true
       writer!.commitsSinceThreshold = 16
       writer!.updateShrinkThreshold()
+      let movesJournal = isJournalTooHigh && journalRewrites < 2
+      if movesJournal {
+        journalRewrites += 1
+        writer!.lowerShrinkThreshold()
+      }
       let excess = Int(
         writer!.fileLength - min(writer!.shrinkThreshold ?? .max, writer!.fileLength))
       let rest = allowance ?? 2 * excess
-      let moved = moveBlocksWhileIdle(transaction, budget: min(rest, Store.idleBudget))
+      let moved = moveBlocksWhileIdle(
+        transaction, budget: min(rest, Store.idleBudget), since: start)
       allowance = rest - moved
-      writer!.isIdle = true
-      let movesJournal = isJournalTooHigh && journalRewrites < 2
-      if movesJournal { journalRewrites += 1 }
       let canCut = writer!.usefulLength < writer!.fileLength
       if moved == 0, !movesJournal, !canCut, !zeroesAhead() {
         writer!.isIdle = false

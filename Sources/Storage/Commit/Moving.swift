@@ -13,24 +13,29 @@ extension Store {
     guard writer!.shrinkThreshold != nil, transaction.root.isProvisional else { return }
     var walk = MoveWalk(
       editor: transaction.editor, threshold: writer!.shrinkThreshold!,
-      newestPin: newestOldPin, budget: 2 * transaction.editor.provisionalBytes,
+      newestPin: newestPin(before: newestVersion), budget: 2 * transaction.editor.provisionalBytes,
       visits: Self.visitsPerCommit, free: writer!.free)
     // First under the nodes that this commit copies anyway, then further along the tree.
     walk.moveUnderCopies(transaction.root)
     transaction.root = walk.resume(transaction.root, cursor: &writer!.moveCursor)
   }
 
-  /// The newest version pinned besides the newest durable one, which every reader passes through.
-  private var newestOldPin: Version {
-    let durable = newestVersion
-    return writer!.pinnedVersions.filter { $0 < durable }.max() ?? Version(0)
+  /// The newest pinned version before one that every reader passes through.
+  private func newestPin(before version: Version) -> Version {
+    writer!.pinnedVersions.filter { $0 < version }.max() ?? Version(0)
   }
 
   /// Moves as much as the idle budget allows in one transaction.
-  func moveBlocksWhileIdle(_ transaction: WriteTransaction, budget: Int) -> Int {
+  ///
+  /// - Parameter start: the newest version when the idle work began. Who reads it now will move on, so
+  ///   it keeps nothing from being moved: what it sees is moved once, into holes that are there.
+  func moveBlocksWhileIdle(
+    _ transaction: WriteTransaction, budget: Int, since start: Version
+  ) -> Int {
     guard let threshold = writer!.shrinkThreshold, !transaction.root.isNone else { return 0 }
     var walk = MoveWalk(
-      editor: transaction.editor, threshold: threshold, newestPin: newestOldPin, budget: budget,
+      editor: transaction.editor, threshold: threshold, newestPin: newestPin(before: start),
+      budget: budget,
       visits: 1 << 20, free: writer!.free)
     transaction.root = walk.resume(transaction.root, cursor: &writer!.moveCursor)
     return walk.movedBytes

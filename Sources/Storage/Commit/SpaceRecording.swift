@@ -7,15 +7,16 @@ internal import Platform
 extension Store {
   /// The journal as the new record will state it.
   ///
-  /// Adds blocks that the journal gives up to `dead`.
+  /// - Parameter dead: the blocks that the transaction has given up.
+  /// - Returns: the journal, and the blocks of the old one that it has given up.
   func recordSpace(
-    _ transaction: WriteTransaction, dead: inout [BlockEditor.DeadBlock],
+    _ transaction: WriteTransaction, dead: [BlockEditor.DeadBlock],
     into placement: inout Placement
-  ) throws(StorageError) -> SpaceJournal {
+  ) throws(StorageError) -> (journal: SpaceJournal, dead: [BlockEditor.DeadBlock]) {
     var journal = writer!.journal
     if journal.needsCheckpoint || isJournalTooHigh {
-      dead += journal.blocks
-      return try writeCheckpoint(transaction, dead: dead, into: &placement)
+      let old = journal.blocks
+      return (try writeCheckpoint(transaction, dead: dead + old, into: &placement), old)
     }
     var delta = SpaceDelta(
       version: transaction.version, taken: transaction.taken, dead: Self.runs(of: dead))
@@ -25,7 +26,7 @@ extension Store {
     guard isLogDue else {
       delta.append(to: &journal.deltas)
       journal.deltaCommits += 1
-      return journal
+      return (journal, [])
     }
     // The log blocks' own runs belong to this delta: take them first, by an upper bound.
     let bound = journal.deltas.count + delta.encodedLengthMax + 64
@@ -51,7 +52,7 @@ extension Store {
     journal.logBytes += lengths.reduce(0, +)
     journal.deltas = []
     journal.deltaCommits = 0
-    return journal
+    return (journal, [])
   }
 
   /// Journal blocks hang on no tree, so moving them means writing a checkpoint.
@@ -68,24 +69,24 @@ extension Store {
   private func writeCheckpoint(
     _ transaction: WriteTransaction, dead: [BlockEditor.DeadBlock], into placement: inout Placement
   ) throws(StorageError) -> SpaceJournal {
-    var bound = SpaceCheckpoint.encodedLengthMax(
-      freeRuns: writer!.free.count + writer!.homes.runs.count,
-      keptRuns: writer!.dead.count + writer!.pending.count - writer!.pendingHead + dead.count)
-    // Taking the blocks below splits free runs.
-    bound += 1024
+    var checkpoint = SpaceCheckpoint(fileLength: writer!.fileLength, free: freeRuns, kept: [])
+    writer!.dead.forEach { run, death in checkpoint.kept.append(.init(run: run, death: death)) }
+    for entry in writer!.pending[writer!.pendingHead...] {
+      checkpoint.kept.append(.init(run: Self.run(of: entry.block), death: entry.death))
+    }
+    for block in dead {
+      checkpoint.kept.append(.init(run: Self.run(of: block), death: transaction.version))
+    }
+    // Taking the blocks below changes a free run each, and may make the file longer.
+    var bound = checkpoint.encodedLengthMax
+    bound += 256 + bound / Self.journalBlockPayload * 32
     let lengths = Self.split(bound, into: Self.journalBlockPayload).map {
       BlockHeader.blockLength(forPayload: Self.journalHeaderLength + $0)
     }
     let places = try takeJournalBlocks(lengths, transaction, &placement)
-    var kept: [SpaceCheckpoint.Kept] = []
-    writer!.dead.forEach { run, death in kept.append(.init(run: run, death: death)) }
-    for entry in writer!.pending[writer!.pendingHead...] {
-      kept.append(.init(run: Self.run(of: entry.block), death: entry.death))
-    }
-    for block in dead { kept.append(.init(run: Self.run(of: block), death: transaction.version)) }
-    var free = writer!.homes.runs
-    free.append(contentsOf: writer!.free.runs)
-    let bytes = SpaceCheckpoint(fileLength: writer!.fileLength, free: free, kept: kept).encoded()
+    checkpoint.fileLength = writer!.fileLength
+    checkpoint.free = freeRuns
+    let bytes = checkpoint.encoded()
     var journal = SpaceJournal()
     journal.checkpoint = fillJournalBlocks(
       places, lengths, kind: .spaceCheckpoint, bytes: bytes, previous: .none,
@@ -98,6 +99,8 @@ extension Store {
     journal.checkpointBytes = lengths.reduce(0, +)
     return journal
   }
+
+  private var freeRuns: [Run] { writer!.homes.runs + writer!.free.runs }
 
   // MARK: - Journal blocks: payload = u64 previous block, u32 bytes used, bytes
 

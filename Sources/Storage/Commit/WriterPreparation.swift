@@ -170,4 +170,13 @@ extension WriterState {
       shrinkThreshold = UInt64(1.04 * Double(visibleBytes)) + Self.slackBytes / 2
     }
   }
+
+  /// Leaves out the journal, which this commit makes anew and much shorter: readers that stay behind pin
+  /// what this commit sees, so it has to move everything that must move.
+  func lowerShrinkThreshold() {
+    guard let threshold = shrinkThreshold else { return }
+    let journalBytes = journal.blocks.reduce(0) { $0 + UInt64($1.length) }
+    let lower = UInt64(1.04 * Double(visibleBytes - journalBytes)) + Self.slackBytes / 2
+    shrinkThreshold = min(threshold, lower)
+  }
 }

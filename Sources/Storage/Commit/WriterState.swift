@@ -13,6 +13,8 @@ final class WriterState {
   struct Pending {
     let block: BlockEditor.DeadBlock
     let death: Version
+    /// Whether readers may see the block; pins do not keep those of the journal.
+    var isVisible = true
   }
 
   /// The newest committed version, durable or not.
@@ -97,7 +99,8 @@ final class WriterState {
       #if PLANTED_BUGS
         if PlantedBug.leakBlock.strikes(everyCalls: 100) { continue }
       #endif
-      let isSeen = dead.insert(run: run, birth: block.birth, death: entry.death)
+      let isSeen =
+        entry.isVisible && dead.insert(run: run, birth: block.birth, death: entry.death)
       if !isSeen { release(run) }
     }
     if pendingHead > 4096 || pendingHead == pending.count {

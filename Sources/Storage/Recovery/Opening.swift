@@ -284,11 +284,17 @@ extension Store {
 
   /// Finds the version to show and makes it durable where that is not known.
   private func showNewestDurable() throws(StorageError) {
-    let search = RecordSearch(file: file, header: header)
     while true {
       let head = lockFile.head
       let isShared = lockFile.otherProcesses > 0
-      let newest = try search.newestDurable(knownDurable: head.version, isShared: isShared)
+      let newest: (found: FoundRecord, needsSync: Bool)
+      do throws(StorageError) {
+        newest = try findNewestDurable(head, isShared: isShared)
+      } catch {
+        // Others may have committed so much meanwhile that nothing is left of the head's version.
+        if lockFile.head != head { continue }
+        throw error
+      }
       if newest.needsSync || lockFile.inheritsSyncFailure, !isInMemory,
         !PlantedBug.unsyncedShown.isActive
       {
@@ -304,12 +310,6 @@ extension Store {
         if !isReadOnly { lockFile.clearSyncFailure() }
       }
       let record = newest.found.record
-      guard
-        record.fileLength <= (try Store.converting { () throws(SystemError) in try file.length() })
-      else {
-        throw .notADatabase(path: path, reason: "it was truncated from outside")
-      }
-      if !record.root.isNone { try mapping.verify(record.root) }
       let snapshot = snapshots.makeSnapshot(
         record.version, root: record.root, mapping: mapping,
         createdAt: options.clock.nanoseconds(), owner: ThreadNumber.current)
@@ -329,6 +329,19 @@ extension Store {
       }
       return
     }
+  }
+
+  private func findNewestDurable(
+    _ head: DurableHead, isShared: Bool
+  ) throws(StorageError) -> (found: FoundRecord, needsSync: Bool) {
+    let (found, needsSync, _) = try RecordSearch(file: file, header: header)
+      .newestDurable(knownDurable: head.version, isShared: isShared)
+    let length = try Store.converting { () throws(SystemError) in try file.length() }
+    guard found.record.fileLength <= length else {
+      throw .notADatabase(path: path, reason: "it was truncated from outside")
+    }
+    if !found.record.root.isNone { try mapping.verify(found.record.root) }
+    return (found, needsSync)
   }
 
   /// Writes the newest record's extents again: after a failed sync the kernel may think them clean.

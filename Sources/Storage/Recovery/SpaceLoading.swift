@@ -87,13 +87,14 @@ extension Store {
         let length = BlockHeader.blockLength(block)
         let part = Run(offset: offset, length: UInt64(length))
         let birth = BlockHeader.birth(block)
+        let isVisible = !BlockHeader.kind(block).isJournal
         if death > limit || birth > vouchesAfter {
           retake(part)
           writer!.pending.append(
             WriterState.Pending(
               block: BlockEditor.DeadBlock(reference: reference, length: length, birth: birth),
-              death: death))
-        } else if writer!.dead.insert(run: part, birth: birth, death: death) {
+              death: death, isVisible: isVisible))
+        } else if isVisible, writer!.dead.insert(run: part, birth: birth, death: death) {
           retake(part)
         }
         offset += UInt64(length)

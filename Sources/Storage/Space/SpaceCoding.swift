@@ -86,11 +86,6 @@ package struct SpaceCheckpoint: Equatable, Sendable {
     self.kept = kept
   }
 
-  /// A bound on the encoded length of any checkpoint with so many runs.
-  package static func encodedLengthMax(freeRuns: Int, keptRuns: Int) -> Int {
-    40 + 14 * freeRuns + 21 * keptRuns
-  }
-
   /// A bound on the encoded length, close to it, without encoding.
   package var encodedLengthMax: Int {
     let newest = newestDeath
