@@ -72,12 +72,16 @@ package final class FaultFileSystem: FileSystem {
 
   private let base: any FileSystem
   private let state = Monitor(State())
+  /// Maps of at least so many bytes, else twice the file, instead of what is asked for: so that a small
+  /// file outgrows its map.
+  let leastMapping: Int?
 
   /// Stands for one of several processes when it is not 0: the same file has another identity for each,
   /// so that every one of them gets a store of its own.
   let process: UInt64
 
-  package init(_ base: any FileSystem, process: UInt64 = 0) {
+  package init(_ base: any FileSystem, process: UInt64 = 0, leastMapping: Int? = nil) {
+    self.leastMapping = leastMapping
     self.base = base
     self.process = process
   }
@@ -294,6 +298,9 @@ private final class FaultFile: File {
 
   func map(length: Int) throws(SystemError) -> any FileMapping {
     try system.pass(.map, path, offset: UInt64(length))
+    if let least = system.leastMapping {
+      return try base.map(length: min(length, max(least, 2 * Int(try base.length()))))
+    }
     return try base.map(length: length)
   }
 

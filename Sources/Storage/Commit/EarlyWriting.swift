@@ -21,6 +21,16 @@ extension Store {
     }
   }
 
+  /// Whether what a running transaction writes early now still lies inside its mapping.
+  ///
+  /// It goes on reading through that. Beyond, blocks wait in memory for the commit, which maps more of
+  /// the file.
+  func canWriteEarly(_ transaction: WriteTransaction) -> Bool {
+    let extents = UInt64(transaction.editor.provisionalBytes + 2 * EarlyWriter.extentLength)
+    let end = writer!.fileLength + extents + 2 * writer!.growthStep
+    return end <= UInt64(transaction.base.mapping.mapping.length)
+  }
+
   /// Writes what is queued and gives the rest of the extent back.
   func finishEarly(_ transaction: WriteTransaction) throws(StorageError) {
     if let failure = transaction.stream.failure { throw failure }
@@ -68,9 +78,6 @@ extension Store {
       run = Run(offset: hole.offset, length: min(hole.length, wanted))
     } else {
       run = try grow(by: EarlyWriter.extentLength)
-    }
-    guard run.end <= UInt64(transaction.base.mapping.mapping.length) else {
-      throw .addressSpaceExhausted(path: path)
     }
     writer!.free.take(run)
     transaction.stream.run = run

@@ -65,6 +65,7 @@ package final class WriteTransaction {
 
   /// Places and writes a finished tree before the commit, to keep large transactions out of memory.
   private func writeEarly(_ reference: BlockReference) -> BlockReference {
-    store.writeEarly(reference, for: self) ?? reference
+    guard store.canWriteEarly(self) else { return reference }
+    return store.writeEarly(reference, for: self) ?? reference
   }
 }
