@@ -68,9 +68,15 @@ package final class FaultFileSystem: FileSystem {
   }
 
   private let base: any FileSystem
+  let process: UInt64
   private let state = Monitor(State())
 
-  package init(_ base: any FileSystem) { self.base = base }
+  /// - Parameter process: files of two numbers are not taken for the same, so that one process can open
+  ///   a store as if it were several.
+  package init(_ base: any FileSystem, process: UInt64 = 0) {
+    self.base = base
+    self.process = process
+  }
 
   // MARK: - Planning and looking
 
@@ -238,7 +244,8 @@ private final class FaultFile: File {
 
   func identity() throws(SystemError) -> FileIdentity {
     try system.pass(.identity, path)
-    return try base.identity()
+    let identity = try base.identity()
+    return FileIdentity(device: identity.device ^ system.process << 48, inode: identity.inode)
   }
 
   func length() throws(SystemError) -> UInt64 {

@@ -45,8 +45,6 @@ final class CommitPipeline: Sendable {
     var durable: CommittedVersion?
     var open: Group?
     var syncing: Group?
-    /// A version of another process that was not durable when this one built on it.
-    var foreign: (version: Version, extents: [VouchedExtent], durableBefore: Version)?
     var failure: StorageError?
     var syncs: UInt64 = 0
   }
@@ -72,17 +70,21 @@ final class CommitPipeline: Sendable {
     }
   }
 
-  /// Another process has made this version durable.
+  /// This version is durable: another process has made it so, or this one for it.
+  ///
+  /// With it every older one: an open group that ends below it needs no sync, and its home may be that
+  /// of the durable record by now.
   func adopt(_ committed: CommittedVersion) {
     state.withLock { state in
-      if committed.version > state.durable?.version ?? Version(0) { state.durable = committed }
+      Self.advance(&state, to: committed)
+      if let last = state.open?.last, last.version <= committed.version { state.open = nil }
     }
     state.notifyAll()
   }
 
-  /// The next commits build on a version of another process that may not be durable.
-  func carry(_ version: Version, _ extents: [VouchedExtent], durableBefore: Version) {
-    state.withLock { $0.foreign = (version, extents, durableBefore) }
+  /// Syncs of several processes end in any order.
+  private static func advance(_ state: inout State, to committed: CommittedVersion) {
+    if committed.version > state.durable?.version ?? Version(0) { state.durable = committed }
   }
 
   /// Drops the references that would keep the store alive.
@@ -108,11 +110,8 @@ final class CommitPipeline: Sendable {
         let home = (0..<homeCount).first { !used.contains($0) }!
         var group = Group(home: home)
         group.durableBefore = state.durable?.version ?? Version(0)
-        if let syncing = state.syncing {
+        if let syncing = state.syncing, syncing.last!.version > group.durableBefore {
           group.carried = syncing.own
-        } else if let foreign = state.foreign, foreign.version > group.durableBefore {
-          group.carried = foreign.extents
-          group.durableBefore = foreign.durableBefore
         }
         state.open = group
       }
@@ -179,7 +178,7 @@ final class CommitPipeline: Sendable {
         }
         publish(group.last!)
         state.withLock { state in
-          state.durable = group.last
+          Self.advance(&state, to: group.last!)
           state.syncing = nil
           state.syncs += 1
         }
@@ -193,7 +192,7 @@ final class CommitPipeline: Sendable {
     guard let group = takeLead() else { return }
     publish(group.last!)
     state.withLock { state in
-      state.durable = group.last
+      Self.advance(&state, to: group.last!)
       state.syncing = nil
     }
     state.notifyAll()

@@ -44,8 +44,8 @@ extension Store {
     return min(head, foreignPinState.head.version, foreignPinState.everythingSince ?? head)
   }
 
-  /// Continues from the newest record in the file, durable or not: its blocks were all written before
-  /// the lock was free.
+  /// Continues from the newest record in the file, whose blocks were all written before the lock was
+  /// free, and makes it durable if it is not.
   private func takeOver() throws(StorageError) {
     let search = RecordSearch(file: file, header: header)
     let records = try search.records()
@@ -75,10 +75,13 @@ extension Store {
       writer!.newest = CommittedVersion(
         snapshot: snapshot, home: newest.home, vouchesAfter: newest.record.durableVersion)
     }
-    if newest.record.version > durable, let vouched = try search.vouched(newest.record) {
-      pipeline.carry(
-        newest.record.version, vouched, durableBefore: newest.record.durableVersion)
+    if newest.record.version > durable {
+      // Its own process may still be syncing it, in a home that this one knows nothing of: two records
+      // that are not durable, of two processes, would need a third and fourth home to be safe in.
+      if durability == .full { try synchronizeOrLatch() }
+      publish(writer!.newest)
     }
+    pipeline.adopt(writer!.newest)
     try loadSpace(newest)
     lockFile.publishCommitted(version: newest.record.version, home: newest.home)
   }

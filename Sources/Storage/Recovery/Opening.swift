@@ -286,7 +286,14 @@ extension Store {
     while true {
       let head = lockFile.head
       let isShared = lockFile.otherProcesses > 0
-      let newest = try search.newestDurable(knownDurable: head.version, isShared: isShared)
+      let newest: (found: FoundRecord, needsSync: Bool, passedOver: [String])
+      do throws(StorageError) {
+        newest = try search.newestDurable(knownDurable: head.version, isShared: isShared)
+      } catch {
+        // Others may have written so much meanwhile that its record is no more.
+        if lockFile.head != head { continue }
+        throw error
+      }
       if newest.needsSync || lockFile.inheritsSyncFailure, !isInMemory {
         if newest.needsSync, !isReadOnly {
           if lockFile.syncFailure != nil { try rewrite(newest.found) }
