@@ -44,6 +44,8 @@ internal import Testing
     let second = FaultFileSystem(disk, process: 2)
     let stores = try [Self.open(first), Self.open(second)]
     Self.commit(stores[0], slot: 0).join()
+    // Now both know of the same durable version, and would choose the same home.
+    #expect(Self.slots(try stores[1].pinNewest()) == [0])
     first.hold(.synchronize)
     let syncing = Self.commit(stores[0], slot: 1)
     first.waitUntilHeld(.synchronize)
