@@ -200,6 +200,42 @@ private struct SmallFile {
     }
   }
 
+  /// After a power cut a commit that nobody was told of may have left its record: `check` says so.
+  @Test func aRecordThatWasPassedOverIsReported() async {
+    await withSeeds { random in
+      let disk = SimulatedDisk()
+      let system = FaultFileSystem(disk)
+      let options = StoreOptions(path: SmallFile.path, fileSystem: system)
+      let store = try Store.open(options)
+      system.hold(.synchronize)
+      let committer = Thread.start(name: "committer") {
+        do {
+          let transaction = try store.beginWrite()
+          transaction.root = SlotTree.set(
+            transaction.editor, transaction.root, slot: 1, [UInt8](repeating: 1, count: 3000))
+          _ = try transaction.commit()
+        } catch {
+          Issue.record(error)
+        }
+      }
+      system.waitUntilHeld(.synchronize)
+      var reported = 0
+      for _ in 0..<40 {
+        let image = disk.crashImage(.picksWrites, random: &random)
+        let check = try Store.open(StoreOptions(path: SmallFile.path, fileSystem: image))
+          .checkInvariants()
+        #expect(check.findings == [])
+        if check.notes.isEmpty { continue }
+        reported += 1
+        #expect(check.version == Version(1) && check.notes.count == 1, "\(check.notes)")
+      }
+      #expect(reported > 2)
+      system.release(.synchronize)
+      committer.join()
+      #expect(try store.checkInvariants().notes == [])
+    }
+  }
+
   // MARK: - Where nothing can be thrown
 
   /// Damages a leaf of a real file: its reference, and the store.

@@ -320,6 +320,7 @@ extension Store {
       if lockFile.head != head { continue }
       let committed = CommittedVersion(
         snapshot: snapshot, home: newest.found.home, vouchesAfter: record.durableVersion)
+      passedOver = newest.passedOver
       pipeline.start(at: committed)
       publish(committed)
       let isClean = header.durableMark == record.version.rawValue
