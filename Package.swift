@@ -62,7 +62,8 @@ let package = Package(
     .testTarget(
       name: "PlatformTests", dependencies: ["Platform", "TestSupport"], swiftSettings: strict),
     .executableTarget(
-      name: "CommittingProcess", dependencies: ["Storage"], path: "Tests/CommittingProcess",
+      name: "CommittingProcess", dependencies: ["Storage"],
+      path: "Tests/CommittingProcess",
       swiftSettings: strict),
     .testTarget(
       name: "StorageTests",

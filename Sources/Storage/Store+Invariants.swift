@@ -16,6 +16,8 @@ package struct StoreCheck: Sendable {
   package var fileBytes: UInt64 = 0
   /// One sentence a violation; empty when the file is sound.
   package var findings: [String] = []
+  /// What is no violation but worth knowing: records that the opening passed over.
+  package var notes: [String] = []
   /// Who owns which bytes; of a store that is open for writing.
   package var parts: [(run: Run, owner: String)] = []
 
@@ -39,6 +41,7 @@ extension Store {
   /// A read-only store knows nothing of space: only its version is walked.
   private func checkNewestOnly() throws(StorageError) -> StoreCheck {
     var check = StoreCheck()
+    check.notes = passedOver
     let snapshot = try pinNewest()
     var walk = CheckWalk(mapping: snapshot.mapping)
     walk.visit(snapshot.root)
@@ -53,6 +56,7 @@ extension Store {
   /// Write lock only.
   func checkSpace() -> StoreCheck {
     var check = StoreCheck()
+    check.notes = passedOver
     let writer = writer!
     check.version = writer.newest.version
     check.fileBytes = writer.fileLength

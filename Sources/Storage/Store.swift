@@ -71,6 +71,8 @@ package final class Store: @unchecked Sendable {
   let mappingState: Monitor<ReadMapping>
   /// Serialises publishing and adopting versions of other processes.
   let publishing = Monitor(())
+  /// Records that the opening passed over; set before anyone else has the store.
+  var passedOver: [String] = []
   /// Held during a sync: that of a group, or that of a large commit before its record is written.
   let syncing = Monitor(())
   let maintenance = MaintenanceState()

@@ -1,18 +1,34 @@
-// A process for tests to kill: commits numbered transactions to a file with full durability and prints
-// each number once it is acknowledged. Each transaction writes the number to several leaves, so that
+// A process for tests to kill. It commits numbered transactions with full durability and prints each
+// number once it is acknowledged; or it reads and pins versions, checks them and prints their numbers;
+// or it takes the write lock and keeps it. Each transaction writes the number to several leaves, so that
 // half of one would show.
 //
-//   CommittingProcess FILE [COUNT]
+//   CommittingProcess FILE [COUNT | read | hold]
 import Glibc
 import Storage
 
 /// Leaves that hold the number.
 let leafCount = 5
 let path = CommandLine.arguments[1]
-let rounds = CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2])! : Int.max
+let mode = CommandLine.arguments.count > 2 ? CommandLine.arguments[2] : "\(Int.max)"
 let store = try Store.open(StoreOptions(path: path))
-var round = 0
-while round < rounds {
+switch mode {
+case "read": try readForEver()
+case "hold":
+  let transaction = try store.beginWrite()
+  show(0)
+  while true { pause() }
+  withExtendedLifetime(transaction) {}
+default: for _ in 0..<Int(mode)! { show(try commitNext()) }
+}
+
+func show(_ number: UInt64) {
+  let line = "\(number)\n"
+  _ = line.withCString { write(1, $0, strlen($0)) }
+}
+
+/// Adds one to the number in all leaves.
+func commitNext() throws -> UInt64 {
   let transaction = try store.beginWrite()
   let editor = transaction.editor
   var root = transaction.root
@@ -36,7 +52,40 @@ while round < rounds {
   }
   transaction.root = root
   _ = try transaction.commit()
-  let line = "\(number)\n"
-  _ = line.withCString { write(1, $0, strlen($0)) }
-  round += 1
+  return number
+}
+
+/// The number of a version; ends the process when its leaves differ.
+func number(_ snapshot: Snapshot) -> UInt64 {
+  if snapshot.root.isNone { return 0 }
+  let root = snapshot.reader.pointer(snapshot.root)
+  let numbers = (0..<leafCount).map { index in
+    BlockHeader.payload(snapshot.reader.pointer(BlockHeader.reference(root, index)))
+      .load(as: UInt64.self)
+  }
+  guard Set(numbers).count == 1 else { fatalError("version \(snapshot.version): \(numbers)") }
+  return numbers[0]
+}
+
+/// Pins every new version and keeps some of them.
+func readForEver() throws {
+  var random = SystemRandomNumberGenerator()
+  var pins: [(snapshot: Snapshot, number: UInt64)] = []
+  var newest: UInt64 = 0
+  while true {
+    let snapshot = try store.pinNewest()
+    let found = number(snapshot)
+    guard found >= newest else { fatalError("number \(found) after \(newest)") }
+    for pin in pins where number(pin.snapshot) != pin.number {
+      fatalError("version \(pin.snapshot.version) has changed")
+    }
+    if found > newest {
+      newest = found
+      show(found)
+      pins.append((snapshot, found))
+      if pins.count > 5 { pins.remove(at: Int.random(in: 0..<pins.count, using: &random)) }
+    }
+    // A reader that looks about a thousand times a second: nothing wakes it.
+    usleep(1000)
+  }
 }

@@ -140,6 +140,26 @@ enum StoreFile {
     }
   }
 
+  /// They are no part of any version: the file opens, and grows over them.
+  @Test(arguments: [1, 16, 100, 4096, 5000]) func bytesThatSomeoneHasAppended(count: Int) throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("a.realm")
+    var (bytes, content) = try StoreFile.make(path)
+    bytes += [UInt8](repeating: 0xaa, count: count)
+    try StoreFile.replace(path, bytes)
+    let store = try Store.open(StoreOptions(path: path))
+    for slot in 0..<40 {
+      let transaction = try store.beginWrite()
+      content[slot] = [UInt8](repeating: 7, count: 8000)
+      transaction.root = SlotTree.set(
+        transaction.editor, transaction.root, slot: slot, content[slot])
+      _ = try transaction.commit()
+    }
+    let newest = try store.pinNewest()
+    #expect(SlotTree.content(newest.reader, newest.root) == content)
+    #expect(try store.checkInvariants().findings == [])
+  }
+
   @Test func anEmptyFileReadOnly() throws {
     let folder = TemporaryFolder()
     let path = folder.file("empty.realm")

@@ -71,15 +71,14 @@ package final class FaultFileSystem: FileSystem {
   }
 
   private let base: any FileSystem
+  let process: UInt64
   private let state = Monitor(State())
   /// Maps of at least so many bytes, else twice the file, instead of what is asked for: so that a small
   /// file outgrows its map.
   let leastMapping: Int?
 
-  /// Stands for one of several processes when it is not 0: the same file has another identity for each,
-  /// so that every one of them gets a store of its own.
-  let process: UInt64
-
+  /// - Parameter process: files of two numbers are not taken for the same, so that one process can open
+  ///   a store as if it were several.
   package init(_ base: any FileSystem, process: UInt64 = 0, leastMapping: Int? = nil) {
     self.leastMapping = leastMapping
     self.base = base

@@ -93,6 +93,7 @@ package enum FileInspection {
     check.reachableBytes = blocks.reachableBytes
     check.fileBytes = blocks.fileBytes
     check.findings = blocks.findings
+    check.notes = blocks.notes
     // Tables are read only when every byte of them is known to be good.
     guard blocks.findings.isEmpty else {
       check.verdict = .unreadable

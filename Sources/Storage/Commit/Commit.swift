@@ -132,6 +132,8 @@ extension Store {
     // Step 5.
     let dead = transaction.editor.dead
     let (journal, deadJournal) = try recordSpace(transaction, dead: dead, into: &placement)
+    // The last that may fail besides the writing: after the record nothing could be taken back.
+    let mapping = try mappingCovering(writer!.fileLength)
     // Step 6.
     let extents = placement.filling.filter { $0.used > 0 }
     for filling in extents {
@@ -170,7 +172,7 @@ extension Store {
     group.record = encoded
     // Step 7.
     let snapshot = snapshots.makeSnapshot(
-      version, root: root, mapping: try mappingCovering(writer!.fileLength),
+      version, root: root, mapping: mapping,
       createdAt: options.clock.nanoseconds(), owner: ThreadNumber.current)
     let committed = CommittedVersion(
       snapshot: snapshot, home: group.home, vouchesAfter: group.durableBefore)

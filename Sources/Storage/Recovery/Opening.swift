@@ -287,7 +287,7 @@ extension Store {
     while true {
       let head = lockFile.head
       let isShared = lockFile.otherProcesses > 0
-      let newest: (found: FoundRecord, needsSync: Bool)
+      let newest: (found: FoundRecord, needsSync: Bool, passedOver: [String])
       do throws(StorageError) {
         newest = try findNewestDurable(head, isShared: isShared)
       } catch {
@@ -317,6 +317,7 @@ extension Store {
       if lockFile.head != head { continue }
       let committed = CommittedVersion(
         snapshot: snapshot, home: newest.found.home, vouchesAfter: record.durableVersion)
+      passedOver = newest.passedOver
       pipeline.start(at: committed)
       publish(committed)
       let isClean = header.durableMark == record.version.rawValue
@@ -333,15 +334,16 @@ extension Store {
 
   private func findNewestDurable(
     _ head: DurableHead, isShared: Bool
-  ) throws(StorageError) -> (found: FoundRecord, needsSync: Bool) {
-    let (found, needsSync, _) = try RecordSearch(file: file, header: header)
+  ) throws(StorageError) -> (found: FoundRecord, needsSync: Bool, passedOver: [String]) {
+    let newest = try RecordSearch(file: file, header: header)
       .newestDurable(knownDurable: head.version, isShared: isShared)
+    let found = newest.found
     let length = try Store.converting { () throws(SystemError) in try file.length() }
     guard found.record.fileLength <= length else {
       throw .notADatabase(path: path, reason: "it was truncated from outside")
     }
     if !found.record.root.isNone { try mapping.verify(found.record.root) }
-    return (found, needsSync)
+    return newest
   }
 
   /// Writes the newest record's extents again: after a failed sync the kernel may think them clean.

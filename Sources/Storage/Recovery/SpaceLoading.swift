@@ -64,8 +64,7 @@ extension Store {
     // The head before the pins: see `updatePins`.
     let durable = pipeline.durable?.version ?? newestVersion
     let vouchesAfter = pipeline.durable?.vouchesAfter ?? Version(0)
-    snapshots.drain { _, _ in }
-    writer!.updatePins(added: snapshots.pins, removed: [])
+    writer!.updatePins(added: snapshots.restartDraining(), removed: [])
     if let versions = try lockFile.foreignPins(since: &foreignPinState, reapNow: true) {
       writer!.updateForeignPins(versions)
     }

@@ -102,10 +102,15 @@ final class SnapshotTable: Sendable {
   /// Roots of all live versions.
   var roots: [BlockReference] { state.withLock { $0.live.values.map(\.root) } }
 
-  /// Live versions, one element a pin.
-  var pins: [Version] {
+  /// Live versions, one element a pin, for a writer that begins anew: `drain` tells what changes from
+  /// here on.
+  func restartDraining() -> [Version] {
     state.withLock { state in
-      state.live.flatMap { version, entry in Array(repeating: version, count: entry.count) }
+      state.added.removeAll(keepingCapacity: true)
+      state.removed.removeAll(keepingCapacity: true)
+      return state.live.flatMap { version, entry in
+        Array(repeating: version, count: entry.count)
+      }
     }
   }
 
