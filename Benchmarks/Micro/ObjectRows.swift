@@ -28,7 +28,7 @@ func configuration(_ name: String, _ durability: Realm.Durability)
 func objectRows(_ report: inout Report) throws {
   let names = [
     "bulk-insert", "bytes-per-object", "lookup", "read-held", "iterate", "freeze", "refresh",
-    "commit-durable",
+    "commit-durable", "open",
   ]
   guard names.contains(where: { report.wants($0) }) else { return }
   let clock = MonotonicClock()
@@ -44,12 +44,21 @@ func objectRows(_ report: inout Report) throws {
     rates.append(Double(objectCount) * 1e9 / Double(clock.nanoseconds() - start))
   }
   report.add("bulk-insert", unit: "objects/s", rates)
+  try openRow(settings, &report)
   let realm = try Realm(configuration: settings)
   let live = try realm.storeStatistics().liveBytes
   report.add("bytes-per-object", unit: "bytes", [Double(live) / Double(objectCount)])
   readRows(realm, &report, &random)
   try commitRows("commit-durable", realm, &report, calls: isQuick ? 100 : 400)
   realm.invalidate()
+}
+
+/// Opens the file, which nobody has open, reads one object and closes it.
+private func openRow(_ settings: Realm.Configuration, _ report: inout Report) throws {
+  try report.latency("open", repetitions: repetitions, calls: 200) { _ in
+    let realm = try Realm(configuration: settings)
+    precondition(realm.object(ofType: Person.self, forPrimaryKey: 7)!.age >= 0)
+  }
 }
 
 private func readRows(_ realm: Realm, _ report: inout Report, _ random: inout RandomGenerator) {

@@ -61,7 +61,15 @@ package final class Store: @unchecked Sendable {
   /// Nil in a read-only store.
   @exclusivity(unchecked) var writer: WriterState?
   /// Write lock only: memory of the running transaction.
-  let arena = ProvisionalArena()
+  ///
+  /// Made at the first write: readers open faster without.
+  private var arena: ProvisionalArena {
+    if let madeArena { return madeArena }
+    let arena = ProvisionalArena()
+    madeArena = arena
+    return arena
+  }
+  @exclusivity(unchecked) private var madeArena: ProvisionalArena?
   let buffer = Placement.makeBuffer()
   /// Write lock only: blocks of a large transaction before they are written.
   let earlyBuffer = Placement.makeBuffer()

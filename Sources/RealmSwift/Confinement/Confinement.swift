@@ -11,16 +11,16 @@ struct Confinement: Sendable {
 
   /// The owning thread's token; accessors compare it on their fast path.
   let token: UInt64
-  /// The owner's name for messages.
-  let owner: String
+  /// The owner for messages; nil when anyone may use it.
+  private let thread: ThreadNumber?
 
   /// Confined to the calling thread.
   static func currentThread() -> Confinement {
-    Confinement(token: ThreadToken.current.rawValue, owner: currentThreadDescription())
+    Confinement(token: ThreadToken.current.rawValue, thread: .current)
   }
 
   /// Not confined.
-  static let anywhere = Confinement(token: anywhereToken, owner: "every thread")
+  static let anywhere = Confinement(token: anywhereToken, thread: nil)
 
   /// Whether the caller may use what is confined here.
   @inline(__always)
@@ -34,6 +34,7 @@ struct Confinement: Sendable {
 
   @inline(never)
   private func stop() -> Never {
+    let owner = thread?.description ?? "every thread"
     let offender = currentThreadDescription()
     misuse(
       .confinement,

@@ -115,6 +115,7 @@ extension LockTable {
       store(0, HeaderWord.live)
       store(0, HeaderWord.waiting)
       store(0, HeaderWord.loneWriter)
+      if try keepSegments() { return }
       let slots = words + LockLayout.slotStart / 8
       for index in 0..<LockLayout.slotCount * LockLayout.wordsPerSlot {
         slots[index].store(0, ordering: .relaxed)
@@ -135,6 +136,19 @@ extension LockTable {
     store(1, HeaderWord.nextTicket)
     // Last: a file whose maker was killed before this is begun anew by the next opener.
     words[HeaderWord.isInitialised].store(1, ordering: .releasing)
+  }
+
+  /// Frees all slots and leaves them the segments that they have, if those are few: cutting the file and
+  /// making it longer again takes as long as all else in an opening.
+  private func keepSegments() throws(StorageError) -> Bool {
+    guard try fileLength() <= UInt64(LockLayout.keptLength) else { return false }
+    do throws(StorageError) {
+      for slot in 0..<LockLayout.slotCount { try clear(slot) }
+      return true
+    } catch {
+      // A slot that contradicts itself.
+      return false
+    }
   }
 
   /// Makes sure that those who have the file open use it as this process would.

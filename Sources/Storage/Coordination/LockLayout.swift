@@ -41,6 +41,8 @@ enum LockLayout {
   static let wordsPerSlot = 32
   /// Length of a file without any pin words.
   static let baseLength = slotStart + slotCount * wordsPerSlot * 8
+  /// A file up to this length keeps its segments when it is made fit.
+  static let keptLength = baseLength + 64 << 10
   /// Address space taken for the map; also the greatest length of the file.
   static let mappedLength = 64 << 20
   static let segmentCount = 12
