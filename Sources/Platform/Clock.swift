@@ -1,6 +1,5 @@
 // The one source of time. Passed in, so that tests move it by hand.
 internal import Glibc
-internal import Synchronization
 
 /// Time that only goes forward, from an arbitrary start.
 package protocol Clock: Sendable {

@@ -4,7 +4,6 @@
 // does, and which test finds it: PlantedBug+Facts.swift.
 #if PLANTED_BUGS
   internal import Glibc
-  internal import Synchronization
 #endif
 
 /// One way in which the engine can be broken.

@@ -1,5 +1,5 @@
-// Every lock, wait and thread start of the engine comes from this file, so that a controlled
-// scheduler can be put under it. Plain atomics come from the Synchronization module.
+// Every lock, wait and thread start of the engine comes from this file, and every atomic from
+// Atomic.swift, so that a controlled scheduler can be put under them.
 internal import CShim
 // Public because locking is inlined into the layers above: it is on the path of every commit.
 public import Glibc

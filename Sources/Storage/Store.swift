@@ -2,7 +2,6 @@
 // the lock file. Opening and recovery are in Recovery/, the steps of a commit in Commit/Commit.swift,
 // idle work in Commit/Maintenance.swift, the complete check in Store+Invariants.swift.
 package import Platform
-internal import Synchronization
 
 /// What a commit promises when it returns.
 package enum Durability: UInt8, Sendable {

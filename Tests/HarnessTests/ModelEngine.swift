@@ -3,7 +3,6 @@
 import Foundation
 import Harness
 import Platform
-import Synchronization
 
 /// One way for an engine to be wrong.
 enum ModelBug: String, CaseIterable, Sendable {

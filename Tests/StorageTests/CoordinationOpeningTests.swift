@@ -1,7 +1,6 @@
 // Who may open a lock file, what becomes of a stale one, the head, and the latch of failed syncs.
 internal import Platform
 internal import Storage
-internal import Synchronization
 internal import TestSupport
 internal import Testing
 

@@ -2,7 +2,6 @@
 internal import Glibc
 internal import Platform
 internal import Storage
-internal import Synchronization
 internal import TestSupport
 internal import Testing
 

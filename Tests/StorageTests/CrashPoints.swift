@@ -3,7 +3,6 @@
 // repeated by its seed alone, however many points the run had.
 internal import Glibc
 internal import Platform
-internal import Synchronization
 internal import TestSupport
 
 /// The crash points of this run.

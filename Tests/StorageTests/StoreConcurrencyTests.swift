@@ -2,7 +2,6 @@
 // with real syncs. Run under the thread sanitizer in CI.
 import Platform
 import Storage
-import Synchronization
 import TestSupport
 import Testing
 

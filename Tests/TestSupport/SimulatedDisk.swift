@@ -2,7 +2,6 @@
 // cut or the kill of a process may leave behind. What a power cut may leave: DiskReplay.swift.
 internal import Glibc
 package import Platform
-internal import Synchronization
 
 /// Files in memory whose durable content is known at every operation.
 ///

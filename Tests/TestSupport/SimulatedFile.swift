@@ -1,7 +1,6 @@
 // One open file of a simulated disk, its bytes, and the byte locks of the disk.
 internal import Glibc
 internal import Platform
-internal import Synchronization
 
 /// The bytes of a file as the page cache has them: a memory file of the system, so that it can be mapped.
 final class SimulatedContent: Sendable {

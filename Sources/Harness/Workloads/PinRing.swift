@@ -1,7 +1,6 @@
 // The pins that a run keeps on purpose (--pins): a ring of frozen versions. What leaves the ring is
 // read again, by whichever thread comes along, before it is released.
 internal import Platform
-internal import Synchronization
 
 /// A pin with some of what was read in it when it was taken.
 package struct KeptPin<Pin: EnginePin>: Sendable {

@@ -1,7 +1,6 @@
 // How the coordinator steers the measuring threads, and how they report back: one word that each
 // thread loads between operations, a budget of operations, and the first thing that went wrong.
 internal import Platform
-internal import Synchronization
 
 /// Steers the threads of one run.
 package final class RunControl: Sendable {

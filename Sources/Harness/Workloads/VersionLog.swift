@@ -1,6 +1,6 @@
 // What the writers tell the readers: which transaction made a version, and which writes have
 // returned. Lock-free, because it is asked at every refresh.
-internal import Synchronization
+internal import Platform
 
 /// Transactions by version, for the versions of the recent past, and the newest acknowledged ones.
 package final class VersionLog: @unchecked Sendable {

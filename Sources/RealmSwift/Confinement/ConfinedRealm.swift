@@ -7,7 +7,6 @@
 internal import ObjectStore
 internal import Platform
 internal import Storage
-internal import Synchronization
 
 /// The part of a Realm that is bound to one thread, or frozen.
 @usableFromInline

@@ -3,7 +3,7 @@
 // because reading a property must not touch reference counts; an accessor keeps the Realm alive and
 // with it this memory.
 internal import ObjectStore
-internal import Synchronization
+internal import Platform
 
 /// The state of one class in one confined Realm.
 struct TableState {

@@ -3,7 +3,6 @@
 // on it alone.
 internal import Glibc
 internal import Platform
-internal import Synchronization
 
 /// The blocks that a write transaction has made, changed and given up.
 ///

@@ -1,7 +1,6 @@
 // The one place that turns a reference into a pointer. Readers and write transactions both read
 // through a BlockReader; it verifies a block's checksum at the first touch by this process.
 public import Platform
-public import Synchronization
 
 /// A view of one version's blocks, or of a running write transaction's.
 ///

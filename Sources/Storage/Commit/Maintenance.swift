@@ -2,7 +2,6 @@
 // thread a store, started when there is something to do and gone when it is done. Its commits change
 // nothing that a reader could see.
 internal import Platform
-internal import Synchronization
 
 /// Whether the maintenance thread runs and when the last commit was.
 final class MaintenanceState: Sendable {

@@ -1,7 +1,6 @@
 // The fair write lock of one process: first come, first served. In front of the lock that the process
 // holds against other processes, which only the head of this queue touches.
 internal import Platform
-internal import Synchronization
 
 /// Threads that wait to write, in the order in which they came.
 final class WriteQueue: Sendable {

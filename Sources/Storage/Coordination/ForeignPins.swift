@@ -1,7 +1,6 @@
 // The writer's view of what other processes read, kept up to date by change counters, and the
 // clearing of slots whose processes have died.
 internal import Platform
-internal import Synchronization
 
 /// What a writer knows of the pins of other processes.
 ///

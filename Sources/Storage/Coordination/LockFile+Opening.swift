@@ -1,7 +1,6 @@
 // Joining the others: who opens the file alone makes it fit for the data file and this start of the
 // machine; who does not must find it fit. All under the table lock.
 package import Platform
-internal import Synchronization
 
 extension LockFile {
   /// Opens, and if needed makes, the lock file of a data file.

@@ -12,7 +12,7 @@
 // it first asks for the lock, so either the lone writer sees the newcomer and takes the common way, or
 // the newcomer sees the word and waits for the byte, which the writer gives up after its transaction,
 // or by dying.
-internal import Synchronization
+internal import Platform
 
 extension LockFile {
   /// Waits until no other process writes and all that came before have had their turn.

@@ -26,7 +26,7 @@
 //   64 + slot  the slot's process lives
 //   2^32 + n   holder of ticket n of the write lock waits or writes
 //  Bytes 0 and 8 keep their meaning in every format version, so that versions respect each other.
-internal import Synchronization
+internal import Platform
 
 /// A word of the shared map.
 typealias LockWord = UnsafeMutablePointer<Atomic<UInt64>>

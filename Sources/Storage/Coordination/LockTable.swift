@@ -1,7 +1,6 @@
 // The mapped lock file with its table of process slots: taking, leaving and clearing slots.
 // Below LockFile; knows nothing of what the words mean to the engine.
 internal import Platform
-internal import Synchronization
 
 /// One opening of a lock file.
 ///

@@ -1,7 +1,6 @@
 // The pins that this process shows to the others. Free words form a stack in the shared words
 // themselves, whose top is private: publishing and withdrawing are a few atomic steps, no lock.
 internal import Platform
-internal import Synchronization
 
 /// Where a published pin is kept; needed to withdraw it.
 @frozen @usableFromInline
@@ -98,7 +97,7 @@ final class PinRegion: @unchecked Sendable {
       let index = Int(top & 0xffff_ffff) - 1
       // When another thread has taken the word meanwhile this is no link, but then the tag differs.
       let next = word(index).pointee.load(ordering: .relaxed) & 0xffff_ffff
-      let (isTaken, current) = freeTop.weakCompareExchange(
+      let (isTaken, current) = freeTop.compareExchange(
         expected: top, desired: Self.nextTag(top) | next, ordering: .acquiringAndReleasing)
       if isTaken { return index }
       top = current
@@ -111,7 +110,7 @@ final class PinRegion: @unchecked Sendable {
     var top = freeTop.load(ordering: .relaxed)
     while true {
       word.pointee.store(Self.freeBit | (top & 0xffff_ffff), ordering: .releasing)
-      let (isDone, current) = freeTop.weakCompareExchange(
+      let (isDone, current) = freeTop.compareExchange(
         expected: top, desired: Self.nextTag(top) | UInt64(index + 1),
         ordering: .acquiringAndReleasing)
       if isDone { return }

@@ -2,7 +2,7 @@
 // points to are two steps; between them the publisher could release the last reference. A hazard slot
 // closes that gap: the reader announces the pointer, checks that it is still the newest, retains it and
 // withdraws. The publisher releases an old snapshot only when no slot announces it.
-internal import Synchronization
+internal import Platform
 
 /// An atomic strong reference to the newest snapshot.
 final class NewestSnapshot: Sendable {
@@ -15,7 +15,7 @@ final class NewestSnapshot: Sendable {
   /// Old snapshots that a slot still announced when they were replaced.
   ///
   /// Publisher only.
-  private let waiting = Mutex<[UInt]>([])
+  private let waiting = Monitor<[UInt]>([])
 
   init() { slots = SlotWords(count: Self.slotCount * Self.wordsPerSlot) }
 

@@ -1,7 +1,6 @@
 // The mapping of one file through which blocks are read, with the bit map of verified blocks.
 // The only BlockVerifier of real files. Owned by the store and by every snapshot made on it.
 internal import Platform
-internal import Synchronization
 
 /// A read-only mapping of a file, larger than the file, so that pointers stay valid as it grows.
 package final class ReadMapping: BlockVerifier, @unchecked Sendable {

@@ -2,7 +2,6 @@
 // Readers touch only `newest` (a hazard slot protects the moment between loading and retaining it);
 // the writer learns here which versions came and went.
 internal import Platform
-internal import Synchronization
 
 /// The versions that this process keeps alive.
 final class SnapshotTable: Sendable {
