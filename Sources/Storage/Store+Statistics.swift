@@ -1,12 +1,17 @@
 // Numbers about a store: versions, pins and bytes. Cheap enough to be taken once a second.
 internal import Platform
 
-/// One live version of this process.
+/// One live version.
 package struct VersionInfo: Sendable {
   package let version: Version
-  package let ageNanoseconds: UInt64
+  /// Nil when only another process pins it.
+  package let ageNanoseconds: UInt64?
   /// The thread that made or first pinned it.
   package let owner: String
+  /// Bytes of which it is the newest version that sees them, the newest version of all left out.
+  ///
+  /// Nil where only a writer knows.
+  package let retainedBytes: UInt64?
 }
 
 /// A look at a store's versions and bytes.
@@ -41,6 +46,8 @@ extension Store {
   /// Takes the write lock for a moment, unless read-only.
   package func statistics() throws(StorageError) -> StoreStatistics {
     var statistics = StoreStatistics()
+    var foreign: Set<Version> = []
+    var retained: [Version: UInt64]?
     if !isReadOnly {
       let transaction = try beginWrite()
       let writer = writer!
@@ -55,6 +62,8 @@ extension Store {
       statistics.writtenBytes = writer.writtenBytes
       statistics.commits = writer.commits
       statistics.liveVersions = writer.pinnedVersions.union(snapshots.versions).count
+      foreign = writer.foreignPins
+      retained = writer.dead.heldBytesByPin
       transaction.cancel()
     } else {
       statistics.fileBytes = try Store.converting { () throws(SystemError) in try file.length() }
@@ -64,15 +73,17 @@ extension Store {
     statistics.newestVersion = newestVersion
     let now = options.clock.nanoseconds()
     let entries = snapshots.entries
-    statistics.versions = entries.sorted { $0.key < $1.key }.map { version, entry in
-      VersionInfo(
-        version: version, ageNanoseconds: now &- entry.createdAt,
-        owner: entry.owner?.description ?? "another process")
+    statistics.versions = foreign.union(entries.keys).sorted().map { version in
+      let entry = entries[version]
+      return VersionInfo(
+        version: version, ageNanoseconds: entry.map { now &- $0.createdAt },
+        owner: entry?.owner?.description ?? "another process",
+        retainedBytes: retained.map { $0[version] ?? 0 })
     }
     let old = statistics.versions.filter { $0.version < statistics.newestVersion }
     statistics.pins = old.count
     statistics.oldestPinnedVersion = old.first?.version ?? statistics.newestVersion
-    statistics.oldestPinAgeNanoseconds = old.map(\.ageNanoseconds).max() ?? 0
+    statistics.oldestPinAgeNanoseconds = old.compactMap(\.ageNanoseconds).max() ?? 0
     return statistics
   }
 }

@@ -127,11 +127,13 @@ package enum InspectVerb {
         + "free \(readableBytes(free))"
     }
     lines.append(space)
-    lines.append("  \(file.liveVersions) live versions; those of this process:")
+    lines.append("  \(file.liveVersions) live versions")
     for version in file.versions {
       lines.append(
-        "    \(version.version)\(version.isNewest ? " (newest)" : ""), "
-          + "\(decimal(version.ageS, places: 3)) s old, \(version.owner)")
+        "    \(version.version)\(version.isNewest ? " (newest)" : "")"
+          + (version.ageS.map { ", \(decimal($0, places: 3)) s old" } ?? "")
+          + (version.retainedBytes.map { ", retains \(readableBytes($0))" } ?? "")
+          + ", \(version.owner)")
     }
     lines.append("  \(file.tables.count) tables")
     for table in file.tables {

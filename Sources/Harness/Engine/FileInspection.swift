@@ -7,8 +7,11 @@ internal import Storage
 package struct FileDescription: Codable, Sendable {
   package struct VersionRecord: Codable, Sendable {
     package var version: UInt64
-    package var ageS: Double
+    /// Nil when only another process pins it.
+    package var ageS: Double?
     package var owner: String
+    /// Bytes that the file keeps for this version; nil where only a writer knows.
+    package var retainedBytes: UInt64?
     package var isNewest: Bool
   }
 
@@ -135,6 +138,7 @@ package enum FileInspection {
     if let figures = try? openForWriting(path).statistics() {
       description.commits = figures.commits
       description.liveVersions = max(description.liveVersions, figures.liveVersions)
+      description.versions = versions(figures)
       description.fileBytes = figures.fileBytes
       description.liveBytes = figures.liveBytes
       description.heldBytes = figures.heldBytes
@@ -151,13 +155,18 @@ package enum FileInspection {
     return FileDescription(
       path: path, newestVersion: figures.newestVersion.rawValue,
       schemaVersion: schema.schemaVersion, liveVersions: figures.liveVersions,
-      versions: figures.versions.map { entry in
-        .init(
-          version: entry.version.rawValue, ageS: Double(entry.ageNanoseconds) / 1e9,
-          owner: entry.owner, isNewest: entry.version == figures.newestVersion)
-      },
+      versions: versions(figures),
       fileBytes: figures.fileBytes,
       tables: schema.tables.map { describe($0, snapshot) })
+  }
+
+  private static func versions(_ figures: StoreStatistics) -> [FileDescription.VersionRecord] {
+    figures.versions.map { entry in
+      .init(
+        version: entry.version.rawValue, ageS: entry.ageNanoseconds.map { Double($0) / 1e9 },
+        owner: entry.owner, retainedBytes: entry.retainedBytes,
+        isNewest: entry.version == figures.newestVersion)
+    }
   }
 
   private static func describe(

@@ -108,10 +108,17 @@ extension Store {
           createdAt: options.clock.nanoseconds(), owner: nil)
         // The pin counts only if the version was still the newest after it was published.
         if lockFile.head != head { continue }
-        pipeline.adopt(
-          CommittedVersion(
-            snapshot: snapshot, home: found.home, vouchesAfter: found.record.durableVersion))
+        let committed = CommittedVersion(
+          snapshot: snapshot, home: found.home, vouchesAfter: found.record.durableVersion)
+        pipeline.adopt(committed)
         snapshots.publish(snapshot)
+        // A process that only reads must not pin for ever what it would have written on first. When a
+        // thread has the queue, it learns of the version itself.
+        if queue.tryAcquire() {
+          writer?.newest = committed
+          writer?.isLoaded = false
+          queue.release()
+        }
         return
       }
     }

@@ -173,6 +173,17 @@ package struct DeadBlocks: Sendable {
     forEachWaiting { _, block in body(block.run, block.death) }
   }
 
+  /// Bytes of the blocks of which each pin is the newest.
+  ///
+  /// - Complexity: O(kept blocks).
+  package var heldBytesByPin: [Version: UInt64] {
+    var bytes: [Version: UInt64] = [:]
+    for pin in pins.chunks.joined() {
+      nodes.forEach(below: pin.root) { bytes[pin.version, default: 0] += $0.run.length }
+    }
+    return bytes
+  }
+
   /// Blocks that are in no pin's heap, with the version of the released pin.
   private func forEachWaiting(_ body: (Version, NodePool.Content) -> Void) {
     for pin in released { nodes.forEach(below: pin.root) { body(pin.version, $0) } }

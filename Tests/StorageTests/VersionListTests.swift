@@ -1,0 +1,41 @@
+// The list of live versions: whose they are, and what the file keeps for each.
+internal import Platform
+internal import Storage
+internal import TestSupport
+internal import Testing
+
+@Suite struct VersionListTests {
+  private static func commit(_ store: Store, _ length: Int) throws {
+    let transaction = try store.beginWrite()
+    transaction.root = SlotTree.set(
+      transaction.editor, transaction.root, slot: 0, [UInt8](repeating: 1, count: length))
+    _ = try transaction.commit()
+  }
+
+  @Test func ofAllProcessesWithWhatTheyRetain() throws {
+    let disk = SimulatedDisk()
+    let stores = try [1, 2].map { process in
+      try Store.open(
+        StoreOptions(
+          path: "/versions.realm", fileSystem: FaultFileSystem(disk, process: UInt64(process))))
+    }
+    try Self.commit(stores[0], 3000)
+    let own = try stores[0].pinNewest()
+    try Self.commit(stores[0], 5000)
+    let foreign = try stores[1].pinNewest()
+    try Self.commit(stores[0], 7000)
+    // What the last commit replaced is judged by the next one.
+    let versions = try stores[0].statistics().versions
+    #expect(versions.map(\.version) == [own.version, foreign.version, stores[0].newestVersion])
+    // 3,000 bytes are kept for the first alone, 5,000 for the second.
+    let retained = versions.map { $0.retainedBytes ?? 0 }
+    #expect(retained[0] >= 3000 && retained[0] < 5000)
+    #expect(retained[1] >= 5000 && retained[1] < 7000)
+    #expect(retained[2] == 0)
+    #expect(versions[0].owner.contains("thread"))
+    #expect(versions[0].ageNanoseconds != nil)
+    #expect(versions[1].owner == "another process")
+    #expect(versions[1].ageNanoseconds == nil)
+    withExtendedLifetime((own, foreign)) {}
+  }
+}
