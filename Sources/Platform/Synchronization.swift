@@ -14,7 +14,17 @@ package final class Monitor<State>: @unchecked Sendable {
   @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
   @usableFromInline let condition: UnsafeMutablePointer<pthread_cond_t>
   // Unchecked exclusivity: the mutex excludes all others, and a second access by its holder deadlocks.
-  @exclusivity(unchecked) @usableFromInline var state: State
+  @exclusivity(unchecked) @usableFromInline var guarded: Guarded
+
+  /// Never empty: an empty state would have the address of the monitor itself, whose header every caller
+  /// reads, and the thread sanitizer would take that for a race.
+  @frozen @usableFromInline
+  struct Guarded {
+    @usableFromInline var state: State
+    @usableFromInline let filler: UInt8 = 0
+
+    init(state: sending State) { self.state = state }
+  }
 
   package init(_ state: sending State) {
     mutex = .allocate(capacity: 1)
@@ -27,7 +37,7 @@ package final class Monitor<State>: @unchecked Sendable {
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(condition, &attributes)
     pthread_condattr_destroy(&attributes)
-    self.state = state
+    guarded = Guarded(state: state)
   }
 
   deinit {
@@ -42,7 +52,7 @@ package final class Monitor<State>: @unchecked Sendable {
   package func withLock<R, E: Error>(_ body: (inout State) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    return try body(&state)
+    return try body(&guarded.state)
   }
 
   /// Waits until `condition` holds, then runs `body`, all with the lock held between waits.
@@ -52,8 +62,8 @@ package final class Monitor<State>: @unchecked Sendable {
   ) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    while !isReady(&state) { pthread_cond_wait(condition, mutex) }
-    return try body(&state)
+    while !isReady(&guarded.state) { pthread_cond_wait(condition, mutex) }
+    return try body(&guarded.state)
   }
 
   /// Waits until `isReady` holds or the time is over; false when it ran out.
@@ -65,8 +75,8 @@ package final class Monitor<State>: @unchecked Sendable {
     let total = UInt64(deadline.tv_nsec) + nanoseconds % 1_000_000_000
     deadline.tv_sec += Int(nanoseconds / 1_000_000_000 + total / 1_000_000_000)
     deadline.tv_nsec = Int(total % 1_000_000_000)
-    while !isReady(&state) {
-      if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return isReady(&state) }
+    while !isReady(&guarded.state) {
+      if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return isReady(&guarded.state) }
     }
     return true
   }
