@@ -76,7 +76,9 @@ package final class Monitor<State>: @unchecked Sendable {
     deadline.tv_sec += Int(nanoseconds / 1_000_000_000 + total / 1_000_000_000)
     deadline.tv_nsec = Int(total % 1_000_000_000)
     while !isReady(&guarded.state) {
-      if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return isReady(&guarded.state) }
+      if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT {
+        return isReady(&guarded.state)
+      }
     }
     return true
   }
