@@ -236,9 +236,15 @@ extension Store {
     let bytes = record.encoded(salt: header.salt, home: header.homes[0])!
     image.replaceSubrange(home..<home + bytes.count, with: bytes)
     do throws(SystemError) {
+      if PlantedBug.headerBeforeData.isActive {
+        for copy in FileHeader.copies { try write(header.encoded(), to: file, at: copy) }
+        try file.synchronize()
+        try file.setLength(UInt64(image.count))
+        try file.synchronize()
+      }
       try write(image, to: file, at: 0)
       if let fileSystem {
-        if !PlantedBug.headerBeforeData.isActive { try file.synchronize() }
+        try file.synchronize()
         if !PlantedBug.folderNotSynced.isActive {
           try fileSystem.synchronizeFolder(parentFolder(of: file.path))
         }
