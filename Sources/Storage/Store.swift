@@ -59,19 +59,14 @@ package final class Store: @unchecked Sendable {
   ///
   /// Nil in a read-only store.
   @exclusivity(unchecked) var writer: WriterState?
-  /// Write lock only: memory of the running transaction.
-  ///
-  /// Made at the first write: readers open faster without.
-  private var arena: ProvisionalArena {
-    if let madeArena { return madeArena }
-    let arena = ProvisionalArena()
-    madeArena = arena
-    return arena
+  /// Write lock only.
+  var memory: WriterMemory {
+    if let madeMemory { return madeMemory }
+    let memory = WriterMemory()
+    madeMemory = memory
+    return memory
   }
-  @exclusivity(unchecked) private var madeArena: ProvisionalArena?
-  let buffer = Placement.makeBuffer()
-  /// Write lock only: blocks of a large transaction before they are written.
-  let earlyBuffer = Placement.makeBuffer()
+  @exclusivity(unchecked) private var madeMemory: WriterMemory?
   @exclusivity(unchecked) var foreignPinState = ForeignPinState()
   /// Write lock only: the process holds the lock against other processes since then.
   @exclusivity(unchecked) var processLockSince: UInt64?
@@ -107,11 +102,7 @@ package final class Store: @unchecked Sendable {
     limit = Atomic(options.maximumNumberOfActiveVersions ?? .max)
   }
 
-  deinit {
-    close()
-    buffer.deallocate()
-    earlyBuffer.deallocate()
-  }
+  deinit { close() }
 
   /// Live versions allowed; a commit that would leave more fails.
   package var maximumNumberOfActiveVersions: UInt64 {
@@ -166,7 +157,7 @@ package final class Store: @unchecked Sendable {
     writer!.lastNumber = version
     writer!.isIdle = false
     return WriteTransaction(
-      store: self, editor: BlockEditor(base: base.reader, arena: arena), base: base,
+      store: self, editor: BlockEditor(base: base.reader, arena: memory.arena), base: base,
       version: version)
   }
 

@@ -7,6 +7,17 @@ import Storage
 import TestSupport
 import Testing
 
+/// The machine's clock, which a test can set ahead.
+private final class AdvancingClock: Clock {
+  private let ahead = Atomic<UInt64>(0)
+
+  func nanoseconds() -> UInt64 {
+    MonotonicClock().nanoseconds() + ahead.load(ordering: .relaxed)
+  }
+
+  func advance(nanoseconds: UInt64) { ahead.add(nanoseconds, ordering: .relaxed) }
+}
+
 /// A child whose lines are read as they come.
 private final class Worker: Sendable {
   struct State {
@@ -75,7 +86,7 @@ private final class Worker: Sendable {
     ProcessInfo.processInfo.environment["REALM_PROCESS_SECONDS"].flatMap { UInt64($0) } ?? 3
 
   private let folder = TemporaryFolder()
-  private let clock = MonotonicClock()
+  private let clock = AdvancingClock()
 
   /// Nanoseconds until this process has the write lock.
   private func timeToLock(_ store: Store) throws -> UInt64 {
@@ -88,7 +99,7 @@ private final class Worker: Sendable {
   @Test func oneOfFourIsKilledAgainAndAgain() async {
     let path = folder.file("shared.realm")
     await withSeeds { [self] random in
-      let store = try Store.open(StoreOptions(path: path))
+      let store = try Store.open(StoreOptions(path: path, clock: clock))
       var workers = try ["", "", "read", "read"].map { try Worker(path, $0) }
       let end = clock.nanoseconds() + Self.seconds * 1_000_000_000
       var acknowledged: UInt64 = 0
@@ -128,7 +139,7 @@ private final class Worker: Sendable {
   /// The pins of the dead go with the next commit that looks for them, and then the file is short.
   private func expectNothingIsLeft(_ store: Store, _ acknowledged: UInt64) throws {
     // A writer looks for dead processes every 20 ms.
-    usleep(25_000)
+    clock.advance(nanoseconds: 25_000_000)
     func commit() throws {
       let transaction = try store.beginWrite()
       transaction.root = transaction.editor.mutable(transaction.root)

@@ -25,7 +25,7 @@ internal import Testing
     let foreign = try stores[1].pinNewest()
     try Self.commit(stores[0], 7000)
     // What the last commit replaced is judged by the next one.
-    let versions = try stores[0].statistics().versions
+    let versions = try stores[0].statistics(countsRetained: true).versions
     #expect(versions.map(\.version) == [own.version, foreign.version, stores[0].newestVersion])
     // 3,000 bytes are kept for the first alone, 5,000 for the second.
     let retained = versions.map { $0.retainedBytes ?? 0 }

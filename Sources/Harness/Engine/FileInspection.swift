@@ -135,7 +135,7 @@ package enum FileInspection {
   package static func describe(_ path: String) throws -> FileDescription {
     // First for reading: a file that is not there must not be made.
     var description = try describeForReading(path)
-    if let figures = try? openForWriting(path).statistics() {
+    if let figures = try? openForWriting(path).statistics(countsRetained: true) {
       description.commits = figures.commits
       description.liveVersions = max(description.liveVersions, figures.liveVersions)
       description.versions = versions(figures)

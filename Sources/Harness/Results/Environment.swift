@@ -98,6 +98,7 @@ package final class Allocator: Sendable {
   package let name: String
 
   private init() {
+    // jemalloc declares `mallctl` with exactly this type, and nobody else has a function of that name.
     control = dlsym(nil, "mallctl").map { unsafeBitCast($0, to: Control.self) }
     guard let control else {
       name = "system"

@@ -21,6 +21,7 @@ enum ClassDiscovery {
         "The Swift runtime of this program does not list its classes. Set `objectTypes` in the "
           + "Realm's configuration.")
     }
+    // A class object is its metadata: the cast is how the runtime itself reads the descriptor.
     let root = UnsafeRawPointer(unsafeBitCast(Object.self as AnyClass, to: UnsafeRawPointer.self))
       .load(fromByteOffset: classDescriptorOffset, as: UnsafeRawPointer.self)
     var walk = Walk(root: root, runtime: runtime)
@@ -139,6 +140,7 @@ private struct Runtime {
       let enumerate = dlsym(program, "swift_enumerateAllMetadataSections"),
       let type = dlsym(program, "swift_getTypeByMangledNameInContext")
     else { return nil }
+    // The runtime exports both with these types; they are part of its stable interface.
     enumerateSections = unsafeBitCast(enumerate, to: EnumerateSections.self)
     typeByMangledName = unsafeBitCast(type, to: TypeByMangledName.self)
   }
@@ -184,6 +186,7 @@ private struct Runtime {
       base.storeBytes(of: 5, toByteOffset: 3, as: Int32.self)
       base.storeBytes(of: descriptor, toByteOffset: 8, as: UnsafeRawPointer.self)
       guard let metadata = typeByMangledName(base + 2, 5, nil, nil) else { return nil }
+      // What the runtime returns is a pointer to type metadata, which is what `Any.Type` holds.
       return unsafeBitCast(metadata, to: Any.Type.self)
     }
   }

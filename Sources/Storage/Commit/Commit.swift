@@ -119,7 +119,7 @@ extension Store {
     let version = transaction.version
     let home = header.homes[group.home]
     var root = transaction.root
-    var placement = Placement(buffer: buffer)
+    var placement = Placement(buffer: memory.buffer)
     let isLarge = transaction.editor.provisionalBytes > EarlyWriter.threshold
     let startsEarly = transaction.stream.isUsed || isLarge
     // Step 4. A large transaction streams its blocks out; a small one gathers them in memory.

@@ -84,7 +84,8 @@ extension Store {
     transaction.stream.used = 0
     transaction.stream.written = 0
     transaction.stream.isUsed = true
-    transaction.stream.memory = earlyBuffer + Int(run.offset % UInt64(FileHeader.pageLength))
+    transaction.stream.memory =
+      memory.earlyBuffer + Int(run.offset % UInt64(FileHeader.pageLength))
   }
 
   private func flushEarly(_ transaction: WriteTransaction) throws(StorageError) {

@@ -3,9 +3,9 @@
 // layout is in LockLayout.swift. The file is never deleted or replaced while anyone has it open;
 // whoever opens it alone makes it fit. A process lives as long as it holds its liveness byte:
 // numbers of processes are never looked at. In a forked child every use stops with a message.
-public import Platform
 
 // Public because the head is read by inlined code.
+public import Platform
 
 /// This process's share in the coordination of one file.
 ///

@@ -66,3 +66,42 @@ struct SpaceReplay {
     }
   }
 }
+
+/// Dead runs with the version that killed them, while the deltas are replayed.
+package struct KeptRuns {
+  /// Sorted by offset; disjoint.
+  package private(set) var runs: [(run: Run, death: Version)] = []
+
+  package init() {}
+
+  private func firstIndex(endingAfter offset: UInt64) -> Int {
+    var low = 0
+    var high = runs.count
+    while low < high {
+      let middle = (low + high) / 2
+      if runs[middle].run.end > offset { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
+  package mutating func insert(_ run: Run, death: Version) {
+    remove(run)
+    runs.insert((run, death), at: firstIndex(endingAfter: run.offset))
+  }
+
+  /// Forgets what lies in a run that was taken again.
+  package mutating func remove(_ run: Run) {
+    var index = firstIndex(endingAfter: run.offset)
+    while index < runs.count, runs[index].run.offset < run.end {
+      let (old, death) = runs.remove(at: index)
+      if old.end > run.end {
+        runs.insert((Run(offset: run.end, length: old.end - run.end), death), at: index)
+      }
+      if old.offset < run.offset {
+        runs.insert((Run(offset: old.offset, length: run.offset - old.offset), death), at: index)
+        // What the run covers behind it is looked at next.
+        index += 1
+      }
+    }
+  }
+}

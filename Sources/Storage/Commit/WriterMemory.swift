@@ -1,0 +1,16 @@
+// Memory that only writing needs. A store makes it at its first write, so that readers open faster.
+
+/// Memory of the running transaction; whoever holds the write lock uses it.
+final class WriterMemory {
+  /// Changed and new blocks.
+  let arena = ProvisionalArena()
+  /// Blocks of a small transaction as they are written.
+  let buffer = Placement.makeBuffer()
+  /// Blocks of a large transaction as they are written early.
+  let earlyBuffer = Placement.makeBuffer()
+
+  deinit {
+    buffer.deallocate()
+    earlyBuffer.deallocate()
+  }
+}
