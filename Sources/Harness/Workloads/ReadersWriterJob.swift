@@ -30,7 +30,7 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
     do {
       try folder.create()
     } catch {
-      progress.fail("cannot make the results folder '\(folder.path)': \(error)")
+      progress.fail("cannot make the results folder '\(folder.path)': \(error.explanation)")
       return .failed
     }
     progress.step("results go to \(folder.path)")
@@ -40,14 +40,14 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
     do {
       try writeFirstDocument(environment, recordingCost)
     } catch {
-      progress.fail("cannot write to '\(folder.path)': \(error)")
+      progress.fail("cannot write to '\(folder.path)': \(error.explanation)")
       return .failed
     }
     let driver: Driver
     do {
       driver = try surroundings.makeDriver(path, settings.durability)
     } catch {
-      progress.fail("cannot open '\(path)': \(error)")
+      progress.fail("cannot open '\(path)': \(error.explanation)")
       return .failed
     }
     let outcome = ReadersWriterRun(
@@ -61,7 +61,7 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
     do {
       try write(document, tables, outcome)
     } catch {
-      progress.fail("cannot write the results to '\(folder.path)': \(error)")
+      progress.fail("cannot write the results to '\(folder.path)': \(error.explanation)")
       return .failed
     }
     try report(document, tables, outcome)
@@ -76,7 +76,7 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
       try driver.deleteFiles()
       return nil
     } catch {
-      progress.warn("the Realm file stays: \(error)")
+      progress.warn("the Realm file stays: \(error.explanation)")
       return path
     }
   }

@@ -77,7 +77,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
         // Transaction 0: whoever opens the file now has to see at least the load.
         if let version { versions.acknowledge(version: version, transaction: 0) }
       } catch {
-        control.fail("loading the table: \(error)")
+        control.fail("loading the table: \(error.explanation)")
       }
       isDone.withLock { $0 = true }
       isDone.notifyAll()
@@ -138,7 +138,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
         } catch let violation as Violation {
           control.report(violation, thread: name)
         } catch {
-          control.fail("\(name): \(error)")
+          control.fail("\(name): \(error.explanation)")
         }
       })
   }
@@ -239,7 +239,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
     do {
       return try driver.statistics()
     } catch {
-      control.fail("statistics: \(error)")
+      control.fail("statistics: \(error.explanation)")
       return EngineStatistics()
     }
   }
@@ -257,7 +257,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
       } catch let violation as Violation {
         control.report(violation, thread: "final check")
       } catch {
-        control.fail("final check: \(error)")
+        control.fail("final check: \(error.explanation)")
       }
       ledgers.withLock { [ledger] in $0.add(ledger) }
     }.join()
