@@ -31,7 +31,7 @@ import Testing
 
   @Test func everyFlipIsFound() async {
     await withSeeds { random in
-      let folder = TestSupport.TemporaryFolder()
+      let folder = TemporaryFolder()
       let path = folder.file("flipped.realm")
       let needed = try makeFile(path)
       #expect(FileInspection.check(path).verdict == .sound)

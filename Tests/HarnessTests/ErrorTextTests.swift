@@ -8,7 +8,7 @@ internal import Testing
 
 @Suite struct ErrorTextTests {
   @Test func anErrorOfARealmIsToldByItsDescription() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let configuration = Realm.Configuration(
       fileURL: URL(fileURLWithPath: folder.path + "/missing/a.realm"), objectTypes: [])
     let error = #expect(throws: Realm.Error.self) {

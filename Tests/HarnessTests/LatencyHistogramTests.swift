@@ -3,6 +3,7 @@
 import Foundation
 import Harness
 import Platform
+import TestSupport
 import Testing
 
 @Suite struct LatencyHistogramTests {

@@ -2,6 +2,7 @@
 import Foundation
 import Harness
 import Platform
+import TestSupport
 import Testing
 
 @Suite struct LoadTests {

@@ -250,20 +250,3 @@ final class CollectedOutput: Sendable {
       errors: { text in self.texts.withLock { $0.errors += text } })
   }
 }
-
-/// A folder that goes with its last use.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() throws {
-    path = NSTemporaryDirectory() + "/harness-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-}
-
-/// The seed of a random test: REALM_SEED, or a fixed one.
-func testSeed() -> UInt64 {
-  ProcessInfo.processInfo.environment["REALM_SEED"].flatMap(UInt64.init) ?? 42
-}

@@ -10,7 +10,7 @@
   @Suite(.serialized) struct PlantedBugTests {
     private static let bugs = PlantedBug.allCases.filter { $0.invariant != nil }
     private let folder: TemporaryFolder
-    init() throws { folder = try TemporaryFolder() }
+    init() { folder = TemporaryFolder() }
 
     /// Runs the tool in a process of its own: a broken engine may end it.
     private func run(

@@ -3,11 +3,12 @@
 import Foundation
 import Harness
 import Platform
+import TestSupport
 import Testing
 
 @Suite(.serialized) struct RealmDriverTests {
   private let folder: TemporaryFolder
-  init() throws { folder = try TemporaryFolder() }
+  init() { folder = TemporaryFolder() }
 
   private func tool(_ line: String) throws -> (code: ExitCode, output: String, errors: String) {
     let output = CollectedOutput()

@@ -2,11 +2,12 @@
 import Foundation
 import Harness
 import Platform
+import TestSupport
 import Testing
 
 @Suite(.serialized) struct RunVerbTests {
   private let folder: TemporaryFolder
-  init() throws { folder = try TemporaryFolder() }
+  init() { folder = TemporaryFolder() }
 
   private static let bare =
     "readers-writer --readers 1 --objects 100 --value-size 16B --warmup 0s --interval 50ms"
