@@ -5,6 +5,7 @@
   import Foundation
   import Harness
   import Platform
+  import TestSupport
   import Testing
 
   @Suite(.serialized) struct PlantedBugTests {
