@@ -32,7 +32,8 @@
       case .publishLate: load("Storage/Commit", "shows a commit to others only with the next one")
       case .leakBlock: load("Storage/Space", "forgets a freed block now and then")
       case .publishBeforeSync, .headerBeforeData, .recordBeforeData, .folderNotSynced, .groupSplit,
-        .carriedLost, .overwriteDurableHome, .tornRecordLeft, .ignoredShortWrite, .unfairLock:
+        .carriedLost, .overwriteDurableHome, .tornRecordLeft, .ignoredShortWrite, .unfairLock,
+        .lateRetain:
         commitFacts
       case .staleChecksum, .launderedDamage, .reuseEarly, .reuseBeforeSync, .reuseVouched,
         .deadMergeLost, .freeSpaceLost, .rollbackSpaceLost, .journalDeathsLost, .truncateLiveBlock:
@@ -86,6 +87,11 @@
         Facts(
           layer: "Platform", summary: "takes a short write for a whole one",
           finder: "LinuxFileSystemTests/shortWritesGoOn")
+      case .lateRetain:
+        Facts(
+          layer: "Storage/Snapshots",
+          summary: "retains the newest snapshot after the announcement is withdrawn",
+          finder: "StoreConcurrencyTests/theNewestSnapshotIsAliveWhenTaken")
       default:
         Facts(
           layer: "Storage/Commit", summary: "serves the thread that came last first",

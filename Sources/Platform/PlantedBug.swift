@@ -26,6 +26,7 @@ package enum PlantedBug: String, Sendable {
   case tornRecordLeft = "torn-record-left"
   case ignoredShortWrite = "ignored-short-write"
   case unfairLock = "unfair-lock"
+  case lateRetain = "late-retain"
   // Blocks and space.
   case staleChecksum = "stale-checksum"
   case launderedDamage = "laundered-damage"

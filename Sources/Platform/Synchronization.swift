@@ -129,3 +129,6 @@ package struct Thread: @unchecked Sendable {
 
   package func join() { pthread_join(handle, nil) }
 }
+
+/// Lets other threads run first.
+package func yieldProcessor() { sched_yield() }

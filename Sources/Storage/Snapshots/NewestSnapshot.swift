@@ -41,11 +41,18 @@ final class NewestSnapshot: Sendable {
         continue
       }
       if current.load(ordering: .sequentiallyConsistent) == pointer {
-        // Retained by hand: it has to happen before the announcement is withdrawn.
-        let snapshot = Unmanaged<Snapshot>.fromOpaque(UnsafeRawPointer(bitPattern: pointer)!)
-          .retain()
+        // It has to be retained before the announcement is withdrawn. A plain retain would not do: the
+        // optimiser moves one below the store, and the publisher frees the snapshot in between.
+        #if PLANTED_BUGS
+          if PlantedBug.lateRetain.isActive {
+            slot.pointee.store(0, ordering: .releasing)
+            yieldProcessor()
+          }
+        #endif
+        let snapshot = retainIfAlive(
+          Unmanaged<Snapshot>.fromOpaque(UnsafeRawPointer(bitPattern: pointer)!))
         slot.pointee.store(0, ordering: .releasing)
-        return snapshot.takeRetainedValue()
+        return snapshot
       }
       slot.pointee.store(0, ordering: .releasing)
     }
