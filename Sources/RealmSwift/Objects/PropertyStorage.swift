@@ -21,6 +21,8 @@ enum PropertyStorage<Value> {
   case unmanaged(Value, _PropertyRole)
   /// In this column of the object's table.
   case managed(Int32)
+  /// Nowhere: reading it is noted, as that of the class's property at this position.
+  case recording(Int32)
 }
 
 /// Moves the values of one type between wrappers, `Any` and the file.
@@ -33,6 +35,8 @@ public struct _PropertyCodec: Sendable {
   let role: @Sendable (UnsafeRawPointer) -> _PropertyRole
   /// Makes the wrapper managed.
   let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+  /// Makes the wrapper note that it is read; see `KeyPathNames`.
+  let record: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
   /// The bytes of a managed wrapper; nil when its values are more than bytes.
   let managedImage: @Sendable (Int32) -> UnsafeMutableRawBufferPointer?
   /// Writes the unmanaged value into a row; says whether there was one to write.
@@ -69,6 +73,10 @@ extension _PropertyCodec {
       attach: { pointer, column in
         pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage = .managed(column)
       },
+      record: { pointer, property in
+        pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage =
+          .recording(property)
+      },
       managedImage: { column in
         guard _isPOD(Value.self) else { return nil }
         let size = MemoryLayout<Persisted<Value>>.size
@@ -84,14 +92,14 @@ extension _PropertyCodec {
         switch pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage {
         case .unmanaged(let value, _): value._write(to: &row, column)
         case .none: Value._defaultValue()._write(to: &row, column)
-        case .managed: break
+        case .managed, .recording: break
         }
       },
       value: { pointer, object in
         let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
         switch wrapper.pointee.storage {
         case .unmanaged(let value, _): return value._anyValue
-        case .none: return Value._defaultValue()._anyValue
+        case .none, .recording: return Value._defaultValue()._anyValue
         case .managed(let column): return Value._get(object, column)._anyValue
         }
       },
@@ -115,7 +123,7 @@ extension _PropertyCodec {
       key: { pointer in
         switch pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage {
         case .unmanaged(let value, _): return value._primaryKeyValue
-        case .none, .managed: return Value._defaultValue()._primaryKeyValue
+        case .none, .managed, .recording: return Value._defaultValue()._primaryKeyValue
         }
       })
   }
