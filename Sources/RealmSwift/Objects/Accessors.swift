@@ -48,7 +48,7 @@ func readOptionalInteger(_ object: ObjectBase, _ column: Int32) -> Int64? {
 
 /// The value of a managed property that is stored as bytes; nil for null.
 @inline(__always)
-func readBytes<Value: BytesValue>(
+func readBytes<Value: _BytesValue>(
   _ object: ObjectBase, _ column: Int32, _: Value.Type
 ) -> Value? {
   let table = object._table.unsafelyUnwrapped
@@ -62,7 +62,7 @@ func readBytes<Value: BytesValue>(
     location = object.requireLocation()
   }
   return table.pointee.reader.unsafelyUnwrapped.withBytes(location, Int(column)) { bytes in
-    bytes.map { Value(bytes: $0) }
+    bytes.map { Value(_bytes: $0) }
   }
 }
 
@@ -87,7 +87,7 @@ func writeBytes(_ object: ObjectBase, _ column: Int32, _ value: UnsafeRawBufferP
 }
 
 /// The transaction in which the property may be changed; stops when it may not.
-private func requireWritable(_ object: ObjectBase, _ column: Int32) -> ConfinedRealm.Writing {
+func requireWritable(_ object: ObjectBase, _ column: Int32) -> ConfinedRealm.Writing {
   let realm = object._realm.unsafelyUnwrapped
   realm.check()
   if realm.isFrozen {
@@ -131,6 +131,8 @@ public struct _RowWriter {
   let isNew: Bool
   /// Values that the row has already are not written again.
   let compares: Bool
+  /// Adds what the row links to.
+  let links: LinkInsertion
 
   @inline(__always)
   mutating func setInteger(_ value: Int64?, _ column: Int) {
@@ -150,6 +152,22 @@ public struct _RowWriter {
       return
     }
     group.setBytes(binding.table!, key, column, value)
+  }
+
+  /// Links to an object; an unmanaged one is added.
+  mutating func setLink(_ object: ObjectBase?, _ column: Int) {
+    setLink(key: object.map { links.key(of: $0) }, column)
+  }
+
+  /// Links to an object, or to one that is made from values; false when it can be neither.
+  mutating func setLink(from value: Any, _ objectClass: ObjectBase.Type, _ column: Int) -> Bool {
+    setLink(key: links.key(from: value, objectClass), column)
+    return true
+  }
+
+  private func setLink(key target: ObjectKey?, _ column: Int) {
+    if isNew && target == nil || compares && isEqual(target?.rawValue, column) { return }
+    group.setLink(binding.table!, key, column, target)
   }
 
   private func isEqual(_ value: Int64?, _ column: Int) -> Bool {

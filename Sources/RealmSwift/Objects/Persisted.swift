@@ -39,7 +39,10 @@ public struct Persisted<Value: _Persistable> {
     storage storagePath: ReferenceWritableKeyPath<Owner, Self>
   ) -> Value {
     @inlinable @inline(__always)
-    get { owner[keyPath: storagePath].read(owner) }
+    get {
+      if Value._keepsDefault { owner[keyPath: storagePath].keepDefault() }
+      return owner[keyPath: storagePath].read(owner)
+    }
     @inlinable @inline(__always)
     set {
       let column = owner[keyPath: storagePath].managedColumn
@@ -60,6 +63,12 @@ public struct Persisted<Value: _Persistable> {
     case .none: return Value._defaultValue()
     case .recording(let property): return readRecorded(owner, property)
     }
+  }
+
+  /// Makes the default the value, where each call makes another or it changes in place.
+  @inlinable
+  mutating func keepDefault() {
+    if case .none(let role) = storage { storage = .unmanaged(Value._defaultValue(), role) }
   }
 
   /// The column of a managed property, or -1.

@@ -79,16 +79,10 @@ final class KeyPathRecording: @unchecked Sendable {
 /// The value of a property of a recording object.
 @usableFromInline @inline(never)
 func readRecorded<Value: _Persistable>(_ owner: ObjectBase, _ property: Int32) -> Value {
+  let linked = Value._rlmType == .object && Value._rlmCollection == .none
   let target = KeyPathRecording.current?.note(
-    owner, Int(property), linksTo: linkedClass(Value.self))
+    owner, Int(property), linksTo: linked ? Value._rlmObjectClass : nil)
   return target as? Value ?? Value._defaultValue()
-}
-
-/// The class of the objects that an optional can hold; nil when it holds none.
-private func linkedClass(_ type: Any.Type) -> ObjectBase.Type? {
-  func wrapped<Wrapping: OptionalProtocol>(_: Wrapping.Type) -> Any.Type { Wrapping.Wrapped.self }
-  guard let optional = type as? any OptionalProtocol.Type else { return nil }
-  return wrapped(optional) as? ObjectBase.Type
 }
 
 /// The name in the file of the property that a key path leads to; names of several steps have dots.

@@ -37,7 +37,9 @@ public struct Query<T> {
       misuse(.argument, "Cannot apply key path to Map subscripts.")
     }
     let names = KeyPathNames.of(keyPath)
-    let isCollection = Value.self is any _QueryCollection.Type
+    let discoverable = Value.self as? any _RealmSchemaDiscoverable.Type
+    let isCollection =
+      discoverable.map { $0._rlmCollection != .none || $0._rlmType == .linkingObjects } ?? false
     var longer = path
     for (index, name) in names.enumerated() {
       longer = longer.appending(
@@ -78,9 +80,6 @@ enum QueryContent {
     }
   }
 }
-
-/// A property type that holds several values.
-public protocol _QueryCollection {}
 
 // MARK: - Properties
 
