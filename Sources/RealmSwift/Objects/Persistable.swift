@@ -41,6 +41,8 @@ public protocol _Indexable {}
 public protocol _Persistable: _RealmSchemaDiscoverable, SendableMetatype {
   /// What a property holds that was never set.
   static func _defaultValue() -> Self
+  /// Whether each object gets a default of its own, which has to be kept once it was seen.
+  static var _isDefaultUnique: Bool { get }
   /// Reads a managed property.
   static func _get(_ object: ObjectBase, _ column: Int32) -> Self
   /// Writes a managed property.
@@ -55,6 +57,12 @@ public protocol _Persistable: _RealmSchemaDiscoverable, SendableMetatype {
   var _primaryKeyValue: _PrimaryKeyValue { get }
   /// The functions that move values of this type.
   static var _codec: _PropertyCodec { get }
+}
+
+extension _Persistable {
+  /// One default for all objects.
+  @inlinable
+  public static var _isDefaultUnique: Bool { false }
 }
 
 /// A persistable type whose optional is persistable too.

@@ -39,7 +39,12 @@ public struct Persisted<Value: _Persistable> {
     storage storagePath: ReferenceWritableKeyPath<Owner, Self>
   ) -> Value {
     @inlinable @inline(__always)
-    get { owner[keyPath: storagePath].read(owner) }
+    get {
+      if Value._isDefaultUnique, !owner[keyPath: storagePath].isSet {
+        owner[keyPath: storagePath].keepDefault()
+      }
+      return owner[keyPath: storagePath].read(owner)
+    }
     @inlinable @inline(__always)
     set {
       let column = owner[keyPath: storagePath].managedColumn
@@ -59,6 +64,19 @@ public struct Persisted<Value: _Persistable> {
     case .unmanaged(let value, _): return value
     case .none: return Value._defaultValue()
     }
+  }
+
+  /// Whether there is a value other than the type's default.
+  @inlinable @inline(__always)
+  var isSet: Bool {
+    if case .none = storage { return false }
+    return true
+  }
+
+  /// Makes the type's default the value, unless there is one.
+  @inlinable
+  mutating func keepDefault() {
+    if case .none(let role) = storage { storage = .unmanaged(Value._defaultValue(), role) }
   }
 
   /// The column of a managed property, or -1.
@@ -81,7 +99,7 @@ public struct Persisted<Value: _Persistable> {
   }
 }
 
-extension Persisted where Value: _Indexable {
+extension Persisted where Value: _HasPersistedType, Value.PersistedType: _Indexable {
   /// A property with an index, which makes finding objects by its value fast and writing it slower.
   @inlinable
   public init(indexed: Bool) { storage = .none(indexed ? .indexed : .plain) }
@@ -93,7 +111,7 @@ extension Persisted where Value: _Indexable {
   }
 }
 
-extension Persisted where Value: _PrimaryKey {
+extension Persisted where Value: _HasPersistedType, Value.PersistedType: _PrimaryKey {
   /// The property that identifies an object among those of its class.
   @inlinable
   public init(primaryKey: Bool) { storage = .none(primaryKey ? .primary : .plain) }

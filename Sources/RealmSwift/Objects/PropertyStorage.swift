@@ -89,6 +89,7 @@ extension _PropertyCodec {
       },
       value: { pointer, object in
         let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        if Value._isDefaultUnique { wrapper.pointee.keepDefault() }
         switch wrapper.pointee.storage {
         case .unmanaged(let value, _): return value._anyValue
         case .none: return Value._defaultValue()._anyValue

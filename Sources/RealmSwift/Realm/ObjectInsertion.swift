@@ -89,7 +89,8 @@ struct ObjectInsertion {
       let key = group.insert(storedTable)
       return _RowWriter(group: group, binding: binding, key: key, isNew: true, compares: false)
     }
-    let value = keyOf(binding.schema.properties[position])
+    let property = binding.schema.properties[position]
+    let value = keyOf(property)
     let row: (key: ObjectKey, inserted: Bool)
     switch value {
     case .integer(let integer): row = group.insert(storedTable, primaryKeyInteger: integer)
@@ -101,7 +102,7 @@ struct ObjectInsertion {
       misuse(
         .argument,
         "Attempting to create an object of type '\(binding.schema.name)' with an existing primary "
-          + "key value '\(value)'.")
+          + "key value '\(value.text(property.codec.type))'.")
     }
     return _RowWriter(
       group: group, binding: binding, key: row.key, isNew: row.inserted,
