@@ -22,3 +22,10 @@ class OptionalNote: Object {
   @Persisted(primaryKey: true) var id: ObjectId?
   @Persisted var text: String
 }
+
+/// Decimal numbers.
+class Price: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var amount: Decimal128
+  @Persisted var discount: Decimal128?
+}
