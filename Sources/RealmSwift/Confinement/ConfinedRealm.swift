@@ -20,6 +20,8 @@ package final class ConfinedRealm {
   /// Tables are only ever added behind its own.
   let storedSchema: StoredSchema
   private let bindingByClass: [ObjectIdentifier: TableBinding]
+  /// By the index of the stored table.
+  let bindingByTable: [Int: TableBinding]
   let confinement: Confinement
   let isFrozen: Bool
   let tables: TableSlots
@@ -63,6 +65,10 @@ package final class ConfinedRealm {
     var byClass: [ObjectIdentifier: TableBinding] = [:]
     for binding in bindings { byClass[ObjectIdentifier(binding.schema.objectClass)] = binding }
     bindingByClass = byClass
+    bindingByTable = Dictionary(
+      uniqueKeysWithValues: bindings.compactMap { binding in
+        binding.table.map { ($0.index, binding) }
+      })
     self.confinement = confinement
     self.snapshot = snapshot
     isFrozen = false
@@ -77,6 +83,7 @@ package final class ConfinedRealm {
     storedSchema = live.storedSchema
     bindings = live.bindings
     bindingByClass = live.bindingByClass
+    bindingByTable = live.bindingByTable
     confinement = .anywhere
     self.snapshot = snapshot
     isFrozen = true

@@ -12,7 +12,7 @@ enum RealmCache {
 
     init(_ configuration: Realm.Configuration, _ confinement: Confinement) {
       isInMemory = configuration.inMemoryIdentifier != nil
-      location = configuration.inMemoryIdentifier ?? configuration.fileURL?.path ?? ""
+      location = configuration.place
       thread = confinement.token
     }
   }
@@ -28,14 +28,14 @@ enum RealmCache {
 
   private static let entries = Monitor(Entries())
 
-  /// The open Realm of equal settings.
+  /// The open Realm that a configuration would give.
   static func find(_ configuration: Realm.Configuration, _ confinement: Confinement)
     -> ConfinedRealm?
   {
     // The references leave the lock before they are compared: releasing one may end a Realm.
     let key = Key(configuration, confinement)
     let realms = candidates(key)
-    return realms.first { $0.configuration == configuration }
+    return realms.first { $0.configuration.opensSameRealm(as: configuration) }
   }
 
   /// Any open live Realm of the same file on this thread, whatever its other settings.

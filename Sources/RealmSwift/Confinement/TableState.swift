@@ -108,7 +108,7 @@ final class TableBinding: @unchecked Sendable {
   let index: Int
   /// Nil: the file has no such table, which only happens read-only.
   let table: StoredTable?
-  /// The table's column of each property.
+  /// The table's column of each property; -1 of one that has none.
   let columns: [Int]
   let primaryKeyColumn: Int?
   let attachments: UnsafeMutableBufferPointer<Attachment>
@@ -128,13 +128,15 @@ final class TableBinding: @unchecked Sendable {
     self.table = table
     var columns: [Int] = []
     for (position, property) in schema.properties.enumerated() {
-      columns.append(table?.columnIndex(named: property.columnName) ?? position)
+      columns.append(
+        property.isComputed ? -1 : table?.columnIndex(named: property.columnName) ?? position)
     }
     self.columns = columns
     primaryKeyColumn = schema.primaryKey.map { columns[$0] }
     attachments = .allocate(capacity: columns.count)
     for (position, property) in schema.properties.enumerated() {
-      let column = Int32(columns[position])
+      // A property without a column is known by its position.
+      let column = Int32(property.isComputed ? position : columns[position])
       (attachments.baseAddress! + position).initialize(
         to: Attachment(
           offset: property.offset, column: column, image: property.codec.managedImage(column),

@@ -88,7 +88,7 @@ func writeBytes(_ object: ObjectBase, _ column: Int32, _ value: UnsafeRawBufferP
 }
 
 /// The transaction in which the property may be changed; stops when it may not.
-private func requireWritable(_ object: ObjectBase, _ column: Int32) -> ConfinedRealm.Writing {
+func requireWritable(_ object: ObjectBase, _ column: Int32) -> ConfinedRealm.Writing {
   let realm = object._realm.unsafelyUnwrapped
   realm.check()
   if realm.isFrozen {
@@ -132,6 +132,8 @@ public struct _RowWriter {
   let isNew: Bool
   /// Values that the row has already are not written again.
   let compares: Bool
+  /// Adds what the row links to.
+  let links: LinkInsertion
 
   @inline(__always)
   mutating func setInteger(_ value: Int64?, _ column: Int) {
@@ -151,6 +153,22 @@ public struct _RowWriter {
       return
     }
     group.setBytes(binding.table!, key, column, value)
+  }
+
+  /// Links to an object; an unmanaged one is added.
+  mutating func setLink(_ object: ObjectBase?, _ column: Int) {
+    setLink(key: object.map { links.key(of: $0) }, column)
+  }
+
+  /// Links to an object, or to one that is made from values; false when it can be neither.
+  mutating func setLink(from value: Any, _ objectClass: ObjectBase.Type, _ column: Int) -> Bool {
+    setLink(key: links.key(from: value, objectClass), column)
+    return true
+  }
+
+  private func setLink(key target: ObjectKey?, _ column: Int) {
+    if isNew && target == nil || compares && isEqual(target?.rawValue, column) { return }
+    group.setLink(binding.table!, key, column, target)
   }
 
   private func isEqual(_ value: Int64?, _ column: Int) -> Bool {

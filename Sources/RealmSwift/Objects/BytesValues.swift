@@ -1,47 +1,52 @@
-// Types that the file keeps as bytes: the protocol that gives them their accessors, String and Data.
-// ObjectId, UUID, Decimal128 and AnyRealmValue are in Values.
+// Types that the file keeps as bytes. What they share is here, and the plain ones: String and Data.
 public import Foundation
 
 /// A value that is stored as bytes.
 public protocol _BytesValue: _PersistableInsideOptional {
   /// The value of stored bytes.
   init(_bytes: UnsafeRawBufferPointer)
-  /// Runs a body on the bytes to store, which are valid inside of it only.
+  /// The bytes to store, for as long as the call takes.
   func _withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result
 }
 
 extension _BytesValue {
+  /// Reads a managed property.
+  public static func _get(_ object: ObjectBase, _ column: Int32) -> Self {
+    readBytes(object, column, Self.self) ?? _defaultValue()
+  }
   /// Writes a managed property.
-  @inline(__always)
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: Self) {
     value._withBytes { writeBytes(object, column, $0) }
   }
-
-  /// Writes a managed optional property.
-  @inline(__always)
-  public static func _setOptional(_ object: ObjectBase, _ column: Int32, _ value: Self?) {
-    if let value {
-      value._withBytes { writeBytes(object, column, $0) }
-    } else {
-      writeBytes(object, column, nil)
-    }
+  /// Reads a managed optional property.
+  public static func _getOptional(_ object: ObjectBase, _ column: Int32) -> Self? {
+    readBytes(object, column, Self.self)
   }
-
+  /// Writes a managed optional property.
+  public static func _setOptional(_ object: ObjectBase, _ column: Int32, _ value: Self?) {
+    if let value { _set(object, column, value) } else { writeBytes(object, column, nil) }
+  }
   /// Writes the value into a row.
-  @inline(__always)
   public func _write(to row: inout _RowWriter, _ column: Int) {
     _withBytes { row.setBytes($0, column) }
   }
-
   /// Writes nil into a row.
   public static func _writeNil(to row: inout _RowWriter, _ column: Int) {
     row.setBytes(nil, column)
   }
-
   /// The value as a primary key.
-  public var _primaryKeyValue: _PrimaryKeyValue { _withBytes { .bytes(Array($0)) } }
+  public var _primaryKeyValue: _PrimaryKeyValue { .bytes(_withBytes { [UInt8]($0) }) }
   /// The key that nil is.
   public static var _nilKey: _PrimaryKeyValue { .bytes(nil) }
+}
+
+extension RealmCollectionValue where Self: _BytesValue {
+  /// Reads an element of a managed collection.
+  public static func _readElement(_ source: _ElementSource, _ position: Int) -> Self {
+    source.withBytes(position) { Self(_bytes: $0) }
+  }
+  /// Gives the value to a managed collection.
+  public func _writeElement(to sink: _ElementSink) { _withBytes { sink.bytes($0) } }
 }
 
 extension String: _BytesValue, _RealmCollectionValueInsideOptional, SortableType, _PrimaryKey,
@@ -49,15 +54,13 @@ extension String: _BytesValue, _RealmCollectionValueInsideOptional, SortableType
 {
   /// The text of stored bytes.
   @inline(__always)
-  public init(_bytes bytes: UnsafeRawBufferPointer) { self.init(decoding: bytes, as: UTF8.self) }
-
-  /// Runs a body on the bytes to store.
+  public init(_bytes: UnsafeRawBufferPointer) { self.init(decoding: _bytes, as: UTF8.self) }
+  /// The bytes to store.
   @inline(__always)
   public func _withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     var text = self
     return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
   }
-
   /// Stored as itself.
   public typealias PersistedType = String
   /// A text.
@@ -65,14 +68,6 @@ extension String: _BytesValue, _RealmCollectionValueInsideOptional, SortableType
   /// Empty.
   @inlinable
   public static func _defaultValue() -> String { "" }
-  /// Reads a managed property.
-  public static func _get(_ object: ObjectBase, _ column: Int32) -> String {
-    readBytes(object, column, String.self) ?? ""
-  }
-  /// Reads a managed optional property.
-  public static func _getOptional(_ object: ObjectBase, _ column: Int32) -> String? {
-    readBytes(object, column, String.self)
-  }
   /// The text that an untyped value is.
   public static func _fromAny(_ value: Any?) -> String? { value as? String }
   /// The functions that move values of this type.
@@ -82,19 +77,17 @@ extension String: _BytesValue, _RealmCollectionValueInsideOptional, SortableType
 }
 
 extension Data: _BytesValue, _RealmCollectionValueInsideOptional {
-  /// A copy of stored bytes.
+  /// The data of stored bytes.
   @inline(__always)
-  public init(_bytes bytes: UnsafeRawBufferPointer) {
+  public init(_bytes: UnsafeRawBufferPointer) {
     // The count is given apart: an empty buffer may have no address.
-    self = bytes.isEmpty ? Data() : Data(bytes: bytes.baseAddress!, count: bytes.count)
+    self = _bytes.isEmpty ? Data() : Data(bytes: _bytes.baseAddress!, count: _bytes.count)
   }
-
-  /// Runs a body on the bytes to store.
+  /// The bytes to store.
   @inline(__always)
   public func _withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     withUnsafeBytes(body)
   }
-
   /// Stored as itself.
   public typealias PersistedType = Data
   /// Bytes.
@@ -102,14 +95,6 @@ extension Data: _BytesValue, _RealmCollectionValueInsideOptional {
   /// Empty.
   @inlinable
   public static func _defaultValue() -> Data { Data() }
-  /// Reads a managed property.
-  public static func _get(_ object: ObjectBase, _ column: Int32) -> Data {
-    readBytes(object, column, Data.self) ?? Data()
-  }
-  /// Reads a managed optional property.
-  public static func _getOptional(_ object: ObjectBase, _ column: Int32) -> Data? {
-    readBytes(object, column, Data.self)
-  }
   /// The bytes that an untyped value is.
   public static func _fromAny(_ value: Any?) -> Data? { value as? Data }
   /// The functions that move values of this type.

@@ -8,6 +8,12 @@ struct InputValues {
   private(set) var given: [(property: Int, value: Any?)] = []
   private let schema: ClassSchema
 
+  /// Whether the value is one of the forms.
+  static func canHold(_ value: Any) -> Bool {
+    value is ObjectBase || value is [AnyHashable: Any] || value is NSDictionary || value is [Any]
+      || value is NSArray
+  }
+
   /// Stops when the value is none of the forms, or a value does not fit its property.
   init(_ value: Any, for schema: ClassSchema) {
     self.schema = schema
@@ -31,14 +37,16 @@ struct InputValues {
   private mutating func read(_ object: ObjectBase) {
     let source = ClassSchema.of(type(of: object))
     for (index, property) in schema.properties.enumerated() {
-      guard let match = source.index(ofProperty: property.name) else { continue }
+      guard !property.isComputed, let match = source.index(ofProperty: property.name) else {
+        continue
+      }
       let other = source.properties[match]
       given.append((index, other.codec.value(object.pointer(to: other), object)))
     }
   }
 
   private mutating func read(_ dictionary: [AnyHashable: Any]) {
-    for (index, property) in schema.properties.enumerated() {
+    for (index, property) in schema.properties.enumerated() where !property.isComputed {
       if let value = dictionary[property.name] { given.append((index, unwrapped(value))) }
     }
   }

@@ -142,6 +142,12 @@ extension ObjectBase {
         attachment.pointee.attach(base + attachment.pointee.offset, attachment.pointee.column)
       }
     }
+    identify(table, key)
+  }
+
+  /// Makes the object belong to a row; its wrappers stay what they are.
+  @inline(__always)
+  final func identify(_ table: TablePointer, _ key: ObjectKey) {
     _realm = table.pointee.realm
     _table = table
     _key = key

@@ -15,9 +15,36 @@ enum ObjectDescription {
     return text + "\(indent)}"
   }
 
-  private static func text(of value: Any?) -> String {
+  static func text(of value: Any?) -> String {
     guard let value else { return "(null)" }
     let text = String(describing: value)
     return text.count > 1000 ? "\(text.prefix(1000))..." : text
+  }
+}
+
+/// Makes `description`s of collections.
+enum CollectionDescription {
+  /// The name of an element type: the class of objects, else the type's.
+  static func name<Element: RealmCollectionValue>(_: Element.Type) -> String {
+    Element._rlmObjectClass?.className() ?? "\(Element._rlmType)"
+  }
+
+  /// Kind, element type, address and the first hundred elements.
+  static func text<Elements: RealmCollection>(
+    of elements: Elements, kind: String, _ typeName: String, _ identity: AnyObject
+  ) -> String {
+    let address = String(UInt(bitPattern: ObjectIdentifier(identity).hashValue), radix: 16)
+    var text = "\(kind)<\(typeName)> <0x\(address)> ("
+    for (index, element) in elements.prefix(100).enumerated() {
+      text += "\(index == 0 ? "" : ",")\n\t[\(index)] "
+      if let object = element as? ObjectBase {
+        text += ObjectDescription.text(of: object, depth: 1)
+      } else {
+        text += ObjectDescription.text(of: element._anyElement)
+      }
+    }
+    let rest = elements.count - 100
+    if rest > 0 { text += "\n\t... \(rest) objects skipped." }
+    return text + "\n)"
   }
 }

@@ -40,9 +40,7 @@ public struct Persisted<Value: _Persistable> {
   ) -> Value {
     @inlinable @inline(__always)
     get {
-      if Value._isDefaultUnique, !owner[keyPath: storagePath].isSet {
-        owner[keyPath: storagePath].keepDefault()
-      }
+      if Value._keepsDefault { owner[keyPath: storagePath].keepDefault() }
       return owner[keyPath: storagePath].read(owner)
     }
     @inlinable @inline(__always)
@@ -66,14 +64,7 @@ public struct Persisted<Value: _Persistable> {
     }
   }
 
-  /// Whether there is a value other than the type's default.
-  @inlinable @inline(__always)
-  var isSet: Bool {
-    if case .none = storage { return false }
-    return true
-  }
-
-  /// Makes the type's default the value, unless there is one.
+  /// Makes the default the value, where each call makes another or it changes in place.
   @inlinable
   mutating func keepDefault() {
     if case .none(let role) = storage { storage = .unmanaged(Value._defaultValue(), role) }

@@ -29,14 +29,22 @@ enum PropertyStorage<Value> {
 public struct _PropertyCodec: Sendable {
   let type: PropertyType
   let isOptional: Bool
+  let collection: _CollectionKind
+  /// The class that a link, or a collection of links, leads to.
+  let objectClass: ObjectBase.Type?
+  /// Whether the default is made once an object and then kept.
+  let keepsDefault: Bool
   /// How the wrapper was declared.
   let role: @Sendable (UnsafeRawPointer) -> _PropertyRole
   /// Makes the wrapper managed.
   let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+  /// Tells the unmanaged value, if there is one that others may hold, that it lives in a column of the
+  /// object from now on; nothing for plain values.
+  let becomeManaged: @Sendable (UnsafeRawPointer, ObjectBase, Int32) -> Void
   /// The bytes of a managed wrapper; nil when its values are more than bytes.
   let managedImage: @Sendable (Int32) -> UnsafeMutableRawBufferPointer?
   /// Writes the unmanaged value into a row; says whether there was one to write.
-  let store: @Sendable (UnsafeRawPointer, inout _RowWriter, Int) -> Void
+  let store: @Sendable (UnsafeMutableRawPointer, inout _RowWriter, Int) -> Void
   /// The value, managed or not.
   let value: @Sendable (UnsafeMutableRawPointer, ObjectBase) -> Any?
   /// Sets the value, managed or not; false when it has the wrong type.
@@ -47,8 +55,10 @@ public struct _PropertyCodec: Sendable {
   let storeAny: @Sendable (Any?, inout _RowWriter, Int) -> Bool
   /// The primary key in the form of the file; nil when the value has the wrong type.
   let keyOfAny: @Sendable (Any?) -> _PrimaryKeyValue?
+  /// Of linking objects that are not managed: the property of the other class that links here.
+  let originProperty: @Sendable (UnsafeRawPointer) -> String?
   /// The primary key of an unmanaged object.
-  let key: @Sendable (UnsafeRawPointer) -> _PrimaryKeyValue
+  let key: @Sendable (UnsafeMutableRawPointer) -> _PrimaryKeyValue
 }
 
 /// A primary key as the file knows it.
@@ -64,10 +74,18 @@ extension _PropertyCodec {
   @inline(__always)
   static func make<Value: _Persistable>(_: Value.Type) -> _PropertyCodec {
     _PropertyCodec(
-      type: Value._rlmType, isOptional: Value._rlmOptional,
+      type: Value._rlmType, isOptional: Value._rlmOptional, collection: Value._rlmCollection,
+      objectClass: Value._rlmObjectClass, keepsDefault: Value._keepsDefault,
       role: { $0.assumingMemoryBound(to: Persisted<Value>.self).pointee.role },
       attach: { pointer, column in
         pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage = .managed(column)
+      },
+      becomeManaged: { pointer, object, column in
+        if Value._rlmCollection == .none { return }
+        let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        if case .unmanaged(let value, _) = wrapper.pointee.storage {
+          value._becomeManaged(object, column)
+        }
       },
       managedImage: { column in
         guard _isPOD(Value.self) else { return nil }
@@ -81,7 +99,9 @@ extension _PropertyCodec {
         return image
       },
       store: { pointer, row, column in
-        switch pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage {
+        let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        if Value._keepsDefault { wrapper.pointee.keepDefault() }
+        switch wrapper.pointee.storage {
         case .unmanaged(let value, _): value._write(to: &row, column)
         case .none: Value._defaultValue()._write(to: &row, column)
         case .managed: break
@@ -89,7 +109,7 @@ extension _PropertyCodec {
       },
       value: { pointer, object in
         let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
-        if Value._isDefaultUnique { wrapper.pointee.keepDefault() }
+        if Value._keepsDefault { wrapper.pointee.keepDefault() }
         switch wrapper.pointee.storage {
         case .unmanaged(let value, _): return value._anyValue
         case .none: return Value._defaultValue()._anyValue
@@ -106,15 +126,18 @@ extension _PropertyCodec {
         }
         return true
       },
-      accepts: { Value._fromAny($0) != nil },
-      storeAny: { any, row, column in
-        guard let value = Value._fromAny(any) else { return false }
-        value._write(to: &row, column)
-        return true
-      },
+      accepts: { Value._accepts($0) },
+      storeAny: { any, row, column in Value._storeAny(any, to: &row, column) },
       keyOfAny: { Value._fromAny($0)?._primaryKeyValue },
+      originProperty: { pointer in
+        let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        guard case .unmanaged(let value, _) = wrapper.pointee.storage else { return nil }
+        return (value as? any _LinkingObjects)?._originProperty
+      },
       key: { pointer in
-        switch pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage {
+        let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        if Value._keepsDefault { wrapper.pointee.keepDefault() }
+        switch wrapper.pointee.storage {
         case .unmanaged(let value, _): return value._primaryKeyValue
         case .none, .managed: return Value._defaultValue()._primaryKeyValue
         }

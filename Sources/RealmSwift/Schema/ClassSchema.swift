@@ -14,6 +14,16 @@ struct PropertyDescription: Sendable {
   let codec: _PropertyCodec
   let isPrimary: Bool
   let isIndexed: Bool
+  /// Of linking objects: the property of the other class that links here.
+  let originProperty: String?
+
+  /// Whether its value is found, not stored: it has no column.
+  var isComputed: Bool { codec.type == .linkingObjects }
+
+  /// The name of the class that links lead to, or come from.
+  var objectClassName: String? {
+    codec.objectClass.map { $0._realmObjectName() ?? $0.className() }
+  }
 
   var publicForm: Property {
     Property(
@@ -62,17 +72,22 @@ final class ClassSchema: Sendable {
 
   func index(ofProperty name: String) -> Int? { indexByName[name] }
 
+  /// Whether objects of the class live inside of others.
+  var isEmbedded: Bool { objectClass is EmbeddedObject.Type }
+
   /// The form in which the layer below stores it.
   var tableSchema: TableSchema {
     TableSchema(
       name: name,
-      columns: properties.map { property in
+      columns: properties.filter { !$0.isComputed }.map { property in
         ColumnSchema(
           name: property.columnName,
           type: ValueType(rawValue: UInt8(property.codec.type.rawValue))!,
-          isOptional: property.codec.isOptional, isIndexed: property.isIndexed)
+          isOptional: property.codec.isOptional, isIndexed: property.isIndexed,
+          collection: CollectionKind(rawValue: property.codec.collection.rawValue)!,
+          target: property.objectClassName)
       },
-      primaryKey: primaryKey.map { properties[$0].columnName }, isEmbedded: false)
+      primaryKey: primaryKey.map { properties[$0].columnName }, isEmbedded: isEmbedded)
   }
 
   var publicForm: ObjectSchema {
@@ -163,7 +178,21 @@ private struct PropertyDiscovery {
     properties.append(
       PropertyDescription(
         name: name, columnName: mapping[name] ?? name, offset: field.offset, codec: codec,
-        isPrimary: role == .primary, isIndexed: role == .indexed))
+        isPrimary: role == .primary, isIndexed: role == .indexed,
+        originProperty: originProperty(name, codec, base + field.offset)))
+  }
+
+  /// Stops when linking objects do not say which property links here.
+  private func originProperty(
+    _ name: String, _ codec: _PropertyCodec, _ wrapper: UnsafeRawPointer
+  ) -> String? {
+    guard codec.type == .linkingObjects else { return nil }
+    if let origin = codec.originProperty(wrapper) { return origin }
+    let origin = codec.objectClass!.className()
+    misuse(
+      .schema,
+      "LinkingObjects<\(origin)> property '\(name)' must set the origin property name with "
+        + "@Persisted(originProperty: \"name\").")
   }
 
   private func checkColumnNames() {

@@ -189,7 +189,7 @@ extension ObjectId: _BytesValue, _RealmCollectionValueInsideOptional, SortableTy
   public static func _defaultValue() -> ObjectId { .generate() }
   /// Each object gets its own.
   @inlinable
-  public static var _isDefaultUnique: Bool { true }
+  public static var _keepsDefault: Bool { true }
   /// Reads a managed property.
   public static func _get(_ object: ObjectBase, _ column: Int32) -> ObjectId {
     readBytes(object, column, ObjectId.self) ?? ObjectId()

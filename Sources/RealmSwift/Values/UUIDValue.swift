@@ -26,7 +26,7 @@ extension UUID: _BytesValue, _RealmCollectionValueInsideOptional, SortableType, 
   public static func _defaultValue() -> UUID { UUID() }
   /// Each object gets its own.
   @inlinable
-  public static var _isDefaultUnique: Bool { true }
+  public static var _keepsDefault: Bool { true }
   /// Reads a managed property.
   public static func _get(_ object: ObjectBase, _ column: Int32) -> UUID {
     readBytes(object, column, UUID.self)
