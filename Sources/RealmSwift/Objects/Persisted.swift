@@ -61,6 +61,7 @@ public struct Persisted<Value: _Persistable> {
     case .managed(let column): return Value._get(owner, column)
     case .unmanaged(let value, _): return value
     case .none: return Value._defaultValue()
+    case .recording(let property): return readRecorded(owner, property)
     }
   }
 
@@ -85,7 +86,7 @@ public struct Persisted<Value: _Persistable> {
   var role: _PropertyRole {
     switch storage {
     case .none(let role), .unmanaged(_, let role): return role
-    case .managed: return .plain
+    case .managed, .recording: return .plain
     }
   }
 }
