@@ -128,7 +128,8 @@ struct ObjectInsertion {
     guard let position = binding.primaryKey else {
       return (group.insert(storedTable), true)
     }
-    let value = keyOf(binding.schema.properties[position])
+    let property = binding.schema.properties[position]
+    let value = keyOf(property)
     let row: (key: ObjectKey, inserted: Bool)
     switch value {
     case .integer(let integer): row = group.insert(storedTable, primaryKeyInteger: integer)
@@ -140,7 +141,7 @@ struct ObjectInsertion {
       misuse(
         .argument,
         "Attempting to create an object of type '\(binding.schema.name)' with an existing primary "
-          + "key value '\(value)'.")
+          + "key value '\(value.text(property.codec.type))'.")
     }
     return (row.key, row.inserted)
   }
