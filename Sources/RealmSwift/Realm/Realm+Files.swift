@@ -24,6 +24,21 @@ extension Realm {
       try Store.deleteFiles(path: path, fileSystem: LinuxFileSystem())
     }
   }
+
+  /// Brings a file to the classes and the schema version of a configuration, without opening a Realm.
+  ///
+  /// - Throws: `Realm.Error`: `alreadyOpen` while this process uses the file, and what opening throws.
+  public static func performMigration(for configuration: Configuration = .defaultConfiguration)
+    throws
+  {
+    if let path = configuration.fileURL?.path,
+      Store.isOpen(path: path, fileSystem: LinuxFileSystem())
+    {
+      throw Realm.Error(
+        .alreadyOpen, "Cannot migrate Realms that are already open.", path: path)
+    }
+    _ = try RealmOpening(configuration).open()
+  }
 }
 
 /// The schema version of a Realm file.
