@@ -90,7 +90,7 @@ extension _PropertyCodec {
     return _PropertyCodec(
       type: PropertyType(rawValue: Int(column.type.rawValue))!, isOptional: column.isOptional,
       collection: _CollectionKind(rawValue: column.collection.rawValue)!, objectClass: nil,
-      keepsDefault: false, role: { _ in .plain }, attach: { _, _ in },
+      keepsDefault: false, role: { _ in .plain }, attach: { _, _ in }, record: { _, _ in },
       becomeManaged: { _, _, _ in }, managedImage: { _ in nil }, store: { _, _, _ in },
       value: { _, _ in stop() }, setValue: { _, _, _ in stop() }, accepts: { _ in stop() },
       storeAny: { _, _, _ in stop() }, keyOfAny: { _ in stop() }, originProperty: { _ in nil },
@@ -104,7 +104,8 @@ extension _PropertyCodec {
     _PropertyCodec(
       type: Value._rlmType, isOptional: Value._rlmOptional, collection: Value._rlmCollection,
       objectClass: Value._rlmObjectClass, keepsDefault: false, role: { _ in .plain },
-      attach: { _, _ in }, becomeManaged: { _, _, _ in }, managedImage: { _ in nil },
+      attach: { _, _ in }, record: { _, _ in }, becomeManaged: { _, _, _ in },
+      managedImage: { _ in nil },
       store: { _, _, _ in },
       value: { _, object in
         requireManaged(object)
@@ -127,7 +128,7 @@ extension _PropertyCodec {
   private static func link(_ column: Int32) -> _PropertyCodec {
     _PropertyCodec(
       type: .object, isOptional: true, collection: .none, objectClass: DynamicObject.self,
-      keepsDefault: false, role: { _ in .plain }, attach: { _, _ in },
+      keepsDefault: false, role: { _ in .plain }, attach: { _, _ in }, record: { _, _ in },
       becomeManaged: { _, _, _ in }, managedImage: { _ in nil }, store: { _, _, _ in },
       value: { _, object in
         requireManaged(object)
