@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -18,6 +19,14 @@ uint64_t shim_hash64(const void *bytes, size_t length, uint64_t seed) {
 }
 
 int shim_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
+int shim_rename_to_new(const char *path, const char *new_path) {
+  if (renameat2(AT_FDCWD, path, AT_FDCWD, new_path, RENAME_NOREPLACE) == 0) return 0;
+  // File systems without the flag: a second name fails if it is taken, too.
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  if (link(path, new_path) != 0) return errno;
+  return unlink(path) == 0 ? 0 : errno;
+}
 
 static int lock_operation(int descriptor, int command, short type, int64_t byte,
                           struct flock *description) {

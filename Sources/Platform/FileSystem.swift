@@ -32,7 +32,10 @@ package protocol FileSystem: Sendable {
   func exists(_ path: String) -> Bool
   func isDirectory(_ path: String) -> Bool
   func remove(_ path: String) throws(SystemError)
+  /// Takes the place of what has the new name.
   func rename(_ path: String, to newPath: String) throws(SystemError)
+  /// Fails with EEXIST when something has the new name.
+  func rename(_ path: String, toNew newPath: String) throws(SystemError)
   /// Makes creations, renames and removals in a folder durable.
   func synchronizeFolder(_ path: String) throws(SystemError)
   /// True for network file systems, whose locks and maps cannot be trusted.

@@ -46,6 +46,11 @@ package struct LinuxFileSystem: FileSystem {
     _ = try repeated("rename", path) { Glibc.rename(path, newPath) }
   }
 
+  package func rename(_ path: String, toNew newPath: String) throws(SystemError) {
+    let code = shim_rename_to_new(path, newPath)
+    if code != 0 { throw SystemError(call: "rename", path: path, code: code) }
+  }
+
   package func synchronizeFolder(_ path: String) throws(SystemError) {
     let descriptor = try repeated("open", path) {
       Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -8,6 +8,8 @@ package enum StorageError: Error, Equatable, Sendable {
   /// The disk or quota is full; nothing of the transaction is in the file.
   case diskFull(SystemError)
   case fileNotFound(path: String)
+  /// Something has the name that a new file was to get.
+  case fileExists(path: String)
   case parentMissing(path: String)
   case permissionDenied(path: String, reason: String)
   case isDirectory(path: String)
@@ -38,6 +40,8 @@ extension StorageError: CustomStringConvertible {
         "The disk is full: \(error). The transaction was rolled back; free space and try again."
     case .fileNotFound(let path):
       return "No file at '\(path)'. A read-only Realm is never created; check the path."
+    case .fileExists(let path):
+      return "'\(path)' exists already. Remove it first or choose another path."
     case .parentMissing(let path):
       return "The folder of '\(path)' does not exist. Create it first."
     case .permissionDenied(let path, let reason):

@@ -98,7 +98,10 @@ extension Store {
       () throws(StorageError) in
       try converting { () throws(SystemError) in
         try fileSystem.remove(path)
-        if fileSystem.exists(path + ".lock") { try fileSystem.remove(path + ".lock") }
+        for other in [path + ".lock", FileCopy.unfinishedPath(path)] where fileSystem.exists(other)
+        {
+          try fileSystem.remove(other)
+        }
         try fileSystem.synchronizeFolder(parentFolder(of: path))
       }
     }

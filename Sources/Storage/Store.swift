@@ -19,13 +19,23 @@ package struct StoreOptions: Sendable {
   package var durability = Durability.full
   /// A commit that would leave more live versions fails.
   package var maximumNumberOfActiveVersions: UInt64?
+  /// 64 bytes; nil for a file that is not encrypted.
+  ///
+  /// Stores in memory ignore it.
+  package var encryptionKey: [UInt8]?
+  /// Whether a file of so many bytes, so many of them used, should be replaced by a compact one.
+  ///
+  /// Asked by whoever opens the file alone, with no lock held; a full disk leaves the file as it is.
+  package var shouldCompact: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
   package var fileSystem: any FileSystem
   package var clock: any Clock
 
   package init(
     path: String, inMemoryIdentifier: String? = nil, isReadOnly: Bool = false,
     durability: Durability = .full, maximumNumberOfActiveVersions: UInt64? = nil,
-    fileSystem: any FileSystem = LinuxFileSystem(), clock: any Clock = MonotonicClock()
+    fileSystem: any FileSystem = LinuxFileSystem(), clock: any Clock = MonotonicClock(),
+    encryptionKey: [UInt8]? = nil,
+    shouldCompact: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)? = nil
   ) {
     self.path = path
     self.inMemoryIdentifier = inMemoryIdentifier
@@ -34,6 +44,8 @@ package struct StoreOptions: Sendable {
     self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
     self.fileSystem = fileSystem
     self.clock = clock
+    self.encryptionKey = encryptionKey
+    self.shouldCompact = shouldCompact
   }
 }
 

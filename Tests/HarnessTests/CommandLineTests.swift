@@ -3,15 +3,17 @@ import Harness
 import Testing
 
 @Suite struct CommandLineTests {
-  private func settings(_ line: String) throws -> RunSettings {
+  private func settings(
+    _ line: String, _ workload: WorkloadKind = .readersWriter
+  ) throws -> RunSettings {
     let words = line.split(separator: " ").map(String.init)
     let flags = try FlagValues(words, known: RunFlags.known, refused: RunFlags.refused)
-    return try RunFlags.settings(flags).0
+    return try RunFlags.settings(flags, for: workload).0
   }
 
-  private func refusal(_ line: String) -> String {
+  private func refusal(_ line: String, _ workload: WorkloadKind = .readersWriter) -> String {
     do {
-      _ = try settings(line)
+      _ = try settings(line, workload)
       return ""
     } catch {
       return (error as? UsageError)?.message ?? "\(error)"
@@ -112,7 +114,7 @@ import Testing
         "--overwrite --dry-run",
         "--overwrite and --dry-run contradict each other: a dry run writes nothing"
       ),
-      ("--hops 3", "--hops: the workload readers-writer does not use this flag"),
+      ("--hops 3", "--hops: not in this version of realm-bench"),
       ("--history", "--history: not in this version of realm-bench"),
       ("--baseline x", "--baseline: not in this version of realm-bench"),
       (
@@ -150,6 +152,19 @@ import Testing
     ])
   func refuses(line: String, text: String) {
     #expect(refusal(line) == text)
+  }
+
+  @Test(
+    arguments: [
+      ("--read-keys latest", "--read-keys: the workload transfer does not use this flag"),
+      ("--batch 3", "--batch: transfer changes accounts in pairs, so not 3"),
+      (
+        "--threshold read.count>2",
+        "--threshold 'read.count>2': this run measures no 'read' (only sum, refresh, freeze, write)"
+      ),
+    ])
+  func transferRefuses(line: String, text: String) {
+    #expect(refusal(line, .transfer) == text)
   }
 
   @Test func thresholdsCompare() throws {

@@ -10,20 +10,7 @@ import Testing
   private func outcome(
     _ bug: ModelBug?, seconds: Double = 5, _ change: (inout RunSettings) -> Void = { _ in }
   ) -> RunOutcome {
-    var settings = RunSettings()
-    settings.readers = 2
-    settings.objects = 200
-    settings.valueSize = ValueSize(minimum: 24, maximum: 24)
-    settings.warmupNanoseconds = 0
-    settings.durationNanoseconds = UInt64(seconds * 1e9)
-    settings.intervalNanoseconds = 50_000_000
-    settings.seed = testSeed()
-    change(&settings)
-    let output = CollectedOutput()
-    return ReadersWriterRun(
-      driver: ModelEngine(bug: bug), settings: settings, interruption: TimedInterruption(),
-      progress: ProgressLine(output.console(), OutputChoices())
-    ).run()
+    HarnessTests.outcome(of: .readersWriter, bug, seconds: seconds, change)
   }
 
   @Test func soundEnginePasses() throws {

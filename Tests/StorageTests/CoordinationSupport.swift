@@ -120,6 +120,9 @@ final class MortalFileSystem: FileSystem {
   func rename(_ path: String, to newPath: String) throws(SystemError) {
     try base.rename(path, to: newPath)
   }
+  func rename(_ path: String, toNew newPath: String) throws(SystemError) {
+    try base.rename(path, toNew: newPath)
+  }
   func synchronizeFolder(_ path: String) throws(SystemError) { try base.synchronizeFolder(path) }
   func isOnNetwork(_ path: String) -> Bool { false }
 }

@@ -232,6 +232,11 @@ package final class FaultFileSystem: FileSystem {
     try base.rename(path, to: newPath)
   }
 
+  package func rename(_ path: String, toNew newPath: String) throws(SystemError) {
+    try pass(.rename, path)
+    try base.rename(path, toNew: newPath)
+  }
+
   package func synchronizeFolder(_ path: String) throws(SystemError) {
     try pass(.synchronizeFolder, path)
     try base.synchronizeFolder(path)

@@ -227,12 +227,25 @@ package final class SimulatedDisk: FileSystem {
   }
 
   package func rename(_ path: String, to newPath: String) throws(SystemError) {
+    try rename(path, to: newPath, replaces: true)
+  }
+
+  package func rename(_ path: String, toNew newPath: String) throws(SystemError) {
+    try rename(path, to: newPath, replaces: false)
+  }
+
+  private func rename(
+    _ path: String, to newPath: String, replaces: Bool
+  ) throws(SystemError) {
     let path = Self.normal(path)
     let newPath = Self.normal(newPath)
     try checkPower("rename", path)
     try state.withLock { (state) throws(SystemError) in
       if state.folders.contains(newPath) {
         throw SystemError(call: "rename", path: path, code: EISDIR)
+      }
+      if !replaces, state.directory[newPath] != nil {
+        throw SystemError(call: "rename", path: path, code: EEXIST)
       }
       guard let content = state.directory.removeValue(forKey: path) else {
         throw SystemError(call: "rename", path: path, code: ENOENT)

@@ -19,6 +19,9 @@ static inline void shim_prefetch(const void *address) { __builtin_prefetch(addre
 /// An anonymous file in memory. Returns a descriptor or -1 with errno set.
 int shim_memory_file(const char *name);
 
+/// Renames a file unless something has the new name. Returns 0 or the errno value.
+int shim_rename_to_new(const char *path, const char *new_path);
+
 /// Open-file-description locks on one byte of a file. They belong to the open file, so the kernel
 /// drops them when the process dies. Return 0, or the errno value.
 int shim_lock_byte(int descriptor, int64_t byte, int exclusive, int wait);

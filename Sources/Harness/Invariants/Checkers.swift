@@ -20,6 +20,16 @@ package enum SnapshotStabilityCheck {
           + difference
       ])
   }
+
+  /// The whole table, added up twice.
+  package static func compare(
+    first: TableTotal, again: TableTotal, version: UInt64, place: String
+  ) -> Violation? {
+    guard first != again else { return nil }
+    return Violation(
+      .snapshotStability, "A snapshot added up to something else the second time.",
+      witness: ["\(place), version \(version): first \(first), then \(again)"])
+  }
 }
 
 /// I2: a snapshot holds whole transactions, and those up to its version only.
@@ -87,6 +97,19 @@ package enum AtomicityCheck {
       witness: [
         "version \(version): the balances add up to \(total.balance), "
           + "expected \(model.total)"
+      ])
+  }
+
+  /// The last transaction that a snapshot shows is the one that made its version.
+  package static func newest(
+    _ total: TableTotal, transaction: Int?, version: UInt64
+  ) -> Violation? {
+    guard let transaction, total.newestStamp != transaction else { return nil }
+    return Violation(
+      .atomicity, "A snapshot ends with another transaction than the one that made it.",
+      witness: [
+        "version \(version) was committed by transaction \(transaction), the last that it shows "
+          + "is \(total.newestStamp)"
       ])
   }
 

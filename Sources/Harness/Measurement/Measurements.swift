@@ -9,6 +9,12 @@ package enum Operation: String, CaseIterable, Sendable {
   case read
   case refresh
   case write
+  /// A pass over the whole table.
+  case sum
+  case freeze
+
+  /// Whether each one is a transaction.
+  package var commits: Bool { self == .write || self == .insert }
 }
 
 /// A part of a run with rows of its own.

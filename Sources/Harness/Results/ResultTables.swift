@@ -42,7 +42,8 @@ package struct ResultTables {
   ) -> [String?] {
     let rate = isOpenLoop ? settings.ratePerSecond : nil
     return head + [
-      String(settings.seed), settings.engine, settings.durability.rawValue, settings.workload,
+      String(settings.seed), settings.engine, settings.durability.rawValue,
+      settings.workload.rawValue,
       operation, phase.name, isOpenLoop ? "open" : "closed", String(threads),
       rate.map { decimal($0, places: 3) }, decimal(elapsed, places: 6),
     ]
@@ -66,7 +67,7 @@ package struct ResultTables {
     let isOpenLoop = figures.response != nil
     var cells = start(
       operation.rawValue, phase.phase, isOpenLoop: isOpenLoop,
-      threads: operation == .write ? settings.writers : settings.readers, phase.elapsedSeconds)
+      threads: settings.threads(of: operation), phase.elapsedSeconds)
     let count = figures.service.count
     cells += [
       String(count), String(figures.errors), isOpenLoop ? String(figures.late) : nil,
@@ -77,7 +78,7 @@ package struct ResultTables {
     ]
     cells += durations(figures.service)
     cells += figures.response.map(durations) ?? Array(repeating: nil, count: 6)
-    return cells + (operation == .write ? perCommit(phase) : [nil, nil])
+    return cells + (operation.commits ? perCommit(phase) : [nil, nil])
   }
 
   private func durations(_ histogram: LatencyHistogram) -> [String?] {
@@ -103,7 +104,7 @@ package struct ResultTables {
     for sample in outcome.samples {
       table.append(
         head + [
-          settings.engine, settings.workload, sample.phase.name,
+          settings.engine, settings.workload.rawValue, sample.phase.name,
           decimal(sample.elapsedSeconds, places: 3), sample.operation.rawValue, sample.metric,
           sample.unit, sample.value,
         ])
@@ -127,7 +128,7 @@ package struct ResultTables {
   private func growthRow(_ point: GrowthPoint) -> [String?] {
     let figures = point.statistics
     return head + [
-      settings.engine, settings.workload, point.phase.name,
+      settings.engine, settings.workload.rawValue, point.phase.name,
       decimal(point.elapsedSeconds, places: 3), String(figures.commits),
       String(figures.newestVersion), String(figures.oldestPinnedVersion),
       String(figures.liveVersions), String(figures.pins),
@@ -149,7 +150,7 @@ package struct ResultTables {
       }
       table.append(
         head + [
-          settings.engine, settings.workload, invariant.name, String(entry.checks),
+          settings.engine, settings.workload.rawValue, invariant.name, String(entry.checks),
           String(entry.violations), first,
           costPercent(entry.costNanoseconds).map { decimal($0, places: 3) },
         ])

@@ -1,16 +1,22 @@
 // The pins that a run keeps on purpose (--pins): a ring of frozen versions. What leaves the ring is
 // read again, by whichever thread comes along, before it is released.
-internal import Platform
+package import Platform
 
 /// A pin with some of what was read in it when it was taken.
 package struct KeptPin<Pin: EnginePin>: Sendable {
   package let pin: Pin
   package let rows: [Row]
+  /// What the whole table added up to, if that was asked for.
+  package let total: TableTotal?
 
-  package init(pin: Pin, rows: [Row]) {
+  package init(pin: Pin, rows: [Row], total: TableTotal? = nil) {
     self.pin = pin
     self.rows = rows
+    self.total = total
   }
+
+  /// How many checks `verify` makes.
+  package var checks: UInt64 { UInt64(rows.count) + (total == nil ? 0 : 1) }
 
   /// Reads everything again.
   package func verify(place: String) -> Violation? {
@@ -23,7 +29,27 @@ package struct KeptPin<Pin: EnginePin>: Sendable {
         return violation
       }
     }
-    return nil
+    guard let total else { return nil }
+    return SnapshotStabilityCheck.compare(
+      first: total, again: pin.total(), version: pin.version, place: place)
+  }
+}
+
+/// A frozen copy that a reader keeps while others commit, and reads again.
+package struct FrozenCopy<Pin: EnginePin> {
+  package let kept: KeptPin<Pin>
+  private let versionToReach: UInt64
+  private let deadline: UInt64
+
+  /// Keeps it until from 1 to 64 versions have come, or for 100 ms.
+  package init(_ kept: KeptPin<Pin>, now: UInt64, random: inout RandomGenerator) {
+    self.kept = kept
+    versionToReach = kept.pin.version + 1 << random.next(upperBound: UInt64(7))
+    deadline = now + 100_000_000
+  }
+
+  package func isDue(version: UInt64, now: UInt64) -> Bool {
+    version >= versionToReach || now >= deadline
   }
 }
 

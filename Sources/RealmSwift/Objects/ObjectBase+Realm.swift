@@ -7,7 +7,7 @@ extension ObjectBase {
   public final var realm: Realm? { _realm.map { Realm($0) } }
 
   /// The class's persisted properties.
-  public final var objectSchema: ObjectSchema { ClassSchema.of(type(of: self)).publicForm }
+  public final var objectSchema: ObjectSchema { classSchema.publicForm }
 
   /// Stops unless the managed object can be read here.
   final func requireReadable() { _ = requireLocation() }
@@ -70,13 +70,60 @@ extension ObjectBase {
   public final func setValue(_ value: Any?, forKey key: String) {
     let property = requireProperty(key)
     if !property.codec.setValue(pointer(to: property), self, unwrapped(value)) {
-      stopForValue(value, property, className: type(of: self).className())
+      stopForValue(value, property, className: classSchema.name)
     }
   }
 
-  private func requireProperty(_ name: String) -> PropertyDescription {
-    let schema = _table?.pointee.binding.schema ?? ClassSchema.of(type(of: self))
-    if let index = schema.index(ofProperty: name) { return schema.properties[index] }
-    misuse(.argument, "Invalid property name '\(name)' for class '\(type(of: self).className())'.")
+  /// The value at the end of a path of property names, such as "owner.name"; nil when a link on the way
+  /// leads nowhere.
+  ///
+  /// Stops when a property does not exist, or something on the way is no object.
+  public final func value(forKeyPath keyPath: String) -> Any? {
+    let (first, rest) = Self.split(keyPath)
+    let value = value(forKey: first)
+    guard let rest else { return value }
+    switch unwrapped(value) {
+    case nil: return nil
+    case let object as ObjectBase: return object.value(forKeyPath: rest)
+    case let collection as any _KeyPathReadable: return collection._value(forKeyPath: rest)
+    default: stopForKeyPath(keyPath, first)
+    }
   }
+
+  /// Sets the property at the end of a path of property names.
+  ///
+  /// Stops as `setValue(_:forKey:)` does, and when a link on the way leads nowhere.
+  public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+    let (first, rest) = Self.split(keyPath)
+    guard let rest else { return setValue(value, forKey: first) }
+    guard let object = unwrapped(self.value(forKey: first)) as? ObjectBase else {
+      stopForKeyPath(keyPath, first)
+    }
+    object.setValue(value, forKeyPath: rest)
+  }
+
+  private static func split(_ keyPath: String) -> (first: String, rest: String?) {
+    guard let dot = keyPath.firstIndex(of: ".") else { return (keyPath, nil) }
+    return (String(keyPath[..<dot]), String(keyPath[keyPath.index(after: dot)...]))
+  }
+
+  private func stopForKeyPath(_ keyPath: String, _ name: String) -> Never {
+    misuse(
+      .argument,
+      "Invalid key path '\(keyPath)' for class '\(type(of: self).className())': '\(name)' leads to "
+        + "no object.")
+  }
+
+  private func requireProperty(_ name: String) -> PropertyDescription {
+    let schema = classSchema
+    if let index = schema.index(ofProperty: name) { return schema.properties[index] }
+    let className = schema.isDynamic ? schema.name : type(of: self).className()
+    misuse(.argument, "Invalid property name '\(name)' for class '\(className)'.")
+  }
+}
+
+/// A collection whose elements' properties untyped code can read.
+protocol _KeyPathReadable {
+  /// The values at the end of a path from each element, or what an operator makes of them.
+  func _value(forKeyPath keyPath: String) -> Any?
 }

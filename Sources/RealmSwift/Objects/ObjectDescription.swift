@@ -4,7 +4,7 @@
 enum ObjectDescription {
   /// Class, and the name and value of each property, indented by `depth` tabs.
   static func text(of object: ObjectBase, depth: Int) -> String {
-    let schema = object._table?.pointee.binding.schema ?? ClassSchema.of(type(of: object))
+    let schema = object.classSchema
     if object.isInvalidated { return "[invalid object]" }
     let indent = String(repeating: "\t", count: depth)
     var text = "\(schema.name) {\n"

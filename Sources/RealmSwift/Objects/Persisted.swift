@@ -91,7 +91,7 @@ public struct Persisted<Value: _Persistable> {
   }
 }
 
-extension Persisted where Value: _Indexable {
+extension Persisted where Value: _HasPersistedType, Value.PersistedType: _Indexable {
   /// A property with an index, which makes finding objects by its value fast and writing it slower.
   @inlinable
   public init(indexed: Bool) { storage = .none(indexed ? .indexed : .plain) }
@@ -103,7 +103,7 @@ extension Persisted where Value: _Indexable {
   }
 }
 
-extension Persisted where Value: _PrimaryKey {
+extension Persisted where Value: _HasPersistedType, Value.PersistedType: _PrimaryKey {
   /// The property that identifies an object among those of its class.
   @inlinable
   public init(primaryKey: Bool) { storage = .none(primaryKey ? .primary : .plain) }

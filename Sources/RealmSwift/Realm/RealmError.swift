@@ -163,6 +163,7 @@ extension Realm.Error {
     case .system(let error): (code, path) = (.fileOperationFailed, error.path)
     case .diskFull(let error): (code, path) = (.outOfDiskSpace, error.path)
     case .fileNotFound(let file), .parentMissing(let file): (code, path) = (.fileNotFound, file)
+    case .fileExists(let file): (code, path) = (.fileExists, file)
     case .permissionDenied(let file, _): (code, path) = (.filePermissionDenied, file)
     case .isDirectory(let file): (code, path) = (.fileAccess, file)
     case .notADatabase(let file, _): (code, path) = (.invalidDatabase, file)

@@ -75,6 +75,12 @@ package struct BlockReader: @unchecked Sendable {
     if reference.isProvisional { return }
     try verifier.takeUnretainedValue().verify(reference)
   }
+
+  /// Verifies the bytes that are in the file now, also of a block that was verified before.
+  func verifyStored(_ reference: BlockReference) throws(StorageError) {
+    if reference.isProvisional { return }
+    try verifier.takeUnretainedValue().verify(reference)
+  }
 }
 
 /// Checks blocks at their first touch.

@@ -58,6 +58,23 @@ extension LockFile {
     }
   }
 
+  /// Runs `body`, which puts another file in the place of the data file, while nobody else has it open
+  /// or can open it.
+  ///
+  /// - Parameter body: gives the identifier of the new file.
+  /// - Returns: false when someone else has the file open; then `body` was not run.
+  func replaceDataFile(
+    _ body: () throws(StorageError) -> (UInt64, UInt64)
+  ) throws(StorageError) -> Bool {
+    guard let table else { return false }
+    stopIfForked()
+    return try table.withLock { () throws(StorageError) -> Bool in
+      guard try table.isAlone() else { return false }
+      table.beginAnew(try body())
+      return true
+    }
+  }
+
   private static func lockPath(_ dataPath: String) -> String { dataPath + ".lock" }
 
   /// Opens the lock file and runs `body`, again while that says by nil that the file was deleted
@@ -135,6 +152,18 @@ extension LockTable {
     store(1, HeaderWord.nextTicket)
     // Last: a file whose maker was killed before this is begun anew by the next opener.
     words[HeaderWord.isInitialised].store(1, ordering: .releasing)
+  }
+
+  /// Makes the file that of another data file, whose newest version nobody has noted yet.
+  ///
+  /// Only for one who has both to itself.
+  fileprivate func beginAnew(_ file: (UInt64, UInt64)) {
+    // Before the identifier: a kill in between leaves a lock file of the wrong file, which is begun anew.
+    store(0, HeaderWord.head)
+    store(0, HeaderWord.committed)
+    store(0, HeaderWord.failedSync)
+    store(file.0, HeaderWord.fileHigh)
+    store(file.1, HeaderWord.fileLow)
   }
 
   /// Frees all slots and leaves them the segments that they have, if those are few: cutting the file and

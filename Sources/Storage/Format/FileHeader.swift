@@ -22,6 +22,10 @@ package struct FileHeader: Equatable, Sendable {
     ///
     /// Reserved; not written by this version.
     package static let pageSafe = Flags(rawValue: 2)
+    /// The file got its name by a rename that a power cut may undo.
+    ///
+    /// Who opens it syncs the folder before anything else.
+    package static let nameUnsynced = Flags(rawValue: 4)
   }
 
   static let pageLength = 4096
@@ -52,6 +56,12 @@ package struct FileHeader: Equatable, Sendable {
     self.identifierHigh = identifierHigh
     self.identifierLow = identifierLow
     self.salt = salt
+  }
+
+  /// The header of a file that is about to be made.
+  static func makeNew() -> FileHeader {
+    FileHeader(
+      identifierHigh: systemRandom(), identifierLow: systemRandom(), salt: systemRandom())
   }
 
   func encoded() -> [UInt8] {

@@ -6,26 +6,34 @@ extension Store {
   /// Opens or shares the store of a file.
   ///
   /// - Throws: a typed error for everything that is not a sound file of ours, which is left untouched.
-  /// - Complexity: O(1) in the size of the file.
+  /// - Complexity: O(1) in the size of the file, unless `shouldCompact` asks for more.
   package static func open(_ options: StoreOptions) throws(StorageError) -> Store {
+    guard let shouldCompact = options.shouldCompact else { return try openOrShare(options).store }
+    return try openAndCompact(options, shouldCompact)
+  }
+
+  /// - Returns: the store, and whether someone in this process had it already.
+  static func openOrShare(
+    _ options: StoreOptions
+  ) throws(StorageError) -> (store: Store, isShared: Bool) {
     // The lock is held across system calls on purpose: two threads that open one file must end up
     // with one store.
-    try StoreRegistry.shared.withLock { (registry) throws(StorageError) -> Store in
+    try StoreRegistry.shared.withLock { (registry) throws(StorageError) in
       registry.forgetClosed()
       if let identifier = options.inMemoryIdentifier {
-        if let store = registry.inMemory[identifier]?.store { return store }
+        if let store = registry.inMemory[identifier]?.store { return (store, true) }
         let store = try openInMemory(identifier, options)
         registry.inMemory[identifier] = WeakStore(store: store)
-        return store
+        return (store, false)
       }
       while true {
         let file = try openFile(options)
         let identity = try converting { () throws(SystemError) in try file.identity() }
-        if let shared = try registry.shared(identity, options) { return shared }
+        if let shared = try registry.shared(identity, options) { return (shared, true) }
         // Nil: another process deleted the file meanwhile; the next turn sees what is there now.
         guard let store = try openStore(file, identity, options) else { continue }
         registry.byFile[identity] = WeakStore(store: store)
-        return store
+        return (store, false)
       }
     }
   }
@@ -36,6 +44,14 @@ extension Store {
       return false
     }
     return StoreRegistry.shared.withLock { $0.isInUse(identity) }
+  }
+
+  /// The store of a file that this process has open, whatever its settings.
+  package static func openedAlready(path: String, fileSystem: any FileSystem) -> Store? {
+    guard let file = try? fileSystem.open(path, []), let identity = try? file.identity() else {
+      return nil
+    }
+    return StoreRegistry.shared.withLock { $0.byFile[identity]?.store }
   }
 
   func checkSettings(_ options: StoreOptions) throws(StorageError) {
@@ -58,7 +74,7 @@ extension Store {
 
   // MARK: - Files
 
-  private static func openFile(_ options: StoreOptions) throws(StorageError) -> any File {
+  static func openFile(_ options: StoreOptions) throws(StorageError) -> any File {
     let fileSystem = options.fileSystem
     let path = options.path
     if fileSystem.isDirectory(path) { throw .isDirectory(path: path) }
@@ -77,10 +93,15 @@ extension Store {
         throw options.isReadOnly && fileSystem.exists(parentFolder(of: path))
           ? .fileNotFound(path: path) : .parentMissing(path: path)
       }
-      if error.isPermission { throw .permissionDenied(path: path, reason: error.reason) }
-      if error.isDirectory { throw .isDirectory(path: path) }
-      throw error.isOutOfSpace ? .diskFull(error) : .system(error)
+      throw openingError(error, path: path)
     }
+  }
+
+  static func openingError(_ error: SystemError, path: String) -> StorageError {
+    if error.isMissing { return .parentMissing(path: path) }
+    if error.isPermission { return .permissionDenied(path: path, reason: error.reason) }
+    if error.isDirectory { return .isDirectory(path: path) }
+    return error.isOutOfSpace ? .diskFull(error) : .system(error)
   }
 
   static func parentFolder(of path: String) -> String {
@@ -99,7 +120,7 @@ extension Store {
     return try makeStore(options, file, identity, header, LockFile.makePrivate())
   }
 
-  private static func openStore(
+  static func openStore(
     _ file: any File, _ identity: FileIdentity, _ options: StoreOptions
   ) throws(StorageError) -> Store? {
     let path = options.path
@@ -120,6 +141,8 @@ extension Store {
           dataPath: path, fileIdentifier: header.identifier, bootIdentifier: boot,
           fileSystem: options.fileSystem)
       } catch {
+        // The lock file may be that of another file by now, which is the one to open.
+        guard try isStill(identity, options) else { return nil }
         // A reader who may not write the lock file reads one fixed version without a pin.
         guard options.isReadOnly, case .permissionDenied = error else { throw error }
         lockFile = LockFile.makePrivate()
@@ -127,8 +150,26 @@ extension Store {
     }
     // Between opening the file and joining its lock file someone may have deleted both.
     guard try isStill(identity, options) else { return nil }
+    header = try makeNameDurable(header, file, options, lockFile)
     header = try agreeOnDurability(header, file, options, lockFile, boot)
     return try makeStore(options, file, identity, header, lockFile)
+  }
+
+  /// Makes sure that the file keeps its name, where that is not known.
+  private static func makeNameDurable(
+    _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ lockFile: LockFile
+  ) throws(StorageError) -> FileHeader {
+    guard header.flags.contains(.nameUnsynced) else { return header }
+    var header = header
+    try converting { () throws(SystemError) in
+      try options.fileSystem.synchronizeFolder(parentFolder(of: options.path))
+      // Of those that open it at the same time only one writes the header.
+      guard !options.isReadOnly, lockFile.isFirstOpener else { return }
+      header.flags.remove(.nameUnsynced)
+      try write(header, to: file)
+      header.sequence += 1
+    }
+    return header
   }
 
   /// Whether the path still leads to the file that was opened.
@@ -190,7 +231,7 @@ extension Store {
   }
 
   /// Far behind any data, so that it never hinders another lock.
-  private static let creationLockByte: Int64 = 1 << 50
+  static let creationLockByte: Int64 = 1 << 50
 
   /// Whether the file is empty, or its making was cut short before the header came.
   ///
@@ -224,8 +265,7 @@ extension Store {
   private static func create(
     _ file: any File, in fileSystem: (any FileSystem)?
   ) throws(StorageError) -> FileHeader {
-    var header = FileHeader(
-      identifierHigh: systemRandom(), identifierLow: systemRandom(), salt: systemRandom())
+    var header = FileHeader.makeNew()
     header.durableMark = 1
     let record = CommitRecord(
       version: Version(1), root: .none, durableVersion: Version(0),
@@ -258,7 +298,7 @@ extension Store {
     return header
   }
 
-  private static func write(
+  static func write(
     _ bytes: [UInt8], to file: any File, at offset: UInt64
   ) throws(SystemError) {
     var failure: SystemError?

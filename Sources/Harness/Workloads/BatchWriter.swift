@@ -1,117 +1,62 @@
-// One writer thread of the readers-writer workload: transactions in a closed or open loop, the pins
-// of --pins, and the checks that only a writer can make (I4 on its own Realm, I7, I10 between
-// commits).
+// One thread that commits transactions in a closed or open loop, the pins of --pins, and the checks
+// that only a writer can make (I4 on its own Realm, I10 between commits). What a transaction changes
+// is the workload's; which objects it changes follows from its number.
 internal import Platform
 
 /// A writer; made and used on its own thread.
-package final class ReadersWriterWriter<Driver: EngineDriver> {
-  private let shared: ReadersWriterShared<Driver>
-  private let handover: Handover
+package final class BatchWriter<Driver: EngineDriver>: Worker {
+  /// Makes the changes of one transaction, inside it, and the checks that belong there.
+  package typealias Change = (
+    _ session: Driver.Session, _ batch: ContentModel.Batch, _ ledger: inout InvariantLedger
+  ) throws -> Void
+
+  private let shared: RunShared<Driver>
   private let number: Int
   private let place: String
   private let clock = MonotonicClock()
   private let model: ContentModel
   private let session: Driver.Session
+  private let change: Change
   private var random: RandomGenerator
-  /// What the thread checked; read it when the thread has ended.
   package private(set) var ledger = InvariantLedger()
-  /// Time in which the schedule stood still for a walk over the whole file (I10).
-  package private(set) var pausedNanoseconds: UInt64 = 0
+  package var pausedNanoseconds: UInt64 { pace.pausedNanoseconds }
 
-  private var measurements: Measurements
-  private var epoch: RunControl.Epoch
-  private var schedule: ArrivalSchedule?
+  private var pace: ThreadPace
   private var row = Row()
-  private var freeAt: UInt64 = 0
   private var nextWalk: UInt64 = 0
   private var monotonic = MonotonicVersionCheck()
   private var commits: UInt64 = 0
 
-  /// An operation counts as late when it starts this long after it was due.
-  package static var lateNanoseconds: UInt64 { 1_000_000 }
-
   package init(
-    number: Int, shared: ReadersWriterShared<Driver>, handover: Handover
+    number: Int, shared: RunShared<Driver>, handover: Handover, change: @escaping Change
   ) throws {
     self.shared = shared
-    self.handover = handover
     self.number = number
+    self.change = change
     place = "writer \(number)"
     model = shared.plan.model
     random = shared.random(thread: shared.plan.readers + number)
     session = try shared.driver.openSession()
-    measurements = handover.take(phase: .warmup)
-    epoch = shared.control.epoch
+    pace = ThreadPace(
+      control: shared.control, handover: handover,
+      openLoad: shared.plan.openLoad(thread: number, of: shared.plan.writers),
+      random: random.split())
   }
 
   /// Commits until the run stops.
   package func run() throws {
-    defer { handover.put(measurements) }
-    shared.control.waitForStart()
-    freeAt = clock.nanoseconds()
-    nextWalk = freeAt + 500_000_000
-    while followEpoch() {
-      var due: UInt64?
-      if let schedule {
-        let control = shared.control
-        let epoch = epoch
-        let isDue = wait(
-          until: schedule.due, clock: clock, isCancelled: { control.epoch != epoch })
-        if !isDue { continue }
-        due = schedule.due
-      }
-      if shared.control.claim(1, in: epoch.phase) == 0 {
-        shared.control.budgetIsTaken()
-        break
-      }
-      schedule?.advance()
-      try commit(due: due)
+    defer { pace.finish() }
+    pace.waitForStart()
+    nextWalk = pace.freeAt + 500_000_000
+    while let turn = pace.nextTurn() {
+      try commit(turn)
       if number == 1 && shared.plan.checks(.spaceAccounting) { try walkIfDue() }
     }
-    countSkipped(until: clock.nanoseconds())
-  }
-
-  private func followEpoch() -> Bool {
-    let current = shared.control.epoch
-    if current == epoch { return epoch.phase != nil }
-    let previous = epoch.phase
-    epoch = current
-    guard let phase = current.phase else { return false }
-    if phase == previous {
-      exchange(phase)
-      return true
-    }
-    if previous == .load {
-      measurements.phase = phase
-    } else {
-      countSkipped(until: shared.control.phaseStart)
-      exchange(phase)
-    }
-    startSchedule()
-    return true
-  }
-
-  private func exchange(_ phase: Phase) {
-    handover.put(measurements)
-    measurements = handover.take(phase: phase)
-  }
-
-  private func startSchedule() {
-    guard let rate = shared.plan.writesPerSecond else { return }
-    let writers = Double(shared.plan.writers)
-    schedule = ArrivalSchedule(
-      shared.plan.arrivals, ratePerSecond: rate / writers, start: shared.control.phaseStart,
-      offset: Double(number - 1) / writers, random: random.split())
-  }
-
-  private func countSkipped(until end: UInt64) {
-    guard let skipped = schedule?.skip(until: end) else { return }
-    measurements.figures[0].skipped += skipped
   }
 
   // MARK: - One transaction
 
-  private func commit(due: UInt64?) throws {
+  private func commit(_ turn: ThreadPace.Turn) throws {
     let acknowledged = shared.versions.acknowledgedTransaction
     let checksBase = shared.plan.checks(.readYourWrites) && commits & 7 == 0 && acknowledged > 0
     var transaction = 0
@@ -121,14 +66,13 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
         // Numbered inside the write lock: transaction numbers follow the order of commits.
         transaction = shared.versions.nextTransaction()
         if checksBase { try checkBase(acknowledged) }
-        try change(model.batch(of: transaction))
+        try change(session, model.batch(of: transaction), &ledger)
       }
     } catch {
-      measurements.figures[0].errors += 1
+      pace.measurements.figures[0].errors += 1
       throw error
     }
-    let end = clock.nanoseconds()
-    record(due: due, start: start, end: end)
+    pace.record(0, turn, start: start, end: clock.nanoseconds())
     let other = shared.versions.acknowledge(version: session.version, transaction: transaction)
     commits += 1
     if let other, shared.plan.checks(.monotonicVersions) {
@@ -136,40 +80,6 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
     }
     try checkCommit(transaction)
     if shared.plan.pins > 0 && transaction % shared.plan.pinEvery == 0 { try keepPin(transaction) }
-  }
-
-  private func change(_ batch: ContentModel.Batch) throws {
-    for position in 0..<batch.count {
-      let key = batch.key(position)
-      var previous = 0
-      let isFound = session.update(key) { row in
-        previous = row.stamp
-        row.balance += batch.amount(position)
-        model.fill(&row, stamp: batch.transaction)
-      }
-      if !isFound { throw AtomicityCheck.missing(key, version: session.version) }
-      if previous >= batch.transaction {
-        throw Violation(
-          .serialOrder, "A transaction found an object written by a later one.",
-          witness: [
-            "transaction \(batch.transaction) found object \(key) as written by "
-              + "transaction \(previous)"
-          ])
-      }
-    }
-  }
-
-  private func record(due: UInt64?, start: UInt64, end: UInt64) {
-    let figures = measurements.figures[0]
-    figures.service.record(end - start)
-    if let due {
-      figures.response?.record(end - min(due, end))
-      if start > due + Self.lateNanoseconds { figures.late += 1 }
-      // What passed although the operation was due and the engine had finished the one before.
-      let possible = max(due, freeAt)
-      figures.generatorDelay?.record(start > possible ? start - possible : 0)
-    }
-    freeAt = end
   }
 
   // MARK: - Checks
@@ -192,8 +102,8 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
     let version = session.version
     let start = clock.nanoseconds()
     if shared.plan.checks(.readYourWrites) {
-      let position = Int(random.next(upperBound: UInt64(model.batch)))
-      let key = model.batch(of: transaction).key(position)
+      let batch = model.batch(of: transaction)
+      let key = batch.key(Int(random.next(upperBound: UInt64(batch.count))))
       let isFound = session.read(key, into: &row)
       if let violation = ReadYourWritesCheck.own(
         isFound ? row : nil, key: key, transaction: transaction, version: version)
@@ -233,7 +143,7 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
     // Readers verify what leaves the ring; without them, or when they are behind, the writer does.
     while shared.pins.waiting > 8, let retired = shared.pins.takeRetired() {
       if let violation = retired.verify(place: "pin released by \(place)") { throw violation }
-      ledger.count(.snapshotStability, checks: UInt64(retired.rows.count))
+      ledger.count(.snapshotStability, checks: retired.checks)
     }
   }
 
@@ -241,7 +151,7 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
   ///
   /// The schedule of an open loop stands still meanwhile.
   private func walkIfDue() throws {
-    guard freeAt >= nextWalk else { return }
+    guard pace.freeAt >= nextWalk else { return }
     let start = clock.nanoseconds()
     let findings = try shared.driver.checkInvariants()
     let end = clock.nanoseconds()
@@ -251,9 +161,7 @@ package final class ReadersWriterWriter<Driver: EngineDriver> {
       throw violation
     }
     ledger.count(.spaceAccounting, cost: end - start)
-    pausedNanoseconds += end - start
-    schedule?.postpone(nanoseconds: end - start)
-    freeAt = end
+    pace.pause(from: start, to: end)
     nextWalk = end + max(1_000_000_000, (end - start) * 50)
   }
 }

@@ -1,0 +1,48 @@
+// Questions about a file that this process need not have open.
+package import Platform
+
+extension Store {
+  /// Whether there is a file.
+  package static func fileExists(path: String, fileSystem: any FileSystem) -> Bool {
+    fileSystem.exists(path) && !fileSystem.isDirectory(path)
+  }
+
+  /// Whether this process or another one has the file open.
+  ///
+  /// Those who read it without a lock file do not count: nobody can know of them.
+  package static func isOpenAnywhere(
+    path: String, fileSystem: any FileSystem
+  ) throws(StorageError) -> Bool {
+    if isOpen(path: path, fileSystem: fileSystem) { return true }
+    do throws(SystemError) {
+      return try fileSystem.open(path + ".lock", []).isByteLocked(LockByte.use)
+    } catch {
+      if error.isMissing { return false }
+      throw openingError(error, path: path)
+    }
+  }
+
+  /// Reads the newest version of a file, whatever settings it is open with, and lets go of it.
+  ///
+  /// - Parameter body: gets the version, pinned.
+  /// - Throws: `fileNotFound`, what opening throws and what `body` throws. Nothing is made or written.
+  package static func withNewestVersion<Value>(
+    path: String, encryptionKey: [UInt8]? = nil, fileSystem: any FileSystem,
+    _ body: (Snapshot) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    let options = StoreOptions(
+      path: path, isReadOnly: true, fileSystem: fileSystem, encryptionKey: encryptionKey)
+    let store = try StoreRegistry.shared.withLock { (registry) throws(StorageError) -> Store in
+      while true {
+        let file = try openFile(options)
+        let identity = try converting { () throws(SystemError) in try file.identity() }
+        if let store = registry.byFile[identity]?.store { return store }
+        // Nobody shares this one: the settings of others must not depend on it.
+        if let store = try openStore(file, identity, options) { return store }
+      }
+    }
+    let snapshot = try store.pinNewest()
+    defer { withExtendedLifetime(store) {} }
+    return try body(snapshot)
+  }
+}

@@ -1,0 +1,94 @@
+// Making a file as small as its content. Who has the file to itself replaces it by a compact copy; anyone
+// else moves blocks down and cuts the end, which pins can stop. A file is never replaced while another
+// process or another user in this one has it open.
+internal import Platform
+
+extension Store {
+  /// Makes the file of a store in use as small as idle work can.
+  ///
+  /// - Returns: false when pins, here or in another process, keep it much longer than its content.
+  /// - Throws: errors of the disk, as a commit does.
+  package func compact() throws(StorageError) -> Bool {
+    try runMaintenance()
+    let statistics = try statistics()
+    let needed = Double(statistics.liveBytes + FileHeader.dataStart)
+    return Double(statistics.fileBytes) <= 1.08 * needed + 4 * Double(WriterState.slackBytes)
+  }
+
+  /// Makes a file as small as its content: by a new file when nobody else has it open, else as a store in
+  /// use does.
+  ///
+  /// Killed at any point this leaves the old file or the new one.
+  ///
+  /// - Returns: false when pins, here or in another process, keep it much longer than its content.
+  /// - Throws: what opening throws, and errors of the disk; then the old file is there.
+  package static func compact(_ options: StoreOptions) throws(StorageError) -> Bool {
+    var store: Store? = try openOrShare(options).store
+    if try replaceFile(of: &store, options) { return true }
+    return try store!.compact()
+  }
+
+  /// Opens a file, asks whether it should be compacted, and does it.
+  static func openAndCompact(
+    _ options: StoreOptions, _ shouldCompact: (Int, Int) -> Bool
+  ) throws(StorageError) -> Store {
+    let isShared: Bool
+    // The only reference, or nothing would be replaced.
+    var store: Store?
+    (store, isShared) = try openOrShare(options)
+    guard !isShared, !store!.isReadOnly, !store!.isInMemory, store!.lockFile.isFirstOpener else {
+      return store!
+    }
+    let statistics = try store!.statistics()
+    guard statistics.liveBytes > 0,
+      shouldCompact(
+        Int(statistics.fileBytes), Int(statistics.liveBytes + FileHeader.dataStart))
+    else { return store! }
+    do throws(StorageError) {
+      _ = try replaceFile(of: &store, options)
+    } catch {
+      // Compacting is not worth failing for, as long as the old file can be used.
+      guard case .diskFull = error, store != nil else { throw error }
+    }
+    return store!
+  }
+
+  /// Puts a compact file in the place of a store's, if nobody else uses that, and opens it.
+  ///
+  /// - Parameter store: nil after an error that came behind the replacement.
+  /// - Returns: false when others use the file; the store is as before.
+  private static func replaceFile(
+    of store: inout Store?, _ options: StoreOptions
+  ) throws(StorageError) -> Bool {
+    let isReplaced = try StoreRegistry.shared.withLock { (_) throws(StorageError) -> Bool in
+      let maintenance = store!.maintenance
+      maintenance.pause()
+      defer { maintenance.resume() }
+      // Under the registry's lock nobody can get another reference to the store.
+      guard isKnownUniquelyReferenced(&store) else { return false }
+      return try store!.replaceFile()
+    }
+    guard isReplaced else { return false }
+    // Its file has no name any more.
+    store = nil
+    store = try openOrShare(options).store
+    return true
+  }
+
+  /// The only user of the store calls this last.
+  ///
+  /// - Returns: false when another process has the file open.
+  private func replaceFile() throws(StorageError) -> Bool {
+    guard !isReadOnly else { throw .readOnly(path: path) }
+    try throwIfSyncFailed()
+    let snapshot = try pinNewest()
+    let source = try source(snapshot)
+    let isReplaced = try lockFile.replaceDataFile { () throws(StorageError) in
+      try FileCopy.write(source, replacing: path, options.fileSystem)
+    }
+    withExtendedLifetime(snapshot) {}
+    // What has no name needs no mark.
+    if isReplaced { writer = nil }
+    return isReplaced
+  }
+}

@@ -1,0 +1,243 @@
+// A new file with the live blocks of one version, one after the other: children before parents, so each
+// block is complete when it is written, and memory is a buffer, whatever the size of the file. The file
+// gets its name when all of it is durable; a kill before that leaves `NAME.unfinished`, which the next copy
+// to the same place takes over.
+internal import Glibc
+internal import Platform
+
+/// One copy being written.
+struct FileCopy: ~Copyable {
+  /// What is copied: a snapshot's version, or what a running transaction sees.
+  struct Source {
+    let reader: BlockReader
+    let root: BlockReference
+    let version: Version
+    /// More bytes than this cannot be reached unless blocks are reached twice.
+    let bytesMax: UInt64
+    let path: String
+  }
+
+  private static let bufferLength = 1 << 20
+
+  private let source: Source
+  private let file: any File
+  private var header: FileHeader
+  private let buffer: UnsafeMutableRawPointer
+  /// Place of the buffer in the file.
+  private var start = FileHeader.dataStart
+  private var used = 0
+
+  private init(_ source: Source, _ file: any File, _ header: FileHeader) {
+    self.source = source
+    self.file = file
+    self.header = header
+    buffer = .allocate(byteCount: Self.bufferLength, alignment: FileHeader.pageLength)
+  }
+
+  deinit { buffer.deallocate() }
+
+  // MARK: - Files
+
+  static func unfinishedPath(_ path: String) -> String { path + ".unfinished" }
+
+  /// Writes a file under a name that is free.
+  ///
+  /// Durable on return, its name too.
+  static func write(
+    _ source: Source, toNew path: String, _ fileSystem: any FileSystem
+  ) throws(StorageError) {
+    if fileSystem.exists(path) { throw .fileExists(path: path) }
+    try write(source, beside: path, fileSystem) { (file, header) throws(StorageError) in
+      do throws(SystemError) {
+        try fileSystem.rename(unfinishedPath(path), toNew: path)
+      } catch {
+        throw error.alreadyExists ? .fileExists(path: path) : .system(error)
+      }
+      do throws(SystemError) {
+        try fileSystem.synchronizeFolder(Store.parentFolder(of: path))
+        var header = header
+        header.flags.remove(.nameUnsynced)
+        try Store.write(header, to: file)
+      } catch {
+        try? fileSystem.remove(path)
+        throw error.isOutOfSpace ? .diskFull(error) : .system(error)
+      }
+    }
+  }
+
+  /// Writes a file and puts it in the place of another one.
+  ///
+  /// A power cut may bring the other one back until the folder was synced, which an opening does.
+  /// - Returns: the identifier of the new file.
+  static func write(
+    _ source: Source, replacing path: String, _ fileSystem: any FileSystem
+  ) throws(StorageError) -> (UInt64, UInt64) {
+    var identifier: (UInt64, UInt64) = (0, 0)
+    try write(source, beside: path, fileSystem) { (_, header) throws(StorageError) in
+      try Store.converting { () throws(SystemError) in
+        try fileSystem.rename(unfinishedPath(path), to: path)
+      }
+      identifier = header.identifier
+    }
+    return identifier
+  }
+
+  /// Writes a durable file beside a path.
+  ///
+  /// - Parameter finish: gives it its name.
+  private static func write(
+    _ source: Source, beside path: String, _ fileSystem: any FileSystem,
+    finish: (any File, FileHeader) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let file = try openUnfinished(path, fileSystem)
+    do throws(StorageError) {
+      var header = FileHeader.makeNew()
+      header.flags = .nameUnsynced
+      var copy = FileCopy(source, file, header)
+      header = try copy.writeAll()
+      try finish(file, header)
+    } catch {
+      try? fileSystem.remove(unfinishedPath(path))
+      throw error
+    }
+  }
+
+  /// A file that nobody else writes to, empty.
+  private static func openUnfinished(
+    _ path: String, _ fileSystem: any FileSystem
+  ) throws(StorageError) -> any File {
+    let unfinished = unfinishedPath(path)
+    while true {
+      let file: any File
+      var isLocked = false
+      do throws(SystemError) {
+        file = try fileSystem.open(unfinished, [.writable, .create])
+        isLocked = try file.lockByte(Store.creationLockByte, exclusive: true, wait: false)
+        // Between opening and locking someone may have finished it, or given up.
+        if isLocked {
+          guard try Store.leads(unfinished, to: try file.identity(), fileSystem) else { continue }
+          try file.setLength(0)
+        }
+      } catch {
+        if isLocked { try? fileSystem.remove(unfinished) }
+        throw Store.openingError(error, path: path)
+      }
+      if isLocked { return file }
+      throw .alreadyOpen(path: path, reason: "a copy of that name is being written")
+    }
+  }
+
+  // MARK: - Content
+
+  /// Writes blocks, record and header, and syncs them.
+  private mutating func writeAll() throws(StorageError) -> FileHeader {
+    let root = try copy(source.root, depth: 0)
+    try flush()
+    let page = UInt64(FileHeader.pageLength)
+    let length = (start + page - 1) / page * page
+    var deltas: [UInt8] = []
+    if start > FileHeader.dataStart {
+      // Without a checkpoint all of a file is free; one delta says what is not.
+      let taken = Run(offset: FileHeader.dataStart, length: start - FileHeader.dataStart)
+      SpaceDelta(version: source.version, taken: [taken], dead: []).append(to: &deltas)
+    }
+    let record = CommitRecord(
+      version: source.version, root: root,
+      durableVersion: Version(source.version.rawValue - 1), fileLength: length,
+      spaceCheckpoint: .none, spaceLog: .none, commits: 0, contentHash: 0, extents: [],
+      deltas: deltas)
+    header.durableMark = source.version.rawValue
+    let encoded = record.encoded(salt: header.salt, home: header.homes[0])!
+    try Store.converting { () throws(SystemError) in
+      try file.setLength(length)
+      try Store.write(encoded, to: file, at: header.homes[0])
+      for copy in FileHeader.copies { try Store.write(header.encoded(), to: file, at: copy) }
+      try file.synchronize()
+    }
+    return header
+  }
+
+  /// Copies a block and all below it.
+  ///
+  /// - Returns: its place in the new file.
+  private mutating func copy(
+    _ reference: BlockReference, depth: Int
+  ) throws(StorageError) -> BlockReference {
+    if reference.isNone { return .none }
+    guard source.reader.provisional != nil || !reference.isProvisional else {
+      throw damaged(reference, "the reference points outside the file")
+    }
+    try source.reader.verifyStored(reference)
+    let block = source.reader.pointer(reference)
+    let length = BlockHeader.blockLength(block)
+    guard depth < 64, start + UInt64(used + length) <= FileHeader.dataStart + source.bytesMax else {
+      throw damaged(reference, "it is reached more than once")
+    }
+    var children: [BlockReference] = []
+    if BlockHeader.kind(block).isNode {
+      children.reserveCapacity(BlockHeader.count(block))
+      for index in 0..<BlockHeader.count(block) {
+        children.append(try copy(BlockHeader.reference(block, index), depth: depth + 1))
+      }
+    }
+    if used + length > Self.bufferLength { try flush() }
+    let place = BlockReference(rawValue: start + UInt64(used))
+    let target = buffer + used
+    memcpy(target, block, length)
+    for (index, child) in children.enumerated() { BlockHeader.setReference(target, index, child) }
+    if reference.isProvisional { BlockHeader.setBirth(target, source.version) }
+    BlockHeader.setChecksum(
+      target,
+      BlockHeader.expectedChecksum(target, length: length, at: place, salt: header.salt))
+    used += length
+    return place
+  }
+
+  private mutating func flush() throws(StorageError) {
+    let bytes = UnsafeRawBufferPointer(start: buffer, count: used)
+    try Store.converting { () throws(SystemError) in try file.write(bytes, at: start) }
+    start += UInt64(used)
+    used = 0
+  }
+
+  private func damaged(_ reference: BlockReference, _ reason: String) -> StorageError {
+    .damaged(
+      path: source.path, block: reference.rawValue, version: source.version.rawValue,
+      reason: reason)
+  }
+}
+
+extension Store {
+  /// Writes a compact file with the newest version, or that of a snapshot of this store.
+  ///
+  /// Durable on return; after an error there is no file.
+  ///
+  /// - Throws: `fileExists` when something has the name, `damaged` when a block is, and what the disk says.
+  /// - Complexity: O(live bytes); memory does not grow with the file.
+  package func writeCopy(
+    to path: String, of snapshot: Snapshot? = nil, encryptionKey: [UInt8]? = nil
+  ) throws(StorageError) {
+    let snapshot = if let snapshot { snapshot } else { try pinNewest() }
+    try FileCopy.write(try source(snapshot), toNew: path, options.fileSystem)
+    withExtendedLifetime(snapshot) {}
+  }
+
+  func source(_ snapshot: Snapshot) throws(StorageError) -> FileCopy.Source {
+    FileCopy.Source(
+      reader: snapshot.reader, root: snapshot.root, version: snapshot.version,
+      bytesMax: try Store.converting { () throws(SystemError) in try file.length() }, path: path)
+  }
+}
+
+extension WriteTransaction {
+  /// Writes a compact file with what the transaction has made of its base so far: what is below `root`.
+  ///
+  /// As `Store.writeCopy`.
+  package func writeCopy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
+    let length = try Store.converting { () throws(SystemError) in try store.file.length() }
+    let source = FileCopy.Source(
+      reader: editor.reader, root: root, version: version,
+      bytesMax: length + UInt64(editor.provisionalBytes), path: store.path)
+    try FileCopy.write(source, toNew: path, store.options.fileSystem)
+  }
+}
