@@ -83,7 +83,7 @@ func stopForValue(_ value: Any?, _ property: PropertyDescription, className: Str
       .argument,
       "Invalid value 'nil' for '\(type)' property '\(className).\(property.name)'.")
   }
-  if let custom = customType(property.codec.declaredType) {
+  if let custom = property.codec.declaredType.flatMap({ customType($0) }) {
     misuse(.argument, "Could not convert value '\(value)' to type '\(custom)'.")
   }
   misuse(

@@ -29,8 +29,8 @@ enum PropertyStorage<Value> {
 ///
 /// `UnsafeMutableRawPointer`s point to a `Persisted` of that type inside a living object.
 public struct _PropertyCodec: Sendable {
-  /// The type that the client has declared.
-  let declaredType: Any.Type
+  /// The type that the client has declared; nil for a property that is known by name only.
+  let declaredType: Any.Type?
   let type: PropertyType
   let isOptional: Bool
   let collection: _CollectionKind
