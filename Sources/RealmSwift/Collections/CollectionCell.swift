@@ -77,7 +77,8 @@ final class CollectionCell {
   /// Elements together with what reading them takes.
   func source(_ elements: ElementReader) -> _ElementSource {
     _ElementSource(
-      elements: elements, realm: realm, target: objectClass.map { realm.requireTable(of: $0) })
+      elements: elements, realm: realm,
+      target: objectClass.map { realm.targetTable(of: $0, table, column) })
   }
 
   // MARK: - Writing
@@ -103,11 +104,22 @@ final class CollectionCell {
   func withValue<Element: RealmCollectionValue>(
     _ element: Element, _ body: (ElementValue) -> Void
   ) {
+    if let object = element as? DynamicObject { requireTarget(object) }
     withoutActuallyEscaping(body) { body in
       let links = objectClass == nil ? nil : LinkInsertion(realm, .error)
       element._writeElement(to: _ElementSink(realm: realm, links: links, take: body))
       links?.finish()
     }
+  }
+
+  /// Stops when a dynamic object is not of the class that links of this collection lead to.
+  private func requireTarget(_ object: DynamicObject) {
+    let target = realm.targetTable(of: DynamicObject.self, table, column)
+    if object._realm === realm, object.isOf(target) { return }
+    misuse(
+      .argument,
+      "An object of class '\(object.classSchema.name)' cannot be linked where "
+        + "'\(target.pointee.binding.schema.name)' is expected.")
   }
 
   /// Gives the stored form of an element to `body`, without adding anything.

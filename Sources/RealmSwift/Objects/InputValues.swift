@@ -35,7 +35,7 @@ struct InputValues {
   }
 
   private mutating func read(_ object: ObjectBase) {
-    let source = ClassSchema.of(type(of: object))
+    let source = object.classSchema
     for (index, property) in schema.properties.enumerated() {
       guard !property.isComputed, let match = source.index(ofProperty: property.name) else {
         continue

@@ -21,6 +21,8 @@ enum PropertyStorage<Value> {
   case unmanaged(Value, _PropertyRole)
   /// In this column of the object's table.
   case managed(Int32)
+  /// Nowhere: reading it is noted, as that of the class's property at this position.
+  case recording(Int32)
 }
 
 /// Moves the values of one type between wrappers, `Any` and the file.
@@ -38,6 +40,8 @@ public struct _PropertyCodec: Sendable {
   let role: @Sendable (UnsafeRawPointer) -> _PropertyRole
   /// Makes the wrapper managed.
   let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+  /// Makes the wrapper note that it is read; see `KeyPathNames`.
+  let record: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
   /// Tells the unmanaged value, if there is one that others may hold, that it lives in a column of the
   /// object from now on; nothing for plain values.
   let becomeManaged: @Sendable (UnsafeRawPointer, ObjectBase, Int32) -> Void
@@ -80,6 +84,10 @@ extension _PropertyCodec {
       attach: { pointer, column in
         pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage = .managed(column)
       },
+      record: { pointer, property in
+        pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage =
+          .recording(property)
+      },
       becomeManaged: { pointer, object, column in
         if Value._rlmCollection == .none { return }
         let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
@@ -104,7 +112,7 @@ extension _PropertyCodec {
         switch wrapper.pointee.storage {
         case .unmanaged(let value, _): value._write(to: &row, column)
         case .none: Value._defaultValue()._write(to: &row, column)
-        case .managed: break
+        case .managed, .recording: break
         }
       },
       value: { pointer, object in
@@ -112,7 +120,7 @@ extension _PropertyCodec {
         if Value._keepsDefault { wrapper.pointee.keepDefault() }
         switch wrapper.pointee.storage {
         case .unmanaged(let value, _): return value._anyValue
-        case .none: return Value._defaultValue()._anyValue
+        case .none, .recording: return Value._defaultValue()._anyValue
         case .managed(let column): return Value._get(object, column)._anyValue
         }
       },
@@ -139,7 +147,7 @@ extension _PropertyCodec {
         if Value._keepsDefault { wrapper.pointee.keepDefault() }
         switch wrapper.pointee.storage {
         case .unmanaged(let value, _): return value._primaryKeyValue
-        case .none, .managed: return Value._defaultValue()._primaryKeyValue
+        case .none, .managed, .recording: return Value._defaultValue()._primaryKeyValue
         }
       })
   }

@@ -16,19 +16,23 @@ struct PropertyDescription: Sendable {
   let isIndexed: Bool
   /// Of linking objects: the property of the other class that links here.
   let originProperty: String?
+  /// The name of the class that links lead to, where no Swift class says it.
+  var targetName: String?
 
   /// Whether its value is found, not stored: it has no column.
   var isComputed: Bool { codec.type == .linkingObjects }
 
   /// The name of the class that links lead to, or come from.
   var objectClassName: String? {
-    codec.objectClass.map { $0._realmObjectName() ?? $0.className() }
+    targetName ?? codec.objectClass.map { $0._realmObjectName() ?? $0.className() }
   }
 
   var publicForm: Property {
     Property(
-      name: name, columnName: columnName, type: codec.type,
-      isIndexed: isIndexed || isPrimary, isOptional: codec.isOptional, isPrimary: isPrimary)
+      name: name, columnName: columnName, type: codec.type, isArray: codec.collection == .list,
+      isSet: codec.collection == .set, isMap: codec.collection == .map,
+      isIndexed: isIndexed || isPrimary, isOptional: codec.isOptional,
+      objectClassName: objectClassName, isPrimary: isPrimary, originProperty: originProperty)
   }
 }
 
@@ -39,6 +43,8 @@ final class ClassSchema: Sendable {
   let name: String
   let properties: [PropertyDescription]
   let primaryKey: Int?
+  /// Whether objects of the class live inside of others.
+  let isEmbedded: Bool
   /// What kind of key a look-up can take without looking at the property's type again.
   let keyForm: KeyForm
   /// Whether instances have stored properties of their own that are not persisted, which an accessor
@@ -56,9 +62,26 @@ final class ClassSchema: Sendable {
     case other
   }
 
+  /// A schema of properties that are known already.
+  init(
+    _ objectClass: ObjectBase.Type, name: String, properties: [PropertyDescription],
+    primaryKey: Int?, isEmbedded: Bool
+  ) {
+    self.objectClass = objectClass
+    self.name = name
+    self.properties = properties
+    self.primaryKey = primaryKey
+    self.isEmbedded = isEmbedded
+    keyForm = .other
+    hasOtherFields = false
+    indexByName = Dictionary(
+      uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
+  }
+
   /// - Precondition: the class and its properties can be stored; else stops.
   fileprivate init(_ objectClass: ObjectBase.Type) {
     self.objectClass = objectClass
+    isEmbedded = objectClass is EmbeddedObject.Type
     name = objectClass._realmObjectName() ?? objectClass.className()
     var discovery = PropertyDiscovery(objectClass)
     discovery.run()
@@ -72,8 +95,8 @@ final class ClassSchema: Sendable {
 
   func index(ofProperty name: String) -> Int? { indexByName[name] }
 
-  /// Whether objects of the class live inside of others.
-  var isEmbedded: Bool { objectClass is EmbeddedObject.Type }
+  /// Whether its objects are accessed by names alone.
+  var isDynamic: Bool { objectClass == DynamicObject.self }
 
   /// The form in which the layer below stores it.
   var tableSchema: TableSchema {
@@ -91,7 +114,9 @@ final class ClassSchema: Sendable {
   }
 
   var publicForm: ObjectSchema {
-    ObjectSchema(className: name, properties: properties.map(\.publicForm))
+    ObjectSchema(
+      className: name, properties: properties.map(\.publicForm), isEmbedded: isEmbedded,
+      objectClass: objectClass)
   }
 
   // MARK: - Finding

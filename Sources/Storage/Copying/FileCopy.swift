@@ -109,7 +109,7 @@ struct FileCopy: ~Copyable {
     let unfinished = unfinishedPath(path)
     while true {
       let file: any File
-      let isLocked: Bool
+      var isLocked = false
       do throws(SystemError) {
         file = try fileSystem.open(unfinished, [.writable, .create])
         isLocked = try file.lockByte(Store.creationLockByte, exclusive: true, wait: false)
@@ -119,6 +119,7 @@ struct FileCopy: ~Copyable {
           try file.setLength(0)
         }
       } catch {
+        if isLocked { try? fileSystem.remove(unfinished) }
         throw Store.openingError(error, path: path)
       }
       if isLocked { return file }

@@ -8,9 +8,8 @@ extension Store {
   /// - Throws: a typed error for everything that is not a sound file of ours, which is left untouched.
   /// - Complexity: O(1) in the size of the file, unless `shouldCompact` asks for more.
   package static func open(_ options: StoreOptions) throws(StorageError) -> Store {
-    let (store, isShared) = try openOrShare(options)
-    guard let shouldCompact = options.shouldCompact, !isShared else { return store }
-    return try compactAtOpening(store, options, shouldCompact)
+    guard let shouldCompact = options.shouldCompact else { return try openOrShare(options).store }
+    return try openAndCompact(options, shouldCompact)
   }
 
   /// - Returns: the store, and whether someone in this process had it already.
@@ -45,14 +44,6 @@ extension Store {
       return false
     }
     return StoreRegistry.shared.withLock { $0.isInUse(identity) }
-  }
-
-  /// The store of a file that this process has open, whatever its settings.
-  package static func openedAlready(path: String, fileSystem: any FileSystem) -> Store? {
-    guard let file = try? fileSystem.open(path, []), let identity = try? file.identity() else {
-      return nil
-    }
-    return StoreRegistry.shared.withLock { $0.byFile[identity]?.store }
   }
 
   func checkSettings(_ options: StoreOptions) throws(StorageError) {
@@ -142,6 +133,8 @@ extension Store {
           dataPath: path, fileIdentifier: header.identifier, bootIdentifier: boot,
           fileSystem: options.fileSystem)
       } catch {
+        // The lock file may be that of another file by now, which is the one to open.
+        guard try isStill(identity, options) else { return nil }
         // A reader who may not write the lock file reads one fixed version without a pin.
         guard options.isReadOnly, case .permissionDenied = error else { throw error }
         lockFile = LockFile.makePrivate()
