@@ -30,6 +30,8 @@ enum ModelBug: String, CaseIterable, Sendable {
   case leak
   /// A change of a balance is lost, and nothing else.
   case lostBalance
+  /// An object that a transaction inserts is not stored.
+  case droppedInsert
   /// A transaction is acknowledged, and the next one does not stand on it.
   case lostTransaction
   /// Two transactions of two threads run at once, on the same version.
@@ -46,7 +48,7 @@ enum ModelBug: String, CaseIterable, Sendable {
     case .lateVisibility, .ownWriteHidden: .readYourWrites
     case .leak: .spaceAccounting
     case .lostBalance: .serialOrder
-    case .failingWrite, .lostTransaction, .noWriteLock: nil
+    case .failingWrite, .lostTransaction, .noWriteLock, .droppedInsert: nil
     }
   }
 
@@ -55,6 +57,19 @@ enum ModelBug: String, CaseIterable, Sendable {
     switch self {
     case .lostTransaction, .noWriteLock: .serialOrder
     case .staleHeldObject: nil
+    default: invariant
+    }
+  }
+
+  /// The checker of mixed, with all its operations, that has to find it with all others off.
+  var mixedInvariant: Invariant? {
+    switch self {
+    case .lostTransaction, .noWriteLock: .serialOrder
+    case .droppedInsert: .atomicity
+    // Nothing moves between objects here, and one object is the whole transaction.
+    case .tornCommit, .lostBalance, .staleHeldObject: nil
+    // Seen by who has written it only.
+    case .droppedUpdate: .readYourWrites
     default: invariant
     }
   }
@@ -185,6 +200,13 @@ final class ModelSession: EngineSession {
     row = (engine.bug == .staleHeldObject ? held.state : current).rows[held.key]
   }
 
+  func scan(from position: Int, into rows: inout [Row]) -> Int {
+    let all = self.rows()
+    let count = max(0, min(rows.count, all.count - position))
+    for offset in 0..<count { rows[offset] = all[position + offset] }
+    return count
+  }
+
   func total() -> TableTotal { TableTotal(rows()) }
 
   func pin() -> ModelPin { ModelPin(engine: engine, state: current) }
@@ -236,7 +258,11 @@ final class ModelSession: EngineSession {
     sleep(nanoseconds: 2_000_000)
   }
 
-  func insert(_ row: Row) { pending!.append(row) }
+  func insert(_ row: Row) {
+    calls += 1
+    if engine.bug == .droppedInsert && row.stamp > 0 && calls % 11 == 0 { return }
+    pending!.append(row)
+  }
 
   func update(_ key: Int, _ parts: RowParts, _ change: (inout Row) -> Void) -> Bool {
     guard pending!.indices.contains(key) else { return false }

@@ -38,6 +38,9 @@ package enum RunFlags {
     return [
       .init("readers", "N", "reader threads (\(settings.readers))"),
       .init("writers", "N", "writer threads (\(settings.writers))"),
+      .init("threads", "N", "threads (\(settings.threads))"),
+      .init("mix", "MIX", "A to F, or shares such as read:70,update:30 (\(settings.mix.text))"),
+      .init("scan-length", "N", "objects of the longest scan (\(settings.scanLength))"),
       .init("objects", "N", "objects in the table (\(settings.objects))"),
       .init("value-size", "SIZE", "payload: 100B, or spread as uniform:10B..200B (100B)"),
       .init("duration", "TIME", "length of the measured phase (\(duration))"),
@@ -47,7 +50,9 @@ package enum RunFlags {
       .init(
         "rate", "N/s", "open loop: \(scheduledText(settings)) a second of all threads together"),
       .init("arrivals", "fixed|poisson", "spacing of an open loop (fixed)"),
-      .init("read-keys", "DIST", "uniform, zipf:0.99, latest, hotspot:PART:SHARE (uniform)"),
+      .init(
+        "read-keys", "DIST",
+        "uniform, zipf:0.99, latest, hotspot:PART:SHARE (\(settings.readKeys.text))"),
       .init(
         "refresh-every", "N", "reads between two refreshes of a reader (\(settings.refreshEvery))"),
       .init("durability", "full|memory", "whether a commit waits for the disk (full)"),
@@ -133,6 +138,18 @@ package enum RunFlags {
     }
     settings.readers = try count("readers", 0, 1_024) ?? settings.readers
     settings.writers = try count("writers", 0, 1_024) ?? settings.writers
+    settings.threads = try count("threads", 1, 1_024) ?? settings.threads
+    settings.scanLength = try count("scan-length", 1, 1_000_000) ?? settings.scanLength
+    if let text = flags.first("mix") {
+      guard let mix = OperationMix(text) else {
+        let names = OperationMix.operations.map(\.rawValue).joined(separator: ", ")
+        throw UsageError(
+          "--mix: '\(text)' is neither A to F nor shares that add up to 100, such as "
+            + "read:70,update:30 (of \(names))")
+      }
+      settings.mix = mix
+      settings.readKeys = mix.defaultKeys
+    }
     settings.objects = try count("objects", 1, ContentModel.objectsMax) ?? settings.objects
     settings.batch = try count("batch", 1, 1_000_000) ?? min(settings.batch, settings.objects)
     settings.refreshEvery = try count("refresh-every", 1, 1 << 30) ?? settings.refreshEvery
@@ -199,6 +216,10 @@ package enum RunFlags {
   }
 
   private static func checkTogether(_ settings: RunSettings) throws(UsageError) {
+    if settings.workload == .mixed { return }
+    if settings.workload == .bulkLoad && settings.writers == 0 {
+      throw UsageError("--writers 0: nothing to run")
+    }
     if settings.readers == 0 && settings.writers == 0 {
       throw UsageError("--readers 0 and --writers 0: nothing to run")
     }

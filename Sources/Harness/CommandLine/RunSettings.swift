@@ -32,6 +32,10 @@ package struct RunSettings: Sendable {
   package var ratePerSecond: Double?
   package var arrivals = Arrivals.fixed
   package var readKeys = KeyDistribution.uniform
+  /// Threads of the workload mixed, which all do the same.
+  package var threads = 4
+  package var mix = OperationMix.updateHeavy
+  package var scanLength = 100
   package var durability = DurabilityClass.full
   package var pins = 0
   package var pinEvery = 100
@@ -69,20 +73,43 @@ package struct RunSettings: Sendable {
     switch workload {
     case .readersWriter: (readers > 0 ? [.read, .refresh] : []) + (writers > 0 ? [.write] : [])
     case .transfer: (readers > 0 ? [.sum, .refresh, .freeze] : []) + (writers > 0 ? [.write] : [])
+    case .mixed: mix.shares.map(\.operation) + [.refresh]
+    case .bulkLoad: [.write]
     }
   }
 
   /// How many threads do an operation.
-  package func threads(of operation: Operation) -> Int { operation == .write ? writers : readers }
+  package func threads(of operation: Operation) -> Int {
+    if workload == .mixed { return threads }
+    return operation == .write ? writers : readers
+  }
 
   /// Threads and sizes in words.
   package var shape: String {
-    let things = workload == .transfer ? "accounts" : "objects"
-    return "\(readers) readers, \(writers) writers, \(grouped(objects)) \(things), batch \(batch)"
+    switch workload {
+    case .readersWriter, .transfer:
+      "\(readers) readers, \(writers) writers, \(grouped(objects)) "
+        + "\(workload == .transfer ? "accounts" : "objects"), batch \(batch)"
+    case .mixed:
+      "\(threads) threads, mix \(mix.text), \(grouped(objects)) objects, \(readKeys.text)"
+    case .bulkLoad: "\(writers) writers, \(grouped(objects)) objects, batch \(batch)"
+    }
   }
 
   package var model: ContentModel {
-    ContentModel(seed: seed, objects: objects, batch: batch, valueSize: valueSize)
+    let rule: ContentModel.Rule =
+      switch workload {
+      case .readersWriter, .transfer: .rewrite
+      case .mixed: .rewritePayload
+      case .bulkLoad: .insert
+      }
+    return ContentModel(
+      seed: seed, objects: objects, batch: min(batch, objects), valueSize: valueSize, rule: rule)
+  }
+
+  /// What ends the measured phase after a number of operations; nil = by time.
+  package var operationsOfPhase: Int? {
+    workload == .bulkLoad ? (objects + batch - 1) / batch : operations
   }
 
   /// The part that the threads need.
@@ -92,6 +119,9 @@ package struct RunSettings: Sendable {
     plan.writers = writers
     plan.refreshEvery = refreshEvery
     plan.readKeys = readKeys
+    plan.threads = threads
+    plan.mix = mix
+    plan.scanLength = scanLength
     plan.pins = pins
     plan.pinEvery = pinEvery
     plan.ratePerSecond = ratePerSecond
@@ -111,6 +141,9 @@ package struct RunSettings: Sendable {
     add("seed", seed)
     add("readers", readers)
     add("writers", writers)
+    add("threads", threads)
+    add("mix", mix.text)
+    add("scan-length", scanLength)
     add("objects", objects)
     add("value-size", Units.text(valueSize))
     if let operations {
@@ -144,11 +177,14 @@ package struct RunSettings: Sendable {
 package struct SettingsRecord: Codable, Sendable {
   package var readers: Int?
   package var writers: Int?
+  package var threads: Int?
+  package var mix: String?
+  package var scanLength: Int?
   package var objects: Int
   package var valueSize: String
   package var durationNs: UInt64?
   package var operations: Int?
-  package var warmupNs: UInt64
+  package var warmupNs: UInt64?
   package var batch: Int?
   package var load: String
   package var ratePerS: Double?
@@ -176,11 +212,15 @@ package struct SettingsRecord: Codable, Sendable {
     }
     readers = used("readers", settings.readers)
     writers = used("writers", settings.writers)
+    threads = used("threads", settings.threads)
+    mix = used("mix", settings.mix.text)
+    scanLength = used("scan-length", settings.scanLength)
     objects = settings.objects
     valueSize = Units.text(settings.valueSize)
-    durationNs = settings.operations == nil ? settings.durationNanoseconds : nil
+    durationNs =
+      settings.operations == nil ? used("duration", settings.durationNanoseconds) : nil
     operations = settings.operations
-    warmupNs = settings.warmupNanoseconds
+    warmupNs = used("warmup", settings.warmupNanoseconds)
     batch = used("batch", settings.batch)
     load = settings.ratePerSecond == nil ? "closed" : "open"
     ratePerS = settings.ratePerSecond

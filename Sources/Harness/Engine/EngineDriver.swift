@@ -38,6 +38,9 @@ package protocol EngineSession: AnyObject {
   func hold(_ key: Int) -> Held?
   /// Reads all properties of a kept object.
   func read(_ held: Held, into row: inout Row)
+  /// Reads all properties of up to `rows.count` objects, in the order of insertion from the one at
+  /// `position` on; returns how many there are.
+  func scan(from position: Int, into rows: inout [Row]) -> Int
   /// Goes over the whole table and adds it up.
   func total() -> TableTotal
   /// A frozen copy of what the session sees now.
@@ -49,7 +52,8 @@ package protocol EngineSession: AnyObject {
   /// Inside `write`: looks the object up, lets `change` alter these properties, and stores them;
   /// false when there is none.
   ///
-  /// The row has the object's key, balance, changes and stamp; the rest is undefined.
+  /// The row has the object's key, balance, changes and stamp; the rest is undefined, except for
+  /// `.record`.
   func update(_ key: Int, _ parts: RowParts, _ change: (inout Row) -> Void) -> Bool
 }
 
@@ -65,6 +69,10 @@ package enum RowParts: Sendable {
   case all
   /// Balance, changes and stamp.
   case account
+  /// Stores payload and stamp.
+  case payload
+  /// A read-modify-write: reads every property, stores payload, changes and stamp.
+  case record
 }
 
 /// A version that is kept and can be read from any thread.

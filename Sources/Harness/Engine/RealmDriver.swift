@@ -141,6 +141,13 @@ package final class RealmSession: EngineSession {
 
   package func read(_ held: HeldObject, into row: inout Row) { held.object.copy(.all, into: &row) }
 
+  package func scan(from position: Int, into rows: inout [Row]) -> Int {
+    let objects = realm.objects(BenchmarkObject.self)
+    let count = max(0, min(rows.count, objects.count - position))
+    for offset in 0..<count { objects[position + offset].copy(.all, into: &rows[offset]) }
+    return count
+  }
+
   package func total() -> TableTotal { realm.benchmarkTotal() }
 
   package func pin() -> RealmPin { RealmPin(realm.freeze()) }
@@ -164,20 +171,23 @@ package final class RealmSession: EngineSession {
     guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
       return false
     }
-    scratch.id = key
-    scratch.balance = object.balance
-    scratch.changes = object.changes
-    scratch.stamp = object.stamp
+    object.copy(parts == .record ? .all : .account, into: &scratch)
     change(&scratch)
     switch parts {
     case .all:
       object.age = scratch.age
       object.score = scratch.score
       object.payload = scratch.payload
+      object.balance = scratch.balance
     case .account:
+      object.balance = scratch.balance
+      object.changes = scratch.changes
+    case .payload:
+      object.payload = scratch.payload
+    case .record:
+      object.payload = scratch.payload
       object.changes = scratch.changes
     }
-    object.balance = scratch.balance
     object.stamp = scratch.stamp
     return true
   }

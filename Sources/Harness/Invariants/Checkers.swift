@@ -87,9 +87,7 @@ package enum AtomicityCheck {
     _ total: TableTotal, model: ContentModel, version: UInt64
   ) -> Violation? {
     if total.count != model.objects {
-      return Violation(
-        .atomicity, "A snapshot has more or fewer objects than were ever committed.",
-        witness: ["version \(version): \(total.count) objects, expected \(model.objects)"])
+      return count(total.count, expected: model.objects, version: version)
     }
     guard total.balance != model.total else { return nil }
     return Violation(
@@ -98,6 +96,12 @@ package enum AtomicityCheck {
         "version \(version): the balances add up to \(total.balance), "
           + "expected \(model.total)"
       ])
+  }
+
+  package static func count(_ count: Int, expected: Int, version: UInt64) -> Violation {
+    Violation(
+      .atomicity, "A snapshot has more or fewer objects than were ever committed.",
+      witness: ["version \(version): \(count) objects, expected \(expected)"])
   }
 
   /// The last transaction that a snapshot shows is the one that made its version.

@@ -19,7 +19,12 @@ package struct ResultTables {
   /// One row an operation and phase.
   package func summary() -> CSVTable {
     var table = CSVTable(columns: ResultSchema.summaryColumns)
-    if let load = outcome.phase(.load) { table.append(loadRow(load)) }
+    if let load = outcome.phase(.load), settings.workload.loadsFirst {
+      table.append(insertRow(load, objects: outcome.loadedObjects, threads: 1))
+    }
+    if let phase = outcome.phase(.measure), !settings.workload.loadsFirst {
+      table.append(insertRow(phase, objects: outcome.objects, threads: settings.writers))
+    }
     for phase in outcome.phases where phase.phase != .load {
       for operation in settings.operationsMeasured {
         guard let figures = outcome.collector.total(phase.phase, operation) else { continue }
@@ -49,16 +54,17 @@ package struct ResultTables {
     ]
   }
 
-  /// The load counts objects; its transactions of 10,000 are not an operation anybody times.
-  private func loadRow(_ load: PhaseOutcome) -> [String?] {
+  /// A bulk load counts objects; nobody times one of them.
+  private func insertRow(_ phase: PhaseOutcome, objects: Int, threads: Int) -> [String?] {
     var cells = start(
-      Operation.insert.rawValue, .load, isOpenLoop: false, threads: 1, load.elapsedSeconds)
-    cells += [String(outcome.loadedObjects), "0", nil, nil]
+      Operation.insert.rawValue, phase.phase, isOpenLoop: false, threads: threads,
+      phase.elapsedSeconds)
+    cells += [String(objects), "0", nil, nil]
     cells.append(
-      load.elapsedSeconds > 0
-        ? decimal(Double(outcome.loadedObjects) / load.elapsedSeconds, places: 3) : nil)
+      phase.elapsedSeconds > 0
+        ? decimal(Double(objects) / phase.elapsedSeconds, places: 3) : nil)
     cells += Array(repeating: nil, count: 13)
-    return cells + perCommit(load)
+    return cells + perCommit(phase)
   }
 
   private func row(
@@ -136,6 +142,7 @@ package struct ResultTables {
       String(figures.fileBytes), String(figures.liveBytes), String(figures.heldBytes),
       String(figures.freeBytes), point.residentBytes.map(String.init),
       point.allocatedBytes.map(String.init), String(figures.writtenBytes), String(figures.syncs),
+      String(point.objects),
     ]
   }
 

@@ -71,11 +71,7 @@ package struct Summary {
 
   private func notes() -> [(String, String)] {
     var notes: [(String, String)] = []
-    if let load = outcome.phase(.load), load.elapsedSeconds > 0 {
-      let rate = Int(Double(outcome.loadedObjects) / load.elapsedSeconds)
-      notes.append(
-        ("load", "\(grouped(outcome.loadedObjects)) objects, \(grouped(rate)) a second"))
-    }
+    notes += loadNotes()
     if let growth = outcome.growth.last?.statistics {
       notes.append(
         (
@@ -117,6 +113,29 @@ package struct Summary {
       ))
     if let file = document.realmFile { notes.append(("realm file", file)) }
     notes.append(("results", folder))
+    return notes
+  }
+
+  private func loadNotes() -> [(String, String)] {
+    let isMeasured = !settings.workload.loadsFirst
+    let objects = isMeasured ? outcome.objects : outcome.loadedObjects
+    guard let load = outcome.phase(isMeasured ? .measure : .load), load.elapsedSeconds > 0 else {
+      return []
+    }
+    let rate = Int(Double(objects) / load.elapsedSeconds)
+    var notes = [("load", "\(grouped(objects)) objects, \(grouped(rate)) a second")]
+    guard isMeasured, objects > 0, let growth = outcome.growth.last else { return notes }
+    func bytes(_ count: UInt64) -> String { decimal(Double(count) / Double(objects), places: 1) }
+    notes.append(
+      (
+        "an object",
+        "\(bytes(growth.statistics.fileBytes)) bytes of the file, "
+          + "\(bytes(growth.statistics.liveBytes)) of them live, "
+          + "\(bytes(growth.statistics.writtenBytes)) written"
+      ))
+    if let peak = outcome.growth.compactMap(\.residentBytes).max() {
+      notes.append(("memory", "at most \(readableBytes(peak)) resident"))
+    }
     return notes
   }
 

@@ -23,8 +23,8 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
 
   private var pace: ThreadPace
   private var row = Row()
-  private var nextWalk: UInt64 = 0
-  private var monotonic = MonotonicVersionCheck()
+  private var walk: SpaceWalk<Driver>
+  private var watch: SessionWatch<Driver>
   private var commits: UInt64 = 0
 
   package init(
@@ -36,6 +36,8 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
     place = "writer \(number)"
     model = shared.plan.model
     random = shared.random(thread: shared.plan.readers + number)
+    walk = SpaceWalk(shared)
+    watch = SessionWatch(shared)
     session = try shared.driver.openSession()
     pace = ThreadPace(
       control: shared.control, handover: handover,
@@ -47,10 +49,11 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
   package func run() throws {
     defer { pace.finish() }
     pace.waitForStart()
-    nextWalk = pace.freeAt + 500_000_000
     while let turn = pace.nextTurn() {
       try commit(turn)
-      if number == 1 && shared.plan.checks(.spaceAccounting) { try walkIfDue() }
+      if number == 1 && shared.plan.checks(.spaceAccounting) {
+        try walk.runIfDue(after: session.version, &pace, &ledger)
+      }
     }
   }
 
@@ -73,12 +76,11 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
       throw error
     }
     pace.record(0, turn, start: start, end: clock.nanoseconds())
-    let other = shared.versions.acknowledge(version: session.version, transaction: transaction)
+    let batch = model.batch(of: transaction)
+    try watch.committed(
+      session, transaction, key: batch.key(Int(random.next(upperBound: UInt64(batch.count)))),
+      place: place, &ledger)
     commits += 1
-    if let other, shared.plan.checks(.monotonicVersions) {
-      throw VersionDigestCheck.sharedNumber(session.version, transactions: other, transaction)
-    }
-    try checkCommit(transaction)
     if shared.plan.pins > 0 && transaction % shared.plan.pinEvery == 0 { try keepPin(transaction) }
   }
 
@@ -96,34 +98,6 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
     {
       throw violation
     }
-  }
-
-  private func checkCommit(_ transaction: Int) throws {
-    let version = session.version
-    let start = clock.nanoseconds()
-    if shared.plan.checks(.readYourWrites) {
-      let batch = model.batch(of: transaction)
-      let key = batch.key(Int(random.next(upperBound: UInt64(batch.count))))
-      let isFound = session.read(key, into: &row)
-      if let violation = ReadYourWritesCheck.own(
-        isFound ? row : nil, key: key, transaction: transaction, version: version)
-      {
-        throw violation
-      }
-      ledger.count(.readYourWrites, cost: clock.nanoseconds() - start)
-    }
-    guard shared.plan.checks(.monotonicVersions) else { return }
-    if let violation = monotonic.observe(version, place: place) { throw violation }
-    ledger.count(.monotonicVersions)
-    guard shared.isDigestVersion(version) else { return }
-    let digestStart = clock.nanoseconds()
-    let session = session
-    if let violation = shared.checkDigest(
-      version: version, place: place, read: { session.read($0, into: &$1) }, row: &row)
-    {
-      throw violation
-    }
-    ledger.count(.monotonicVersions, cost: clock.nanoseconds() - digestStart)
   }
 
   /// Keeps this version; the reads are repeated when it leaves the ring.
@@ -145,23 +119,5 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
       if let violation = retired.verify(place: "pin released by \(place)") { throw violation }
       ledger.count(.snapshotStability, checks: retired.checks)
     }
-  }
-
-  /// I10: a walk over the whole file between two commits, for at most 2 % of the time.
-  ///
-  /// The schedule of an open loop stands still meanwhile.
-  private func walkIfDue() throws {
-    guard pace.freeAt >= nextWalk else { return }
-    let start = clock.nanoseconds()
-    let findings = try shared.driver.checkInvariants()
-    let end = clock.nanoseconds()
-    if let violation = SpaceAccountingCheck.judge(
-      findings, place: "after version \(session.version)")
-    {
-      throw violation
-    }
-    ledger.count(.spaceAccounting, cost: end - start)
-    pace.pause(from: start, to: end)
-    nextWalk = end + max(1_000_000_000, (end - start) * 50)
   }
 }

@@ -32,10 +32,11 @@ package final class ExpectedState: Sendable {
     }
   }
 
-  /// Notes what a transaction has stored.
+  /// Notes what a transaction has stored; a new object comes right behind the others.
   package func store(_ row: Row) {
-    entries.withLock {
-      $0[row.id] = Entry(balance: row.balance, changes: row.changes, stamp: row.stamp)
+    let entry = Entry(balance: row.balance, changes: row.changes, stamp: row.stamp)
+    entries.withLock { entries in
+      if row.id == entries.count { entries.append(entry) } else { entries[row.id] = entry }
     }
   }
 

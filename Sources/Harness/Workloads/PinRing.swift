@@ -1,6 +1,6 @@
 // The pins that a run keeps on purpose (--pins): a ring of frozen versions. What leaves the ring is
 // read again, by whichever thread comes along, before it is released.
-package import Platform
+internal import Platform
 
 /// A pin with some of what was read in it when it was taken.
 package struct KeptPin<Pin: EnginePin>: Sendable {
@@ -32,24 +32,6 @@ package struct KeptPin<Pin: EnginePin>: Sendable {
     guard let total else { return nil }
     return SnapshotStabilityCheck.compare(
       first: total, again: pin.total(), version: pin.version, place: place)
-  }
-}
-
-/// A frozen copy that a reader keeps while others commit, and reads again.
-package struct FrozenCopy<Pin: EnginePin> {
-  package let kept: KeptPin<Pin>
-  private let versionToReach: UInt64
-  private let deadline: UInt64
-
-  /// Keeps it until from 1 to 64 versions have come, or for 100 ms.
-  package init(_ kept: KeptPin<Pin>, now: UInt64, random: inout RandomGenerator) {
-    self.kept = kept
-    versionToReach = kept.pin.version + 1 << random.next(upperBound: UInt64(7))
-    deadline = now + 100_000_000
-  }
-
-  package func isDue(version: UInt64, now: UInt64) -> Bool {
-    version >= versionToReach || now >= deadline
   }
 }
 

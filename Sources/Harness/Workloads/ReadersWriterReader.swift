@@ -32,8 +32,7 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
   private var cycles: UInt64 = 0
   private var remembered: Row?
   private var held: (object: Driver.Session.Held, key: Int)?
-  private var frozenCopy: FrozenCopy<Driver.Session.Pin>?
-  private var nextFrozenCopy: UInt64 = 0
+  private var frozenCopies: FrozenCopyCheck<Driver>
   private var nextTotal: UInt64 = 0
   private var nextReopening: UInt64 = 0
 
@@ -50,6 +49,7 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
     checksAtomicity = shared.plan.checks(.atomicity)
     checksVersions = shared.plan.checks(.monotonicVersions)
     checksAcknowledged = shared.plan.checks(.readYourWrites)
+    frozenCopies = FrozenCopyCheck(now: 0, random: &random)
     pace = ThreadPace(control: shared.control, handover: handover, random: random)
   }
 
@@ -64,7 +64,7 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
     }
     pace.waitForStart()
     now = pace.freeAt
-    nextFrozenCopy = now + random.next(upperBound: 20_000_000)
+    frozenCopies = FrozenCopyCheck(now: now, random: &random)
     nextTotal = now + random.next(upperBound: 200_000_000)
     nextReopening = now + random.next(upperBound: 60_000_000)
     try checkAfterMove(openedAfter, place: "\(place), opened")
@@ -196,35 +196,14 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
   // MARK: - Occasional checks
 
   private func runOccasionalChecks() throws {
-    if checksStability { try followFrozenCopy() }
+    if checksStability {
+      try frozenCopies.follow(
+        session, keys: model.objects, now: now, place: place, &random, &ledger)
+    }
     if checksStability && shared.pins.waiting > 0 { try verifyRetiredPin() }
     if checksAtomicity && cycles & 15 == 0 { try checkHeld() }
     if checksAtomicity && now >= nextTotal { try checkTotal() }
     if (checksAcknowledged || checksVersions) && now >= nextReopening { try reopen() }
-  }
-
-  /// Keeps a frozen copy for some commits, then reads it again.
-  private func followFrozenCopy() throws {
-    if let copy = frozenCopy {
-      guard copy.isDue(version: version, now: now) else { return }
-      frozenCopy = nil
-      let start = clock.nanoseconds()
-      if let violation = copy.kept.verify(place: "frozen copy of \(place)") { throw violation }
-      ledger.count(
-        .snapshotStability, checks: copy.kept.checks,
-        cost: clock.nanoseconds() - start)
-    } else if now >= nextFrozenCopy {
-      let start = clock.nanoseconds()
-      let pin = session.pin()
-      var rows: [Row] = []
-      for _ in 0..<4 {
-        let key = Int(random.next(upperBound: UInt64(model.objects)))
-        if pin.read(key, into: &other) { rows.append(other) }
-      }
-      frozenCopy = FrozenCopy(KeptPin(pin: pin, rows: rows), now: now, random: &random)
-      nextFrozenCopy = now + 2_000_000 + random.next(upperBound: 20_000_000)
-      ledger.count(.snapshotStability, checks: 0, cost: clock.nanoseconds() - start)
-    }
   }
 
   private func verifyRetiredPin() throws {

@@ -61,6 +61,30 @@ package struct SessionWatch<Driver: EngineDriver> {
     return try observe(session, place: place, &ledger)
   }
 
+  /// After a write of one object or more has returned: others may rely on it now.
+  ///
+  /// `key` names one of the objects that it stored.
+  package mutating func committed(
+    _ session: Driver.Session, _ transaction: Int, key: Int, place: String,
+    _ ledger: inout InvariantLedger
+  ) throws {
+    let other = shared.versions.acknowledge(version: session.version, transaction: transaction)
+    if let other, checksVersions {
+      throw VersionDigestCheck.sharedNumber(session.version, transactions: other, transaction)
+    }
+    if checksAcknowledged {
+      let start = clock.nanoseconds()
+      let isFound = session.read(key, into: &row)
+      if let violation = ReadYourWritesCheck.own(
+        isFound ? row : nil, key: key, transaction: transaction, version: session.version)
+      {
+        throw violation
+      }
+      ledger.count(.readYourWrites, cost: clock.nanoseconds() - start)
+    }
+    try observe(session, place: place, &ledger)
+  }
+
   /// Looks at the session's version; true when it is another one than before.
   @discardableResult
   package mutating func observe(

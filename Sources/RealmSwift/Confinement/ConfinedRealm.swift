@@ -301,6 +301,18 @@ package final class ConfinedRealm {
     writing.transaction.cancel()
   }
 
+  /// The running transaction, with all changes so far below its root; it goes on from there.
+  func settledTransaction() -> WriteTransaction {
+    let writing = requireWriting()
+    let transaction = writing.transaction
+    transaction.root = writing.group.finish()
+    self.writing = Writing(
+      transaction: transaction,
+      group: GroupTransaction(transaction.editor, root: transaction.root, schema: classes.stored))
+    bumpAll()
+    return transaction
+  }
+
   /// Makes the Realm one of a migration: it writes in a transaction that is the migration's to end.
   func continueWriting(_ writing: Writing) { self.writing = writing }
 

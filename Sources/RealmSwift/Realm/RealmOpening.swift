@@ -25,6 +25,10 @@ struct RealmOpening {
         "Synchronised Realms are not supported on this platform. Remove `syncConfiguration` from "
           + "the configuration to open a local Realm.", path: configuration.fileURL?.path)
     }
+    if configuration.encryptionKey != nil, configuration.fileURL != nil {
+      throw Realm.Error(
+        .fail, "Encrypted files are not supported yet.", path: configuration.fileURL?.path)
+    }
     self.configuration = configuration
     schema = RealmSchema.of(configuration.objectTypes)
   }
@@ -51,8 +55,25 @@ struct RealmOpening {
 
   private func openOnce() throws -> Opened {
     let options = configuration.storeOptions
+    try copySeed()
     let store = try mappingErrors { () throws(StorageError) in try Store.open(options) }
     return try prepareSchema(store)
+  }
+
+  /// Starts a missing file with the content of the seed.
+  private func copySeed() throws {
+    guard let seed = configuration.seedFilePath, let path = configuration.fileURL?.path,
+      !configuration.readOnly, !LinuxFileSystem().exists(path)
+    else { return }
+    do throws(StorageError) {
+      try Store.copyFile(
+        seed.path, toNew: path, encryptionKey: configuration.encryptionKey.map { [UInt8]($0) },
+        fileSystem: LinuxFileSystem())
+    } catch .fileExists {
+      // Somebody else was faster.
+    } catch {
+      throw Realm.Error(error)
+    }
   }
 
   private func logOpening(_ opened: Opened) {

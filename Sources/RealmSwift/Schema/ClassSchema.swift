@@ -29,8 +29,10 @@ struct PropertyDescription: Sendable {
 
   var publicForm: Property {
     Property(
-      name: name, columnName: columnName, type: codec.type,
-      isIndexed: isIndexed || isPrimary, isOptional: codec.isOptional, isPrimary: isPrimary)
+      name: name, columnName: columnName, type: codec.type, isArray: codec.collection == .list,
+      isSet: codec.collection == .set, isMap: codec.collection == .map,
+      isIndexed: isIndexed || isPrimary, isOptional: codec.isOptional,
+      objectClassName: objectClassName, isPrimary: isPrimary, originProperty: originProperty)
   }
 }
 
@@ -112,7 +114,9 @@ final class ClassSchema: Sendable {
   }
 
   var publicForm: ObjectSchema {
-    ObjectSchema(className: name, properties: properties.map(\.publicForm))
+    ObjectSchema(
+      className: name, properties: properties.map(\.publicForm), isEmbedded: isEmbedded,
+      objectClass: objectClass)
   }
 
   // MARK: - Finding

@@ -46,7 +46,10 @@ extension ValueType {
     case .date: return Date.self
     case .float: return Float.self
     case .double: return Double.self
-    case .object, .linkingObjects, .any, .objectId, .decimal128, .uuid: return nil
+    case .objectId: return ObjectId.self
+    case .decimal128: return Decimal128.self
+    case .uuid: return UUID.self
+    case .object, .linkingObjects, .any: return nil
     }
   }
 }
@@ -87,31 +90,21 @@ extension _PropertyCodec {
         .schema,
         "Properties of type '\(column.typeName)' cannot be used dynamically: '\(column.name)'.")
     }
-    return _PropertyCodec(
-      type: PropertyType(rawValue: Int(column.type.rawValue))!, isOptional: column.isOptional,
-      collection: _CollectionKind(rawValue: column.collection.rawValue)!, objectClass: nil,
-      keepsDefault: false, role: { _ in .plain }, attach: { _, _ in },
-      becomeManaged: { _, _, _ in }, managedImage: { _ in nil }, store: { _, _, _ in },
-      value: { _, _ in stop() }, setValue: { _, _, _ in stop() }, accepts: { _ in stop() },
-      storeAny: { _, _, _ in stop() }, keyOfAny: { _ in stop() }, originProperty: { _ in nil },
-      key: { _ in stop() })
+    return withoutWrapper(
+      PropertyType(rawValue: Int(column.type.rawValue))!, isOptional: column.isOptional,
+      _CollectionKind(rawValue: column.collection.rawValue)!, nil, value: { _ in stop() },
+      setValue: { _, _ in stop() }, accepts: { _ in stop() }, storeAny: { _, _, _ in stop() },
+      keyOfAny: { _ in stop() })
   }
 
   /// Values of one type in a column: there is no wrapper that they could be in.
   private static func dynamic<Value: _Persistable>(
     _: Value.Type, _ column: Int32, _ changesKeys: Bool
   ) -> _PropertyCodec {
-    _PropertyCodec(
-      type: Value._rlmType, isOptional: Value._rlmOptional, collection: Value._rlmCollection,
-      objectClass: Value._rlmObjectClass, keepsDefault: false, role: { _ in .plain },
-      attach: { _, _ in }, becomeManaged: { _, _, _ in }, managedImage: { _ in nil },
-      store: { _, _, _ in },
-      value: { _, object in
-        requireManaged(object)
-        return Value._get(object, column)._anyValue
-      },
-      setValue: { _, object, any in
-        requireManaged(object)
+    withoutWrapper(
+      Value._rlmType, isOptional: Value._rlmOptional, Value._rlmCollection, Value._rlmObjectClass,
+      value: { Value._get($0, column)._anyValue },
+      setValue: { object, any in
         guard let value = Value._fromAny(any) else { return false }
         if changesKeys { requireFreeKey(object, column, value._primaryKeyValue) }
         Value._set(object, column, value)
@@ -119,26 +112,41 @@ extension _PropertyCodec {
       },
       accepts: { Value._accepts($0) },
       storeAny: { any, row, column in Value._storeAny(any, to: &row, column) },
-      keyOfAny: { Value._fromAny($0)?._primaryKeyValue }, originProperty: { _ in nil },
-      key: { _ in Value._defaultValue()._primaryKeyValue })
+      keyOfAny: { Value._fromAny($0)?._primaryKeyValue })
   }
 
   /// Links to one object.
   private static func link(_ column: Int32) -> _PropertyCodec {
+    withoutWrapper(
+      .object, isOptional: true, .none, DynamicObject.self,
+      value: { DynamicObject._getOptional($0, column) },
+      setValue: { setLink($0, column, $1) },
+      accepts: { any in any == nil || any is ObjectBase || InputValues.canHold(any!) },
+      storeAny: { _, _, _ in false }, keyOfAny: { _ in nil })
+  }
+
+  /// The codec of a property that is only ever in the file.
+  private static func withoutWrapper(
+    _ type: PropertyType, isOptional: Bool, _ collection: _CollectionKind,
+    _ objectClass: ObjectBase.Type?, value: @escaping @Sendable (ObjectBase) -> Any?,
+    setValue: @escaping @Sendable (ObjectBase, Any?) -> Bool,
+    accepts: @escaping @Sendable (Any?) -> Bool,
+    storeAny: @escaping @Sendable (Any?, inout _RowWriter, Int) -> Bool,
+    keyOfAny: @escaping @Sendable (Any?) -> _PrimaryKeyValue?
+  ) -> _PropertyCodec {
     _PropertyCodec(
-      type: .object, isOptional: true, collection: .none, objectClass: DynamicObject.self,
-      keepsDefault: false, role: { _ in .plain }, attach: { _, _ in },
+      type: type, isOptional: isOptional, collection: collection, objectClass: objectClass,
+      keepsDefault: false, role: { _ in .plain }, attach: { _, _ in }, record: { _, _ in },
       becomeManaged: { _, _, _ in }, managedImage: { _ in nil }, store: { _, _, _ in },
       value: { _, object in
         requireManaged(object)
-        return DynamicObject._getOptional(object, column)
+        return value(object)
       },
       setValue: { _, object, any in
         requireManaged(object)
-        return setLink(object, column, any)
+        return setValue(object, any)
       },
-      accepts: { any in any == nil || any is ObjectBase || InputValues.canHold(any!) },
-      storeAny: { _, _, _ in false }, keyOfAny: { _ in nil }, originProperty: { _ in nil },
+      accepts: accepts, storeAny: storeAny, keyOfAny: keyOfAny, originProperty: { _ in nil },
       key: { _ in .integer(nil) })
   }
 

@@ -46,14 +46,6 @@ extension Store {
     return StoreRegistry.shared.withLock { $0.isInUse(identity) }
   }
 
-  /// The store of a file that this process has open, whatever its settings.
-  package static func openedAlready(path: String, fileSystem: any FileSystem) -> Store? {
-    guard let file = try? fileSystem.open(path, []), let identity = try? file.identity() else {
-      return nil
-    }
-    return StoreRegistry.shared.withLock { $0.byFile[identity]?.store }
-  }
-
   func checkSettings(_ options: StoreOptions) throws(StorageError) {
     if isReadOnly != options.isReadOnly {
       throw .alreadyOpen(path: path, reason: "with different read permissions")

@@ -163,4 +163,45 @@ import Testing
     #expect(code { _ = try Realm(configuration: configuration) } == .alreadyOpen)
     #expect(held.objects(Dog.self).count == 1)
   }
+
+  // MARK: - Seeds
+
+  @Test func startsWithASeed() throws {
+    try makeFile("seed.realm", dogs: 5, schemaVersion: 3)
+    var configuration = folder.configuration("a.realm", [Dog.self])
+    configuration.schemaVersion = 3
+    configuration.seedFilePath = URL(fileURLWithPath: folder.file("seed.realm"))
+    do {
+      let realm = try Realm(configuration: configuration)
+      #expect(realm.objects(Dog.self).count == 5)
+      try realm.write { realm.add(Dog()) }
+    }
+    // Not again.
+    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 6)
+    configuration.fileURL = configuration.seedFilePath
+    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 5)
+  }
+
+  @Test func aSeedMayBeInUse() throws {
+    let seed = folder.configuration("seed.realm", [Dog.self])
+    let used = try Realm(configuration: seed)
+    try used.write { used.add(Dog()) }
+    used.beginWrite()
+    used.add(Dog())
+    var configuration = folder.configuration("a.realm", [Dog.self])
+    configuration.seedFilePath = seed.fileURL
+    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 1)
+    used.cancelWrite()
+  }
+
+  @Test func aSeedHasToBeARealm() throws {
+    var configuration = folder.configuration("a.realm", [Dog.self])
+    configuration.seedFilePath = URL(fileURLWithPath: folder.file("seed.realm"))
+    #expect(code { _ = try Realm(configuration: configuration) } == .fileNotFound)
+    try Data(repeating: 5, count: 10_000).write(to: configuration.seedFilePath!)
+    #expect(code { _ = try Realm(configuration: configuration) } == .invalidDatabase)
+    #expect(!exists("a.realm"))
+    configuration.readOnly = true
+    #expect(code { _ = try Realm(configuration: configuration) } == .fileNotFound)
+  }
 }

@@ -35,6 +35,20 @@ class OfGeneric: GenericBox<Int> {
   @Persisted var more: Int
 }
 
+private class Linked: Object {
+  @Persisted var next: Linked?
+  @Persisted var numbers: List<Int>
+  @Persisted var texts: List<String?>
+  @Persisted var others: List<Linked>
+  @Persisted(originProperty: "next") var back: LinkingObjects<Linked>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class InsideSchema: EmbeddedObject {
+  @Persisted var value: Int
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 private class TwoKeys: Object {
   @Persisted(primaryKey: true) var a: Int
   @Persisted(primaryKey: true) var b: String
@@ -88,10 +102,71 @@ private class SameColumn: Object {
     #expect(Dog().objectSchema["age"]?.isIndexed == false)
   }
 
-  @Test func describesItself() {
-    let text = Dog().objectSchema.description
-    #expect(text.hasPrefix("Dog {\n\tname {\n\t\ttype = string;\n\t\tcolumnName = name;\n"))
-    #expect(text.contains("\t\tindexed = YES;\n"))
+  @Test func knowsLinksAndCollections() {
+    let schema = Linked().objectSchema
+    #expect(schema["next"]?.type == .object)
+    #expect(schema["next"]?.objectClassName == "Linked")
+    #expect(schema["next"]?.isOptional == true)
+    #expect(schema["numbers"]?.type == .int)
+    #expect(schema["numbers"]?.isArray == true)
+    #expect(schema["numbers"]?.isOptional == false)
+    #expect(schema["numbers"]?.isSet == false && schema["numbers"]?.isMap == false)
+    #expect(schema["texts"]?.isOptional == true)
+    #expect(schema["others"]?.type == .object)
+    #expect(schema["others"]?.isArray == true)
+    #expect(schema["back"]?.type == .linkingObjects)
+    #expect(schema["back"]?.objectClassName == "Linked")
+    #expect(!schema.isEmbedded)
+    #expect(ObjectIdentifier(schema.objectClass) == ObjectIdentifier(Linked.self))
+    #expect(InsideSchema().objectSchema.isEmbedded)
+  }
+
+  @Test func isEqualByContent() {
+    #expect(Dog().objectSchema == Dog().objectSchema)
+    #expect(Dog().objectSchema != Person().objectSchema)
+    #expect(Dog().objectSchema["name"] == Dog().objectSchema["name"])
+    #expect(Dog().objectSchema["name"] != Dog().objectSchema["age"])
+  }
+
+  @Test func describesItself() throws {
+    let expected = """
+      Linked {
+      \tnext {
+      \t\ttype = object;
+      \t\tobjectClassName = Linked;
+      \t\tlinkOriginPropertyName = (null);
+      \t\tcolumnName = next;
+      \t\tindexed = NO;
+      \t\tisPrimary = NO;
+      \t\tarray = NO;
+      \t\tset = NO;
+      \t\tdictionary = NO;
+      \t\toptional = YES;
+      \t}
+      \tnumbers {
+      \t\ttype = int;
+      \t\tcolumnName = numbers;
+      \t\tindexed = NO;
+      \t\tisPrimary = NO;
+      \t\tarray = YES;
+      \t\tset = NO;
+      \t\tdictionary = NO;
+      \t\toptional = NO;
+      \t}
+
+      """
+    let text = Linked().objectSchema.description
+    #expect(text.hasPrefix(expected))
+    #expect(text.hasSuffix("\n\t}\n}"))
+    #expect(text.contains("\n\t\tlinkOriginPropertyName = next;\n"))
+    #expect(Linked().objectSchema["next"]?.description.hasPrefix("next {\n\ttype = object;") == true)
+    #expect(InsideSchema().objectSchema.description.hasPrefix("InsideSchema (embedded) {\n"))
+    let realm = try memoryRealm([Dog.self])
+    let schema = realm.schema
+    #expect(schema["Dog"] == Dog().objectSchema)
+    #expect(schema["Cat"] == nil)
+    #expect(schema.description.hasPrefix("Schema {\n\tDog {\n\t\tname {\n\t\t\ttype = string;"))
+    #expect(schema.description.hasSuffix("\n\t\t}\n\t}\n}"))
   }
 
   @Test func findsTheDefaultClasses() throws {

@@ -7,6 +7,10 @@ package struct RunPlan: Sendable {
   package var writers = 1
   package var refreshEvery = 16
   package var readKeys = KeyDistribution.uniform
+  /// Threads and operations of the workload mixed.
+  package var threads = 4
+  package var mix = OperationMix.updateHeavy
+  package var scanLength = 100
   package var pins = 0
   package var pinEvery = 0
   /// Operations a second of all threads that follow the schedule; nil = closed loop.

@@ -123,11 +123,16 @@ package struct ThreadPace {
   }
 
   /// Records an operation, by its place in the thread's plan.
-  package mutating func record(_ operation: Int, _ turn: Turn, start: UInt64, end: UInt64) {
+  ///
+  /// `began` is when the turn was taken up, if something had to come before the operation.
+  package mutating func record(
+    _ operation: Int, _ turn: Turn, began: UInt64? = nil, start: UInt64, end: UInt64
+  ) {
     let figures = measurements.figures[operation]
     figures.service.record(end - start)
     if let due = turn.due {
       figures.response?.record(end - min(due, end))
+      let start = began ?? start
       if start > due + Self.lateNanoseconds { figures.late += 1 }
       // What passed although the operation was due and the engine had finished the one before.
       let possible = max(due, freeAt)

@@ -9,6 +9,8 @@ package protocol Workload<Driver>: Sendable {
   var shared: RunShared<Driver> { get }
   /// The threads that measure, in the order in which they start.
   var threads: [WorkerPlan] { get }
+  /// How many objects the table has now.
+  var objects: Int { get }
 
   /// Fills the table before anything is measured, on the calling thread.
   ///
@@ -19,6 +21,10 @@ package protocol Workload<Driver>: Sendable {
   ///
   /// The ledger counts what was checked, also when a violation is thrown.
   func checkEnd(_ ledger: inout InvariantLedger) throws
+}
+
+extension Workload {
+  package var objects: Int { shared.plan.model.objects }
 }
 
 /// A thread of a run: what it measures, and how its worker is made.

@@ -52,6 +52,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
     }
     outcome.ledger.add(ledgers.withLock { $0 })
     outcome.pausedNanoseconds = pauses.withLock { $0 }
+    outcome.objects = workload.objects
     outcome.transactions = workload.shared.versions.transactions
     if outcome.violation != nil || outcome.failure != nil {
       outcome.status = .failed
@@ -145,7 +146,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
     if settings.warmupNanoseconds > 0 {
       phases.append((.warmup, settings.warmupNanoseconds, nil))
     }
-    phases.append((.measure, settings.durationNanoseconds, settings.operations))
+    phases.append((.measure, settings.durationNanoseconds, settings.operationsOfPhase))
     var running: (phase: Phase, start: UInt64, before: EngineStatistics)?
     for (phase, length, operations) in phases {
       let before = statistics()
@@ -192,7 +193,9 @@ package final class WorkloadRun<Driver: EngineDriver> {
         for handover in handovers { handover.collect(outcome.collector.absorb) }
         endInterval(phase, at: now)
       }
-      showProgress(phase, fraction: length.map { Double(now - start) / Double($0) } ?? 0)
+      let loaded =
+        settings.workload.loadsFirst ? 0 : Double(workload.objects) / Double(settings.objects)
+      showProgress(phase, fraction: length.map { Double(now - start) / Double($0) } ?? loaded)
     }
   }
 
@@ -215,7 +218,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
     outcome.growth.append(
       GrowthPoint(
         phase: phase, elapsedSeconds: elapsed, statistics: statistics(),
-        residentBytes: resident == 0 ? nil : resident,
+        objects: workload.objects, residentBytes: resident == 0 ? nil : resident,
         allocatedBytes: Allocator.shared.allocatedBytes()))
   }
 
