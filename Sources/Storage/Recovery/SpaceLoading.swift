@@ -106,7 +106,7 @@ extension Store {
   }
 
   /// The bytes of a chain of journal blocks, oldest first.
-  private func readJournal(
+  func readJournal(
     _ newest: BlockReference, _ kind: BlockKind, _ blocks: inout [BlockEditor.DeadBlock],
     _ blockBytes: inout Int
   ) throws(StorageError) -> [UInt8] {

@@ -25,17 +25,15 @@ extension Store {
 
   /// Makes sure that no decrypted block is taken for one that has its place in a newer version.
   ///
-  /// Called before a version that another process has made is shown. Where the record does not say what
-  /// was taken since, an empty mapping takes the place of the old one, which lives with its snapshots.
+  /// Called before a version that another process has made is shown. Where the record and its journal do not
+  /// say what was taken since, an empty mapping takes the place of the old one, which lives with its snapshots.
   func forgetReused(_ record: CommitRecord) throws(StorageError) {
     guard cipher != nil else { return }
     let current = mapping
     let known = current.reuseKnown
     if known >= record.version { return }
     guard known.rawValue > 0 else { return current.noteReuse(upTo: record.version) }
-    let deltas = (try? SpaceDelta.decodeAll(record.deltas)) ?? []
-    let isWhole = record.spaceLog.isNone && record.spaceCheckpoint.isNone
-    guard isWhole || deltas.contains(where: { $0.version <= known }) else {
+    guard let deltas = deltas(of: record, since: known) else {
       let empty = try makeMapping(record.fileLength)
       empty.noteReuse(upTo: record.version)
       mappingState.withLock { $0 = empty }
@@ -46,5 +44,20 @@ extension Store {
       for run in delta.taken { current.forget(run) }
     }
     current.noteReuse(upTo: record.version)
+  }
+
+  /// The deltas of all commits behind a version; nil where the record and its journal do not have them all.
+  private func deltas(of record: CommitRecord, since known: Version) -> [SpaceDelta]? {
+    let recent = (try? SpaceDelta.decodeAll(record.deltas)) ?? []
+    if recent.contains(where: { $0.version <= known }) { return recent }
+    var blocks: [BlockEditor.DeadBlock] = []
+    var length = 0
+    guard let log = try? readJournal(record.spaceLog, .spaceLog, &blocks, &length),
+      let older = try? SpaceDelta.decodeAll(log),
+      // No pin keeps the journal: a younger block has taken the place of one of this version.
+      blocks.allSatisfy({ $0.birth <= record.version })
+    else { return nil }
+    let isWhole = record.spaceLog.isNone && record.spaceCheckpoint.isNone
+    return isWhole || older.contains { $0.version <= known } ? older + recent : nil
   }
 }
