@@ -178,7 +178,7 @@ extension GroupTransaction {
       }
       return
     }
-    withCollection(table, origin, column) { _, opened in
+    withCollection(table, origin, column) { tableEditor, opened in
       var changes: [(position: Int, value: [UInt8]?)] = []
       opened.reader.forEach { position, value in
         guard case .bytes(let bytes) = value, AnyCoding.mayHoldLinks(bytes) else { return true }
@@ -187,6 +187,10 @@ extension GroupTransaction {
           if targets.contains(packed) { isGone = true }
         }
         if isGone {
+          if collection == .set {
+            // It goes with the other links in it; those to the targets have been taken back.
+            removeLinks(tableEditor, column, origin, value)
+          }
           changes.append((position, AnyCoding.nullified(bytes) { targets.contains($0) }))
         }
         return true

@@ -118,8 +118,12 @@ final class TableEditor {
     let oldEditors = pairEditors
     let count = changed.hasPairs ? 2 * origins.count : 0
     if count == 0 && oldRoots.isEmpty { return }
-    pairRoots = .allocate(capacity: count)
-    pairRoots.initialize(repeating: .none)
+    // Without pairs there is no address: readers look at nothing then.
+    pairRoots = UnsafeMutableBufferPointer(start: nil, count: 0)
+    if count > 0 {
+      pairRoots = .allocate(capacity: count)
+      pairRoots.initialize(repeating: .none)
+    }
     pairEditors = Array(repeating: nil, count: count)
     isPairChanged = true
     for slot in 0..<count {
