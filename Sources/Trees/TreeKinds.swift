@@ -22,6 +22,10 @@ extension BlockKind {
   ///
   /// See HashBucket.
   @inlinable package static var hashBucket: BlockKind { BlockKind(rawValue: 19) }
+  /// Pairs of integers.
+  ///
+  /// See PairLeaf.
+  @inlinable package static var pairLeaf: BlockKind { BlockKind(rawValue: 20) }
 
   // MARK: - Nodes
 
@@ -53,6 +57,22 @@ extension BlockKind {
   ///
   /// See HashIndex.
   @inlinable package static var bucketChain: BlockKind { BlockKind(rawValue: 0x96) }
+  /// The collections of one column of a cluster.
+  ///
+  /// See ReferenceLeaf. (0x98 and 0x99 are the roots of ObjectStore.)
+  @inlinable package static var referenceLeaf: BlockKind { BlockKind(rawValue: 0x97) }
+  /// A level of a collection's tree.
+  ///
+  /// See ElementTree.
+  @inlinable package static var elementBranch: BlockKind { BlockKind(rawValue: 0x9a) }
+  /// A level of a tree of pairs.
+  ///
+  /// See PairTree.
+  @inlinable package static var pairBranch: BlockKind { BlockKind(rawValue: 0x9b) }
+  /// Keys and values of a map.
+  ///
+  /// See MapRoot.
+  @inlinable package static var mapRoot: BlockKind { BlockKind(rawValue: 0x9c) }
 }
 
 extension UnsafeRawPointer {

@@ -12,6 +12,9 @@ package final class StoredTable: @unchecked Sendable {
   /// Never reused, also when the table is removed.
   package let tableKey: UInt64
   package let schema: TableSchema
+  /// Of each column: a counter of the table; never reused, kept when a column is renamed or moves.
+  package let columnKeys: [UInt64]
+  let nextColumnKey: UInt64
   package let primaryKeyColumn: Int?
   /// How the trees store each column.
   let layouts: [ClusterTree.ColumnLayout]
@@ -22,15 +25,28 @@ package final class StoredTable: @unchecked Sendable {
   /// The primary key's column; -1 without one.
   @usableFromInline let keyColumn: Int
 
-  package init(index: Int, tableKey: UInt64, schema: TableSchema) {
+  /// - Parameters:
+  ///   - columnKeys: nil for a table whose columns all are new.
+  ///   - nextColumnKey: the counter that column keys come from.
+  package init(
+    index: Int, tableKey: UInt64, schema: TableSchema, columnKeys: [UInt64]? = nil,
+    nextColumnKey: UInt64 = 0
+  ) {
     self.index = index
     self.tableKey = tableKey
     self.schema = schema
+    let keys = columnKeys ?? (0..<schema.columns.count).map { UInt64($0) + 1 }
+    precondition(keys.count == schema.columns.count, "a column of \(schema.name) has no key")
+    self.columnKeys = keys
+    self.nextColumnKey = max(nextColumnKey, (keys.max() ?? 0) + 1)
     primaryKeyColumn = schema.primaryKey.flatMap { name in
       schema.columns.firstIndex { $0.name == name }
     }
     keyColumn = primaryKeyColumn ?? -1
-    layouts = schema.columns.map { $0.type.isPacked ? .packed : .bytes }
+    layouts = schema.columns.map { column in
+      if column.collection != .none { return .references }
+      return column.type.isPacked ? .packed : .bytes
+    }
     let optional = UnsafeMutablePointer<UInt8>.allocate(capacity: max(schema.columns.count, 1))
     for (column, declared) in schema.columns.enumerated() {
       (optional + column).initialize(to: declared.isOptional ? 1 : 0)
@@ -103,10 +119,20 @@ package final class StoredSchema: Sendable {
 
 /// The bytes of a schema.
 ///
-/// u8 form, count of tables, each: name, table key, embedded, primary key column + 1, count of columns,
-/// each: name, type, flags. Numbers have variable length; names are a length and UTF-8.
+/// u8 form, count of tables, each: name, table key, embedded, primary key column + 1, next column key,
+/// count of columns, each: name, type, flags, column key, then the target's name if a flag says that
+/// there is one. Numbers have variable length; names are a length and UTF-8. Form 1 had no next column
+/// key, no column keys and no targets: its columns count from 1.
 enum SchemaCoding {
-  private static let form: UInt8 = 1
+  private static let form: UInt8 = 2
+
+  /// Bits of a column's flags; two bits from `collectionShift` on are its CollectionKind.
+  private enum Flag {
+    static let optional: UInt8 = 1
+    static let indexed: UInt8 = 2
+    static let collectionShift: UInt8 = 2
+    static let target: UInt8 = 16
+  }
 
   static func encode(_ tables: [StoredTable]) -> [UInt8] {
     var bytes = [form]
@@ -116,11 +142,18 @@ enum SchemaCoding {
       bytes.append(number: table.tableKey)
       bytes.append(table.schema.isEmbedded ? 1 : 0)
       bytes.append(number: UInt64((table.primaryKeyColumn ?? -1) + 1))
+      bytes.append(number: table.nextColumnKey)
       bytes.append(number: UInt64(table.schema.columns.count))
-      for column in table.schema.columns {
+      for (column, key) in zip(table.schema.columns, table.columnKeys) {
         bytes.append(text: column.name)
         bytes.append(column.type.rawValue)
-        bytes.append((column.isOptional ? 1 : 0) | (column.isIndexed ? 2 : 0))
+        var flags = column.collection.rawValue << Flag.collectionShift
+        if column.isOptional { flags |= Flag.optional }
+        if column.isIndexed { flags |= Flag.indexed }
+        if column.target != nil { flags |= Flag.target }
+        bytes.append(flags)
+        bytes.append(number: key)
+        if let target = column.target { bytes.append(text: target) }
       }
     }
     return bytes
@@ -129,32 +162,44 @@ enum SchemaCoding {
   /// - Precondition: the bytes come from blocks whose checksums held.
   static func decode(_ bytes: [UInt8]) -> [StoredTable] {
     var reader = SchemaReader(bytes: bytes)
-    precondition(reader.byte() == form, "the schema has a form that this version does not know")
-    let count = Int(reader.number())
-    var tables: [StoredTable] = []
-    for index in 0..<count {
+    let form = reader.byte()
+    precondition(1...Self.form ~= form, "the schema has a form that this version does not know")
+    return (0..<Int(reader.number())).map { decodeTable(&reader, index: $0, form: form) }
+  }
+
+  private static func decodeTable(
+    _ reader: inout SchemaReader, index: Int, form: UInt8
+  ) -> StoredTable {
+    let name = reader.text()
+    let key = reader.number()
+    let isEmbedded = reader.byte() == 1
+    let primaryKey = Int(reader.number()) - 1
+    let nextColumnKey = form >= 2 ? reader.number() : 0
+    var columns: [ColumnSchema] = []
+    var columnKeys: [UInt64] = []
+    for _ in 0..<Int(reader.number()) {
       let name = reader.text()
-      let key = reader.number()
-      let isEmbedded = reader.byte() == 1
-      let primaryKey = Int(reader.number()) - 1
-      let columns = (0..<Int(reader.number())).map { _ in
-        let name = reader.text()
-        guard let type = ValueType(rawValue: reader.byte()) else {
-          preconditionFailure("the schema has a column type that this version does not know")
-        }
-        let flags = reader.byte()
-        return ColumnSchema(
-          name: name, type: type, isOptional: flags & 1 != 0, isIndexed: flags & 2 != 0)
+      guard let type = ValueType(rawValue: reader.byte()) else {
+        preconditionFailure("the schema has a column type that this version does not know")
       }
-      tables.append(
-        StoredTable(
-          index: index, tableKey: key,
-          schema: TableSchema(
-            name: name, columns: columns,
-            primaryKey: columns.indices.contains(primaryKey) ? columns[primaryKey].name : nil,
-            isEmbedded: isEmbedded)))
+      let flags = reader.byte()
+      columnKeys.append(form >= 2 ? reader.number() : UInt64(columns.count) + 1)
+      guard let collection = CollectionKind(rawValue: flags >> Flag.collectionShift & 3) else {
+        preconditionFailure("the schema has a collection that this version does not know")
+      }
+      columns.append(
+        ColumnSchema(
+          name: name, type: type, isOptional: flags & Flag.optional != 0,
+          isIndexed: flags & Flag.indexed != 0, collection: collection,
+          target: flags & Flag.target != 0 ? reader.text() : nil))
     }
-    return tables
+    return StoredTable(
+      index: index, tableKey: key,
+      schema: TableSchema(
+        name: name, columns: columns,
+        primaryKey: columns.indices.contains(primaryKey) ? columns[primaryKey].name : nil,
+        isEmbedded: isEmbedded),
+      columnKeys: columnKeys, nextColumnKey: nextColumnKey)
   }
 }
 

@@ -17,18 +17,43 @@ package enum ValueType: UInt8, Sendable {
   }
 }
 
+/// Whether a column holds one value an object, or a collection of them.
+///
+/// Numbers are stored.
+package enum CollectionKind: UInt8, Sendable {
+  case none = 0
+  /// Positions are the client's.
+  case list
+  /// Sorted; each value once.
+  case set
+  /// Sorted by key.
+  case map
+}
+
 /// One column as declared.
 package struct ColumnSchema: Hashable, Sendable {
   package var name: String
+  /// Of the value, or of a collection's elements.
   package var type: ValueType
+  /// Whether the value, or a collection's elements, may be null.
   package var isOptional: Bool
   package var isIndexed: Bool
+  package var collection: CollectionKind
+  /// Name of the table that links of this column lead to.
+  ///
+  /// Nil for other types than `.object`.
+  package var target: String?
 
-  package init(name: String, type: ValueType, isOptional: Bool, isIndexed: Bool) {
+  package init(
+    name: String, type: ValueType, isOptional: Bool, isIndexed: Bool,
+    collection: CollectionKind = .none, target: String? = nil
+  ) {
     self.name = name
     self.type = type
     self.isOptional = isOptional
     self.isIndexed = isIndexed
+    self.collection = collection
+    self.target = target
   }
 }
 

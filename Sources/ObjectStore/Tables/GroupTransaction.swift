@@ -62,7 +62,9 @@ package final class GroupTransaction {
   package func addColumn(_ table: StoredTable, _ column: ColumnSchema) -> StoredTable {
     var declared = table.schema
     declared.columns.append(column)
-    let stored = StoredTable(index: table.index, tableKey: table.tableKey, schema: declared)
+    let stored = StoredTable(
+      index: table.index, tableKey: table.tableKey, schema: declared,
+      columnKeys: table.columnKeys + [table.nextColumnKey], nextColumnKey: table.nextColumnKey + 1)
     withTable(table) { tableEditor in
       tableEditor.table = stored
       tableEditor.tree.columnCount = declared.columns.count

@@ -127,6 +127,7 @@ extension TableReader {
         ? IndexHash.null : IndexHash.integer(integer(location, keyColumn))
     case .bytes:
       return withBytes(location, keyColumn) { $0.map { IndexHash.bytes($0) } ?? IndexHash.null }
+    case .references: preconditionFailure("a collection is no primary key")
     }
   }
 }

@@ -30,7 +30,7 @@ extension RealmCollection {
   }
 }
 
-extension RealmCollection where Element: Object {
+extension RealmCollection where Element: ObjectBase {
   /// The values of a property of all elements.
   public func value(forKey key: String) -> [Any?] { map { $0.value(forKey: key) } }
 
@@ -46,15 +46,58 @@ extension RealmCollection where Element: Object {
 ///
 /// Elements that are added while it runs are not visited, and deleted ones neither.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
-  @usableFromInline var cursor: ObjectCursor
+  /// Goes through a table; nil for all other collections.
+  @usableFromInline var cursor: ObjectCursor?
+  @usableFromInline var elements: ElementCursor<Element>?
 
   init(_ cursor: ObjectCursor) { self.cursor = cursor }
+
+  init(_ elements: ElementCursor<Element>) { self.elements = elements }
 
   /// The next element.
   @inlinable
   public mutating func next() -> Element? {
-    guard let object = cursor.next() else { return nil }
+    guard let object = cursor?.next() else { return elements?.next() }
     // The cursor was made by a collection of this element class.
     return unsafeBitCast(object, to: Element.self)
+  }
+}
+
+/// A position in a collection that is no table.
+@usableFromInline
+class ElementCursor<Element> {
+  /// The next element.
+  @usableFromInline
+  func next() -> Element? { nil }
+}
+
+/// Goes through positions that are known to be there when iteration begins.
+final class PositionCursor<Element>: ElementCursor<Element> {
+  private let count: () -> Int
+  private let element: (Int) -> Element
+  private var position = 0
+  private let end: Int
+
+  /// - Parameters:
+  ///   - count: the number of elements, which may shrink on the way.
+  ///   - element: the element at a position below it.
+  init(count: @escaping () -> Int, element: @escaping (Int) -> Element) {
+    self.count = count
+    self.element = element
+    end = count()
+  }
+
+  override func next() -> Element? {
+    guard position < min(end, count()) else { return nil }
+    defer { position += 1 }
+    return element(position)
+  }
+}
+
+/// Stops when a position is not below the count.
+func checkBounds(_ position: Int, _ count: Int) {
+  if position < 0 { misuse(.bounds, "Cannot pass a negative value for 'index'.") }
+  if position >= count {
+    misuse(.bounds, "Index \(position) is out of bounds (must be less than \(count)).")
   }
 }

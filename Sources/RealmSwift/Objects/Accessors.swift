@@ -1,5 +1,6 @@
 // Reads and writes of managed properties. A read of a held object is: compare the generation word and
 // the thread token, then load from the mapped leaf. Everything else is out of line.
+internal import Foundation
 internal import ObjectStore
 internal import Platform
 
@@ -48,7 +49,7 @@ func readOptionalInteger(_ object: ObjectBase, _ column: Int32) -> Int64? {
 
 /// The value of a managed property that is stored as bytes; nil for null.
 @inline(__always)
-func readBytes<Value: BytesValue>(
+func readBytes<Value: _BytesValue>(
   _ object: ObjectBase, _ column: Int32, _: Value.Type
 ) -> Value? {
   let table = object._table.unsafelyUnwrapped
@@ -62,7 +63,7 @@ func readBytes<Value: BytesValue>(
     location = object.requireLocation()
   }
   return table.pointee.reader.unsafelyUnwrapped.withBytes(location, Int(column)) { bytes in
-    bytes.map { Value(bytes: $0) }
+    bytes.map { Value(_bytes: $0) }
   }
 }
 
@@ -87,7 +88,7 @@ func writeBytes(_ object: ObjectBase, _ column: Int32, _ value: UnsafeRawBufferP
 }
 
 /// The transaction in which the property may be changed; stops when it may not.
-private func requireWritable(_ object: ObjectBase, _ column: Int32) -> ConfinedRealm.Writing {
+func requireWritable(_ object: ObjectBase, _ column: Int32) -> ConfinedRealm.Writing {
   let realm = object._realm.unsafelyUnwrapped
   realm.check()
   if realm.isFrozen {
@@ -131,6 +132,8 @@ public struct _RowWriter {
   let isNew: Bool
   /// Values that the row has already are not written again.
   let compares: Bool
+  /// Adds what the row links to.
+  let links: LinkInsertion
 
   @inline(__always)
   mutating func setInteger(_ value: Int64?, _ column: Int) {
@@ -152,6 +155,22 @@ public struct _RowWriter {
     group.setBytes(binding.table!, key, column, value)
   }
 
+  /// Links to an object; an unmanaged one is added.
+  mutating func setLink(_ object: ObjectBase?, _ column: Int) {
+    setLink(key: object.map { links.key(of: $0) }, column)
+  }
+
+  /// Links to an object, or to one that is made from values; false when it can be neither.
+  mutating func setLink(from value: Any, _ objectClass: ObjectBase.Type, _ column: Int) -> Bool {
+    setLink(key: links.key(from: value, objectClass), column)
+    return true
+  }
+
+  private func setLink(key target: ObjectKey?, _ column: Int) {
+    if isNew && target == nil || compares && isEqual(target?.rawValue, column) { return }
+    group.setLink(binding.table!, key, column, target)
+  }
+
   private func isEqual(_ value: Int64?, _ column: Int) -> Bool {
     let reader = group.reader(binding.table!)
     let location = reader.locate(key)!
@@ -170,12 +189,20 @@ public struct _RowWriter {
   }
 }
 
-extension _PrimaryKeyValue: CustomStringConvertible {
+extension _PrimaryKeyValue {
   /// The key as text, for messages.
-  public var description: String {
+  func text(_ type: PropertyType) -> String {
     switch self {
-    case .integer(let value): return value.map { String($0) } ?? "(null)"
-    case .bytes(let value): return value.map { String(decoding: $0, as: UTF8.self) } ?? "(null)"
+    case .integer(nil), .bytes(nil): return "(null)"
+    case .integer(let value?): return String(value)
+    case .bytes(let bytes?):
+      return bytes.withUnsafeBytes { bytes in
+        switch type {
+        case .objectId: return ObjectId(_bytes: bytes).stringValue
+        case .UUID: return UUID(_bytes: bytes).uuidString
+        default: return String(_bytes: bytes)
+        }
+      }
     }
   }
 }

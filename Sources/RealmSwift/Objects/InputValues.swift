@@ -8,6 +8,12 @@ struct InputValues {
   private(set) var given: [(property: Int, value: Any?)] = []
   private let schema: ClassSchema
 
+  /// Whether the value is one of the forms.
+  static func canHold(_ value: Any) -> Bool {
+    value is ObjectBase || value is [AnyHashable: Any] || value is NSDictionary || value is [Any]
+      || value is NSArray
+  }
+
   /// Stops when the value is none of the forms, or a value does not fit its property.
   init(_ value: Any, for schema: ClassSchema) {
     self.schema = schema
@@ -29,16 +35,18 @@ struct InputValues {
   }
 
   private mutating func read(_ object: ObjectBase) {
-    let source = ClassSchema.of(type(of: object))
+    let source = object.classSchema
     for (index, property) in schema.properties.enumerated() {
-      guard let match = source.index(ofProperty: property.name) else { continue }
+      guard !property.isComputed, let match = source.index(ofProperty: property.name) else {
+        continue
+      }
       let other = source.properties[match]
       given.append((index, other.codec.value(object.pointer(to: other), object)))
     }
   }
 
   private mutating func read(_ dictionary: [AnyHashable: Any]) {
-    for (index, property) in schema.properties.enumerated() {
+    for (index, property) in schema.properties.enumerated() where !property.isComputed {
       if let value = dictionary[property.name] { given.append((index, unwrapped(value))) }
     }
   }
@@ -75,8 +83,17 @@ func stopForValue(_ value: Any?, _ property: PropertyDescription, className: Str
       .argument,
       "Invalid value 'nil' for '\(type)' property '\(className).\(property.name)'.")
   }
+  if let custom = property.codec.declaredType.flatMap({ customType($0) }) {
+    misuse(.argument, "Could not convert value '\(value)' to type '\(custom)'.")
+  }
   misuse(
     .argument,
     "Invalid value '\(value)' of type '\(Swift.type(of: value))' for '\(type)' property "
       + "'\(className).\(property.name)'.")
+}
+
+/// The client's own type, which may be inside of an optional; nil for the engine's types.
+private func customType(_ type: Any.Type) -> Any.Type? {
+  if let optional = type as? any OptionalProtocol.Type { return customType(optional._wrappedType) }
+  return type is any _CustomPersistable.Type ? type : nil
 }

@@ -22,85 +22,23 @@ open class Object: ObjectBase, ThreadConfined, RealmFetchable {
     InputValues(value, for: schema).assign(to: self)
   }
 
-  /// The Realm that the object belongs to.
-  public final var realm: Realm? { _realm.map { Realm($0) } }
+  // MARK: - Declarations by name
 
-  /// The class's persisted properties.
-  public final var objectSchema: ObjectSchema { ClassSchema.of(type(of: self)).publicForm }
+  /// The property that identifies objects, of a class that does not declare it by
+  /// `@Persisted(primaryKey: true)`.
+  open class func primaryKey() -> String? { nil }
 
-  /// Whether the object never changes and may be used from any thread.
-  public final var isFrozen: Bool { _realm?.isFrozen ?? false }
+  /// Persisted properties that are not stored; plain properties never are.
+  open class func ignoredProperties() -> [String] { [] }
 
-  /// The object as it is in the Realm's current version, immutable and usable from any thread.
-  ///
-  /// Stops when the object belongs to no Realm, was deleted, or was made in the running transaction.
-  /// - Complexity: O(1).
-  public final func freeze() -> Self {
-    guard let realm = _realm, let table = _table else {
-      misuse(.ownership, "Unmanaged objects cannot be frozen.")
-    }
-    if realm.isFrozen { return self }
-    _ = requireLocation()
-    let frozen = realm.frozen()
-    let frozenTable = frozen.table(table.pointee.binding)
-    guard let accessor = frozen.accessor(frozenTable, _key) else {
-      misuse(
-        .transaction,
-        "Cannot freeze an object in the same write transaction as it was created in.")
-    }
-    return unsafeDowncast(accessor, to: Self.self)
-  }
-
-  /// The live object of a frozen one, for the calling thread; nil when it was deleted meanwhile.
-  ///
-  /// A live object is returned itself.
-  /// Stops when the object belongs to no Realm.
-  public final func thaw() -> Self? {
-    guard let realm = _realm, let table = _table else {
-      misuse(.ownership, "Unmanaged objects cannot be thawed.")
-    }
-    realm.check()
-    guard realm.isFrozen else { return self }
-    let live = ConfinedRealm.thawOrStop(realm)
-    let accessor = live.accessor(live.table(table.pointee.binding), _key)
-    return accessor.map { unsafeDowncast($0, to: Self.self) }
-  }
+  /// Properties with an index, of a class that does not declare them by `@Persisted(indexed: true)`.
+  open class func indexedProperties() -> [String] { [] }
 
   /// Whether both are accessors of the same object of the same Realm.
   public final func isSameObject(as object: Object?) -> Bool {
     guard let object else { return false }
     if self === object { return true }
     return managedIdentity != nil && managedIdentity == object.managedIdentity
-  }
-
-  // MARK: - Key-value coding
-
-  /// The value of a property by its name; stops when there is no such property.
-  public final subscript(key: String) -> Any? {
-    get { value(forKey: key) }
-    set { setValue(newValue, forKey: key) }
-  }
-
-  /// The value of a property by its name; stops when there is no such property.
-  public final func value(forKey key: String) -> Any? {
-    let property = requireProperty(key)
-    return property.codec.value(pointer(to: property), self)
-  }
-
-  /// Sets a property by its name.
-  ///
-  /// Stops when there is no such property, or the value does not fit it.
-  public final func setValue(_ value: Any?, forKey key: String) {
-    let property = requireProperty(key)
-    if !property.codec.setValue(pointer(to: property), self, unwrapped(value)) {
-      stopForValue(value, property, className: type(of: self).className())
-    }
-  }
-
-  private func requireProperty(_ name: String) -> PropertyDescription {
-    let schema = _table?.pointee.binding.schema ?? ClassSchema.of(type(of: self))
-    if let index = schema.index(ofProperty: name) { return schema.properties[index] }
-    misuse(.argument, "Invalid property name '\(name)' for class '\(type(of: self).className())'.")
   }
 }
 

@@ -46,7 +46,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   open class func _realmObjectName() -> String? { nil }
 
   /// Class, and the name and value of each property.
-  public var description: String { ObjectDescription.text(of: self, depth: 0) }
+  public var description: String { ObjectDescription.text(of: self) }
 
   // MARK: - Equality
 
@@ -142,6 +142,12 @@ extension ObjectBase {
         attachment.pointee.attach(base + attachment.pointee.offset, attachment.pointee.column)
       }
     }
+    identify(table, key)
+  }
+
+  /// Makes the object belong to a row; its wrappers stay what they are.
+  @inline(__always)
+  final func identify(_ table: TablePointer, _ key: ObjectKey) {
     _realm = table.pointee.realm
     _table = table
     _key = key

@@ -56,6 +56,15 @@ extension _PackedValue {
   public static var _nilKey: _PrimaryKeyValue { .integer(nil) }
 }
 
+extension RealmCollectionValue where Self: _PackedValue {
+  /// Reads an element of a managed collection.
+  public static func _readElement(_ source: _ElementSource, _ position: Int) -> Self {
+    Self(_packed: source.integer(position))
+  }
+  /// Gives the value to a managed collection.
+  public func _writeElement(to sink: _ElementSink) { sink.integer(_packed) }
+}
+
 // MARK: - Integers
 
 extension FixedWidthInteger where Self: SignedInteger {

@@ -6,8 +6,33 @@ internal import Foundation
 public protocol _RealmSchemaDiscoverable {
   /// What sort of property it makes.
   static var _rlmType: PropertyType { get }
-  /// Whether it may be nil.
+  /// Whether it may be nil; of a collection whether its elements may be.
   static var _rlmOptional: Bool { get }
+  /// Whether it is a collection, and of what kind.
+  static var _rlmCollection: _CollectionKind { get }
+  /// The class that a link, or a collection of links, leads to.
+  static var _rlmObjectClass: ObjectBase.Type? { get }
+}
+
+extension _RealmSchemaDiscoverable {
+  /// No collection.
+  @inlinable
+  public static var _rlmCollection: _CollectionKind { .none }
+  /// No link.
+  public static var _rlmObjectClass: ObjectBase.Type? { nil }
+}
+
+/// What holds the values of a property.
+@frozen
+public enum _CollectionKind: UInt8, Sendable {
+  /// The property itself: there is one value.
+  case none
+  /// A list.
+  case list
+  /// A set.
+  case set
+  /// A map from texts.
+  case map
 }
 
 /// A type that is stored as another one, or as itself.
@@ -17,7 +42,25 @@ public protocol _HasPersistedType {
 }
 
 /// A type that collections of a Realm can hold.
-public protocol RealmCollectionValue: Hashable, _HasPersistedType {}
+public protocol RealmCollectionValue: Hashable, _HasPersistedType, _RealmSchemaDiscoverable,
+  SendableMetatype
+{
+  /// Reads an element of a managed collection.
+  static func _readElement(_ source: _ElementSource, _ position: Int) -> Self
+  /// Gives the value to a managed collection.
+  func _writeElement(to sink: _ElementSink)
+  /// The value of this type that an untyped one stands for; nil when there is none.
+  static func _elementFromAny(_ value: Any?) -> Self?
+  /// The value without its type; nil for none.
+  var _anyElement: Any? { get }
+}
+
+extension RealmCollectionValue where Self: _Persistable {
+  /// The value of this type that an untyped one stands for; nil when there is none.
+  public static func _elementFromAny(_ value: Any?) -> Self? { _fromAny(value) }
+  /// The value without its type; nil for none.
+  public var _anyElement: Any? { _anyValue }
+}
 
 /// A type whose optional can also be held by collections.
 public protocol _RealmCollectionValueInsideOptional: RealmCollectionValue {}
@@ -55,6 +98,31 @@ public protocol _Persistable: _RealmSchemaDiscoverable, SendableMetatype {
   var _primaryKeyValue: _PrimaryKeyValue { get }
   /// The functions that move values of this type.
   static var _codec: _PropertyCodec { get }
+  /// Whether the default is made once an object and then kept: it is not the same each time, or it
+  /// changes in place.
+  static var _keepsDefault: Bool { get }
+  /// Whether an untyped value stands for one of this type.
+  static func _accepts(_ value: Any?) -> Bool
+  /// Writes what an untyped value stands for into a row; false when it has the wrong type.
+  static func _storeAny(_ value: Any?, to row: inout _RowWriter, _ column: Int) -> Bool
+  /// The unmanaged value now lives in this column of an object.
+  func _becomeManaged(_ object: ObjectBase, _ column: Int32)
+}
+
+extension _Persistable {
+  /// Made anew each time.
+  @inlinable
+  public static var _keepsDefault: Bool { false }
+  /// Whether `_fromAny` gives a value.
+  public static func _accepts(_ value: Any?) -> Bool { _fromAny(value) != nil }
+  /// Writes what `_fromAny` gives.
+  public static func _storeAny(_ value: Any?, to row: inout _RowWriter, _ column: Int) -> Bool {
+    guard let value = _fromAny(value) else { return false }
+    value._write(to: &row, column)
+    return true
+  }
+  /// A plain value stays what it is.
+  public func _becomeManaged(_ object: ObjectBase, _ column: Int32) {}
 }
 
 /// A persistable type whose optional is persistable too.
@@ -69,9 +137,23 @@ public protocol _PersistableInsideOptional: _Persistable, Equatable {
   static var _nilKey: _PrimaryKeyValue { get }
   /// The functions that move optionals of this type.
   static var _optionalCodec: _PropertyCodec { get }
+  /// Whether an untyped value, that is not nil, stands for one of this type.
+  static func _acceptsInside(_ value: Any) -> Bool
+  /// Writes what an untyped value, that is not nil, stands for; false when it has the wrong type.
+  static func _storeAnyInside(_ value: Any, to row: inout _RowWriter, _ column: Int) -> Bool
 }
 
 extension _PersistableInsideOptional {
+  /// Whether `_fromAny` gives a value.
+  public static func _acceptsInside(_ value: Any) -> Bool { _fromAny(value) != nil }
+  /// Writes what `_fromAny` gives.
+  public static func _storeAnyInside(
+    _ value: Any, to row: inout _RowWriter, _ column: Int
+  ) -> Bool {
+    guard let value = _fromAny(value) else { return false }
+    value._write(to: &row, column)
+    return true
+  }
   /// Not optional.
   public static var _rlmOptional: Bool { false }
   /// The value itself.
@@ -88,6 +170,11 @@ public protocol OptionalProtocol {
   var _untyped: Any? { get }
 }
 
+extension OptionalProtocol {
+  /// What the optional is of.
+  static var _wrappedType: Any.Type { Wrapped.self }
+}
+
 extension Optional: OptionalProtocol {
   /// The value without its type, or nil.
   public var _untyped: Any? { self.map { $0 as Any } }
@@ -98,6 +185,8 @@ extension Optional: _RealmSchemaDiscoverable where Wrapped: _RealmSchemaDiscover
   public static var _rlmType: PropertyType { Wrapped._rlmType }
   /// Optional.
   public static var _rlmOptional: Bool { true }
+  /// The class that the link inside leads to.
+  public static var _rlmObjectClass: ObjectBase.Type? { Wrapped._rlmObjectClass }
 }
 
 extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
@@ -119,7 +208,7 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
     if let self { self._write(to: &row, column) } else { Wrapped._writeNil(to: &row, column) }
   }
   /// The value without its type; nil for none.
-  public var _anyValue: Any? { self.map { $0 as Any } }
+  public var _anyValue: Any? { flatMap { $0._anyValue } }
   /// The optional that an untyped value stands for.
   public static func _fromAny(_ value: Any?) -> Wrapped?? {
     guard let value else { return .some(nil) }
@@ -133,6 +222,16 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   }
   /// The functions that move values of this type.
   public static var _codec: _PropertyCodec { Wrapped._optionalCodec }
+  /// Whether an untyped value stands for an optional of this type.
+  public static func _accepts(_ value: Any?) -> Bool {
+    value.map { Wrapped._acceptsInside($0) } ?? true
+  }
+  /// Writes what an untyped value stands for into a row.
+  public static func _storeAny(_ value: Any?, to row: inout _RowWriter, _ column: Int) -> Bool {
+    if let value { return Wrapped._storeAnyInside(value, to: &row, column) }
+    Wrapped._writeNil(to: &row, column)
+    return true
+  }
 }
 
 extension Optional: _HasPersistedType where Wrapped: _HasPersistedType {
@@ -140,7 +239,24 @@ extension Optional: _HasPersistedType where Wrapped: _HasPersistedType {
   public typealias PersistedType = Wrapped.PersistedType?
 }
 
-extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueInsideOptional {}
+extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueInsideOptional {
+  /// Reads an element of a managed collection.
+  public static func _readElement(_ source: _ElementSource, _ position: Int) -> Wrapped? {
+    source.isNull(position) ? nil : Wrapped._readElement(source, position)
+  }
+  /// Gives the value to a managed collection.
+  public func _writeElement(to sink: _ElementSink) {
+    if let self { self._writeElement(to: sink) } else { sink.null() }
+  }
+  /// The optional that an untyped value stands for.
+  public static func _elementFromAny(_ value: Any?) -> Wrapped?? {
+    guard let value else { return .some(nil) }
+    return Wrapped._elementFromAny(value).map { .some($0) }
+  }
+  /// The value without its type; nil for none.
+  public var _anyElement: Any? { flatMap { $0._anyElement } }
+}
+
 extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}
 extension Optional: _Indexable where Wrapped: _Indexable {}
 

@@ -39,7 +39,10 @@ public struct Persisted<Value: _Persistable> {
     storage storagePath: ReferenceWritableKeyPath<Owner, Self>
   ) -> Value {
     @inlinable @inline(__always)
-    get { owner[keyPath: storagePath].read(owner) }
+    get {
+      if Value._keepsDefault { owner[keyPath: storagePath].keepDefault() }
+      return owner[keyPath: storagePath].read(owner)
+    }
     @inlinable @inline(__always)
     set {
       let column = owner[keyPath: storagePath].managedColumn
@@ -58,7 +61,14 @@ public struct Persisted<Value: _Persistable> {
     case .managed(let column): return Value._get(owner, column)
     case .unmanaged(let value, _): return value
     case .none: return Value._defaultValue()
+    case .recording(let property): return readRecorded(owner, property)
     }
+  }
+
+  /// Makes the default the value, where each call makes another or it changes in place.
+  @inlinable
+  mutating func keepDefault() {
+    if case .none(let role) = storage { storage = .unmanaged(Value._defaultValue(), role) }
   }
 
   /// The column of a managed property, or -1.
@@ -76,12 +86,12 @@ public struct Persisted<Value: _Persistable> {
   var role: _PropertyRole {
     switch storage {
     case .none(let role), .unmanaged(_, let role): return role
-    case .managed: return .plain
+    case .managed, .recording: return .plain
     }
   }
 }
 
-extension Persisted where Value: _Indexable {
+extension Persisted where Value: _HasPersistedType, Value.PersistedType: _Indexable {
   /// A property with an index, which makes finding objects by its value fast and writing it slower.
   @inlinable
   public init(indexed: Bool) { storage = .none(indexed ? .indexed : .plain) }
@@ -93,7 +103,7 @@ extension Persisted where Value: _Indexable {
   }
 }
 
-extension Persisted where Value: _PrimaryKey {
+extension Persisted where Value: _HasPersistedType, Value.PersistedType: _PrimaryKey {
   /// The property that identifies an object among those of its class.
   @inlinable
   public init(primaryKey: Bool) { storage = .none(primaryKey ? .primary : .plain) }

@@ -21,22 +21,36 @@ enum PropertyStorage<Value> {
   case unmanaged(Value, _PropertyRole)
   /// In this column of the object's table.
   case managed(Int32)
+  /// Nowhere: reading it is noted, as that of the class's property at this position.
+  case recording(Int32)
 }
 
 /// Moves the values of one type between wrappers, `Any` and the file.
 ///
 /// `UnsafeMutableRawPointer`s point to a `Persisted` of that type inside a living object.
 public struct _PropertyCodec: Sendable {
+  /// The type that the client has declared; nil for a property that is known by name only.
+  let declaredType: Any.Type?
   let type: PropertyType
   let isOptional: Bool
+  let collection: _CollectionKind
+  /// The class that a link, or a collection of links, leads to.
+  let objectClass: ObjectBase.Type?
+  /// Whether the default is made once an object and then kept.
+  let keepsDefault: Bool
   /// How the wrapper was declared.
   let role: @Sendable (UnsafeRawPointer) -> _PropertyRole
   /// Makes the wrapper managed.
   let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+  /// Makes the wrapper note that it is read; see `KeyPathNames`.
+  var record: @Sendable (UnsafeMutableRawPointer, Int32) -> Void = { _, _ in }
+  /// Tells the unmanaged value, if there is one that others may hold, that it lives in a column of the
+  /// object from now on; nothing for plain values.
+  let becomeManaged: @Sendable (UnsafeRawPointer, ObjectBase, Int32) -> Void
   /// The bytes of a managed wrapper; nil when its values are more than bytes.
   let managedImage: @Sendable (Int32) -> UnsafeMutableRawBufferPointer?
   /// Writes the unmanaged value into a row; says whether there was one to write.
-  let store: @Sendable (UnsafeRawPointer, inout _RowWriter, Int) -> Void
+  let store: @Sendable (UnsafeMutableRawPointer, inout _RowWriter, Int) -> Void
   /// The value, managed or not.
   let value: @Sendable (UnsafeMutableRawPointer, ObjectBase) -> Any?
   /// Sets the value, managed or not; false when it has the wrong type.
@@ -47,8 +61,10 @@ public struct _PropertyCodec: Sendable {
   let storeAny: @Sendable (Any?, inout _RowWriter, Int) -> Bool
   /// The primary key in the form of the file; nil when the value has the wrong type.
   let keyOfAny: @Sendable (Any?) -> _PrimaryKeyValue?
+  /// Of linking objects that are not managed: the property of the other class that links here.
+  let originProperty: @Sendable (UnsafeRawPointer) -> String?
   /// The primary key of an unmanaged object.
-  let key: @Sendable (UnsafeRawPointer) -> _PrimaryKeyValue
+  let key: @Sendable (UnsafeMutableRawPointer) -> _PrimaryKeyValue
 }
 
 /// A primary key as the file knows it.
@@ -64,10 +80,23 @@ extension _PropertyCodec {
   @inline(__always)
   static func make<Value: _Persistable>(_: Value.Type) -> _PropertyCodec {
     _PropertyCodec(
-      type: Value._rlmType, isOptional: Value._rlmOptional,
+      declaredType: Value.self, type: Value._rlmType, isOptional: Value._rlmOptional,
+      collection: Value._rlmCollection,
+      objectClass: Value._rlmObjectClass, keepsDefault: Value._keepsDefault,
       role: { $0.assumingMemoryBound(to: Persisted<Value>.self).pointee.role },
       attach: { pointer, column in
         pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage = .managed(column)
+      },
+      record: { pointer, property in
+        pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage =
+          .recording(property)
+      },
+      becomeManaged: { pointer, object, column in
+        if Value._rlmCollection == .none { return }
+        let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        if case .unmanaged(let value, _) = wrapper.pointee.storage {
+          value._becomeManaged(object, column)
+        }
       },
       managedImage: { column in
         guard _isPOD(Value.self) else { return nil }
@@ -81,17 +110,20 @@ extension _PropertyCodec {
         return image
       },
       store: { pointer, row, column in
-        switch pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage {
+        let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        if Value._keepsDefault { wrapper.pointee.keepDefault() }
+        switch wrapper.pointee.storage {
         case .unmanaged(let value, _): value._write(to: &row, column)
         case .none: Value._defaultValue()._write(to: &row, column)
-        case .managed: break
+        case .managed, .recording: break
         }
       },
       value: { pointer, object in
         let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        if Value._keepsDefault { wrapper.pointee.keepDefault() }
         switch wrapper.pointee.storage {
         case .unmanaged(let value, _): return value._anyValue
-        case .none: return Value._defaultValue()._anyValue
+        case .none, .recording: return Value._defaultValue()._anyValue
         case .managed(let column): return Value._get(object, column)._anyValue
         }
       },
@@ -105,17 +137,20 @@ extension _PropertyCodec {
         }
         return true
       },
-      accepts: { Value._fromAny($0) != nil },
-      storeAny: { any, row, column in
-        guard let value = Value._fromAny(any) else { return false }
-        value._write(to: &row, column)
-        return true
-      },
+      accepts: { Value._accepts($0) },
+      storeAny: { any, row, column in Value._storeAny(any, to: &row, column) },
       keyOfAny: { Value._fromAny($0)?._primaryKeyValue },
+      originProperty: { pointer in
+        let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        guard case .unmanaged(let value, _) = wrapper.pointee.storage else { return nil }
+        return (value as? any _LinkingObjects)?._originProperty
+      },
       key: { pointer in
-        switch pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage {
+        let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        if Value._keepsDefault { wrapper.pointee.keepDefault() }
+        switch wrapper.pointee.storage {
         case .unmanaged(let value, _): return value._primaryKeyValue
-        case .none, .managed: return Value._defaultValue()._primaryKeyValue
+        case .none, .managed, .recording: return Value._defaultValue()._primaryKeyValue
         }
       })
   }

@@ -1,5 +1,5 @@
-// Puts objects of one class into the running transaction: rules first, then the row, then the object
-// becomes its accessor. Made once for a bulk of objects.
+// Puts objects of one class into the running transaction: rules first, then the row, then the values,
+// then the object becomes its accessor. Made once for a bulk of objects.
 internal import ObjectStore
 
 /// Adds objects of one class with one update policy.
@@ -12,6 +12,14 @@ struct ObjectInsertion {
   private let table: TablePointer
   private let update: Realm.UpdatePolicy
 
+  /// An object that has a row, and no values in it yet.
+  struct Started {
+    let insertion: ObjectInsertion
+    let object: ObjectBase
+    let key: ObjectKey
+    let isNew: Bool
+  }
+
   /// Stops outside of a transaction, for an unknown class, and when updating one without a key.
   init(_ realm: ConfinedRealm, _ objectType: ObjectBase.Type, _ update: Realm.UpdatePolicy) {
     self.objectType = objectType
@@ -20,40 +28,58 @@ struct ObjectInsertion {
     group = realm.requireWriting().group
     table = realm.requireTable(of: objectType)
     binding = table.pointee.binding
-    if update != .error && binding.schema.primaryKey == nil {
+    if update != .error && binding.primaryKey == nil {
       misuse(
         .schema, "'\(binding.schema.name)' does not have a primary key and can not be updated")
     }
     storedTable = binding.table!
   }
 
+  // MARK: - Adding
+
   /// Adds an object that belongs to no Realm; leaves one of this Realm alone.
-  func add(_ object: ObjectBase) {
-    if let owner = object._realm {
-      owner.check()
-      guard owner === realm else {
-        misuse(
-          .ownership,
-          "Object is already managed by another Realm. Use create instead to copy it into this "
-            + "Realm.")
-      }
-      if object.locate() == nil {
-        misuse(
-          .invalidated, "Adding a deleted or invalidated object to a Realm is not permitted")
-      }
+  ///
+  /// What it links to is added too, by `links`, whose `finish` is the caller's to call.
+  func add(_ object: ObjectBase, _ links: LinkInsertion) {
+    if object._realm != nil {
+      realm.requireOwn(object)
       return
     }
-    let base = Unmanaged.passUnretained(object).toOpaque()
-    var row = makeRow { property in property.codec.key(base + property.offset) }
-    let properties = binding.schema.properties
-    for index in properties.indices where index != binding.schema.primaryKey {
-      properties[index].codec.store(base + properties[index].offset, &row, binding.columns[index])
-    }
-    finish(object, row)
+    store(start(object, links), links)
   }
 
+  /// Gives an unmanaged object its row, without values.
+  ///
+  /// It belongs to the Realm from now on, so that links to it find it.
+  func start(_ object: ObjectBase, _ links: LinkInsertion) -> Started {
+    let base = Unmanaged.passUnretained(object).toOpaque()
+    let (key, isNew) = makeRow { property in property.codec.key(base + property.offset) }
+    object.identify(table, key)
+    return Started(insertion: self, object: object, key: key, isNew: isNew)
+  }
+
+  /// Writes the values of an object that has its row, and makes it an accessor.
+  func store(_ started: Started, _ links: LinkInsertion) {
+    let base = Unmanaged.passUnretained(started.object).toOpaque()
+    var row = rowWriter(started.key, started.isNew, links)
+    let properties = binding.schema.properties
+    for index in properties.indices
+    where index != binding.primaryKey && binding.columns[index] >= 0 {
+      let wrapper = base + properties[index].offset
+      properties[index].codec.store(wrapper, &row, binding.columns[index])
+      if properties[index].codec.collection != .none {
+        properties[index].codec.becomeManaged(
+          wrapper, started.object, Int32(binding.columns[index]))
+      }
+    }
+    table.pointee.bump()
+    started.object.attach(table, started.key)
+  }
+
+  // MARK: - Creating
+
   /// Makes an object from values, or updates the one of the same key.
-  func create(_ value: Any) -> ObjectBase {
+  func create(_ value: Any, _ links: LinkInsertion) -> ObjectBase {
     if let object = value as? ObjectBase, let owner = object._realm {
       owner.check()
       if object.locate() == nil {
@@ -65,31 +91,45 @@ struct ObjectInsertion {
     // Holds the defaults, and becomes the accessor.
     let object = objectType.init()
     let base = Unmanaged.passUnretained(object).toOpaque()
-    var row = makeRow { property in
-      if let given = values[binding.schema.primaryKey!] {
+    let (key, isNew) = makeRow { property in
+      if let given = values[binding.primaryKey!] {
         return property.codec.keyOfAny(given)!
       }
       return property.codec.key(base + property.offset)
     }
+    links.remember(key, asCopyOf: value)
+    var row = rowWriter(key, isNew, links)
     for (index, property) in binding.schema.properties.enumerated()
-    where index != binding.schema.primaryKey {
+    where index != binding.primaryKey && !property.isComputed {
       if let given = values[index] {
         _ = property.codec.storeAny(given, &row, binding.columns[index])
-      } else if row.isNew {
+      } else if isNew {
         property.codec.store(base + property.offset, &row, binding.columns[index])
       }
     }
-    finish(object, row)
+    table.pointee.bump()
+    object.attach(table, key)
     return object
   }
 
+  // MARK: - Rows
+
+  private func rowWriter(_ key: ObjectKey, _ isNew: Bool, _ links: LinkInsertion) -> _RowWriter {
+    _RowWriter(
+      group: group, binding: binding, key: key, isNew: isNew,
+      compares: !isNew && update == .modified, links: links)
+  }
+
   /// The row to write into: a new one, or the one of the same key.
-  private func makeRow(_ keyOf: (PropertyDescription) -> _PrimaryKeyValue) -> _RowWriter {
-    guard let position = binding.schema.primaryKey else {
-      let key = group.insert(storedTable)
-      return _RowWriter(group: group, binding: binding, key: key, isNew: true, compares: false)
+  private func makeRow(
+    _ keyOf: (PropertyDescription) -> _PrimaryKeyValue
+  ) -> (key: ObjectKey, isNew: Bool) {
+    if binding.schema.isEmbedded { return (group.insertEmbedded(storedTable), true) }
+    guard let position = binding.primaryKey else {
+      return (group.insert(storedTable), true)
     }
-    let value = keyOf(binding.schema.properties[position])
+    let property = binding.schema.properties[position]
+    let value = keyOf(property)
     let row: (key: ObjectKey, inserted: Bool)
     switch value {
     case .integer(let integer): row = group.insert(storedTable, primaryKeyInteger: integer)
@@ -101,15 +141,8 @@ struct ObjectInsertion {
       misuse(
         .argument,
         "Attempting to create an object of type '\(binding.schema.name)' with an existing primary "
-          + "key value '\(value)'.")
+          + "key value '\(value.text(property.codec.type))'.")
     }
-    return _RowWriter(
-      group: group, binding: binding, key: row.key, isNew: row.inserted,
-      compares: update == .modified)
-  }
-
-  private func finish(_ object: ObjectBase, _ row: _RowWriter) {
-    table.pointee.bump()
-    object.attach(table, row.key)
+    return (row.key, row.inserted)
   }
 }

@@ -21,19 +21,23 @@ extension Realm {
   /// its class has no primary key and `update` is another.
   /// - Complexity: O(log n) in the number of objects.
   public func add(_ object: Object, update: UpdatePolicy = .error) {
-    ObjectInsertion(confined, type(of: object), update).add(object)
+    let links = LinkInsertion(confined, update)
+    ObjectInsertion(confined, type(of: object), update).add(object, links)
+    links.finish()
   }
 
   /// Adds objects; see `add` of one.
   public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
   where Objects.Element: Object {
     var insertion: ObjectInsertion?
+    let links = LinkInsertion(confined, update)
     for object in objects {
       let objectType = type(of: object as Object)
       if insertion?.objectType != objectType {
         insertion = ObjectInsertion(confined, objectType, update)
       }
-      insertion!.add(object)
+      insertion!.add(object, links)
+      links.finish()
     }
     // Also without any object a call outside of a transaction is an error.
     if insertion == nil { _ = confined.requireWriting() }
@@ -51,7 +55,8 @@ extension Realm {
   public func create<T: Object>(_ type: T.Type, value: Any = [:], update: UpdatePolicy = .error)
     -> T
   {
-    let object = ObjectInsertion(confined, type, update).create(value)
+    let links = LinkInsertion(confined, update, copies: true)
+    let object = ObjectInsertion(confined, type, update).create(value, links)
     return unsafeDowncast(object, to: T.self)
   }
 
@@ -68,6 +73,7 @@ extension Realm {
     if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
     _ = writing.group.delete(table.pointee.binding.table!, object._key)
     table.pointee.bump()
+    confined.bumpChangedTables()
   }
 
   /// Removes objects; see `delete` of one.
@@ -83,7 +89,11 @@ extension Realm {
     guard objects.source.realm === confined else {
       misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
     }
-    deleteAll(objects.source.table, writing)
+    if let all = objects.source as? TableSource<Element> {
+      deleteAll(all.table, writing)
+    } else {
+      for object in Array(objects) where !object.isInvalidated { delete(object) }
+    }
   }
 
   /// Removes all objects of the Realm.
@@ -97,6 +107,7 @@ extension Realm {
   private func deleteAll(_ table: TablePointer, _ writing: ConfinedRealm.Writing) {
     writing.group.deleteAll(table.pointee.binding.table!)
     table.pointee.bump()
+    confined.bumpChangedTables()
   }
 
   // MARK: - Finding
@@ -107,7 +118,7 @@ extension Realm {
   /// - Complexity: O(1).
   public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
     confined.check()
-    return Results(TableResults(confined, confined.requireTable(of: type._fetchedClass)))
+    return Results(TableSource(confined, confined.requireTable(of: type._fetchedClass)))
   }
 
   /// The object of a primary key, if there is one.

@@ -2,7 +2,6 @@
 // transactions, objects and frozen forms in the files beside.
 public import Foundation
 internal import ObjectStore
-internal import Platform
 internal import Storage
 
 /// A database, or one version of it, as seen from one thread.
@@ -174,27 +173,5 @@ extension Realm {
   /// The live form of a frozen collection, for the calling thread.
   public func thaw<Collection: RealmCollection>(_ collection: Collection) -> Collection? {
     collection.thaw()
-  }
-}
-
-// MARK: - Files
-
-extension Realm {
-  /// Whether the file of a configuration is there.
-  public static func fileExists(for configuration: Configuration) throws -> Bool {
-    guard let path = configuration.fileURL?.path else { return false }
-    return LinuxFileSystem().exists(path)
-  }
-
-  /// Removes the files of a configuration.
-  ///
-  /// - Returns: whether there were any.
-  /// - Throws: `Realm.Error.alreadyOpen` while this or another process uses the file.
-  @discardableResult
-  public static func deleteFiles(for configuration: Configuration) throws -> Bool {
-    guard let path = configuration.fileURL?.path else { return false }
-    return try mappingErrors { () throws(StorageError) in
-      try Store.deleteFiles(path: path, fileSystem: LinuxFileSystem())
-    }
   }
 }

@@ -1,4 +1,5 @@
-// Settings of a Realm. A value: changing one never changes a Realm that is open.
+// Settings of a Realm. A value: changing one never changes a Realm that is open. What the layer below
+// wants of them, equality and the description are in RealmConfiguration+Comparing.swift.
 public import Foundation
 internal import Platform
 internal import Storage
@@ -13,13 +14,16 @@ extension Realm {
   }
 
   /// How a Realm is opened: where its file is and which classes it holds.
-  public struct Configuration: Sendable, Equatable, CustomStringConvertible {
-    private var location: Location
+  public struct Configuration: Sendable {
+    var location: Location
     private var types: [ObjectBase.Type]?
-    private var isReadOnly: Bool
-    private var deletesOnMismatch: Bool
+    private var isReadOnly = false
+    private var deletesOnMismatch = false
+    private var key: Data?
+    var migration: Identified<MigrationBlock>?
+    var compaction: Identified<@Sendable (Int, Int) -> Bool>?
 
-    private enum Location: Sendable, Equatable {
+    enum Location: Sendable, Equatable {
       case file(URL)
       case memory(String)
       case none
@@ -33,22 +37,37 @@ extension Realm {
     public var maximumNumberOfActiveVersions: UInt?
     /// What a commit promises when it returns; the same for all that have the file open.
     public var durability: Durability = .full
+    /// A Realm file whose content a new file starts with.
+    ///
+    /// Not looked at when the file is there already.
+    public var seedFilePath: URL?
+    /// Settings of a synchronised Realm, which every form of opening refuses.
+    public var syncConfiguration: SyncConfiguration?
 
     /// Settings for one Realm.
     ///
-    /// Stops when neither a file nor an identifier is given, or when `deleteRealmIfMigrationNeeded`
-    /// and `readOnly` are both set.
+    /// Stops when neither a file nor an identifier is given, when a key has not 64 bytes, and when
+    /// `readOnly` is set together with `deleteRealmIfMigrationNeeded` or `shouldCompactOnLaunch`.
     /// - Parameters:
     ///   - fileURL: the file; `default.realm` in the current folder unless given.
     ///   - inMemoryIdentifier: names a Realm without a file, which goes with its last use.
+    ///   - syncConfiguration: not supported; opening throws.
+    ///   - encryptionKey: 64 bytes with which the file is encrypted.
     ///   - readOnly: the file is never written.
     ///   - schemaVersion: version of the classes.
+    ///   - migrationBlock: called when the file has an older version of the classes.
     ///   - deleteRealmIfMigrationNeeded: start over with an empty file when the classes have changed.
+    ///   - shouldCompactOnLaunch: asked by whoever opens the file first; gets the file's bytes and the
+    ///     used ones among them.
     ///   - objectTypes: the classes that the Realm holds; nil for every class of the process.
+    ///   - seedFilePath: a Realm file whose content a new file starts with.
     public init(
       fileURL: URL? = Configuration.defaultFileURL, inMemoryIdentifier: String? = nil,
-      readOnly: Bool = false, schemaVersion: UInt64 = 0, deleteRealmIfMigrationNeeded: Bool = false,
-      objectTypes: [ObjectBase.Type]? = nil
+      syncConfiguration: SyncConfiguration? = nil, encryptionKey: Data? = nil,
+      readOnly: Bool = false, schemaVersion: UInt64 = 0, migrationBlock: MigrationBlock? = nil,
+      deleteRealmIfMigrationNeeded: Bool = false,
+      shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil,
+      objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil
     ) {
       if let inMemoryIdentifier {
         location = .memory(inMemoryIdentifier)
@@ -58,11 +77,15 @@ extension Realm {
         misuse(
           .configuration, "A Realm Configuration must specify a path or an in-memory identifier.")
       }
-      isReadOnly = false
-      deletesOnMismatch = false
       self.schemaVersion = schemaVersion
+      self.syncConfiguration = syncConfiguration
+      self.seedFilePath = seedFilePath
+      // By the setters, which check.
+      self.encryptionKey = encryptionKey
       self.readOnly = readOnly
+      self.migrationBlock = migrationBlock
       self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+      self.shouldCompactOnLaunch = shouldCompactOnLaunch
       self.objectTypes = objectTypes
     }
 
@@ -71,6 +94,14 @@ extension Realm {
       URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
         .appendingPathComponent("default.realm")
     }
+
+    /// Settings of `Realm()`.
+    public static var defaultConfiguration: Configuration {
+      get { storedDefault.withLock { $0 } ?? Configuration() }
+      set { storedDefault.withLock { $0 = newValue } }
+    }
+
+    // MARK: - Place
 
     /// The file.
     ///
@@ -106,6 +137,19 @@ extension Realm {
       }
     }
 
+    // MARK: - Use of the file
+
+    /// The 64 bytes with which the file is encrypted.
+    ///
+    /// Setting it stops when the key has another length.
+    public var encryptionKey: Data? {
+      get { key }
+      set {
+        checkKeyLength(newValue)
+        key = newValue
+      }
+    }
+
     /// Whether the file is never written.
     public var readOnly: Bool {
       get { isReadOnly }
@@ -114,8 +158,35 @@ extension Realm {
           misuse(
             .configuration, "Cannot set `readOnly` when `deleteRealmIfMigrationNeeded` is set.")
         }
+        if newValue, compaction != nil {
+          misuse(.configuration, "Cannot set `readOnly` when `shouldCompactOnLaunch` is set.")
+        }
         isReadOnly = newValue
       }
+    }
+
+    /// Asked by whoever opens the file first, of all processes, before it is used.
+    ///
+    /// Gets the bytes of the file, and how many of them hold data; the file is compacted when it
+    /// answers true.
+    public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)? {
+      get { compaction?.value }
+      set {
+        if newValue != nil, isReadOnly {
+          misuse(.configuration, "Cannot set `shouldCompactOnLaunch` when `readOnly` is set.")
+        }
+        compaction = newValue.map { Identified($0) }
+      }
+    }
+
+    // MARK: - Classes
+
+    /// Called when the file has an older schema version, before the Realm is used.
+    ///
+    /// All that it does is one transaction with the change of the classes.
+    public var migrationBlock: MigrationBlock? {
+      get { migration?.value }
+      set { migration = newValue.map { Identified($0) } }
     }
 
     /// Whether to start over with an empty file when the classes have changed.
@@ -132,74 +203,49 @@ extension Realm {
 
     /// The classes that the Realm holds.
     ///
-    /// Nil: every class of the process whose `shouldIncludeInDefaultSchema()` is true.
+    /// Nil: every class of the process whose `shouldIncludeInDefaultSchema()` is true. Setting it stops
+    /// when one of them cannot be stored.
     public var objectTypes: [ObjectBase.Type]? {
       get { types }
       set {
-        for type in newValue ?? [] where !(type is Object.Type) || type == Object.self {
+        for type in newValue ?? [] where !canBeStored(type) {
           misuse(.schema, "Can't add non-Object type '\(type)' to a schema.")
         }
         types = newValue
       }
-    }
-
-    /// Settings of `Realm()`.
-    public static var defaultConfiguration: Configuration {
-      get { storedDefault.withLock { $0 } ?? Configuration() }
-      set { storedDefault.withLock { $0 = newValue } }
-    }
-
-    /// Whether all settings are equal.
-    public static func == (left: Configuration, right: Configuration) -> Bool {
-      left.location == right.location && left.isReadOnly == right.isReadOnly
-        && left.schemaVersion == right.schemaVersion
-        && left.deletesOnMismatch == right.deletesOnMismatch
-        && left.maximumNumberOfActiveVersions == right.maximumNumberOfActiveVersions
-        && left.durability == right.durability
-        && left.types?.map { ObjectIdentifier($0) } == right.types?.map { ObjectIdentifier($0) }
-    }
-
-    /// All settings, one a line.
-    public var description: String {
-      let limit = maximumNumberOfActiveVersions.map { String($0) } ?? "(null)"
-      let names = types.map { types in
-        "[" + types.map { $0.className() }.joined(separator: ", ") + "]"
-      }
-      return """
-        Realm.Configuration {
-        \tfileURL = \(fileURL?.absoluteString ?? "(null)");
-        \tinMemoryIdentifier = \(inMemoryIdentifier ?? "(null)");
-        \treadOnly = \(readOnly);
-        \tschemaVersion = \(schemaVersion);
-        \tdeleteRealmIfMigrationNeeded = \(deleteRealmIfMigrationNeeded);
-        \tmaximumNumberOfActiveVersions = \(limit);
-        \tdurability = \(durability);
-        \tobjectTypes = \(names ?? "(null)");
-        }
-        """
     }
   }
 }
 
 private let storedDefault = Monitor<Realm.Configuration?>(nil)
 
-extension Realm.Configuration {
-  /// The same settings as the layer below wants them.
-  ///
-  /// Stops when there is neither a file nor an identifier.
-  var storeOptions: StoreOptions {
-    let path: String
-    if let inMemoryIdentifier {
-      path = inMemoryIdentifier
-    } else if let fileURL {
-      path = fileURL.path
-    } else {
-      misuse(
-        .configuration, "A Realm Configuration must specify a path or an in-memory identifier.")
-    }
-    return StoreOptions(
-      path: path, inMemoryIdentifier: inMemoryIdentifier, isReadOnly: readOnly,
-      durability: durability == .full && inMemoryIdentifier == nil ? .full : .memory,
-      maximumNumberOfActiveVersions: maximumNumberOfActiveVersions.map { UInt64($0) })
+/// Whether a class is a client's.
+private func canBeStored(_ type: ObjectBase.Type) -> Bool {
+  type is Object.Type && type != Object.self && type != DynamicObject.self
+    || type is EmbeddedObject.Type && type != EmbeddedObject.self
+}
+
+/// Stops unless a key has the length of one.
+func checkKeyLength(_ key: Data?) {
+  if let key, key.count != 64 {
+    misuse(.configuration, "Encryption key must be exactly 64 bytes long")
   }
+}
+
+/// Settings of a synchronised Realm.
+///
+/// There are none on Linux: a configuration that holds one is refused by every form of opening. The
+/// type is here so that programs that name it compile.
+public struct SyncConfiguration: Sendable, Equatable {
+  /// Settings that nothing can be opened with.
+  public init() {}
+}
+
+/// A closure that can be told from others: copies of one setting are equal, two closures never are.
+final class Identified<Value: Sendable>: Sendable, Equatable {
+  let value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  static func == (left: Identified, right: Identified) -> Bool { left === right }
 }

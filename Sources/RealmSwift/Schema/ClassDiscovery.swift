@@ -1,6 +1,6 @@
-// Finds every Object subclass that is linked into the process, for the default schema: walks the type
+// Finds every subclass of Object and EmbeddedObject that is linked into the process, for the default schema: walks the type
 // records of all loaded images. Only descriptors of classes are read; a class's metadata is made only
-// when its chain of superclasses ends in Object. Generic classes and classes local to a function are
+// when its chain of superclasses ends in ObjectBase. Generic classes and classes local to a function are
 // left out: they can be listed in `objectTypes`.
 //
 // Layout read here (Swift's stable metadata; offsets in bytes, relative pointers are Int32):
@@ -11,10 +11,11 @@ internal import Glibc
 
 /// What the class walk found.
 enum ClassDiscovery {
-  /// All non-generic, non-local subclasses of `Object` in the process, by qualified name.
+  /// All non-generic, non-local subclasses of `Object` and `EmbeddedObject` in the process, by
+  /// qualified name.
   ///
   /// - Complexity: O(classes in the process), some 100 us with Foundation.
-  static func allObjectClasses() -> [Object.Type] {
+  static func allObjectClasses() -> [ObjectBase.Type] {
     guard let runtime = Runtime() else {
       misuse(
         .schema,
@@ -22,10 +23,13 @@ enum ClassDiscovery {
           + "Realm's configuration.")
     }
     // A class object is its metadata: the cast is how the runtime itself reads the descriptor.
-    let root = UnsafeRawPointer(unsafeBitCast(Object.self as AnyClass, to: UnsafeRawPointer.self))
-      .load(fromByteOffset: classDescriptorOffset, as: UnsafeRawPointer.self)
+    let root = UnsafeRawPointer(
+      unsafeBitCast(ObjectBase.self as AnyClass, to: UnsafeRawPointer.self)
+    )
+    .load(fromByteOffset: classDescriptorOffset, as: UnsafeRawPointer.self)
     var walk = Walk(root: root, runtime: runtime)
     return runtime.classDescriptors().compactMap { walk.objectClass($0) }
+      .filter { $0 != Object.self && $0 != EmbeddedObject.self }
       .sorted { String(reflecting: $0) < String(reflecting: $1) }
   }
 
@@ -50,12 +54,12 @@ private struct Walk {
     self.runtime = runtime
   }
 
-  mutating func objectClass(_ descriptor: UnsafeRawPointer) -> Object.Type? {
+  mutating func objectClass(_ descriptor: UnsafeRawPointer) -> ObjectBase.Type? {
     let flags = descriptor.load(as: UInt32.self)
     guard flags & ClassDiscovery.genericFlag == 0, !isLocal(descriptor),
       descendsFromObject(descriptor)
     else { return nil }
-    return runtime.type(of: descriptor) as? Object.Type
+    return runtime.type(of: descriptor) as? ObjectBase.Type
   }
 
   private mutating func descendsFromObject(_ descriptor: UnsafeRawPointer) -> Bool {
@@ -64,7 +68,7 @@ private struct Walk {
     switch superclass(descriptor) {
     case .none: answer = false
     case .descriptor(let parent): answer = parent == root || descendsFromObject(parent)
-    case .other: answer = runtime.type(of: descriptor) is Object.Type
+    case .other: answer = runtime.type(of: descriptor) is ObjectBase.Type
     }
     known[descriptor] = answer
     return answer

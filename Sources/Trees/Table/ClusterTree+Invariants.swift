@@ -8,6 +8,8 @@ extension ClusterTree {
     case packed
     /// BytesColumn.
     case bytes
+    /// ReferenceLeaf.
+    case references
   }
 
   /// Walks the tree and all columns.
@@ -106,6 +108,13 @@ extension ClusterTree {
       case .bytes:
         BytesColumn.check(reader, leaf, name: place, &findings)
         leafRows = BytesColumn.rows(leaf)
+      case .references:
+        guard BlockHeader.kind(leaf) == .referenceLeaf else {
+          findings.append("\(place): block of kind \(BlockHeader.kind(leaf).rawValue)")
+          continue
+        }
+        ReferenceLeaf.check(leaf, name: place, &findings)
+        leafRows = ReferenceLeaf.rows(leaf)
       }
       if leafRows > rows {
         findings.append("\(place): \(leafRows) rows in a cluster of \(rows)")

@@ -28,6 +28,9 @@ package final class ClusterTreeEditor {
   @exclusivity(unchecked) private var openDifference = 0
   /// Payload bytes of each column's leaf in the last cluster that inserts have filled.
   @exclusivity(unchecked) private var reserves: [Int] = []
+  /// Grows whenever blocks of the tree may have been written out: provisional references that were
+  /// read before do not hold any more.
+  @exclusivity(unchecked) package private(set) var sealCount = 0
   /// Whether the open cluster was filled by inserts and can be written out when it is left.
   @exclusivity(unchecked) private var isAppending = false
 
@@ -98,6 +101,7 @@ package final class ClusterTreeEditor {
       switch columns[column] {
       case .packed: PackedLeaf.remove(editor, &reference, row)
       case .bytes: BytesColumn.remove(editor, &reference, row)
+      case .references: ReferenceLeaf.remove(editor, &reference, row)
       }
       BlockHeader.setReference(editor.pointer(openReference), column, reference)
     }
@@ -176,6 +180,22 @@ package final class ClusterTreeEditor {
     var reference = old
     BytesColumn.set(
       editor, &reference, row, value, isOptional: isOptional, reserve: reserve(column))
+    if reference != old {
+      BlockHeader.setReference(editor.pointer(openReference), column, reference)
+    }
+    return true
+  }
+
+  /// Sets a column of references of an object; none is the default.
+  ///
+  /// What the object had there before is the caller's to free.
+  ///
+  /// - Returns: false if there is no such object.
+  package func setReference(_ key: Int64, _ column: Int, _ value: BlockReference) -> Bool {
+    guard let row = openRow(key) else { return false }
+    let old = columnForChange(column)
+    var reference = old
+    ReferenceLeaf.set(editor, &reference, row, value, reserve: reserve(column))
     if reference != old {
       BlockHeader.setReference(editor.pointer(openReference), column, reference)
     }
@@ -348,6 +368,7 @@ package final class ClusterTreeEditor {
   /// the long ones: an object is looked up in few pages then, and columns are summed in order.
   private func sealOpenCluster() {
     if editor.provisionalBytes <= Self.sealBytes { return }
+    sealCount += 1
     if editor.provisionalBytes > Self.sealAllBytes {
       let sealed = editor.seal(openReference)
       if sealed != openReference { replaceOpenCluster(by: sealed) }

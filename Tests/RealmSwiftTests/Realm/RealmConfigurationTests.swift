@@ -12,40 +12,96 @@ import Testing
     configuration.fileURL = URL(fileURLWithPath: "/tmp/a.realm")
     #expect(configuration.inMemoryIdentifier == nil)
     #expect(configuration.fileURL?.path == "/tmp/a.realm")
+    configuration.inMemoryIdentifier = nil
+    #expect(configuration.fileURL?.path == "/tmp/a.realm")
+  }
+
+  @Test func takesAllSettings() {
+    let seed = URL(fileURLWithPath: "/tmp/seed.realm")
+    let configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: "/tmp/a.realm"), encryptionKey: Data(count: 64),
+      schemaVersion: 3, migrationBlock: { _, _ in }, deleteRealmIfMigrationNeeded: true,
+      shouldCompactOnLaunch: { total, used in total > 2 * used }, objectTypes: [Dog.self],
+      seedFilePath: seed)
+    #expect(configuration.encryptionKey == Data(count: 64))
+    #expect(configuration.schemaVersion == 3)
+    #expect(configuration.migrationBlock != nil)
+    #expect(configuration.deleteRealmIfMigrationNeeded)
+    #expect(configuration.shouldCompactOnLaunch?(30, 10) == true)
+    #expect(configuration.shouldCompactOnLaunch?(20, 10) == false)
+    #expect(configuration.objectTypes?.count == 1)
+    #expect(configuration.seedFilePath == seed)
+    #expect(!configuration.readOnly)
+    #expect(configuration.syncConfiguration == nil)
   }
 
   @Test func isEqualByAllSettings() {
     let first = Realm.Configuration(inMemoryIdentifier: "a", objectTypes: [Person.self])
-    var second = first
-    #expect(first == second)
-    second.schemaVersion = 2
-    #expect(first != second)
-    second = first
-    second.objectTypes = [Dog.self]
-    #expect(first != second)
-    second = first
-    second.durability = .memory
-    #expect(first != second)
-    second = first
-    second.maximumNumberOfActiveVersions = 7
-    #expect(first != second)
-    second = first
-    second.readOnly = true
-    #expect(first != second)
-    second = first
-    second.deleteRealmIfMigrationNeeded = true
-    #expect(first != second)
+    func expectDifferent(
+      _ name: String, _ change: (inout Realm.Configuration) -> Void
+    ) {
+      var second = first
+      #expect(first == second)
+      change(&second)
+      #expect(first != second, "\(name)")
+      let copy = second
+      #expect(copy == second, "\(name)")
+    }
+    expectDifferent("fileURL") { $0.fileURL = URL(fileURLWithPath: "/tmp/a.realm") }
+    expectDifferent("inMemoryIdentifier") { $0.inMemoryIdentifier = "b" }
+    expectDifferent("encryptionKey") { $0.encryptionKey = Data(count: 64) }
+    expectDifferent("readOnly") { $0.readOnly = true }
+    expectDifferent("schemaVersion") { $0.schemaVersion = 2 }
+    expectDifferent("migrationBlock") { $0.migrationBlock = { _, _ in } }
+    expectDifferent("deleteRealmIfMigrationNeeded") { $0.deleteRealmIfMigrationNeeded = true }
+    expectDifferent("shouldCompactOnLaunch") { $0.shouldCompactOnLaunch = { _, _ in true } }
+    expectDifferent("objectTypes") { $0.objectTypes = [Dog.self] }
+    expectDifferent("seedFilePath") { $0.seedFilePath = URL(fileURLWithPath: "/tmp/s.realm") }
+    expectDifferent("maximumNumberOfActiveVersions") { $0.maximumNumberOfActiveVersions = 7 }
+    expectDifferent("durability") { $0.durability = .memory }
+    expectDifferent("syncConfiguration") { $0.syncConfiguration = SyncConfiguration() }
   }
 
   @Test func describesItself() {
-    let configuration = Realm.Configuration(
+    var configuration = Realm.Configuration(
       inMemoryIdentifier: "a", schemaVersion: 4, objectTypes: [Person.self])
     let text = configuration.description
+    #expect(text.hasPrefix("Realm.Configuration {\n\tfileURL = (null);\n"))
     #expect(text.contains("inMemoryIdentifier = a;"))
     #expect(text.contains("schemaVersion = 4;"))
     #expect(text.contains("objectTypes = [Person];"))
     #expect(text.contains("maximumNumberOfActiveVersions = (null);"))
+    #expect(text.contains("encryptionKey = (null);"))
+    configuration.encryptionKey = Data(repeating: 7, count: 64)
+    configuration.migrationBlock = { _, _ in }
+    #expect(configuration.description.contains("encryptionKey = (set);"))
+    #expect(configuration.description.contains("migrationBlock = (set);"))
   }
+
+  @Test func theDefaultIsReplacedAsAWhole() async {
+    // In a process of its own: the default is global.
+    await #expect(processExitsWith: .success) {
+      #expect(Realm.Configuration.defaultConfiguration.inMemoryIdentifier == nil)
+      var configuration = Realm.Configuration(inMemoryIdentifier: "default")
+      configuration.objectTypes = [Dog.self]
+      Realm.Configuration.defaultConfiguration = configuration
+      configuration.objectTypes = nil
+      #expect(Realm.Configuration.defaultConfiguration.objectTypes?.count == 1)
+      let realm = try Realm()
+      #expect(realm.configuration.inMemoryIdentifier == "default")
+      #expect(realm.schema.objectSchema.map(\.className) == ["Dog"])
+    }
+  }
+
+  @Test func aSynchronisedRealmIsRefused() {
+    var configuration = memoryConfiguration()
+    configuration.syncConfiguration = SyncConfiguration()
+    let error = #expect(throws: Realm.Error.self) { _ = try Realm(configuration: configuration) }
+    #expect(error?.code == .invalidInput)
+    #expect(error?.localizedDescription.contains("not supported") == true)
+  }
+
+  // MARK: - Stops
 
   @Test func needsAPlace() async {
     let result = await #expect(
@@ -54,6 +110,14 @@ import Testing
       _ = Realm.Configuration(fileURL: nil)
     }
     expectStop(result, "A Realm Configuration must specify a path or an in-memory identifier.")
+    let cleared = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      var configuration = Realm.Configuration()
+      configuration.fileURL = nil
+      _ = try Realm(configuration: configuration)
+    }
+    expectStop(cleared, "A Realm Configuration must specify a path or an in-memory identifier.")
   }
 
   @Test func refusesDeletingAReadOnlyFile() async {
@@ -70,6 +134,38 @@ import Testing
       configuration.readOnly = true
     }
     expectStop(mirror, "Cannot set `readOnly` when `deleteRealmIfMigrationNeeded` is set.")
+  }
+
+  @Test func refusesCompactingAReadOnlyFile() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = Realm.Configuration(readOnly: true, shouldCompactOnLaunch: { _, _ in true })
+    }
+    expectStop(result, "Cannot set `shouldCompactOnLaunch` when `readOnly` is set.")
+    let mirror = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      var configuration = Realm.Configuration(shouldCompactOnLaunch: { _, _ in true })
+      configuration.readOnly = true
+    }
+    expectStop(mirror, "Cannot set `readOnly` when `shouldCompactOnLaunch` is set.")
+  }
+
+  @Test func refusesAKeyOfAnotherLength() async {
+    let short = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = Realm.Configuration(encryptionKey: Data(count: 63))
+    }
+    expectStop(short, "Encryption key must be exactly 64 bytes long")
+    let long = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      var configuration = Realm.Configuration()
+      configuration.encryptionKey = Data(count: 65)
+    }
+    expectStop(long, "Encryption key must be exactly 64 bytes long")
   }
 
   @Test func refusesForeignClasses() async {

@@ -39,7 +39,7 @@ import Testing
     }
     // Only a closed file can be deleted.
     #expect(try Realm.deleteFiles(for: configuration))
-    #expect(try !Realm.fileExists(for: configuration))
+    #expect(!Realm.fileExists(for: configuration))
     #expect(try !Realm.deleteFiles(for: configuration))
   }
 

@@ -1,0 +1,215 @@
+// Lists: elements in the order that the client gives them. Here is what a list is and how its elements are
+// read and changed one by one; the wider operations are in List+Editing.swift, its place as a property's
+// value in List+Persisted.swift.
+internal import ObjectStore
+
+/// A list of values or objects.
+///
+/// As a property's value it belongs to its object: it is managed when the object is. By itself, or in an
+/// object that belongs to no Realm, it is a plain list in memory.
+public final class List<Element: RealmCollectionValue>: RealmCollection {
+  /// Goes through the elements.
+  public typealias Iterator = RLMIterator<Element>
+
+  enum Storage {
+    case unmanaged([Element])
+    case managed(CollectionCell)
+  }
+
+  // Unchecked exclusivity: a managed list is touched only where its Realm may be used; an unmanaged one is
+  // a plain value that the client guards.
+  @exclusivity(unchecked) var storage: Storage
+
+  /// An empty list that belongs to no Realm.
+  public init() { storage = .unmanaged([]) }
+
+  init(_ cell: CollectionCell) { storage = .managed(cell) }
+
+  /// The place of a managed list.
+  var cell: CollectionCell? {
+    if case .managed(let cell) = storage { return cell }
+    return nil
+  }
+
+  // MARK: - Reading
+
+  /// The Realm that the list belongs to.
+  public var realm: Realm? { cell.map { Realm($0.realm) } }
+  /// Whether the list's object is gone, or the Realm was invalidated.
+  public var isInvalidated: Bool { cell?.isInvalidated ?? false }
+  /// Whether the list never changes and may be used from any thread.
+  public var isFrozen: Bool { cell?.realm.isFrozen ?? false }
+  /// Position of the first element.
+  public var startIndex: Int { 0 }
+  /// Position behind the last element.
+  public var endIndex: Int { count }
+
+  /// The number of elements.
+  public var count: Int {
+    switch storage {
+    case .unmanaged(let elements): return elements.count
+    case .managed(let cell): return cell.requireElements().count
+    }
+  }
+
+  /// Whether there is none.
+  public var isEmpty: Bool { count == 0 }
+
+  /// The first element.
+  public var first: Element? { isEmpty ? nil : self[0] }
+
+  /// The last element.
+  public var last: Element? {
+    let count = count
+    return count == 0 ? nil : self[count - 1]
+  }
+
+  /// The element at a position; stops when it is out of bounds.
+  ///
+  /// - Complexity: O(log n).
+  public subscript(position: Int) -> Element {
+    get {
+      switch storage {
+      case .unmanaged(let elements):
+        checkBounds(position, elements.count)
+        return elements[position]
+      case .managed(let cell):
+        let elements = cell.requireElements()
+        checkBounds(position, elements.count)
+        return Element._readElement(cell.source(elements), position)
+      }
+    }
+    set { replace(index: position, object: newValue) }
+  }
+
+  /// Goes through the elements.
+  public func makeIterator() -> RLMIterator<Element> {
+    RLMIterator(PositionCursor(count: { [self] in count }, element: { [self] in self[$0] }))
+  }
+
+  /// The first position of an element; nil when it is not in here.
+  ///
+  /// - Complexity: O(n).
+  public func index(of object: Element) -> Int? {
+    switch storage {
+    case .unmanaged(let elements): return elements.firstIndex(of: object)
+    case .managed(let cell):
+      var found: Int?
+      let elements = cell.requireElements()
+      cell.withKnownValue(object) { found = elements.position(of: $0, sorted: false) }
+      return found
+    }
+  }
+
+  // MARK: - Changing
+
+  /// Adds an element at the end.
+  ///
+  /// Of a managed list only inside a transaction; here and below. An object that belongs to no Realm is
+  /// added to the list's.
+  public func append(_ object: Element) {
+    switch storage {
+    case .unmanaged(var elements):
+      storage = .unmanaged([])
+      elements.append(object)
+      storage = .unmanaged(elements)
+    case .managed(let cell):
+      let group = cell.requireWriting()
+      cell.withValue(object) { group.listAppend(cell.storedTable, cell.key, cell.column, $0) }
+      cell.changed()
+    }
+  }
+
+  /// Puts an element at a position; stops when it is behind the end.
+  public func insert(_ object: Element, at index: Int) {
+    switch storage {
+    case .unmanaged(var elements):
+      checkBounds(index, elements.count + 1)
+      storage = .unmanaged([])
+      elements.insert(object, at: index)
+      storage = .unmanaged(elements)
+    case .managed(let cell):
+      let group = cell.requireWriting()
+      checkBounds(index, cell.requireElements().count + 1)
+      cell.withValue(object) {
+        group.listInsert(cell.storedTable, cell.key, cell.column, at: index, $0)
+      }
+      cell.changed()
+    }
+  }
+
+  /// Replaces the element at a position; stops when it is out of bounds.
+  public func replace(index: Int, object: Element) {
+    switch storage {
+    case .unmanaged(var elements):
+      checkBounds(index, elements.count)
+      storage = .unmanaged([])
+      elements[index] = object
+      storage = .unmanaged(elements)
+    case .managed(let cell):
+      let group = cell.requireWriting()
+      checkBounds(index, cell.requireElements().count)
+      cell.withValue(object) {
+        group.listSet(cell.storedTable, cell.key, cell.column, at: index, $0)
+      }
+      cell.changed()
+    }
+  }
+
+  /// Removes the element at a position; stops when it is out of bounds.
+  public func remove(at index: Int) {
+    switch storage {
+    case .unmanaged(var elements):
+      checkBounds(index, elements.count)
+      storage = .unmanaged([])
+      elements.remove(at: index)
+      storage = .unmanaged(elements)
+    case .managed(let cell):
+      let group = cell.requireWriting()
+      checkBounds(index, cell.requireElements().count)
+      group.listRemove(cell.storedTable, cell.key, cell.column, at: index)
+      cell.changed()
+    }
+  }
+
+  /// Removes all elements; objects stay in the Realm.
+  public func removeAll() {
+    switch storage {
+    case .unmanaged: storage = .unmanaged([])
+    case .managed(let cell):
+      let group = cell.requireWriting()
+      group.removeAllElements(cell.storedTable, cell.key, cell.column)
+      cell.changed()
+    }
+  }
+
+  // MARK: - Forms
+
+  /// The list as it is now, immutable and usable from any thread.
+  public func freeze() -> Self {
+    guard let cell else { misuse(.ownership, "Unmanaged lists cannot be frozen.") }
+    return cell.realm.isFrozen ? self : unsafeDowncast(List(cell.frozen()), to: Self.self)
+  }
+
+  /// The live form of a frozen list; nil when its object was deleted.
+  public func thaw() -> Self? {
+    guard let cell else { misuse(.ownership, "Unmanaged lists cannot be thawed.") }
+    return cell.thawed().map { unsafeDowncast(List($0), to: Self.self) }
+  }
+
+  /// Whether both are the same list.
+  public static func == (left: List, right: List) -> Bool {
+    if left === right { return true }
+    guard let first = left.cell, let second = right.cell else { return false }
+    return first.isSame(as: second)
+  }
+
+  /// The type, and the first hundred elements.
+  public var description: String {
+    CollectionDescription.text(
+      of: self, kind: "List", CollectionDescription.name(Element.self), self)
+  }
+}
+
+@available(*, unavailable)
+extension List: Sendable {}

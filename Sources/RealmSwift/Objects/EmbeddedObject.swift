@@ -1,0 +1,32 @@
+// The class of objects that belong to one other object.
+
+/// The superclass of classes whose objects live inside of others.
+///
+/// An embedded object is linked from exactly one object and is deleted with the link. It has no primary
+/// key and cannot be added to a Realm by itself.
+open class EmbeddedObject: ObjectBase, ThreadConfined, RealmCollectionValue {
+  /// Stored as a link.
+  public typealias PersistedType = EmbeddedObject
+
+  /// An object that belongs to no Realm.
+  public required init() { super.init() }
+
+  /// An object that belongs to no Realm, with values from a dictionary by property name, an array in
+  /// property order, or another object.
+  ///
+  /// Stops when a value does not fit its property.
+  public convenience init(value: Any) {
+    self.init()
+    InputValues(value, for: ClassSchema.of(type(of: self))).assign(to: self)
+  }
+
+  /// Whether both are accessors of the same object of the same Realm.
+  public final func isSameObject(as object: EmbeddedObject?) -> Bool {
+    guard let object else { return false }
+    if self === object { return true }
+    return managedIdentity != nil && managedIdentity == object.managedIdentity
+  }
+}
+
+/// An alias for programs that have an `EmbeddedObject` of their own.
+public typealias RealmSwiftEmbeddedObject = EmbeddedObject

@@ -1,0 +1,99 @@
+// Objects as values of properties and collections: links. An unmanaged object that is linked from a
+// managed one is added to its Realm; how is in ObjectInsertion.swift.
+internal import ObjectStore
+
+extension ObjectBase: _PersistableInsideOptional {}
+
+extension _PersistableInsideOptional where Self: ObjectBase {
+  /// A link.
+  public static var _rlmType: PropertyType { .object }
+  /// The class itself.
+  public static var _rlmObjectClass: ObjectBase.Type? { Self.self }
+  /// A new object; a property that cannot be nil is refused before this is asked for.
+  public static func _defaultValue() -> Self { Self() }
+  /// Reads a property that cannot be nil: there is none.
+  public static func _get(_ object: ObjectBase, _ column: Int32) -> Self {
+    _getOptional(object, column) ?? Self()
+  }
+  /// Writes a managed property.
+  public static func _set(_ object: ObjectBase, _ column: Int32, _ value: Self) {
+    writeLink(object, column, value, Self.self)
+  }
+  /// Writes the link into a row.
+  public func _write(to row: inout _RowWriter, _ column: Int) { row.setLink(self, column) }
+  /// Reads a managed link.
+  public static func _getOptional(_ object: ObjectBase, _ column: Int32) -> Self? {
+    readLink(object, column, Self.self).map { unsafeDowncast($0, to: Self.self) }
+  }
+  /// Writes a managed link.
+  public static func _setOptional(_ object: ObjectBase, _ column: Int32, _ value: Self?) {
+    writeLink(object, column, value, Self.self)
+  }
+  /// Writes no link into a row.
+  public static func _writeNil(to row: inout _RowWriter, _ column: Int) {
+    row.setLink(nil, column)
+  }
+  /// The object that an untyped value is, or that its values make.
+  public static func _fromAny(_ value: Any?) -> Self? {
+    guard let value else { return nil }
+    if let object = value as? Self { return object }
+    guard InputValues.canHold(value) else { return nil }
+    let object = Self()
+    InputValues(value, for: ClassSchema.of(Self.self)).assign(to: object)
+    return object
+  }
+  /// An object is no key.
+  public var _primaryKeyValue: _PrimaryKeyValue { .integer(nil) }
+  /// An object is no key.
+  public static var _nilKey: _PrimaryKeyValue { .integer(nil) }
+  /// The functions that move values of this type.
+  public static var _codec: _PropertyCodec { .make(Self.self) }
+  /// The functions that move optionals of this type.
+  public static var _optionalCodec: _PropertyCodec { .make(Self?.self) }
+  /// Whether the value is an object of the class, or values for one.
+  public static func _acceptsInside(_ value: Any) -> Bool {
+    if let object = value as? ObjectBase, object is Self { return true }
+    return InputValues.canHold(value)
+  }
+  /// Links to the object, or to one that is made from the values.
+  public static func _storeAnyInside(
+    _ value: Any, to row: inout _RowWriter, _ column: Int
+  ) -> Bool {
+    row.setLink(from: value, Self.self, column)
+  }
+}
+
+extension RealmCollectionValue where Self: ObjectBase {
+  /// Reads an element of a managed collection.
+  public static func _readElement(_ source: _ElementSource, _ position: Int) -> Self {
+    unsafeDowncast(source.object(position), to: Self.self)
+  }
+  /// Gives the object to a managed collection.
+  public func _writeElement(to sink: _ElementSink) { sink.link(self) }
+}
+
+// MARK: - Managed links
+
+/// The object that a managed property links to.
+private func readLink(
+  _ object: ObjectBase, _ column: Int32, _ type: ObjectBase.Type
+) -> ObjectBase? {
+  guard let key = readOptionalInteger(object, column) else { return nil }
+  let realm = object._realm.unsafelyUnwrapped
+  let table = realm.targetTable(of: type, object._table.unsafelyUnwrapped, Int(column))
+  return realm.accessor(table, ObjectKey(rawValue: key))
+}
+
+/// Makes a managed property link to an object.
+func writeLink(
+  _ object: ObjectBase, _ column: Int32, _ value: ObjectBase?, _ type: ObjectBase.Type
+) {
+  let writing = requireWritable(object, column)
+  let realm = object._realm.unsafelyUnwrapped
+  let table = object._table.unsafelyUnwrapped
+  let target = value.map { realm.linkTarget($0, type) }
+  writing.group.setLink(table.pointee.binding.table!, object._key, Int(column), target)
+  table.pointee.bump()
+  // An embedded object that was linked before is gone.
+  realm.bumpChangedTables()
+}

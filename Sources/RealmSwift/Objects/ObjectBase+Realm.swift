@@ -1,0 +1,129 @@
+// What objects that live in a Realm have in common, whether they stand for themselves or are embedded:
+// their Realm, their frozen and live forms, and access to properties by name.
+internal import ObjectStore
+
+extension ObjectBase {
+  /// The Realm that the object belongs to.
+  public final var realm: Realm? { _realm.map { Realm($0) } }
+
+  /// The class's persisted properties.
+  public final var objectSchema: ObjectSchema { classSchema.publicForm }
+
+  /// Stops unless the managed object can be read here.
+  final func requireReadable() { _ = requireLocation() }
+
+  /// Whether the object never changes and may be used from any thread.
+  public final var isFrozen: Bool { _realm?.isFrozen ?? false }
+
+  /// The object as it is in the Realm's current version, immutable and usable from any thread.
+  ///
+  /// Stops when the object belongs to no Realm, was deleted, or was made in the running transaction.
+  /// - Complexity: O(1).
+  public final func freeze() -> Self {
+    guard let realm = _realm, let table = _table else {
+      misuse(.ownership, "Unmanaged objects cannot be frozen.")
+    }
+    if realm.isFrozen { return self }
+    _ = requireLocation()
+    let frozen = realm.frozen()
+    let frozenTable = frozen.table(table.pointee.binding)
+    guard let accessor = frozen.accessor(frozenTable, _key) else {
+      misuse(
+        .transaction,
+        "Cannot freeze an object in the same write transaction as it was created in.")
+    }
+    return unsafeDowncast(accessor, to: Self.self)
+  }
+
+  /// The live object of a frozen one, for the calling thread; nil when it was deleted meanwhile.
+  ///
+  /// A live object is returned itself.
+  /// Stops when the object belongs to no Realm.
+  public final func thaw() -> Self? {
+    guard let realm = _realm, let table = _table else {
+      misuse(.ownership, "Unmanaged objects cannot be thawed.")
+    }
+    realm.check()
+    guard realm.isFrozen else { return self }
+    let live = ConfinedRealm.thawOrStop(realm)
+    let accessor = live.accessor(live.table(table.pointee.binding), _key)
+    return accessor.map { unsafeDowncast($0, to: Self.self) }
+  }
+
+  // MARK: - Key-value coding
+
+  /// The value of a property by its name; stops when there is no such property.
+  public final subscript(key: String) -> Any? {
+    get { value(forKey: key) }
+    set { setValue(newValue, forKey: key) }
+  }
+
+  /// The value of a property by its name; stops when there is no such property.
+  public final func value(forKey key: String) -> Any? {
+    let property = requireProperty(key)
+    return property.codec.value(pointer(to: property), self)
+  }
+
+  /// Sets a property by its name.
+  ///
+  /// Stops when there is no such property, or the value does not fit it.
+  public final func setValue(_ value: Any?, forKey key: String) {
+    let property = requireProperty(key)
+    if !property.codec.setValue(pointer(to: property), self, unwrapped(value)) {
+      stopForValue(value, property, className: classSchema.name)
+    }
+  }
+
+  /// The value at the end of a path of property names, such as "owner.name"; nil when a link on the way
+  /// leads nowhere.
+  ///
+  /// Stops when a property does not exist, or something on the way is no object.
+  public final func value(forKeyPath keyPath: String) -> Any? {
+    let (first, rest) = Self.split(keyPath)
+    let value = value(forKey: first)
+    guard let rest else { return value }
+    switch unwrapped(value) {
+    case nil: return nil
+    case let object as ObjectBase: return object.value(forKeyPath: rest)
+    case let collection as any _KeyPathReadable: return collection._value(forKeyPath: rest)
+    default: stopForKeyPath(keyPath, first)
+    }
+  }
+
+  /// Sets the property at the end of a path of property names.
+  ///
+  /// Stops as `setValue(_:forKey:)` does, and when a link on the way leads nowhere.
+  public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+    let (first, rest) = Self.split(keyPath)
+    guard let rest else { return setValue(value, forKey: first) }
+    guard let object = unwrapped(self.value(forKey: first)) as? ObjectBase else {
+      stopForKeyPath(keyPath, first)
+    }
+    object.setValue(value, forKeyPath: rest)
+  }
+
+  private static func split(_ keyPath: String) -> (first: String, rest: String?) {
+    guard let dot = keyPath.firstIndex(of: ".") else { return (keyPath, nil) }
+    return (String(keyPath[..<dot]), String(keyPath[keyPath.index(after: dot)...]))
+  }
+
+  private func stopForKeyPath(_ keyPath: String, _ name: String) -> Never {
+    misuse(
+      .argument,
+      "Invalid key path '\(keyPath)' for class '\(type(of: self).className())': '\(name)' leads to "
+        + "no object.")
+  }
+
+  private func requireProperty(_ name: String) -> PropertyDescription {
+    let schema = classSchema
+    if let index = schema.index(ofProperty: name) { return schema.properties[index] }
+    let className = schema.isDynamic ? schema.name : type(of: self).className()
+    misuse(.argument, "Invalid property name '\(name)' for class '\(className)'.")
+  }
+}
+
+/// A collection whose elements' properties untyped code can read.
+protocol _KeyPathReadable {
+  /// The values at the end of a path from each element, or what an operator makes of them.
+  func _value(forKeyPath keyPath: String) -> Any?
+}

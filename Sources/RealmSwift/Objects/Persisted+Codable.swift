@@ -1,0 +1,40 @@
+// Encoding and decoding of objects that belong to no Realm, by what the compiler makes of `Codable`.
+
+extension Persisted: Decodable where Value: Decodable {
+  /// Decodes the value of an object that belongs to no Realm.
+  ///
+  /// - Throws: what decoding the value throws.
+  public init(from decoder: any Decoder) throws {
+    self.init(wrappedValue: try Value(from: decoder))
+  }
+}
+
+extension Persisted: Encodable where Value: Encodable {
+  /// Encodes the value of an object that belongs to no Realm.
+  ///
+  /// - Throws: what encoding the value throws, and `EncodingError` for a managed object: its property
+  ///   alone does not know where its value is.
+  public func encode(to encoder: any Encoder) throws {
+    switch storage {
+    case .unmanaged(let value, _): try value.encode(to: encoder)
+    case .none: try Value._defaultValue().encode(to: encoder)
+    case .managed, .recording:
+      throw EncodingError.invalidValue(
+        self,
+        EncodingError.Context(
+          codingPath: encoder.codingPath,
+          debugDescription:
+            "Objects that belong to a Realm are not encoded property by property. Write an "
+            + "`encode(to:)` for the class, or encode a copy: `T(value: object)`."))
+    }
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Decodes an optional property, whose key may be missing.
+  public func decode<Value: Decodable>(
+    _ type: Persisted<Value?>.Type, forKey key: Key
+  ) throws -> Persisted<Value?> {
+    Persisted(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
+  }
+}

@@ -1,0 +1,129 @@
+// Objects that come into a Realm because others link to them. Rows are made when a link is met, values
+// are written from a work list, so neither cycles nor long chains matter.
+internal import ObjectStore
+
+/// Adds, with one update policy, what objects link to.
+final class LinkInsertion {
+  let realm: ConfinedRealm
+  private let update: Realm.UpdatePolicy
+  /// Whether objects are copied, which `create` does, not taken over.
+  private let copies: Bool
+  /// By class, for objects of classes with and without primary key.
+  private var insertions: [ObjectIdentifier: ObjectInsertion] = [:]
+  /// Objects that have a row, and no values in it yet.
+  private var pending: [ObjectInsertion.Started] = []
+  /// The copies made so far, by the object that was copied.
+  private var copied: [ObjectIdentifier: (original: ObjectBase, key: ObjectKey)] = [:]
+
+  init(_ realm: ConfinedRealm, _ update: Realm.UpdatePolicy, copies: Bool = false) {
+    self.realm = realm
+    self.update = update
+    self.copies = copies
+  }
+
+  /// The key of an object to link to; an unmanaged one gets a row.
+  func key(of object: ObjectBase) -> ObjectKey {
+    if copies { return keyOfCopy(of: object, type(of: object)) }
+    if object._realm != nil {
+      realm.requireLinkable(object)
+      return object._key
+    }
+    let started = insertion(type(of: object)).start(object, self)
+    pending.append(started)
+    return started.key
+  }
+
+  /// The key of the object that a value stands for: an object, or values to make one from.
+  func key(from value: Any, _ objectClass: ObjectBase.Type) -> ObjectKey {
+    if let object = value as? ObjectBase { return keyOfCopy(of: object, objectClass) }
+    return insertion(objectClass).create(value, self)._key
+  }
+
+  /// Writes the values of all objects that have none yet.
+  func finish() {
+    while let started = pending.popLast() { started.insertion.store(started, self) }
+  }
+
+  /// An object of this Realm itself; of any other a copy.
+  private func keyOfCopy(of object: ObjectBase, _ objectClass: ObjectBase.Type) -> ObjectKey {
+    if object._realm === realm, !(object is EmbeddedObject) {
+      realm.requireLinkable(object)
+      return object._key
+    }
+    if let known = copied[ObjectIdentifier(object)] { return known.key }
+    return insertion(objectClass).create(object, self)._key
+  }
+
+  /// Remembers a copy as soon as it has a row: what it links to may link back.
+  func remember(_ key: ObjectKey, asCopyOf value: Any) {
+    if let object = value as? ObjectBase { copied[ObjectIdentifier(object)] = (object, key) }
+  }
+
+  private func insertion(_ objectClass: ObjectBase.Type) -> ObjectInsertion {
+    let identifier = ObjectIdentifier(objectClass)
+    if let known = insertions[identifier] { return known }
+    // What is linked to is updated by its key where it has one, also when the policy asks for none.
+    let hasKey = ClassSchema.of(objectClass).primaryKey != nil
+    let insertion = ObjectInsertion(realm, objectClass, hasKey ? update : .error)
+    insertions[identifier] = insertion
+    return insertion
+  }
+}
+
+extension ConfinedRealm {
+  /// The key of an object as the target of a link; unmanaged ones are added.
+  func linkTarget(_ object: ObjectBase, _ objectClass: ObjectBase.Type) -> ObjectKey {
+    if type(of: object) != objectClass {
+      misuse(
+        .argument,
+        "An object of class '\(type(of: object).className())' cannot be linked where "
+          + "'\(objectClass.className())' is expected.")
+    }
+    let links = LinkInsertion(self, .error)
+    let key = links.key(of: object)
+    links.finish()
+    return key
+  }
+
+  /// Stops unless a managed object can be linked to from this Realm.
+  func requireLinkable(_ object: ObjectBase) {
+    guard let owner = object._realm else { return }
+    if owner.isFrozen {
+      misuse(
+        .frozen, "Cannot add a frozen object to a live collection: call thaw on it first.")
+    }
+    requireOwn(object)
+    if object is EmbeddedObject {
+      misuse(.ownership, "Can't set link to existing managed embedded object")
+    }
+  }
+
+  /// Stops unless a managed object is alive and of this Realm.
+  func requireOwn(_ object: ObjectBase) {
+    guard let owner = object._realm else { return }
+    owner.check()
+    guard owner === self else {
+      misuse(
+        .ownership,
+        "Object is already managed by another Realm. Use create instead to copy it into this Realm."
+      )
+    }
+    if object.locate() == nil {
+      misuse(.invalidated, "Adding a deleted or invalidated object to a Realm is not permitted")
+    }
+  }
+
+  /// The key of a live object of this Realm; nil for any other.
+  func key(of object: ObjectBase) -> ObjectKey? {
+    guard object._realm === self, object.locate() != nil else { return nil }
+    return object._key
+  }
+
+  /// Makes accessors of tables that the last change reached beside its own stale.
+  func bumpChangedTables() {
+    guard let writing else { return }
+    for index in writing.group.takeChangedTables() {
+      if let binding = classes.byTable[index] { tables[binding.index]?.pointee.bump() }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// Which settings are equal, which open the same Realm, how they read as text, and what the layer below
+// wants of them.
+internal import Foundation
+internal import Storage
+
+extension Realm.Configuration: Equatable {
+  /// Whether all settings are equal.
+  ///
+  /// Closures are equal when one is a copy of the other's setting.
+  public static func == (left: Realm.Configuration, right: Realm.Configuration) -> Bool {
+    left.opensSameRealm(as: right) && left.migration == right.migration
+      && left.compaction == right.compaction
+      && left.deleteRealmIfMigrationNeeded == right.deleteRealmIfMigrationNeeded
+      && left.seedFilePath == right.seedFilePath
+      && left.syncConfiguration == right.syncConfiguration
+  }
+
+  /// Whether an open Realm of one fits the other: all settings but those that matter only until a Realm
+  /// is open.
+  func opensSameRealm(as other: Realm.Configuration) -> Bool {
+    location == other.location && readOnly == other.readOnly
+      && schemaVersion == other.schemaVersion && encryptionKey == other.encryptionKey
+      && maximumNumberOfActiveVersions == other.maximumNumberOfActiveVersions
+      && durability == other.durability
+      && objectTypes?.map { ObjectIdentifier($0) }
+        == other.objectTypes?.map { ObjectIdentifier($0) }
+  }
+}
+
+extension Realm.Configuration: CustomStringConvertible {
+  /// All settings, one a line; of the key and the closures only whether they are set.
+  public var description: String {
+    let names = objectTypes.map { types in
+      "[" + types.map { $0.className() }.joined(separator: ", ") + "]"
+    }
+    let limit = maximumNumberOfActiveVersions.map { String($0) }
+    return """
+      Realm.Configuration {
+      \tfileURL = \(fileURL?.absoluteString ?? "(null)");
+      \tinMemoryIdentifier = \(inMemoryIdentifier ?? "(null)");
+      \tencryptionKey = \(encryptionKey == nil ? "(null)" : "(set)");
+      \treadOnly = \(readOnly);
+      \tschemaVersion = \(schemaVersion);
+      \tmigrationBlock = \(migration == nil ? "(null)" : "(set)");
+      \tdeleteRealmIfMigrationNeeded = \(deleteRealmIfMigrationNeeded);
+      \tshouldCompactOnLaunch = \(compaction == nil ? "(null)" : "(set)");
+      \tmaximumNumberOfActiveVersions = \(limit ?? "(null)");
+      \tdurability = \(durability);
+      \tobjectTypes = \(names ?? "(null)");
+      \tseedFilePath = \(seedFilePath?.path ?? "(null)");
+      }
+      """
+  }
+}
+
+extension Realm.Configuration {
+  /// Where the Realm is, for messages.
+  var place: String {
+    switch location {
+    case .file(let url): return url.path
+    case .memory(let identifier): return identifier
+    case .none: return ""
+    }
+  }
+
+  /// The same settings as the layer below wants them.
+  ///
+  /// Stops when there is neither a file nor an identifier.
+  var storeOptions: StoreOptions {
+    if case .none = location {
+      misuse(
+        .configuration, "A Realm Configuration must specify a path or an in-memory identifier.")
+    }
+    return StoreOptions(
+      path: place, inMemoryIdentifier: inMemoryIdentifier, isReadOnly: readOnly,
+      durability: durability == .full && inMemoryIdentifier == nil ? .full : .memory,
+      maximumNumberOfActiveVersions: maximumNumberOfActiveVersions.map { UInt64($0) },
+      encryptionKey: encryptionKey.map { [UInt8]($0) }, shouldCompact: shouldCompactOnLaunch)
+  }
+}

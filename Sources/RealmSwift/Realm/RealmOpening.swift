@@ -1,0 +1,241 @@
+// The steps of opening a file before there is a Realm: its store, and its classes brought in line with
+// the configuration's. New classes are added silently; changed ones need a newer schema version.
+internal import Foundation
+internal import ObjectStore
+internal import Platform
+internal import Storage
+
+/// Opens the file of one configuration.
+struct RealmOpening {
+  let configuration: Realm.Configuration
+  let schema: RealmSchema
+
+  /// What a Realm is made of.
+  struct Opened {
+    let store: Store
+    let snapshot: Snapshot
+    let stored: StoredSchema
+  }
+
+  /// - Throws: a `Realm.Error` for settings that nothing can be opened with.
+  init(_ configuration: Realm.Configuration) throws {
+    if configuration.syncConfiguration != nil {
+      throw Realm.Error(
+        .invalidInput,
+        "Synchronised Realms are not supported on this platform. Remove `syncConfiguration` from "
+          + "the configuration to open a local Realm.", path: configuration.fileURL?.path)
+    }
+    if configuration.encryptionKey != nil, configuration.fileURL != nil {
+      throw Realm.Error(
+        .fail, "Encrypted files are not supported yet.", path: configuration.fileURL?.path)
+    }
+    self.configuration = configuration
+    schema = RealmSchema.of(configuration.objectTypes)
+    let errors = schema.errors
+    guard errors.isEmpty else {
+      throw Realm.Error(
+        .fail,
+        "Schema validation failed due to the following errors:\n"
+          + errors.map { "- \($0)" }.joined(separator: "\n"), path: configuration.place)
+    }
+  }
+
+  /// Opens the file, and migrates it where that is needed.
+  ///
+  /// - Throws: a `Realm.Error`; see the codes there.
+  func open() throws -> Opened {
+    let opened: Opened
+    do {
+      opened = try openOnce()
+    } catch is NeedsReset {
+      // The store of the first try is closed by now, unless somebody uses it.
+      Logger.shared.log(.info, "Deleting '\(configuration.place)': its classes have changed.")
+      try Realm.deleteFiles(for: configuration)
+      opened = try openOnce()
+    }
+    logOpening(opened)
+    return opened
+  }
+
+  /// The file's classes differ, and the configuration wants to start over then.
+  private struct NeedsReset: Error {}
+
+  private func openOnce() throws -> Opened {
+    let options = configuration.storeOptions
+    try copySeed()
+    let store = try mappingErrors { () throws(StorageError) in try Store.open(options) }
+    return try prepareSchema(store)
+  }
+
+  /// Starts a missing file with the content of the seed.
+  private func copySeed() throws {
+    guard let seed = configuration.seedFilePath, let path = configuration.fileURL?.path,
+      !configuration.readOnly, !LinuxFileSystem().exists(path)
+    else { return }
+    do throws(StorageError) {
+      try Store.copyFile(
+        seed.path, toNew: path, encryptionKey: configuration.encryptionKey.map { [UInt8]($0) },
+        fileSystem: LinuxFileSystem())
+    } catch .fileExists {
+      // Somebody else was faster.
+    } catch {
+      throw Realm.Error(error)
+    }
+  }
+
+  private func logOpening(_ opened: Opened) {
+    let logger = Logger.shared
+    guard logger.level >= .detail else { return }
+    logger.log(
+      .detail,
+      "Details DB: opened '\(configuration.place)', version \(opened.snapshot.version.rawValue), "
+        + "schema version \(opened.stored.schemaVersion), \(opened.stored.tables.count) classes.")
+    for table in opened.stored.tables {
+      logger.log(
+        .trace,
+        "Trace DB: class '\(table.schema.name)' with \(table.schema.columns.count) properties.")
+    }
+  }
+
+  // MARK: - Classes
+
+  private func prepareSchema(_ store: Store) throws -> Opened {
+    let snapshot = try mappingErrors { () throws(StorageError) in try store.pinNewest() }
+    let stored = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    if try need(stored, isNew: snapshot.root.isNone) == .nothing || configuration.readOnly {
+      return Opened(store: store, snapshot: snapshot, stored: stored)
+    }
+    return try update(store)
+  }
+
+  /// What has to be done to the file's classes.
+  private enum Need {
+    case nothing
+    /// New classes, or other indexes.
+    case additions
+    /// A newer schema version.
+    case migration
+  }
+
+  /// - Throws: `schemaMismatch` when a class differs without a newer schema version, or the file's is
+  ///   newer.
+  private func need(_ stored: StoredSchema, isNew: Bool) throws -> Need {
+    if isNew { return .additions }
+    if stored.schemaVersion > configuration.schemaVersion {
+      if configuration.deleteRealmIfMigrationNeeded { throw NeedsReset() }
+      throw Realm.Error(
+        .schemaMismatch,
+        "Provided schema version \(configuration.schemaVersion) is less than last set version "
+          + "\(stored.schemaVersion).", path: configuration.place)
+    }
+    let isNewer = stored.schemaVersion < configuration.schemaVersion
+    let (lines, hasAdditions) = differences(from: stored)
+    if isNewer || !lines.isEmpty, configuration.deleteRealmIfMigrationNeeded { throw NeedsReset() }
+    if configuration.readOnly ? !lines.isEmpty : !isNewer && !lines.isEmpty {
+      throw Realm.Error(
+        .schemaMismatch,
+        "Migration is required due to the following errors:\n"
+          + lines.map { "- \($0)" }.joined(separator: "\n"), path: configuration.place)
+    }
+    if isNewer { return .migration }
+    return hasAdditions ? .additions : .nothing
+  }
+
+  /// What needs a migration, in words, and whether something else has to be done.
+  private func differences(from stored: StoredSchema) -> (lines: [String], hasAdditions: Bool) {
+    var lines: [String] = []
+    var hasAdditions = false
+    for classSchema in schema.classes {
+      guard let table = stored.table(named: classSchema.name) else {
+        hasAdditions = true
+        continue
+      }
+      for change in table.schema.changes(to: classSchema.tableSchema) {
+        if let line = change.line(className: classSchema.name) {
+          lines.append(line)
+        } else {
+          hasAdditions = true
+        }
+      }
+    }
+    return (lines, hasAdditions)
+  }
+
+  /// Does what is still needed, in a transaction, since another thread may be doing the same.
+  private func update(_ store: Store) throws -> Opened {
+    let transaction = try mappingErrors { () throws(StorageError) in try store.beginWrite() }
+    do {
+      let stored = StoredSchema.load(transaction.base.reader, root: transaction.root)
+      let group = GroupTransaction(transaction.editor, root: transaction.root, schema: stored)
+      switch try need(stored, isNew: transaction.root.isNone) {
+      case .nothing: break
+      case .additions: SchemaUpdate(group, schema).apply()
+      case .migration: try migrate(store, stored, transaction, group)
+      }
+      if group.schema.schemaVersion < configuration.schemaVersion {
+        group.setSchemaVersion(configuration.schemaVersion)
+      }
+      transaction.root = group.finish()
+      let snapshot = try mappingErrors { () throws(StorageError) in try transaction.commit() }
+      return Opened(
+        store: store, snapshot: snapshot,
+        stored: StoredSchema.load(snapshot.reader, root: snapshot.root))
+    } catch {
+      if transaction.isOpen { transaction.cancel() }
+      throw error
+    }
+  }
+
+  // MARK: - Migration
+
+  /// Brings the file's objects to the new form of their classes, with the help of the block.
+  private func migrate(
+    _ store: Store, _ stored: StoredSchema, _ transaction: WriteTransaction,
+    _ group: GroupTransaction
+  ) throws {
+    if RealmCache.hasLiveRealm(of: store) {
+      throw Realm.Error(
+        .alreadyOpen,
+        "Cannot migrate Realms that are already open: close every Realm of "
+          + "'\(configuration.place)' in this process first.", path: configuration.place)
+    }
+    let oldVersion = stored.schemaVersion
+    Logger.shared.log(
+      .detail,
+      "Details DB: migrating '\(configuration.place)' from schema version \(oldVersion) to "
+        + "\(configuration.schemaVersion).")
+    var update = SchemaUpdate(group, schema)
+    update.begin()
+    let writing = ConfinedRealm.Writing(transaction: transaction, group: group)
+    let migration = Migration(oldRealm(store, stored, transaction.base), update) {
+      newRealm(store, writing)
+    }
+    configuration.migrationBlock?(migration, oldVersion)
+    migration.end()
+    do {
+      try update.finish()
+    } catch let error as Realm.Error {
+      throw Realm.Error(error.code, error.localizedDescription, path: configuration.place)
+    }
+  }
+
+  /// The file as it was, for dynamic objects that are only read.
+  private func oldRealm(
+    _ store: Store, _ stored: StoredSchema, _ base: Snapshot
+  ) -> ConfinedRealm {
+    ConfinedRealm(
+      store: store, configuration: configuration, schema: schema,
+      classes: SchemaBindings(stored.tables.map { .dynamic($0.schema) }, stored),
+      confinement: .currentThread(), snapshot: base)
+  }
+
+  /// The file as the running transaction has it.
+  private func newRealm(_ store: Store, _ writing: ConfinedRealm.Writing) -> ConfinedRealm {
+    let realm = ConfinedRealm(
+      store: store, configuration: configuration, schema: schema,
+      classes: SchemaBindings(schema.classes, writing.group.schema, changesKeys: true),
+      confinement: .currentThread(), snapshot: writing.transaction.base)
+    realm.continueWriting(writing)
+    return realm
+  }
+}
