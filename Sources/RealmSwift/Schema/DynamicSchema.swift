@@ -65,6 +65,12 @@ extension _PropertyCodec {
       case .list: return dynamic(List<DynamicObject>.self, position, changesKeys)
       case .set, .map: return unsupported(column)
       }
+    } else if column.type == .any {
+      switch column.collection {
+      case .none: return dynamic(AnyRealmValue.self, position, changesKeys)
+      case .list: return dynamic(List<AnyRealmValue>.self, position, changesKeys)
+      case .set, .map: return unsupported(column)
+      }
     } else if let type = column.type.scalar {
       return scalar(type, column, position, changesKeys)
     }
