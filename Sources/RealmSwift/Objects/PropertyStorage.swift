@@ -43,7 +43,7 @@ public struct _PropertyCodec: Sendable {
   /// Makes the wrapper managed.
   let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
   /// Makes the wrapper note that it is read; see `KeyPathNames`.
-  let record: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+  var record: @Sendable (UnsafeMutableRawPointer, Int32) -> Void = { _, _ in }
   /// Tells the unmanaged value, if there is one that others may hold, that it lives in a column of the
   /// object from now on; nothing for plain values.
   let becomeManaged: @Sendable (UnsafeRawPointer, ObjectBase, Int32) -> Void
