@@ -141,7 +141,8 @@ extension _PropertyCodec {
     keyOfAny: @escaping @Sendable (Any?) -> _PrimaryKeyValue?
   ) -> _PropertyCodec {
     _PropertyCodec(
-      declaredType: nil, type: type, isOptional: isOptional, collection: collection, objectClass: objectClass,
+      declaredType: nil, type: type, isOptional: isOptional, collection: collection,
+      objectClass: objectClass,
       keepsDefault: false, role: { _ in .plain }, attach: { _, _ in }, record: { _, _ in },
       becomeManaged: { _, _, _ in }, managedImage: { _ in nil }, store: { _, _, _ in },
       value: { _, object in
