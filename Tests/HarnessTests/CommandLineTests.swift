@@ -193,6 +193,15 @@ import Testing
     #expect(refusal(line, .bulkLoad) == text)
   }
 
+  @Test(
+    arguments: [
+      ("--rate 5/s", "--rate: the workload migration-under-load does not use this flag"),
+      ("--objects 5 --batch 6", "--batch 6 is more than --objects 5"),
+    ])
+  func migrationRefuses(line: String, text: String) {
+    #expect(refusal(line, .migration) == text)
+  }
+
   @Test func eachWorkloadHasItsDefaultsAndCommand() throws {
     let mixed = try settings("--mix D --threads 3 --scan-length 7 --rate 5/s", .mixed)
     #expect(mixed.readKeys == .latest && mixed.threads == 3 && mixed.scanLength == 7)

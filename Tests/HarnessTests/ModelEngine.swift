@@ -36,6 +36,10 @@ enum ModelBug: String, CaseIterable, Sendable {
   case lostTransaction
   /// Two transactions of two threads run at once, on the same version.
   case noWriteLock
+  /// A migration leaves an object out.
+  case objectNotMigrated
+  /// A migration forgets one object's new property.
+  case labelNotMigrated
   /// The disk says no.
   case failingWrite
 
@@ -48,7 +52,9 @@ enum ModelBug: String, CaseIterable, Sendable {
     case .lateVisibility, .ownWriteHidden: .readYourWrites
     case .leak: .spaceAccounting
     case .lostBalance: .serialOrder
-    case .failingWrite, .lostTransaction, .noWriteLock, .droppedInsert: nil
+    case .failingWrite, .lostTransaction, .noWriteLock, .droppedInsert, .objectNotMigrated,
+      .labelNotMigrated:
+      nil
     }
   }
 
@@ -123,6 +129,32 @@ final class ModelEngine: EngineDriver {
 
   func close() {}
   func deleteFiles() throws {}
+
+  /// The new form has no score; a pin that shows it, shows another object.
+  func migrate() throws {
+    if bug == .failingWrite { throw ModelSession.WriteFailure() }
+    state.withLock { state in
+      let newest = state.versions.last!
+      let rows = newest.rows.map { row in
+        var row = row
+        row.score = 0
+        return row
+      }
+      state.versions.append(ModelVersion(number: newest.number + 1, rows: rows))
+    }
+    // Readers go on for a while.
+    sleep(nanoseconds: 50_000_000)
+  }
+
+  func readMigrated(_ body: (MigratedRow) throws -> Void) throws {
+    for row in newest.rows {
+      if bug == .objectNotMigrated && row.id == 77 { continue }
+      var migrated = MigratedRow()
+      migrated.row = row
+      if bug != .labelNotMigrated || row.id != 77 { migrated.label = MigratedRow.label(of: row) }
+      try body(migrated)
+    }
+  }
 }
 
 struct ModelPin: EnginePin {

@@ -76,10 +76,14 @@
       #expect(errors.hasPrefix("\(invariant) violated: "), "\(errors)")
     }
 
-    @Test(arguments: [PlantedBug.changeUnderPin, .staleSnapshot, .publishLate, .leakBlock])
-    func transfersFindTheOthersToo(_ bug: PlantedBug) throws {
-      let (code, errors) = try findings(
-        bug, workload: "transfer", "--invariants \(bug.invariant!)")
+    /// A reader that adds up for long rarely goes back to a stale snapshot, but it does miss a write.
+    @Test(
+      arguments: [
+        (PlantedBug.changeUnderPin, "I1"), (.staleSnapshot, "I4"), (.publishLate, "I4"),
+        (.leakBlock, "I10"),
+      ])
+    func transfersFindTheOthersToo(_ bug: PlantedBug, invariant: String) throws {
+      let (code, errors) = try findings(bug, workload: "transfer", "--invariants \(invariant)")
       #expect(code == ExitCode.invariantViolated.rawValue, "\(bug): \(errors)")
     }
 

@@ -10,9 +10,15 @@ import Testing
       $0.batch = 2
       $0.threads = 1
       $0.writers = 1
+      $0.pins = 0
     }
     #expect(result.status == .failed && result.violation == nil)
-    let thread = workload == .mixed ? "thread 1" : "writer 1"
+    let thread =
+      switch workload {
+      case .readersWriter, .transfer, .bulkLoad: "writer 1"
+      case .mixed: "thread 1"
+      case .migration: "migration"
+      }
     #expect(result.failure?.contains(thread) == true, "\(result.failure ?? "no failure")")
     let errors = Operation.allCases.reduce(0) {
       $0 + (result.collector.total(.measure, $1)?.errors ?? 0)

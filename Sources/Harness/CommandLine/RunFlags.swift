@@ -56,7 +56,7 @@ package enum RunFlags {
       .init(
         "refresh-every", "N", "reads between two refreshes of a reader (\(settings.refreshEvery))"),
       .init("durability", "full|memory", "whether a commit waits for the disk (full)"),
-      .init("pins", "N", "frozen versions kept in a ring (0)"),
+      .init("pins", "N", "frozen versions that are kept (\(settings.pins))"),
       .init("pin-every", "N", "transactions between two pins (100)"),
     ]
   }
@@ -216,15 +216,15 @@ package enum RunFlags {
   }
 
   private static func checkTogether(_ settings: RunSettings) throws(UsageError) {
-    if settings.workload == .mixed { return }
+    if settings.batch > settings.objects {
+      throw UsageError("--batch \(settings.batch) is more than --objects \(settings.objects)")
+    }
+    if settings.workload == .mixed || settings.workload == .migration { return }
     if settings.workload == .bulkLoad && settings.writers == 0 {
       throw UsageError("--writers 0: nothing to run")
     }
     if settings.readers == 0 && settings.writers == 0 {
       throw UsageError("--readers 0 and --writers 0: nothing to run")
-    }
-    if settings.batch > settings.objects {
-      throw UsageError("--batch \(settings.batch) is more than --objects \(settings.objects)")
     }
     if settings.workload == .transfer && settings.batch % 2 != 0 {
       throw UsageError("--batch: transfer changes accounts in pairs, so not \(settings.batch)")

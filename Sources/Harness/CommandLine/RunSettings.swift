@@ -75,13 +75,18 @@ package struct RunSettings: Sendable {
     case .transfer: (readers > 0 ? [.sum, .refresh, .freeze] : []) + (writers > 0 ? [.write] : [])
     case .mixed: mix.shares.map(\.operation) + [.refresh]
     case .bulkLoad: [.write]
+    case .migration: (readers > 0 ? [.read] : []) + [.migrate]
     }
   }
 
   /// How many threads do an operation.
   package func threads(of operation: Operation) -> Int {
-    if workload == .mixed { return threads }
-    return operation == .write ? writers : readers
+    switch operation {
+    case .migrate: 1
+    case _ where workload == .mixed: threads
+    case .write: writers
+    default: readers
+    }
   }
 
   /// Threads and sizes in words.
@@ -93,13 +98,14 @@ package struct RunSettings: Sendable {
     case .mixed:
       "\(threads) threads, mix \(mix.text), \(grouped(objects)) objects, \(readKeys.text)"
     case .bulkLoad: "\(writers) writers, \(grouped(objects)) objects, batch \(batch)"
+    case .migration: "\(readers) readers, \(pins) pins, \(grouped(objects)) objects"
     }
   }
 
   package var model: ContentModel {
     let rule: ContentModel.Rule =
       switch workload {
-      case .readersWriter, .transfer: .rewrite
+      case .readersWriter, .transfer, .migration: .rewrite
       case .mixed: .rewritePayload
       case .bulkLoad: .insert
       }
@@ -109,7 +115,11 @@ package struct RunSettings: Sendable {
 
   /// What ends the measured phase after a number of operations; nil = by time.
   package var operationsOfPhase: Int? {
-    workload == .bulkLoad ? (objects + batch - 1) / batch : operations
+    switch workload {
+    case .readersWriter, .transfer, .mixed: operations
+    case .bulkLoad: (objects + batch - 1) / batch
+    case .migration: 1
+    }
   }
 
   /// The part that the threads need.
@@ -160,7 +170,7 @@ package struct RunSettings: Sendable {
     add("read-keys", readKeys.text)
     add("refresh-every", refreshEvery)
     add("durability", durability.rawValue)
-    if pins > 0 {
+    if pins > 0 || workload == .migration {
       add("pins", pins)
       add("pin-every", pinEvery)
     }
@@ -228,7 +238,7 @@ package struct SettingsRecord: Codable, Sendable {
     readKeys = used("read-keys", settings.readKeys.text)
     durability = settings.durability.rawValue
     pins = used("pins", settings.pins)
-    pinEvery = settings.pins > 0 ? settings.pinEvery : nil
+    pinEvery = settings.pins > 0 ? used("pin-every", settings.pinEvery) : nil
     seed = settings.seed
     intervalNs = settings.intervalNanoseconds
     self.path = path

@@ -7,6 +7,7 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
   case transfer
   case mixed
   case bulkLoad = "bulk-load"
+  case migration = "migration-under-load"
 
   /// One line for `list`.
   package var summary: String {
@@ -16,6 +17,7 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
     case .mixed:
       "threads read, update, insert, scan and read-modify-write single objects (YCSB A to F)"
     case .bulkLoad: "writer threads fill a new file; bytes an object, objects a second, memory"
+    case .migration: "a table gets another form of its class while readers hold frozen versions"
     }
   }
 
@@ -58,6 +60,15 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
 
         realm-bench run bulk-load --objects 1000000 --batch 10000
       """
+    case .migration:
+      """
+      A table of --objects objects gets another form of its class: a property is renamed, one changes
+      its type, one goes, one comes and is filled by a migration block. Meanwhile --readers threads
+      read frozen versions from before by key, and --pins others are held. The rows of phase 'warmup'
+      are the readers before the migration, those of 'measure' during it.
+
+        realm-bench run migration-under-load --objects 1000000 --pins 8
+      """
     }
   }
 
@@ -71,6 +82,8 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
     case .transfer: return table.union(threads).union(load)
     case .mixed: return table.union(load).union(["threads", "mix", "scan-length", "read-keys"])
     case .bulkLoad: return table.subtracting(["duration"]).union(["writers", "batch"])
+    case .migration:
+      return table.subtracting(["duration"]).union(["readers", "batch", "pins", "warmup"])
     }
   }
 
@@ -79,7 +92,7 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
     switch self {
     case .readersWriter, .transfer: [.write]
     case .mixed: Set(OperationMix.operations)
-    case .bulkLoad: []
+    case .bulkLoad, .migration: []
     }
   }
 
@@ -87,12 +100,16 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
   package var loadsFirst: Bool { self != .bulkLoad }
 
   /// Whether a run goes on for as long as one likes, so that its figures should settle.
-  package var isSteady: Bool { self != .bulkLoad }
+  package var isSteady: Bool { self != .bulkLoad && self != .migration }
 
-  /// What it checks; a load alone has no readers that could see a version twice.
+  /// What it checks: a load has no readers that could see a version twice, and nobody moves to another
+  /// version during a migration.
   package var invariants: [Invariant] {
-    self == .bulkLoad
-      ? Invariant.allCases.filter { $0 != .snapshotStability } : Invariant.allCases
+    switch self {
+    case .readersWriter, .transfer, .mixed: Invariant.allCases
+    case .bulkLoad: Invariant.allCases.filter { $0 != .snapshotStability }
+    case .migration: [.snapshotStability, .atomicity, .serialOrder, .spaceAccounting]
+    }
   }
 
   func setDefaults(_ settings: inout RunSettings) {
@@ -111,6 +128,11 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
       settings.batch = 10_000
       settings.warmupNanoseconds = 0
       settings.intervalNanoseconds = 100_000_000
+    case .migration:
+      settings.objects = 1_000_000
+      settings.readers = 2
+      settings.pins = 8
+      settings.intervalNanoseconds = 100_000_000
     }
   }
 
@@ -119,10 +141,10 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
     settings.isQuick = true
     settings.readers = min(settings.readers, 2)
     settings.threads = min(settings.threads, 2)
-    settings.objects = min(settings.objects, self == .bulkLoad ? 100_000 : 10_000)
+    settings.objects = min(settings.objects, isSteady ? 10_000 : 100_000)
+    settings.warmupNanoseconds = min(settings.warmupNanoseconds, 500_000_000)
     guard isSteady else { return }
     settings.durationNanoseconds = 2_000_000_000
-    settings.warmupNanoseconds = 500_000_000
     settings.intervalNanoseconds = 500_000_000
   }
 }
@@ -136,6 +158,7 @@ extension RunSettings {
     case .transfer: Transfer(shared)
     case .mixed: Mixed(shared)
     case .bulkLoad: BulkLoad(shared)
+    case .migration: Migrating(shared)
     }
   }
 }

@@ -11,6 +11,13 @@ package protocol EngineDriver: Sendable {
 
   /// Opens the file for the calling thread, at its newest version.
   func openSession() throws -> Session
+  /// Brings the file to another form of its class.
+  ///
+  /// Every session must be gone, pins may stay. Afterwards only `readMigrated` and what follows it can
+  /// be called.
+  func migrate() throws
+  /// Goes over the whole table after `migrate`, in the order of keys.
+  func readMigrated(_ body: (MigratedRow) throws -> Void) throws
   /// Counters and sizes, without pinning a version.
   func statistics() throws -> EngineStatistics
   /// Walks every structure of the file (I10); returns what is wrong.

@@ -75,6 +75,25 @@ package final class RealmDriver: EngineDriver {
     RealmSession(try Realm(configuration: configuration))
   }
 
+  package func migrate() throws { _ = try Realm(configuration: migratedConfiguration) }
+
+  package func readMigrated(_ body: (MigratedRow) throws -> Void) throws {
+    let realm = try Realm(configuration: migratedConfiguration)
+    var migrated = MigratedRow()
+    for object in realm.objects(MigratedObject.self) {
+      object.copy(into: &migrated)
+      try body(migrated)
+    }
+  }
+
+  private var migratedConfiguration: Realm.Configuration {
+    var migrated = configuration
+    migrated.objectTypes = [MigratedObject.self]
+    migrated.schemaVersion = 1
+    migrated.migrationBlock = { migration, _ in MigratedObject.migrate(migration) }
+    return migrated
+  }
+
   package func statistics() throws -> EngineStatistics {
     guard let figures = try store.withLock({ $0 })?.statistics() else { return EngineStatistics() }
     var statistics = EngineStatistics()

@@ -53,6 +53,20 @@ package struct Row: Sendable {
   }
 }
 
+/// An object in the form that a migration gives it: name has another name, age another type, score is
+/// gone, and a label has come that follows from name and age.
+package struct MigratedRow: Sendable {
+  /// Everything but the score.
+  package var row = Row()
+  package var label = ""
+
+  package init() {}
+
+  /// What the migration makes of an object.
+  package static func label(of row: Row) -> String { label(name: row.name, age: row.age) }
+  package static func label(name: String, age: Int) -> String { "\(name) (\(age))" }
+}
+
 /// Spreads 64 bits so that neighbours have nothing in common (the finalizer of splitmix64).
 package func mix(_ number: UInt64) -> UInt64 {
   var value = number &+ 0x9e37_79b9_7f4a_7c15

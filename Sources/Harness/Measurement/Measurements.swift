@@ -15,11 +15,12 @@ package enum Operation: String, CaseIterable, Sendable {
   case update
   case scan
   case readModifyWrite = "read-modify-write"
+  case migrate
 
   /// Whether each one is a transaction.
   package var commits: Bool {
     switch self {
-    case .insert, .write, .update, .readModifyWrite: true
+    case .insert, .write, .update, .readModifyWrite, .migrate: true
     case .read, .refresh, .sum, .freeze, .scan: false
     }
   }

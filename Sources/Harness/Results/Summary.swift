@@ -124,7 +124,9 @@ package struct Summary {
     }
     let rate = Int(Double(objects) / load.elapsedSeconds)
     var notes = [("load", "\(grouped(objects)) objects, \(grouped(rate)) a second")]
-    guard isMeasured, objects > 0, let growth = outcome.growth.last else { return notes }
+    guard !settings.workload.isSteady, objects > 0, let growth = outcome.growth.last else {
+      return notes
+    }
     func bytes(_ count: UInt64) -> String { decimal(Double(count) / Double(objects), places: 1) }
     notes.append(
       (

@@ -76,7 +76,8 @@ package final class MixedThread<Driver: EngineDriver>: Worker {
       case .update: try update(position, turn, began, .payload)
       case .readModifyWrite: try update(position, turn, began, .record)
       case .insert: try insert(position, turn, began)
-      case .refresh, .write, .sum, .freeze: preconditionFailure("a mix has no such operation")
+      case .refresh, .write, .sum, .freeze, .migrate:
+        preconditionFailure("a mix has no such operation")
       }
       operations += 1
       if operations & 63 == 0 { try checkOccasionally() }

@@ -34,7 +34,7 @@ package struct ReadersWriter<Driver: EngineDriver>: Workload {
   }
 
   /// Gives the objects of a batch the content of its transaction, and moves balance between them.
-  private static func rewrite(
+  static func rewrite(
     _ session: Driver.Session, _ batch: ContentModel.Batch, _ model: ContentModel
   ) throws {
     for position in 0..<batch.count {

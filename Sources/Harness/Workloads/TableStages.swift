@@ -30,15 +30,10 @@ package struct FinalCheck<Driver: EngineDriver> {
   private let shared: RunShared<Driver>
   private let clock = MonotonicClock()
 
-  /// Reads what is still pinned once more and releases it (I1), then opens a session (I4).
+  /// Checks what is still pinned (I1), then opens a session (I4).
   package init(_ shared: RunShared<Driver>, _ ledger: inout InvariantLedger) throws {
     self.shared = shared
-    let start = clock.nanoseconds()
-    for pin in shared.pins.takeAll() where shared.plan.checks(.snapshotStability) {
-      ledger.count(.snapshotStability, checks: pin.checks)
-      if let violation = pin.verify(place: "pin released at the end") { throw violation }
-    }
-    ledger.count(.snapshotStability, checks: 0, cost: clock.nanoseconds() - start)
+    try Self.checkPins(shared, &ledger)
     session = try shared.driver.openSession()
     guard shared.plan.checks(.readYourWrites) else { return }
     ledger.count(.readYourWrites)
@@ -47,6 +42,19 @@ package struct FinalCheck<Driver: EngineDriver> {
     {
       throw violation
     }
+  }
+
+  /// I1: reads what is still pinned once more and releases it.
+  package static func checkPins(
+    _ shared: RunShared<Driver>, _ ledger: inout InvariantLedger
+  ) throws {
+    let clock = MonotonicClock()
+    let start = clock.nanoseconds()
+    for pin in shared.pins.takeAll() where shared.plan.checks(.snapshotStability) {
+      ledger.count(.snapshotStability, checks: pin.checks)
+      if let violation = pin.verify(place: "pin released at the end") { throw violation }
+    }
+    ledger.count(.snapshotStability, checks: 0, cost: clock.nanoseconds() - start)
   }
 
   /// I2: the table's total.
@@ -81,7 +89,14 @@ package struct FinalCheck<Driver: EngineDriver> {
 
   /// I10: the engine's own walk over the file.
   package func checkSpace(_ ledger: inout InvariantLedger) throws {
+    try Self.checkSpace(shared, &ledger)
+  }
+
+  package static func checkSpace(
+    _ shared: RunShared<Driver>, _ ledger: inout InvariantLedger
+  ) throws {
     guard shared.plan.checks(.spaceAccounting) else { return }
+    let clock = MonotonicClock()
     let start = clock.nanoseconds()
     let findings = try shared.driver.checkInvariants()
     ledger.count(.spaceAccounting, cost: clock.nanoseconds() - start)
