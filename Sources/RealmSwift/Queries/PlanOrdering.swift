@@ -153,28 +153,31 @@ private struct OrderColumn {
 
 // MARK: - Resolving
 
-extension QuerySource {
-  /// The order of sort descriptors; stops when one cannot be sorted by.
-  func sorted(by descriptors: [SortDescriptor]) -> QuerySource {
-    let paths = descriptors.map { orderPath($0.keyPath, "sort") }
-    return ordered(
-      PlanOrdering(
-        kind: .sort(ascending: descriptors.map(\.ascending)), paths: paths.map(\.path),
-        tables: tables(paths)))
+/// An order as it was asked for.
+enum QueryOrder {
+  case sort([SortDescriptor])
+  case distinct([String])
+}
+
+extension PlanOrdering {
+  /// The order in the terms of a schema; stops when a key path cannot be used.
+  init(_ order: QueryOrder, _ origin: any QueryOrigin) {
+    let found: [(path: PlanPath, tables: Set<Int>)]
+    switch order {
+    case .sort(let descriptors):
+      kind = .sort(ascending: descriptors.map(\.ascending))
+      found = descriptors.map { Self.path($0.keyPath, "sort", origin) }
+    case .distinct(let keyPaths):
+      kind = .distinct
+      found = keyPaths.map { Self.path($0, "distinct", origin) }
+    }
+    paths = found.map(\.path)
+    tables = found.reduce(origin.tables) { $0.union($1.tables) }
   }
 
-  /// One element of each combination of values; stops when a key path cannot be used.
-  func distinct(by keyPaths: [String]) -> QuerySource {
-    let paths = keyPaths.map { orderPath($0, "distinct") }
-    return ordered(PlanOrdering(kind: .distinct, paths: paths.map(\.path), tables: tables(paths)))
-  }
-
-  private func tables(_ paths: [(path: PlanPath, tables: Set<Int>)]) -> Set<Int> {
-    paths.reduce(origin.tables) { $0.union($1.tables) }
-  }
-
-  private func orderPath(_ keyPath: String, _ verb: String) -> (path: PlanPath, tables: Set<Int>) {
-    check()
+  private static func path(
+    _ keyPath: String, _ verb: String, _ origin: any QueryOrigin
+  ) -> (path: PlanPath, tables: Set<Int>) {
     guard let binding = origin.table?.pointee.binding else {
       guard keyPath == "self" else {
         misuse(
@@ -188,17 +191,19 @@ extension QuerySource {
       steps: keyPath.split(separator: ".", omittingEmptySubsequences: false).map {
         .property(String($0))
       })
-    checkOrderPath(path, binding, keyPath, verb)
-    return PlanResolver.path(path, realm, binding)
+    check(path, binding, keyPath, verb, origin.realm)
+    return PlanResolver.path(path, origin.realm, binding)
   }
 
   /// Stops with a message of its own, before the resolver would with another one.
-  private func checkOrderPath(
-    _ path: PropertyPath, _ binding: TableBinding, _ keyPath: String, _ verb: String
+  private static func check(
+    _ path: PropertyPath, _ binding: TableBinding, _ keyPath: String, _ verb: String,
+    _ realm: ConfinedRealm
   ) {
     var binding: TableBinding? = binding
     for (index, step) in path.steps.enumerated() {
-      guard case .property(let name) = step, let schema = binding?.schema else { return }
+      guard case .property(let name) = step, let owner = binding else { return }
+      let schema = owner.schema
       let place = "Cannot \(verb) on key path '\(keyPath)': property '\(schema.name).\(name)'"
       guard let position = schema.index(ofProperty: name) else {
         misuse(.argument, "\(place) does not exist.")
@@ -206,7 +211,7 @@ extension QuerySource {
       let codec = schema.properties[position].codec
       let isLast = index == path.steps.count - 1
       if codec.collection != .none || codec.type == .linkingObjects {
-        misuse(.argument, "\(place) is of unsupported type '\(codec.collection)'.")
+        misuse(.argument, "\(place) is a collection, which is not supported.")
       }
       if isLast && codec.type == .object && verb == "sort" {
         misuse(
@@ -218,7 +223,17 @@ extension QuerySource {
           .argument,
           "\(place) of type '\(codec.type)' may only be the final property in the key path.")
       }
-      binding = codec.objectClass.map { realm.requireTable(of: $0).pointee.binding }
+      binding = codec.objectClass.map { realm.target($0, owner, owner.columns[position]) }
     }
   }
+}
+
+extension ConfinedRealm {
+  /// The class that a link of a column leads to.
+  func target(_ type: ObjectBase.Type, _ binding: TableBinding, _ column: Int) -> TableBinding {
+    targetTable(of: type, table(binding), column).pointee.binding
+  }
+
+  /// The position of a class among the Realm's: also of its dynamic form, which comes behind all.
+  func position(of binding: TableBinding) -> Int { binding.index % bindings.count }
 }

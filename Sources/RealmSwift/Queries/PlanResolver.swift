@@ -36,7 +36,7 @@ struct PlanResolver {
     _ tree: PredicateTree, _ realm: ConfinedRealm, _ scope: PlanScope
   ) -> QueryPlan {
     var resolver = PlanResolver(realm)
-    if let binding = scope.binding { resolver.tables.insert(binding.index) }
+    if let binding = scope.binding { resolver.tables.insert(realm.position(of: binding)) }
     let condition = resolver.resolve(tree, scope)
     return QueryPlan(condition: condition, tables: resolver.tables)
   }
@@ -46,7 +46,7 @@ struct PlanResolver {
     _ path: PropertyPath, _ realm: ConfinedRealm, _ binding: TableBinding
   ) -> (path: PlanPath, tables: Set<Int>) {
     var resolver = PlanResolver(realm)
-    resolver.tables.insert(binding.index)
+    resolver.tables.insert(realm.position(of: binding))
     let scope = PlanScope(
       binding: binding, type: .object, variable: nil, name: binding.schema.name)
     let found = resolver.resolvePath(path, scope)
@@ -271,9 +271,9 @@ extension PlanResolver {
           + "variable, all others of the object.")
     }
     var walk = Walk(binding: scope.binding, className: scope.name)
-    walk.path.start = scope.binding?.index ?? -1
+    walk.path.start = scope.binding.map { realm.position(of: $0) } ?? -1
     walk.path.type = scope.type
-    walk.path.target = scope.binding?.index
+    walk.path.target = scope.binding.map { realm.position(of: $0) }
     var aggregate: PredicateAggregate?
     for (index, step) in path.steps.enumerated() {
       if case .aggregate(let found) = step {
@@ -352,22 +352,23 @@ extension PlanResolver {
       }
       return
     }
-    let target = realm.requireTable(of: objectClass).pointee.binding
-    tables.insert(target.index)
-    walk.binding = target
-    walk.path.target = target.index
+    let targetBinding = realm.target(objectClass, binding, column)
+    let target = realm.position(of: targetBinding)
+    tables.insert(target)
+    walk.binding = targetBinding
+    walk.path.target = target
     walk.path.end = .subject
     if codec.type == .linkingObjects {
-      let origin = target.schema.index(ofProperty: property.originProperty!)!
+      let origin = targetBinding.schema.index(ofProperty: property.originProperty!)!
       walk.path.hops.append(
-        .backlinks(column: target.columns[origin], origin: target.index, target: binding.table!))
+        .backlinks(
+          column: targetBinding.columns[origin], origin: target, target: binding.table!))
       return
     }
     switch codec.collection {
-    case .none: walk.path.hops.append(.link(column: column, target: target.index))
-    case .list, .set:
-      walk.path.hops.append(.elements(column: column, target: target.index))
-    case .map: walk.path.hops.append(.mapValues(column: column, target: target.index))
+    case .none: walk.path.hops.append(.link(column: column, target: target))
+    case .list, .set: walk.path.hops.append(.elements(column: column, target: target))
+    case .map: walk.path.hops.append(.mapValues(column: column, target: target))
     }
   }
 
@@ -389,7 +390,7 @@ extension PlanResolver {
     let place = walk.lastCollection!
     var values = walk.path
     values.hops = Array(walk.path.hops[place...])
-    values.start = walk.owner!.index
+    values.start = realm.position(of: walk.owner!)
     if aggregate != .count {
       let isNumeric = [.int, .float, .double, .decimal128, .any].contains(values.type)
       let isOrdered = isNumeric || values.type == .date
@@ -474,16 +475,15 @@ extension PlanConstant {
       self = .bytes(type, value._withBytes { Array($0) })
     case .object, .linkingObjects:
       guard let object = value as? ObjectBase else { return nil }
-      if let target, !(Swift.type(of: object) == realm.bindings[target].schema.objectClass) {
-        return nil
-      }
       guard let table = object._table, object._realm?.store === realm.store else {
         misuse(
           .argument,
           "An object that is not managed by this Realm cannot be used in its queries: add it first."
         )
       }
-      self = .link(table: table.pointee.binding.index, object._key)
+      let position = realm.position(of: table.pointee.binding)
+      if let target, target != position { return nil }
+      self = .link(table: position, object._key)
     }
   }
 }

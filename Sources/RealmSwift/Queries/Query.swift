@@ -179,9 +179,10 @@ extension Query {
   }
 }
 
-/// A value as the file knows it: enumerations by their raw values.
+/// A value as the file knows it: enumerations by their raw values, own types by what they are stored as.
 func queryValue(_ value: Any?) -> Any? {
   guard let value = unwrapped(value) else { return nil }
+  if let value = value as? any _Persistable { return unwrapped(value._anyValue) }
   if let value = value as? any RawRepresentable { return unwrapped(value.rawValue) }
   return value
 }

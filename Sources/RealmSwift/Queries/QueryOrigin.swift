@@ -34,10 +34,10 @@ struct TableOrigin: QueryOrigin {
 
   var table: TablePointer? { objects }
   var type: PropertyType { .object }
-  var tables: Set<Int> { [objects.pointee.binding.index] }
+  var tables: Set<Int> { [realm.position(of: objects.pointee.binding)] }
 
   func forEach(_ body: (Int64, PlanSubject) -> Bool) {
-    let index = objects.pointee.binding.index
+    let index = realm.position(of: objects.pointee.binding)
     QueryPlan(condition: .constant(true), tables: []).forEachMatch(realm, index) {
       body($0.rawValue, .object($0, $1))
     }
@@ -54,11 +54,13 @@ struct CellOrigin: QueryOrigin {
   let type: PropertyType
 
   var realm: ConfinedRealm { cell.realm }
-  var table: TablePointer? { cell.objectClass.map { realm.requireTable(of: $0) } }
+  var table: TablePointer? {
+    cell.objectClass.map { realm.targetTable(of: $0, cell.table, cell.column) }
+  }
 
   var tables: Set<Int> {
-    var tables: Set<Int> = [cell.table.pointee.binding.index]
-    if let table { tables.insert(table.pointee.binding.index) }
+    var tables: Set<Int> = [realm.position(of: cell.table.pointee.binding)]
+    if let table { tables.insert(realm.position(of: table.pointee.binding)) }
     return tables
   }
 
@@ -93,7 +95,9 @@ struct KeysOrigin<Element: RealmCollectionValue>: QueryOrigin {
   var realm: ConfinedRealm { source.realm }
   var table: TablePointer? { objects }
   var type: PropertyType { .object }
-  var tables: Set<Int> { [objects.pointee.binding.index, target.pointee.binding.index] }
+  var tables: Set<Int> {
+    [realm.position(of: objects.pointee.binding), realm.position(of: target.pointee.binding)]
+  }
 
   func forEach(_ body: (Int64, PlanSubject) -> Bool) {
     guard let reader = realm.reader(of: objects) else { return }

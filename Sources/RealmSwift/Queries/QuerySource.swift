@@ -8,11 +8,26 @@ internal import Platform
 /// A frozen one is used by many threads, hence the lock around what was found.
 final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   let origin: any QueryOrigin
-  private let plan: QueryPlan?
-  private let orderings: [PlanOrdering]
-  /// The Realm's classes that the elements depend on.
-  private let tables: [Int]
-  private let found = Monitor<Found?>(nil)
+  private let condition: PredicateTree?
+  private let orders: [QueryOrder]
+  private let state: Monitor<State>
+
+  /// What is made of the query, and what it found.
+  private struct State: @unchecked Sendable {
+    // @unchecked: plans are values that are never changed after they are made.
+    /// Places in the schema that the Realm had.
+    var resolved: Resolved
+    var found: Found?
+  }
+
+  /// The query in the terms of one schema.
+  private struct Resolved {
+    let classes: SchemaBindings
+    let plan: QueryPlan?
+    let orderings: [PlanOrdering]
+    /// The Realm's classes that the elements depend on.
+    let tables: [Int]
+  }
 
   /// What was found, and of which state of the tables.
   private struct Found {
@@ -20,14 +35,37 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     let items: [Int64]
   }
 
-  init(_ origin: any QueryOrigin, _ plan: QueryPlan? = nil, _ orderings: [PlanOrdering] = []) {
+  /// - Parameters:
+  ///   - condition: nil for all elements.
+  ///   - orders: applied one after the other, after the condition.
+  init(
+    _ origin: any QueryOrigin, _ condition: PredicateTree? = nil, _ orders: [QueryOrder] = []
+  ) {
     self.origin = origin
-    self.plan = plan
-    self.orderings = orderings
+    self.condition = condition
+    self.orders = orders
+    state = Monitor(State(resolved: Self.resolve(origin, condition, orders)))
+    super.init(origin.realm)
+  }
+
+  private static func resolve(
+    _ origin: any QueryOrigin, _ condition: PredicateTree?, _ orders: [QueryOrder]
+  ) -> Resolved {
+    let plan = condition.map { PlanResolver.plan($0, origin.realm, origin.scope) }
+    let orderings = orders.map { PlanOrdering($0, origin) }
     var tables = origin.tables.union(plan?.tables ?? [])
     for ordering in orderings { tables.formUnion(ordering.tables) }
-    self.tables = tables.sorted()
-    super.init(origin.realm)
+    return Resolved(
+      classes: origin.realm.classes, plan: plan, orderings: orderings, tables: tables.sorted())
+  }
+
+  /// The query in the terms of the Realm's schema, which a refresh may have changed.
+  private var resolved: Resolved {
+    let resolved = state.withLock { $0.resolved }
+    if _fastPath(resolved.classes === realm.classes) { return resolved }
+    let anew = Self.resolve(origin, condition, orders)
+    state.withLock { $0.resolved = anew }
+    return anew
   }
 
   // MARK: - Further queries
@@ -37,17 +75,13 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   /// Orders and distinct values are applied after all conditions.
   func filtered(_ tree: PredicateTree) -> QuerySource {
     check()
-    let added = PlanResolver.plan(tree, realm, origin.scope)
-    guard let plan else { return QuerySource(origin, added, orderings) }
-    let both = QueryPlan(
-      condition: .and([plan.condition, added.condition]), tables: plan.tables.union(added.tables))
-    return QuerySource(origin, both, orderings)
+    return QuerySource(origin, condition.map { $0 && tree } ?? tree, orders)
   }
 
   /// The same elements in another order, or without equal ones.
-  func ordered(_ ordering: PlanOrdering) -> QuerySource {
+  func ordered(_ order: QueryOrder) -> QuerySource {
     check()
-    return QuerySource(origin, plan, orderings + [ordering])
+    return QuerySource(origin, condition, orders + [order])
   }
 
   // MARK: - Finding
@@ -55,28 +89,25 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   /// The keys or positions of the elements, in order.
   func items() -> [Int64] {
     check()
-    let stamp = tables.map { realm.table(realm.bindings[$0]).pointee.generation }
-    if let found = found.withLock({ $0 }), found.stamp == stamp { return found.items }
-    let items = find()
-    found.withLock { $0 = Found(stamp: stamp, items: items) }
-    return items
-  }
-
-  private func find() -> [Int64] {
+    let resolved = resolved
+    let stamp = resolved.tables.map { realm.table(realm.bindings[$0]).pointee.generation }
+    if let found = state.withLock({ $0.found }), found.stamp == stamp { return found.items }
     var items: [Int64] = []
-    forEachMatch { item, _ in
+    forEachMatch(resolved) { item, _ in
       items.append(item)
       return true
     }
-    for ordering in orderings { items = ordering.apply(to: items, of: origin) }
+    for ordering in resolved.orderings { items = ordering.apply(to: items, of: origin) }
+    let found = Found(stamp: stamp, items: items)
+    state.withLock { $0.found = found }
     return items
   }
 
   /// Runs `body` on the elements that fulfil the conditions, in the origin's order.
-  private func forEachMatch(_ body: (Int64, PlanSubject) -> Bool) {
-    guard let plan else { return origin.forEach(body) }
+  private func forEachMatch(_ resolved: Resolved, _ body: (Int64, PlanSubject) -> Bool) {
+    guard let plan = resolved.plan else { return origin.forEach(body) }
     if let origin = origin as? TableOrigin {
-      let index = origin.objects.pointee.binding.index
+      let index = realm.position(of: origin.objects.pointee.binding)
       return plan.forEachMatch(realm, index) { body($0.rawValue, .object($0, $1)) }
     }
     let readers = PlanReaders(realm, plan.tables)
@@ -89,9 +120,9 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   /// Runs `body` on each element as it is now.
   func forEachSubject(_ body: (PlanSubject) -> Void) {
     check()
-    let hasDistinct = orderings.contains { $0.isDistinct }
-    if !hasDistinct {
-      return forEachMatch { _, subject in
+    let resolved = resolved
+    if !resolved.orderings.contains(where: \.isDistinct) {
+      return forEachMatch(resolved) { _, subject in
         body(subject)
         return true
       }
@@ -159,7 +190,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func moved(to realm: ConfinedRealm) -> ResultsSource<Element>? {
-    origin.moved(to: realm).map { QuerySource($0, plan, orderings) }
+    origin.moved(to: realm).map { QuerySource($0, condition, orders) }
   }
 
   override func makeQueryOrigin() -> any QueryOrigin { origin }

@@ -54,7 +54,7 @@ extension RealmCollection {
   /// The elements sorted by several properties, the first one first.
   public func sorted<Descriptors: Sequence>(by descriptors: Descriptors) -> Results<Element>
   where Descriptors.Element == SortDescriptor {
-    Results(querySource().sorted(by: Array(descriptors)))
+    Results(querySource().ordered(.sort(Array(descriptors))))
   }
 
   // MARK: - Distinct values
@@ -62,7 +62,7 @@ extension RealmCollection {
   /// The first element of each combination of values of some properties.
   public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Element>
   where KeyPaths.Element == String {
-    Results(querySource().distinct(by: Array(keyPaths)))
+    Results(querySource().ordered(.distinct(Array(keyPaths))))
   }
 }
 
