@@ -8,8 +8,8 @@ import Testing
 private class Owner: Object {
   @Persisted(primaryKey: true) var name: String
   @Persisted var age = 30
-  @Persisted var pet: Pet?
-  @Persisted var pets: List<Pet>
+  @Persisted var pet: Puppet?
+  @Persisted var pets: List<Puppet>
   @Persisted var numbers: List<Int>
   @Persisted var texts: List<String?>
   @Persisted var id: ObjectId?
@@ -18,14 +18,14 @@ private class Owner: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-private class Pet: Object {
+private class Puppet: Object {
   @Persisted var kind: String
   override class func propertiesMapping() -> [String: String] { ["kind": "stored_kind"] }
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
 @Suite struct DynamicObjectTests {
-  private func realm() throws -> Realm { try memoryRealm([Owner.self, Pet.self]) }
+  private func realm() throws -> Realm { try memoryRealm([Owner.self, Puppet.self]) }
 
   @Test func readsAndWritesByName() throws {
     let realm = try realm()
@@ -82,7 +82,7 @@ private class Pet: Object {
       let pets = owner["pets"] as? List<DynamicObject>
       #expect(pets?.isEmpty == true)
       pets?.append(pet!)
-      pets?.append(realm.dynamicCreate("Pet", value: ["kind": "dog"]))
+      pets?.append(realm.dynamicCreate("Puppet", value: ["kind": "dog"]))
       #expect(pets?.map { $0["kind"] as! String } == ["cat", "dog"])
       owner["pet"] = pets?[1]
       #expect((owner["pet"] as? DynamicObject)?.kind as? String == "dog")
@@ -112,7 +112,7 @@ private class Pet: Object {
     #expect(owners.description.hasPrefix("Results<Owner> <0x"))
     #expect(owners[0].description.hasPrefix("Owner {\n\tname = Ann;\n\tage = 30;"))
     #expect(owners[0].objectSchema.className == "Owner")
-    #expect(owners[0].objectSchema["pets"]?.objectClassName == "Pet")
+    #expect(owners[0].objectSchema["pets"]?.objectClassName == "Puppet")
   }
 
   @Test func areFrozenAndThawed() throws {
@@ -186,7 +186,7 @@ private class Pet: Object {
     let link = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let realm = try memoryRealm([Owner.self, Pet.self])
+      let realm = try memoryRealm([Owner.self, Puppet.self])
       try realm.write {
         let owner = realm.dynamicCreate("Owner", value: ["name": "Ann"])
         owner["pet"] = owner
@@ -196,12 +196,12 @@ private class Pet: Object {
     let list = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let realm = try memoryRealm([Owner.self, Pet.self])
+      let realm = try memoryRealm([Owner.self, Puppet.self])
       try realm.write {
         let owner = realm.dynamicCreate("Owner", value: ["name": "Ann"])
         (owner["pets"] as! List<DynamicObject>).append(owner)
       }
     }
-    expectStop(list, "An object of class 'Owner' cannot be linked where 'Pet' is expected.")
+    expectStop(list, "An object of class 'Owner' cannot be linked where 'Puppet' is expected.")
   }
 }
