@@ -208,7 +208,10 @@ extension Realm {
     public var objectTypes: [ObjectBase.Type]? {
       get { types }
       set {
-        for type in newValue ?? [] where !(type is Object.Type) || type == Object.self {
+        for type in newValue ?? []
+        where !(type is Object.Type || type is EmbeddedObject.Type) || type == Object.self
+          || type == EmbeddedObject.self
+        {
           misuse(.schema, "Can't add non-Object type '\(type)' to a schema.")
         }
         types = newValue
