@@ -56,8 +56,11 @@ extension Realm {
     -> T
   {
     let links = LinkInsertion(confined, update, copies: true)
-    let object = ObjectInsertion(confined, type, update).create(value, links)
-    return unsafeDowncast(object, to: T.self)
+    let insertion = ObjectInsertion(confined, type, update)
+    let started = insertion.startCreating(value, links)
+    insertion.store(started, links)
+    links.finish()
+    return unsafeDowncast(started.object, to: T.self)
   }
 
   // MARK: - Removing
@@ -81,6 +84,13 @@ extension Realm {
     _ = confined.requireWriting()
     // Taken first: a collection of the Realm changes while its objects go.
     for object in Array(objects) { delete(object) }
+  }
+
+  /// Removes the objects of a list; it is empty then.
+  public func delete<Element: ObjectBase>(_ objects: List<Element>) {
+    _ = confined.requireWriting()
+    // An object that is in the list twice goes once.
+    for object in Array(objects) where !object.isInvalidated { delete(object) }
   }
 
   /// Removes all objects that the results hold.
