@@ -165,6 +165,7 @@ private struct PropertyDiscovery {
     // A wrapper's storage has the property's name behind an underscore.
     let name = String(field.name.dropFirst())
     let codec = wrapper._codec
+    checkOptional(name, codec)
     let role = codec.role(base + field.offset)
     if role == .primary {
       if let first = primaryKey {
@@ -180,6 +181,23 @@ private struct PropertyDiscovery {
         name: name, columnName: mapping[name] ?? name, offset: field.offset, codec: codec,
         isPrimary: role == .primary, isIndexed: role == .indexed,
         originProperty: originProperty(name, codec, base + field.offset)))
+  }
+
+  /// Stops when a link that may lead nowhere is not optional, or one that may not is.
+  private func checkOptional(_ name: String, _ codec: _PropertyCodec) {
+    guard codec.type == .object else { return }
+    let target = codec.objectClass!.className()
+    switch codec.collection {
+    case .none where !codec.isOptional:
+      misuse(.schema, "Object property '\(name)' must be marked as optional.")
+    case .map where !codec.isOptional:
+      misuse(.schema, "Map<String, \(target)> property '\(name)' must be marked as optional.")
+    case .list where codec.isOptional:
+      misuse(.schema, "List<\(target)> property '\(name)' must not be marked as optional.")
+    case .set where codec.isOptional:
+      misuse(.schema, "MutableSet<\(target)> property '\(name)' must not be marked as optional.")
+    default: break
+    }
   }
 
   /// Stops when linking objects do not say which property links here.
