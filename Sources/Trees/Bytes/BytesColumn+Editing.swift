@@ -151,7 +151,7 @@ extension BytesColumn {
       }
       let leaf = mutableChild(editor, split, part)
       if replaceInLeaf(editor, leaf, row - start, value) { return }
-      let middle = middleRow(editor.pointer(leaf))
+      let middle = BytesLeaf.middleRow(editor.pointer(leaf))
       let right = BytesLeaf.split(editor, leaf, at: middle)
       let rightRows = BytesLeaf.rows(editor.pointer(right))
       shiftStarts(editor, split, after: part, by: -rightRows)
@@ -190,15 +190,6 @@ extension BytesColumn {
       shiftStarts(editor, split, after: part, by: -1)
       insertPart(editor, split, part + 1, long, rows: 1)
     }
-  }
-
-  /// The row that divides a leaf's bytes best; never the first.
-  private static func middleRow(_ leaf: UnsafeRawPointer) -> Int {
-    let rows = BytesLeaf.rows(leaf)
-    let half = BytesLeaf.valuesLength(leaf) / 2
-    var row = 1
-    while row < rows - 1 && BytesLeaf.end(leaf, row - 1) < half { row += 1 }
-    return row
   }
 
   // MARK: - Merging

@@ -53,6 +53,40 @@ extension BytesLeaf {
     BlockHeader.setCount(block, rows + 1)
   }
 
+  /// Adds a row before another, or at the end.
+  static func insert(
+    _ editor: BlockEditor, _ reference: BlockReference, _ row: Int,
+    _ value: UnsafeRawBufferPointer?
+  ) {
+    let rows = rows(editor.pointer(reference))
+    if row == rows {
+      append(editor, reference, value)
+      return
+    }
+    if value == nil && !hasNulls(editor.pointer(reference)) { addNulls(editor, reference) }
+    var block = editor.pointer(reference)
+    let hasNulls = hasNulls(block)
+    let added = value?.count ?? 0
+    let oldValues = valuesLength(block)
+    let oldLength = BlockHeader.blockLength(block)
+    editor.resize(
+      reference,
+      payloadBytes: payloadBytes(rows: rows + 1, values: oldValues + added, nulls: hasNulls))
+    block = editor.pointer(reference)
+    moveEnds(block, rows: rows, from: oldLength)
+    let start = start(block, row)
+    let bytes = UnsafeMutableRawPointer(mutating: values(block)) + start
+    memmove(bytes + added, bytes, oldValues - start)
+    if let source = value?.baseAddress { memcpy(bytes, source, added) }
+    let length = BlockHeader.blockLength(block)
+    for later in stride(from: rows - 1, through: row, by: -1) {
+      block.store(UInt16(end(block, later) + added), at: length - 2 * (later + 2))
+    }
+    block.store(UInt16(start + added), at: length - 2 * (row + 1))
+    if hasNulls { insertBit(block + nullsOffset, at: row, value == nil) }
+    BlockHeader.setCount(block, rows + 1)
+  }
+
   /// Changes the bytes of a row; nil is null.
   static func replace(
     _ editor: BlockEditor, _ reference: BlockReference, _ row: Int,
@@ -159,6 +193,15 @@ extension BytesLeaf {
       }
     }
     return reference
+  }
+
+  /// The row that divides a leaf's bytes best; never the first.
+  static func middleRow(_ leaf: UnsafeRawPointer) -> Int {
+    let rows = rows(leaf)
+    let half = valuesLength(leaf) / 2
+    var row = 1
+    while row < rows - 1 && end(leaf, row - 1) < half { row += 1 }
+    return row
   }
 
   /// Adds all rows of another leaf.

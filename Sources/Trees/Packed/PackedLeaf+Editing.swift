@@ -100,6 +100,145 @@ extension PackedLeaf {
     storeElement(block, flags: flags, row, element)
   }
 
+  /// Adds a row before another, or at the end; nil is null.
+  ///
+  /// For leaves without defaults: every row is stored.
+  static func insert(
+    _ editor: BlockEditor, _ reference: inout BlockReference, _ row: Int, _ value: Int64?
+  ) {
+    let rows = reference.isNone ? 0 : rows(editor.reader.pointer(reference))
+    if let value, row == rows {
+      set(editor, &reference, row, value, isOptional: false)
+      return
+    }
+    if !reference.isNone {
+      reference = editor.mutable(reference)
+      if insertInPlace(editor, reference, row, value, rows: rows) { return }
+    }
+    withUnsafeTemporaryAllocation(of: Int64.self, capacity: rowsMax) { values in
+      withUnsafeTemporaryAllocation(byteCount: nullsLength, alignment: 8) { nulls in
+        let start = values.baseAddress!
+        let nullBits = nulls.baseAddress!
+        memset(nullBits, 0, nullsLength)
+        var hasNulls = value == nil
+        var growsDown = false
+        if !reference.isNone {
+          let block = UnsafeRawPointer(editor.pointer(reference))
+          growsDown = value.map { $0 < base(block) } ?? false
+          unpack(block, into: start)
+          if Self.hasNulls(block) {
+            memcpy(nullBits, block + nullsOffset, nullsLength)
+            hasNulls = true
+          }
+        }
+        memmove(start + row + 1, start + row, (rows - row) * 8)
+        values[row] = value ?? 0
+        insertBit(nullBits, at: row, value == nil)
+        if reference.isNone {
+          reference = editor.allocate(kind: .packedLeaf, count: 0, payloadBytes: 8)
+        }
+        write(
+          editor, reference, UnsafeBufferPointer(rebasing: values[0...rows]),
+          nulls: hasNulls ? UnsafeRawPointer(nullBits) : nil, growsDown: growsDown)
+      }
+    }
+  }
+
+  /// - Returns: false when the leaf's form does not allow it.
+  private static func insertInPlace(
+    _ editor: BlockEditor, _ reference: BlockReference, _ row: Int, _ value: Int64?, rows: Int
+  ) -> Bool {
+    var block = editor.pointer(reference)
+    let flags = BlockHeader.width(block)
+    let code = flags & 7
+    let hasNulls = flags & nullsFlag != 0
+    let element = value.map { UInt64(bitPattern: $0 &- base(block)) } ?? 0
+    guard code == 0 || code >= 4, hasNulls || value != nil, element <= elementMax(code: code) else {
+      return false
+    }
+    editor.resize(
+      reference, payloadBytes: payloadBytes(rows: rows + 1, code: code, nulls: hasNulls))
+    block = editor.pointer(reference)
+    let size = bits(code: code) / 8
+    let place = block + nullsOffset + (hasNulls ? nullsLength : 0) + row * size
+    memmove(place + size, place, (rows - row) * size)
+    storeElement(block, flags: flags, row, element)
+    if hasNulls { insertBit(block + nullsOffset, at: row, value == nil) }
+    BlockHeader.setCount(block, rows + 1)
+    return true
+  }
+
+  /// Moves the rows from `row` on into a new leaf.
+  ///
+  /// Neither part may be empty.
+  static func split(
+    _ editor: BlockEditor, _ reference: BlockReference, at row: Int
+  ) -> BlockReference {
+    let rows = rows(editor.pointer(reference))
+    var right = BlockReference.none
+    withRows(editor.pointer(reference)) { values, nulls in
+      var rightNulls: UnsafeMutableRawPointer?
+      withUnsafeTemporaryAllocation(byteCount: nullsLength, alignment: 8) { moved in
+        memset(moved.baseAddress!, 0, nullsLength)
+        if let nulls {
+          for later in row..<rows where bit(nulls, later) {
+            setBit(moved.baseAddress!, later - row, true)
+            setBit(nulls, later, false)
+            rightNulls = moved.baseAddress
+          }
+        }
+        encode(
+          editor, &right, UnsafeBufferPointer(rebasing: values[row..<rows]),
+          nulls: rightNulls.map { UnsafeRawPointer($0) })
+      }
+      var left = reference
+      encode(
+        editor, &left, UnsafeBufferPointer(rebasing: values[0..<row]),
+        nulls: nulls.map { UnsafeRawPointer($0) })
+    }
+    return right
+  }
+
+  /// Adds all rows of another leaf behind this one's.
+  static func append(
+    _ editor: BlockEditor, _ reference: BlockReference, leaf source: BlockReference
+  ) {
+    let other = editor.reader.pointer(source)
+    let added = rows(other)
+    withRows(editor.pointer(reference)) { values, nulls in
+      let rows = rows(editor.pointer(reference))
+      unpack(other, into: values.baseAddress! + rows)
+      var hasNulls = nulls != nil
+      withUnsafeTemporaryAllocation(byteCount: nullsLength, alignment: 8) { merged in
+        let bits = merged.baseAddress!
+        if let nulls { memcpy(bits, nulls, nullsLength) } else { memset(bits, 0, nullsLength) }
+        for row in 0..<added where isNull(other, row) {
+          setBit(bits, rows + row, true)
+          hasNulls = true
+        }
+        var target = reference
+        encode(
+          editor, &target, UnsafeBufferPointer(rebasing: values[0..<rows + added]),
+          nulls: hasNulls ? UnsafeRawPointer(bits) : nil)
+      }
+    }
+  }
+
+  /// Runs `body` on a leaf's unpacked values, with room for another leaf's behind them, and a copy of
+  /// its null bitmap.
+  private static func withRows(
+    _ block: UnsafeRawPointer,
+    _ body: (UnsafeMutableBufferPointer<Int64>, UnsafeMutableRawPointer?) -> Void
+  ) {
+    withUnsafeTemporaryAllocation(of: Int64.self, capacity: 2 * rowsMax) { values in
+      unpack(block, into: values.baseAddress!)
+      withUnsafeTemporaryAllocation(byteCount: nullsLength, alignment: 8) { nulls in
+        if hasNulls(block) { memcpy(nulls.baseAddress!, block + nullsOffset, nullsLength) }
+        body(values, hasNulls(block) ? nulls.baseAddress : nil)
+      }
+    }
+  }
+
   /// Makes a row null; rows between the leaf's end and this one get null too.
   ///
   /// For optional columns only: rows that the leaf does not have are null already.
@@ -313,6 +452,21 @@ func setBit(_ bytes: UnsafeMutableRawPointer, _ index: Int, _ isSet: Bool) {
   let mask: UInt8 = 1 &<< UInt8(index & 7)
   bytes.storeBytes(
     of: isSet ? byte | mask : byte & ~mask, toByteOffset: index &>> 3, as: UInt8.self)
+}
+
+/// Inserts a bit into a bitmap of 256 bits; the last one falls out.
+func insertBit(_ bytes: UnsafeMutableRawPointer, at position: Int, _ isSet: Bool) {
+  var word = 3
+  while word > position >> 6 {
+    let low = bytes.integer(at: word * 8 - 8, as: UInt64.self)
+    bytes.store(bytes.integer(at: word * 8, as: UInt64.self) << 1 | low >> 63, at: word * 8)
+    word -= 1
+  }
+  let old = bytes.integer(at: word * 8, as: UInt64.self)
+  let below: UInt64 = (1 << UInt64(position & 63)) - 1
+  let moved = (old & ~below) << 1
+  bytes.store(
+    old & below | moved | (isSet ? 1 << UInt64(position & 63) : 0), at: word * 8)
 }
 
 /// Removes `count` bits (1, 2 or 4, aligned to themselves) from a bitmap of `length` bits; the freed

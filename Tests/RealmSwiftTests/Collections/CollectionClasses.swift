@@ -82,4 +82,4 @@ func withKennels(_ body: (Kennel) throws -> Void) throws {
 }
 
 /// False as long as the layers below cannot store collections.
-let managedCollectionsWork = false
+let managedCollectionsWork = true

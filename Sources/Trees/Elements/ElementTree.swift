@@ -1,0 +1,188 @@
+// The elements of a collection by position: a B+tree that counts. It is sorted only as far as its user
+// keeps it sorted (sets, keys of maps).
+//
+//   elementBranch  header count n = children; width byte = level (1 above leaves); n references;
+//                  u32 a child: elements of it and all children before it
+//
+// Leaves are PackedLeaf for packed values; BytesLeaf, or a LongValue of one element, for bytes. A tree of
+// one leaf has no branch; an empty collection has no block.
+public import Storage
+
+/// Reading of a collection's tree.
+@frozen @usableFromInline
+package struct ElementTree: Sendable {
+  /// Children of a full branch.
+  @inlinable package static var fanOut: Int { 128 }
+  static let levelsMax = 12
+
+  @usableFromInline package let reader: BlockReader
+  @usableFromInline package let root: BlockReference
+
+  @inlinable package init(reader: BlockReader, root: BlockReference) {
+    self.reader = reader
+    self.root = root
+  }
+
+  /// Number of elements.
+  @inlinable package var count: Int {
+    root.isNone ? 0 : Self.elements(reader.pointer(root))
+  }
+
+  /// Elements of a block and all below it.
+  @inlinable
+  static func elements(_ block: UnsafeRawPointer) -> Int {
+    let kind = BlockHeader.kind(block)
+    if kind == .elementBranch { return end(block, BlockHeader.count(block) &- 1) }
+    return kind == .packedLeaf || kind == .bytesLeaf ? BlockHeader.count(block) : 1
+  }
+
+  /// Elements of a branch's children up to and with one.
+  @inlinable @inline(__always)
+  static func end(_ branch: UnsafeRawPointer, _ child: Int) -> Int {
+    Int(
+      branch.integer(
+        at: BlockHeader.length &+ BlockHeader.count(branch) &* 8 &+ child &* 4, as: UInt32.self))
+  }
+
+  @inlinable @inline(__always)
+  static func start(_ branch: UnsafeRawPointer, _ child: Int) -> Int {
+    child == 0 ? 0 : end(branch, child &- 1)
+  }
+
+  /// The child of a branch that has a position; the last one for those behind it.
+  @inlinable @inline(__always)
+  static func child(_ branch: UnsafeRawPointer, position: Int) -> Int {
+    var low = 0
+    var length = BlockHeader.count(branch) &- 1
+    while length > 0 {
+      let half = (length &+ 1) &>> 1
+      // Children before low + half end at or before the position.
+      if end(branch, low &+ half &- 1) <= position { low = low &+ half }
+      length = length &- half
+    }
+    return low
+  }
+
+  /// The leaf with a position, and the position's row in it.
+  ///
+  /// - Precondition: the tree has the position.
+  /// - Complexity: O(log n).
+  @inlinable @inline(__always)
+  package func leaf(at position: Int) -> (leaf: UnsafeRawPointer, row: Int) {
+    var block = reader.pointer(root)
+    var row = position
+    while BlockHeader.kind(block) == .elementBranch {
+      let child = Self.child(block, position: row)
+      row = row &- Self.start(block, child)
+      block = reader.pointer(BlockHeader.reference(block, child))
+    }
+    return (block, row)
+  }
+
+  /// A packed element; unspecified for null.
+  @inlinable
+  package func integer(at position: Int) -> Int64 {
+    let (leaf, row) = leaf(at: position)
+    return PackedLeaf.value(leaf, row)
+  }
+
+  /// Whether an element is null.
+  @inlinable
+  package func isNull(at position: Int) -> Bool {
+    let (leaf, row) = leaf(at: position)
+    return Self.isNull(leaf, row)
+  }
+
+  /// Whether a leaf's row is null.
+  @inlinable
+  package static func isNull(_ leaf: UnsafeRawPointer, _ row: Int) -> Bool {
+    switch BlockHeader.kind(leaf) {
+    case .packedLeaf: return PackedLeaf.isNull(leaf, row)
+    case .bytesLeaf: return BytesLeaf.isNull(leaf, row)
+    default: return false
+    }
+  }
+
+  /// Runs `body` on an element's bytes; nil for null.
+  @inlinable
+  package func withBytes<Result>(
+    at position: Int, _ body: (UnsafeRawBufferPointer?) throws -> Result
+  ) rethrows -> Result {
+    let (leaf, row) = leaf(at: position)
+    return try Self.withBytes(reader, leaf, row, body)
+  }
+
+  /// Runs `body` on the bytes of a leaf's row; nil for null.
+  @inlinable
+  package static func withBytes<Result>(
+    _ reader: BlockReader, _ leaf: UnsafeRawPointer, _ row: Int,
+    _ body: (UnsafeRawBufferPointer?) throws -> Result
+  ) rethrows -> Result {
+    if BlockHeader.kind(leaf) == .bytesLeaf {
+      return try body(BytesLeaf.isNull(leaf, row) ? nil : BytesLeaf.bytes(leaf, row))
+    }
+    return try LongValue.withBytes(reader, leaf) { try body($0) }
+  }
+
+  /// Runs `body` on each leaf from the one with `position` on, until it returns false.
+  ///
+  /// - Parameter body: gets the position of the leaf's first element, the leaf and its rows.
+  @inlinable
+  package func forEachLeaf(
+    from position: Int = 0,
+    _ body: (_ first: Int, _ leaf: UnsafeRawPointer, _ rows: Int) -> Bool
+  ) {
+    let count = count
+    var next = position
+    while next < count {
+      let (leaf, row) = leaf(at: next)
+      let rows = Self.elements(leaf)
+      if !body(next &- row, leaf, rows) { return }
+      next = next &- row &+ rows
+    }
+  }
+
+  /// The first position that does not come before what is looked for; the count if all do.
+  ///
+  /// - Parameter isBefore: whether a leaf's row comes before it; never true behind a false.
+  /// - Complexity: O(log n).
+  @inlinable
+  package func lowerBound(
+    _ isBefore: (_ leaf: UnsafeRawPointer, _ row: Int) -> Bool
+  ) -> Int {
+    if root.isNone { return 0 }
+    var block = reader.pointer(root)
+    var start = 0
+    while BlockHeader.kind(block) == .elementBranch {
+      // The last child whose first element comes before.
+      var low = 0
+      var high = BlockHeader.count(block)
+      while high &- low > 1 {
+        let middle = (low &+ high) &>> 1
+        if isBefore(firstLeaf(BlockHeader.reference(block, middle)), 0) {
+          low = middle
+        } else {
+          high = middle
+        }
+      }
+      start = start &+ Self.start(block, low)
+      block = reader.pointer(BlockHeader.reference(block, low))
+    }
+    var low = 0
+    var high = Self.elements(block)
+    while low < high {
+      let middle = (low &+ high) &>> 1
+      if isBefore(block, middle) { low = middle &+ 1 } else { high = middle }
+    }
+    return start &+ low
+  }
+
+  @usableFromInline
+  func firstLeaf(_ reference: BlockReference) -> UnsafeRawPointer {
+    var block = reader.pointer(reference)
+    while BlockHeader.kind(block) == .elementBranch {
+      block = reader.pointer(BlockHeader.reference(block, 0))
+    }
+    return block
+  }
+}
