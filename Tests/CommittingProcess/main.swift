@@ -3,7 +3,7 @@
 // or it takes the write lock and keeps it. Each transaction writes the number to several leaves, so that
 // half of one would show.
 //
-//   CommittingProcess FILE [COUNT | read | hold]
+//   CommittingProcess FILE [COUNT | read | hold | compact]
 import Glibc
 import Storage
 
@@ -11,9 +11,14 @@ import Storage
 let leafCount = 5
 let path = CommandLine.arguments[1]
 let mode = CommandLine.arguments.count > 2 ? CommandLine.arguments[2] : "\(Int.max)"
-let store = try Store.open(StoreOptions(path: path))
+var options = StoreOptions(path: path)
+if mode == "compact" { options.shouldCompact = { _, _ in true } }
+let store = try Store.open(options)
 switch mode {
 case "read": try readForEver()
+case "compact":
+  show(0)
+  while true { pause() }
 case "hold":
   let transaction = try store.beginWrite()
   show(0)

@@ -3,15 +3,17 @@ import Harness
 import Testing
 
 @Suite struct CommandLineTests {
-  private func settings(_ line: String) throws -> RunSettings {
+  private func settings(
+    _ line: String, _ workload: WorkloadKind = .readersWriter
+  ) throws -> RunSettings {
     let words = line.split(separator: " ").map(String.init)
     let flags = try FlagValues(words, known: RunFlags.known, refused: RunFlags.refused)
-    return try RunFlags.settings(flags).0
+    return try RunFlags.settings(flags, for: workload).0
   }
 
-  private func refusal(_ line: String) -> String {
+  private func refusal(_ line: String, _ workload: WorkloadKind = .readersWriter) -> String {
     do {
-      _ = try settings(line)
+      _ = try settings(line, workload)
       return ""
     } catch {
       return (error as? UsageError)?.message ?? "\(error)"
@@ -112,7 +114,7 @@ import Testing
         "--overwrite --dry-run",
         "--overwrite and --dry-run contradict each other: a dry run writes nothing"
       ),
-      ("--hops 3", "--hops: the workload readers-writer does not use this flag"),
+      ("--hops 3", "--hops: not in this version of realm-bench"),
       ("--history", "--history: not in this version of realm-bench"),
       ("--baseline x", "--baseline: not in this version of realm-bench"),
       (
@@ -150,6 +152,73 @@ import Testing
     ])
   func refuses(line: String, text: String) {
     #expect(refusal(line) == text)
+  }
+
+  @Test(
+    arguments: [
+      ("--readers 3", "--readers: the workload mixed does not use this flag"),
+      ("--threads 0", "--threads: 0 is not between 1 and 1024"),
+      (
+        "--mix G",
+        "--mix: 'G' is neither A to F nor shares that add up to 100, such as read:70,update:30 (of read, update, insert, scan, read-modify-write)"
+      ),
+      (
+        "--mix C --threshold update.count>1",
+        "--threshold 'update.count>1': this run measures no 'update' (only read, refresh)"
+      ),
+      (
+        "--threshold update.response_p99_ns<2",
+        "--threshold 'update.response_p99_ns<2': a closed loop leaves 'response_p99_ns' empty; give --rate, or use a service_ column"
+      ),
+      (
+        "--threshold read.syncs_per_commit<2",
+        "--threshold 'read.syncs_per_commit<2': only 'update' has 'syncs_per_commit'"
+      ),
+    ])
+  func mixedRefuses(line: String, text: String) {
+    #expect(refusal(line, .mixed) == text)
+  }
+
+  @Test(
+    arguments: [
+      ("--duration 3s", "--duration: the workload bulk-load does not use this flag"),
+      ("--writers 0", "--writers 0: nothing to run"),
+      ("--objects 5 --batch 6", "--batch 6 is more than --objects 5"),
+      (
+        "--invariants I1",
+        "--invariants: 'I1' is not checked by this workload (all, none, or of I2, I3, I4, I7, I10)"
+      ),
+    ])
+  func bulkLoadRefuses(line: String, text: String) {
+    #expect(refusal(line, .bulkLoad) == text)
+  }
+
+  @Test func eachWorkloadHasItsDefaultsAndCommand() throws {
+    let mixed = try settings("--mix D --threads 3 --scan-length 7 --rate 5/s", .mixed)
+    #expect(mixed.readKeys == .latest && mixed.threads == 3 && mixed.scanLength == 7)
+    #expect(try settings("--mix D --read-keys uniform", .mixed).readKeys == .uniform)
+    #expect(try settings("", .mixed).readKeys == .zipf(exponent: 0.99))
+    let load = try settings("", .bulkLoad)
+    #expect(load.objects == 1_000_000 && load.operationsOfPhase == 100 && load.openLoop.isEmpty)
+    #expect(try settings("--quick", .bulkLoad).objects == 100_000)
+    for workload in WorkloadKind.allCases {
+      let first = try settings("--seed 4 --quick", workload)
+      let words = first.command.split(separator: " ").dropFirst(3).joined(separator: " ")
+      #expect(try settings(words, workload).command == first.command)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("--read-keys latest", "--read-keys: the workload transfer does not use this flag"),
+      ("--batch 3", "--batch: transfer changes accounts in pairs, so not 3"),
+      (
+        "--threshold read.count>2",
+        "--threshold 'read.count>2': this run measures no 'read' (only sum, refresh, freeze, write)"
+      ),
+    ])
+  func transferRefuses(line: String, text: String) {
+    #expect(refusal(line, .transfer) == text)
   }
 
   @Test func thresholdsCompare() throws {

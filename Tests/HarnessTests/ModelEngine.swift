@@ -30,10 +30,16 @@ enum ModelBug: String, CaseIterable, Sendable {
   case leak
   /// A change of a balance is lost, and nothing else.
   case lostBalance
+  /// An object that a transaction inserts is not stored.
+  case droppedInsert
+  /// A transaction is acknowledged, and the next one does not stand on it.
+  case lostTransaction
+  /// Two transactions of two threads run at once, on the same version.
+  case noWriteLock
   /// The disk says no.
   case failingWrite
 
-  /// The checker that has to find it with all others off.
+  /// The checker of readers-writer that has to find it with all others off.
   var invariant: Invariant? {
     switch self {
     case .pinMoves, .sessionMoves: .snapshotStability
@@ -42,7 +48,29 @@ enum ModelBug: String, CaseIterable, Sendable {
     case .lateVisibility, .ownWriteHidden: .readYourWrites
     case .leak: .spaceAccounting
     case .lostBalance: .serialOrder
-    case .failingWrite: nil
+    case .failingWrite, .lostTransaction, .noWriteLock, .droppedInsert: nil
+    }
+  }
+
+  /// The checker of transfer that has to find it with all others off.
+  var transferInvariant: Invariant? {
+    switch self {
+    case .lostTransaction, .noWriteLock: .serialOrder
+    case .staleHeldObject: nil
+    default: invariant
+    }
+  }
+
+  /// The checker of mixed, with all its operations, that has to find it with all others off.
+  var mixedInvariant: Invariant? {
+    switch self {
+    case .lostTransaction, .noWriteLock: .serialOrder
+    case .droppedInsert: .atomicity
+    // Nothing moves between objects here, and one object is the whole transaction.
+    case .tornCommit, .lostBalance, .staleHeldObject: nil
+    // Seen by who has written it only.
+    case .droppedUpdate: .readYourWrites
+    default: invariant
     }
   }
 }
@@ -108,6 +136,17 @@ struct ModelPin: EnginePin {
     row = state.rows[key]
     return true
   }
+
+  func total() -> TableTotal {
+    TableTotal((engine.bug == .pinMoves ? engine.newest : state).rows)
+  }
+}
+
+extension TableTotal {
+  init(_ rows: [Row]) {
+    self.init()
+    for row in rows { add(balance: row.balance, changes: row.changes, stamp: row.stamp) }
+  }
 }
 
 final class ModelSession: EngineSession {
@@ -120,6 +159,7 @@ final class ModelSession: EngineSession {
   private var current: ModelVersion
   private var pending: [Row]?
   private var calls: UInt64 = 0
+  private var refreshes: UInt64 = 0
 
   init(_ engine: ModelEngine) {
     self.engine = engine
@@ -129,10 +169,10 @@ final class ModelSession: EngineSession {
   var version: UInt64 { current.number }
 
   func refresh() -> Bool {
-    calls += 1
+    refreshes += 1
     let before = current
     current = engine.state.withLock { state in
-      let isBack = engine.bug == .goesBack && calls % 50 == 0 && state.versions.count > 4
+      let isBack = engine.bug == .goesBack && refreshes % 20 == 0 && state.versions.count > 4
       return isBack ? state.versions[state.versions.count - 4] : state.versions.last!
     }
     if engine.bug == .lateVisibility {
@@ -147,7 +187,7 @@ final class ModelSession: EngineSession {
     return engine.bug == .sessionMoves && calls % 7 == 0 ? engine.newest.rows : current.rows
   }
 
-  func read(_ key: Int, into row: inout Row) -> Bool {
+  func read(_ key: Int, _ parts: RowParts, into row: inout Row) -> Bool {
     let rows = rows()
     guard rows.indices.contains(key) else { return false }
     row = rows[key]
@@ -160,16 +200,22 @@ final class ModelSession: EngineSession {
     row = (engine.bug == .staleHeldObject ? held.state : current).rows[held.key]
   }
 
-  func total() -> TableTotal {
-    TableTotal(count: current.rows.count, balance: current.rows.reduce(0) { $0 + $1.balance })
+  func scan(from position: Int, into rows: inout [Row]) -> Int {
+    let all = self.rows()
+    let count = max(0, min(rows.count, all.count - position))
+    for offset in 0..<count { rows[offset] = all[position + offset] }
+    return count
   }
+
+  func total() -> TableTotal { TableTotal(rows()) }
 
   func pin() -> ModelPin { ModelPin(engine: engine, state: current) }
 
   struct WriteFailure: Error {}
 
   func write(_ body: () throws -> Void) throws {
-    engine.state.wait(until: { !$0.isWriting }, then: { $0.isWriting = true })
+    let isLocking = engine.bug != .noWriteLock
+    engine.state.wait(until: { !$0.isWriting || !isLocking }, then: { $0.isWriting = true })
     defer {
       pending = nil
       engine.state.withLock { $0.isWriting = false }
@@ -179,6 +225,7 @@ final class ModelSession: EngineSession {
     let base = engine.newest
     current = base
     pending = base.rows
+    if !isLocking { sleep(nanoseconds: 100_000) }
     do { try body() } catch {
       current = before
       throw error
@@ -190,7 +237,8 @@ final class ModelSession: EngineSession {
     }
     var number = base.number + 1
     if engine.bug == .numberTwice && engine.commits % 9 == 8 { number = base.number }
-    let next = ModelVersion(number: number, rows: pending!)
+    let isLost = engine.bug == .lostTransaction && number % 32 == 31
+    let next = ModelVersion(number: number, rows: isLost ? base.rows : pending!)
     engine.state.withLock { state in
       state.versions.append(next)
       state.commits += 1
@@ -210,9 +258,13 @@ final class ModelSession: EngineSession {
     sleep(nanoseconds: 2_000_000)
   }
 
-  func insert(_ row: Row) { pending!.append(row) }
+  func insert(_ row: Row) {
+    calls += 1
+    if engine.bug == .droppedInsert && row.stamp > 0 && calls % 11 == 0 { return }
+    pending!.append(row)
+  }
 
-  func update(_ key: Int, _ change: (inout Row) -> Void) -> Bool {
+  func update(_ key: Int, _ parts: RowParts, _ change: (inout Row) -> Void) -> Bool {
     guard pending!.indices.contains(key) else { return false }
     var row = pending![key]
     change(&row)

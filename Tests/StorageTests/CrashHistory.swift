@@ -30,9 +30,11 @@ final class CrashHistory: Sendable {
   let disk: SimulatedDisk
   let fileSystem: FaultFileSystem
   let state = Monitor(State())
+  let key: [UInt8]?
 
-  init(_ disk: SimulatedDisk = SimulatedDisk()) {
+  init(_ disk: SimulatedDisk = SimulatedDisk(), key: [UInt8]? = nil) {
     self.disk = disk
+    self.key = key
     fileSystem = FaultFileSystem(disk)
   }
 
@@ -41,7 +43,11 @@ final class CrashHistory: Sendable {
   func open() throws(StorageError) -> Store { try open(fileSystem) }
 
   func open(_ fileSystem: any FileSystem) throws(StorageError) -> Store {
-    try Store.open(StoreOptions(path: Self.path, fileSystem: fileSystem))
+    try Store.open(options(fileSystem))
+  }
+
+  func options(_ fileSystem: (any FileSystem)? = nil) -> StoreOptions {
+    StoreOptions(path: Self.path, fileSystem: fileSystem ?? self.fileSystem, encryptionKey: key)
   }
 
   /// Opens the new file; it is acknowledged as empty.
@@ -168,7 +174,7 @@ final class CrashHistory: Sendable {
     let newest = entries.last { $0.begun <= cut }
     let store: Store
     do {
-      store = try Store.open(StoreOptions(path: Self.path, fileSystem: image))
+      store = try open(image)
     } catch {
       Issue.record("\(note()): \(error)")
       return nil
@@ -195,7 +201,7 @@ final class CrashHistory: Sendable {
     // The image of a kill has the history before it; that of a power cut begins anew.
     let start = image.operationCount
     guard let version = try check(image, cut: cut, note) else { return }
-    let store = try Store.open(StoreOptions(path: Self.path, fileSystem: image))
+    let store = try open(image)
     let recovered = image.operationCount
     let transaction = try store.beginWrite()
     transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: 777, [7, 7, 7])
@@ -212,7 +218,7 @@ final class CrashHistory: Sendable {
     let text = "\(note); second cut after \(second) of \(count), recovered at \(recovered)"
     let other: Store
     do {
-      other = try Store.open(StoreOptions(path: Self.path, fileSystem: again))
+      other = try open(again)
     } catch {
       Issue.record("\(text): \(error)")
       return

@@ -89,6 +89,8 @@ package struct FlagValues: Sendable {
     return UsageError("unknown flag '\(argument)'" + (nearest ?? "; see 'realm-bench' for help"))
   }
 
+  /// The flags that were given, in a fixed order.
+  package var names: [String] { values.keys.sorted() }
   package func has(_ name: String) -> Bool { values[name] != nil }
   package func first(_ name: String) -> String? { values[name]?.first }
   package func all(_ name: String) -> [String] { values[name] ?? [] }

@@ -16,35 +16,38 @@ package enum Help {
     Verbs
       list [workloads|invariants|bugs|engines] [--format text|json]
                                    what there is
-      run readers-writer [flags]   run, check, write a results folder with CSV files
+      run WORKLOAD [flags]         run, check, write a results folder with CSV files
       check PATH ...               walk a .realm file completely and verify it
       inspect FILE.realm           versions, space and tables; also of a file in use
 
-    'realm-bench VERB --help' lists the flags of a verb.
+    'realm-bench VERB --help' lists the flags of a verb, 'realm-bench run WORKLOAD --help' those
+    of a workload.
     Results go to standard output and files, progress and warnings to standard error.
     Exit codes: 0 all well, 1 failed, 2 threshold missed, 3 invariant violated,
     4 inconclusive (with --strict), 64 usage, 70 internal error, 130 interrupted.
 
     """
 
-  /// Flags of `run`.
-  package static var run: String {
+  /// What a workload does, and its flags.
+  package static func run(_ workload: WorkloadKind) -> String {
     """
-    realm-bench run readers-writer [flags]
+    realm-bench run \(workload.rawValue) [flags]
 
-    Reader threads look objects up by key and read all their properties; writer threads change
-    --batch objects in each transaction. Each reader refreshes every --refresh-every reads. With
-    --rate the writers follow a schedule (open loop), the readers stay closed.
+    \(workload.help)
 
-      realm-bench run readers-writer --readers 2 --duration 5s --durability full
+    Other workloads: \(others(than: workload))
 
     Flags (defaults in brackets)
 
-    """ + table(RunFlags.known) + """
+    """ + table(RunFlags.known(for: workload)) + """
 
       Durations take ns us ms s m h; sizes B KiB MiB GiB; rates N/s. A bare number is refused there.
 
       """
+  }
+
+  private static func others(than workload: WorkloadKind) -> String {
+    WorkloadKind.allCases.filter { $0 != workload }.map(\.rawValue).joined(separator: ", ")
   }
 
   /// A verb with few flags.

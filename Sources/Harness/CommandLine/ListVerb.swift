@@ -17,13 +17,26 @@ package enum ListVerb {
     package var place: String?
     /// The test that finds a bug.
     package var finder: String?
+    /// The flags that shape a workload, with their defaults.
+    package var parameters: [Parameter]?
 
-    package init(name: String, summary: String, place: String? = nil, finder: String? = nil) {
+    package init(
+      name: String, summary: String, place: String? = nil, finder: String? = nil,
+      parameters: [Parameter]? = nil
+    ) {
       self.name = name
       self.summary = summary
       self.place = place
       self.finder = finder
+      self.parameters = parameters
     }
+  }
+
+  /// A flag of a workload.
+  package struct Parameter: Codable, Sendable {
+    package var flag: String
+    package var value: String?
+    package var summary: String
   }
 
   private static let subjects = ["workloads", "invariants", "bugs", "engines"]
@@ -67,6 +80,11 @@ package enum ListVerb {
         for entry in entries {
           let padded = entry.name.padding(toLength: width, withPad: " ", startingAt: 0)
           console.print(indent + padded + entry.summary)
+          for parameter in entry.parameters ?? [] {
+            let flag = "--\(parameter.flag)" + (parameter.value.map { " \($0)" } ?? "")
+            let column = flag.padding(toLength: 28, withPad: " ", startingAt: 0)
+            console.print(indent + "    " + column + parameter.summary)
+          }
         }
       }
     }
@@ -77,11 +95,13 @@ package enum ListVerb {
     var lists: [(String, [Entry])] = [
       (
         "workloads",
-        [
+        WorkloadKind.allCases.map { workload in
           Entry(
-            name: "readers-writer",
-            summary: "reader threads by key and writer threads in batches, over one table")
-        ]
+            name: workload.rawValue, summary: workload.summary,
+            parameters: RunFlags.known(for: workload).filter {
+              workload.flags.contains($0.name)
+            }.map { Parameter(flag: $0.name, value: $0.value, summary: $0.help) })
+        }
       ),
       (
         "invariants",

@@ -1,4 +1,4 @@
-// The flags of `run readers-writer` and how they become settings.
+// The flags of `run` and how they become settings.
 internal import Foundation
 
 /// When standard error is coloured.
@@ -19,22 +19,53 @@ package struct OutputChoices: Equatable, Sendable {
 
 /// Reads the flags of `run`.
 package enum RunFlags {
-  package static let known: [FlagDefinition] = [
-    .init("readers", "N", "reader threads (4)"),
-    .init("writers", "N", "writer threads (1)"),
-    .init("objects", "N", "objects in the table (100000)"),
-    .init("value-size", "SIZE", "payload: 100B, or spread as uniform:10B..200B (100B)"),
-    .init("duration", "TIME", "length of the measured phase (10s)"),
-    .init("ops", "N", "or: end after N reads and writes of all threads"),
-    .init("warmup", "TIME", "time before measuring begins (2s)"),
-    .init("batch", "N", "objects that one transaction writes (10)"),
-    .init("rate", "N/s", "open loop: writes a second of all writers together"),
-    .init("arrivals", "fixed|poisson", "spacing of an open loop's writes (fixed)"),
-    .init("read-keys", "DIST", "uniform, zipf:0.99, latest, hotspot:PART:SHARE (uniform)"),
-    .init("refresh-every", "N", "reads between two refreshes of a reader (16)"),
-    .init("durability", "full|memory", "whether a commit waits for the disk (full)"),
-    .init("pins", "N", "frozen versions kept in a ring (0)"),
-    .init("pin-every", "N", "transactions between two pins (100)"),
+  /// The flags of all workloads.
+  package static let known = load(RunSettings()) + common
+
+  /// The flags that a workload uses, with its defaults.
+  package static func known(for workload: WorkloadKind) -> [FlagDefinition] {
+    load(RunSettings(workload)).filter { workload.flags.contains($0.name) } + common
+  }
+
+  package static func isUsed(_ name: String, by workload: WorkloadKind) -> Bool {
+    workload.flags.contains(name) || common.contains { $0.name == name }
+  }
+
+  /// Flags that shape the load: each workload uses some.
+  private static func load(_ settings: RunSettings) -> [FlagDefinition] {
+    let duration = Units.text(nanoseconds: settings.durationNanoseconds)
+    let warmup = Units.text(nanoseconds: settings.warmupNanoseconds)
+    return [
+      .init("readers", "N", "reader threads (\(settings.readers))"),
+      .init("writers", "N", "writer threads (\(settings.writers))"),
+      .init("threads", "N", "threads (\(settings.threads))"),
+      .init("mix", "MIX", "A to F, or shares such as read:70,update:30 (\(settings.mix.text))"),
+      .init("scan-length", "N", "objects of the longest scan (\(settings.scanLength))"),
+      .init("objects", "N", "objects in the table (\(settings.objects))"),
+      .init("value-size", "SIZE", "payload: 100B, or spread as uniform:10B..200B (100B)"),
+      .init("duration", "TIME", "length of the measured phase (\(duration))"),
+      .init("ops", "N", "or: end after N operations of all threads, refreshes not counted"),
+      .init("warmup", "TIME", "time before measuring begins (\(warmup))"),
+      .init("batch", "N", "objects that one transaction writes (\(settings.batch))"),
+      .init(
+        "rate", "N/s", "open loop: \(scheduledText(settings)) a second of all threads together"),
+      .init("arrivals", "fixed|poisson", "spacing of an open loop (fixed)"),
+      .init(
+        "read-keys", "DIST",
+        "uniform, zipf:0.99, latest, hotspot:PART:SHARE (\(settings.readKeys.text))"),
+      .init(
+        "refresh-every", "N", "reads between two refreshes of a reader (\(settings.refreshEvery))"),
+      .init("durability", "full|memory", "whether a commit waits for the disk (full)"),
+      .init("pins", "N", "frozen versions kept in a ring (0)"),
+      .init("pin-every", "N", "transactions between two pins (100)"),
+    ]
+  }
+
+  private static func scheduledText(_ settings: RunSettings) -> String {
+    settings.scheduled == [.write] ? "writes" : "operations"
+  }
+
+  private static let common: [FlagDefinition] = [
     .init("seed", "N", "decides keys and content (1)"),
     .init("invariants", "LIST", "all, none, or a list such as I1,I2 (all)"),
     .init(
@@ -56,20 +87,22 @@ package enum RunFlags {
     .init("help", nil, "show this"),
   ]
 
-  /// Flags of other workloads and of later versions: refused by name, never ignored.
+  /// Flags of later versions: refused by name, never ignored.
   package static let refused: [String: String] = [
-    "group": notUsed, "in-flight": notUsed, "pin-age": notUsed, "hops": notUsed,
-    "observers": notUsed, "replicas": later, "allocator": later, "history": later,
-    "baseline": later, "save-baseline": later,
+    "group": later, "in-flight": later, "pin-age": later, "hops": later, "observers": later,
+    "replicas": later, "allocator": later, "history": later, "baseline": later,
+    "save-baseline": later,
   ]
-  private static let notUsed = "the workload readers-writer does not use this flag"
   private static let later = "not in this version of realm-bench"
 
   /// Turns flags into settings; refuses what contradicts.
   package static func settings(
-    _ flags: FlagValues
+    _ flags: FlagValues, for workload: WorkloadKind = .readersWriter
   ) throws(UsageError) -> (RunSettings, OutputChoices) {
-    var settings = RunSettings()
+    for name in flags.names where !isUsed(name, by: workload) {
+      throw UsageError("--\(name): the workload \(workload.rawValue) does not use this flag")
+    }
+    var settings = RunSettings(workload)
     if flags.has("quick") { settings.makeQuick() }
     try refuseContradictions(flags)
     try readLoad(flags, &settings)
@@ -105,6 +138,18 @@ package enum RunFlags {
     }
     settings.readers = try count("readers", 0, 1_024) ?? settings.readers
     settings.writers = try count("writers", 0, 1_024) ?? settings.writers
+    settings.threads = try count("threads", 1, 1_024) ?? settings.threads
+    settings.scanLength = try count("scan-length", 1, 1_000_000) ?? settings.scanLength
+    if let text = flags.first("mix") {
+      guard let mix = OperationMix(text) else {
+        let names = OperationMix.operations.map(\.rawValue).joined(separator: ", ")
+        throw UsageError(
+          "--mix: '\(text)' is neither A to F nor shares that add up to 100, such as "
+            + "read:70,update:30 (of \(names))")
+      }
+      settings.mix = mix
+      settings.readKeys = mix.defaultKeys
+    }
     settings.objects = try count("objects", 1, ContentModel.objectsMax) ?? settings.objects
     settings.batch = try count("batch", 1, 1_000_000) ?? min(settings.batch, settings.objects)
     settings.refreshEvery = try count("refresh-every", 1, 1 << 30) ?? settings.refreshEvery
@@ -149,7 +194,9 @@ package enum RunFlags {
         throw UsageError("--interval: at least 10ms")
       }
     }
-    if let text = flags.first("invariants") { settings.invariants = try invariants(text) }
+    if let text = flags.first("invariants") {
+      settings.invariants = try invariants(text, settings.workload)
+    }
     for text in flags.all("threshold") { settings.thresholds.append(try Threshold(text)) }
     settings.isStrict = flags.has("strict")
     settings.isDryRun = flags.has("dry-run")
@@ -169,11 +216,18 @@ package enum RunFlags {
   }
 
   private static func checkTogether(_ settings: RunSettings) throws(UsageError) {
+    if settings.workload == .mixed { return }
+    if settings.workload == .bulkLoad && settings.writers == 0 {
+      throw UsageError("--writers 0: nothing to run")
+    }
     if settings.readers == 0 && settings.writers == 0 {
       throw UsageError("--readers 0 and --writers 0: nothing to run")
     }
     if settings.batch > settings.objects {
       throw UsageError("--batch \(settings.batch) is more than --objects \(settings.objects)")
+    }
+    if settings.workload == .transfer && settings.batch % 2 != 0 {
+      throw UsageError("--batch: transfer changes accounts in pairs, so not \(settings.batch)")
     }
     guard settings.writers == 0 else { return }
     if settings.ratePerSecond != nil { throw UsageError("--rate needs a writer: --writers is 0") }
@@ -199,18 +253,20 @@ package enum RunFlags {
       "--read-keys: '\(text)' is not one of uniform, zipf:0.99, latest, hotspot:0.2:0.8")
   }
 
-  private static func invariants(_ text: String) throws(UsageError) -> [Invariant] {
-    if text == "all" { return Invariant.allCases }
+  private static func invariants(
+    _ text: String, _ workload: WorkloadKind
+  ) throws(UsageError) -> [Invariant] {
+    if text == "all" { return workload.invariants }
     if text == "none" { return [] }
     var chosen: Set<Invariant> = []
     for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let invariant = Invariant(rawValue: String(name)) else {
-        let names = Invariant.allCases.map(\.name).joined(separator: ", ")
+      guard let invariant = workload.invariants.first(where: { $0.name == name }) else {
+        let names = workload.invariants.map(\.name).joined(separator: ", ")
         throw UsageError(
           "--invariants: '\(name)' is not checked by this workload (all, none, or of \(names))")
       }
       chosen.insert(invariant)
     }
-    return Invariant.allCases.filter(chosen.contains)
+    return workload.invariants.filter(chosen.contains)
   }
 }

@@ -15,9 +15,9 @@ package enum OutputFormat: String, CaseIterable, Sendable, Codable {
   case markdown
 }
 
-/// Settings of `run readers-writer`.
+/// Settings of `run`; a workload leaves those that it does not use at their defaults.
 package struct RunSettings: Sendable {
-  package var workload = "readers-writer"
+  package let workload: WorkloadKind
   package var engine = "realm"
   package var readers = 4
   package var writers = 1
@@ -32,6 +32,10 @@ package struct RunSettings: Sendable {
   package var ratePerSecond: Double?
   package var arrivals = Arrivals.fixed
   package var readKeys = KeyDistribution.uniform
+  /// Threads of the workload mixed, which all do the same.
+  package var threads = 4
+  package var mix = OperationMix.updateHeavy
+  package var scanLength = 100
   package var durability = DurabilityClass.full
   package var pins = 0
   package var pinEvery = 100
@@ -44,45 +48,83 @@ package struct RunSettings: Sendable {
   package var format = OutputFormat.text
   package var thresholds: [Threshold] = []
   package var refreshEvery = 16
-  package var invariants = Invariant.allCases
+  package var invariants: [Invariant]
   package var isQuick = false
   package var isDryRun = false
   package var isStrict = false
 
-  package init() {}
-
-  /// What `--quick` changes: a smoke run of about three seconds.
-  package mutating func makeQuick() {
-    isQuick = true
-    readers = 2
-    objects = 10_000
-    durationNanoseconds = 2_000_000_000
-    warmupNanoseconds = 500_000_000
-    intervalNanoseconds = 500_000_000
+  package init(_ workload: WorkloadKind = .readersWriter) {
+    self.workload = workload
+    invariants = workload.invariants
+    workload.setDefaults(&self)
   }
 
+  /// What `--quick` changes.
+  package mutating func makeQuick() { workload.makeQuick(&self) }
+
+  /// Operations that could follow a schedule.
+  package var scheduled: Set<Operation> { workload.scheduled }
+
   /// Operations that follow a schedule.
-  package var openLoop: Set<Operation> { ratePerSecond == nil ? [] : [.write] }
+  package var openLoop: Set<Operation> { ratePerSecond == nil ? [] : scheduled }
 
   /// Operations that this run has rows for.
   package var operationsMeasured: [Operation] {
-    (readers > 0 ? [.read, .refresh] : []) + (writers > 0 ? [.write] : [])
+    switch workload {
+    case .readersWriter: (readers > 0 ? [.read, .refresh] : []) + (writers > 0 ? [.write] : [])
+    case .transfer: (readers > 0 ? [.sum, .refresh, .freeze] : []) + (writers > 0 ? [.write] : [])
+    case .mixed: mix.shares.map(\.operation) + [.refresh]
+    case .bulkLoad: [.write]
+    }
+  }
+
+  /// How many threads do an operation.
+  package func threads(of operation: Operation) -> Int {
+    if workload == .mixed { return threads }
+    return operation == .write ? writers : readers
+  }
+
+  /// Threads and sizes in words.
+  package var shape: String {
+    switch workload {
+    case .readersWriter, .transfer:
+      "\(readers) readers, \(writers) writers, \(grouped(objects)) "
+        + "\(workload == .transfer ? "accounts" : "objects"), batch \(batch)"
+    case .mixed:
+      "\(threads) threads, mix \(mix.text), \(grouped(objects)) objects, \(readKeys.text)"
+    case .bulkLoad: "\(writers) writers, \(grouped(objects)) objects, batch \(batch)"
+    }
   }
 
   package var model: ContentModel {
-    ContentModel(seed: seed, objects: objects, batch: batch, valueSize: valueSize)
+    let rule: ContentModel.Rule =
+      switch workload {
+      case .readersWriter, .transfer: .rewrite
+      case .mixed: .rewritePayload
+      case .bulkLoad: .insert
+      }
+    return ContentModel(
+      seed: seed, objects: objects, batch: min(batch, objects), valueSize: valueSize, rule: rule)
+  }
+
+  /// What ends the measured phase after a number of operations; nil = by time.
+  package var operationsOfPhase: Int? {
+    workload == .bulkLoad ? (objects + batch - 1) / batch : operations
   }
 
   /// The part that the threads need.
-  package var plan: ReadersWriterPlan {
-    var plan = ReadersWriterPlan(model: model)
+  package var plan: RunPlan {
+    var plan = RunPlan(model: model)
     plan.readers = readers
     plan.writers = writers
     plan.refreshEvery = refreshEvery
     plan.readKeys = readKeys
+    plan.threads = threads
+    plan.mix = mix
+    plan.scanLength = scanLength
     plan.pins = pins
     plan.pinEvery = pinEvery
-    plan.writesPerSecond = ratePerSecond
+    plan.ratePerSecond = ratePerSecond
     plan.arrivals = arrivals
     plan.invariants = Set(invariants)
     plan.seed = seed
@@ -91,13 +133,17 @@ package struct RunSettings: Sendable {
 
   /// The command that repeats this run, with every setting that shapes the load.
   package var command: String {
-    var words = ["realm-bench", "run", workload]
+    var words = ["realm-bench", "run", workload.rawValue]
     func add(_ name: String, _ value: some CustomStringConvertible) {
+      if !RunFlags.isUsed(name, by: workload) { return }
       words += ["--" + name, value.description]
     }
     add("seed", seed)
     add("readers", readers)
     add("writers", writers)
+    add("threads", threads)
+    add("mix", mix.text)
+    add("scan-length", scanLength)
     add("objects", objects)
     add("value-size", Units.text(valueSize))
     if let operations {
@@ -118,7 +164,7 @@ package struct RunSettings: Sendable {
       add("pins", pins)
       add("pin-every", pinEvery)
     }
-    if invariants != Invariant.allCases {
+    if invariants != workload.invariants {
       add(
         "invariants",
         invariants.isEmpty ? "none" : invariants.map(\.name).joined(separator: ","))
@@ -127,22 +173,25 @@ package struct RunSettings: Sendable {
   }
 }
 
-/// The settings in run.json.
+/// The settings in run.json; those that the workload does not use are left out.
 package struct SettingsRecord: Codable, Sendable {
-  package var readers: Int
-  package var writers: Int
+  package var readers: Int?
+  package var writers: Int?
+  package var threads: Int?
+  package var mix: String?
+  package var scanLength: Int?
   package var objects: Int
   package var valueSize: String
   package var durationNs: UInt64?
   package var operations: Int?
-  package var warmupNs: UInt64
-  package var batch: Int
+  package var warmupNs: UInt64?
+  package var batch: Int?
   package var load: String
   package var ratePerS: Double?
   package var arrivals: String?
-  package var readKeys: String
+  package var readKeys: String?
   package var durability: String
-  package var pins: Int
+  package var pins: Int?
   package var pinEvery: Int?
   package var seed: UInt64
   package var intervalNs: UInt64
@@ -152,26 +201,33 @@ package struct SettingsRecord: Codable, Sendable {
   package var overwrite: Bool
   package var format: String
   package var thresholds: [String]
-  package var refreshEvery: Int
+  package var refreshEvery: Int?
   package var invariants: [String]
   package var quick: Bool
   package var strict: Bool
 
   package init(_ settings: RunSettings, path: String, output: String) {
-    readers = settings.readers
-    writers = settings.writers
+    func used<Value>(_ flag: String, _ value: Value) -> Value? {
+      RunFlags.isUsed(flag, by: settings.workload) ? value : nil
+    }
+    readers = used("readers", settings.readers)
+    writers = used("writers", settings.writers)
+    threads = used("threads", settings.threads)
+    mix = used("mix", settings.mix.text)
+    scanLength = used("scan-length", settings.scanLength)
     objects = settings.objects
     valueSize = Units.text(settings.valueSize)
-    durationNs = settings.operations == nil ? settings.durationNanoseconds : nil
+    durationNs =
+      settings.operations == nil ? used("duration", settings.durationNanoseconds) : nil
     operations = settings.operations
-    warmupNs = settings.warmupNanoseconds
-    batch = settings.batch
+    warmupNs = used("warmup", settings.warmupNanoseconds)
+    batch = used("batch", settings.batch)
     load = settings.ratePerSecond == nil ? "closed" : "open"
     ratePerS = settings.ratePerSecond
     arrivals = settings.ratePerSecond == nil ? nil : settings.arrivals.rawValue
-    readKeys = settings.readKeys.text
+    readKeys = used("read-keys", settings.readKeys.text)
     durability = settings.durability.rawValue
-    pins = settings.pins
+    pins = used("pins", settings.pins)
     pinEvery = settings.pins > 0 ? settings.pinEvery : nil
     seed = settings.seed
     intervalNs = settings.intervalNanoseconds
@@ -181,7 +237,7 @@ package struct SettingsRecord: Codable, Sendable {
     overwrite = settings.overwrites
     format = settings.format.rawValue
     thresholds = settings.thresholds.map(\.text)
-    refreshEvery = settings.refreshEvery
+    refreshEvery = used("refresh-every", settings.refreshEvery)
     invariants = settings.invariants.map(\.name)
     quick = settings.isQuick
     strict = settings.isStrict

@@ -4,7 +4,7 @@ internal import Platform
 
 /// The verb `run`.
 package enum RunVerb {
-  private static let workloads = ["readers-writer"]
+  private static let workloads = WorkloadKind.allCases.map(\.rawValue)
 
   /// What a run needs from outside: streams, signals, the time, and the engine by path.
   package struct Surroundings<Driver: EngineDriver>: Sendable {
@@ -30,20 +30,21 @@ package enum RunVerb {
   ) throws -> ExitCode {
     let flags = try FlagValues(arguments, known: RunFlags.known, refused: RunFlags.refused)
     if flags.has("help") {
-      surroundings.console.printRaw(Help.run)
+      let workload = try flags.positional.isEmpty ? nil : workload(flags.positional)
+      surroundings.console.printRaw(Help.run(workload ?? .readersWriter))
       return .success
     }
-    try checkWorkload(flags.positional)
-    let (settings, choices) = try RunFlags.settings(flags)
+    let (settings, choices) = try RunFlags.settings(flags, for: workload(flags.positional))
     let folder = ResultsFolder(
-      workload: settings.workload, seed: settings.seed, output: settings.output,
+      workload: settings.workload.rawValue, seed: settings.seed, output: settings.output,
       now: surroundings.now)
     let path = settings.path ?? folder.path + "/data.realm"
     if settings.isDryRun {
       surroundings.console.printRaw(
         try encodeJSON(
           DryRun(
-            workload: settings.workload, engine: settings.engine, command: settings.command,
+            workload: settings.workload.rawValue, engine: settings.engine,
+            command: settings.command,
             settings: SettingsRecord(settings, path: path, output: folder.path))))
       return .success
     }
@@ -51,7 +52,7 @@ package enum RunVerb {
       throw UsageError(obstacle)
     }
     try checkPath(settings)
-    return try ReadersWriterJob(
+    return try WorkloadJob(
       settings: settings, choices: choices, folder: folder, path: path, surroundings: surroundings
     ).run()
   }
@@ -63,22 +64,22 @@ package enum RunVerb {
     var settings: SettingsRecord
   }
 
-  private static func checkWorkload(_ positional: [String]) throws(UsageError) {
-    guard let workload = positional.first else {
+  private static func workload(_ positional: [String]) throws(UsageError) -> WorkloadKind {
+    guard let name = positional.first else {
       throw UsageError("run needs a workload: \(workloads.joined(separator: ", "))")
     }
-    if workload.hasSuffix(".json") {
+    if name.hasSuffix(".json") {
       throw UsageError("plan files are not in this version; name a workload and give flags")
     }
-    guard workloads.contains(workload) else {
-      let nearest = nearestName(workload, in: workloads).map { "; did you mean '\($0)'?" } ?? ""
+    guard let workload = WorkloadKind(rawValue: name) else {
+      let nearest = nearestName(name, in: workloads).map { "; did you mean '\($0)'?" } ?? ""
       throw UsageError(
-        "no workload '\(workload)' in this version (\(workloads.joined(separator: ", ")))\(nearest)"
-      )
+        "no workload '\(name)' in this version (\(workloads.joined(separator: ", ")))\(nearest)")
     }
     if positional.count > 1 {
       throw UsageError("run takes one workload, but also got '\(positional[1])'")
     }
+    return workload
   }
 
   private static func checkPath(_ settings: RunSettings) throws(UsageError) {

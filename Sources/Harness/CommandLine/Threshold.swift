@@ -70,11 +70,13 @@ package struct Threshold: Equatable, Sendable {
     if openLoopOnly && !settings.openLoop.contains(operation) {
       throw UsageError(
         "--threshold '\(text)': a closed loop leaves '\(column)' empty; "
-          + (operation == .write
+          + (settings.scheduled.contains(operation)
             ? "give --rate, or use a service_ column" : "use a service_ column"))
     }
-    if ["syncs_per_commit", "written_bytes_per_commit"].contains(column) && operation != .write {
-      throw UsageError("--threshold '\(text)': only 'write' has '\(column)'")
+    if ["syncs_per_commit", "written_bytes_per_commit"].contains(column) && !operation.commits {
+      let committing = measured.filter(\.commits).map { "'\($0.rawValue)'" }
+      throw UsageError(
+        "--threshold '\(text)': only \(committing.joined(separator: ", ")) has '\(column)'")
     }
   }
 

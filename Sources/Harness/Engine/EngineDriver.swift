@@ -33,12 +33,15 @@ package protocol EngineSession: AnyObject {
   var version: UInt64 { get }
   /// Moves to the newest version; true when it changed.
   func refresh() -> Bool
-  /// Looks the object up by its key and reads all its properties; false when there is none.
-  func read(_ key: Int, into row: inout Row) -> Bool
+  /// Looks the object up by its key and reads these properties; false when there is none.
+  func read(_ key: Int, _ parts: RowParts, into row: inout Row) -> Bool
   func hold(_ key: Int) -> Held?
   /// Reads all properties of a kept object.
   func read(_ held: Held, into row: inout Row)
-  /// The whole table: objects and sum of their balances.
+  /// Reads all properties of up to `rows.count` objects, in the order of insertion from the one at
+  /// `position` on; returns how many there are.
+  func scan(from position: Int, into rows: inout [Row]) -> Int
+  /// Goes over the whole table and adds it up.
   func total() -> TableTotal
   /// A frozen copy of what the session sees now.
   func pin() -> Pin
@@ -46,25 +49,61 @@ package protocol EngineSession: AnyObject {
   func write(_ body: () throws -> Void) throws
   /// Inside `write`: adds an object.
   func insert(_ row: Row)
-  /// Inside `write`: looks the object up, lets `change` alter its stamp, balance and content, and
-  /// stores them; false when there is none.
-  func update(_ key: Int, _ change: (inout Row) -> Void) -> Bool
+  /// Inside `write`: looks the object up, lets `change` alter these properties, and stores them;
+  /// false when there is none.
+  ///
+  /// The row has the object's key, balance, changes and stamp; the rest is undefined, except for
+  /// `.record`.
+  func update(_ key: Int, _ parts: RowParts, _ change: (inout Row) -> Void) -> Bool
+}
+
+extension EngineSession {
+  /// Looks the object up by its key and reads all its properties; false when there is none.
+  @inline(__always)
+  package func read(_ key: Int, into row: inout Row) -> Bool { read(key, .all, into: &row) }
+}
+
+/// Properties that an operation reads or stores.
+package enum RowParts: Sendable {
+  /// Reads: every property. Stores: age, score, payload, balance and stamp.
+  case all
+  /// Balance, changes and stamp.
+  case account
+  /// Stores payload and stamp.
+  case payload
+  /// A read-modify-write: reads every property, stores payload, changes and stamp.
+  case record
 }
 
 /// A version that is kept and can be read from any thread.
 package protocol EnginePin: Sendable {
   var version: UInt64 { get }
   func read(_ key: Int, into row: inout Row) -> Bool
+  /// Goes over the whole table and adds it up.
+  func total() -> TableTotal
 }
 
-/// Objects of the table and sum of their balances.
+/// What a pass over the whole table adds up to.
 package struct TableTotal: Equatable, Sendable {
-  package var count: Int
-  package var balance: Int
+  package private(set) var count = 0
+  package private(set) var balance = 0
+  package private(set) var changes = 0
+  /// The largest stamp: the last transaction that the snapshot holds.
+  package private(set) var newestStamp = 0
+  /// A hash of what was added, in this order.
+  package private(set) var digest: UInt64 = 0
 
-  package init(count: Int, balance: Int) {
-    self.count = count
-    self.balance = balance
+  package init() {}
+
+  /// Adds an object.
+  @inline(__always)
+  package mutating func add(balance: Int, changes: Int, stamp: Int) {
+    count += 1
+    self.balance += balance
+    self.changes += changes
+    newestStamp = max(newestStamp, stamp)
+    let content = UInt64(truncatingIfNeeded: balance &+ changes << 20 &+ stamp << 40)
+    digest = (digest ^ content) &* 0x9e37_79b9_7f4a_7c15
   }
 }
 

@@ -14,18 +14,34 @@ final class BenchmarkObject: Object {
   @Persisted var payload: Data
   /// Moved between objects; the table's total never changes.
   @Persisted var balance: Int
+  /// How often a transfer, or another read-modify-write, has changed the object.
+  @Persisted var changes: Int
   /// Number of the transaction that wrote the object last.
   @Persisted var stamp: Int
 
   @inline(__always)
-  func copy(into row: inout Row) {
+  func copy(_ parts: RowParts, into row: inout Row) {
     row.id = id
-    row.name = name
-    row.age = age
-    row.score = score
-    row.payload = payload
+    if parts == .all {
+      row.name = name
+      row.age = age
+      row.score = score
+      row.payload = payload
+    }
     row.balance = balance
+    row.changes = changes
     row.stamp = stamp
+  }
+}
+
+extension Realm {
+  /// Adds up all objects, one after the other.
+  fileprivate func benchmarkTotal() -> TableTotal {
+    var total = TableTotal()
+    for object in objects(BenchmarkObject.self) {
+      total.add(balance: object.balance, changes: object.changes, stamp: object.stamp)
+    }
+    return total
   }
 }
 
@@ -111,11 +127,11 @@ package final class RealmSession: EngineSession {
 
   package func refresh() -> Bool { realm.refresh() }
 
-  package func read(_ key: Int, into row: inout Row) -> Bool {
+  package func read(_ key: Int, _ parts: RowParts, into row: inout Row) -> Bool {
     guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
       return false
     }
-    object.copy(into: &row)
+    object.copy(parts, into: &row)
     return true
   }
 
@@ -123,16 +139,16 @@ package final class RealmSession: EngineSession {
     realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key).map(HeldObject.init)
   }
 
-  package func read(_ held: HeldObject, into row: inout Row) { held.object.copy(into: &row) }
+  package func read(_ held: HeldObject, into row: inout Row) { held.object.copy(.all, into: &row) }
 
-  package func total() -> TableTotal {
-    var total = TableTotal(count: 0, balance: 0)
-    for object in realm.objects(BenchmarkObject.self) {
-      total.count += 1
-      total.balance += object.balance
-    }
-    return total
+  package func scan(from position: Int, into rows: inout [Row]) -> Int {
+    let objects = realm.objects(BenchmarkObject.self)
+    let count = max(0, min(rows.count, objects.count - position))
+    for offset in 0..<count { objects[position + offset].copy(.all, into: &rows[offset]) }
+    return count
   }
+
+  package func total() -> TableTotal { realm.benchmarkTotal() }
 
   package func pin() -> RealmPin { RealmPin(realm.freeze()) }
 
@@ -146,22 +162,32 @@ package final class RealmSession: EngineSession {
     object.score = row.score
     object.payload = row.payload
     object.balance = row.balance
+    object.changes = row.changes
     object.stamp = row.stamp
     realm.add(object)
   }
 
-  package func update(_ key: Int, _ change: (inout Row) -> Void) -> Bool {
+  package func update(_ key: Int, _ parts: RowParts, _ change: (inout Row) -> Void) -> Bool {
     guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
       return false
     }
-    scratch.id = key
-    scratch.balance = object.balance
-    scratch.stamp = object.stamp
+    object.copy(parts == .record ? .all : .account, into: &scratch)
     change(&scratch)
-    object.age = scratch.age
-    object.score = scratch.score
-    object.payload = scratch.payload
-    object.balance = scratch.balance
+    switch parts {
+    case .all:
+      object.age = scratch.age
+      object.score = scratch.score
+      object.payload = scratch.payload
+      object.balance = scratch.balance
+    case .account:
+      object.balance = scratch.balance
+      object.changes = scratch.changes
+    case .payload:
+      object.payload = scratch.payload
+    case .record:
+      object.payload = scratch.payload
+      object.changes = scratch.changes
+    }
     object.stamp = scratch.stamp
     return true
   }
@@ -188,7 +214,9 @@ package struct RealmPin: EnginePin, @unchecked Sendable {
     guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
       return false
     }
-    object.copy(into: &row)
+    object.copy(.all, into: &row)
     return true
   }
+
+  package func total() -> TableTotal { realm.benchmarkTotal() }
 }

@@ -20,6 +20,16 @@ package enum SnapshotStabilityCheck {
           + difference
       ])
   }
+
+  /// The whole table, added up twice.
+  package static func compare(
+    first: TableTotal, again: TableTotal, version: UInt64, place: String
+  ) -> Violation? {
+    guard first != again else { return nil }
+    return Violation(
+      .snapshotStability, "A snapshot added up to something else the second time.",
+      witness: ["\(place), version \(version): first \(first), then \(again)"])
+  }
 }
 
 /// I2: a snapshot holds whole transactions, and those up to its version only.
@@ -77,9 +87,7 @@ package enum AtomicityCheck {
     _ total: TableTotal, model: ContentModel, version: UInt64
   ) -> Violation? {
     if total.count != model.objects {
-      return Violation(
-        .atomicity, "A snapshot has more or fewer objects than were ever committed.",
-        witness: ["version \(version): \(total.count) objects, expected \(model.objects)"])
+      return count(total.count, expected: model.objects, version: version)
     }
     guard total.balance != model.total else { return nil }
     return Violation(
@@ -87,6 +95,25 @@ package enum AtomicityCheck {
       witness: [
         "version \(version): the balances add up to \(total.balance), "
           + "expected \(model.total)"
+      ])
+  }
+
+  package static func count(_ count: Int, expected: Int, version: UInt64) -> Violation {
+    Violation(
+      .atomicity, "A snapshot has more or fewer objects than were ever committed.",
+      witness: ["version \(version): \(count) objects, expected \(expected)"])
+  }
+
+  /// The last transaction that a snapshot shows is the one that made its version.
+  package static func newest(
+    _ total: TableTotal, transaction: Int?, version: UInt64
+  ) -> Violation? {
+    guard let transaction, total.newestStamp != transaction else { return nil }
+    return Violation(
+      .atomicity, "A snapshot ends with another transaction than the one that made it.",
+      witness: [
+        "version \(version) was committed by transaction \(transaction), the last that it shows "
+          + "is \(total.newestStamp)"
       ])
   }
 

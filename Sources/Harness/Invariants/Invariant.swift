@@ -38,14 +38,15 @@ package enum Invariant: String, CaseIterable, Sendable {
     }
   }
 
-  /// Where the readers-writer workload checks it.
+  /// Where workloads check it.
   package var place: String {
     switch self {
     case .snapshotStability: "readers: before each refresh, on frozen copies, on released pins"
-    case .atomicity: "readers: every object read, the newest transaction, the table's total"
+    case .atomicity: "readers: every object read, the newest transaction, totals of snapshots"
     case .monotonicVersions: "readers: every refresh and reopening, digests of shared versions"
     case .readYourWrites: "writers after each commit, readers after each refresh and reopening"
-    case .serialOrder: "at the end: the whole table against a replay of every transaction"
+    case .serialOrder:
+      "the whole table at the end; transfers: each read in a transaction, each total"
     case .spaceAccounting: "first writer between commits, and in full at the end"
     }
   }

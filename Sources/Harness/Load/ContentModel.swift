@@ -12,15 +12,29 @@ package struct ContentModel: Sendable {
   package let objects: Int
   package let batch: Int
   package let valueSize: ValueSize
+  private let rule: Rule
+
+  /// What transactions do with objects.
+  package enum Rule: Sendable {
+    /// Each rewrites a batch of objects, spread over the table.
+    case rewrite
+    /// Each rewrites the payload of one object that it chooses.
+    case rewritePayload
+    /// Each inserts the batch of objects that comes next.
+    case insert
+  }
 
   /// `batch` is at most `objects`.
-  package init(seed: UInt64, objects: Int, batch: Int, valueSize: ValueSize) {
+  package init(
+    seed: UInt64, objects: Int, batch: Int, valueSize: ValueSize, rule: Rule = .rewrite
+  ) {
     precondition(batch > 0 && batch <= objects, "a batch of distinct objects")
     precondition(objects <= Self.objectsMax, "products of keys must fit in 63 bits")
     self.seed = mix(seed)
     self.objects = objects
     self.batch = batch
     self.valueSize = valueSize
+    self.rule = rule
   }
 
   /// Balance of the whole table, in every snapshot.
@@ -34,7 +48,7 @@ package struct ContentModel: Sendable {
     let start: Int
     let step: Int
     let objects: Int
-    let amounts: UInt64
+    let amounts: UInt64?
     package let count: Int
 
     /// Key of the member at `position`.
@@ -43,7 +57,10 @@ package struct ContentModel: Sendable {
     }
 
     /// What the member's balance changes by; the changes of a batch add up to 0.
+    ///
+    /// With the rule `.insert` nothing is moved.
     package func amount(_ position: Int) -> Int {
+      guard let amounts else { return 0 }
       let pair = position & ~1
       if pair + 1 >= count { return 0 }
       let amount = 1 + Int(mix(amounts ^ UInt64(pair)) % 100)
@@ -51,8 +68,14 @@ package struct ContentModel: Sendable {
     }
   }
 
-  /// The keys that transaction `transaction` writes.
+  /// The keys that transaction `transaction` writes; with `.rewritePayload` they say nothing.
   package func batch(of transaction: Int) -> Batch {
+    if rule == .insert {
+      let start = (transaction - 1) * batch
+      return Batch(
+        transaction: transaction, start: start, step: 1, objects: objects, amounts: nil,
+        count: min(batch, objects - start))
+    }
     let first = mix(seed ^ UInt64(transaction))
     let second = mix(first)
     var step = objects == 1 ? 1 : 1 + Int(second % UInt64(objects - 1))
@@ -92,17 +115,20 @@ package struct ContentModel: Sendable {
     mix(seed ^ mix(UInt64(bitPattern: Int64(id)) ^ mix(UInt64(bitPattern: Int64(stamp)))))
   }
 
-  private func age(_ base: UInt64) -> Int { Int(base % 100) }
-  private func score(_ base: UInt64) -> Double { Double(base >> 11) * 0x1p-53 * 1_000 }
   private static func word(_ base: UInt64, _ offset: Int) -> UInt64 {
     mix(base ^ UInt64(truncatingIfNeeded: offset))
+  }
+
+  /// Age and score, by the transaction that writes them.
+  private func numbers(_ id: Int, _ stamp: Int) -> (age: Int, score: Double) {
+    let base = base(id, rule == .rewritePayload ? 0 : stamp)
+    return (Int(base % 100), Double(base >> 11) * 0x1p-53 * 1_000)
   }
 
   /// Sets age, score, payload and stamp as transaction `stamp` writes them; leaves the balance.
   package func fill(_ row: inout Row, stamp: Int) {
     let base = base(row.id, stamp)
-    row.age = age(base)
-    row.score = score(base)
+    (row.age, row.score) = numbers(row.id, stamp)
     row.stamp = stamp
     let count = payloadCount(of: row.id)
     if row.payload.count != count { row.payload = Data(count: count) }
@@ -124,11 +150,16 @@ package struct ContentModel: Sendable {
   /// The object as the load writes it.
   package func initialRow(_ id: Int) -> Row {
     var row = Row()
+    fillInitially(&row, id: id)
+    fill(&row, stamp: 0)
+    return row
+  }
+
+  /// Sets what transactions leave as it is, and the balance.
+  package func fillInitially(_ row: inout Row, id: Int) {
     row.id = id
     row.name = name(of: id)
     row.balance = Self.initialBalance
-    fill(&row, stamp: 0)
-    return row
   }
 
   /// What is wrong with a row's content for its own stamp, or nil.
@@ -136,9 +167,10 @@ package struct ContentModel: Sendable {
   /// The balance is not judged here.
   package func defect(in row: Row) -> String? {
     let base = base(row.id, row.stamp)
-    if row.age != age(base) { return "age is \(row.age), expected \(age(base))" }
-    if row.score.bitPattern != score(base).bitPattern {
-      return "score is \(row.score), expected \(score(base))"
+    let (age, score) = numbers(row.id, row.stamp)
+    if row.age != age { return "age is \(row.age), expected \(age)" }
+    if row.score.bitPattern != score.bitPattern {
+      return "score is \(row.score), expected \(score)"
     }
     let count = payloadCount(of: row.id)
     if row.payload.count != count {

@@ -42,22 +42,31 @@ package struct KeyGenerator: Sendable {
   ///
   /// `newestTransaction` is the newest one known to be committed, or 0.
   package func next(_ random: inout RandomGenerator, newestTransaction: Int) -> Int {
+    guard case .latest = distribution else { return next(&random, objects: model.objects) }
+    let age = ranks.next(&random)
+    if age > newestTransaction { return Int(random.next(upperBound: UInt64(model.objects))) }
+    let position = Int(random.next(upperBound: UInt64(model.batch)))
+    return model.batch(of: newestTransaction - age + 1).key(position)
+  }
+
+  /// The next key of a table that grows by its end and has `objects` objects now.
+  ///
+  /// Here `latest` are the objects inserted last; the ranks of `zipf` are scattered over the objects
+  /// that were there from the beginning.
+  package func next(_ random: inout RandomGenerator, objects: Int) -> Int {
     switch distribution {
     case .uniform:
-      return Int(random.next(upperBound: UInt64(model.objects)))
+      return Int(random.next(upperBound: UInt64(objects)))
     case .zipf:
       return scatter.key(ranks.next(&random) - 1)
     case .latest:
-      let age = ranks.next(&random)
-      if age > newestTransaction { return Int(random.next(upperBound: UInt64(model.objects))) }
-      let position = Int(random.next(upperBound: UInt64(model.batch)))
-      return model.batch(of: newestTransaction - age + 1).key(position)
+      return objects - ranks.next(&random)
     case .hotspot(let part, let share):
-      let hot = max(1, min(model.objects, Int((Double(model.objects) * part).rounded())))
-      let isHot = Double.random(in: 0..<1, using: &random) < share || hot == model.objects
+      let hot = max(1, min(objects, Int((Double(objects) * part).rounded())))
+      let isHot = Double.random(in: 0..<1, using: &random) < share || hot == objects
       return isHot
         ? Int(random.next(upperBound: UInt64(hot)))
-        : hot + Int(random.next(upperBound: UInt64(model.objects - hot)))
+        : hot + Int(random.next(upperBound: UInt64(objects - hot)))
     }
   }
 }

@@ -13,6 +13,8 @@ package struct Row: Sendable {
   package var payload: Data = Data()
   /// Moved between the objects of a transaction; the table's total never changes.
   package var balance: Int = 0
+  /// How often a read-modify-write has changed the object.
+  package var changes: Int = 0
   /// Number of the transaction that wrote the object last; 0 from the load.
   package var stamp: Int = 0
 
@@ -23,6 +25,7 @@ package struct Row: Sendable {
     if id != other.id { return "id \(id) and \(other.id)" }
     if stamp != other.stamp { return "stamp \(stamp) and \(other.stamp)" }
     if balance != other.balance { return "balance \(balance) and \(other.balance)" }
+    if changes != other.changes { return "changes \(changes) and \(other.changes)" }
     if age != other.age { return "age \(age) and \(other.age)" }
     if score.bitPattern != other.score.bitPattern { return "score \(score) and \(other.score)" }
     if name != other.name { return "name '\(name)' and '\(other.name)'" }
@@ -37,6 +40,7 @@ package struct Row: Sendable {
     var value = mix(UInt64(bitPattern: Int64(id)))
     value = mix(value ^ UInt64(bitPattern: Int64(stamp)))
     value = mix(value ^ UInt64(bitPattern: Int64(balance)))
+    value = mix(value ^ UInt64(bitPattern: Int64(changes)))
     value = mix(value ^ UInt64(bitPattern: Int64(age)))
     value = mix(value ^ score.bitPattern)
     var name = name

@@ -9,6 +9,20 @@ package enum Operation: String, CaseIterable, Sendable {
   case read
   case refresh
   case write
+  /// A pass over the whole table.
+  case sum
+  case freeze
+  case update
+  case scan
+  case readModifyWrite = "read-modify-write"
+
+  /// Whether each one is a transaction.
+  package var commits: Bool {
+    switch self {
+    case .insert, .write, .update, .readModifyWrite: true
+    case .read, .refresh, .sum, .freeze, .scan: false
+    }
+  }
 }
 
 /// A part of a run with rows of its own.

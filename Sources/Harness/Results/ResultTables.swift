@@ -19,7 +19,12 @@ package struct ResultTables {
   /// One row an operation and phase.
   package func summary() -> CSVTable {
     var table = CSVTable(columns: ResultSchema.summaryColumns)
-    if let load = outcome.phase(.load) { table.append(loadRow(load)) }
+    if let load = outcome.phase(.load), settings.workload.loadsFirst {
+      table.append(insertRow(load, objects: outcome.loadedObjects, threads: 1))
+    }
+    if let phase = outcome.phase(.measure), !settings.workload.loadsFirst {
+      table.append(insertRow(phase, objects: outcome.objects, threads: settings.writers))
+    }
     for phase in outcome.phases where phase.phase != .load {
       for operation in settings.operationsMeasured {
         guard let figures = outcome.collector.total(phase.phase, operation) else { continue }
@@ -42,22 +47,24 @@ package struct ResultTables {
   ) -> [String?] {
     let rate = isOpenLoop ? settings.ratePerSecond : nil
     return head + [
-      String(settings.seed), settings.engine, settings.durability.rawValue, settings.workload,
+      String(settings.seed), settings.engine, settings.durability.rawValue,
+      settings.workload.rawValue,
       operation, phase.name, isOpenLoop ? "open" : "closed", String(threads),
       rate.map { decimal($0, places: 3) }, decimal(elapsed, places: 6),
     ]
   }
 
-  /// The load counts objects; its transactions of 10,000 are not an operation anybody times.
-  private func loadRow(_ load: PhaseOutcome) -> [String?] {
+  /// A bulk load counts objects; nobody times one of them.
+  private func insertRow(_ phase: PhaseOutcome, objects: Int, threads: Int) -> [String?] {
     var cells = start(
-      Operation.insert.rawValue, .load, isOpenLoop: false, threads: 1, load.elapsedSeconds)
-    cells += [String(outcome.loadedObjects), "0", nil, nil]
+      Operation.insert.rawValue, phase.phase, isOpenLoop: false, threads: threads,
+      phase.elapsedSeconds)
+    cells += [String(objects), "0", nil, nil]
     cells.append(
-      load.elapsedSeconds > 0
-        ? decimal(Double(outcome.loadedObjects) / load.elapsedSeconds, places: 3) : nil)
+      phase.elapsedSeconds > 0
+        ? decimal(Double(objects) / phase.elapsedSeconds, places: 3) : nil)
     cells += Array(repeating: nil, count: 13)
-    return cells + perCommit(load)
+    return cells + perCommit(phase)
   }
 
   private func row(
@@ -66,7 +73,7 @@ package struct ResultTables {
     let isOpenLoop = figures.response != nil
     var cells = start(
       operation.rawValue, phase.phase, isOpenLoop: isOpenLoop,
-      threads: operation == .write ? settings.writers : settings.readers, phase.elapsedSeconds)
+      threads: settings.threads(of: operation), phase.elapsedSeconds)
     let count = figures.service.count
     cells += [
       String(count), String(figures.errors), isOpenLoop ? String(figures.late) : nil,
@@ -77,7 +84,7 @@ package struct ResultTables {
     ]
     cells += durations(figures.service)
     cells += figures.response.map(durations) ?? Array(repeating: nil, count: 6)
-    return cells + (operation == .write ? perCommit(phase) : [nil, nil])
+    return cells + (operation.commits ? perCommit(phase) : [nil, nil])
   }
 
   private func durations(_ histogram: LatencyHistogram) -> [String?] {
@@ -103,7 +110,7 @@ package struct ResultTables {
     for sample in outcome.samples {
       table.append(
         head + [
-          settings.engine, settings.workload, sample.phase.name,
+          settings.engine, settings.workload.rawValue, sample.phase.name,
           decimal(sample.elapsedSeconds, places: 3), sample.operation.rawValue, sample.metric,
           sample.unit, sample.value,
         ])
@@ -127,7 +134,7 @@ package struct ResultTables {
   private func growthRow(_ point: GrowthPoint) -> [String?] {
     let figures = point.statistics
     return head + [
-      settings.engine, settings.workload, point.phase.name,
+      settings.engine, settings.workload.rawValue, point.phase.name,
       decimal(point.elapsedSeconds, places: 3), String(figures.commits),
       String(figures.newestVersion), String(figures.oldestPinnedVersion),
       String(figures.liveVersions), String(figures.pins),
@@ -135,6 +142,7 @@ package struct ResultTables {
       String(figures.fileBytes), String(figures.liveBytes), String(figures.heldBytes),
       String(figures.freeBytes), point.residentBytes.map(String.init),
       point.allocatedBytes.map(String.init), String(figures.writtenBytes), String(figures.syncs),
+      String(point.objects),
     ]
   }
 
@@ -149,7 +157,7 @@ package struct ResultTables {
       }
       table.append(
         head + [
-          settings.engine, settings.workload, invariant.name, String(entry.checks),
+          settings.engine, settings.workload.rawValue, invariant.name, String(entry.checks),
           String(entry.violations), first,
           costPercent(entry.costNanoseconds).map { decimal($0, places: 3) },
         ])

@@ -40,10 +40,10 @@ package struct Summary {
     for operation in settings.operationsMeasured {
       guard let figures = outcome.collector.total(.measure, operation) else { continue }
       let rate = Double(figures.service.count) / max(phase.elapsedSeconds, 1e-9)
-      let threads = operation == .write ? settings.writers : settings.readers
       rows.append(
         [
-          operation.rawValue, String(threads), grouped(Int(figures.service.count)),
+          operation.rawValue, String(settings.threads(of: operation)),
+          grouped(Int(figures.service.count)),
           grouped(Int(rate.rounded())),
         ] + durations(figures.service))
       if let response = figures.response {
@@ -63,8 +63,7 @@ package struct Summary {
     let load = settings.ratePerSecond.map {
       "open loop \(Units.text(ratePerSecond: $0)) \(settings.arrivals.rawValue)"
     }
-    return "\(settings.workload) on \(settings.engine): \(settings.readers) readers, "
-      + "\(settings.writers) writers, \(grouped(settings.objects)) objects, batch \(settings.batch), "
+    return "\(settings.workload.rawValue) on \(settings.engine): \(settings.shape), "
       + "durability \(settings.durability.rawValue), \(load ?? "closed loop"), seed \(settings.seed)"
   }
 
@@ -72,11 +71,7 @@ package struct Summary {
 
   private func notes() -> [(String, String)] {
     var notes: [(String, String)] = []
-    if let load = outcome.phase(.load), load.elapsedSeconds > 0 {
-      let rate = Int(Double(outcome.loadedObjects) / load.elapsedSeconds)
-      notes.append(
-        ("load", "\(grouped(outcome.loadedObjects)) objects, \(grouped(rate)) a second"))
-    }
+    notes += loadNotes()
     if let growth = outcome.growth.last?.statistics {
       notes.append(
         (
@@ -87,8 +82,11 @@ package struct Summary {
         ))
     }
     notes += commitNotes()
-    if let open = outcome.collector.total(.measure, .write), open.response != nil {
-      notes.append(("open loop", "\(open.late) late (over 1 ms), \(open.skipped) skipped"))
+    if !settings.openLoop.isEmpty {
+      let figures = settings.openLoop.compactMap { outcome.collector.total(.measure, $0) }
+      let late = figures.reduce(0) { $0 + $1.late }
+      let skipped = figures.reduce(0) { $0 + $1.skipped }
+      notes.append(("open loop", "\(late) late (over 1 ms), \(skipped) skipped"))
     }
     notes.append(("invariants", invariantNote()))
     notes.append(
@@ -118,10 +116,35 @@ package struct Summary {
     return notes
   }
 
+  private func loadNotes() -> [(String, String)] {
+    let isMeasured = !settings.workload.loadsFirst
+    let objects = isMeasured ? outcome.objects : outcome.loadedObjects
+    guard let load = outcome.phase(isMeasured ? .measure : .load), load.elapsedSeconds > 0 else {
+      return []
+    }
+    let rate = Int(Double(objects) / load.elapsedSeconds)
+    var notes = [("load", "\(grouped(objects)) objects, \(grouped(rate)) a second")]
+    guard isMeasured, objects > 0, let growth = outcome.growth.last else { return notes }
+    func bytes(_ count: UInt64) -> String { decimal(Double(count) / Double(objects), places: 1) }
+    notes.append(
+      (
+        "an object",
+        "\(bytes(growth.statistics.fileBytes)) bytes of the file, "
+          + "\(bytes(growth.statistics.liveBytes)) of them live, "
+          + "\(bytes(growth.statistics.writtenBytes)) written"
+      ))
+    if let peak = outcome.growth.compactMap(\.residentBytes).max() {
+      notes.append(("memory", "at most \(readableBytes(peak)) resident"))
+    }
+    return notes
+  }
+
   private func commitNotes() -> [(String, String)] {
-    guard settings.writers > 0 else { return [] }
-    let syncs = tables.summaryCell(.write, column: "syncs_per_commit")
-    let bytes = tables.summaryCell(.write, column: "written_bytes_per_commit")
+    guard let operation = settings.operationsMeasured.first(where: { $0.commits }) else {
+      return []
+    }
+    let syncs = tables.summaryCell(operation, column: "syncs_per_commit")
+    let bytes = tables.summaryCell(operation, column: "written_bytes_per_commit")
     let raw = document.environment.rawSyncP50Ns.map {
       "; raw write and sync of 4 KB here: p50 \(readableDuration($0))"
     }
@@ -194,16 +217,5 @@ package struct Summary {
     (CSVTable.parse(table.text) ?? []).dropFirst().map { row in
       Dictionary(uniqueKeysWithValues: zip(table.columns, row).filter { !$0.1.isEmpty })
     }
-  }
-}
-
-/// A duration with three digits or so, for people.
-package func readableDuration(_ nanoseconds: UInt64) -> String {
-  let value = Double(nanoseconds)
-  switch nanoseconds {
-  case 0..<1_000: return "\(nanoseconds) ns"
-  case 1_000..<1_000_000: return decimal(value / 1e3, places: value < 1e5 ? 2 : 0) + " us"
-  case 1_000_000..<1_000_000_000: return decimal(value / 1e6, places: value < 1e8 ? 2 : 0) + " ms"
-  default: return decimal(value / 1e9, places: 2) + " s"
   }
 }

@@ -21,12 +21,14 @@ package enum Verdict {
       }
       if let reason = saturation(figures, operation) { reasons.append(reason) }
       let needed = Percentile.p99.samplesNeeded
-      if figures.service.count < needed {
+      if figures.service.count < needed && settings.workload.isSteady {
         reasons.append(
           "too few samples: \(figures.service.count) of '\(operation.rawValue)', "
             + "p99 needs \(needed)")
       }
-      if let reason = drift(operation, outcome.samples) { reasons.append(reason) }
+      if settings.workload.isSteady, let reason = drift(operation, outcome.samples) {
+        reasons.append(reason)
+      }
     }
     return reasons
   }

@@ -6,11 +6,17 @@ internal import Platform
 package struct KeptPin<Pin: EnginePin>: Sendable {
   package let pin: Pin
   package let rows: [Row]
+  /// What the whole table added up to, if that was asked for.
+  package let total: TableTotal?
 
-  package init(pin: Pin, rows: [Row]) {
+  package init(pin: Pin, rows: [Row], total: TableTotal? = nil) {
     self.pin = pin
     self.rows = rows
+    self.total = total
   }
+
+  /// How many checks `verify` makes.
+  package var checks: UInt64 { UInt64(rows.count) + (total == nil ? 0 : 1) }
 
   /// Reads everything again.
   package func verify(place: String) -> Violation? {
@@ -23,7 +29,9 @@ package struct KeptPin<Pin: EnginePin>: Sendable {
         return violation
       }
     }
-    return nil
+    guard let total else { return nil }
+    return SnapshotStabilityCheck.compare(
+      first: total, again: pin.total(), version: pin.version, place: place)
   }
 }
 

@@ -27,6 +27,17 @@ struct Aggregation {
     return (first as? any AverageableType).map { average($0) } ?? stop(first)
   }
 
+  /// The result of one of them.
+  func result(of aggregate: PredicateAggregate) -> Any? {
+    switch aggregate {
+    case .min: return min
+    case .max: return max
+    case .sum: return sum
+    case .average: return average
+    case .count: return values.count
+    }
+  }
+
   private func average<Value: AverageableType>(_ first: Value) -> Any {
     Value._average(values.compactMap { $0 as? Value })
   }

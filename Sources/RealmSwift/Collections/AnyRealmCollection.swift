@@ -49,6 +49,8 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   public static func == (left: AnyRealmCollection, right: AnyRealmCollection) -> Bool {
     left.base.isEqual(to: right.base)
   }
+  /// The hidden collection as a query.
+  func makeBaseQuerySource() -> AnyObject { base.makeQuerySource() }
   /// The hidden collection's text.
   public var description: String { base.description }
 }
@@ -79,6 +81,7 @@ private class AnyCollection<Element: RealmCollectionValue> {
   func frozen() -> AnyCollection { fatalError("abstract") }
   func thawed() -> AnyCollection? { fatalError("abstract") }
   func isEqual(to other: AnyCollection) -> Bool { fatalError("abstract") }
+  func makeQuerySource() -> AnyObject { fatalError("abstract") }
 }
 
 private final class ConcreteCollection<Base: RealmCollection>: AnyCollection<Base.Element> {
@@ -98,6 +101,7 @@ private final class ConcreteCollection<Base: RealmCollection>: AnyCollection<Bas
   override func thawed() -> AnyCollection<Base.Element>? {
     base.thaw().map { ConcreteCollection($0) }
   }
+  override func makeQuerySource() -> AnyObject { base.querySource() }
   override func isEqual(to other: AnyCollection<Base.Element>) -> Bool {
     (other as? ConcreteCollection).map { base == $0.base } ?? false
   }

@@ -77,7 +77,8 @@ final class CollectionCell {
   /// Elements together with what reading them takes.
   func source(_ elements: ElementReader) -> _ElementSource {
     _ElementSource(
-      elements: elements, realm: realm, target: objectClass.map { realm.requireTable(of: $0) })
+      elements: elements, realm: realm,
+      target: objectClass.map { realm.targetTable(of: $0, table, column) })
   }
 
   // MARK: - Writing
@@ -114,9 +115,23 @@ final class CollectionCell {
       let isPlain = objectClass == nil && Elements.Element._rlmType != .any
       let links = isPlain ? nil : LinkInsertion(realm, .error)
       let sink = _ElementSink(realm: realm, links: links, kind: kind, take: body)
-      for element in elements { element._writeElement(to: sink) }
+      let isDynamic = Elements.Element.self == DynamicObject.self
+      for element in elements {
+        if isDynamic, let object = element as? DynamicObject { requireTarget(object) }
+        element._writeElement(to: sink)
+      }
       links?.finish()
     }
+  }
+
+  /// Stops when a dynamic object is not of the class that links of this collection lead to.
+  private func requireTarget(_ object: DynamicObject) {
+    let target = realm.targetTable(of: DynamicObject.self, table, column)
+    if object._realm === realm, object.isOf(target) { return }
+    misuse(
+      .argument,
+      "An object of class '\(object.classSchema.name)' cannot be linked where "
+        + "'\(target.pointee.binding.schema.name)' is expected.")
   }
 
   /// Gives the stored form of an element to `body`, without adding anything.

@@ -9,7 +9,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   public typealias Iterator = RLMIterator<Element>
 
   private let property: String
-  private let source: BacklinkSource<Element>?
+  let source: BacklinkSource<Element>?
 
   /// Declares the objects of a class that link here by a property.
   public init(fromType: Element.Type, property: String) {
@@ -230,6 +230,11 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
     let table = realm.table(table.pointee.binding)
     guard realm.reader(of: table)?.locate(key) != nil else { return nil }
     return BacklinkSource(realm, table, key, realm.table(origin.pointee.binding), column)
+  }
+
+  override func makeQueryOrigin() -> any QueryOrigin {
+    check()
+    return KeysOrigin(source: self, objects: origin, target: table) { [self] in keys() }
   }
 
   override func isEqual(to other: ResultsSource<Element>) -> Bool {

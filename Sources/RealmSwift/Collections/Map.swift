@@ -165,11 +165,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     var text = "Map<string, \(type)> <0x\(address)> ("
     for (index, entry) in prefix(100).enumerated() {
       text += "\(index == 0 ? "" : ",")\n\t[\(entry.key._text)]: "
-      if let object = entry.value._anyElement as? ObjectBase {
-        text += ObjectDescription.text(of: object, depth: 1)
-      } else {
-        text += ObjectDescription.text(of: entry.value._anyElement)
-      }
+      text += indented(ObjectDescription.text(of: entry.value._anyElement))
     }
     let rest = count - 100
     if rest > 0 { text += "\n\t... \(rest) objects skipped." }

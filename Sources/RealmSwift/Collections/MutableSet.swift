@@ -1,5 +1,6 @@
 // Sets: each element once, in the file sorted by value. Here is what a set is and how its elements are read;
 // changes are in MutableSet+Editing.swift, its place as a property's value in MutableSet+Persisted.swift.
+public import Foundation
 internal import ObjectStore
 
 /// A set of values or objects.
@@ -90,6 +91,23 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Stops: positions in a set mean nothing.
   public func index(of object: Element) -> Int? {
     misuse(.argument, "index(of:) is not available on MutableSet")
+  }
+
+  /// Stops: positions in a set mean nothing.
+  public func index(matching predicate: NSPredicate) -> Int? { stopForIndex() }
+
+  /// Stops: positions in a set mean nothing.
+  public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? {
+    stopForIndex()
+  }
+
+  /// Stops: positions in a set mean nothing.
+  public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
+    stopForIndex()
+  }
+
+  private func stopForIndex() -> Never {
+    misuse(.argument, "index(matching:) is not available on MutableSet")
   }
 
   /// Whether an element is in the set.

@@ -36,6 +36,8 @@ class ResultsSource<Element: RealmCollectionValue> {
   func position(of element: Element) -> Int? { fatalError("abstract") }
   /// The same source in another Realm of the same file; nil when what it hangs on is not there.
   func moved(to realm: ConfinedRealm) -> ResultsSource? { fatalError("abstract") }
+  /// What queries on the elements choose from.
+  func makeQueryOrigin() -> any QueryOrigin { fatalError("abstract") }
   /// Whether both give the same elements of the same Realm.
   func isEqual(to other: ResultsSource) -> Bool { self === other }
 
@@ -101,6 +103,11 @@ final class TableSource<Element: RealmCollectionValue>: ResultsSource<Element> {
 
   override func moved(to realm: ConfinedRealm) -> ResultsSource<Element>? {
     TableSource(realm, realm.table(table.pointee.binding))
+  }
+
+  override func makeQueryOrigin() -> any QueryOrigin {
+    check()
+    return TableOrigin(realm: realm, objects: table)
   }
 
   override func isEqual(to other: ResultsSource<Element>) -> Bool {

@@ -14,8 +14,8 @@ extension ConfinedRealm {
     let opened = try opening.open()
     let realm = ConfinedRealm(
       store: opened.store, configuration: configuration, schema: opening.schema,
-      storedSchema: opened.stored, bindings: bind(opening.schema, opened.stored),
-      confinement: confinement, snapshot: opened.snapshot)
+      classes: SchemaBindings(opening.schema.classes, opened.stored), confinement: confinement,
+      snapshot: opened.snapshot)
     RealmCache.insert(realm)
     return realm
   }
@@ -28,17 +28,13 @@ extension ConfinedRealm {
       return realm
     }
     let snapshot = try mappingErrors { () throws(StorageError) in try frozen.store.pinNewest() }
+    let stored = StoredSchema.load(
+      snapshot.reader, root: snapshot.root, reusing: frozen.classes.stored)
     let realm = ConfinedRealm(
       store: frozen.store, configuration: frozen.configuration, schema: frozen.schema,
-      storedSchema: frozen.storedSchema, bindings: frozen.bindings, confinement: confinement,
-      snapshot: snapshot)
+      classes: stored === frozen.classes.stored ? frozen.classes : frozen.classes.adopting(stored),
+      confinement: confinement, snapshot: snapshot)
     RealmCache.insert(realm)
     return realm
-  }
-
-  static func bind(_ schema: RealmSchema, _ stored: StoredSchema) -> [TableBinding] {
-    schema.classes.enumerated().map { index, classSchema in
-      TableBinding(schema: classSchema, index: index, table: stored.table(named: classSchema.name))
-    }
   }
 }

@@ -14,14 +14,10 @@ package final class ConfinedRealm {
   let store: Store
   let configuration: Realm.Configuration
   let schema: RealmSchema
-  let bindings: [TableBinding]
-  /// The file's schema when the Realm was opened.
-  ///
-  /// Tables are only ever added behind its own.
-  let storedSchema: StoredSchema
-  private let bindingByClass: [ObjectIdentifier: TableBinding]
-  /// By the index of the stored table.
-  let bindingByTable: [Int: TableBinding]
+  /// The classes, and where the Realm's version keeps them.
+  @exclusivity(unchecked) private(set) var classes: SchemaBindings
+  /// Earlier forms of `classes`, which accessors that were made then may still point to.
+  @exclusivity(unchecked) private var earlierClasses: [SchemaBindings] = []
   let confinement: Confinement
   let isFrozen: Bool
   let tables: TableSlots
@@ -53,26 +49,18 @@ package final class ConfinedRealm {
   }
 
   init(
-    store: Store, configuration: Realm.Configuration, schema: RealmSchema,
-    storedSchema: StoredSchema, bindings: [TableBinding], confinement: Confinement,
-    snapshot: Snapshot
+    store: Store, configuration: Realm.Configuration, schema: RealmSchema, classes: SchemaBindings,
+    confinement: Confinement, snapshot: Snapshot
   ) {
     self.store = store
     self.configuration = configuration
     self.schema = schema
-    self.storedSchema = storedSchema
-    self.bindings = bindings
-    var byClass: [ObjectIdentifier: TableBinding] = [:]
-    for binding in bindings { byClass[ObjectIdentifier(binding.schema.objectClass)] = binding }
-    bindingByClass = byClass
-    bindingByTable = Dictionary(
-      uniqueKeysWithValues: bindings.compactMap { binding in
-        binding.table.map { ($0.index, binding) }
-      })
+    self.classes = classes
     self.confinement = confinement
     self.snapshot = snapshot
     isFrozen = false
-    tables = TableSlots(count: bindings.count)
+    // Behind the classes come their dynamic forms.
+    tables = TableSlots(count: 2 * classes.bindings.count)
   }
 
   /// The frozen form of a live Realm.
@@ -80,17 +68,16 @@ package final class ConfinedRealm {
     store = live.store
     configuration = live.configuration
     schema = live.schema
-    storedSchema = live.storedSchema
-    bindings = live.bindings
-    bindingByClass = live.bindingByClass
-    bindingByTable = live.bindingByTable
+    classes = live.classes
     confinement = .anywhere
     self.snapshot = snapshot
     isFrozen = true
-    tables = TableSlots(count: live.bindings.count)
+    tables = TableSlots(count: 2 * live.bindings.count)
   }
 
   deinit { if !isFrozen { RealmCache.forget(self) } }
+
+  var bindings: [TableBinding] { classes.bindings }
 
   // MARK: - Checks
 
@@ -135,6 +122,7 @@ package final class ConfinedRealm {
     do throws(StorageError) {
       let newest = try store.pinNewest()
       snapshot = newest
+      adoptSchema(of: newest)
       return newest
     } catch {
       misuse(.storage, "The Realm cannot be read: \(error)")
@@ -152,7 +140,7 @@ package final class ConfinedRealm {
   @inline(never)
   private func findTable(of type: ObjectBase.Type) -> TablePointer {
     let identifier = ObjectIdentifier(type)
-    guard let binding = bindingByClass[identifier] else {
+    guard let binding = classes.binding(of: type) else {
       misuse(
         .schema,
         "Object type '\(type.className())' is not managed by the Realm. If using a custom "
@@ -202,6 +190,36 @@ package final class ConfinedRealm {
     snapshot = newSnapshot
     frozenTwin = nil
     bumpAll()
+    if let newSnapshot { adoptSchema(of: newSnapshot) }
+  }
+
+  /// Binds the classes to the tables of a version that has another schema than the one before.
+  ///
+  /// Stops when they no longer fit: another process has migrated the file.
+  /// - Complexity: O(1) while the schema stays.
+  private func adoptSchema(of snapshot: Snapshot) {
+    let stored = StoredSchema.load(snapshot.reader, root: snapshot.root, reusing: classes.stored)
+    if _fastPath(stored === classes.stored) { return }
+    let adopted = classes.adopting(stored)
+    let differences = adopted.differences
+    guard differences.isEmpty || configuration.readOnly else {
+      misuse(
+        .schema,
+        "The classes in '\(configuration.place)' have changed since the Realm was opened:\n"
+          + differences.map { "- \($0)" }.joined(separator: "\n")
+          + "\nClose every Realm of the file and open it with the new classes.")
+    }
+    if !adopted.hasSamePlaces(as: classes) {
+      epoch &+= 1
+      tables.forEach { $0.pointee.epoch = epoch }
+    }
+    earlierClasses.append(classes)
+    classes = adopted
+    for binding in adopted.bindings {
+      tables[binding.index]?.pointee.rebind(binding)
+      let dynamic = adopted.bindings.count + binding.index
+      tables[dynamic]?.pointee.rebind(adopted.dynamicBinding(of: binding))
+    }
   }
 
   /// Advances to the newest version; false when there is nothing newer.
@@ -260,10 +278,11 @@ package final class ConfinedRealm {
     bumpAll()
     let transaction = try store.beginWrite()
     snapshot = transaction.base
+    adoptSchema(of: transaction.base)
     writing = Writing(
       transaction: transaction,
       group: GroupTransaction(
-        transaction.editor, root: transaction.root, schema: storedSchema))
+        transaction.editor, root: transaction.root, schema: classes.stored))
   }
 
   /// Ends the transaction and makes its changes a version.
@@ -280,6 +299,29 @@ package final class ConfinedRealm {
   func cancelWrite() {
     let writing = endWriting("Can't cancel a non-existing write transaction")
     writing.transaction.cancel()
+  }
+
+  /// The running transaction, with all changes so far below its root; it goes on from there.
+  func settledTransaction() -> WriteTransaction {
+    let writing = requireWriting()
+    let transaction = writing.transaction
+    transaction.root = writing.group.finish()
+    self.writing = Writing(
+      transaction: transaction,
+      group: GroupTransaction(transaction.editor, root: transaction.root, schema: classes.stored))
+    bumpAll()
+    return transaction
+  }
+
+  /// Makes the Realm one of a migration: it writes in a transaction that is the migration's to end.
+  func continueWriting(_ writing: Writing) { self.writing = writing }
+
+  /// Ends the use of the migration's transaction, and all objects that were got in it.
+  func endMigration() {
+    writing = nil
+    epoch &+= 1
+    tables.forEach { $0.pointee.epoch = epoch }
+    bumpAll()
   }
 
   private func endWriting(_ message: String) -> Writing {

@@ -2,6 +2,7 @@
 // is gone and pins nothing. Opening the same file with equal settings on the same thread gives the same instance.
 internal import Foundation
 internal import Platform
+internal import Storage
 
 /// Finds the Realm that is open already.
 enum RealmCache {
@@ -24,6 +25,8 @@ enum RealmCache {
     // Unmanaged, not weak, so that counting references to a Realm stays fast. Its memory is there while
     // it is in here: its `deinit` waits for the lock to take it out.
     var byKey: [Key: [Unmanaged<ConfinedRealm>]] = [:]
+    /// How many of them each store has.
+    var stores: [ObjectIdentifier: Int] = [:]
   }
 
   private static let entries = Monitor(Entries())
@@ -45,18 +48,34 @@ enum RealmCache {
     candidates(Key(configuration, confinement)).first
   }
 
+  /// Whether a live Realm of the file is open on any thread.
+  static func hasLiveRealm(of store: Store) -> Bool {
+    let identifier = ObjectIdentifier(store)
+    return entries.withLock { $0.stores[identifier, default: 0] > 0 }
+  }
+
   static func insert(_ realm: ConfinedRealm) {
     let key = Key(realm.configuration, realm.confinement)
     let reference = Unmanaged.passUnretained(realm)
-    entries.withLock { $0.byKey[key, default: []].append(reference) }
+    let store = ObjectIdentifier(realm.store)
+    entries.withLock { entries in
+      entries.byKey[key, default: []].append(reference)
+      entries.stores[store, default: 0] += 1
+    }
   }
 
   static func forget(_ realm: ConfinedRealm) {
     let key = Key(realm.configuration, realm.confinement)
     let address = Unmanaged.passUnretained(realm).toOpaque()
+    let store = ObjectIdentifier(realm.store)
     entries.withLock { entries in
-      entries.byKey[key]?.removeAll { $0.toOpaque() == address }
-      if entries.byKey[key]?.isEmpty == true { entries.byKey[key] = nil }
+      guard let index = entries.byKey[key]?.firstIndex(where: { $0.toOpaque() == address }) else {
+        return
+      }
+      entries.byKey[key]!.remove(at: index)
+      if entries.byKey[key]!.isEmpty { entries.byKey[key] = nil }
+      let count = entries.stores[store]! - 1
+      entries.stores[store] = count == 0 ? nil : count
     }
   }
 

@@ -23,11 +23,13 @@ struct TableState {
   // Both live as long as the Realm, which owns this memory. Unmanaged, because handing out an accessor
   // must not count references.
   private let unmanagedRealm: Unmanaged<ConfinedRealm>
-  private let unmanagedBinding: Unmanaged<TableBinding>
+  private var unmanagedBinding: Unmanaged<TableBinding>
   /// What makes an instance an accessor; owned by `binding`.
-  let attachments: UnsafeBufferPointer<TableBinding.Attachment>
+  private(set) var attachments: UnsafeBufferPointer<TableBinding.Attachment>
   let objectClass: ObjectBase.Type
   let keyForm: ClassSchema.KeyForm
+  /// The state of the other accessors of the table, dynamic or not, once there are any.
+  var twin: TablePointer?
 
   init(realm: ConfinedRealm, binding: TableBinding) {
     owner = realm.confinement.token
@@ -50,6 +52,17 @@ struct TableState {
   mutating func bump() {
     generation &+= 1
     isStale = true
+    if let twin {
+      twin.pointee.generation &+= 1
+      twin.pointee.isStale = true
+    }
+  }
+
+  /// Goes on with another binding of the same class, which has to live as long as the Realm.
+  mutating func rebind(_ binding: TableBinding) {
+    unmanagedBinding = .passUnretained(binding)
+    attachments = UnsafeBufferPointer(binding.attachments)
+    bump()
   }
 }
 
@@ -110,6 +123,9 @@ final class TableBinding: @unchecked Sendable {
   let table: StoredTable?
   /// The table's column of each property; -1 of one that has none.
   let columns: [Int]
+  /// Position of the property that identifies objects; nil while the table has no such key, as in a
+  /// migration that changes it.
+  let primaryKey: Int?
   let primaryKeyColumn: Int?
   let attachments: UnsafeMutableBufferPointer<Attachment>
 
@@ -132,8 +148,13 @@ final class TableBinding: @unchecked Sendable {
         property.isComputed ? -1 : table?.columnIndex(named: property.columnName) ?? position)
     }
     self.columns = columns
-    primaryKeyColumn = schema.primaryKey.map { columns[$0] }
-    attachments = .allocate(capacity: columns.count)
+    let key = schema.primaryKey
+    primaryKey =
+      table == nil || table!.primaryKeyColumn == key.map { columns[$0] } ? key : nil
+    primaryKeyColumn = primaryKey.map { columns[$0] }
+    // Dynamic accessors have no properties of their own.
+    attachments = .allocate(capacity: schema.isDynamic ? 0 : columns.count)
+    if schema.isDynamic { return }
     for (position, property) in schema.properties.enumerated() {
       // A property without a column is known by its position.
       let column = Int32(property.isComputed ? position : columns[position])

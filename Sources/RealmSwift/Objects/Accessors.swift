@@ -1,5 +1,6 @@
 // Reads and writes of managed properties. A read of a held object is: compare the generation word and
 // the thread token, then load from the mapped leaf. Everything else is out of line.
+internal import Foundation
 internal import ObjectStore
 internal import Platform
 
@@ -188,12 +189,20 @@ public struct _RowWriter {
   }
 }
 
-extension _PrimaryKeyValue: CustomStringConvertible {
+extension _PrimaryKeyValue {
   /// The key as text, for messages.
-  public var description: String {
+  func text(_ type: PropertyType) -> String {
     switch self {
-    case .integer(let value): return value.map { String($0) } ?? "(null)"
-    case .bytes(let value): return value.map { String(decoding: $0, as: UTF8.self) } ?? "(null)"
+    case .integer(nil), .bytes(nil): return "(null)"
+    case .integer(let value?): return String(value)
+    case .bytes(let bytes?):
+      return bytes.withUnsafeBytes { bytes in
+        switch type {
+        case .objectId: return ObjectId(_bytes: bytes).stringValue
+        case .UUID: return UUID(_bytes: bytes).uuidString
+        default: return String(_bytes: bytes)
+        }
+      }
     }
   }
 }

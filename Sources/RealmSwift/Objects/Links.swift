@@ -83,7 +83,8 @@ private func readLink(
 ) -> ObjectBase? {
   guard let key = readOptionalInteger(object, column) else { return nil }
   let realm = object._realm.unsafelyUnwrapped
-  return realm.accessor(realm.requireTable(of: type), ObjectKey(rawValue: key))
+  let table = realm.targetTable(of: type, object._table.unsafelyUnwrapped, Int(column))
+  return realm.accessor(table, ObjectKey(rawValue: key))
 }
 
 /// Makes a managed property link to an object.

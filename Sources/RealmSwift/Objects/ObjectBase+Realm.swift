@@ -7,7 +7,7 @@ extension ObjectBase {
   public final var realm: Realm? { _realm.map { Realm($0) } }
 
   /// The class's persisted properties.
-  public final var objectSchema: ObjectSchema { ClassSchema.of(type(of: self)).publicForm }
+  public final var objectSchema: ObjectSchema { classSchema.publicForm }
 
   /// Stops unless the managed object can be read here.
   final func requireReadable() { _ = requireLocation() }
@@ -70,7 +70,7 @@ extension ObjectBase {
   public final func setValue(_ value: Any?, forKey key: String) {
     let property = requireProperty(key)
     if !property.codec.setValue(pointer(to: property), self, unwrapped(value)) {
-      stopForValue(value, property, className: type(of: self).className())
+      stopForValue(value, property, className: classSchema.name)
     }
   }
 
@@ -115,9 +115,10 @@ extension ObjectBase {
   }
 
   private func requireProperty(_ name: String) -> PropertyDescription {
-    let schema = _table?.pointee.binding.schema ?? ClassSchema.of(type(of: self))
+    let schema = classSchema
     if let index = schema.index(ofProperty: name) { return schema.properties[index] }
-    misuse(.argument, "Invalid property name '\(name)' for class '\(type(of: self).className())'.")
+    let className = schema.isDynamic ? schema.name : type(of: self).className()
+    misuse(.argument, "Invalid property name '\(name)' for class '\(className)'.")
   }
 }
 

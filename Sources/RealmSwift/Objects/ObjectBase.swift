@@ -46,7 +46,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   open class func _realmObjectName() -> String? { nil }
 
   /// Class, and the name and value of each property.
-  public var description: String { ObjectDescription.text(of: self, depth: 0) }
+  public var description: String { ObjectDescription.text(of: self) }
 
   // MARK: - Equality
 

@@ -2,23 +2,35 @@
 
 /// Makes `description`s.
 enum ObjectDescription {
-  /// Class, and the name and value of each property, indented by `depth` tabs.
-  static func text(of object: ObjectBase, depth: Int) -> String {
-    let schema = object._table?.pointee.binding.schema ?? ClassSchema.of(type(of: object))
+  /// How many objects and collections the one that is described now is inside of.
+  ///
+  /// Of the task, so that it passes through `description` of every type.
+  @TaskLocal private static var depth = 0
+  private static let depthMax = 5
+
+  /// Class, and the name and value of each property, a line each.
+  static func text(of object: ObjectBase) -> String {
+    let schema = object.classSchema
     if object.isInvalidated { return "[invalid object]" }
-    let indent = String(repeating: "\t", count: depth)
     var text = "\(schema.name) {\n"
     for property in schema.properties {
       let value = property.codec.value(object.pointer(to: property), object)
-      text += "\(indent)\t\(property.name) = \(Self.text(of: value));\n"
+      text += "\t\(property.name) = \(indented(Self.text(of: value)));\n"
     }
-    return text + "\(indent)}"
+    return text + "}"
   }
 
+  /// A value inside of an object or a collection.
   static func text(of value: Any?) -> String {
     guard let value else { return "(null)" }
-    let text = String(describing: value)
-    return text.count > 1000 ? "\(text.prefix(1000))..." : text
+    guard value is ObjectBase || value is any ThreadConfined || value is any Sequence,
+      !(value is String)
+    else {
+      let text = String(describing: value)
+      return text.count > 1000 ? "\(text.prefix(1000))..." : text
+    }
+    if depth + 1 >= depthMax { return "<Maximum depth exceeded>" }
+    return $depth.withValue(depth + 1) { String(describing: value) }
   }
 }
 
@@ -37,14 +49,15 @@ enum CollectionDescription {
     var text = "\(kind)<\(typeName)> <0x\(address)> ("
     for (index, element) in elements.prefix(100).enumerated() {
       text += "\(index == 0 ? "" : ",")\n\t[\(index)] "
-      if let object = element as? ObjectBase {
-        text += ObjectDescription.text(of: object, depth: 1)
-      } else {
-        text += ObjectDescription.text(of: element._anyElement)
-      }
+      text += indented(ObjectDescription.text(of: element._anyElement))
     }
     let rest = elements.count - 100
     if rest > 0 { text += "\n\t... \(rest) objects skipped." }
     return text + "\n)"
   }
+}
+
+/// A text of several lines, all but the first one tab deeper.
+func indented(_ text: String) -> String {
+  text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n\t")
 }

@@ -18,7 +18,7 @@ extension Persisted: Encodable where Value: Encodable {
     switch storage {
     case .unmanaged(let value, _): try value.encode(to: encoder)
     case .none: try Value._defaultValue().encode(to: encoder)
-    case .managed:
+    case .managed, .recording:
       throw EncodingError.invalidValue(
         self,
         EncodingError.Context(

@@ -61,6 +61,7 @@ public struct Persisted<Value: _Persistable> {
     case .managed(let column): return Value._get(owner, column)
     case .unmanaged(let value, _): return value
     case .none: return Value._defaultValue()
+    case .recording(let property): return readRecorded(owner, property)
     }
   }
 
@@ -91,12 +92,12 @@ public struct Persisted<Value: _Persistable> {
   var role: _PropertyRole {
     switch storage {
     case .none(let role), .unmanaged(_, let role): return role
-    case .managed: return .plain
+    case .managed, .recording: return .plain
     }
   }
 }
 
-extension Persisted where Value: _Indexable {
+extension Persisted where Value: _HasPersistedType, Value.PersistedType: _Indexable {
   /// A property with an index, which makes finding objects by its value fast and writing it slower.
   @inlinable
   public init(indexed: Bool) { storage = .none(indexed ? .indexed : .plain) }
@@ -108,7 +109,7 @@ extension Persisted where Value: _Indexable {
   }
 }
 
-extension Persisted where Value: _PrimaryKey {
+extension Persisted where Value: _HasPersistedType, Value.PersistedType: _PrimaryKey {
   /// The property that identifies an object among those of its class.
   @inlinable
   public init(primaryKey: Bool) { storage = .none(primaryKey ? .primary : .plain) }

@@ -21,12 +21,16 @@ enum PropertyStorage<Value> {
   case unmanaged(Value, _PropertyRole)
   /// In this column of the object's table.
   case managed(Int32)
+  /// Nowhere: reading it is noted, as that of the class's property at this position.
+  case recording(Int32)
 }
 
 /// Moves the values of one type between wrappers, `Any` and the file.
 ///
 /// `UnsafeMutableRawPointer`s point to a `Persisted` of that type inside a living object.
 public struct _PropertyCodec: Sendable {
+  /// The type that the client has declared; nil for a property that is known by name only.
+  let declaredType: Any.Type?
   let type: PropertyType
   let isOptional: Bool
   let collection: _CollectionKind
@@ -38,6 +42,8 @@ public struct _PropertyCodec: Sendable {
   let role: @Sendable (UnsafeRawPointer) -> _PropertyRole
   /// Makes the wrapper managed.
   let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+  /// Makes the wrapper note that it is read; see `KeyPathNames`.
+  var record: @Sendable (UnsafeMutableRawPointer, Int32) -> Void = { _, _ in }
   /// Tells the unmanaged value, if there is one that others may hold, that it lives in a column of the
   /// object from now on; nothing for plain values.
   let becomeManaged: @Sendable (UnsafeRawPointer, ObjectBase, Int32) -> Void
@@ -74,11 +80,16 @@ extension _PropertyCodec {
   @inline(__always)
   static func make<Value: _Persistable>(_: Value.Type) -> _PropertyCodec {
     _PropertyCodec(
-      type: Value._rlmType, isOptional: Value._rlmOptional, collection: Value._rlmCollection,
+      declaredType: Value.self, type: Value._rlmType, isOptional: Value._rlmOptional,
+      collection: Value._rlmCollection,
       objectClass: Value._rlmObjectClass, keepsDefault: Value._keepsDefault,
       role: { $0.assumingMemoryBound(to: Persisted<Value>.self).pointee.role },
       attach: { pointer, column in
         pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage = .managed(column)
+      },
+      record: { pointer, property in
+        pointer.assumingMemoryBound(to: Persisted<Value>.self).pointee.storage =
+          .recording(property)
       },
       becomeManaged: { pointer, object, column in
         if Value._rlmCollection == .none { return }
@@ -104,7 +115,7 @@ extension _PropertyCodec {
         switch wrapper.pointee.storage {
         case .unmanaged(let value, _): value._write(to: &row, column)
         case .none: Value._defaultValue()._write(to: &row, column)
-        case .managed: break
+        case .managed, .recording: break
         }
       },
       value: { pointer, object in
@@ -112,7 +123,7 @@ extension _PropertyCodec {
         if Value._keepsDefault { wrapper.pointee.keepDefault() }
         switch wrapper.pointee.storage {
         case .unmanaged(let value, _): return value._anyValue
-        case .none: return Value._defaultValue()._anyValue
+        case .none, .recording: return Value._defaultValue()._anyValue
         case .managed(let column): return Value._get(object, column)._anyValue
         }
       },
@@ -139,7 +150,7 @@ extension _PropertyCodec {
         if Value._keepsDefault { wrapper.pointee.keepDefault() }
         switch wrapper.pointee.storage {
         case .unmanaged(let value, _): return value._primaryKeyValue
-        case .none, .managed: return Value._defaultValue()._primaryKeyValue
+        case .none, .managed, .recording: return Value._defaultValue()._primaryKeyValue
         }
       })
   }

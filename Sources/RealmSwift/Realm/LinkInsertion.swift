@@ -127,7 +127,7 @@ extension ConfinedRealm {
   func bumpChangedTables() {
     guard let writing else { return }
     for index in writing.group.takeChangedTables() {
-      if let binding = bindingByTable[index] { tables[binding.index]?.pointee.bump() }
+      if let binding = classes.byTable[index] { tables[binding.index]?.pointee.bump() }
     }
   }
 }

@@ -31,7 +31,7 @@ struct ObjectInsertion {
     group = realm.requireWriting().group
     table = realm.requireTable(of: objectType)
     binding = table.pointee.binding
-    if update != .error && binding.schema.primaryKey == nil {
+    if update != .error && binding.primaryKey == nil {
       misuse(
         .schema, "'\(binding.schema.name)' does not have a primary key and can not be updated")
     }
@@ -68,7 +68,7 @@ struct ObjectInsertion {
     var row = rowWriter(started.key, started.isNew, links)
     let properties = binding.schema.properties
     for index in properties.indices
-    where index != binding.schema.primaryKey && binding.columns[index] >= 0 {
+    where index != binding.primaryKey && binding.columns[index] >= 0 {
       let wrapper = base + properties[index].offset
       properties[index].codec.store(wrapper, &row, binding.columns[index])
       if properties[index].codec.collection != .none {
@@ -81,6 +81,14 @@ struct ObjectInsertion {
   }
 
   // MARK: - Creating
+
+  /// Makes an object from values, or updates the one of the same key; with all that it links to.
+  func create(_ value: Any, _ links: LinkInsertion) -> ObjectBase {
+    let started = startCreating(value, links)
+    store(started, links)
+    links.finish()
+    return started.object
+  }
 
   /// Gives an object that is made from values its row, or finds the one of the same key.
   ///
@@ -97,7 +105,7 @@ struct ObjectInsertion {
     let object = objectType.init()
     let base = Unmanaged.passUnretained(object).toOpaque()
     let (key, isNew) = makeRow { property in
-      if let given = values[binding.schema.primaryKey!] {
+      if let given = values[binding.primaryKey!] {
         return property.codec.keyOfAny(given)!
       }
       return property.codec.key(base + property.offset)
@@ -111,7 +119,7 @@ struct ObjectInsertion {
     let base = Unmanaged.passUnretained(started.object).toOpaque()
     var row = rowWriter(started.key, started.isNew, links)
     for (index, property) in binding.schema.properties.enumerated()
-    where index != binding.schema.primaryKey && !property.isComputed {
+    where index != binding.primaryKey && !property.isComputed {
       if let given = values[index] {
         _ = property.codec.storeAny(given, &row, binding.columns[index])
       } else if started.isNew {
@@ -135,10 +143,11 @@ struct ObjectInsertion {
     _ keyOf: (PropertyDescription) -> _PrimaryKeyValue
   ) -> (key: ObjectKey, isNew: Bool) {
     if binding.schema.isEmbedded { return (group.insertEmbedded(storedTable), true) }
-    guard let position = binding.schema.primaryKey else {
+    guard let position = binding.primaryKey else {
       return (group.insert(storedTable), true)
     }
-    let value = keyOf(binding.schema.properties[position])
+    let property = binding.schema.properties[position]
+    let value = keyOf(property)
     let row: (key: ObjectKey, inserted: Bool)
     switch value {
     case .integer(let integer): row = group.insert(storedTable, primaryKeyInteger: integer)
@@ -150,7 +159,7 @@ struct ObjectInsertion {
       misuse(
         .argument,
         "Attempting to create an object of type '\(binding.schema.name)' with an existing primary "
-          + "key value '\(value)'.")
+          + "key value '\(value.text(property.codec.type))'.")
     }
     return (row.key, row.inserted)
   }

@@ -10,7 +10,7 @@ extension Realm {
   /// False for a Realm in memory.
   public static func fileExists(for configuration: Configuration) -> Bool {
     guard let path = configuration.fileURL?.path else { return false }
-    return LinuxFileSystem().exists(path)
+    return Store.fileExists(path: path, fileSystem: LinuxFileSystem())
   }
 
   /// Removes the files of a configuration.
@@ -24,6 +24,84 @@ extension Realm {
       try Store.deleteFiles(path: path, fileSystem: LinuxFileSystem())
     }
   }
+
+  /// Makes a file as small as its content.
+  ///
+  /// The file may be in use: then what no version needs any more is moved out and cut off as far as the
+  /// versions that are held allow.
+  /// - Returns: whether the file is small now; false when versions that are held, in this process or
+  ///   another, stopped it, and for a Realm in memory.
+  /// - Throws: `Realm.Error`: `fileNotFound`, and what opening throws.
+  @discardableResult
+  public static func compact(configuration: Configuration = .defaultConfiguration) throws -> Bool {
+    guard let path = configuration.fileURL?.path else { return false }
+    return try mappingErrors { () throws(StorageError) in
+      guard Store.fileExists(path: path, fileSystem: LinuxFileSystem()) else {
+        throw StorageError.fileNotFound(path: path)
+      }
+      return try Store.compact(configuration.storeOptions)
+    }
+  }
+
+  /// Brings a file to the classes and the schema version of a configuration, without opening a Realm.
+  ///
+  /// - Throws: `Realm.Error`: `alreadyOpen` while this process uses the file, and what opening throws.
+  public static func performMigration(for configuration: Configuration = .defaultConfiguration)
+    throws
+  {
+    if let path = configuration.fileURL?.path,
+      Store.isOpen(path: path, fileSystem: LinuxFileSystem())
+    {
+      throw Realm.Error(
+        .alreadyOpen, "Cannot migrate Realms that are already open.", path: path)
+    }
+    _ = try RealmOpening(configuration).open()
+  }
+}
+
+// MARK: - Copies
+
+extension Realm {
+  /// Writes a compact copy of what the Realm shows to a new file.
+  ///
+  /// Inside of a transaction its changes so far are in the copy.
+  /// - Parameters:
+  ///   - fileURL: where to; nothing may be there.
+  ///   - encryptionKey: 64 bytes to encrypt the copy with.
+  /// - Throws: `Realm.Error`: `fileExists`, `fileNotFound` when the folder is missing, and what the disk
+  ///   says. Nothing is left behind then.
+  /// - Complexity: O(content).
+  public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
+    checkKeyLength(encryptionKey)
+    let key = encryptionKey.map { [UInt8]($0) }
+    confined.check()
+    try mappingErrors { () throws(StorageError) in
+      if confined.writing != nil {
+        try confined.settledTransaction().writeCopy(to: fileURL.path, encryptionKey: key)
+      } else {
+        try confined.store.writeCopy(
+          to: fileURL.path, of: confined.currentSnapshot(), encryptionKey: key)
+      }
+    }
+  }
+
+  /// Writes a compact copy of what the Realm shows to the file of a configuration, with its key.
+  ///
+  /// - Throws: as the other form; also inside of a transaction, and when the configuration has no file.
+  public func writeCopy(configuration: Configuration) throws {
+    confined.check()
+    if confined.writing != nil {
+      throw Realm.Error(
+        .fail, "A copy for a configuration cannot be written inside of a write transaction.",
+        path: configuration.fileURL?.path)
+    }
+    guard let fileURL = configuration.fileURL else {
+      throw Realm.Error(
+        .invalidInput, "A copy can only be written to a file: the configuration has none.",
+        path: nil)
+    }
+    try writeCopy(toFile: fileURL, encryptionKey: configuration.encryptionKey)
+  }
 }
 
 /// The schema version of a Realm file.
@@ -34,15 +112,11 @@ extension Realm {
 ///   - encryptionKey: the key of an encrypted file.
 /// - Throws: `Realm.Error`: `fileNotFound`, `invalidDatabase` and others.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
-  var configuration = Realm.Configuration(fileURL: fileURL, encryptionKey: encryptionKey)
-  configuration.readOnly = true
-  let options = configuration.storeOptions
-  let snapshot = try mappingErrors { () throws(StorageError) in
-    // With whatever settings it is open already.
-    if let store = Store.openedAlready(path: options.path, fileSystem: options.fileSystem) {
-      return try store.pinNewest()
-    }
-    return try Store.open(options).pinNewest()
+  checkKeyLength(encryptionKey)
+  return try mappingErrors { () throws(StorageError) in
+    try Store.withNewestVersion(
+      path: fileURL.path, encryptionKey: encryptionKey.map { [UInt8]($0) },
+      fileSystem: LinuxFileSystem()
+    ) { snapshot in StoredSchema.load(snapshot.reader, root: snapshot.root).schemaVersion }
   }
-  return StoredSchema.load(snapshot.reader, root: snapshot.root).schemaVersion
 }

@@ -56,11 +56,8 @@ extension Realm {
     -> T
   {
     let links = LinkInsertion(confined, update, copies: true)
-    let insertion = ObjectInsertion(confined, type, update)
-    let started = insertion.startCreating(value, links)
-    insertion.store(started, links)
-    links.finish()
-    return unsafeDowncast(started.object, to: T.self)
+    let object = ObjectInsertion(confined, type, update).create(value, links)
+    return unsafeDowncast(object, to: T.self)
   }
 
   // MARK: - Removing

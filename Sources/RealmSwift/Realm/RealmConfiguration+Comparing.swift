@@ -74,6 +74,7 @@ extension Realm.Configuration {
     return StoreOptions(
       path: place, inMemoryIdentifier: inMemoryIdentifier, isReadOnly: readOnly,
       durability: durability == .full && inMemoryIdentifier == nil ? .full : .memory,
-      maximumNumberOfActiveVersions: maximumNumberOfActiveVersions.map { UInt64($0) })
+      maximumNumberOfActiveVersions: maximumNumberOfActiveVersions.map { UInt64($0) },
+      encryptionKey: encryptionKey.map { [UInt8]($0) }, shouldCompact: shouldCompactOnLaunch)
   }
 }

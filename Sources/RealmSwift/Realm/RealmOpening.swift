@@ -25,8 +25,19 @@ struct RealmOpening {
         "Synchronised Realms are not supported on this platform. Remove `syncConfiguration` from "
           + "the configuration to open a local Realm.", path: configuration.fileURL?.path)
     }
+    if configuration.encryptionKey != nil, configuration.fileURL != nil {
+      throw Realm.Error(
+        .fail, "Encrypted files are not supported yet.", path: configuration.fileURL?.path)
+    }
     self.configuration = configuration
     schema = RealmSchema.of(configuration.objectTypes)
+    let errors = schema.errors
+    guard errors.isEmpty else {
+      throw Realm.Error(
+        .fail,
+        "Schema validation failed due to the following errors:\n"
+          + errors.map { "- \($0)" }.joined(separator: "\n"), path: configuration.place)
+    }
   }
 
   /// Opens the file, and migrates it where that is needed.
@@ -51,8 +62,25 @@ struct RealmOpening {
 
   private func openOnce() throws -> Opened {
     let options = configuration.storeOptions
+    try copySeed()
     let store = try mappingErrors { () throws(StorageError) in try Store.open(options) }
     return try prepareSchema(store)
+  }
+
+  /// Starts a missing file with the content of the seed.
+  private func copySeed() throws {
+    guard let seed = configuration.seedFilePath, let path = configuration.fileURL?.path,
+      !configuration.readOnly, !LinuxFileSystem().exists(path)
+    else { return }
+    do throws(StorageError) {
+      try Store.copyFile(
+        seed.path, toNew: path, encryptionKey: configuration.encryptionKey.map { [UInt8]($0) },
+        fileSystem: LinuxFileSystem())
+    } catch .fileExists {
+      // Somebody else was faster.
+    } catch {
+      throw Realm.Error(error)
+    }
   }
 
   private func logOpening(_ opened: Opened) {
@@ -74,24 +102,76 @@ struct RealmOpening {
   private func prepareSchema(_ store: Store) throws -> Opened {
     let snapshot = try mappingErrors { () throws(StorageError) in try store.pinNewest() }
     let stored = StoredSchema.load(snapshot.reader, root: snapshot.root)
-    let missing = try missingClasses(stored)
-    let mustSetVersion = stored.schemaVersion < configuration.schemaVersion
-    if missing.isEmpty && !mustSetVersion || configuration.readOnly {
+    if try need(stored, isNew: snapshot.root.isNone) == .nothing || configuration.readOnly {
       return Opened(store: store, snapshot: snapshot, stored: stored)
     }
-    if mustSetVersion, configuration.deleteRealmIfMigrationNeeded, !snapshot.root.isNone {
-      throw NeedsReset()
-    }
-    return try addClasses(store)
+    return try update(store)
   }
 
-  /// Adds what is still missing, in a transaction, since another thread may be doing the same.
-  private func addClasses(_ store: Store) throws -> Opened {
+  /// What has to be done to the file's classes.
+  private enum Need {
+    case nothing
+    /// New classes, or other indexes.
+    case additions
+    /// A newer schema version.
+    case migration
+  }
+
+  /// - Throws: `schemaMismatch` when a class differs without a newer schema version, or the file's is
+  ///   newer.
+  private func need(_ stored: StoredSchema, isNew: Bool) throws -> Need {
+    if isNew { return .additions }
+    if stored.schemaVersion > configuration.schemaVersion {
+      if configuration.deleteRealmIfMigrationNeeded { throw NeedsReset() }
+      throw Realm.Error(
+        .schemaMismatch,
+        "Provided schema version \(configuration.schemaVersion) is less than last set version "
+          + "\(stored.schemaVersion).", path: configuration.place)
+    }
+    let isNewer = stored.schemaVersion < configuration.schemaVersion
+    let (lines, hasAdditions) = differences(from: stored)
+    if isNewer || !lines.isEmpty, configuration.deleteRealmIfMigrationNeeded { throw NeedsReset() }
+    if configuration.readOnly ? !lines.isEmpty : !isNewer && !lines.isEmpty {
+      throw Realm.Error(
+        .schemaMismatch,
+        "Migration is required due to the following errors:\n"
+          + lines.map { "- \($0)" }.joined(separator: "\n"), path: configuration.place)
+    }
+    if isNewer { return .migration }
+    return hasAdditions ? .additions : .nothing
+  }
+
+  /// What needs a migration, in words, and whether something else has to be done.
+  private func differences(from stored: StoredSchema) -> (lines: [String], hasAdditions: Bool) {
+    var lines: [String] = []
+    var hasAdditions = false
+    for classSchema in schema.classes {
+      guard let table = stored.table(named: classSchema.name) else {
+        hasAdditions = true
+        continue
+      }
+      for change in table.schema.changes(to: classSchema.tableSchema) {
+        if let line = change.line(className: classSchema.name) {
+          lines.append(line)
+        } else {
+          hasAdditions = true
+        }
+      }
+    }
+    return (lines, hasAdditions)
+  }
+
+  /// Does what is still needed, in a transaction, since another thread may be doing the same.
+  private func update(_ store: Store) throws -> Opened {
     let transaction = try mappingErrors { () throws(StorageError) in try store.beginWrite() }
     do {
-      let group = GroupTransaction(transaction.editor, root: transaction.root)
-      let missing = try missingClasses(group.schema)
-      for classSchema in missing { group.createTable(classSchema.tableSchema) }
+      let stored = StoredSchema.load(transaction.base.reader, root: transaction.root)
+      let group = GroupTransaction(transaction.editor, root: transaction.root, schema: stored)
+      switch try need(stored, isNew: transaction.root.isNone) {
+      case .nothing: break
+      case .additions: SchemaUpdate(group, schema).apply()
+      case .migration: try migrate(store, stored, transaction, group)
+      }
       if group.schema.schemaVersion < configuration.schemaVersion {
         group.setSchemaVersion(configuration.schemaVersion)
       }
@@ -106,33 +186,56 @@ struct RealmOpening {
     }
   }
 
-  /// The classes that the file does not have.
-  ///
-  /// - Throws: `schemaMismatch` when a class differs, or the file's schema version is newer.
-  private func missingClasses(_ stored: StoredSchema) throws -> [ClassSchema] {
-    if stored.schemaVersion > configuration.schemaVersion {
-      if configuration.deleteRealmIfMigrationNeeded { throw NeedsReset() }
+  // MARK: - Migration
+
+  /// Brings the file's objects to the new form of their classes, with the help of the block.
+  private func migrate(
+    _ store: Store, _ stored: StoredSchema, _ transaction: WriteTransaction,
+    _ group: GroupTransaction
+  ) throws {
+    if RealmCache.hasLiveRealm(of: store) {
       throw Realm.Error(
-        .schemaMismatch,
-        "Provided schema version \(configuration.schemaVersion) is less than last set version "
-          + "\(stored.schemaVersion).", path: configuration.place)
+        .alreadyOpen,
+        "Cannot migrate Realms that are already open: close every Realm of "
+          + "'\(configuration.place)' in this process first.", path: configuration.place)
     }
-    var differences: [String] = []
-    var missing: [ClassSchema] = []
-    for classSchema in schema.classes {
-      if let table = stored.table(named: classSchema.name) {
-        differences += SchemaDifferences.between(table.schema, classSchema.tableSchema)
-      } else {
-        missing.append(classSchema)
-      }
+    let oldVersion = stored.schemaVersion
+    Logger.shared.log(
+      .detail,
+      "Details DB: migrating '\(configuration.place)' from schema version \(oldVersion) to "
+        + "\(configuration.schemaVersion).")
+    var update = SchemaUpdate(group, schema)
+    update.begin()
+    let writing = ConfinedRealm.Writing(transaction: transaction, group: group)
+    let migration = Migration(oldRealm(store, stored, transaction.base), update) {
+      newRealm(store, writing)
     }
-    guard differences.isEmpty else {
-      if configuration.deleteRealmIfMigrationNeeded { throw NeedsReset() }
-      throw Realm.Error(
-        .schemaMismatch,
-        "Migration is required due to the following errors:\n"
-          + differences.map { "- \($0)" }.joined(separator: "\n"), path: configuration.place)
+    configuration.migrationBlock?(migration, oldVersion)
+    migration.end()
+    do {
+      try update.finish()
+    } catch let error as Realm.Error {
+      throw Realm.Error(error.code, error.localizedDescription, path: configuration.place)
     }
-    return missing
+  }
+
+  /// The file as it was, for dynamic objects that are only read.
+  private func oldRealm(
+    _ store: Store, _ stored: StoredSchema, _ base: Snapshot
+  ) -> ConfinedRealm {
+    ConfinedRealm(
+      store: store, configuration: configuration, schema: schema,
+      classes: SchemaBindings(stored.tables.map { .dynamic($0.schema) }, stored),
+      confinement: .currentThread(), snapshot: base)
+  }
+
+  /// The file as the running transaction has it.
+  private func newRealm(_ store: Store, _ writing: ConfinedRealm.Writing) -> ConfinedRealm {
+    let realm = ConfinedRealm(
+      store: store, configuration: configuration, schema: schema,
+      classes: SchemaBindings(schema.classes, writing.group.schema, changesKeys: true),
+      confinement: .currentThread(), snapshot: writing.transaction.base)
+    realm.continueWriting(writing)
+    return realm
   }
 }

@@ -16,19 +16,23 @@ struct PropertyDescription: Sendable {
   let isIndexed: Bool
   /// Of linking objects: the property of the other class that links here.
   let originProperty: String?
+  /// The name of the class that links lead to, where no Swift class says it.
+  var targetName: String?
 
   /// Whether its value is found, not stored: it has no column.
   var isComputed: Bool { codec.type == .linkingObjects }
 
   /// The name of the class that links lead to, or come from.
   var objectClassName: String? {
-    codec.objectClass.map { $0._realmObjectName() ?? $0.className() }
+    targetName ?? codec.objectClass.map { $0._realmObjectName() ?? $0.className() }
   }
 
   var publicForm: Property {
     Property(
-      name: name, columnName: columnName, type: codec.type,
-      isIndexed: isIndexed || isPrimary, isOptional: codec.isOptional, isPrimary: isPrimary)
+      name: name, columnName: columnName, type: codec.type, isArray: codec.collection == .list,
+      isSet: codec.collection == .set, isMap: codec.collection == .map,
+      isIndexed: isIndexed || isPrimary, isOptional: codec.isOptional,
+      objectClassName: objectClassName, isPrimary: isPrimary, originProperty: originProperty)
   }
 }
 
@@ -39,6 +43,8 @@ final class ClassSchema: Sendable {
   let name: String
   let properties: [PropertyDescription]
   let primaryKey: Int?
+  /// Whether objects of the class live inside of others.
+  let isEmbedded: Bool
   /// What kind of key a look-up can take without looking at the property's type again.
   let keyForm: KeyForm
   /// Whether instances have stored properties of their own that are not persisted, which an accessor
@@ -56,9 +62,26 @@ final class ClassSchema: Sendable {
     case other
   }
 
+  /// A schema of properties that are known already.
+  init(
+    _ objectClass: ObjectBase.Type, name: String, properties: [PropertyDescription],
+    primaryKey: Int?, isEmbedded: Bool
+  ) {
+    self.objectClass = objectClass
+    self.name = name
+    self.properties = properties
+    self.primaryKey = primaryKey
+    self.isEmbedded = isEmbedded
+    keyForm = .other
+    hasOtherFields = false
+    indexByName = Dictionary(
+      uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
+  }
+
   /// - Precondition: the class and its properties can be stored; else stops.
   fileprivate init(_ objectClass: ObjectBase.Type) {
     self.objectClass = objectClass
+    isEmbedded = objectClass is EmbeddedObject.Type
     name = objectClass._realmObjectName() ?? objectClass.className()
     var discovery = PropertyDiscovery(objectClass)
     discovery.run()
@@ -72,8 +95,8 @@ final class ClassSchema: Sendable {
 
   func index(ofProperty name: String) -> Int? { indexByName[name] }
 
-  /// Whether objects of the class live inside of others.
-  var isEmbedded: Bool { objectClass is EmbeddedObject.Type }
+  /// Whether its objects are accessed by names alone.
+  var isDynamic: Bool { objectClass == DynamicObject.self }
 
   /// The form in which the layer below stores it.
   var tableSchema: TableSchema {
@@ -91,7 +114,9 @@ final class ClassSchema: Sendable {
   }
 
   var publicForm: ObjectSchema {
-    ObjectSchema(className: name, properties: properties.map(\.publicForm))
+    ObjectSchema(
+      className: name, properties: properties.map(\.publicForm), isEmbedded: isEmbedded,
+      objectClass: objectClass)
   }
 
   // MARK: - Finding
@@ -120,8 +145,12 @@ private struct PropertyDiscovery {
   var properties: [PropertyDescription] = []
   var primaryKey: Int?
   var hasOtherFields = false
+  private let legacy: LegacyDeclarations
 
-  init(_ objectClass: ObjectBase.Type) { self.objectClass = objectClass }
+  init(_ objectClass: ObjectBase.Type) {
+    self.objectClass = objectClass
+    legacy = LegacyDeclarations(objectClass)
+  }
 
   /// `_EachFieldOptions.classType`, which is declared as a variable and so cannot be read safely.
   private static let fieldsOfClass = _EachFieldOptions(rawValue: 1)
@@ -142,6 +171,11 @@ private struct PropertyDiscovery {
       }
     }
     checkColumnNames()
+    if let key = legacy.primaryKey, primaryKey == nil {
+      misuse(
+        .schema,
+        "Primary key property '\(key)' does not exist on object '\(objectClass.className())'")
+    }
   }
 
   var keyForm: ClassSchema.KeyForm {
@@ -164,9 +198,14 @@ private struct PropertyDiscovery {
     }
     // A wrapper's storage has the property's name behind an underscore.
     let name = String(field.name.dropFirst())
+    if legacy.ignored.contains(name) {
+      hasOtherFields = true
+      return
+    }
     let codec = wrapper._codec
     checkOptional(name, codec)
-    let role = codec.role(base + field.offset)
+    let role = legacy.role(name, codec.role(base + field.offset))
+    if role != .plain { checkKey(name, codec, role) }
     if role == .primary {
       if let first = primaryKey {
         misuse(
@@ -183,20 +222,30 @@ private struct PropertyDiscovery {
         originProperty: originProperty(name, codec, base + field.offset)))
   }
 
-  /// Stops when a link that may lead nowhere is not optional, or one that may not is.
+  /// Stops when a link cannot be nil, or must not be and can.
   private func checkOptional(_ name: String, _ codec: _PropertyCodec) {
-    guard codec.type == .object else { return }
-    let target = codec.objectClass!.className()
-    switch codec.collection {
-    case .none where !codec.isOptional:
-      misuse(.schema, "Object property '\(name)' must be marked as optional.")
-    case .map where !codec.isOptional:
-      misuse(.schema, "Map<String, \(target)> property '\(name)' must be marked as optional.")
-    case .list where codec.isOptional:
-      misuse(.schema, "List<\(target)> property '\(name)' must not be marked as optional.")
-    case .set where codec.isOptional:
-      misuse(.schema, "MutableSet<\(target)> property '\(name)' must not be marked as optional.")
+    guard codec.type == .object, let target = codec.objectClass?.className() else { return }
+    let rule = codec.isOptional ? "must not be marked as optional." : "must be marked as optional."
+    switch (codec.collection, codec.isOptional) {
+    case (.none, false): misuse(.schema, "Object property '\(name)' \(rule)")
+    case (.list, true): misuse(.schema, "List<\(target)> property '\(name)' \(rule)")
+    case (.set, true): misuse(.schema, "MutableSet<\(target)> property '\(name)' \(rule)")
+    case (.map, false): misuse(.schema, "Map<String, \(target)> property '\(name)' \(rule)")
     default: break
+    }
+  }
+
+  /// Stops when a property is declared by its name as something that its type cannot be.
+  private func checkKey(_ name: String, _ codec: _PropertyCodec, _ role: _PropertyRole) {
+    let place = "Property '\(objectClass.className()).\(name)' of type '\(codec.type)'"
+    switch (codec.collection, codec.type) {
+    case (.none, .int), (.none, .string), (.none, .objectId), (.none, .UUID): break
+    case (.none, .bool) where role == .indexed, (.none, .date) where role == .indexed,
+      (.none, .any) where role == .indexed:
+      break
+    default:
+      misuse(
+        .schema, "\(place) cannot be \(role == .primary ? "the primary key" : "indexed").")
     }
   }
 
@@ -223,6 +272,26 @@ private struct PropertyDiscovery {
             + "stored as '\(property.columnName)'. Change `propertiesMapping()`.")
       }
     }
+  }
+}
+
+/// What a class declares by names, not by the wrappers of its properties.
+private struct LegacyDeclarations {
+  let primaryKey: String?
+  let ignored: Set<String>
+  let indexed: Set<String>
+
+  init(_ objectClass: ObjectBase.Type) {
+    let object = objectClass as? Object.Type
+    primaryKey = object?.primaryKey()
+    ignored = Set(object?.ignoredProperties() ?? [])
+    indexed = Set(object?.indexedProperties() ?? [])
+  }
+
+  /// The role of a property whose wrapper has declared another one.
+  func role(_ name: String, _ declared: _PropertyRole) -> _PropertyRole {
+    if name == primaryKey { return .primary }
+    return declared == .plain && indexed.contains(name) ? .indexed : declared
   }
 }
 

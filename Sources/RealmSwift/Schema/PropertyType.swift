@@ -55,25 +55,37 @@ public struct Property: Sendable, Equatable, CustomStringConvertible {
   public let name: String
   /// The name in the file.
   public let columnName: String
-  /// What it holds.
+  /// What it holds, or what the elements of its collection are.
   public let type: PropertyType
+  /// Whether it is a list.
+  public let isArray: Bool
+  /// Whether it is a set.
+  public let isSet: Bool
+  /// Whether it is a map.
+  public let isMap: Bool
   /// Whether an index speeds up looking for its values.
   public let isIndexed: Bool
-  /// Whether it may be nil.
+  /// Whether it may be nil; of a collection whether elements may be.
   public let isOptional: Bool
+  /// The class that links lead to, or come from.
+  public let objectClassName: String?
   let isPrimary: Bool
+  let originProperty: String?
 
   /// Name and facts, one a line.
   public var description: String {
-    """
-    \(name) {
-    \ttype = \(type);
-    \tcolumnName = \(columnName);
-    \tindexed = \(isIndexed ? "YES" : "NO");
-    \tisPrimary = \(isPrimary ? "YES" : "NO");
-    \toptional = \(isOptional ? "YES" : "NO");
+    var facts: [(String, String)] = [("type", "\(type)")]
+    if let objectClassName {
+      facts.append(("objectClassName", objectClassName))
+      facts.append(("linkOriginPropertyName", originProperty ?? "(null)"))
     }
-    """
+    facts.append(("columnName", columnName))
+    let answers = [
+      ("indexed", isIndexed), ("isPrimary", isPrimary), ("array", isArray), ("set", isSet),
+      ("dictionary", isMap), ("optional", isOptional),
+    ]
+    facts += answers.map { ($0, $1 ? "YES" : "NO") }
+    return "\(name) {\n" + facts.map { "\t\($0) = \($1);\n" }.joined() + "}"
   }
 }
 
@@ -83,6 +95,21 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
   public let className: String
   /// The persisted properties, those of superclasses first.
   public let properties: [Property]
+  /// Whether objects of the class live inside of others.
+  public let isEmbedded: Bool
+  private let type: ObjectBase.Type
+
+  init(
+    className: String, properties: [Property], isEmbedded: Bool, objectClass: ObjectBase.Type
+  ) {
+    self.className = className
+    self.properties = properties
+    self.isEmbedded = isEmbedded
+    type = objectClass
+  }
+
+  /// The class in Swift; of a schema that was read from a file `DynamicObject`.
+  public var objectClass: AnyClass { type }
 
   /// The property that identifies an object, if the class has one.
   public var primaryKeyProperty: Property? { properties.first { $0.isPrimary } }
@@ -92,12 +119,16 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
     properties.first { $0.name == propertyName }
   }
 
+  /// Whether names and properties are the same.
+  public static func == (left: ObjectSchema, right: ObjectSchema) -> Bool {
+    left.className == right.className && left.isEmbedded == right.isEmbedded
+      && left.properties == right.properties
+  }
+
   /// The class's name and its properties.
   public var description: String {
-    let body = properties.map { property in
-      property.description.split(separator: "\n").map { "\t\($0)\n" }.joined()
-    }
-    return "\(className) {\n\(body.joined())}"
+    let facts = properties.map { "\t\(indented($0.description))\n" }
+    return "\(className) \(isEmbedded ? "(embedded) " : ""){\n\(facts.joined())}"
   }
 }
 
@@ -113,9 +144,6 @@ public struct Schema: Sendable, Equatable, CustomStringConvertible {
 
   /// All classes.
   public var description: String {
-    let body = objectSchema.map { schema in
-      schema.description.split(separator: "\n").map { "\t\($0)\n" }.joined()
-    }
-    return "Schema {\n\(body.joined())}"
+    "Schema {\n" + objectSchema.map { "\t\(indented($0.description))\n" }.joined() + "}"
   }
 }

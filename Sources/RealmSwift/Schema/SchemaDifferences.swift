@@ -1,40 +1,85 @@
-// Compares a class as the file knows it with the class of the program, in words for the error.
+// Compares a class as the file knows it with the class of the program: what has to be done to the
+// table, and the same in words for the error.
 internal import ObjectStore
 
-/// What has changed between two forms of a class.
-enum SchemaDifferences {
-  /// One line a difference; empty when the table fits the class.
-  ///
-  /// Indexes do not count.
-  static func between(_ old: TableSchema, _ new: TableSchema) -> [String] {
-    var lines: [String] = []
-    let oldColumns = Dictionary(uniqueKeysWithValues: old.columns.map { ($0.name, $0) })
-    let newNames = Set(new.columns.map(\.name))
-    for column in old.columns where !newNames.contains(column.name) {
-      lines.append("Property '\(old.name).\(column.name)' has been removed.")
+/// One difference between the two forms of a class.
+enum SchemaChange: Equatable {
+  case removed(ColumnSchema)
+  case added(ColumnSchema)
+  case retyped(from: ColumnSchema, to: ColumnSchema)
+  case madeOptional(ColumnSchema)
+  case madeRequired(ColumnSchema)
+  case primaryKey(from: String?, to: String?)
+  case embedded(Bool)
+  /// An index has come or gone, which needs no migration.
+  case index(ColumnSchema)
+
+  /// The difference in words; nil when it needs no migration.
+  func line(className: String) -> String? {
+    func property(_ column: ColumnSchema) -> String { "Property '\(className).\(column.name)'" }
+    switch self {
+    case .removed(let column): return "\(property(column)) has been removed."
+    case .added(let column): return "\(property(column)) has been added."
+    case .retyped(let from, let to):
+      return "\(property(to)) has been changed from '\(from.typeName)' to '\(to.typeName)'."
+    case .madeOptional(let column): return "\(property(column)) has been made optional."
+    case .madeRequired(let column): return "\(property(column)) has been made required."
+    case .primaryKey(nil, _): return "Primary Key for class '\(className)' has been added."
+    case .primaryKey(_, nil): return "Primary Key for class '\(className)' has been removed."
+    case .primaryKey(let from?, let to?):
+      return "Primary Key for class '\(className)' has changed from '\(from)' to '\(to)'."
+    case .embedded(true):
+      return "Class '\(className)' has been changed from top-level to embedded."
+    case .embedded(false):
+      return "Class '\(className)' has been changed from embedded to top-level."
+    case .index: return nil
     }
+  }
+}
+
+extension TableSchema {
+  /// What has to change to make this form of a table the new one.
+  func changes(to new: TableSchema) -> [SchemaChange] {
+    var changes: [SchemaChange] = []
+    let old = Dictionary(uniqueKeysWithValues: columns.map { ($0.name, $0) })
+    let newNames = Set(new.columns.map(\.name))
+    for column in columns where !newNames.contains(column.name) { changes.append(.removed(column)) }
     for column in new.columns {
-      let name = "\(new.name).\(column.name)"
-      guard let before = oldColumns[column.name] else {
-        lines.append("Property '\(name)' has been added.")
+      guard let before = old[column.name] else {
+        changes.append(.added(column))
         continue
       }
-      if before.type != column.type {
-        lines.append(
-          "Property '\(name)' has been changed from '\(before.type)' to '\(column.type)'.")
-      } else if before.isOptional != column.isOptional {
-        lines.append(
-          "Property '\(name)' has been made \(column.isOptional ? "optional" : "required").")
+      if !before.holdsSame(as: column) {
+        changes.append(.retyped(from: before, to: column))
+        continue
       }
+      if before.isOptional != column.isOptional {
+        changes.append(column.isOptional ? .madeOptional(column) : .madeRequired(column))
+      }
+      if before.isIndexed != column.isIndexed { changes.append(.index(column)) }
     }
-    switch (old.primaryKey, new.primaryKey) {
-    case (let before, let after) where before == after: break
-    case (nil, _?): lines.append("Primary Key for class '\(new.name)' has been added.")
-    case (_?, nil): lines.append("Primary Key for class '\(new.name)' has been removed.")
-    case (let before, let after):
-      lines.append(
-        "Primary Key for class '\(new.name)' has changed from '\(before!)' to '\(after!)'.")
+    if primaryKey != new.primaryKey {
+      changes.append(.primaryKey(from: primaryKey, to: new.primaryKey))
     }
-    return lines
+    if isEmbedded != new.isEmbedded { changes.append(.embedded(new.isEmbedded)) }
+    return changes
+  }
+}
+
+extension ColumnSchema {
+  /// Whether values of one column could be those of the other, but for nil.
+  func holdsSame(as other: ColumnSchema) -> Bool {
+    type == other.type && collection == other.collection && target == other.target
+  }
+
+  /// The type as messages name it.
+  var typeName: String {
+    let element = target.map { "<\($0)>" } ?? "\(PropertyType(rawValue: Int(type.rawValue))!)"
+    switch collection {
+    case .none: return element
+    case .list: return "array\(target == nil ? "<\(element)>" : element)"
+    case .set: return "set\(target == nil ? "<\(element)>" : element)"
+    case .map: return "dictionary<string, \(target ?? element)>"
+    }
   }
 }

@@ -30,19 +30,40 @@ extension Store {
     path: String, encryptionKey: [UInt8]? = nil, fileSystem: any FileSystem,
     _ body: (Snapshot) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
-    let options = StoreOptions(
-      path: path, isReadOnly: true, fileSystem: fileSystem, encryptionKey: encryptionKey)
-    let store = try StoreRegistry.shared.withLock { (registry) throws(StorageError) -> Store in
-      while true {
-        let file = try openFile(options)
-        let identity = try converting { () throws(SystemError) in try file.identity() }
-        if let store = registry.byFile[identity]?.store { return store }
-        // Nobody shares this one: the settings of others must not depend on it.
-        if let store = try openStore(file, identity, options) { return store }
-      }
-    }
+    let store = try storeToRead(path, encryptionKey, fileSystem)
     let snapshot = try store.pinNewest()
     defer { withExtendedLifetime(store) {} }
     return try body(snapshot)
+  }
+
+  /// Copies the newest version of a file, whatever settings it is open with, to a new one.
+  ///
+  /// - Throws: `fileNotFound`, `fileExists`, and what opening and copying throw.
+  package static func copyFile(
+    _ path: String, toNew newPath: String, encryptionKey: [UInt8]? = nil,
+    fileSystem: any FileSystem
+  ) throws(StorageError) {
+    try storeToRead(path, encryptionKey, fileSystem)
+      .writeCopy(to: newPath, encryptionKey: encryptionKey)
+  }
+
+  /// The store of a file: the one that is open here, else one that nobody shares.
+  private static func storeToRead(
+    _ path: String, _ encryptionKey: [UInt8]?, _ fileSystem: any FileSystem
+  ) throws(StorageError) -> Store {
+    let options = StoreOptions(
+      path: path, isReadOnly: true, fileSystem: fileSystem, encryptionKey: encryptionKey)
+    return try StoreRegistry.shared.withLock { (registry) throws(StorageError) -> Store in
+      while true {
+        let file = try openFile(options)
+        let identity = try converting { () throws(SystemError) in try file.identity() }
+        if let store = registry.byFile[identity]?.store {
+          try store.checkKey(encryptionKey)
+          return store
+        }
+        // The settings of others must not depend on this one.
+        if let store = try openStore(file, identity, options) { return store }
+      }
+    }
   }
 }

@@ -28,12 +28,15 @@ extension Store {
     return try store!.compact()
   }
 
-  /// Asks whether the file should be compacted, and does it.
-  static func compactAtOpening(
-    _ opened: consuming Store, _ options: StoreOptions, _ shouldCompact: (Int, Int) -> Bool
+  /// Opens a file, asks whether it should be compacted, and does it.
+  static func openAndCompact(
+    _ options: StoreOptions, _ shouldCompact: (Int, Int) -> Bool
   ) throws(StorageError) -> Store {
-    var store: Store? = consume opened
-    guard !store!.isReadOnly, !store!.isInMemory, store!.lockFile.isFirstOpener else {
+    let isShared: Bool
+    // The only reference, or nothing would be replaced.
+    var store: Store?
+    (store, isShared) = try openOrShare(options)
+    guard !isShared, !store!.isReadOnly, !store!.isInMemory, store!.lockFile.isFirstOpener else {
       return store!
     }
     let statistics = try store!.statistics()
@@ -81,7 +84,7 @@ extension Store {
     let snapshot = try pinNewest()
     let source = try source(snapshot)
     let isReplaced = try lockFile.replaceDataFile { () throws(StorageError) in
-      try FileCopy.write(source, replacing: path, options.fileSystem)
+      try FileCopy.write(source, replacing: path, key: options.encryptionKey, options.fileSystem)
     }
     withExtendedLifetime(snapshot) {}
     // What has no name needs no mark.

@@ -4,7 +4,7 @@ import RealmSwift
 import Testing
 
 /// What the compiler makes of `Codable` for persisted properties.
-class Note: Object, Codable, ObjectKeyIdentifiable {
+class Memo: Object, Codable, ObjectKeyIdentifiable {
   @Persisted(primaryKey: true) var _id: Int
   @Persisted var text: String
   @Persisted var rating: Double?
@@ -13,32 +13,32 @@ class Note: Object, Codable, ObjectKeyIdentifiable {
 @Suite struct CodableTests {
   @Test func objectsAreDecodedAndEncoded() throws {
     let json = #"{"_id": 7, "text": "seven"}"#
-    let note = try JSONDecoder().decode(Note.self, from: Data(json.utf8))
-    #expect(note._id == 7)
-    #expect(note.text == "seven")
-    #expect(note.rating == nil)
+    let memo = try JSONDecoder().decode(Memo.self, from: Data(json.utf8))
+    #expect(memo._id == 7)
+    #expect(memo.text == "seven")
+    #expect(memo.rating == nil)
 
-    note.rating = 0.5
+    memo.rating = 0.5
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    let text = String(decoding: try encoder.encode(note), as: UTF8.self)
+    let text = String(decoding: try encoder.encode(memo), as: UTF8.self)
     #expect(text == #"{"_id":7,"rating":0.5,"text":"seven"}"#)
   }
 
   @Test func aMissingKeyOfARequiredPropertyIsAnError() {
     #expect(throws: DecodingError.self) {
-      try JSONDecoder().decode(Note.self, from: Data(#"{"_id": 7}"#.utf8))
+      try JSONDecoder().decode(Memo.self, from: Data(#"{"_id": 7}"#.utf8))
     }
   }
 
   @Test func identityStaysWithTheObject() throws {
-    let realm = try memoryRealm([Note.self])
-    let first = Note(value: ["_id": 1])
-    let second = Note(value: ["_id": 2])
+    let realm = try memoryRealm([Memo.self])
+    let first = Memo(value: ["_id": 1])
+    let second = Memo(value: ["_id": 2])
     #expect(first.id != second.id)
     try realm.write { realm.add([first, second]) }
     let identity: UInt64 = first.id
-    #expect(identity == realm.object(ofType: Note.self, forPrimaryKey: 1)!.id)
+    #expect(identity == realm.object(ofType: Memo.self, forPrimaryKey: 1)!.id)
     #expect(identity == first.freeze().id)
     #expect(identity != second.id)
     try realm.write { first.text = "changed" }
@@ -46,10 +46,10 @@ class Note: Object, Codable, ObjectKeyIdentifiable {
   }
 
   @Test func managedObjectsSayWhyTheyAreNotEncoded() throws {
-    let realm = try memoryRealm([Note.self])
-    let note = try realm.write { realm.create(Note.self, value: ["_id": 1]) }
-    #expect(throws: EncodingError.self) { try JSONEncoder().encode(note) }
-    #expect(throws: Never.self) { try JSONEncoder().encode(Note(value: note)) }
+    let realm = try memoryRealm([Memo.self])
+    let memo = try realm.write { realm.create(Memo.self, value: ["_id": 1]) }
+    #expect(throws: EncodingError.self) { try JSONEncoder().encode(memo) }
+    #expect(throws: Never.self) { try JSONEncoder().encode(Memo(value: memo)) }
   }
 
   @Test func keyPathsGoThroughLinks() throws {

@@ -53,6 +53,8 @@ import Testing
   @Test func anotherProcessHasTheFile() async throws {
     let realm = try Realm(configuration: folder.configuration())
     try realm.write { realm.add(Dog()) }
+    // Keeps the file open, and may be used on whatever thread the test goes on.
+    let frozen = realm.freeze()
     let path = folder.file("test.realm")
     await #expect(processExitsWith: .success) { [path = path as String] in
       var configuration = Realm.Configuration(
@@ -69,7 +71,7 @@ import Testing
         Issue.record("it was opened")
       } catch Realm.Error.alreadyOpen {}
     }
-    #expect(realm.objects(Dog.self).count == 1)
+    #expect(frozen.objects(Dog.self).count == 1)
   }
 
   // MARK: - Schema version
@@ -162,5 +164,46 @@ import Testing
     configuration.deleteRealmIfMigrationNeeded = true
     #expect(code { _ = try Realm(configuration: configuration) } == .alreadyOpen)
     #expect(held.objects(Dog.self).count == 1)
+  }
+
+  // MARK: - Seeds
+
+  @Test func startsWithASeed() throws {
+    try makeFile("seed.realm", dogs: 5, schemaVersion: 3)
+    var configuration = folder.configuration("a.realm", [Dog.self])
+    configuration.schemaVersion = 3
+    configuration.seedFilePath = URL(fileURLWithPath: folder.file("seed.realm"))
+    do {
+      let realm = try Realm(configuration: configuration)
+      #expect(realm.objects(Dog.self).count == 5)
+      try realm.write { realm.add(Dog()) }
+    }
+    // Not again.
+    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 6)
+    configuration.fileURL = configuration.seedFilePath
+    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 5)
+  }
+
+  @Test func aSeedMayBeInUse() throws {
+    let seed = folder.configuration("seed.realm", [Dog.self])
+    let used = try Realm(configuration: seed)
+    try used.write { used.add(Dog()) }
+    used.beginWrite()
+    used.add(Dog())
+    var configuration = folder.configuration("a.realm", [Dog.self])
+    configuration.seedFilePath = seed.fileURL
+    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 1)
+    used.cancelWrite()
+  }
+
+  @Test func aSeedHasToBeARealm() throws {
+    var configuration = folder.configuration("a.realm", [Dog.self])
+    configuration.seedFilePath = URL(fileURLWithPath: folder.file("seed.realm"))
+    #expect(code { _ = try Realm(configuration: configuration) } == .fileNotFound)
+    try Data(repeating: 5, count: 10_000).write(to: configuration.seedFilePath!)
+    #expect(code { _ = try Realm(configuration: configuration) } == .invalidDatabase)
+    #expect(!exists("a.realm"))
+    configuration.readOnly = true
+    #expect(code { _ = try Realm(configuration: configuration) } == .fileNotFound)
   }
 }

@@ -25,6 +25,7 @@ enum AllRows {
       GrowthRows.pins(10_000, fixtures),
       GrowthRows.shrink(fixtures),
       GrowthRows.shrinkAfterDeletes(fixtures),
+      ModelRows.scenario(fixtures),
     ]
   }
 

@@ -1,16 +1,20 @@
-// What the threads of one readers-writer run share.
+// What the threads of one run share, whatever the workload.
 package import Platform
 
 /// The part of the settings that the threads need.
-package struct ReadersWriterPlan: Sendable {
+package struct RunPlan: Sendable {
   package var readers = 4
   package var writers = 1
   package var refreshEvery = 16
   package var readKeys = KeyDistribution.uniform
+  /// Threads and operations of the workload mixed.
+  package var threads = 4
+  package var mix = OperationMix.updateHeavy
+  package var scanLength = 100
   package var pins = 0
   package var pinEvery = 0
-  /// Writes a second of all writers together; nil = closed loop.
-  package var writesPerSecond: Double?
+  /// Operations a second of all threads that follow the schedule; nil = closed loop.
+  package var ratePerSecond: Double?
   package var arrivals = Arrivals.fixed
   package var invariants = Set(Invariant.allCases)
   package var seed: UInt64 = 1
@@ -19,18 +23,27 @@ package struct ReadersWriterPlan: Sendable {
   package init(model: ContentModel) { self.model = model }
 
   package func checks(_ invariant: Invariant) -> Bool { invariants.contains(invariant) }
+
+  /// The part of one of `threads` threads in the open loop, if there is one; numbers begin at 1.
+  package func openLoad(thread number: Int, of threads: Int) -> ThreadPace.OpenLoad? {
+    ratePerSecond.map {
+      ThreadPace.OpenLoad(
+        ratePerSecond: $0 / Double(threads), arrivals: arrivals,
+        offset: Double(number - 1) / Double(threads))
+    }
+  }
 }
 
 /// State that all threads of a run see.
-package final class ReadersWriterShared<Driver: EngineDriver>: Sendable {
+package final class RunShared<Driver: EngineDriver>: Sendable {
   package let driver: Driver
-  package let plan: ReadersWriterPlan
+  package let plan: RunPlan
   package let control: RunControl
   package let versions = VersionLog()
   package let digests = Monitor(VersionDigestCheck())
   package let pins: PinRing<Driver.Session.Pin>
 
-  package init(driver: Driver, plan: ReadersWriterPlan, control: RunControl) {
+  package init(driver: Driver, plan: RunPlan, control: RunControl = RunControl()) {
     self.driver = driver
     self.plan = plan
     self.control = control

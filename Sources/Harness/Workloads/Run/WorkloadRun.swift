@@ -1,16 +1,16 @@
-// The coordinator of a readers-writer run: loads the table, starts the threads, moves them through
-// the phases, collects their figures, and has the final state checked. It runs on the caller's thread
-// and touches the engine only for statistics.
+// The coordinator of a run: fills the table, starts the workload's threads, moves them through the
+// phases, collects their figures, and has the final state checked. It runs on the caller's thread and
+// touches the engine only for statistics.
 internal import Platform
 
-/// Runs the readers-writer workload on an engine.
-package final class ReadersWriterRun<Driver: EngineDriver> {
+/// Runs a workload on an engine.
+package final class WorkloadRun<Driver: EngineDriver> {
+  private let workload: any Workload<Driver>
   private let driver: Driver
   private let settings: RunSettings
   private let interruption: any Interruption
   private let progress: ProgressLine
-  private let shared: ReadersWriterShared<Driver>
-  private let control = RunControl()
+  private let control: RunControl
   private let ledgers = Monitor(InvariantLedger())
   private let pauses = Monitor(UInt64(0))
   private let clock = MonotonicClock()
@@ -22,13 +22,15 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
   private var isInterrupted = false
 
   package init(
-    driver: Driver, settings: RunSettings, interruption: any Interruption, progress: ProgressLine
+    _ workload: any Workload<Driver>, settings: RunSettings, interruption: any Interruption,
+    progress: ProgressLine
   ) {
-    self.driver = driver
+    self.workload = workload
     self.settings = settings
     self.interruption = interruption
     self.progress = progress
-    shared = ReadersWriterShared(driver: driver, plan: settings.plan, control: control)
+    driver = workload.shared.driver
+    control = workload.shared.control
     outcome = RunOutcome(collector: Collector(openLoop: settings.openLoop))
   }
 
@@ -50,7 +52,8 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
     }
     outcome.ledger.add(ledgers.withLock { $0 })
     outcome.pausedNanoseconds = pauses.withLock { $0 }
-    outcome.transactions = shared.versions.transactions
+    outcome.objects = workload.objects
+    outcome.transactions = workload.shared.versions.transactions
     if outcome.violation != nil || outcome.failure != nil {
       outcome.status = .failed
     } else if isInterrupted {
@@ -66,13 +69,13 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
     let loaded = Monitor(0)
     let isCancelled = Monitor(false)
     let isDone = Monitor(false)
-    let (driver, model, control, versions) = (driver, settings.model, control, shared.versions)
+    let (workload, control, versions) = (workload, control, workload.shared.versions)
     let before = statistics()
     let start = clock.nanoseconds()
     let thread = Thread.start(name: "load") {
       do {
-        let version = try loadTable(
-          driver, model: model, isCancelled: { isCancelled.withLock { $0 } },
+        let version = try workload.load(
+          isCancelled: { isCancelled.withLock { $0 } },
           progress: { count in loaded.withLock { $0 = count } })
         // Transaction 0: whoever opens the file now has to see at least the load.
         if let version { versions.acknowledge(version: version, transaction: 0) }
@@ -85,7 +88,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
     while !isDone.wait(nanoseconds: 50_000_000, until: { $0 }) {
       let count = loaded.withLock { $0 }
       progress.show(
-        "load", fraction: Double(count) / Double(model.objects), "\(grouped(count)) objects")
+        "load", fraction: Double(count) / Double(settings.objects), "\(grouped(count)) objects")
       if interruption.isRequested() {
         isInterrupted = true
         isCancelled.withLock { $0 = true }
@@ -100,45 +103,27 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
   // MARK: - Threads
 
   private func startThreads() {
-    for number in stride(from: 1, through: settings.readers, by: 1) {
-      start("reader \(number)", operations: [.read, .refresh]) { shared, handover in
-        let reader = try ReadersWriterReader(number: number, shared: shared, handover: handover)
-        return (reader.run, { reader.ledger }, { 0 })
-      }
-    }
-    for number in stride(from: 1, through: settings.writers, by: 1) {
-      start("writer \(number)", operations: [.write]) { shared, handover in
-        let writer = try ReadersWriterWriter(number: number, shared: shared, handover: handover)
-        return (writer.run, { writer.ledger }, { writer.pausedNanoseconds })
-      }
-    }
+    for plan in workload.threads { start(plan) }
   }
 
-  private typealias Worker = (
-    run: () throws -> Void, ledger: () -> InvariantLedger, paused: () -> UInt64
-  )
-
-  private func start(
-    _ name: String, operations: [Operation],
-    _ make: @escaping @Sendable (ReadersWriterShared<Driver>, Handover) throws -> Worker
-  ) {
-    let handover = Handover(operations, openLoop: settings.openLoop)
+  private func start(_ plan: WorkerPlan) {
+    let handover = Handover(plan.operations, openLoop: settings.openLoop)
     handovers.append(handover)
-    let (shared, control, ledgers, pauses) = (shared, control, ledgers, pauses)
+    let (control, ledgers, pauses) = (control, ledgers, pauses)
     threads.append(
-      Thread.start(name: name) {
+      Thread.start(name: plan.name) {
         defer { control.threadFinished() }
         do {
-          let worker = try make(shared, handover)
+          let worker = try plan.make(handover)
           defer {
-            ledgers.withLock { $0.add(worker.ledger()) }
-            pauses.withLock { $0 += worker.paused() }
+            ledgers.withLock { $0.add(worker.ledger) }
+            pauses.withLock { $0 += worker.pausedNanoseconds }
           }
           try worker.run()
         } catch let violation as Violation {
-          control.report(violation, thread: name)
+          control.report(violation, thread: plan.name)
         } catch {
-          control.fail("\(name): \(error.explanation)")
+          control.fail("\(plan.name): \(error.explanation)")
         }
       })
   }
@@ -161,7 +146,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
     if settings.warmupNanoseconds > 0 {
       phases.append((.warmup, settings.warmupNanoseconds, nil))
     }
-    phases.append((.measure, settings.durationNanoseconds, settings.operations))
+    phases.append((.measure, settings.durationNanoseconds, settings.operationsOfPhase))
     var running: (phase: Phase, start: UInt64, before: EngineStatistics)?
     for (phase, length, operations) in phases {
       let before = statistics()
@@ -208,7 +193,9 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
         for handover in handovers { handover.collect(outcome.collector.absorb) }
         endInterval(phase, at: now)
       }
-      showProgress(phase, fraction: length.map { Double(now - start) / Double($0) } ?? 0)
+      let loaded =
+        settings.workload.loadsFirst ? 0 : Double(workload.objects) / Double(settings.objects)
+      showProgress(phase, fraction: length.map { Double(now - start) / Double($0) } ?? loaded)
     }
   }
 
@@ -231,7 +218,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
     outcome.growth.append(
       GrowthPoint(
         phase: phase, elapsedSeconds: elapsed, statistics: statistics(),
-        residentBytes: resident == 0 ? nil : resident,
+        objects: workload.objects, residentBytes: resident == 0 ? nil : resident,
         allocatedBytes: Allocator.shared.allocatedBytes()))
   }
 
@@ -249,11 +236,11 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
   private func checkEnd() {
     progress.step("checking the whole table and file ...")
     let start = clock.nanoseconds()
-    let (shared, control, ledgers) = (shared, control, ledgers)
+    let (workload, control, ledgers) = (workload, control, ledgers)
     Thread.start(name: "final check") {
       var ledger = InvariantLedger()
       do {
-        try checkFinalState(shared, ledger: &ledger, isComplete: true)
+        try workload.checkEnd(&ledger)
       } catch let violation as Violation {
         control.report(violation, thread: "final check")
       } catch {
@@ -270,7 +257,7 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
 
   private func rates(seconds: Double) -> String {
     guard seconds > 0 else { return "" }
-    return settings.operationsMeasured.filter { $0 != .refresh }.map { operation in
+    return settings.operationsMeasured.filter { $0 != .refresh && $0 != .freeze }.map { operation in
       let rate = Double(outcome.collector.intervalCount(operation)) / seconds
       return "\(grouped(Int(rate))) \(operation.rawValue)s/s"
     }.joined(separator: ", ")
@@ -280,27 +267,4 @@ package final class ReadersWriterRun<Driver: EngineDriver> {
     let file = outcome.growth.last.map { ", file \(readableBytes($0.statistics.fileBytes))" } ?? ""
     progress.show(phase.name, fraction: fraction, lastRates + file)
   }
-}
-
-/// Thousands in groups of three.
-package func grouped(_ number: Int) -> String {
-  var digits = Array(String(number.magnitude))
-  var position = digits.count - 3
-  while position > 0 {
-    digits.insert(",", at: position)
-    position -= 3
-  }
-  return (number < 0 ? "-" : "") + String(digits)
-}
-
-/// Bytes in the largest binary unit, for people.
-package func readableBytes(_ bytes: UInt64) -> String {
-  var value = Double(bytes)
-  for unit in ["B", "KiB", "MiB", "GiB"] {
-    if value < 1_024 || unit == "GiB" {
-      return unit == "B" ? "\(bytes) B" : decimal(value, places: 1) + " " + unit
-    }
-    value /= 1_024
-  }
-  return "\(bytes) B"
 }

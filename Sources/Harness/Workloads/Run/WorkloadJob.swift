@@ -4,7 +4,7 @@ internal import Foundation
 internal import Platform
 
 /// Runs the workload and writes everything down.
-package struct ReadersWriterJob<Driver: EngineDriver> {
+package struct WorkloadJob<Driver: EngineDriver> {
   private let settings: RunSettings
   private let folder: ResultsFolder
   private let path: String
@@ -50,8 +50,9 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
       progress.fail("cannot open '\(path)': \(error.explanation)")
       return .failed
     }
-    let outcome = ReadersWriterRun(
-      driver: driver, settings: settings, interruption: interruption, progress: progress
+    let outcome = WorkloadRun(
+      settings.makeWorkload(driver), settings: settings, interruption: interruption,
+      progress: progress
     ).run()
     progress.clear()
     let keptFile = removeFile(driver, outcome)
@@ -101,9 +102,9 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
     recordingCost: Double, keptFile: String?
   ) -> RunDocument {
     let reasons = Verdict.reasons(settings: settings, outcome: outcome)
-    let delays = outcome.collector.total(.measure, .write)?.generatorDelay
+    let delays = generatorDelays(outcome)
     return RunDocument(
-      runId: folder.runID, workload: settings.workload, engine: settings.engine,
+      runId: folder.runID, workload: settings.workload.rawValue, engine: settings.engine,
       seed: settings.seed, startedAt: surroundings.now.ISO8601Format(),
       status: outcome.status.rawValue,
       verdict: .init(isValid: reasons.isEmpty, reasons: reasons), command: settings.command,
@@ -131,6 +132,18 @@ package struct ReadersWriterJob<Driver: EngineDriver> {
           witness: $0.violation.witness, thread: $0.thread)
       },
       failure: outcome.failure, realmFile: keptFile)
+  }
+
+  /// Of all operations that follow the schedule.
+  private func generatorDelays(_ outcome: RunOutcome) -> LatencyHistogram? {
+    if settings.openLoop.isEmpty { return nil }
+    let delays = LatencyHistogram()
+    for operation in settings.openLoop {
+      if let figures = outcome.collector.total(.measure, operation)?.generatorDelay {
+        delays.add(figures)
+      }
+    }
+    return delays
   }
 
   private func write(

@@ -5,6 +5,7 @@ package struct GrowthPoint: Sendable {
   package var phase: Phase
   package var elapsedSeconds: Double
   package var statistics: EngineStatistics
+  package var objects: Int
   package var residentBytes: UInt64?
   package var allocatedBytes: UInt64?
 }
@@ -31,6 +32,8 @@ package struct RunOutcome {
   package var failure: String?
   package var phases: [PhaseOutcome] = []
   package var loadedObjects = 0
+  /// Objects of the table at the end.
+  package var objects = 0
   package var collector: Collector
   package var samples: [Sample] = []
   package var growth: [GrowthPoint] = []

@@ -1,5 +1,5 @@
-// What happens before and after the measured part of a readers-writer run: the bulk load, and the
-// checks of the whole table at the end.
+// What happens before and after the measured part of a run: the bulk load, and the checks of what is
+// left at the end, in parts that workloads put together.
 internal import Platform
 
 /// Fills the table; on the calling thread.
@@ -23,26 +23,24 @@ package func loadTable<Driver: EngineDriver>(
   return session.version
 }
 
-/// Checks the whole table against a replay of all transactions, the total, and the remaining pins;
-/// on the calling thread.
-///
-/// The ledger counts what was checked, also when a violation is thrown.
-package func checkFinalState<Driver: EngineDriver>(
-  _ shared: ReadersWriterShared<Driver>, ledger: inout InvariantLedger, isComplete: Bool
-) throws {
-  let clock = MonotonicClock()
-  let plan = shared.plan
-  if plan.checks(.snapshotStability) {
+/// The checks at the end of a run; on the calling thread.
+package struct FinalCheck<Driver: EngineDriver> {
+  /// Opened for these checks.
+  package let session: Driver.Session
+  private let shared: RunShared<Driver>
+  private let clock = MonotonicClock()
+
+  /// Reads what is still pinned once more and releases it (I1), then opens a session (I4).
+  package init(_ shared: RunShared<Driver>, _ ledger: inout InvariantLedger) throws {
+    self.shared = shared
     let start = clock.nanoseconds()
-    for pin in shared.pins.takeAll() {
-      ledger.count(.snapshotStability, checks: UInt64(pin.rows.count))
+    for pin in shared.pins.takeAll() where shared.plan.checks(.snapshotStability) {
+      ledger.count(.snapshotStability, checks: pin.checks)
       if let violation = pin.verify(place: "pin released at the end") { throw violation }
     }
     ledger.count(.snapshotStability, checks: 0, cost: clock.nanoseconds() - start)
-  }
-  _ = shared.pins.takeAll()
-  let session = try shared.driver.openSession()
-  if plan.checks(.readYourWrites) {
+    session = try shared.driver.openSession()
+    guard shared.plan.checks(.readYourWrites) else { return }
     ledger.count(.readYourWrites)
     if let violation = ReadYourWritesCheck.reached(
       session.version, acknowledged: shared.versions.acknowledgedVersion, place: "at the end")
@@ -50,30 +48,40 @@ package func checkFinalState<Driver: EngineDriver>(
       throw violation
     }
   }
-  if plan.checks(.atomicity) {
+
+  /// I2: the table's total.
+  package func checkTotal(_ ledger: inout InvariantLedger) throws {
+    guard shared.plan.checks(.atomicity) else { return }
     let start = clock.nanoseconds()
     let total = session.total()
     ledger.count(.atomicity, cost: clock.nanoseconds() - start)
-    if let violation = AtomicityCheck.total(total, model: plan.model, version: session.version) {
+    if let violation = AtomicityCheck.total(
+      total, model: shared.plan.model, version: session.version)
+    {
       throw violation
     }
   }
-  // A transaction that failed took a number and wrote nothing: no replay then.
-  if plan.checks(.serialOrder) && isComplete {
+
+  /// I7: every object of the table is what the order of transactions gives.
+  ///
+  /// `judge` gets nil for an object that is missing.
+  package func checkObjects(
+    _ keys: Range<Int>, _ ledger: inout InvariantLedger, judge: (Row?, Int) -> Violation?
+  ) throws {
+    guard shared.plan.checks(.serialOrder) else { return }
     let start = clock.nanoseconds()
-    let replay = ReplayCheck(model: plan.model, transactions: shared.versions.transactions)
     var row = Row()
-    for key in 0..<plan.model.objects {
+    for key in keys {
       let isFound = session.read(key, into: &row)
-      let violation =
-        replay.judge(isFound ? row : nil, key: key, version: session.version)
-        ?? AtomicityCheck.content(row, key: key, model: plan.model, version: session.version)
       ledger.count(.serialOrder)
-      if let violation { throw violation }
+      if let violation = judge(isFound ? row : nil, key) { throw violation }
     }
     ledger.count(.serialOrder, checks: 0, cost: clock.nanoseconds() - start)
   }
-  if plan.checks(.spaceAccounting) {
+
+  /// I10: the engine's own walk over the file.
+  package func checkSpace(_ ledger: inout InvariantLedger) throws {
+    guard shared.plan.checks(.spaceAccounting) else { return }
     let start = clock.nanoseconds()
     let findings = try shared.driver.checkInvariants()
     ledger.count(.spaceAccounting, cost: clock.nanoseconds() - start)

@@ -1,0 +1,123 @@
+// One thread that commits transactions in a closed or open loop, the pins of --pins, and the checks
+// that only a writer can make (I4 on its own Realm, I10 between commits). What a transaction changes
+// is the workload's; which objects it changes follows from its number.
+internal import Platform
+
+/// A writer; made and used on its own thread.
+package final class BatchWriter<Driver: EngineDriver>: Worker {
+  /// Makes the changes of one transaction, inside it, and the checks that belong there.
+  package typealias Change = (
+    _ session: Driver.Session, _ batch: ContentModel.Batch, _ ledger: inout InvariantLedger
+  ) throws -> Void
+
+  private let shared: RunShared<Driver>
+  private let number: Int
+  private let place: String
+  private let clock = MonotonicClock()
+  private let model: ContentModel
+  private let session: Driver.Session
+  private let change: Change
+  private var random: RandomGenerator
+  package private(set) var ledger = InvariantLedger()
+  package var pausedNanoseconds: UInt64 { pace.pausedNanoseconds }
+
+  private var pace: ThreadPace
+  private var row = Row()
+  private var walk: SpaceWalk<Driver>
+  private var watch: SessionWatch<Driver>
+  private var commits: UInt64 = 0
+
+  package init(
+    number: Int, shared: RunShared<Driver>, handover: Handover, change: @escaping Change
+  ) throws {
+    self.shared = shared
+    self.number = number
+    self.change = change
+    place = "writer \(number)"
+    model = shared.plan.model
+    random = shared.random(thread: shared.plan.readers + number)
+    walk = SpaceWalk(shared)
+    watch = SessionWatch(shared)
+    session = try shared.driver.openSession()
+    pace = ThreadPace(
+      control: shared.control, handover: handover,
+      openLoad: shared.plan.openLoad(thread: number, of: shared.plan.writers),
+      random: random.split())
+  }
+
+  /// Commits until the run stops.
+  package func run() throws {
+    defer { pace.finish() }
+    pace.waitForStart()
+    while let turn = pace.nextTurn() {
+      try commit(turn)
+      if number == 1 && shared.plan.checks(.spaceAccounting) {
+        try walk.runIfDue(after: session.version, &pace, &ledger)
+      }
+    }
+  }
+
+  // MARK: - One transaction
+
+  private func commit(_ turn: ThreadPace.Turn) throws {
+    let acknowledged = shared.versions.acknowledgedTransaction
+    let checksBase = shared.plan.checks(.readYourWrites) && commits & 7 == 0 && acknowledged > 0
+    var transaction = 0
+    let start = clock.nanoseconds()
+    do {
+      try session.write {
+        // Numbered inside the write lock: transaction numbers follow the order of commits.
+        transaction = shared.versions.nextTransaction()
+        if checksBase { try checkBase(acknowledged) }
+        try change(session, model.batch(of: transaction), &ledger)
+      }
+    } catch {
+      pace.measurements.figures[0].errors += 1
+      throw error
+    }
+    pace.record(0, turn, start: start, end: clock.nanoseconds())
+    let batch = model.batch(of: transaction)
+    try watch.committed(
+      session, transaction, key: batch.key(Int(random.next(upperBound: UInt64(batch.count)))),
+      place: place, &ledger)
+    commits += 1
+    if shared.plan.pins > 0 && transaction % shared.plan.pinEvery == 0 { try keepPin(transaction) }
+  }
+
+  // MARK: - Checks
+
+  /// I4: a write that begins after another returned stands on it.
+  private func checkBase(_ acknowledged: Int) throws {
+    let key = model.batch(of: acknowledged).key(0)
+    guard session.read(key, into: &row) else {
+      throw AtomicityCheck.missing(key, version: session.version)
+    }
+    if let violation = ReadYourWritesCheck.contains(
+      row, acknowledged: acknowledged, version: session.version,
+      place: "write transaction of \(place)")
+    {
+      throw violation
+    }
+  }
+
+  /// Keeps this version; the reads are repeated when it leaves the ring.
+  private func keepPin(_ transaction: Int) throws {
+    let pin = session.pin()
+    var rows: [Row] = []
+    if shared.plan.checks(.snapshotStability) {
+      let start = clock.nanoseconds()
+      let batch = model.batch(of: transaction)
+      for key in [batch.key(0), Int(random.next(upperBound: UInt64(model.objects)))]
+      where pin.read(key, into: &row) {
+        rows.append(row)
+      }
+      ledger.count(.snapshotStability, checks: 0, cost: clock.nanoseconds() - start)
+    }
+    shared.pins.keep(KeptPin(pin: pin, rows: rows))
+    // Readers verify what leaves the ring; without them, or when they are behind, the writer does.
+    while shared.pins.waiting > 8, let retired = shared.pins.takeRetired() {
+      if let violation = retired.verify(place: "pin released by \(place)") { throw violation }
+      ledger.count(.snapshotStability, checks: retired.checks)
+    }
+  }
+}

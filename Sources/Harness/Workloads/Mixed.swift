@@ -1,0 +1,74 @@
+// The workload mixed: each thread reads, updates, inserts, scans and read-modify-writes objects of one
+// table in the proportions of a mix, one object an operation, as cloud serving benchmarks do.
+internal import Platform
+
+/// Threads that all do the same mix of operations.
+package struct Mixed<Driver: EngineDriver>: Workload {
+  package let shared: RunShared<Driver>
+  private let table: MixedTable
+
+  package init(_ shared: RunShared<Driver>) {
+    self.shared = shared
+    table = MixedTable(objects: shared.plan.model.objects)
+  }
+
+  package var objects: Int { table.objects }
+
+  package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {
+    try loadTable(
+      shared.driver, model: shared.plan.model, isCancelled: isCancelled, progress: progress)
+  }
+
+  package var threads: [WorkerPlan] {
+    let (shared, table) = (shared, table)
+    return (1...shared.plan.threads).map { number in
+      WorkerPlan(
+        "thread \(number)", operations: shared.plan.mix.shares.map(\.operation) + [.refresh]
+      ) { handover in
+        try MixedThread(number: number, shared: shared, table: table, handover: handover)
+      }
+    }
+  }
+
+  package func checkEnd(_ ledger: inout InvariantLedger) throws {
+    let check = try FinalCheck(shared, &ledger)
+    let (model, version) = (shared.plan.model, check.session.version)
+    if shared.plan.checks(.atomicity) {
+      ledger.count(.atomicity)
+      let count = check.session.total().count
+      if count != table.objects {
+        throw AtomicityCheck.count(count, expected: table.objects, version: version)
+      }
+    }
+    try check.checkObjects(0..<table.objects, &ledger) { row, key in
+      table.expected.judgeEnd(row, key: key, version: version)
+        ?? row.flatMap { AtomicityCheck.content($0, key: key, model: model, version: version) }
+    }
+    try check.checkSpace(&ledger)
+  }
+}
+
+/// What the threads of one run know of their table.
+package final class MixedTable: Sendable {
+  package let expected: ExpectedState
+  private let nextKey: Atomic<Int>
+  private let acknowledged: Atomic<Int>
+
+  package init(objects: Int) {
+    expected = ExpectedState(objects: objects)
+    nextKey = Atomic(objects)
+    acknowledged = Atomic(objects)
+  }
+
+  /// A key for a new object; call it inside the write lock, so that keys follow the order of commits.
+  package func takeKey() -> Int { nextKey.add(1, ordering: .relaxed).oldValue }
+
+  /// Says that the insertion of an object has returned.
+  package func acknowledge(_ key: Int) {
+    // Releasing: pairs with the acquiring load below; who sees the number must see the commit.
+    acknowledged.max(key + 1, ordering: .releasing)
+  }
+
+  /// How many objects everyone has to see who looks now.
+  package var objects: Int { acknowledged.load(ordering: .acquiring) }
+}

@@ -1,0 +1,232 @@
+// One thread of the workload mixed: draws an operation and a key, does it in a closed or open loop, and
+// checks what it saw (I1 to I4, I7). Timed operations hold engine calls only, and what a transaction
+// has to know inside the write lock.
+internal import Platform
+
+/// A thread; made and used on it.
+package final class MixedThread<Driver: EngineDriver>: Worker {
+  private let shared: RunShared<Driver>
+  private let table: MixedTable
+  private let number: Int
+  private let place: String
+  private let clock = MonotonicClock()
+  private let model: ContentModel
+  private let mix: OperationMix
+  private let keys: KeyGenerator
+  /// Place of `refresh` in the thread's plan.
+  private let refreshPosition: Int
+  /// Nil when I7 is not checked.
+  private let expected: ExpectedState?
+  private let openedAfter: SessionWatch<Driver>.Acknowledged
+  private let session: Driver.Session
+  private var random: RandomGenerator
+  package private(set) var ledger = InvariantLedger()
+  package var pausedNanoseconds: UInt64 { pace.pausedNanoseconds }
+
+  private var pace: ThreadPace
+  private var watch: SessionWatch<Driver>
+  private var walk: SpaceWalk<Driver>
+  private var frozenCopies: FrozenCopyCheck<Driver>
+  private var row = Row()
+  private var rows: [Row] = []
+  /// How many objects the session has to show.
+  private var known: Int
+  private var operations: UInt64 = 0
+  private var sinceRefresh = 0
+  private var remembered: Row?
+
+  package init(
+    number: Int, shared: RunShared<Driver>, table: MixedTable, handover: Handover
+  ) throws {
+    self.shared = shared
+    self.table = table
+    self.number = number
+    place = "thread \(number)"
+    model = shared.plan.model
+    mix = shared.plan.mix
+    keys = KeyGenerator(shared.plan.readKeys, model: model)
+    refreshPosition = mix.shares.count
+    expected = shared.plan.checks(.serialOrder) ? table.expected : nil
+    random = shared.random(thread: number)
+    watch = SessionWatch(shared)
+    walk = SpaceWalk(shared)
+    frozenCopies = FrozenCopyCheck(now: MonotonicClock().nanoseconds(), random: &random)
+    openedAfter = watch.acknowledged()
+    known = table.objects
+    session = try shared.driver.openSession()
+    pace = ThreadPace(
+      control: shared.control, handover: handover,
+      openLoad: shared.plan.openLoad(thread: number, of: shared.plan.threads),
+      skippedShares: mix.shares.map { Double($0.percent) / 100 }, random: random.split())
+  }
+
+  /// Works until the run stops.
+  package func run() throws {
+    defer { pace.finish() }
+    pace.waitForStart()
+    try watch.moved(
+      session, since: openedAfter, place: "\(place), opened", readingWith: &random,
+      readsObject: false, &ledger)
+    while let turn = pace.nextTurn() {
+      let began = clock.nanoseconds()
+      let position = mix.next(&random)
+      switch mix.shares[position].operation {
+      case .read: try read(position, turn, began)
+      case .scan: try scan(position, turn, began)
+      case .update: try update(position, turn, began, .payload)
+      case .readModifyWrite: try update(position, turn, began, .record)
+      case .insert: try insert(position, turn, began)
+      case .refresh, .write, .sum, .freeze: preconditionFailure("a mix has no such operation")
+      }
+      operations += 1
+      if operations & 63 == 0 { try checkOccasionally() }
+    }
+  }
+
+  // MARK: - Reading
+
+  private func read(_ position: Int, _ turn: ThreadPace.Turn, _ began: UInt64) throws {
+    try refreshIfDue()
+    let key = keys.next(&random, objects: known)
+    let start = clock.nanoseconds()
+    let isFound = session.read(key, into: &row)
+    pace.record(position, turn, began: began, start: start, end: clock.nanoseconds())
+    if operations & 15 == 0 && isFound { remembered = row }
+    guard shared.plan.checks(.atomicity) else { return }
+    let checkStart = clock.nanoseconds()
+    guard isFound else { throw AtomicityCheck.missing(key, version: watch.version) }
+    try check(row, key)
+    ledger.count(.atomicity, cost: clock.nanoseconds() - checkStart)
+  }
+
+  private func scan(_ position: Int, _ turn: ThreadPace.Turn, _ began: UInt64) throws {
+    try refreshIfDue()
+    let first = keys.next(&random, objects: known)
+    let length = 1 + Int(random.next(upperBound: UInt64(shared.plan.scanLength)))
+    if rows.count > length {
+      rows.removeLast(rows.count - length)
+    } else {
+      while rows.count < length { rows.append(Row()) }
+    }
+    let start = clock.nanoseconds()
+    let found = session.scan(from: first, into: &rows)
+    pace.record(position, turn, began: began, start: start, end: clock.nanoseconds())
+    guard shared.plan.checks(.atomicity) else { return }
+    let checkStart = clock.nanoseconds()
+    if found < min(length, known - first) {
+      throw AtomicityCheck.missing(first + found, version: watch.version)
+    }
+    for offset in 0..<found { try check(rows[offset], first + offset) }
+    ledger.count(.atomicity, checks: UInt64(found), cost: clock.nanoseconds() - checkStart)
+  }
+
+  private func refreshIfDue() throws {
+    sinceRefresh += 1
+    guard sinceRefresh >= shared.plan.refreshEvery else { return }
+    sinceRefresh = 0
+    try readAgain()
+    let acknowledged = watch.acknowledged()
+    let objects = table.objects
+    let start = clock.nanoseconds()
+    _ = session.refresh()
+    pace.measurements.figures[refreshPosition].service.record(clock.nanoseconds() - start)
+    known = objects
+    try watch.moved(
+      session, since: acknowledged, place: place, readingWith: &random, readsObject: false,
+      &ledger)
+  }
+
+  // MARK: - Writing
+
+  /// A blind write of the payload, or a read-modify-write that also counts the change.
+  private func update(
+    _ position: Int, _ turn: ThreadPace.Turn, _ began: UInt64, _ parts: RowParts
+  ) throws {
+    let key = keys.next(&random, objects: known)
+    try write(position, turn, began) { transaction in
+      var violation: Violation?
+      let isFound = session.update(key, parts) { row in
+        violation = expected?.judge(row, readBy: transaction)
+        if parts == .record { row.changes += 1 }
+        model.fill(&row, stamp: transaction)
+        expected?.store(row)
+      }
+      if let violation { throw violation }
+      if !isFound { throw AtomicityCheck.missing(key, version: session.version) }
+      return key
+    }
+  }
+
+  private func insert(_ position: Int, _ turn: ThreadPace.Turn, _ began: UInt64) throws {
+    let key = try write(position, turn, began) { transaction in
+      var row = model.initialRow(table.takeKey())
+      model.fill(&row, stamp: transaction)
+      session.insert(row)
+      expected?.store(row)
+      return row.id
+    }
+    table.acknowledge(key)
+    known = max(known, key + 1)
+  }
+
+  /// One transaction; `body` gets its number and returns the key of the object that it stored.
+  @discardableResult
+  private func write(
+    _ position: Int, _ turn: ThreadPace.Turn, _ began: UInt64, _ body: (Int) throws -> Int
+  ) throws -> Int {
+    // A write begins on the newest version: what was read is left behind.
+    try readAgain()
+    var (transaction, key) = (0, 0)
+    let start = clock.nanoseconds()
+    do {
+      try session.write {
+        transaction = shared.versions.nextTransaction()
+        key = try body(transaction)
+      }
+    } catch {
+      pace.measurements.figures[position].errors += 1
+      throw error
+    }
+    pace.record(position, turn, began: began, start: start, end: clock.nanoseconds())
+    if expected != nil { ledger.count(.serialOrder) }
+    try watch.committed(session, transaction, key: key, place: place, &ledger)
+    sinceRefresh = 0
+    if number == 1 && shared.plan.checks(.spaceAccounting) {
+      try walk.runIfDue(after: session.version, &pace, &ledger)
+    }
+    return key
+  }
+
+  // MARK: - Checks
+
+  private func check(_ row: Row, _ key: Int) throws {
+    if let violation = AtomicityCheck.content(row, key: key, model: model, version: watch.version) {
+      throw violation
+    }
+    if let newest = watch.transaction,
+      let violation = AtomicityCheck.notNewer(row, thanTransaction: newest, version: watch.version)
+    {
+      throw violation
+    }
+  }
+
+  /// I1: an object that was read is read again before the session moves.
+  private func readAgain() throws {
+    guard let first = remembered, shared.plan.checks(.snapshotStability) else { return }
+    remembered = nil
+    let start = clock.nanoseconds()
+    let isFound = session.read(first.id, into: &row)
+    if let violation = SnapshotStabilityCheck.compare(
+      first: first, again: isFound ? row : nil, version: watch.version, place: place)
+    {
+      throw violation
+    }
+    ledger.count(.snapshotStability, cost: clock.nanoseconds() - start)
+  }
+
+  private func checkOccasionally() throws {
+    guard shared.plan.checks(.snapshotStability) else { return }
+    try frozenCopies.follow(
+      session, keys: known, now: pace.freeAt, place: place, &random, &ledger)
+  }
+}

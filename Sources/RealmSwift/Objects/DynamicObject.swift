@@ -1,0 +1,66 @@
+// Objects whose properties are known by name only: those of migrations, and of classes that the program
+// has no Swift class for at hand.
+internal import ObjectStore
+
+/// An object whose properties are read and written by name.
+///
+/// `object["name"]` and `object.name` are the value as `Any?`; lists, sets and maps come as collections
+/// of their element type, links as dynamic objects. An unknown name stops.
+@dynamicMemberLookup
+public final class DynamicObject: Object {
+  /// The value of a property.
+  public subscript(dynamicMember member: String) -> Any? {
+    get { value(forKey: member) }
+    set { setValue(newValue, forKey: member) }
+  }
+
+  /// False: it is no class of its own.
+  public override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+/// An object in a migration.
+public typealias MigrationObject = DynamicObject
+
+extension ObjectBase {
+  /// The properties of the object: its class's, or those of the table of a dynamic object.
+  final var classSchema: ClassSchema {
+    _table?.pointee.binding.schema ?? ClassSchema.of(type(of: self))
+  }
+}
+
+extension ConfinedRealm {
+  /// The shared state of dynamic accessors of a class; nil when the Realm does not hold it.
+  func dynamicTable(named name: String) -> TablePointer? {
+    guard let binding = classes.binding(named: name) else { return nil }
+    let dynamic = classes.dynamicBinding(of: binding)
+    let table = table(dynamic)
+    // A change through one makes the other's accessors stale. In a frozen Realm there are none.
+    if !isFrozen, dynamic !== binding, table.pointee.twin == nil {
+      let main = self.table(binding)
+      table.pointee.twin = main
+      main.pointee.twin = table
+    }
+    return table
+  }
+
+  /// The same; stops when the Realm does not hold the class.
+  func requireDynamicTable(named name: String) -> TablePointer {
+    if let table = dynamicTable(named: name) { return table }
+    misuse(
+      .schema,
+      "Object type '\(name)' is not managed by the Realm. If using a custom `objectTypes` array in "
+        + "your configuration, add `\(name)` to it.")
+  }
+
+  /// The table that links of a column lead to; `type` is their class in Swift.
+  @inline(__always)
+  func targetTable(of type: ObjectBase.Type, _ table: TablePointer, _ column: Int) -> TablePointer {
+    type == DynamicObject.self ? dynamicTarget(table, column) : requireTable(of: type)
+  }
+
+  @inline(never)
+  private func dynamicTarget(_ table: TablePointer, _ column: Int) -> TablePointer {
+    let declared = table.pointee.binding.table!.schema.columns[column]
+    return requireDynamicTable(named: declared.target ?? "")
+  }
+}

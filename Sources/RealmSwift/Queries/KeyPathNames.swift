@@ -1,0 +1,91 @@
+// From Swift key paths to names of properties: the key path is read on an object whose persisted
+// properties note that they were touched.
+internal import Platform
+
+/// The names that a key path goes through, one a step.
+enum KeyPathNames {
+  private struct Known: @unchecked Sendable {
+    // @unchecked: key paths are immutable, and those to persisted properties capture nothing.
+    var names: [AnyKeyPath: [String]] = [:]
+  }
+
+  private static let known = Monitor<Known>(Known())
+
+  /// The names of a key path; stops when it leads to anything but a persisted property.
+  ///
+  /// - Complexity: some microseconds the first time, then one look-up.
+  static func of(_ keyPath: AnyKeyPath) -> [String] {
+    if let names = known.withLock({ $0.names[keyPath] }) { return names }
+    // Outside of the lock: it runs the class's initializer.
+    guard let names = KeyPathRecording.names(keyPath) else {
+      misuse(
+        .argument,
+        "Cannot apply a keypath to '\(type(of: keyPath).rootType)': \(keyPath) does not lead to a "
+          + "persisted property.")
+    }
+    let carried = Carried(keyPath: keyPath)
+    known.withLock { $0.names[carried.keyPath] = names }
+    return names
+  }
+
+  /// Carries a key path into the lock.
+  private struct Carried: @unchecked Sendable {
+    // @unchecked: as above.
+    let keyPath: AnyKeyPath
+  }
+}
+
+/// What one reading of a key path touched.
+final class KeyPathRecording: @unchecked Sendable {
+  // @unchecked: used only by the thread that reads the key path, while it does.
+  private var names: [String] = []
+  /// The object that the next step has to be read on.
+  private var next: ObjectBase?
+  private var isSound = true
+
+  @TaskLocal static var current: KeyPathRecording?
+
+  /// The names of a key path; nil when it leads to anything but a persisted property.
+  static func names(_ keyPath: AnyKeyPath) -> [String]? {
+    guard let root = type(of: keyPath).rootType as? ObjectBase.Type else { return nil }
+    let recording = KeyPathRecording()
+    let object = prototype(of: root)
+    recording.next = object
+    return $current.withValue(recording) {
+      _ = object[keyPath: keyPath]
+      return recording.isSound && !recording.names.isEmpty ? recording.names : nil
+    }
+  }
+
+  /// An object whose properties note that they are read.
+  private static func prototype(of objectClass: ObjectBase.Type) -> ObjectBase {
+    let object = objectClass.init()
+    for (index, property) in ClassSchema.of(objectClass).properties.enumerated() {
+      property.codec.record(object.pointer(to: property), Int32(index))
+    }
+    return object
+  }
+
+  /// Notes that a property was read; returns the object that a link leads to.
+  func note(_ owner: ObjectBase, _ property: Int, linksTo target: ObjectBase.Type?) -> ObjectBase? {
+    // A key path to a computed property reads several of one object, or objects of its own.
+    isSound = isSound && next === owner
+    names.append(ClassSchema.of(type(of: owner)).properties[property].name)
+    next = target.map { Self.prototype(of: $0) }
+    return next
+  }
+}
+
+/// The value of a property of a recording object.
+@usableFromInline @inline(never)
+func readRecorded<Value: _Persistable>(_ owner: ObjectBase, _ property: Int32) -> Value {
+  let linked = Value._rlmType == .object && Value._rlmCollection == .none
+  let target = KeyPathRecording.current?.note(
+    owner, Int(property), linksTo: linked ? Value._rlmObjectClass : nil)
+  return target as? Value ?? Value._defaultValue()
+}
+
+/// The name in the file of the property that a key path leads to; names of several steps have dots.
+public func _name<Root: ObjectBase>(for keyPath: PartialKeyPath<Root>) -> String {
+  KeyPathNames.of(keyPath).joined(separator: ".")
+}

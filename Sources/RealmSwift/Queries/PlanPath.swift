@@ -1,0 +1,257 @@
+// The way from an object to values: through links and collections to a column, the elements of a
+// collection, or one value made of them.
+internal import ObjectStore
+
+/// A path with a meaning for one class.
+struct PlanPath {
+  var hops: [Hop] = []
+  var end: End
+  /// The sort of the values.
+  var type: PropertyType
+  /// The class that values that are links lead to, by its position.
+  var target: Int?
+
+  /// From one object to others.
+  enum Hop {
+    /// A link; null leads to a null value.
+    case link(column: Int, target: Int)
+    /// A list or set of objects.
+    case elements(column: Int, target: Int)
+    /// The objects that are a map's values.
+    case mapValues(column: Int, target: Int)
+    /// The object of a map's key; null leads to a null value.
+    case mapValue(column: Int, key: [UInt8], target: Int)
+    /// The objects of a class that link here by a column of it.
+    case backlinks(column: Int, origin: Int, target: StoredTable)
+  }
+
+  /// What is taken of the last object.
+  indirect enum End {
+    /// The object itself, or the element that is no object.
+    case subject
+    case column(Int)
+    /// The values of a list or set.
+    case elements(column: Int)
+    case mapKeys(column: Int)
+    case mapValues(column: Int)
+    case mapValue(column: Int, key: [UInt8])
+    case aggregate(PredicateAggregate, PlanPath)
+  }
+
+  /// Whether there may be any number of values.
+  var isMultiple: Bool {
+    let passesCollection = hops.contains { hop in
+      switch hop {
+      case .link, .mapValue: return false
+      case .elements, .mapValues, .backlinks: return true
+      }
+    }
+    switch end {
+    case .subject, .column, .mapValue, .aggregate: return passesCollection
+    case .elements, .mapKeys, .mapValues: return true
+    }
+  }
+
+  /// Runs `body` on each value until it returns false.
+  ///
+  /// - Parameter table: the position of the class of the subject; of no use for an element.
+  /// - Returns: false when `body` did.
+  @discardableResult
+  func forEach(
+    _ subject: PlanSubject, _ readers: PlanReaders, _ body: (PlanValue) -> Bool
+  ) -> Bool {
+    step(subject, start, 0, readers, body)
+  }
+
+  /// The class of the object that the path starts from, by its position.
+  var start: Int = -1
+
+  private func step(
+    _ subject: PlanSubject, _ table: Int, _ index: Int, _ readers: PlanReaders,
+    _ body: (PlanValue) -> Bool
+  ) -> Bool {
+    if index == hops.count { return finish(subject, table, readers, body) }
+    guard case .object(let key, let location) = subject, let reader = readers[table] else {
+      return true
+    }
+    func go(_ key: ObjectKey?, _ target: Int) -> Bool {
+      // What leads nowhere is null at the end of the path.
+      guard let key else { return body(.null) }
+      guard let location = readers[target]?.locate(key) else { return true }
+      return step(.object(key, location), target, index + 1, readers, body)
+    }
+    switch hops[index] {
+    case .link(let column, let target): return go(reader.link(location, column), target)
+    case .elements(let column, let target):
+      return reader.elements(location, column).forEachElement { go($0.asLink, target) }
+    case .mapValues(let column, let target):
+      return reader.mapValues(location, column).forEachElement { go($0.asLink, target) }
+    case .mapValue(let column, let name, let target):
+      let position = name.withUnsafeBytes { reader.mapPosition(location, column, $0) }
+      return go(position.flatMap { reader.mapValues(location, column).link(at: $0) }, target)
+    case .backlinks(let column, let origin, let target):
+      guard let links = readers[origin]?.backlinks(column, key, in: target) else { return true }
+      var goesOn = true
+      links.forEach {
+        goesOn = go($0, origin)
+        return goesOn
+      }
+      return goesOn
+    }
+  }
+
+  private func finish(
+    _ subject: PlanSubject, _ table: Int, _ readers: PlanReaders, _ body: (PlanValue) -> Bool
+  ) -> Bool {
+    guard case .object(let key, let location) = subject, let reader = readers[table] else {
+      // An element has no properties.
+      if case .value(let value) = subject { return body(value) }
+      return true
+    }
+    let target = target ?? -1
+    switch end {
+    case .subject: return body(.link(table: table, key))
+    case .column(let column):
+      return reader.withValue(location, column, type, target: target, body)
+    case .elements(let column):
+      return reader.elements(location, column).forEachElement {
+        body(PlanValue($0, type, target: target))
+      }
+    case .mapKeys(let column):
+      return reader.mapKeys(location, column).forEachElement {
+        body(PlanValue($0, .string, target: target))
+      }
+    case .mapValues(let column):
+      return reader.mapValues(location, column).forEachElement {
+        body(PlanValue($0, type, target: target))
+      }
+    case .mapValue(let column, let name):
+      guard let position = name.withUnsafeBytes({ reader.mapPosition(location, column, $0) })
+      else { return body(.null) }
+      let values = reader.mapValues(location, column)
+      var goesOn = true
+      values.forEach(from: position) { _, value in
+        goesOn = body(PlanValue(value, type, target: target))
+        return false
+      }
+      return goesOn
+    case .aggregate(let aggregate, let path):
+      return path.aggregated(aggregate, subject, readers).withValue(body)
+    }
+  }
+
+  /// What a value of the path, an object or an element, is asked as.
+  func subject(of value: PlanValue, _ readers: PlanReaders) -> PlanSubject? {
+    guard case .link(let table, let key) = value else { return .value(value) }
+    return readers[table]?.locate(key).map { .object(key, $0) }
+  }
+}
+
+// MARK: - Aggregates
+
+extension PlanPath {
+  /// One value made of all values of the path; nulls do not count, except as elements.
+  func aggregated(
+    _ aggregate: PredicateAggregate, _ subject: PlanSubject, _ readers: PlanReaders
+  ) -> PlanConstant {
+    if aggregate == .count, let count = storedCount(subject, readers) {
+      return .integer(Int64(count))
+    }
+    var folding = AggregateFolding(aggregate, type)
+    forEach(subject, readers) {
+      folding.add($0)
+      return true
+    }
+    return folding.result
+  }
+
+  /// The number of elements where the collection knows it.
+  private func storedCount(_ subject: PlanSubject, _ readers: PlanReaders) -> Int? {
+    guard case .object(let key, let location) = subject, let reader = readers[start] else {
+      return nil
+    }
+    if hops.isEmpty {
+      switch end {
+      case .elements(let column): return reader.elements(location, column).count
+      case .mapKeys(let column), .mapValues(let column):
+        return reader.mapKeys(location, column).count
+      default: return nil
+      }
+    }
+    guard hops.count == 1, case .subject = end else { return nil }
+    switch hops[0] {
+    case .elements(let column, _): return reader.elements(location, column).count
+    case .mapValues(let column, _): return reader.mapKeys(location, column).count
+    case .backlinks(let column, let origin, let target):
+      return readers[origin]?.backlinks(column, key, in: target).count ?? 0
+    case .link, .mapValue: return nil
+    }
+  }
+}
+
+/// Makes one value of many.
+struct AggregateFolding {
+  private let aggregate: PredicateAggregate
+  private let type: PropertyType
+  private var count = 0
+  private var integers: Int64 = 0
+  private var numbers = 0.0
+  private var extreme = PlanConstant.null
+
+  init(_ aggregate: PredicateAggregate, _ type: PropertyType) {
+    self.aggregate = aggregate
+    self.type = type
+  }
+
+  mutating func add(_ value: PlanValue) {
+    if case .null = value {
+      if aggregate == .count { count += 1 }
+      return
+    }
+    count += 1
+    switch aggregate {
+    case .count: break
+    case .sum, .average:
+      if case .integer(let integer) = value { integers &+= integer }
+      numbers += value.asNumber ?? 0
+    case .min, .max:
+      let isBetter = extreme.withValue { extreme in
+        if case .null = extreme { return true }
+        return value.order(extreme) == (aggregate == .min ? .less : .greater)
+      }
+      if isBetter { extreme = PlanConstant(value) }
+    }
+  }
+
+  var result: PlanConstant {
+    switch aggregate {
+    case .count: return .integer(Int64(count))
+    case .sum: return type == .int ? .integer(integers) : .number(numbers)
+    case .average: return count == 0 ? .null : .number(numbers / Double(count))
+    case .min, .max: return extreme
+    }
+  }
+}
+
+extension ElementReader {
+  /// Runs `body` on each element until it returns false; false when it did.
+  func forEachElement(_ body: (ElementValue) -> Bool) -> Bool {
+    var goesOn = true
+    forEach { _, value in
+      goesOn = body(value)
+      return goesOn
+    }
+    return goesOn
+  }
+}
+
+extension ElementValue {
+  /// The object that is linked; nil for null.
+  var asLink: ObjectKey? {
+    switch self {
+    case .link(let key): return key
+    case .integer(let value): return ObjectKey(rawValue: value)
+    case .null, .bytes: return nil
+    }
+  }
+}

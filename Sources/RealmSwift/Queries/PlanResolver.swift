@@ -1,0 +1,489 @@
+// From names to columns: gives a predicate tree its meaning for one class, and stops with a message where
+// it has none.
+internal import Foundation
+internal import ObjectStore
+
+/// What a condition speaks of: objects of a class, or elements that are no objects.
+struct PlanScope {
+  /// The class; nil for elements.
+  let binding: TableBinding?
+  /// The sort of elements.
+  let type: PropertyType
+  /// What the text calls it, without `$`; nil for the whole condition's subject.
+  let variable: String?
+  /// For messages.
+  let name: String
+}
+
+/// Makes plans for one Realm.
+struct PlanResolver {
+  let realm: ConfinedRealm
+  private var tables: Set<Int> = []
+
+  init(_ realm: ConfinedRealm) { self.realm = realm }
+
+  /// A plan of a condition on objects of a class.
+  static func plan(
+    _ tree: PredicateTree, _ realm: ConfinedRealm, _ binding: TableBinding
+  ) -> QueryPlan {
+    let name = binding.schema.name
+    return plan(
+      tree, realm, PlanScope(binding: binding, type: .object, variable: nil, name: name))
+  }
+
+  /// A plan of a condition on objects or elements.
+  static func plan(
+    _ tree: PredicateTree, _ realm: ConfinedRealm, _ scope: PlanScope
+  ) -> QueryPlan {
+    var resolver = PlanResolver(realm)
+    if let binding = scope.binding { resolver.tables.insert(realm.position(of: binding)) }
+    let condition = resolver.resolve(tree, scope)
+    return QueryPlan(condition: condition, tables: resolver.tables)
+  }
+
+  /// The path of a key path, and the classes that it looks at.
+  static func path(
+    _ path: PropertyPath, _ realm: ConfinedRealm, _ binding: TableBinding
+  ) -> (path: PlanPath, tables: Set<Int>) {
+    var resolver = PlanResolver(realm)
+    resolver.tables.insert(realm.position(of: binding))
+    let scope = PlanScope(
+      binding: binding, type: .object, variable: nil, name: binding.schema.name)
+    let found = resolver.resolvePath(path, scope)
+    return (found.path, resolver.tables)
+  }
+
+  // MARK: - Conditions
+
+  private mutating func resolve(_ tree: PredicateTree, _ scope: PlanScope) -> PlanCondition {
+    switch tree {
+    case .constant(let value): return .constant(value)
+    case .and(let parts): return .and(parts.map { resolve($0, scope) })
+    case .or(let parts): return .or(parts.map { resolve($0, scope) })
+    case .not(let part): return .not(resolve(part, scope))
+    case .comparison(let comparison): return resolve(comparison, scope)
+    }
+  }
+
+  private mutating func resolve(
+    _ comparison: PredicateComparison, _ scope: PlanScope
+  ) -> PlanCondition {
+    var comparison = comparison
+    if case .path(let path) = comparison.right, comparison.comparator == .isIn {
+      // One of a collection's elements is the value.
+      comparison.right = comparison.left
+      comparison.left = .path(path)
+      comparison.comparator = .equal
+      comparison.quantifier = .any
+    }
+    // The side with a property stands on the left.
+    if case .value = comparison.left, let mirrored = comparison.comparator.mirrored {
+      swap(&comparison.left, &comparison.right)
+      comparison.comparator = mirrored
+    }
+    let left = resolve(comparison.left, scope)
+    checkQuantifier(comparison, left)
+    guard let leftType = left.type else { return resolveConstant(comparison, left, scope) }
+    check(comparison.comparator, leftType)
+    switch comparison.right {
+    case .value(let value):
+      return condition(comparison, left, [value])
+    case .values(let values):
+      return condition(comparison, left, values)
+    case .path, .subquery:
+      let right = resolve(comparison.right, scope)
+      checkTypes(comparison, left, right)
+      return .values(
+        ValuesTest(
+          left: left.operand, isAll: comparison.quantifier == .all,
+          right: .operand(right.operand, comparison.comparator, comparison.options)))
+    }
+  }
+
+  /// A comparison of a property with values.
+  private func condition(
+    _ comparison: PredicateComparison, _ left: ResolvedOperand, _ values: [Any?]
+  ) -> PlanCondition {
+    let constants = values.map { constant($0, for: left) }
+    let test = ValueTest(comparison.comparator, comparison.options, constants)
+    if case .path(let path) = left.operand, path.hops.isEmpty, case .column(let column) = path.end,
+      path.type != .any, comparison.quantifier == nil
+    {
+      return .column(ColumnTest(column: column, type: path.type, test: test))
+    }
+    return .values(
+      ValuesTest(
+        left: left.operand, isAll: comparison.quantifier == .all, right: .test(test)))
+  }
+
+  /// A comparison whose left side is a value: `"abc" CONTAINS name`, `1 == 1`.
+  private mutating func resolveConstant(
+    _ comparison: PredicateComparison, _ left: ResolvedOperand, _ scope: PlanScope
+  ) -> PlanCondition {
+    guard case .value(let value) = comparison.left else {
+      misuse(.argument, "The left side of \(comparison.comparator.rawValue) has to be a property.")
+    }
+    let right = resolve(comparison.right, scope)
+    guard right.type != nil else {
+      misuse(
+        .argument,
+        "Predicate expressions must compare a keypath and another keypath or a "
+          + "constant value.")
+    }
+    check(comparison.comparator, right.type!)
+    return .values(
+      ValuesTest(
+        left: .constant(constant(value, for: right)), isAll: false,
+        right: .operand(right.operand, comparison.comparator, comparison.options)))
+  }
+
+  // MARK: - Operands
+
+  /// An operand, and what is known of its values.
+  private struct ResolvedOperand {
+    let operand: PlanOperand
+    /// Nil for a value of the condition.
+    let type: PropertyType?
+    /// The class of objects.
+    var target: Int?
+    /// For messages: the property's name and its class's.
+    var name = ""
+    var className = ""
+  }
+
+  private mutating func resolve(_ operand: PredicateOperand, _ scope: PlanScope) -> ResolvedOperand
+  {
+    switch operand {
+    case .value, .values: return ResolvedOperand(operand: .constant(.null), type: nil)
+    case .path(let path):
+      let found = resolvePath(path, scope)
+      return ResolvedOperand(
+        operand: .path(found.path), type: found.path.type, target: found.path.target,
+        name: path.text, className: found.className)
+    case .subquery(let subquery):
+      let collection = resolvePath(subquery.collection, scope).path
+      guard collection.isMultiple else {
+        misuse(
+          .argument,
+          "SUBQUERY must have a collection as its first argument: '\(subquery.collection.text)' is "
+            + "none.")
+      }
+      let binding = collection.target.map { realm.bindings[$0] }
+      let inner = PlanScope(
+        binding: binding, type: collection.type, variable: subquery.variable,
+        name: binding?.schema.name ?? collection.type.description)
+      let condition = resolve(subquery.condition, inner)
+      return ResolvedOperand(
+        operand: .subquery(collection, condition), type: .int, name: "SUBQUERY",
+        className: scope.name)
+    }
+  }
+
+  // MARK: - Checks
+
+  private func checkQuantifier(_ comparison: PredicateComparison, _ left: ResolvedOperand) {
+    guard case .path(let path) = left.operand else { return }
+    if comparison.quantifier == nil, path.isMultiple {
+      misuse(
+        .argument,
+        "Key paths that include a collection property must use aggregate operations: put ANY, ALL "
+          + "or NONE before '\(left.name)'.")
+    }
+    if comparison.quantifier != nil, !path.isMultiple {
+      misuse(
+        .argument,
+        "Aggregate operations can only be used on key paths that include a collection property: "
+          + "'\(left.name)' includes none.")
+    }
+  }
+
+  private func check(_ comparator: PredicateComparator, _ type: PropertyType) {
+    let isAllowed: Bool
+    switch comparator {
+    case .equal, .notEqual, .isIn: isAllowed = true
+    case .less, .lessOrEqual, .greater, .greaterOrEqual, .between:
+      isAllowed = ![.bool, .object, .linkingObjects].contains(type)
+    case .contains, .beginsWith, .endsWith: isAllowed = [.string, .data, .any].contains(type)
+    case .like: isAllowed = [.string, .any].contains(type)
+    case .geoWithin: isAllowed = type == .object
+    }
+    if !isAllowed {
+      misuse(
+        .argument, "Operator '\(comparator.rawValue)' not supported for type '\(type)'.")
+    }
+  }
+
+  private func checkTypes(
+    _ comparison: PredicateComparison, _ left: ResolvedOperand, _ right: ResolvedOperand
+  ) {
+    func sort(_ type: PropertyType?) -> PropertyType? {
+      switch type {
+      case .int, .float, .double, .decimal128: return .double
+      case .linkingObjects: return .object
+      default: return type
+      }
+    }
+    if left.type == .any || right.type == .any { return }
+    if sort(left.type) == sort(right.type), left.target == right.target { return }
+    misuse(
+      .argument,
+      "Property type mismatch between '\(left.name)' (\(left.type!)) and '\(right.name)' "
+        + "(\(right.type!)).")
+  }
+
+  /// A value in the form of the property that it is compared with.
+  private func constant(_ value: Any?, for operand: ResolvedOperand) -> PlanConstant {
+    guard let value = unwrapped(value) else { return .null }
+    if let constant = PlanConstant(value, operand.type!, realm, target: operand.target) {
+      return constant
+    }
+    misuse(
+      .argument,
+      "Expected object of type \(operand.type!) for property '\(operand.name)' on object of type "
+        + "'\(operand.className)', but received: \(value)")
+  }
+}
+
+// MARK: - Paths
+
+extension PlanResolver {
+  /// A path through the schema.
+  private struct Walk {
+    var path = PlanPath(end: .subject, type: .object)
+    /// The class that the walk has come to; nil at a value.
+    var binding: TableBinding?
+    /// The class of the last property.
+    var className: String
+    /// How many hops lead to the last collection.
+    var lastCollection: Int?
+    /// The class that the last collection belongs to.
+    var owner: TableBinding?
+  }
+
+  /// The columns of a path; stops when there is no such property.
+  fileprivate mutating func resolvePath(
+    _ path: PropertyPath, _ scope: PlanScope
+  ) -> (path: PlanPath, className: String) {
+    if path.variable != scope.variable {
+      misuse(
+        .argument,
+        "'\(path.text)' cannot be used here: conditions inside of SUBQUERY speak of its own "
+          + "variable, all others of the object.")
+    }
+    var walk = Walk(binding: scope.binding, className: scope.name)
+    walk.path.start = scope.binding.map { realm.position(of: $0) } ?? -1
+    walk.path.type = scope.type
+    walk.path.target = scope.binding.map { realm.position(of: $0) }
+    var aggregate: PredicateAggregate?
+    for (index, step) in path.steps.enumerated() {
+      if case .aggregate(let found) = step {
+        aggregate = found
+        if walk.lastCollection == nil { stopForStep(path, index, walk) }
+        continue
+      }
+      take(step, &walk, path, index)
+    }
+    guard let aggregate else { return (walk.path, walk.className) }
+    return (fold(walk, aggregate, path), walk.className)
+  }
+
+  /// Goes one step on.
+  private mutating func take(
+    _ step: PathStep, _ walk: inout Walk, _ path: PropertyPath, _ index: Int
+  ) {
+    switch step {
+    case .property(let name): takeProperty(name, &walk, path, index)
+    case .key(let key):
+      // The map's property was the step before.
+      let bytes = Array(key.utf8)
+      if case .mapValues(let column) = walk.path.end {
+        walk.path.end = .mapValue(column: column, key: bytes)
+      } else if case .mapValues(let column, let target) = walk.path.hops.last {
+        walk.path.hops[walk.path.hops.count - 1] = .mapValue(
+          column: column, key: bytes, target: target)
+      } else {
+        misuse(.argument, "Invalid keypath '\(path.text)': only maps have values for keys.")
+      }
+      walk.lastCollection = nil
+    case .mapKeys:
+      if case .mapValues(let column) = walk.path.end {
+        walk.path.end = .mapKeys(column: column)
+      } else if case .mapValues(let column, _) = walk.path.hops.last {
+        walk.path.hops.removeLast()
+        walk.path.end = .mapKeys(column: column)
+      } else {
+        misuse(.argument, "Invalid keypath '\(path.text)': only maps have keys.")
+      }
+      walk.path.type = .string
+      walk.path.target = nil
+      walk.binding = nil
+    case .mapValues: break
+    case .index, .anyElement:
+      misuse(
+        .argument, "Invalid keypath '\(path.text)': only mixed values have elements by position.")
+    case .aggregate: break
+    }
+  }
+
+  private mutating func takeProperty(
+    _ name: String, _ walk: inout Walk, _ path: PropertyPath, _ index: Int
+  ) {
+    guard let binding = walk.binding else { stopForStep(path, index - 1, walk) }
+    guard let position = binding.schema.index(ofProperty: name) else {
+      misuse(
+        .argument, "Property '\(name)' not found in object of type '\(binding.schema.name)'")
+    }
+    let property = binding.schema.properties[position]
+    let codec = property.codec
+    let column = binding.columns[position]
+    walk.className = binding.schema.name
+    walk.path.type = codec.type == .linkingObjects ? .object : codec.type
+    if codec.collection != .none || codec.type == .linkingObjects {
+      walk.lastCollection = walk.path.hops.count
+      walk.owner = binding
+    }
+    guard let objectClass = codec.objectClass else {
+      walk.binding = nil
+      walk.path.target = nil
+      switch codec.collection {
+      case .none: walk.path.end = .column(column)
+      case .list, .set: walk.path.end = .elements(column: column)
+      case .map: walk.path.end = .mapValues(column: column)
+      }
+      return
+    }
+    let targetBinding = realm.target(objectClass, binding, column)
+    let target = realm.position(of: targetBinding)
+    tables.insert(target)
+    walk.binding = targetBinding
+    walk.path.target = target
+    walk.path.end = .subject
+    if codec.type == .linkingObjects {
+      let origin = targetBinding.schema.index(ofProperty: property.originProperty!)!
+      walk.path.hops.append(
+        .backlinks(
+          column: targetBinding.columns[origin], origin: target, target: binding.table!))
+      return
+    }
+    switch codec.collection {
+    case .none: walk.path.hops.append(.link(column: column, target: target))
+    case .list, .set: walk.path.hops.append(.elements(column: column, target: target))
+    case .map: walk.path.hops.append(.mapValues(column: column, target: target))
+    }
+  }
+
+  private func stopForStep(_ path: PropertyPath, _ index: Int, _ walk: Walk) -> Never {
+    var name = ""
+    for step in path.steps[..<min(max(index, 0), path.steps.count)] {
+      if case .property(let property) = step { name = property }
+    }
+    misuse(
+      .argument,
+      "Invalid keypath '\(path.text)': Property '\(walk.className).\(name)' is not a link or "
+        + "collection and can only appear at the end of a keypath.")
+  }
+
+  /// Turns what comes behind the last collection into one value.
+  private func fold(
+    _ walk: Walk, _ aggregate: PredicateAggregate, _ path: PropertyPath
+  ) -> PlanPath {
+    let place = walk.lastCollection!
+    var values = walk.path
+    values.hops = Array(walk.path.hops[place...])
+    values.start = realm.position(of: walk.owner!)
+    if aggregate != .count {
+      let isNumeric = [.int, .float, .double, .decimal128, .any].contains(values.type)
+      let isOrdered = isNumeric || values.type == .date
+      if !(aggregate == .min || aggregate == .max ? isOrdered : isNumeric) {
+        misuse(
+          .argument,
+          "Invalid keypath '\(path.text)': \(aggregate.rawValue) is not supported for type "
+            + "'\(values.type)'.")
+      }
+    }
+    let type: PropertyType
+    switch aggregate {
+    case .count: type = .int
+    case .average: type = .double
+    case .min, .max, .sum: type = values.type
+    }
+    var result = PlanPath(
+      hops: Array(walk.path.hops[..<place]), end: .aggregate(aggregate, values), type: type)
+    result.start = walk.path.start
+    return result
+  }
+}
+
+extension PropertyPath {
+  /// The path as it is written.
+  var text: String {
+    var text = variable.map { "$" + $0 } ?? ""
+    for step in steps {
+      let dot = text.isEmpty ? "" : "."
+      switch step {
+      case .property(let name): text += dot + name
+      case .key(let key): text += "['\(key)']"
+      case .index(let index): text += "[\(index)]"
+      case .anyElement: text += "[*]"
+      case .mapKeys: text += dot + "@allKeys"
+      case .mapValues: text += dot + "@allValues"
+      case .aggregate(let aggregate): text += dot + aggregate.rawValue
+      }
+    }
+    return text.isEmpty ? "SELF" : text
+  }
+}
+
+// MARK: - Constants
+
+extension PlanConstant {
+  /// The form that a value has in a column of a type; nil when it has none.
+  init?(_ value: Any, _ type: PropertyType, _ realm: ConfinedRealm, target: Int?) {
+    switch type {
+    case .int:
+      if value is Double || value is Float {
+        self = .number(Double._fromAny(value)!)
+      } else if let integer = Int64._fromAny(value) {
+        self = .integer(integer)
+      } else if let number = Double._fromAny(value) {
+        self = .number(number)
+      } else {
+        return nil
+      }
+    case .bool:
+      guard let bool = Bool._fromAny(value) else { return nil }
+      self = .bool(bool)
+    case .float:
+      guard let number = Double._fromAny(value) else { return nil }
+      self = .number(Double(Float(number)))
+    case .double:
+      guard let number = Double._fromAny(value) else { return nil }
+      self = .number(number)
+    case .date:
+      guard let date = value as? Date else { return nil }
+      self = .date(date.timeIntervalSinceReferenceDate)
+    case .string:
+      guard let text = value as? String else { return nil }
+      self = .text(Array(text.utf8))
+    case .data:
+      guard let data = value as? Data else { return nil }
+      self = .bytes(.data, Array(data))
+    case .objectId, .UUID, .decimal128, .any:
+      guard let value = value as? any _BytesValue, Swift.type(of: value)._rlmType == type else {
+        return nil
+      }
+      self = .bytes(type, value._withBytes { Array($0) })
+    case .object, .linkingObjects:
+      guard let object = value as? ObjectBase else { return nil }
+      guard let table = object._table, object._realm?.store === realm.store else {
+        misuse(
+          .argument,
+          "An object that is not managed by this Realm cannot be used in its queries: add it first."
+        )
+      }
+      let position = realm.position(of: table.pointee.binding)
+      if let target, target != position { return nil }
+      self = .link(table: position, object._key)
+    }
+  }
+}

@@ -1,0 +1,246 @@
+// Values while conditions are evaluated: without a Swift type of their own, bytes in place. How two of
+// them compare is decided here.
+internal import Foundation
+internal import ObjectStore
+
+/// A value of a property, an element or a condition.
+///
+/// Bytes are borrowed: valid while the version is, or inside of the closure that was given the value.
+enum PlanValue {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case number(Double)
+  case date(Double)
+  /// UTF-8.
+  case text(UnsafeRawBufferPointer)
+  /// Data, object ids, UUIDs.
+  case bytes(PropertyType, UnsafeRawBufferPointer)
+  /// An object by its class's position among the Realm's, and its key.
+  case link(table: Int, ObjectKey)
+
+  /// The value of a packed or bytes cell.
+  init(_ element: ElementValue, _ type: PropertyType, target: Int) {
+    switch element {
+    case .null: self = .null
+    case .integer(let value): self.init(packed: value, type, target: target)
+    case .bytes(let bytes): self.init(bytes: bytes, type)
+    case .link(let key): self = .link(table: target, key)
+    }
+  }
+
+  init(packed value: Int64, _ type: PropertyType, target: Int = -1) {
+    switch type {
+    case .bool: self = .bool(value != 0)
+    case .double: self = .number(Double(_packed: value))
+    case .float: self = .number(Double(Float(_packed: value)))
+    case .date: self = .date(Double(_packed: value))
+    case .object: self = .link(table: target, ObjectKey(rawValue: value))
+    default: self = .integer(value)
+    }
+  }
+
+  init(bytes: UnsafeRawBufferPointer, _ type: PropertyType) {
+    self = type == .string ? .text(bytes) : .bytes(type, bytes)
+  }
+
+  /// The value as a number, for aggregates; nil for what is none.
+  var asNumber: Double? {
+    switch self {
+    case .integer(let value): return Double(value)
+    case .number(let value): return value
+    default: return nil
+    }
+  }
+}
+
+/// How two values lie to each other.
+enum PlanOrder {
+  case less, equal, greater
+}
+
+extension PlanValue {
+  /// The order of two values; nil when they have none: of different sorts, or not a number.
+  ///
+  /// Nulls are equal to each other only.
+  func order(_ other: PlanValue) -> PlanOrder? {
+    switch (self, other) {
+    case (.null, .null): return .equal
+    case (.integer(let left), .integer(let right)): return Self.order(left, right)
+    case (.number(let left), .number(let right)): return Self.order(left, right)
+    case (.integer(let left), .number(let right)): return Self.order(left, right)
+    case (.number(let left), .integer(let right)):
+      switch Self.order(right, left) {
+      case .less: return .greater
+      case .greater: return .less
+      case let same: return same
+      }
+    case (.date(let left), .date(let right)): return Self.order(left, right)
+    case (.bool(let left), .bool(let right)): return Self.order(left ? 1 : 0, right ? 1 : 0)
+    case (.text(let left), .text(let right)): return Self.order(left, right)
+    case (.bytes(let type, let left), .bytes(let otherType, let right)):
+      return type == otherType ? Self.order(left, right) : nil
+    case (.link(let table, let key), .link(let otherTable, let otherKey)):
+      return table == otherTable ? Self.order(key, otherKey) : nil
+    default: return nil
+    }
+  }
+
+  private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> PlanOrder? {
+    if left < right { return .less }
+    if left > right { return .greater }
+    return left == right ? .equal : nil
+  }
+
+  /// Exact: no integer is rounded.
+  private static func order(_ left: Int64, _ right: Double) -> PlanOrder? {
+    if right.isNaN { return nil }
+    if right >= 0x1p63 { return .less }
+    if right < -0x1p63 { return .greater }
+    let whole = Int64(right.rounded(.down))
+    if left != whole { return left < whole ? .less : .greater }
+    return right > right.rounded(.down) ? .less : .equal
+  }
+
+  /// Byte by byte, a prefix first.
+  static func order(
+    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
+  ) -> PlanOrder {
+    let common = min(left.count, right.count)
+    if common > 0 {
+      let order = memcmp(left.baseAddress!, right.baseAddress!, common)
+      if order != 0 { return order < 0 ? .less : .greater }
+    }
+    if left.count == right.count { return .equal }
+    return left.count < right.count ? .less : .greater
+  }
+
+  /// Whether a comparison of two values holds.
+  func holds(
+    _ comparator: PredicateComparator, _ other: PlanValue, _ options: StringOptions = []
+  ) -> Bool {
+    if !options.isEmpty, case .text(let left) = self, case .text(let right) = other {
+      let left = TextMatching.folded(left, options)
+      let right = TextMatching.folded(right, options)
+      return left.withUnsafeBytes { left in
+        right.withUnsafeBytes { PlanValue.text(left).holds(comparator, .text($0)) }
+      }
+    }
+    switch comparator {
+    case .equal, .isIn: return order(other) == .equal
+    case .notEqual: return order(other) != .equal
+    case .less: return order(other) == .less
+    case .greater: return order(other) == .greater
+    case .lessOrEqual:
+      let order = order(other)
+      return order == .less || order == .equal
+    case .greaterOrEqual:
+      let order = order(other)
+      return order == .greater || order == .equal
+    case .contains, .beginsWith, .endsWith, .like: return fits(comparator, other)
+    case .between, .geoWithin: return false
+    }
+  }
+
+  private func fits(_ comparator: PredicateComparator, _ other: PlanValue) -> Bool {
+    switch (self, other) {
+    case (.text(let value), .text(let pattern)), (.bytes(_, let value), .bytes(_, let pattern)):
+      switch comparator {
+      case .contains: return TextMatching.contains(value, pattern)
+      case .beginsWith: return value.starts(with: pattern)
+      case .endsWith:
+        return value.count >= pattern.count
+          && value.suffix(pattern.count)
+            .elementsEqual(pattern)
+      default: return TextMatching.isLike(value, pattern)
+      }
+    case (.null, .null): return comparator == .like
+    default: return false
+    }
+  }
+}
+
+// MARK: - Constants
+
+/// A value that a condition keeps.
+enum PlanConstant {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case number(Double)
+  case date(Double)
+  case text([UInt8])
+  case bytes(PropertyType, [UInt8])
+  case link(table: Int, ObjectKey)
+
+  /// A copy of a value.
+  init(_ value: PlanValue) {
+    switch value {
+    case .null: self = .null
+    case .bool(let value): self = .bool(value)
+    case .integer(let value): self = .integer(value)
+    case .number(let value): self = .number(value)
+    case .date(let value): self = .date(value)
+    case .text(let bytes): self = .text(Array(bytes))
+    case .bytes(let type, let bytes): self = .bytes(type, Array(bytes))
+    case .link(let table, let key): self = .link(table: table, key)
+    }
+  }
+
+  @inline(__always)
+  func withValue<Result>(_ body: (PlanValue) -> Result) -> Result {
+    switch self {
+    case .null: return body(.null)
+    case .bool(let value): return body(.bool(value))
+    case .integer(let value): return body(.integer(value))
+    case .number(let value): return body(.number(value))
+    case .date(let value): return body(.date(value))
+    case .text(let bytes): return bytes.withUnsafeBytes { body(.text($0)) }
+    case .bytes(let type, let bytes): return bytes.withUnsafeBytes { body(.bytes(type, $0)) }
+    case .link(let table, let key): return body(.link(table: table, key))
+    }
+  }
+
+  var isNull: Bool {
+    if case .null = self { return true }
+    return false
+  }
+}
+
+/// A comparison with constants.
+struct ValueTest {
+  let comparator: PredicateComparator
+  let options: StringOptions
+  /// One; two for between; any number for in.
+  let constants: [PlanConstant]
+
+  init(
+    _ comparator: PredicateComparator, _ options: StringOptions, _ constants: [PlanConstant]
+  ) {
+    self.comparator = comparator
+    self.options = options
+    // Folded once, not a value each time.
+    self.constants = constants.map { constant in
+      guard !options.isEmpty, case .text(let bytes) = constant else { return constant }
+      return .text(bytes.withUnsafeBytes { TextMatching.folded($0, options) })
+    }
+  }
+
+  func matches(_ value: PlanValue) -> Bool {
+    if !options.isEmpty, case .text(let bytes) = value {
+      return TextMatching.folded(bytes, options).withUnsafeBytes { matchesFolded(.text($0)) }
+    }
+    return matchesFolded(value)
+  }
+
+  private func matchesFolded(_ value: PlanValue) -> Bool {
+    switch comparator {
+    case .between:
+      return constants[0].withValue { value.holds(.greaterOrEqual, $0) }
+        && constants[1].withValue { value.holds(.lessOrEqual, $0) }
+    case .isIn:
+      return constants.contains { constant in constant.withValue { value.holds(.equal, $0) } }
+    default: return constants[0].withValue { value.holds(comparator, $0) }
+    }
+  }
+}

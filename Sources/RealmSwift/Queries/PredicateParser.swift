@@ -1,0 +1,369 @@
+// Conditions from text: a subset of NSPredicate's format, with placeholders. What is not understood
+// stops with a message that says what and where.
+internal import Foundation
+
+/// Reads a predicate's format, once from front to end.
+///
+///     or         = and { ("OR" | "||") and }
+///     and        = not { ("AND" | "&&") not }
+///     not        = ("NOT" | "!") not | "(" or ")" | "TRUEPREDICATE" | "FALSEPREDICATE" | comparison
+///     comparison = [ "ANY" | "SOME" | "ALL" | "NONE" ] operand comparator [ "[cd]" ] operand
+///     operand    = value | placeholder | path | subquery | "{" operand { "," operand } "}"
+///     path       = [ "$" variable | "SELF" ] { "." name | "[" key "]" | ".@count" ... }
+///     subquery   = "SUBQUERY" "(" path "," variable "," or ")" ".@count"
+struct PredicateParser {
+  private let tokens: [(token: PredicateToken, position: Int)]
+  private let arguments: [Any?]
+  private var index = 0
+  private var nextArgument = 0
+
+  /// The condition that a format describes; stops when it describes none.
+  static func parse(_ format: String, _ arguments: [Any?]) -> PredicateTree {
+    do throws(PredicateSyntaxError) {
+      var tokenizer = PredicateTokenizer(format)
+      var parser = PredicateParser(tokens: try tokenizer.tokens(), arguments: arguments)
+      return try parser.parseAll()
+    } catch {
+      misuse(.argument, "Unable to parse the format string \"\(format)\": \(error.message).")
+    }
+  }
+
+  private init(tokens: [(token: PredicateToken, position: Int)], arguments: [Any?]) {
+    self.tokens = tokens
+    self.arguments = arguments
+  }
+
+  private mutating func parseAll() throws(PredicateSyntaxError) -> PredicateTree {
+    let tree = try parseOr()
+    guard token == .end else { throw unexpected("AND, OR or the end") }
+    if nextArgument < arguments.count {
+      throw PredicateSyntaxError(
+        message: "\(arguments.count) arguments for \(nextArgument) placeholders")
+    }
+    return tree
+  }
+
+  // MARK: - Tokens
+
+  private var token: PredicateToken { tokens[index].token }
+
+  private mutating func advance() { if index < tokens.count - 1 { index += 1 } }
+
+  private func isKeyword(_ words: String...) -> Bool {
+    guard case .word(let word) = token else { return false }
+    return words.contains(word.uppercased())
+  }
+
+  private mutating func takeKeyword(_ words: String...) -> Bool {
+    guard case .word(let word) = token, words.contains(word.uppercased()) else { return false }
+    advance()
+    return true
+  }
+
+  private mutating func takeSign(_ signs: String...) -> Bool {
+    guard case .sign(let sign) = token, signs.contains(sign) else { return false }
+    advance()
+    return true
+  }
+
+  private mutating func requireSign(_ sign: String) throws(PredicateSyntaxError) {
+    if !takeSign(sign) { throw unexpected("'\(sign)'") }
+  }
+
+  private func unexpected(_ expected: String) -> PredicateSyntaxError {
+    PredicateSyntaxError(
+      message: "found \(token.shown) at position \(tokens[index].position), expected \(expected)")
+  }
+
+  private mutating func takeArgument() throws(PredicateSyntaxError) -> Any? {
+    advance()
+    nextArgument += 1
+    if nextArgument > arguments.count {
+      let placeholders = tokens.count {
+        $0.token == .placeholder || $0.token == .namePlaceholder
+      }
+      throw PredicateSyntaxError(
+        message: "\(arguments.count) arguments for \(placeholders) placeholders")
+    }
+    return arguments[nextArgument - 1]
+  }
+
+  // MARK: - Conditions
+
+  private mutating func parseOr() throws(PredicateSyntaxError) -> PredicateTree {
+    var parts = [try parseAnd()]
+    while takeKeyword("OR") || takeSign("||") { parts.append(try parseAnd()) }
+    return parts.count == 1 ? parts[0] : .or(parts)
+  }
+
+  private mutating func parseAnd() throws(PredicateSyntaxError) -> PredicateTree {
+    var parts = [try parseNot()]
+    while takeKeyword("AND") || takeSign("&&") { parts.append(try parseNot()) }
+    return parts.count == 1 ? parts[0] : .and(parts)
+  }
+
+  private mutating func parseNot() throws(PredicateSyntaxError) -> PredicateTree {
+    if takeKeyword("NOT") || takeSign("!") { return .not(try parseNot()) }
+    if takeKeyword("TRUEPREDICATE") { return .constant(true) }
+    if takeKeyword("FALSEPREDICATE") { return .constant(false) }
+    if takeSign("(") {
+      let tree = try parseOr()
+      try requireSign(")")
+      return tree
+    }
+    return try parseComparison()
+  }
+
+  private mutating func parseComparison() throws(PredicateSyntaxError) -> PredicateTree {
+    var quantifier: PredicateQuantifier?
+    var isNegated = false
+    if takeKeyword("ANY", "SOME") {
+      quantifier = .any
+    } else if takeKeyword("ALL") {
+      quantifier = .all
+    } else if takeKeyword("NONE") {
+      quantifier = .any
+      isNegated = true
+    }
+    let left = try parseOperand()
+    if isKeyword("NOT") {
+      advance()
+      guard isKeyword("IN") else { throw unexpected("IN") }
+      isNegated.toggle()
+    }
+    let comparator = try parseComparator()
+    let options = try parseOptions()
+    var right = try parseOperand()
+    if comparator == .between || comparator == .isIn { right = try listed(right, comparator) }
+    let tree = PredicateTree.comparison(
+      PredicateComparison(
+        left: left, comparator: comparator, right: right, options: options,
+        quantifier: quantifier))
+    return isNegated ? .not(tree) : tree
+  }
+
+  /// A placeholder's collection as several values.
+  private func listed(
+    _ operand: PredicateOperand, _ comparator: PredicateComparator
+  ) throws(PredicateSyntaxError) -> PredicateOperand {
+    var operand = operand
+    if case .value(let value) = operand {
+      guard let values = listedValues(value) else {
+        throw PredicateSyntaxError(
+          message: "\(comparator.rawValue) needs several values, not '\(value ?? "nil")'")
+      }
+      operand = .values(values)
+    }
+    if comparator == .between {
+      guard case .values(let values) = operand, values.count == 2 else {
+        throw PredicateSyntaxError(message: "BETWEEN needs two values")
+      }
+    }
+    return operand
+  }
+
+  private static let comparators: [String: PredicateComparator] = [
+    "=": .equal, "==": .equal, "!=": .notEqual, "<>": .notEqual, "<": .less, "<=": .lessOrEqual,
+    "=<": .lessOrEqual, ">": .greater, ">=": .greaterOrEqual, "=>": .greaterOrEqual,
+    "BETWEEN": .between, "IN": .isIn, "CONTAINS": .contains, "BEGINSWITH": .beginsWith,
+    "ENDSWITH": .endsWith, "LIKE": .like, "GEOWITHIN": .geoWithin,
+  ]
+
+  private mutating func parseComparator() throws(PredicateSyntaxError) -> PredicateComparator {
+    switch token {
+    case .sign(let sign):
+      if let comparator = Self.comparators[sign] {
+        advance()
+        return comparator
+      }
+    case .word(let word):
+      if let comparator = Self.comparators[word.uppercased()] {
+        advance()
+        return comparator
+      }
+      if word.uppercased() == "MATCHES" {
+        throw PredicateSyntaxError(message: "MATCHES is not supported; use LIKE with * and ?")
+      }
+    default: break
+    }
+    throw unexpected("a comparison such as ==, <, IN or CONTAINS")
+  }
+
+  private mutating func parseOptions() throws(PredicateSyntaxError) -> StringOptions {
+    guard takeSign("[") else { return [] }
+    guard case .word(let letters) = token else { throw unexpected("c, d or cd") }
+    var options: StringOptions = []
+    for letter in letters.lowercased() {
+      switch letter {
+      case "c": options.insert(.caseInsensitive)
+      case "d": options.insert(.diacriticInsensitive)
+      default: throw unexpected("c, d or cd")
+      }
+    }
+    advance()
+    try requireSign("]")
+    return options
+  }
+
+  // MARK: - Operands
+
+  private mutating func parseOperand() throws(PredicateSyntaxError) -> PredicateOperand {
+    switch token {
+    case .integer(let value):
+      advance()
+      return .value(value)
+    case .double(let value):
+      advance()
+      return .value(value)
+    case .text(let text):
+      advance()
+      return .value(text)
+    case .placeholder: return .value(unwrapped(try takeArgument()))
+    case .sign("{"): return try parseList()
+    case .sign("("):
+      advance()
+      let operand = try parseOperand()
+      try requireSign(")")
+      return operand
+    case .word:
+      if takeKeyword("TRUE", "YES") { return .value(true) }
+      if takeKeyword("FALSE", "NO") { return .value(false) }
+      if takeKeyword("NULL", "NIL") { return .value(nil) }
+      if isKeyword("SUBQUERY") { return try parseSubquery() }
+      return .path(try parsePath())
+    case .name, .variable, .namePlaceholder, .aggregate: return .path(try parsePath())
+    case .sign, .end: throw unexpected("a property or a value")
+    }
+  }
+
+  private mutating func parseList() throws(PredicateSyntaxError) -> PredicateOperand {
+    advance()
+    var values: [Any?] = []
+    if takeSign("}") { return .values(values) }
+    repeat {
+      guard case .value(let value) = try parseOperand() else {
+        throw PredicateSyntaxError(message: "only values can stand between { and }")
+      }
+      values.append(value)
+    } while takeSign(",")
+    try requireSign("}")
+    return .values(values)
+  }
+
+  private mutating func parseSubquery() throws(PredicateSyntaxError) -> PredicateOperand {
+    advance()
+    try requireSign("(")
+    let collection = try parsePath()
+    try requireSign(",")
+    guard case .variable(let variable) = token else { throw unexpected("a variable such as $x") }
+    advance()
+    try requireSign(",")
+    let condition = try parseOr()
+    try requireSign(")")
+    try requireSign(".")
+    guard token == .aggregate("count") else { throw unexpected("@count") }
+    advance()
+    return .subquery(Subquery(collection: collection, variable: variable, condition: condition))
+  }
+
+  private mutating func parsePath() throws(PredicateSyntaxError) -> PropertyPath {
+    var path = PropertyPath()
+    var needsStep = true
+    if case .variable(let variable) = token {
+      advance()
+      path.variable = variable
+      needsStep = false
+    } else if takeKeyword("SELF") {
+      needsStep = false
+    }
+    if needsStep { try parseStep(&path) }
+    while true {
+      if takeSign(".") {
+        try parseStep(&path)
+      } else if case .sign("[") = token {
+        try parseSubscript(&path)
+      } else {
+        return path
+      }
+    }
+  }
+
+  private mutating func parseStep(_ path: inout PropertyPath) throws(PredicateSyntaxError) {
+    switch token {
+    case .word(let name), .name(let name):
+      advance()
+      path.steps.append(.property(name))
+    case .namePlaceholder:
+      let argument = unwrapped(try takeArgument())
+      guard let names = argument as? String else {
+        throw PredicateSyntaxError(
+          message: "%K needs the name of a property, not '\(argument ?? "nil")'")
+      }
+      path.steps += try Self.steps(of: names)
+    case .aggregate(let name):
+      path.steps.append(try Self.step(ofAggregate: name))
+      advance()
+    default: throw unexpected("the name of a property")
+    }
+  }
+
+  /// The steps of a key path as text, such as `a.b.@count`.
+  static func steps(of keyPath: String) throws(PredicateSyntaxError) -> [PathStep] {
+    var steps: [PathStep] = []
+    for name in keyPath.split(separator: ".", omittingEmptySubsequences: false) {
+      if name.isEmpty { throw PredicateSyntaxError(message: "'\(keyPath)' is no key path") }
+      steps.append(
+        name.first == "@"
+          ? try step(ofAggregate: String(name.dropFirst())) : .property(String(name)))
+    }
+    return steps
+  }
+
+  private static func step(ofAggregate name: String) throws(PredicateSyntaxError) -> PathStep {
+    switch name {
+    case "allKeys": return .mapKeys
+    case "allValues": return .mapValues
+    default: break
+    }
+    guard let aggregate = PredicateAggregate(rawValue: "@" + name) else {
+      throw PredicateSyntaxError(
+        message: "'@\(name)' is not supported; use @count, @min, @max, @sum or @avg")
+    }
+    return .aggregate(aggregate)
+  }
+
+  private mutating func parseSubscript(_ path: inout PropertyPath) throws(PredicateSyntaxError) {
+    advance()
+    if takeSign("*") {
+      path.steps.append(.anyElement)
+    } else {
+      guard case .value(let value) = try parseOperand() else {
+        throw unexpected("a key or a position between [ and ]")
+      }
+      if let key = value as? String {
+        path.steps.append(.key(key))
+      } else if let position = Int.exactInteger(value) {
+        path.steps.append(.index(position))
+      } else {
+        throw PredicateSyntaxError(message: "'\(value ?? "nil")' is no key of a map")
+      }
+    }
+    try requireSign("]")
+  }
+}
+
+/// The values of an untyped collection; nil when it is none.
+func listedValues(_ value: Any?) -> [Any?]? {
+  switch unwrapped(value) {
+  case let values as [Any?]: return values.map { unwrapped($0) }
+  case let values as NSArray: return values.map { unwrapped($0) }
+  case let values as NSSet: return values.map { unwrapped($0) }
+  case is String, is Data: return nil
+  case let values as any Sequence: return values.untypedElements
+  default: return nil
+  }
+}
+
+extension Sequence {
+  fileprivate var untypedElements: [Any?] { map { unwrapped($0) } }
+}

@@ -1,0 +1,109 @@
+// The text form of a condition, in the grammar that PredicateParser reads: every value is a
+// placeholder with an argument of its own, null being `NSNull`.
+internal import Foundation
+
+/// Writes conditions as text and arguments.
+struct PredicateText {
+  private(set) var text = ""
+  private(set) var arguments: [Any] = []
+
+  init(_ tree: PredicateTree) { write(tree) }
+
+  private mutating func write(_ tree: PredicateTree) {
+    switch tree {
+    case .constant(let value): text += value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+    case .comparison(let comparison): write(comparison)
+    case .and(let parts): write(parts, " && ")
+    case .or(let parts): write(parts, " || ")
+    case .not(let part):
+      text += "NOT "
+      write(part)
+    }
+  }
+
+  private mutating func write(_ parts: [PredicateTree], _ separator: String) {
+    text += "("
+    for (index, part) in parts.enumerated() {
+      if index > 0 { text += separator }
+      write(part)
+    }
+    text += ")"
+  }
+
+  private mutating func write(_ comparison: PredicateComparison) {
+    text += "("
+    if let quantifier = comparison.quantifier { text += quantifier.rawValue + " " }
+    write(comparison.left)
+    text += " " + comparison.comparator.rawValue
+    if !comparison.options.isEmpty {
+      text += "["
+      if comparison.options.contains(.caseInsensitive) { text += "c" }
+      if comparison.options.contains(.diacriticInsensitive) { text += "d" }
+      text += "]"
+    }
+    text += " "
+    if comparison.comparator == .between, case .values(let values) = comparison.right {
+      text += "{"
+      for (index, value) in values.enumerated() {
+        if index > 0 { text += ", " }
+        write(.value(value))
+      }
+      text += "}"
+    } else {
+      write(comparison.right)
+    }
+    text += ")"
+  }
+
+  private mutating func write(_ operand: PredicateOperand) {
+    switch operand {
+    case .value(let value): writeArgument(value)
+    case .values(let values):
+      text += "%@"
+      arguments.append(values.map { $0 ?? NSNull() })
+    case .path(let path): write(path)
+    case .subquery(let subquery):
+      text += "SUBQUERY("
+      write(subquery.collection)
+      text += ", $\(subquery.variable), "
+      write(subquery.condition)
+      text += ").@count"
+    }
+  }
+
+  private mutating func writeArgument(_ value: Any?) {
+    text += "%@"
+    arguments.append(value ?? NSNull())
+  }
+
+  private mutating func write(_ path: PropertyPath) {
+    var isFirst = true
+    func separator() -> String {
+      defer { isFirst = false }
+      return isFirst ? "" : "."
+    }
+    if let variable = path.variable {
+      text += "$" + variable
+      isFirst = false
+    } else if path.steps.isEmpty {
+      text += "SELF"
+    }
+    for step in path.steps {
+      switch step {
+      case .property(let name): text += separator() + PredicateToken.escaped(name)
+      case .key(let key):
+        text += "["
+        writeArgument(key)
+        text += "]"
+      case .index(let index):
+        text += "["
+        writeArgument(index)
+        text += "]"
+      case .anyElement: text += "[*]"
+      case .mapKeys: text += separator() + "@allKeys"
+      case .mapValues: text += separator() + "@allValues"
+      case .aggregate(let aggregate): text += separator() + aggregate.rawValue
+      }
+    }
+  }
+}

@@ -1,0 +1,168 @@
+// What a query chooses from: the objects of a class, a list or set, the objects that link to one.
+// Elements are known by items: the keys of objects, the positions of values.
+internal import ObjectStore
+
+/// The elements that a query chooses from.
+protocol QueryOrigin {
+  var realm: ConfinedRealm { get }
+  /// The class of the elements; nil for values.
+  var table: TablePointer? { get }
+  /// The sort of the elements.
+  var type: PropertyType { get }
+  /// The Realm's classes whose changes can change which elements there are, by position.
+  var tables: Set<Int> { get }
+  /// Runs `body` on each element, in the order of the collection, until it returns false.
+  func forEach(_ body: (_ item: Int64, PlanSubject) -> Bool)
+  /// The same in another Realm of the file; nil when it is not there.
+  func moved(to realm: ConfinedRealm) -> (any QueryOrigin)?
+}
+
+extension QueryOrigin {
+  /// What conditions on the elements speak of.
+  var scope: PlanScope {
+    let binding = table?.pointee.binding
+    return PlanScope(
+      binding: binding, type: type, variable: nil,
+      name: binding?.schema.name ?? type.description)
+  }
+}
+
+/// All objects of a class.
+struct TableOrigin: QueryOrigin {
+  let realm: ConfinedRealm
+  let objects: TablePointer
+
+  var table: TablePointer? { objects }
+  var type: PropertyType { .object }
+  var tables: Set<Int> { [realm.position(of: objects.pointee.binding)] }
+
+  func forEach(_ body: (Int64, PlanSubject) -> Bool) {
+    let index = realm.position(of: objects.pointee.binding)
+    QueryPlan(condition: .constant(true), tables: []).forEachMatch(realm, index) {
+      body($0.rawValue, .object($0, $1))
+    }
+  }
+
+  func moved(to realm: ConfinedRealm) -> (any QueryOrigin)? {
+    TableOrigin(realm: realm, objects: realm.table(objects.pointee.binding))
+  }
+}
+
+/// The elements of a list or set.
+struct CellOrigin: QueryOrigin {
+  let cell: CollectionCell
+  let type: PropertyType
+
+  var realm: ConfinedRealm { cell.realm }
+  var table: TablePointer? {
+    cell.objectClass.map { realm.targetTable(of: $0, cell.table, cell.column) }
+  }
+
+  var tables: Set<Int> {
+    var tables: Set<Int> = [realm.position(of: cell.table.pointee.binding)]
+    if let table { tables.insert(realm.position(of: table.pointee.binding)) }
+    return tables
+  }
+
+  func forEach(_ body: (Int64, PlanSubject) -> Bool) {
+    let elements = cell.requireElements()
+    guard let table else {
+      elements.forEach { position, value in
+        body(Int64(position), .value(PlanValue(value, type, target: -1)))
+      }
+      return
+    }
+    guard let reader = realm.reader(of: table) else { return }
+    elements.forEach { _, value in
+      guard let key = value.asLink, let location = reader.locate(key) else { return true }
+      return body(key.rawValue, .object(key, location))
+    }
+  }
+
+  func moved(to realm: ConfinedRealm) -> (any QueryOrigin)? {
+    cell.moved(to: realm).map { CellOrigin(cell: $0, type: type) }
+  }
+}
+
+/// The objects of another source, which conditions cannot be part of.
+struct KeysOrigin<Element: RealmCollectionValue>: QueryOrigin {
+  let source: ResultsSource<Element>
+  let objects: TablePointer
+  /// The class of the object that is linked to.
+  let target: TablePointer
+  let keys: () -> [ObjectKey]
+
+  var realm: ConfinedRealm { source.realm }
+  var table: TablePointer? { objects }
+  var type: PropertyType { .object }
+  var tables: Set<Int> {
+    [realm.position(of: objects.pointee.binding), realm.position(of: target.pointee.binding)]
+  }
+
+  func forEach(_ body: (Int64, PlanSubject) -> Bool) {
+    guard let reader = realm.reader(of: objects) else { return }
+    for key in keys() {
+      guard let location = reader.locate(key) else { continue }
+      if !body(key.rawValue, .object(key, location)) { return }
+    }
+  }
+
+  func moved(to realm: ConfinedRealm) -> (any QueryOrigin)? {
+    source.moved(to: realm)?.makeQueryOrigin()
+  }
+}
+
+// MARK: - Collections that can be asked
+
+/// A collection that queries can start from.
+protocol QueryableCollection {
+  /// The collection as a `QuerySource` of its elements; stops when it is not managed.
+  func makeQuerySource() -> AnyObject
+}
+
+extension RealmCollection {
+  /// The collection as a query; stops when it is not managed.
+  func querySource() -> QuerySource<Element> {
+    guard let collection = self as? any QueryableCollection else {
+      misuse(.argument, "Queries on \(Self.self) are not supported.")
+    }
+    return unsafeDowncast(collection.makeQuerySource(), to: QuerySource<Element>.self)
+  }
+}
+
+extension Results: QueryableCollection {
+  func makeQuerySource() -> AnyObject {
+    (source as? QuerySource<Element>) ?? QuerySource<Element>(source.makeQueryOrigin())
+  }
+}
+
+extension List: QueryableCollection {
+  func makeQuerySource() -> AnyObject {
+    guard let cell else {
+      misuse(.ownership, "This method may only be called on managed collections.")
+    }
+    return QuerySource<Element>(CellOrigin(cell: cell, type: Element._rlmType))
+  }
+}
+
+extension LinkingObjects: QueryableCollection {
+  func makeQuerySource() -> AnyObject {
+    guard let source else {
+      misuse(.ownership, "This method may only be called on managed collections.")
+    }
+    return QuerySource<Element>(source.makeQueryOrigin())
+  }
+}
+
+extension MutableSet: QueryableCollection {
+  func makeQuerySource() -> AnyObject {
+    guard let cell else {
+      misuse(.ownership, "This method may only be called on managed collections.")
+    }
+    return QuerySource<Element>(CellOrigin(cell: cell, type: Element._rlmType))
+  }
+}
+
+extension AnyRealmCollection: QueryableCollection {
+  func makeQuerySource() -> AnyObject { makeBaseQuerySource() }
+}

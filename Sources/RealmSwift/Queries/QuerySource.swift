@@ -1,0 +1,226 @@
+// Results of queries: conditions, orders and distinct values over an origin. What was found is kept until
+// one of the tables that it depends on changes.
+internal import ObjectStore
+internal import Platform
+
+/// The elements of an origin that fulfil conditions, in an order.
+///
+/// A frozen one is used by many threads, hence the lock around what was found.
+final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
+  let origin: any QueryOrigin
+  private let condition: PredicateTree?
+  private let orders: [QueryOrder]
+  private let state: Monitor<State>
+
+  /// What is made of the query, and what it found.
+  private struct State: @unchecked Sendable {
+    // @unchecked: plans are values that are never changed after they are made.
+    /// Places in the schema that the Realm had.
+    var resolved: Resolved
+    var found: Found?
+  }
+
+  /// The query in the terms of one schema.
+  private struct Resolved {
+    let classes: SchemaBindings
+    let plan: QueryPlan?
+    let orderings: [PlanOrdering]
+    /// The Realm's classes that the elements depend on.
+    let tables: [Int]
+  }
+
+  /// What was found, and of which state of the tables.
+  private struct Found {
+    let stamp: [UInt64]
+    let items: [Int64]
+  }
+
+  /// - Parameters:
+  ///   - condition: nil for all elements.
+  ///   - orders: applied one after the other, after the condition.
+  init(
+    _ origin: any QueryOrigin, _ condition: PredicateTree? = nil, _ orders: [QueryOrder] = []
+  ) {
+    self.origin = origin
+    self.condition = condition
+    self.orders = orders
+    state = Monitor(State(resolved: Self.resolve(origin, condition, orders)))
+    super.init(origin.realm)
+  }
+
+  private static func resolve(
+    _ origin: any QueryOrigin, _ condition: PredicateTree?, _ orders: [QueryOrder]
+  ) -> Resolved {
+    let plan = condition.map { PlanResolver.plan($0, origin.realm, origin.scope) }
+    let orderings = orders.map { PlanOrdering($0, origin) }
+    var tables = origin.tables.union(plan?.tables ?? [])
+    for ordering in orderings { tables.formUnion(ordering.tables) }
+    return Resolved(
+      classes: origin.realm.classes, plan: plan, orderings: orderings, tables: tables.sorted())
+  }
+
+  /// The query in the terms of the Realm's schema, which a refresh may have changed.
+  private var resolved: Resolved {
+    let resolved = state.withLock { $0.resolved }
+    if _fastPath(resolved.classes === realm.classes) { return resolved }
+    let anew = Self.resolve(origin, condition, orders)
+    state.withLock { $0.resolved = anew }
+    return anew
+  }
+
+  // MARK: - Further queries
+
+  /// The elements that fulfil a condition too.
+  ///
+  /// Orders and distinct values are applied after all conditions.
+  func filtered(_ tree: PredicateTree) -> QuerySource {
+    check()
+    return QuerySource(origin, condition.map { $0 && tree } ?? tree, orders)
+  }
+
+  /// The same elements in another order, or without equal ones.
+  func ordered(_ order: QueryOrder) -> QuerySource {
+    check()
+    return QuerySource(origin, condition, orders + [order])
+  }
+
+  // MARK: - Finding
+
+  /// The keys or positions of the elements, in order.
+  func items() -> [Int64] {
+    check()
+    let resolved = resolved
+    let stamp = resolved.tables.map { realm.table(realm.bindings[$0]).pointee.generation }
+    if let found = state.withLock({ $0.found }), found.stamp == stamp { return found.items }
+    var items: [Int64] = []
+    forEachMatch(resolved) { item, _ in
+      items.append(item)
+      return true
+    }
+    for ordering in resolved.orderings { items = ordering.apply(to: items, of: origin) }
+    let found = Found(stamp: stamp, items: items)
+    state.withLock { $0.found = found }
+    return items
+  }
+
+  /// Runs `body` on the elements that fulfil the conditions, in the origin's order.
+  private func forEachMatch(_ resolved: Resolved, _ body: (Int64, PlanSubject) -> Bool) {
+    guard let plan = resolved.plan else { return origin.forEach(body) }
+    if let origin = origin as? TableOrigin {
+      let index = realm.position(of: origin.objects.pointee.binding)
+      return plan.forEachMatch(realm, index) { body($0.rawValue, .object($0, $1)) }
+    }
+    let readers = PlanReaders(realm, plan.tables)
+    let table = origin.table.flatMap { realm.reader(of: $0) }
+    origin.forEach { item, subject in
+      plan.condition.matches(subject, table, readers) ? body(item, subject) : true
+    }
+  }
+
+  /// Runs `body` on each element as it is now.
+  func forEachSubject(_ body: (PlanSubject) -> Void) {
+    check()
+    let resolved = resolved
+    if !resolved.orderings.contains(where: \.isDistinct) {
+      return forEachMatch(resolved) { _, subject in
+        body(subject)
+        return true
+      }
+    }
+    let reader = SubjectReader(origin)
+    for item in items() { reader.withSubject(item, body) }
+  }
+
+  /// The first position of an element that fulfils a condition.
+  func position(matching tree: PredicateTree) -> Int? {
+    check()
+    let added = PlanResolver.plan(tree, realm, origin.scope)
+    let readers = PlanReaders(realm, added.tables)
+    let table = origin.table.flatMap { realm.reader(of: $0) }
+    let reader = SubjectReader(origin)
+    return items().firstIndex { item in
+      reader.withSubject(item) { added.condition.matches($0, table, readers) } ?? false
+    }
+  }
+
+  // MARK: - As a source
+
+  override var typeName: String {
+    origin.table?.pointee.binding.schema.name ?? CollectionDescription.name(Element.self)
+  }
+
+  override var count: Int { items().count }
+
+  override func element(at position: Int) -> Element {
+    let items = items()
+    checkBounds(position, items.count)
+    return element(items[position])!
+  }
+
+  /// The element of an item; nil when it is gone.
+  private func element(_ item: Int64) -> Element? {
+    if let table = origin.table {
+      // The source was made for this element class.
+      return realm.accessor(table, ObjectKey(rawValue: item)).map {
+        unsafeBitCast($0, to: Element.self)
+      }
+    }
+    guard let origin = origin as? CellOrigin else { return nil }
+    let elements = origin.cell.requireElements()
+    guard item < elements.count else { return nil }
+    return Element._readElement(origin.cell.source(elements), Int(item))
+  }
+
+  override func position(of element: Element) -> Int? {
+    check()
+    guard let table = origin.table else {
+      return items().firstIndex { self.element($0) == element }
+    }
+    guard let object = element as? ObjectBase, object._realm === realm, object._table == table
+    else { return nil }
+    return items().firstIndex(of: object._key.rawValue)
+  }
+
+  override func makeIterator() -> RLMIterator<Element> {
+    RLMIterator(
+      KeyCursor(keys: items().map { ObjectKey(rawValue: $0) }) { [self] key in
+        check()
+        return element(key.rawValue)
+      })
+  }
+
+  override func moved(to realm: ConfinedRealm) -> ResultsSource<Element>? {
+    origin.moved(to: realm).map { QuerySource($0, condition, orders) }
+  }
+
+  override func makeQueryOrigin() -> any QueryOrigin { origin }
+}
+
+/// Finds what conditions are asked about, by item.
+struct SubjectReader {
+  private let reader: TableReader?
+  private let elements: ElementReader?
+  private let type: PropertyType
+
+  init(_ origin: any QueryOrigin) {
+    type = origin.type
+    reader = origin.table.flatMap { origin.realm.reader(of: $0) }
+    elements = origin.table == nil ? (origin as? CellOrigin)?.cell.requireElements() : nil
+  }
+
+  /// Runs `body` on the object or value of an item; nil when it is gone.
+  @discardableResult
+  func withSubject<Result>(_ item: Int64, _ body: (PlanSubject) -> Result) -> Result? {
+    if let elements {
+      guard item < elements.count else { return nil }
+      var result: Result?
+      elements.forEach(from: Int(item)) { _, value in
+        result = body(.value(PlanValue(value, type, target: -1)))
+        return false
+      }
+      return result
+    }
+    let key = ObjectKey(rawValue: item)
+    return reader?.locate(key).map { body(.object(key, $0)) }
+  }
+}

@@ -1,0 +1,208 @@
+// Smallest, largest, sum and mean of a property of all objects, or of values.
+internal import Foundation
+
+/// What values are folded into, for the functions below.
+extension RealmCollection {
+  /// One value of a property of all elements.
+  private func folded(
+    _ aggregate: PredicateAggregate, _ keyPath: String
+  ) -> PlanConstant {
+    querySource().aggregated(aggregate, keyPath)
+  }
+
+  fileprivate func value<Value>(
+    _ aggregate: PredicateAggregate, _ keyPath: String, _: Value.Type
+  ) -> Value? {
+    realm == nil
+      ? converted(Aggregation(values(forKeyPath: keyPath, whole: false)).result(of: aggregate))
+      : folded(aggregate, keyPath).typed(Value.self)
+  }
+
+  /// The smallest value of a property; nil when there is none.
+  ///
+  /// Stops when there is no such property, or it is no number or date; here and below.
+  public func min<T: MinMaxType>(ofProperty property: String) -> T? {
+    value(.min, property, T.self)
+  }
+
+  /// The largest value of a property; nil when there is none.
+  public func max<T: MinMaxType>(ofProperty property: String) -> T? {
+    value(.max, property, T.self)
+  }
+
+  /// The sum of the values of a property.
+  public func sum<T: AddableType>(ofProperty property: String) -> T {
+    value(.sum, property, T.self)!
+  }
+
+  /// The mean of the values of a property; nil when there is none.
+  public func average<T: AddableType>(ofProperty property: String) -> T? {
+    value(.average, property, T.self)
+  }
+}
+
+extension RealmCollection where Element: ObjectBase {
+  /// The smallest value of a property; nil when there is none.
+  public func min<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
+  where T.PersistedType: MinMaxType {
+    value(.min, _name(for: keyPath), T.self)
+  }
+
+  /// The smallest value of a property; nil when there is none.
+  public func min<T: _HasPersistedType>(of keyPath: KeyPath<Element, T?>) -> T?
+  where T.PersistedType: MinMaxType {
+    value(.min, _name(for: keyPath), T.self)
+  }
+
+  /// The largest value of a property; nil when there is none.
+  public func max<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
+  where T.PersistedType: MinMaxType {
+    value(.max, _name(for: keyPath), T.self)
+  }
+
+  /// The largest value of a property; nil when there is none.
+  public func max<T: _HasPersistedType>(of keyPath: KeyPath<Element, T?>) -> T?
+  where T.PersistedType: MinMaxType {
+    value(.max, _name(for: keyPath), T.self)
+  }
+
+  /// The sum of the values of a property.
+  public func sum<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T
+  where T.PersistedType: AddableType {
+    value(.sum, _name(for: keyPath), T.self)!
+  }
+
+  /// The sum of the values of a property.
+  public func sum<T: _HasPersistedType>(of keyPath: KeyPath<Element, T?>) -> T
+  where T.PersistedType: AddableType {
+    value(.sum, _name(for: keyPath), T.self)!
+  }
+
+  /// The mean of the values of a property; nil when there is none.
+  public func average<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
+  where T.PersistedType: AddableType {
+    value(.average, _name(for: keyPath), T.self)
+  }
+
+  /// The mean of the values of a property; nil when there is none.
+  public func average<T: _HasPersistedType>(of keyPath: KeyPath<Element, T?>) -> T?
+  where T.PersistedType: AddableType {
+    value(.average, _name(for: keyPath), T.self)
+  }
+
+  /// The mean of the values of a property with its fraction; nil when there is none.
+  @_disfavoredOverload
+  public func average<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> Double?
+  where T.PersistedType: AddableType {
+    value(.average, _name(for: keyPath), Double.self)
+  }
+}
+
+// MARK: - Values
+
+extension RealmCollection where Element: MinMaxType {
+  /// The smallest value; nil when there is none.
+  public func min() -> Element? { value(.min, "self", Element.self) }
+  /// The largest value; nil when there is none.
+  public func max() -> Element? { value(.max, "self", Element.self) }
+}
+
+// Preferred to those of Sequence, which look at one element after another.
+extension RealmCollection where Element: MinMaxType, Element: Comparable {
+  /// The smallest value; nil when there is none.
+  public func min() -> Element? { value(.min, "self", Element.self) }
+  /// The largest value; nil when there is none.
+  public func max() -> Element? { value(.max, "self", Element.self) }
+}
+
+extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: MinMaxType {
+  /// The smallest value that is not nil; nil when there is none.
+  public func min() -> Element.Wrapped? { value(.min, "self", Element.Wrapped.self) }
+  /// The largest value that is not nil; nil when there is none.
+  public func max() -> Element.Wrapped? { value(.max, "self", Element.Wrapped.self) }
+}
+
+extension RealmCollection where Element: AddableType {
+  /// The sum of the values.
+  public func sum() -> Element { value(.sum, "self", Element.self)! }
+  /// The mean of the values; nil when there is none.
+  public func average<T: AddableType>() -> T? { value(.average, "self", T.self) }
+}
+
+extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: AddableType {
+  /// The sum of the values that are not nil.
+  public func sum() -> Element.Wrapped { value(.sum, "self", Element.Wrapped.self)! }
+  /// The mean of the values that are not nil; nil when there is none.
+  public func average<T: AddableType>() -> T? { value(.average, "self", T.self) }
+}
+
+// MARK: - Folding
+
+extension QuerySource {
+  /// One value of a property of all elements; stops when it cannot be made.
+  func aggregated(_ aggregate: PredicateAggregate, _ keyPath: String) -> PlanConstant {
+    check()
+    let (path, tables) = aggregatePath(keyPath, aggregate)
+    var folding = AggregateFolding(aggregate, path.type)
+    let readers = PlanReaders(realm, tables)
+    forEachSubject { subject in
+      path.forEach(subject, readers) {
+        folding.add($0)
+        return true
+      }
+    }
+    return folding.result
+  }
+
+  private func aggregatePath(
+    _ keyPath: String, _ aggregate: PredicateAggregate
+  ) -> (PlanPath, Set<Int>) {
+    let found: (path: PlanPath, tables: Set<Int>)
+    if let binding = origin.table?.pointee.binding {
+      let steps = keyPath.split(separator: ".").map { PathStep.property(String($0)) }
+      found = PlanResolver.path(PropertyPath(steps: steps), realm, binding)
+    } else {
+      found = (PlanPath(end: .subject, type: origin.type), [])
+    }
+    let isNumeric = [.int, .float, .double, .decimal128, .any].contains(found.path.type)
+    let isOrdered = isNumeric || found.path.type == .date
+    let isExtreme = aggregate == .min || aggregate == .max
+    if found.path.isMultiple || !(isExtreme ? isOrdered : isNumeric) {
+      misuse(
+        .argument,
+        "Cannot use '\(aggregate.rawValue)' on property '\(origin.scope.name).\(keyPath)' of type "
+          + "'\(found.path.type)'.")
+    }
+    return (found.path, found.tables)
+  }
+}
+
+extension PlanConstant {
+  /// The value as a Swift type; nil for null.
+  func typed<Value>(_: Value.Type) -> Value? {
+    switch self {
+    case .null: return nil
+    case .bool(let value): return made(value)
+    case .integer(let value): return made(value)
+    case .number(let value): return made(value)
+    case .date(let value): return made(Date(timeIntervalSinceReferenceDate: value))
+    case .text(let bytes): return made(String(decoding: bytes, as: UTF8.self))
+    case .bytes, .link: return nil
+    }
+  }
+
+  private func made<Value>(_ value: Any) -> Value? {
+    func from<Type: _RealmSchemaDiscoverable>(_: Type.Type) -> Any? {
+      if Type._rlmType == .int, let number = value as? Double {
+        return (Type.self as? any _Persistable.Type)?.fromUntyped(Int64(number))
+      }
+      return (Type.self as? any _Persistable.Type)?.fromUntyped(value)
+    }
+    guard let type = Value.self as? any _RealmSchemaDiscoverable.Type else { return nil }
+    return from(type) as? Value
+  }
+}
+
+extension _Persistable {
+  fileprivate static func fromUntyped(_ value: Any) -> Any? { _fromAny(value) }
+}

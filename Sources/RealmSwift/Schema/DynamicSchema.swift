@@ -1,0 +1,205 @@
+// Classes as dynamic accessors see them: made from a stored table, without a Swift class.
+internal import Foundation
+internal import ObjectStore
+
+extension ClassSchema {
+  /// The properties of a table for dynamic accessors.
+  ///
+  /// - Parameters:
+  ///   - table: what is stored.
+  ///   - model: the Swift class of the table, which says what properties are called and which of the
+  ///     columns are properties; nil: the columns' names are the properties'.
+  ///   - changesKeys: whether primary keys may be changed.
+  static func dynamic(
+    _ table: TableSchema, like model: ClassSchema? = nil, changesKeys: Bool = false
+  ) -> ClassSchema {
+    var names: [String: String] = [:]
+    for property in model?.properties ?? [] { names[property.columnName] = property.name }
+    var properties: [PropertyDescription] = []
+    for (position, column) in table.columns.enumerated() {
+      guard let name = model == nil ? column.name : names[column.name] else { continue }
+      properties.append(
+        PropertyDescription(
+          name: name, columnName: column.name, offset: 0,
+          codec: .dynamic(column, at: Int32(position), changesKeys: changesKeys),
+          isPrimary: column.name == table.primaryKey, isIndexed: column.isIndexed,
+          originProperty: nil, targetName: column.target))
+    }
+    return ClassSchema(
+      DynamicObject.self, name: table.name, properties: properties,
+      primaryKey: changesKeys ? nil : properties.firstIndex { $0.isPrimary },
+      isEmbedded: table.isEmbedded)
+  }
+}
+
+/// A type that dynamic properties can have, alone and in collections.
+private typealias Scalar = _PersistableInsideOptional & _RealmCollectionValueInsideOptional
+
+extension ValueType {
+  /// The Swift type of values that are no links.
+  fileprivate var scalar: (any Scalar.Type)? {
+    switch self {
+    case .int: return Int.self
+    case .bool: return Bool.self
+    case .string: return String.self
+    case .data: return Data.self
+    case .date: return Date.self
+    case .float: return Float.self
+    case .double: return Double.self
+    case .objectId: return ObjectId.self
+    case .decimal128: return Decimal128.self
+    case .uuid: return UUID.self
+    case .object, .linkingObjects, .any: return nil
+    }
+  }
+}
+
+extension _PropertyCodec {
+  /// Moves the values of a column of dynamic objects.
+  static func dynamic(
+    _ column: ColumnSchema, at position: Int32, changesKeys: Bool
+  ) -> _PropertyCodec {
+    if column.type == .object {
+      switch column.collection {
+      case .none: return link(position)
+      case .list: return dynamic(List<DynamicObject>.self, position, changesKeys)
+      case .set, .map: return unsupported(column)
+      }
+    } else if let type = column.type.scalar {
+      return scalar(type, column, position, changesKeys)
+    }
+    return unsupported(column)
+  }
+
+  private static func scalar<Value: Scalar>(
+    _: Value.Type, _ column: ColumnSchema, _ position: Int32, _ changesKeys: Bool
+  ) -> _PropertyCodec {
+    switch (column.collection, column.isOptional) {
+    case (.none, false): return dynamic(Value.self, position, changesKeys)
+    case (.none, true): return dynamic(Value?.self, position, changesKeys)
+    case (.list, false): return dynamic(List<Value>.self, position, changesKeys)
+    case (.list, true): return dynamic(List<Value?>.self, position, changesKeys)
+    case (.set, _), (.map, _): return unsupported(column)
+    }
+  }
+
+  /// A property that stops when it is used.
+  private static func unsupported(_ column: ColumnSchema) -> _PropertyCodec {
+    let stop: @Sendable () -> Never = {
+      misuse(
+        .schema,
+        "Properties of type '\(column.typeName)' cannot be used dynamically: '\(column.name)'.")
+    }
+    return withoutWrapper(
+      PropertyType(rawValue: Int(column.type.rawValue))!, isOptional: column.isOptional,
+      _CollectionKind(rawValue: column.collection.rawValue)!, nil, value: { _ in stop() },
+      setValue: { _, _ in stop() }, accepts: { _ in stop() }, storeAny: { _, _, _ in stop() },
+      keyOfAny: { _ in stop() })
+  }
+
+  /// Values of one type in a column: there is no wrapper that they could be in.
+  private static func dynamic<Value: _Persistable>(
+    _: Value.Type, _ column: Int32, _ changesKeys: Bool
+  ) -> _PropertyCodec {
+    withoutWrapper(
+      Value._rlmType, isOptional: Value._rlmOptional, Value._rlmCollection, Value._rlmObjectClass,
+      value: { Value._get($0, column)._anyValue },
+      setValue: { object, any in
+        guard let value = Value._fromAny(any) else { return false }
+        if changesKeys { requireFreeKey(object, column, value._primaryKeyValue) }
+        Value._set(object, column, value)
+        return true
+      },
+      accepts: { Value._accepts($0) },
+      storeAny: { any, row, column in Value._storeAny(any, to: &row, column) },
+      keyOfAny: { Value._fromAny($0)?._primaryKeyValue })
+  }
+
+  /// Links to one object.
+  private static func link(_ column: Int32) -> _PropertyCodec {
+    withoutWrapper(
+      .object, isOptional: true, .none, DynamicObject.self,
+      value: { DynamicObject._getOptional($0, column) },
+      setValue: { setLink($0, column, $1) },
+      accepts: { any in any == nil || any is ObjectBase || InputValues.canHold(any!) },
+      storeAny: { _, _, _ in false }, keyOfAny: { _ in nil })
+  }
+
+  /// The codec of a property that is only ever in the file.
+  private static func withoutWrapper(
+    _ type: PropertyType, isOptional: Bool, _ collection: _CollectionKind,
+    _ objectClass: ObjectBase.Type?, value: @escaping @Sendable (ObjectBase) -> Any?,
+    setValue: @escaping @Sendable (ObjectBase, Any?) -> Bool,
+    accepts: @escaping @Sendable (Any?) -> Bool,
+    storeAny: @escaping @Sendable (Any?, inout _RowWriter, Int) -> Bool,
+    keyOfAny: @escaping @Sendable (Any?) -> _PrimaryKeyValue?
+  ) -> _PropertyCodec {
+    _PropertyCodec(
+      declaredType: nil, type: type, isOptional: isOptional, collection: collection, objectClass: objectClass,
+      keepsDefault: false, role: { _ in .plain }, attach: { _, _ in }, record: { _, _ in },
+      becomeManaged: { _, _, _ in }, managedImage: { _ in nil }, store: { _, _, _ in },
+      value: { _, object in
+        requireManaged(object)
+        return value(object)
+      },
+      setValue: { _, object, any in
+        requireManaged(object)
+        return setValue(object, any)
+      },
+      accepts: accepts, storeAny: storeAny, keyOfAny: keyOfAny, originProperty: { _ in nil },
+      key: { _ in .integer(nil) })
+  }
+
+  private static func setLink(_ object: ObjectBase, _ column: Int32, _ value: Any?) -> Bool {
+    let writing = requireWritable(object, column)
+    let realm = object._realm.unsafelyUnwrapped
+    let table = object._table.unsafelyUnwrapped
+    let target = realm.targetTable(of: DynamicObject.self, table, Int(column))
+    var key: ObjectKey?
+    if let value {
+      if let linked = value as? ObjectBase, linked._realm === realm {
+        guard linked.isOf(target) else { return false }
+        realm.requireLinkable(linked)
+        key = linked._key
+      } else {
+        guard InputValues.canHold(value),
+          let binding = realm.classes.binding(named: target.pointee.binding.schema.name)
+        else { return false }
+        let links = LinkInsertion(realm, .error, copies: true)
+        key = links.key(from: value, binding.schema.objectClass)
+        links.finish()
+      }
+    }
+    writing.group.setLink(table.pointee.binding.table!, object._key, Int(column), key)
+    table.pointee.bump()
+    realm.bumpChangedTables()
+    return true
+  }
+}
+
+extension ObjectBase {
+  /// Whether the managed object is in the table, by whatever accessor.
+  final func isOf(_ table: TablePointer) -> Bool {
+    _table?.pointee.binding.table === table.pointee.binding.table
+  }
+}
+
+/// Stops when a dynamic object is in no Realm: it has no properties.
+private func requireManaged(_ object: ObjectBase) {
+  if object._realm == nil {
+    misuse(.ownership, "A DynamicObject has no properties outside of a Realm.")
+  }
+}
+
+/// Stops when another object of the table has the primary key that an object is to get.
+private func requireFreeKey(_ object: ObjectBase, _ column: Int32, _ key: _PrimaryKeyValue) {
+  guard let realm = object._realm, let table = object._table,
+    table.pointee.binding.table?.primaryKeyColumn == Int(column),
+    let found = realm.reader(of: table)?.find(key), found.key != object._key
+  else { return }
+  let schema = table.pointee.binding.schema
+  let text = key.text(schema.properties[schema.primaryKey!].codec.type)
+  misuse(
+    .argument,
+    "An object of type '\(schema.name)' with the primary key value '\(text)' exists already.")
+}

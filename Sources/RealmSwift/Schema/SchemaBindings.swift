@@ -1,0 +1,82 @@
+// Where the tables of one stored schema keep the objects of a Realm's classes. Made when a Realm is
+// opened and when it meets a version with another schema; shared by live and frozen Realms.
+internal import ObjectStore
+internal import Platform
+
+/// The classes of a Realm, each bound to its table.
+final class SchemaBindings: @unchecked Sendable {
+  // @unchecked: bindings are immutable; those that are made on demand are guarded by `dynamic`.
+  let stored: StoredSchema
+  /// In the order of the Realm's classes.
+  let bindings: [TableBinding]
+  /// By the index of the stored table.
+  let byTable: [Int: TableBinding]
+  private let byClass: [ObjectIdentifier: TableBinding]
+  private let byName: [String: TableBinding]
+  /// For dynamic accessors, by position of the class; made when first needed.
+  private let dynamic = Monitor<[Int: TableBinding]>([:])
+  /// Whether dynamic accessors may change primary keys, as in a migration.
+  private let changesKeys: Bool
+
+  init(_ classes: [ClassSchema], _ stored: StoredSchema, changesKeys: Bool = false) {
+    self.stored = stored
+    self.changesKeys = changesKeys
+    bindings = classes.enumerated().map { index, schema in
+      TableBinding(schema: schema, index: index, table: stored.table(named: schema.name))
+    }
+    byClass = Dictionary(
+      bindings.map { (ObjectIdentifier($0.schema.objectClass), $0) }, uniquingKeysWith: { $1 })
+    byTable = Dictionary(
+      uniqueKeysWithValues: bindings.compactMap { binding in
+        binding.table.map { ($0.index, binding) }
+      })
+    var names: [String: TableBinding] = [:]
+    // A stored name counts more than another class's name in Swift.
+    for binding in bindings { names[binding.schema.objectClass.className()] = binding }
+    for binding in bindings { names[binding.schema.name] = binding }
+    byName = names
+  }
+
+  func binding(of type: ObjectBase.Type) -> TableBinding? { byClass[ObjectIdentifier(type)] }
+
+  /// The class of a stored or Swift name.
+  func binding(named name: String) -> TableBinding? { byName[name] }
+
+  /// The binding of dynamic accessors of a class.
+  ///
+  /// Its index is that of the class, behind all classes.
+  func dynamicBinding(of binding: TableBinding) -> TableBinding {
+    if binding.schema.isDynamic { return binding }
+    return dynamic.withLock { dynamic in
+      if let known = dynamic[binding.index] { return known }
+      let made = TableBinding(
+        schema: .dynamic(
+          binding.table?.schema ?? binding.schema.tableSchema, like: binding.schema,
+          changesKeys: changesKeys),
+        index: bindings.count + binding.index, table: binding.table)
+      dynamic[binding.index] = made
+      return made
+    }
+  }
+
+  /// The same classes in another schema of the file.
+  func adopting(_ stored: StoredSchema) -> SchemaBindings {
+    SchemaBindings(bindings.map(\.schema), stored)
+  }
+
+  /// Whether accessors of one form read the same columns in the other.
+  func hasSamePlaces(as other: SchemaBindings) -> Bool {
+    zip(bindings, other.bindings).allSatisfy { left, right in
+      left.table?.index == right.table?.index && left.columns == right.columns
+    }
+  }
+
+  /// How the file's tables differ from the classes, in words; none when they fit.
+  var differences: [String] {
+    bindings.flatMap { binding -> [String] in
+      guard let table = binding.table else { return [] }
+      return table.schema.changes(to: binding.schema.tableSchema)
+        .compactMap { $0.line(className: binding.schema.name) }
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// What queries stop with: conditions that cannot be read or have no meaning for a class.
+import Foundation
+import RealmSwift
+import Testing
+
+@Suite struct QueryStopTests {
+  @Test func formatsThatCannotBeRead() async {
+    let noComparison = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("age 3") }
+    expectStop(
+      noComparison,
+      "Unable to parse the format string \"age 3\": found '3' at position 4, expected a comparison")
+    let tooFew = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("age == %@ AND name == %@", 1) }
+    expectStop(tooFew, "1 arguments for 2 placeholders")
+    let tooMany = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("age == %@", 1, 2) }
+    expectStop(tooMany, "2 arguments for 1 placeholders")
+    let open = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("name == 'x") }
+    expectStop(open, "a text has no closing '")
+    let bracket = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("(age == 1") }
+    expectStop(bracket, "found the end at position 9, expected ')'")
+    let matches = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("name MATCHES 'x.*'") }
+    expectStop(matches, "MATCHES is not supported")
+  }
+
+  @Test func unknownProperties() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("wings == 2") }
+    expectStop(result, "Property 'wings' not found in object of type 'Dog'")
+    let sort = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).sorted(byKeyPath: "wings") }
+    expectStop(sort, "Cannot sort on key path 'wings': property 'Dog.wings' does not exist.")
+    let distinct = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).distinct(by: ["wings"]) }
+    expectStop(
+      distinct, "Cannot distinct on key path 'wings': property 'Dog.wings' does not exist.")
+    let sum = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let sum: Int = try memoryRealm().objects(Dog.self).sum(ofProperty: "wings")
+      print(sum)
+    }
+    expectStop(sum, "Property 'wings' not found in object of type 'Dog'")
+  }
+
+  @Test func typesThatDoNotFit() async {
+    let value = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("age == 'x'") }
+    expectStop(
+      value,
+      "Expected object of type int for property 'age' on object of type 'Dog', but received: x")
+    let text = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("age CONTAINS 'x'") }
+    expectStop(text, "Operator 'CONTAINS' not supported for type 'int'")
+    let columns = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("age == name") }
+    expectStop(columns, "Property type mismatch between 'age' (int) and 'name' (string).")
+    let sum = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let sum: Int = try memoryRealm().objects(Dog.self).sum(ofProperty: "name")
+      print(sum)
+    }
+    expectStop(sum, "Cannot use '@sum' on property 'Dog.name' of type 'string'.")
+  }
+
+  @Test func pathsOfCollections() async {
+    let noQuantifier = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = try memoryRealm([Keeper.self, Pet.self]).objects(Keeper.self).filter("pets.age == 1")
+    }
+    expectStop(
+      noQuantifier, "Key paths that include a collection property must use aggregate operations")
+    let noCollection = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = try memoryRealm([Keeper.self, Pet.self]).objects(Pet.self).where { $0.age.avg > 1 }
+    }
+    expectStop(
+      noCollection,
+      "Invalid keypath 'age.@avg': Property 'Pet.age' is not a link or collection and can only "
+        + "appear at the end of a keypath.")
+    let two = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let query = Query<Keeper>._constructForTesting()
+      _ = query.pets.age == query.pets.id
+    }
+    expectStop(two, "Comparing two collection columns is not permitted.")
+    let subquery = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = (Query<Keeper>._constructForTesting().name == "x").count }
+    expectStop(subquery, "Subqueries must contain a keypath starting with a collection.")
+  }
+
+  @Test func objectsOfOtherPlaces() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let realm = try memoryRealm([Keeper.self, Pet.self])
+      _ = realm.objects(Keeper.self).where { $0.favourite == Pet() }
+    }
+    expectStop(result, "An object that is not managed by this Realm cannot be used in its queries")
+    let unmanaged = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = Keeper().pets.where { $0.age > 1 } }
+    expectStop(unmanaged, "This method may only be called on managed collections.")
+    let closure = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = try memoryRealm().objects(Dog.self).filter(NSPredicate { _, _ in true })
+    }
+    expectStop(closure, "Predicates made of closures cannot be used")
+  }
+}
