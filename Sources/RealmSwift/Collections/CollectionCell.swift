@@ -104,10 +104,22 @@ final class CollectionCell {
   func withValue<Element: RealmCollectionValue>(
     _ element: Element, _ body: (ElementValue) -> Void
   ) {
-    if let object = element as? DynamicObject { requireTarget(object) }
+    withValues(CollectionOfOne(element), body)
+  }
+
+  /// Gives the stored forms of elements to `body`, one by one; links are added to the Realm first.
+  func withValues<Elements: Sequence>(
+    _ elements: Elements, _ body: (ElementValue) -> Void
+  ) where Elements.Element: RealmCollectionValue {
     withoutActuallyEscaping(body) { body in
-      let links = objectClass == nil ? nil : LinkInsertion(realm, .error)
-      element._writeElement(to: _ElementSink(realm: realm, links: links, take: body))
+      let isPlain = objectClass == nil && Elements.Element._rlmType != .any
+      let links = isPlain ? nil : LinkInsertion(realm, .error)
+      let sink = _ElementSink(realm: realm, links: links, kind: kind, take: body)
+      let isDynamic = Elements.Element.self == DynamicObject.self
+      for element in elements {
+        if isDynamic, let object = element as? DynamicObject { requireTarget(object) }
+        element._writeElement(to: sink)
+      }
       links?.finish()
     }
   }
@@ -129,8 +141,13 @@ final class CollectionCell {
     _ element: Element, _ body: (ElementValue) -> Void
   ) {
     withoutActuallyEscaping(body) { body in
-      element._writeElement(to: _ElementSink(realm: realm, links: nil, take: body))
+      element._writeElement(to: _ElementSink(realm: realm, links: nil, kind: kind, take: body))
     }
+  }
+
+  /// What sort of collection it is.
+  var kind: _CollectionKind {
+    _CollectionKind(rawValue: storedTable.schema.columns[column].collection.rawValue)!
   }
 
   /// Makes accessors stale after a change.

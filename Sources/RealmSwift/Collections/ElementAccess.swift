@@ -8,9 +8,24 @@ public struct _ElementSource {
   let realm: ConfinedRealm
   /// The table that links lead to.
   let target: TablePointer?
+  /// Packed values that were copied ahead, and the position of the first.
+  var ahead = UnsafeBufferPointer<Int64>(start: nil, count: 0)
+  var aheadStart = 0
+
+  init(elements: ElementReader, realm: ConfinedRealm, target: TablePointer?) {
+    self.elements = elements
+    self.realm = realm
+    self.target = target
+  }
+
+  /// The position behind the values that were copied ahead.
+  var windowEnd: Int { aheadStart + ahead.count }
 
   /// The packed value at a position.
-  func integer(_ position: Int) -> Int64 { elements.integer(at: position) }
+  func integer(_ position: Int) -> Int64 {
+    let offset = position - aheadStart
+    return offset >= 0 && offset < ahead.count ? ahead[offset] : elements.integer(at: position)
+  }
 
   /// Whether there is no value at a position.
   func isNull(_ position: Int) -> Bool { elements.isNull(at: position) }
@@ -31,11 +46,12 @@ public struct _ElementSource {
   }
 }
 
-/// Takes the value of one element.
+/// Takes the values of elements.
 public struct _ElementSink {
   let realm: ConfinedRealm
   /// Adds what is linked to; nil where nothing is written, as in look-ups.
   let links: LinkInsertion?
+  let kind: _CollectionKind
   let take: (ElementValue) -> Void
 
   /// No value.
@@ -55,12 +71,17 @@ public struct _ElementSink {
   }
 
   /// A link; an unmanaged object is added to the Realm.
-  func link(_ object: ObjectBase) {
-    if let links {
-      take(.link(links.key(of: object)))
-    } else if let key = realm.key(of: object) {
-      take(.link(key))
+  func link(_ object: ObjectBase, _ objectClass: ObjectBase.Type) {
+    guard let links else {
+      if let key = realm.key(of: object) { take(.link(key)) }
+      return
     }
+    requireClass(object, objectClass)
+    if object is EmbeddedObject, object._realm != nil, !links.copies {
+      misuse(
+        .ownership, "Cannot add an existing managed embedded object to a \(kind.typeName).")
+    }
+    take(.link(links.key(of: object)))
   }
 
   /// A link to the object that a value stands for: an object, or values to make one from.
@@ -69,37 +90,54 @@ public struct _ElementSink {
   }
 }
 
+extension _CollectionKind {
+  /// The word for it in messages.
+  var typeName: String {
+    switch self {
+    case .none: return "property"
+    case .list: return "List"
+    case .set: return "Set"
+    case .map: return "Dictionary"
+    }
+  }
+}
+
+/// Stops unless an object is of the very class that a link leads to.
+func requireClass(_ object: ObjectBase, _ objectClass: ObjectBase.Type) {
+  if type(of: object) != objectClass {
+    misuse(
+      .argument,
+      "An object of class '\(type(of: object).className())' cannot be linked where "
+        + "'\(objectClass.className())' is expected.")
+  }
+}
+
 extension _RowWriter {
   /// Replaces the elements of a list or set.
   func setElements<Elements: Sequence>(
     _ column: Int, _ elements: Elements, _ write: (Elements.Element, _ElementSink) -> Void
   ) {
-    let table = binding.table!
-    if !isNew { group.removeAllElements(table, key, column) }
-    let isSet = table.schema.columns[column].collection == .set
-    let (group, key) = (group, key)
-    let sink = _ElementSink(realm: links.realm, links: links) { value in
-      if isSet {
-        group.setInsert(table, key, column, value)
-      } else {
-        group.listAppend(table, key, column, value)
-      }
+    let content = StoredContent(row: self, column: column)
+    if !isNew && !compares { group.removeAllElements(content.table, key, column) }
+    let sink = _ElementSink(realm: links.realm, links: links, kind: content.kind) {
+      content.add($0)
     }
     for element in elements { write(element, sink) }
+    content.finish()
   }
 
   /// Replaces the content of a map.
   func setEntries<Entries: Sequence, Value>(
     _ column: Int, _ entries: Entries, _ write: (Value, _ElementSink) -> Void
   ) where Entries.Element == (key: String, value: Value) {
-    let table = binding.table!
-    if !isNew { group.removeAllElements(table, key, column) }
+    let content = StoredContent(row: self, column: column)
+    if !isNew && !compares { group.removeAllElements(content.table, key, column) }
     for (name, value) in entries {
-      let (group, key) = (group, key)
-      let sink = _ElementSink(realm: links.realm, links: links) { value in
-        name._withBytes { _ = group.mapSet(table, key, column, $0, value) }
+      let sink = _ElementSink(realm: links.realm, links: links, kind: .map) { value in
+        content.set(name, value)
       }
       write(value, sink)
     }
+    content.finish()
   }
 }

@@ -243,23 +243,3 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
       && origin == other.origin && column == other.column
   }
 }
-
-/// Goes through objects whose keys are known; those deleted on the way are left out.
-final class KeyCursor<Element>: ElementCursor<Element> {
-  private let keys: [ObjectKey]
-  private let element: (ObjectKey) -> Element?
-  private var position = 0
-
-  init(keys: [ObjectKey], element: @escaping (ObjectKey) -> Element?) {
-    self.keys = keys
-    self.element = element
-  }
-
-  override func next() -> Element? {
-    while position < keys.count {
-      defer { position += 1 }
-      if let element = element(keys[position]) { return element }
-    }
-    return nil
-  }
-}

@@ -1,5 +1,4 @@
-// A list as the value of a property.
-internal import Foundation
+// A list as the value of a property, and in coded form.
 
 extension List: _Persistable {
   /// What the elements are.
@@ -32,7 +31,7 @@ extension List: _Persistable {
   }
   /// The list.
   public var _anyValue: Any? { self }
-  /// The list that an untyped value is, or whose elements it holds.
+  /// A list of the elements that an untyped value holds.
   public static func _fromAny(_ value: Any?) -> Self? {
     if let list = value as? Self { return list }
     guard let values = untypedElements(value) else { return nil }
@@ -64,53 +63,36 @@ extension List: _Persistable {
     storage = .managed(CollectionCell(object, column, Element._rlmObjectClass))
   }
 
+  /// Replaces the content of an unmanaged list by that of another one.
+  public func _takeContent(of other: List) -> Bool {
+    if self !== other { storage = .unmanaged(Array(other)) }
+    return true
+  }
+
   /// Replaces all elements.
   func replaceAll(with elements: [Element]) {
     removeAll()
-    for element in elements { append(element) }
+    append(objectsIn: elements)
   }
-}
-
-/// The elements of an untyped collection; none for nil, nil when it is no collection.
-func untypedElements(_ value: Any?) -> [Any?]? {
-  switch value {
-  case nil: return []
-  case let values as [Any]: return values
-  case let values as NSArray: return values.map { $0 }
-  case let values as any _UntypedElements: return values._untypedElements
-  case let values as Set<AnyHashable>: return values.map { $0.base }
-  default: return nil
-  }
-}
-
-/// A collection whose elements untyped code can see.
-protocol _UntypedElements {
-  var _untypedElements: [Any?] { get }
 }
 
 extension List: _UntypedElements {
   var _untypedElements: [Any?] { map { $0._anyElement } }
 }
 
-extension RealmCollectionValue {
-  /// Whether an untyped value can be an element.
-  static func _acceptsElement(_ value: Any?) -> Bool {
-    guard let objectClass = _rlmObjectClass else { return _elementFromAny(value) != nil }
-    guard let value else { return _rlmOptional }
-    if let object = value as? ObjectBase, type(of: object) == objectClass { return true }
-    return InputValues.canHold(value)
+extension List: Encodable where Element: Encodable {
+  /// Encodes the elements as an array.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.unkeyedContainer()
+    for element in self { try container.encode(element) }
   }
+}
 
-  /// Gives what an untyped value stands for to a managed collection.
-  static func _writeAnyElement(_ value: Any?, to sink: _ElementSink) {
-    if let objectClass = _rlmObjectClass, let value {
-      sink.link(from: value, objectClass)
-    } else if let element = _elementFromAny(value) {
-      element._writeElement(to: sink)
-    } else {
-      misuse(
-        .argument,
-        "Invalid value '\(value.map { "\($0)" } ?? "nil")' for a collection of '\(_rlmType)'.")
-    }
+extension List: Decodable where Element: Decodable {
+  /// Decodes a list, that belongs to no Realm, from an array.
+  public convenience init(from decoder: any Decoder) throws {
+    self.init()
+    var container = try decoder.unkeyedContainer()
+    while !container.isAtEnd { append(try container.decode(Element.self)) }
   }
 }

@@ -82,9 +82,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     set { replace(index: position, object: newValue) }
   }
 
-  /// Goes through the elements.
+  /// Goes through the elements that are in the list now.
   public func makeIterator() -> RLMIterator<Element> {
-    RLMIterator(PositionCursor(count: { [self] in count }, element: { [self] in self[$0] }))
+    switch storage {
+    case .unmanaged(let elements): return RLMIterator(ArrayCursor(elements))
+    case .managed(let cell): return RLMIterator(StoredCursor.make(cell, cell.requireElements()))
+    }
   }
 
   /// The first position of an element; nil when it is not in here.
@@ -102,6 +105,14 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   }
 
   // MARK: - Changing
+
+  /// Runs `body` on the elements of an unmanaged list, which nobody else holds meanwhile.
+  func edit(_ elements: [Element], _ body: (inout [Element]) -> Void) {
+    storage = .unmanaged([])
+    var elements = elements
+    body(&elements)
+    storage = .unmanaged(elements)
+  }
 
   /// Adds an element at the end.
   ///
@@ -122,20 +133,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   /// Puts an element at a position; stops when it is behind the end.
   public func insert(_ object: Element, at index: Int) {
-    switch storage {
-    case .unmanaged(var elements):
-      checkBounds(index, elements.count + 1)
-      storage = .unmanaged([])
-      elements.insert(object, at: index)
-      storage = .unmanaged(elements)
-    case .managed(let cell):
-      let group = cell.requireWriting()
-      checkBounds(index, cell.requireElements().count + 1)
-      cell.withValue(object) {
-        group.listInsert(cell.storedTable, cell.key, cell.column, at: index, $0)
-      }
-      cell.changed()
-    }
+    insert(contentsOf: CollectionOfOne(object), at: index)
   }
 
   /// Replaces the element at a position; stops when it is out of bounds.
@@ -157,22 +155,14 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   }
 
   /// Removes the element at a position; stops when it is out of bounds.
+  ///
+  /// An object stays in the Realm, an embedded one is deleted; here and below.
   public func remove(at index: Int) {
-    switch storage {
-    case .unmanaged(var elements):
-      checkBounds(index, elements.count)
-      storage = .unmanaged([])
-      elements.remove(at: index)
-      storage = .unmanaged(elements)
-    case .managed(let cell):
-      let group = cell.requireWriting()
-      checkBounds(index, cell.requireElements().count)
-      group.listRemove(cell.storedTable, cell.key, cell.column, at: index)
-      cell.changed()
-    }
+    checkBounds(index, count)
+    removeSubrange(index..<index + 1)
   }
 
-  /// Removes all elements; objects stay in the Realm.
+  /// Removes all elements.
   public func removeAll() {
     switch storage {
     case .unmanaged: storage = .unmanaged([])
@@ -194,6 +184,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// The live form of a frozen list; nil when its object was deleted.
   public func thaw() -> Self? {
     guard let cell else { misuse(.ownership, "Unmanaged lists cannot be thawed.") }
+    if !cell.realm.isFrozen { return self }
     return cell.thawed().map { unsafeDowncast(List($0), to: Self.self) }
   }
 

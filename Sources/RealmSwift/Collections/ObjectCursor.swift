@@ -1,5 +1,5 @@
 // Goes through the objects of a table by key. The accessor handed out last is aimed at the next object
-// when nobody else holds it, which is what a plain `for` loop gives.
+// when nobody else holds it, which is what a plain `for` loop gives; cursors of links do the same.
 internal import ObjectStore
 
 /// A position in a table, and the accessor given out for it.
@@ -10,35 +10,25 @@ struct ObjectCursor {
   /// The last key when iteration began: objects added since are not visited.
   private let end: ObjectKey
   private var key: ObjectKey?
-  private var current: ObjectBase?
-  private let canReuse: Bool
+  private var accessor: ReusedAccessor
 
   init(_ realm: ConfinedRealm, _ table: TablePointer, _ reader: TableReader?) {
     self.realm = realm
     self.table = table
     let count = reader?.count ?? 0
     end = count == 0 ? ObjectKey(rawValue: -1) : reader!.key(at: count - 1)
-    canReuse = !table.pointee.binding.schema.hasOtherFields
+    accessor = ReusedAccessor(table)
   }
 
   @usableFromInline
   mutating func next() -> ObjectBase? {
     realm.check()
     guard let reader = realm.reader(of: table), let (next, location) = following(reader) else {
-      current = nil
+      accessor.forget()
       return nil
     }
     key = next
-    if canReuse, isKnownUniquelyReferenced(&current), !isWeaklyReferenced(current.unsafelyUnwrapped)
-    {
-      let object = current.unsafelyUnwrapped
-      object.aim(
-        at: next, location, generation: table.pointee.generation, epoch: table.pointee.epoch)
-      return object
-    }
-    let object = realm.accessor(table, next, at: location)
-    current = object
-    return object
+    return accessor.object(realm, table, next, at: location)
   }
 }
 
@@ -54,6 +44,34 @@ extension ObjectCursor {
     else { return nil }
     return (next, location)
   }
+}
+
+/// The accessor that an iteration gave out last, for use again.
+struct ReusedAccessor {
+  private var current: ObjectBase?
+  private let canReuse: Bool
+
+  init(_ table: TablePointer) { canReuse = !table.pointee.binding.schema.hasOtherFields }
+
+  /// The accessor of a row: the last one, if nobody else holds it, or a new one.
+  @inline(__always)
+  mutating func object(
+    _ realm: ConfinedRealm, _ table: TablePointer, _ key: ObjectKey, at location: RowLocation
+  ) -> ObjectBase {
+    if canReuse, isKnownUniquelyReferenced(&current), !isWeaklyReferenced(current.unsafelyUnwrapped)
+    {
+      let object = current.unsafelyUnwrapped
+      object.aim(
+        at: key, location, generation: table.pointee.generation, epoch: table.pointee.epoch)
+      return object
+    }
+    let object = realm.accessor(table, key, at: location)
+    current = object
+    return object
+  }
+
+  /// Lets the accessor go.
+  mutating func forget() { current = nil }
 }
 
 /// Whether somebody holds a weak reference to an object that has one strong reference.

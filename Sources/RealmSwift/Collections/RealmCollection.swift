@@ -30,21 +30,9 @@ extension RealmCollection {
   }
 }
 
-extension RealmCollection where Element: ObjectBase {
-  /// The values of a property of all elements.
-  public func value(forKey key: String) -> [Any?] { map { $0.value(forKey: key) } }
-
-  /// Sets a property of all elements.
-  ///
-  /// Stops outside of a transaction.
-  public func setValue(_ value: Any?, forKey key: String) {
-    for object in self { object.setValue(value, forKey: key) }
-  }
-}
-
 /// Goes through the elements of a collection.
 ///
-/// Elements that are added while it runs are not visited, and deleted ones neither.
+/// It shows the elements that were there when it began; objects that are deleted meanwhile are left out.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   /// Goes through a table; nil for all other collections.
   @usableFromInline var cursor: ObjectCursor?
@@ -69,29 +57,6 @@ class ElementCursor<Element> {
   /// The next element.
   @usableFromInline
   func next() -> Element? { nil }
-}
-
-/// Goes through positions that are known to be there when iteration begins.
-final class PositionCursor<Element>: ElementCursor<Element> {
-  private let count: () -> Int
-  private let element: (Int) -> Element
-  private var position = 0
-  private let end: Int
-
-  /// - Parameters:
-  ///   - count: the number of elements, which may shrink on the way.
-  ///   - element: the element at a position below it.
-  init(count: @escaping () -> Int, element: @escaping (Int) -> Element) {
-    self.count = count
-    self.element = element
-    end = count()
-  }
-
-  override func next() -> Element? {
-    guard position < min(end, count()) else { return nil }
-    defer { position += 1 }
-    return element(position)
-  }
 }
 
 /// Stops when a position is not below the count.

@@ -70,7 +70,23 @@ struct InputValues {
   func assign(to object: ObjectBase) {
     for (index, value) in given {
       let property = schema.properties[index]
+      let value = Self.detached(value)
       _ = property.codec.setValue(object.pointer(to: property), object, value)
+    }
+  }
+
+  /// The value for an object that belongs to no Realm: embedded objects are copied, links are not.
+  private static func detached(_ value: Any?) -> Any? {
+    switch value {
+    case let object as EmbeddedObject where object._realm != nil:
+      let copy = type(of: object).init()
+      InputValues(object, for: ClassSchema.of(type(of: object))).assign(to: copy)
+      return copy
+    case let collection as any _UntypedElements:
+      return collection._untypedElements.map { detached($0) }
+    case let map as any _UntypedEntries:
+      return map._untypedEntries.mapValues { detached($0) }
+    default: return value
     }
   }
 }

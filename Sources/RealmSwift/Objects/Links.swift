@@ -20,7 +20,10 @@ extension _PersistableInsideOptional where Self: ObjectBase {
     writeLink(object, column, value, Self.self)
   }
   /// Writes the link into a row.
-  public func _write(to row: inout _RowWriter, _ column: Int) { row.setLink(self, column) }
+  public func _write(to row: inout _RowWriter, _ column: Int) {
+    requireClass(self, Self.self)
+    row.setLink(self, column)
+  }
   /// Reads a managed link.
   public static func _getOptional(_ object: ObjectBase, _ column: Int32) -> Self? {
     readLink(object, column, Self.self).map { unsafeDowncast($0, to: Self.self) }
@@ -69,7 +72,7 @@ extension RealmCollectionValue where Self: ObjectBase {
     unsafeDowncast(source.object(position), to: Self.self)
   }
   /// Gives the object to a managed collection.
-  public func _writeElement(to sink: _ElementSink) { sink.link(self) }
+  public func _writeElement(to sink: _ElementSink) { sink.link(self, Self.self) }
 }
 
 // MARK: - Managed links

@@ -107,6 +107,8 @@ public protocol _Persistable: _RealmSchemaDiscoverable, SendableMetatype {
   static func _storeAny(_ value: Any?, to row: inout _RowWriter, _ column: Int) -> Bool
   /// The unmanaged value now lives in this column of an object.
   func _becomeManaged(_ object: ObjectBase, _ column: Int32)
+  /// Takes over the content of another value, where the property keeps its value and only that changes.
+  func _takeContent(of other: Self) -> Bool
 }
 
 extension _Persistable {
@@ -123,6 +125,9 @@ extension _Persistable {
   }
   /// A plain value stays what it is.
   public func _becomeManaged(_ object: ObjectBase, _ column: Int32) {}
+  /// A plain value is replaced.
+  @inlinable
+  public func _takeContent(of other: Self) -> Bool { false }
 }
 
 /// A persistable type whose optional is persistable too.

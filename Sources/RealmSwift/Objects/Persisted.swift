@@ -79,7 +79,13 @@ public struct Persisted<Value: _Persistable> {
   }
 
   @inlinable @inline(__always)
-  mutating func setUnmanaged(_ value: Value) { storage = .unmanaged(value, role) }
+  mutating func setUnmanaged(_ value: Value) {
+    if Value._rlmCollection != .none {
+      keepDefault()
+      if case .unmanaged(let current, _) = storage, current._takeContent(of: value) { return }
+    }
+    storage = .unmanaged(value, role)
+  }
 
   /// How the property was declared; known only while it is unmanaged.
   @inlinable @inline(__always)

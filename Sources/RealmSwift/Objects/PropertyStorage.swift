@@ -133,7 +133,7 @@ extension _PropertyCodec {
         if case .managed(let column) = wrapper.pointee.storage {
           Value._set(object, column, value)
         } else {
-          wrapper.pointee.storage = .unmanaged(value, wrapper.pointee.role)
+          wrapper.pointee.setUnmanaged(value)
         }
         return true
       },

@@ -153,3 +153,16 @@ extension LinkingObjects: QueryableCollection {
     return QuerySource<Element>(source.makeQueryOrigin())
   }
 }
+
+extension MutableSet: QueryableCollection {
+  func makeQuerySource() -> AnyObject {
+    guard let cell else {
+      misuse(.ownership, "This method may only be called on managed collections.")
+    }
+    return QuerySource<Element>(CellOrigin(cell: cell, type: Element._rlmType))
+  }
+}
+
+extension AnyRealmCollection: QueryableCollection {
+  func makeQuerySource() -> AnyObject { makeBaseQuerySource() }
+}

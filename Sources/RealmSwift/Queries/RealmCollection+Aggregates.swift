@@ -13,7 +13,9 @@ extension RealmCollection {
   fileprivate func value<Value>(
     _ aggregate: PredicateAggregate, _ keyPath: String, _: Value.Type
   ) -> Value? {
-    folded(aggregate, keyPath).typed(Value.self)
+    realm == nil
+      ? converted(Aggregation(values(forKeyPath: keyPath, whole: false)).result(of: aggregate))
+      : folded(aggregate, keyPath).typed(Value.self)
   }
 
   /// The smallest value of a property; nil when there is none.

@@ -7,7 +7,7 @@ final class LinkInsertion {
   let realm: ConfinedRealm
   private let update: Realm.UpdatePolicy
   /// Whether objects are copied, which `create` does, not taken over.
-  private let copies: Bool
+  let copies: Bool
   /// By class, for objects of classes with and without primary key.
   private var insertions: [ObjectIdentifier: ObjectInsertion] = [:]
   /// Objects that have a row, and no values in it yet.
@@ -36,7 +36,16 @@ final class LinkInsertion {
   /// The key of the object that a value stands for: an object, or values to make one from.
   func key(from value: Any, _ objectClass: ObjectBase.Type) -> ObjectKey {
     if let object = value as? ObjectBase { return keyOfCopy(of: object, objectClass) }
-    return insertion(objectClass).create(value, self)._key
+    return startCreating(value, objectClass).key
+  }
+
+  /// Gives an object that is made from values its row; the values follow in `finish`.
+  private func startCreating(_ value: Any, _ objectClass: ObjectBase.Type)
+    -> ObjectInsertion.Started
+  {
+    let started = insertion(objectClass).startCreating(value, self)
+    pending.append(started)
+    return started
   }
 
   /// Writes the values of all objects that have none yet.
@@ -51,7 +60,7 @@ final class LinkInsertion {
       return object._key
     }
     if let known = copied[ObjectIdentifier(object)] { return known.key }
-    return insertion(objectClass).create(object, self)._key
+    return startCreating(object, objectClass).key
   }
 
   /// Remembers a copy as soon as it has a row: what it links to may link back.
@@ -73,12 +82,7 @@ final class LinkInsertion {
 extension ConfinedRealm {
   /// The key of an object as the target of a link; unmanaged ones are added.
   func linkTarget(_ object: ObjectBase, _ objectClass: ObjectBase.Type) -> ObjectKey {
-    if type(of: object) != objectClass {
-      misuse(
-        .argument,
-        "An object of class '\(type(of: object).className())' cannot be linked where "
-          + "'\(objectClass.className())' is expected.")
-    }
+    requireClass(object, objectClass)
     let links = LinkInsertion(self, .error)
     let key = links.key(of: object)
     links.finish()

@@ -15,9 +15,12 @@ struct ObjectInsertion {
   /// An object that has a row, and no values in it yet.
   struct Started {
     let insertion: ObjectInsertion
+    /// Its wrappers hold the values, or the defaults of those that are not given.
     let object: ObjectBase
     let key: ObjectKey
     let isNew: Bool
+    /// The values to write, where they are not the object's own.
+    var given: InputValues?
   }
 
   /// Stops outside of a transaction, for an unknown class, and when updating one without a key.
@@ -60,6 +63,7 @@ struct ObjectInsertion {
 
   /// Writes the values of an object that has its row, and makes it an accessor.
   func store(_ started: Started, _ links: LinkInsertion) {
+    if let given = started.given { return store(given, started, links) }
     let base = Unmanaged.passUnretained(started.object).toOpaque()
     var row = rowWriter(started.key, started.isNew, links)
     let properties = binding.schema.properties
@@ -78,8 +82,18 @@ struct ObjectInsertion {
 
   // MARK: - Creating
 
-  /// Makes an object from values, or updates the one of the same key.
+  /// Makes an object from values, or updates the one of the same key; with all that it links to.
   func create(_ value: Any, _ links: LinkInsertion) -> ObjectBase {
+    let started = startCreating(value, links)
+    store(started, links)
+    links.finish()
+    return started.object
+  }
+
+  /// Gives an object that is made from values its row, or finds the one of the same key.
+  ///
+  /// It becomes an accessor when its values are written.
+  func startCreating(_ value: Any, _ links: LinkInsertion) -> Started {
     if let object = value as? ObjectBase, let owner = object._realm {
       owner.check()
       if object.locate() == nil {
@@ -88,7 +102,6 @@ struct ObjectInsertion {
       }
     }
     let values = InputValues(value, for: binding.schema)
-    // Holds the defaults, and becomes the accessor.
     let object = objectType.init()
     let base = Unmanaged.passUnretained(object).toOpaque()
     let (key, isNew) = makeRow { property in
@@ -98,18 +111,23 @@ struct ObjectInsertion {
       return property.codec.key(base + property.offset)
     }
     links.remember(key, asCopyOf: value)
-    var row = rowWriter(key, isNew, links)
+    return Started(insertion: self, object: object, key: key, isNew: isNew, given: values)
+  }
+
+  /// Writes the values that were given, and of a new object the defaults of the others.
+  private func store(_ values: InputValues, _ started: Started, _ links: LinkInsertion) {
+    let base = Unmanaged.passUnretained(started.object).toOpaque()
+    var row = rowWriter(started.key, started.isNew, links)
     for (index, property) in binding.schema.properties.enumerated()
     where index != binding.primaryKey && !property.isComputed {
       if let given = values[index] {
         _ = property.codec.storeAny(given, &row, binding.columns[index])
-      } else if isNew {
+      } else if started.isNew {
         property.codec.store(base + property.offset, &row, binding.columns[index])
       }
     }
     table.pointee.bump()
-    object.attach(table, key)
-    return object
+    started.object.attach(table, started.key)
   }
 
   // MARK: - Rows

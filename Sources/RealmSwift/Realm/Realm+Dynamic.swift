@@ -58,7 +58,6 @@ extension ConfinedRealm {
     }
     let links = LinkInsertion(self, update, copies: true)
     let made = ObjectInsertion(self, objectClass, update).create(value, links)
-    links.finish()
     return unsafeDowncast(accessor(table, made._key)!, to: DynamicObject.self)
   }
 }

@@ -83,6 +83,13 @@ extension Realm {
     for object in Array(objects) { delete(object) }
   }
 
+  /// Removes the objects of a list; it is empty then.
+  public func delete<Element: ObjectBase>(_ objects: List<Element>) {
+    _ = confined.requireWriting()
+    // An object that is in the list twice goes once.
+    for object in Array(objects) where !object.isInvalidated { delete(object) }
+  }
+
   /// Removes all objects that the results hold.
   public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
     let writing = confined.requireWriting()

@@ -176,7 +176,7 @@ import Testing
     }
     #expect(realm.objects(Dog.self).allSatisfy { $0.name == "All" })
     let weights = realm.objects(Dog.self).value(forKey: "weight")
-    #expect(weights.map { $0 as? Int } == [nil, nil, 7, nil, nil])
+    #expect(weights as? [Int?] == [nil, nil, 7, nil, nil])
     #expect(realm.objects(Dog.self)[2].value(forKey: "age") as? Int == 2)
   }
 

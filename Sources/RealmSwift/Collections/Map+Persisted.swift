@@ -1,0 +1,121 @@
+// A map as the value of a property, and in coded form.
+
+extension Map: _Persistable {
+  /// What the values are.
+  public static var _rlmType: PropertyType { Value._rlmType }
+  /// Whether values may be nil.
+  public static var _rlmOptional: Bool { Value._rlmOptional }
+  /// A map.
+  public static var _rlmCollection: _CollectionKind { .map }
+  /// The class that values lead to.
+  public static var _rlmObjectClass: ObjectBase.Type? { Value._rlmObjectClass }
+  /// An object's map is made once, and changed in place.
+  public static var _keepsDefault: Bool { true }
+  /// Empty.
+  public static func _defaultValue() -> Self { Self() }
+  /// The map of a managed object.
+  public static func _get(_ object: ObjectBase, _ column: Int32) -> Self {
+    object.requireReadable()
+    return unsafeDowncast(
+      Map(CollectionCell(object, column, Value._rlmObjectClass)), to: Self.self)
+  }
+  /// Replaces the content of a managed object's map.
+  public static func _set(_ object: ObjectBase, _ column: Int32, _ value: Map) {
+    let map = _get(object, column)
+    if map == value { return }
+    // Taken first: the values may depend on what is removed.
+    let entries = Array(value.asKeyValueSequence())
+    map.removeAll()
+    for (key, value) in entries { map.updateValue(value, forKey: key) }
+  }
+  /// Writes the entries into a row.
+  public func _write(to row: inout _RowWriter, _ column: Int) {
+    row.setEntries(column, asKeyValueSequence().lazy.map { (key: $0.key._text, value: $0.value) }) {
+      $0._writeElement(to: $1)
+    }
+  }
+  /// The map.
+  public var _anyValue: Any? { self }
+  /// The map that an untyped value is, or one of its entries.
+  public static func _fromAny(_ value: Any?) -> Self? {
+    if let map = value as? Self { return map }
+    guard let entries = untypedEntries(value) else { return nil }
+    let map = Self()
+    for (key, value) in entries {
+      guard let element = Value._elementFromAny(unwrapped(value)) else { return nil }
+      map.updateValue(element, forKey: Key(_text: key))
+    }
+    return map
+  }
+  /// Whether the value is a dictionary of what can be values.
+  public static func _accepts(_ value: Any?) -> Bool {
+    if value is Self { return true }
+    guard let entries = untypedEntries(value) else { return false }
+    return entries.values.allSatisfy { Value._acceptsElement(unwrapped($0)) }
+  }
+  /// Writes the entries that an untyped value holds into a row.
+  public static func _storeAny(_ value: Any?, to row: inout _RowWriter, _ column: Int) -> Bool {
+    guard let entries = untypedEntries(value) else { return false }
+    row.setEntries(column, entries.lazy.map { (key: $0.key, value: $0.value) }) {
+      Value._writeAnyElement(unwrapped($0), to: $1)
+    }
+    return true
+  }
+  /// Not a key.
+  public var _primaryKeyValue: _PrimaryKeyValue { .integer(nil) }
+  /// The functions that move values of this type.
+  public static var _codec: _PropertyCodec { .make(Map.self) }
+  /// The map now shows what the file holds.
+  public func _becomeManaged(_ object: ObjectBase, _ column: Int32) {
+    storage = .managed(CollectionCell(object, column, Value._rlmObjectClass))
+  }
+
+  /// Replaces the content of an unmanaged map by that of another one.
+  public func _takeContent(of other: Map) -> Bool {
+    if self !== other { storage = .unmanaged(other.dictionary) }
+    return true
+  }
+
+  /// The entries by key.
+  private var dictionary: [Key: Value] {
+    Dictionary(uniqueKeysWithValues: asKeyValueSequence().map { ($0.key, $0.value) })
+  }
+}
+
+extension Map: _UntypedEntries {
+  var _untypedEntries: [String: Any?] {
+    Dictionary(
+      uniqueKeysWithValues: asKeyValueSequence().map { ($0.key._text, $0.value._anyElement) })
+  }
+}
+
+extension Map: Encodable where Value: Encodable {
+  /// Encodes the entries as a dictionary.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: MapCodingKey.self)
+    for (key, value) in asKeyValueSequence() {
+      try container.encode(value, forKey: MapCodingKey(stringValue: key._text))
+    }
+  }
+}
+
+extension Map: Decodable where Value: Decodable {
+  /// Decodes a map, that belongs to no Realm, from a dictionary.
+  public convenience init(from decoder: any Decoder) throws {
+    self.init()
+    let container = try decoder.container(keyedBy: MapCodingKey.self)
+    for key in container.allKeys {
+      updateValue(
+        try container.decode(Value.self, forKey: key), forKey: Key(_text: key.stringValue))
+    }
+  }
+}
+
+/// A key of a map in coded form.
+private struct MapCodingKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { return nil }
+}

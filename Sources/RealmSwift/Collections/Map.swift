@@ -1,0 +1,233 @@
+// Maps: values with keys that are texts, in the file sorted by key. Here is what a map is and how its
+// entries are read; changes are in Map+Editing.swift, its place as a property's value in
+// Map+Persisted.swift.
+internal import ObjectStore
+internal import Storage
+
+/// A map from texts to values or objects.
+///
+/// As a property's value it belongs to its object: it is managed when the object is. By itself, or in an
+/// object that belongs to no Realm, it is a plain map in memory. Keys are in the order of their bytes.
+/// Objects as values are optional: the value of a deleted one is nil.
+public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCollection, Equatable {
+  /// A key and its value.
+  public typealias Element = SingleMapEntry<Key, Value>
+  /// Goes through the entries.
+  public typealias Iterator = RLMMapIterator<SingleMapEntry<Key, Value>>
+
+  enum Storage {
+    case unmanaged([Key: Value])
+    case managed(CollectionCell)
+  }
+
+  // Unchecked exclusivity: a managed map is touched only where its Realm may be used; an unmanaged one is
+  // a plain value that the client guards.
+  @exclusivity(unchecked) var storage: Storage
+
+  /// An empty map that belongs to no Realm.
+  public init() { storage = .unmanaged([:]) }
+
+  init(_ cell: CollectionCell) { storage = .managed(cell) }
+
+  /// The place of a managed map.
+  var cell: CollectionCell? {
+    if case .managed(let cell) = storage { return cell }
+    return nil
+  }
+
+  // MARK: - Reading
+
+  /// The Realm that the map belongs to.
+  public var realm: Realm? { cell.map { Realm($0.realm) } }
+  /// Whether the map's object is gone, or the Realm was invalidated.
+  public var isInvalidated: Bool { cell?.isInvalidated ?? false }
+  /// Whether the map never changes and may be used from any thread.
+  public var isFrozen: Bool { cell?.realm.isFrozen ?? false }
+
+  /// The number of entries.
+  public var count: Int {
+    switch storage {
+    case .unmanaged(let entries): return entries.count
+    case .managed(let cell): return cell.requireKeys().count
+    }
+  }
+
+  /// Whether there is none.
+  public var isEmpty: Bool { count == 0 }
+
+  /// The keys.
+  public var keys: [Key] {
+    switch storage {
+    case .unmanaged(let entries): return Self.sorted(entries).map(\.key)
+    case .managed(let cell): return cell.requireKeys().texts.map { Key(_text: $0) }
+    }
+  }
+
+  /// The values, in the order of `keys`.
+  public var values: [Value] {
+    switch storage {
+    case .unmanaged(let entries): return Self.sorted(entries).map(\.value)
+    case .managed(let cell):
+      let values = cell.requireValues()
+      let source = cell.source(values)
+      return (0..<values.count).map { Value._readElement(source, $0) }
+    }
+  }
+
+  /// Entries in the order of a managed map.
+  static func sorted(_ entries: [Key: Value]) -> [(key: Key, value: Value)] {
+    entries.sorted { $0.key._text.utf8.lexicographicallyPrecedes($1.key._text.utf8) }
+  }
+
+  /// The value of a key, nil when there is none; setting nil removes the key.
+  ///
+  /// - Complexity: O(log n) in a managed map.
+  public subscript(key: Key) -> Value? {
+    get {
+      switch storage {
+      case .unmanaged(let entries): return entries[key]
+      case .managed(let cell):
+        return cell.requirePosition(ofKey: key._text).map { values, position in
+          Value._readElement(cell.source(values), position)
+        }
+      }
+    }
+    set {
+      if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }
+    }
+  }
+
+  /// The value of a key, or a default when there is none.
+  public subscript(key: Key, default defaultValue: @autoclosure () -> Value) -> Value {
+    get { self[key] ?? defaultValue() }
+    set { updateValue(newValue, forKey: key) }
+  }
+
+  /// Goes through the entries that are in the map now.
+  public func makeIterator() -> RLMMapIterator<SingleMapEntry<Key, Value>> {
+    RLMMapIterator(makeCursor { SingleMapEntry(key: $0, value: $1) })
+  }
+
+  /// The entries as pairs.
+  public func asKeyValueSequence() -> MapKeyValueSequence<Key, Value> { MapKeyValueSequence(self) }
+
+  /// Goes through the entries in a form of the caller's.
+  func makeCursor<Entry>(_ entry: @escaping (Key, Value) -> Entry) -> ElementCursor<Entry> {
+    switch storage {
+    case .unmanaged(let entries):
+      return ArrayCursor(Self.sorted(entries).map { entry($0.key, $0.value) })
+    case .managed(let cell):
+      if cell.realm.writing != nil {
+        return ArrayCursor(zip(keys, values).map { entry($0, $1) })
+      }
+      let keys = cell.requireKeys()
+      let source = cell.source(cell.requireValues())
+      return EntryCursor(cell.realm, keys.count) { position in
+        entry(Key(_text: keys.text(at: position)), Value._readElement(source, position))
+      }
+    }
+  }
+
+  /// Whether an entry fulfils a condition.
+  public func contains(where predicate: (_ key: Key, _ value: Value) throws -> Bool) rethrows
+    -> Bool
+  {
+    for (key, value) in asKeyValueSequence() where try predicate(key, value) { return true }
+    return false
+  }
+
+  // MARK: - Forms
+
+  /// The map as it is now, immutable and usable from any thread.
+  public func freeze() -> Self {
+    guard let cell else { misuse(.ownership, "Unmanaged maps cannot be frozen.") }
+    return cell.realm.isFrozen ? self : unsafeDowncast(Map(cell.frozen()), to: Self.self)
+  }
+
+  /// The live form of a frozen map; nil when its object was deleted.
+  public func thaw() -> Self? {
+    guard let cell else { misuse(.ownership, "Unmanaged maps cannot be thawed.") }
+    if !cell.realm.isFrozen { return self }
+    return cell.thawed().map { unsafeDowncast(Map($0), to: Self.self) }
+  }
+
+  /// Whether both are the same map.
+  public static func == (left: Map, right: Map) -> Bool {
+    if left === right { return true }
+    guard let first = left.cell, let second = right.cell else { return false }
+    return first.isSame(as: second)
+  }
+
+  /// The type, and the first hundred entries.
+  public var description: String {
+    let address = String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)
+    let type = CollectionDescription.name(Value.self)
+    var text = "Map<string, \(type)> <0x\(address)> ("
+    for (index, entry) in prefix(100).enumerated() {
+      text += "\(index == 0 ? "" : ",")\n\t[\(entry.key._text)]: "
+      text += indented(ObjectDescription.text(of: entry.value._anyElement))
+    }
+    let rest = count - 100
+    if rest > 0 { text += "\n\t... \(rest) objects skipped." }
+    return text + "\n)"
+  }
+}
+
+@available(*, unavailable)
+extension Map: Sendable {}
+
+/// Goes through the entries of a managed map as they were when it began.
+private final class EntryCursor<Entry>: ElementCursor<Entry> {
+  private let realm: ConfinedRealm
+  /// Keeps what the entries are read from.
+  private let snapshot: Snapshot
+  private let end: Int
+  private let entry: (Int) -> Entry
+  private var position = 0
+
+  init(_ realm: ConfinedRealm, _ count: Int, _ entry: @escaping (Int) -> Entry) {
+    self.realm = realm
+    snapshot = realm.currentSnapshot()
+    end = count
+    self.entry = entry
+  }
+
+  override func next() -> Entry? {
+    realm.check()
+    guard position < end else { return nil }
+    defer { position += 1 }
+    return entry(position)
+  }
+}
+
+extension CollectionCell {
+  /// The keys of a map.
+  func requireKeys() -> ElementReader {
+    let row = requireRow()
+    return row.reader.mapKeys(row.location, column)
+  }
+
+  /// The values of a map.
+  func requireValues() -> ElementReader {
+    let row = requireRow()
+    return row.reader.mapValues(row.location, column)
+  }
+
+  /// The values of a map, and where that of a key is; nil without such a key.
+  func requirePosition(ofKey key: String) -> (values: ElementReader, position: Int)? {
+    let row = requireRow()
+    return key._withBytes { row.reader.mapPosition(row.location, column, $0) }.map {
+      (row.reader.mapValues(row.location, column), $0)
+    }
+  }
+}
+
+extension ElementReader {
+  /// A key of a map.
+  func text(at position: Int) -> String {
+    withBytes(at: position) { $0.map { String(_bytes: $0) } ?? "" }
+  }
+
+  /// The keys of a map.
+  var texts: [String] { (0..<count).map { text(at: $0) } }
+}

@@ -1,0 +1,202 @@
+// Sets: each element once, in the file sorted by value. Here is what a set is and how its elements are read;
+// changes are in MutableSet+Editing.swift, its place as a property's value in MutableSet+Persisted.swift.
+public import Foundation
+internal import ObjectStore
+
+/// A set of values or objects.
+///
+/// As a property's value it belongs to its object: it is managed when the object is. By itself, or in an
+/// object that belongs to no Realm, it is a plain set in memory. Elements have positions, but the client
+/// has no say in them: those of a managed set are sorted.
+public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
+  /// Goes through the elements.
+  public typealias Iterator = RLMIterator<Element>
+
+  enum Storage {
+    case unmanaged(UniqueElements<Element>)
+    case managed(CollectionCell)
+  }
+
+  // Unchecked exclusivity: a managed set is touched only where its Realm may be used; an unmanaged one is
+  // a plain value that the client guards.
+  @exclusivity(unchecked) var storage: Storage
+
+  /// An empty set that belongs to no Realm.
+  public init() { storage = .unmanaged(UniqueElements()) }
+
+  init(_ cell: CollectionCell) { storage = .managed(cell) }
+
+  /// The place of a managed set.
+  var cell: CollectionCell? {
+    if case .managed(let cell) = storage { return cell }
+    return nil
+  }
+
+  // MARK: - Reading
+
+  /// The Realm that the set belongs to.
+  public var realm: Realm? { cell.map { Realm($0.realm) } }
+  /// Whether the set's object is gone, or the Realm was invalidated.
+  public var isInvalidated: Bool { cell?.isInvalidated ?? false }
+  /// Whether the set never changes and may be used from any thread.
+  public var isFrozen: Bool { cell?.realm.isFrozen ?? false }
+  /// Position of the first element.
+  public var startIndex: Int { 0 }
+  /// Position behind the last element.
+  public var endIndex: Int { count }
+
+  /// The number of elements.
+  public var count: Int {
+    switch storage {
+    case .unmanaged(let elements): return elements.all.count
+    case .managed(let cell): return cell.requireElements().count
+    }
+  }
+
+  /// Whether there is none.
+  public var isEmpty: Bool { count == 0 }
+
+  /// The first element.
+  public var first: Element? { isEmpty ? nil : self[0] }
+
+  /// The last element.
+  public var last: Element? {
+    let count = count
+    return count == 0 ? nil : self[count - 1]
+  }
+
+  /// The element at a position; stops when it is out of bounds.
+  ///
+  /// - Complexity: O(log n).
+  public subscript(position: Int) -> Element {
+    switch storage {
+    case .unmanaged(let elements):
+      checkBounds(position, elements.all.count)
+      return elements.all[position]
+    case .managed(let cell):
+      let elements = cell.requireElements()
+      checkBounds(position, elements.count)
+      return Element._readElement(cell.source(elements), position)
+    }
+  }
+
+  /// Goes through the elements that are in the set now.
+  public func makeIterator() -> RLMIterator<Element> {
+    switch storage {
+    case .unmanaged(let elements): return RLMIterator(ArrayCursor(elements.all))
+    case .managed(let cell): return RLMIterator(StoredCursor.make(cell, cell.requireElements()))
+    }
+  }
+
+  /// Stops: positions in a set mean nothing.
+  public func index(of object: Element) -> Int? {
+    misuse(.argument, "index(of:) is not available on MutableSet")
+  }
+
+  /// Stops: positions in a set mean nothing.
+  public func index(matching predicate: NSPredicate) -> Int? { stopForIndex() }
+
+  /// Stops: positions in a set mean nothing.
+  public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? {
+    stopForIndex()
+  }
+
+  /// Stops: positions in a set mean nothing.
+  public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
+    stopForIndex()
+  }
+
+  private func stopForIndex() -> Never {
+    misuse(.argument, "index(matching:) is not available on MutableSet")
+  }
+
+  /// Whether an element is in the set.
+  ///
+  /// - Complexity: O(log n) in a managed set.
+  public func contains(_ object: Element) -> Bool {
+    switch storage {
+    case .unmanaged(let elements): return elements.position(of: object) != nil
+    case .managed(let cell):
+      var isFound = false
+      let elements = cell.requireElements()
+      cell.withKnownValue(object) { isFound = elements.position(of: $0, sorted: true) != nil }
+      return isFound
+    }
+  }
+
+  /// Whether every element is in another set too.
+  public func isSubset(of possibleSuperset: MutableSet<Element>) -> Bool {
+    allSatisfy { possibleSuperset.contains($0) }
+  }
+
+  /// Whether an element is in another set too.
+  public func intersects(_ otherSet: MutableSet<Element>) -> Bool {
+    contains { otherSet.contains($0) }
+  }
+
+  // MARK: - Forms
+
+  /// The set as it is now, immutable and usable from any thread.
+  public func freeze() -> Self {
+    guard let cell else { misuse(.ownership, "Unmanaged sets cannot be frozen.") }
+    return cell.realm.isFrozen ? self : unsafeDowncast(MutableSet(cell.frozen()), to: Self.self)
+  }
+
+  /// The live form of a frozen set; nil when its object was deleted.
+  public func thaw() -> Self? {
+    guard let cell else { misuse(.ownership, "Unmanaged sets cannot be thawed.") }
+    if !cell.realm.isFrozen { return self }
+    return cell.thawed().map { unsafeDowncast(MutableSet($0), to: Self.self) }
+  }
+
+  /// Whether both are the same set.
+  public static func == (left: MutableSet, right: MutableSet) -> Bool {
+    if left === right { return true }
+    guard let first = left.cell, let second = right.cell else { return false }
+    return first.isSame(as: second)
+  }
+
+  /// The type, and the first hundred elements.
+  public var description: String {
+    CollectionDescription.text(
+      of: self, kind: "MutableSet", CollectionDescription.name(Element.self), self)
+  }
+}
+
+@available(*, unavailable)
+extension MutableSet: Sendable {}
+
+/// The elements of an unmanaged set, in the order in which they came.
+struct UniqueElements<Element: RealmCollectionValue> {
+  private(set) var all: [Element] = []
+  /// Positions of values; not kept for objects, whose hashes change when they become managed.
+  private var positions: [Element: Int] = [:]
+
+  private static var canHash: Bool { Element._rlmType != .object && Element._rlmType != .any }
+
+  init() {}
+
+  init<Elements: Sequence>(_ elements: Elements) where Elements.Element == Element {
+    for element in elements { insert(element) }
+  }
+
+  func position(of element: Element) -> Int? {
+    Self.canHash ? positions[element] : all.firstIndex(of: element)
+  }
+
+  mutating func insert(_ element: Element) {
+    if position(of: element) != nil { return }
+    if Self.canHash { positions[element] = all.count }
+    all.append(element)
+  }
+
+  /// Takes an element out; the last one moves to its place.
+  mutating func remove(_ element: Element) {
+    guard let position = position(of: element) else { return }
+    let last = all.removeLast()
+    if Self.canHash { positions[element] = nil }
+    if position == all.count { return }
+    all[position] = last
+    if Self.canHash { positions[last] = position }
+  }
+}

@@ -1,0 +1,81 @@
+// Properties of all elements of a collection at once, by name, and the operators of key paths:
+//
+//   @count                       the number of elements
+//   @min.x  @max.x  @sum.x  @avg.x   of the values at the end of path x; x may be `self`
+//   @unionOfObjects.x            the values, those that are nil left out
+//   @distinctUnionOfObjects.x    the same, each once
+
+extension RealmCollection {
+  /// The values of a property of all elements, as an array.
+  ///
+  /// `self` stands for the elements themselves; keys that begin with "@" are operators, as in
+  /// `value(forKeyPath:)`. Stops when there is no such property.
+  public func value(forKey key: String) -> Any? {
+    if key.hasPrefix("@") { return _value(forKeyPath: key) }
+    return values(forKeyPath: key, whole: true)
+  }
+
+  /// The values at the end of a path of property names from each element, as an array; or what an
+  /// operator makes of them, such as `@avg.age`.
+  ///
+  /// Stops when there is no such property.
+  public func value(forKeyPath keyPath: String) -> Any? { _value(forKeyPath: keyPath) }
+
+  func _value(forKeyPath keyPath: String) -> Any? {
+    guard keyPath.hasPrefix("@") else { return values(forKeyPath: keyPath, whole: false) }
+    let parts = keyPath.split(separator: ".", maxSplits: 1).map { String($0) }
+    let path = parts.count > 1 ? parts[1] : nil
+    if parts[0] == "@count" && path == nil { return count }
+    guard let path else { stopForOperator(keyPath) }
+    let values = values(forKeyPath: path, whole: false)
+    switch parts[0] {
+    case "@min": return Aggregation(values).min
+    case "@max": return Aggregation(values).max
+    case "@sum": return Aggregation(values).sum
+    case "@avg": return Aggregation(values).average
+    case "@unionOfObjects": return values.compactMap { $0 }
+    case "@distinctUnionOfObjects":
+      var seen: Set<AnyHashable> = []
+      return values.compactMap { $0 }.filter { value in
+        (value as? AnyHashable).map { seen.insert($0).inserted } ?? true
+      }
+    default: stopForOperator(keyPath)
+    }
+  }
+
+  private func stopForOperator(_ keyPath: String) -> Never {
+    misuse(.argument, "Unsupported KVC collection operator found in key path '\(keyPath)'")
+  }
+
+  /// The values that a path leads to from each element.
+  ///
+  /// - Parameter whole: the path is one property's name.
+  func values(forKeyPath path: String, whole: Bool) -> [Any?] {
+    if path == "self" { return map { $0._anyElement } }
+    var path = Substring(path)
+    if path.hasPrefix("self.") { path = path.dropFirst(5) }
+    let name = String(path)
+    return map { element in
+      guard let object = element._anyElement as? ObjectBase else {
+        if element._anyElement == nil { return nil }
+        misuse(
+          .argument, "Invalid property name '\(name)' for a collection of '\(Element._rlmType)'.")
+      }
+      return unwrapped(whole ? object.value(forKey: name) : object.value(forKeyPath: name))
+    }
+  }
+}
+
+extension RealmCollection where Element: ObjectBase {
+  /// Sets a property of all elements.
+  ///
+  /// Stops outside of a transaction, when there is no such property, and when the value does not fit it.
+  public func setValue(_ value: Any?, forKey key: String) {
+    for object in self { object.setValue(value, forKey: key) }
+  }
+}
+
+extension List: _KeyPathReadable {}
+extension Results: _KeyPathReadable {}
+extension LinkingObjects: _KeyPathReadable {}
+extension MutableSet: _KeyPathReadable {}

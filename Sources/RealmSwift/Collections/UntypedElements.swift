@@ -1,0 +1,58 @@
+// Collections as untyped code sees them: in values from outside, and in copies of objects.
+internal import Foundation
+
+/// The elements of an untyped collection; none for nil, nil when it is no collection.
+func untypedElements(_ value: Any?) -> [Any?]? {
+  switch value {
+  case nil: return []
+  case let values as [Any]: return values
+  case let values as NSArray: return values.map { $0 }
+  case let values as any _UntypedElements: return values._untypedElements
+  case let values as Set<AnyHashable>: return values.map { $0.base }
+  default: return nil
+  }
+}
+
+/// A collection whose elements untyped code can see.
+protocol _UntypedElements {
+  var _untypedElements: [Any?] { get }
+}
+
+extension RealmCollectionValue {
+  /// Whether an untyped value can be an element.
+  static func _acceptsElement(_ value: Any?) -> Bool {
+    guard let objectClass = _rlmObjectClass else { return _elementFromAny(value) != nil }
+    guard let value else { return _rlmOptional }
+    if let object = value as? ObjectBase, type(of: object) == objectClass { return true }
+    return InputValues.canHold(value)
+  }
+
+  /// Gives what an untyped value stands for to a managed collection.
+  static func _writeAnyElement(_ value: Any?, to sink: _ElementSink) {
+    if let objectClass = _rlmObjectClass, let value {
+      sink.link(from: value, objectClass)
+    } else if let element = _elementFromAny(value) {
+      element._writeElement(to: sink)
+    } else {
+      misuse(
+        .argument,
+        "Invalid value '\(value.map { "\($0)" } ?? "nil")' for a collection of '\(_rlmType)'.")
+    }
+  }
+}
+
+/// A map whose entries untyped code can see.
+protocol _UntypedEntries {
+  var _untypedEntries: [String: Any?] { get }
+}
+
+/// The entries of an untyped map; none for nil, nil when it is no map.
+func untypedEntries(_ value: Any?) -> [String: Any?]? {
+  switch value {
+  case nil: return [:]
+  case let map as any _UntypedEntries: return map._untypedEntries
+  case let values as [String: Any?]: return values
+  case let values as NSDictionary: return values as? [String: Any]
+  default: return nil
+  }
+}
