@@ -67,12 +67,9 @@ extension GroupTransaction {
       schema.incoming[table.index].allSatisfy { $0.table == table.index },
       "\(table.schema.name) is the target of links")
     deleteAll(table)
-    let removed = openTable(schema.tables[table.index])
     let old = baseBlock(table.index)
     if !old.isNone { editor.free(old) }
-    tables.remove(at: table.index)
-    baseIndexes.remove(at: table.index)
-    removed.release()
+    removeTableEditor(table.index)
     var all = schema.tables
     all.remove(at: table.index)
     for index in table.index..<all.count {

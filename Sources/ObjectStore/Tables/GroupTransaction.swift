@@ -20,15 +20,19 @@ package final class GroupTransaction {
   ///
   /// Owned; unmanaged, because a retain and release a change would cost more than the change.
   @exclusivity(unchecked) var tables: [Unmanaged<TableEditor>?]
-  /// By table index: its index in the base version; nil for a new table.
-  var baseIndexes: [Int?]
+  /// By table index: its index in the base version, nil for a new table.
+  ///
+  /// Nil as a whole while no table was removed: then the indexes are the same.
+  private var baseIndexes: [Int?]?
   /// The collection that was changed last; nil until one is.
   @exclusivity(unchecked) var collection: Unmanaged<CollectionEditor>?
   /// Embedded objects that have lost their link, and are to be deleted.
   var orphans: [(table: Int, key: ObjectKey)] = []
   /// Tables that cascades have changed since the client last asked.
-  private var changedTables: Set<Int> = []
-  @exclusivity(unchecked) private var lastChangedTable = -1
+  ///
+  /// The first 64 have bits of their own: a delete must not allocate for this.
+  @exclusivity(unchecked) private var changedFirstTables: UInt64 = 0
+  private var changedOtherTables: Set<Int> = []
   var isSchemaChanged = false
   private var nextTableKey: UInt64 = 1
 
@@ -43,7 +47,6 @@ package final class GroupTransaction {
     baseRoot = root
     self.schema = schema
     tables = Array(repeating: nil, count: schema.tables.count)
-    baseIndexes = Array(schema.tables.indices)
     if !root.isNone { nextTableKey = GroupRoot.nextTableKey(editor.reader.pointer(root)) }
   }
 
@@ -61,7 +64,7 @@ package final class GroupTransaction {
     nextTableKey += 1
     schema = StoredSchema(tables: schema.tables + [stored], schemaVersion: schema.schemaVersion)
     tables.append(.passRetained(TableEditor(editor, stored, block: .none)))
-    baseIndexes.append(nil)
+    baseIndexes?.append(nil)
     isSchemaChanged = true
   }
 
@@ -218,18 +221,32 @@ package final class GroupTransaction {
   /// Tables whose objects were changed or deleted by cascades, or by `delete` and `deleteAll`
   /// themselves, since the last call: indexes into `schema.tables`, each once.
   package func takeChangedTables() -> [Int] {
-    defer {
-      changedTables.removeAll(keepingCapacity: true)
-      lastChangedTable = -1
-    }
-    return changedTables.sorted()
+    var changed = (0..<64).filter { changedFirstTables & (1 << $0) != 0 }
+    changed += changedOtherTables.sorted()
+    changedFirstTables = 0
+    changedOtherTables = []
+    return changed
   }
 
   @inline(__always)
   func noteChange(_ table: Int) {
-    if table == lastChangedTable { return }
-    lastChangedTable = table
-    changedTables.insert(table)
+    if table < 64 {
+      changedFirstTables |= 1 << UInt64(table)
+    } else {
+      changedOtherTables.insert(table)
+    }
+  }
+
+  /// Takes a table out of those that the transaction has; later ones move up.
+  func removeTableEditor(_ index: Int) {
+    if baseIndexes == nil {
+      let inBase =
+        baseRoot.isNone
+        ? 0 : BlockHeader.count(editor.reader.pointer(baseRoot)) - GroupRoot.firstTableSlot
+      baseIndexes = tables.indices.map { $0 < inBase ? $0 : nil }
+    }
+    tables.remove(at: index)?.release()
+    baseIndexes?.remove(at: index)
   }
 
   // MARK: - Finishing
@@ -273,7 +290,12 @@ package final class GroupTransaction {
 
   /// The root of a table in the base version.
   func baseBlock(_ index: Int) -> BlockReference {
-    guard !baseRoot.isNone, let index = baseIndexes[index] else { return .none }
+    guard !baseRoot.isNone else { return .none }
+    var index = index
+    if let baseIndexes {
+      guard let base = baseIndexes[index] else { return .none }
+      index = base
+    }
     let block = editor.reader.pointer(baseRoot)
     let slot = GroupRoot.firstTableSlot + index
     return slot < BlockHeader.count(block) ? BlockHeader.reference(block, slot) : .none
