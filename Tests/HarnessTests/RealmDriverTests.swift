@@ -90,6 +90,19 @@ import Testing
     #expect(check.code == .success && check.output.contains("5,001 objects"), "\(check.output)")
   }
 
+  @Test func migrationUnderLoadLeavesASoundFile() throws {
+    let path = folder.path + "/migrated.realm"
+    let result = try tool(
+      "run migration-under-load --readers 2 --objects 5000 --pins 5 --warmup 100ms --keep-file "
+        + "--path \(path) --output \(folder.path)/out")
+    #expect(result.code == .success, "\(result.errors)")
+    #expect(result.output.contains("migrate") && result.output.contains("all hold"))
+    let inspection = try tool("inspect \(path)").output
+    #expect(inspection.contains("label") && !inspection.contains("score"), "\(inspection)")
+    let check = try tool("check \(path)")
+    #expect(check.code == .success && check.output.contains("5,000 objects"), "\(check.output)")
+  }
+
   @Test func flippedBitIsFound() throws {
     let path = try runAndKeep()
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
