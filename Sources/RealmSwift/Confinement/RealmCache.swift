@@ -1,32 +1,43 @@
-// The open Realms of the process by file and thread, without keeping them alive: a Realm that nobody uses
-// is gone and pins nothing. Opening the same file with equal settings on the same thread gives the same instance.
+// The open Realms of the process by file and place, without keeping them alive: a Realm that nobody uses
+// is gone and pins nothing. Opening the same file with equal settings in the same place gives the same
+// instance.
 internal import Foundation
 internal import Platform
 internal import Storage
 
 /// Finds the Realm that is open already.
 enum RealmCache {
-  private struct Key: Hashable {
-    let location: String
+  private struct Location: Hashable {
+    let name: String
     let isInMemory: Bool
-    let thread: UInt64
 
-    init(_ configuration: Realm.Configuration, _ confinement: Confinement) {
+    init(_ configuration: Realm.Configuration) {
       isInMemory = configuration.inMemoryIdentifier != nil
-      location = configuration.place
-      thread = confinement.token
+      name = configuration.place
     }
   }
 
-  // Entries are found and entered by the thread that they are confined to; only the removal of dead
-  // ones may come from another.
+  private struct Key: Hashable {
+    let location: Location
+    let place: Confinement.Identity
+
+    init(_ configuration: Realm.Configuration, _ confinement: Confinement) {
+      location = Location(configuration)
+      place = confinement.identity
+    }
+  }
+
+  // Entries are found and entered in the place that they are confined to; only the removal of dead ones
+  // may come from elsewhere.
   private struct Entries: @unchecked Sendable {
-    // @unchecked: a Realm taken out of here is handed only to the thread that is part of its key.
+    // @unchecked: a Realm taken out of here is handed only to code in the place that is part of its key.
     // Unmanaged, not weak, so that counting references to a Realm stays fast. Its memory is there while
     // it is in here: its `deinit` waits for the lock to take it out.
     var byKey: [Key: [Unmanaged<ConfinedRealm>]] = [:]
     /// How many of them each store has.
     var stores: [ObjectIdentifier: Int] = [:]
+    /// Places of a file's Realms that are neither a thread nor the main one.
+    var others: [Location: [Confinement]] = [:]
   }
 
   private static let entries = Monitor(Entries())
@@ -41,7 +52,7 @@ enum RealmCache {
     return realms.first { $0.configuration.opensSameRealm(as: configuration) }
   }
 
-  /// Any open live Realm of the same file on this thread, whatever its other settings.
+  /// Any open live Realm of the same file in this place, whatever its other settings.
   static func findAny(like configuration: Realm.Configuration, _ confinement: Confinement)
     -> ConfinedRealm?
   {
@@ -54,6 +65,15 @@ enum RealmCache {
     return entries.withLock { $0.stores[identifier, default: 0] > 0 }
   }
 
+  /// The open Realm of equal settings that is confined to the queue or actor by which the caller runs.
+  static func findHere(_ configuration: Realm.Configuration) -> ConfinedRealm? {
+    let places = entries.withLock { $0.others[Location(configuration)] ?? [] }
+    for place in places where place.isHere {
+      if let realm = find(configuration, place) { return realm }
+    }
+    return nil
+  }
+
   static func insert(_ realm: ConfinedRealm) {
     let key = Key(realm.configuration, realm.confinement)
     let reference = Unmanaged.passUnretained(realm)
@@ -61,6 +81,9 @@ enum RealmCache {
     entries.withLock { entries in
       entries.byKey[key, default: []].append(reference)
       entries.stores[store, default: 0] += 1
+      if realm.confinement.token == Confinement.elsewhereToken {
+        entries.others[key.location, default: []].append(realm.confinement)
+      }
     }
   }
 
@@ -76,6 +99,12 @@ enum RealmCache {
       if entries.byKey[key]!.isEmpty { entries.byKey[key] = nil }
       let count = entries.stores[store]! - 1
       entries.stores[store] = count == 0 ? nil : count
+      if realm.confinement.token == Confinement.elsewhereToken,
+        let index = entries.others[key.location]?.firstIndex(where: { $0.identity == key.place })
+      {
+        entries.others[key.location]!.remove(at: index)
+        if entries.others[key.location]!.isEmpty { entries.others[key.location] = nil }
+      }
     }
   }
 

@@ -222,7 +222,7 @@ struct RealmOpening {
     ConfinedRealm(
       store: store, configuration: configuration, schema: schema,
       classes: SchemaBindings(stored.tables.map { .dynamic($0.schema) }, stored),
-      confinement: .currentThread(), snapshot: base)
+      confinement: .current(), snapshot: base)
   }
 
   /// The file as the running transaction has it.
@@ -230,7 +230,7 @@ struct RealmOpening {
     let realm = ConfinedRealm(
       store: store, configuration: configuration, schema: schema,
       classes: SchemaBindings(schema.classes, writing.group.schema, changesKeys: true),
-      confinement: .currentThread(), snapshot: writing.transaction.base)
+      confinement: .current(), snapshot: writing.transaction.base)
     realm.continueWriting(writing)
     return realm
   }
