@@ -64,11 +64,13 @@ uint64_t shim_thread_identifier(void) {
 }
 
 _Thread_local uint64_t shim_thread_token_slot __attribute__((tls_model("initial-exec"))) = 0;
-static uint64_t last_thread_token = 0;
+static uint64_t last_thread_token = shim_main_thread_token;
 
 uint64_t shim_thread_token_draw(void) {
   // Relaxed: only uniqueness matters, the number publishes nothing.
-  uint64_t token = __atomic_add_fetch(&last_thread_token, 1, __ATOMIC_RELAXED);
+  uint64_t token = shim_thread_identifier() == (uint64_t)getpid()
+                       ? shim_main_thread_token
+                       : __atomic_add_fetch(&last_thread_token, 1, __ATOMIC_RELAXED);
   shim_thread_token_slot = token;
   return token;
 }

@@ -55,6 +55,10 @@ package final class Store: @unchecked Sendable {
   let snapshots: SnapshotTable
   let pipeline: CommitPipeline
   let queue = WriteQueue()
+  /// Commits whose sync happens on the store's own thread.
+  let commits = AsynchronousCommits()
+  /// Who wants to hear of newer versions.
+  package let listeners = VersionListeners()
   /// Write lock only.
   ///
   /// Nil in a read-only store.
@@ -133,6 +137,7 @@ package final class Store: @unchecked Sendable {
       #endif
       if let snapshot = snapshots.pinNewest(), snapshot.version >= newest { return snapshot }
       try adoptPublished()
+      listeners.notify(newest)
     }
   }
 
@@ -144,8 +149,16 @@ package final class Store: @unchecked Sendable {
   package func beginWrite() throws(StorageError) -> WriteTransaction {
     guard !isReadOnly else { throw .readOnly(path: path) }
     queue.acquire()
+    do throws(StorageError) { try enterProcessLock() } catch {
+      leaveWriteLock()
+      throw error
+    }
+    return try beginWithLock()
+  }
+
+  /// Begins with both write locks held; lets go of them on an error.
+  func beginWithLock() throws(StorageError) -> WriteTransaction {
     do throws(StorageError) {
-      try enterProcessLock()
       try throwIfSyncFailed()
       try prepareWriter()
     } catch {
@@ -187,7 +200,8 @@ package final class Store: @unchecked Sendable {
     if let since = processLockSince {
       let isOverdue =
         lockFile.otherProcessesWait && options.clock.nanoseconds() &- since > 10_000_000
-      if !queue.hasWaiters || isOverdue {
+      // An asynchronous waiter may be long in coming: others need not wait for it.
+      if !queue.hasWaitingThreads || isOverdue {
         lockFile.releaseWriteLock()
         processLockSince = nil
       }

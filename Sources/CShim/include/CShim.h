@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "Execution.h"
+
 /// XXH3, 64 bits, with a seed. Inlined from libxxhash's header, so short blocks cost no call.
 uint64_t shim_hash64(const void *bytes, size_t length, uint64_t seed);
 
@@ -35,6 +37,8 @@ uint64_t shim_thread_identifier(void);
 extern _Thread_local uint64_t shim_thread_token_slot __attribute__((tls_model("initial-exec")));
 /// Draws the calling thread's token.
 uint64_t shim_thread_token_draw(void);
+/// The main thread's token, whoever asks first.
+enum { shim_main_thread_token = 1 };
 /// A number of the calling thread that no other thread of the process ever has, never 0.
 static inline uint64_t shim_thread_token(void) {
   uint64_t token = shim_thread_token_slot;

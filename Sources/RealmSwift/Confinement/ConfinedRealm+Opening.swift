@@ -6,11 +6,12 @@ internal import Platform
 internal import Storage
 
 extension ConfinedRealm {
-  /// The Realm of a configuration for the calling thread.
+  /// The Realm of a configuration for the place where the caller runs.
   ///
   /// - Throws: a `Realm.Error`; see the codes there.
-  static func open(_ configuration: Realm.Configuration) throws -> ConfinedRealm {
-    let confinement = Confinement.currentThread()
+  static func open(
+    _ configuration: Realm.Configuration, _ confinement: Confinement = .current()
+  ) throws -> ConfinedRealm {
     if let realm = RealmCache.find(configuration, confinement) { return realm }
     let options = configuration.storeOptions
     let schema = RealmSchema.of(configuration.objectTypes)
@@ -23,9 +24,10 @@ extension ConfinedRealm {
     return realm
   }
 
-  /// The live Realm of a frozen one for the calling thread.
-  static func thaw(_ frozen: ConfinedRealm) throws -> ConfinedRealm {
-    let confinement = Confinement.currentThread()
+  /// The live Realm of a frozen one for a place.
+  static func thaw(
+    _ frozen: ConfinedRealm, _ confinement: Confinement
+  ) throws -> ConfinedRealm {
     if let realm = RealmCache.find(frozen.configuration, confinement), realm.store === frozen.store
     {
       return realm

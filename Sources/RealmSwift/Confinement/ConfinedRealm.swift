@@ -8,7 +8,7 @@ internal import ObjectStore
 internal import Platform
 internal import Storage
 
-/// The part of a Realm that is bound to one thread, or frozen.
+/// The part of a Realm that is bound to one place, or frozen.
 @usableFromInline
 package final class ConfinedRealm {
   let store: Store
@@ -45,6 +45,12 @@ package final class ConfinedRealm {
   private let isClosed = Atomic(false)
   /// The class asked for last: bulk work asks for one many times.
   @exclusivity(unchecked) private var lastTable: (type: ObjectIdentifier, table: TablePointer)?
+  /// How other threads reach the Realm; nil when it is frozen, and on a thread that runs no loop.
+  @exclusivity(unchecked) private var mailbox: RealmMailbox?
+  /// What the client has said about following newer versions; nil: where something drives the Realm.
+  @exclusivity(unchecked) private var chosenAutorefresh: Bool?
+  /// Asynchronous writes; nil before the first.
+  @exclusivity(unchecked) private(set) var asynchronousWrites: AsynchronousWrites?
 
   /// A write transaction and the tables seen through it.
   struct Writing {
@@ -73,6 +79,7 @@ package final class ConfinedRealm {
     self.snapshot = snapshot
     isFrozen = false
     tables = TableSlots(count: bindings.count)
+    if let scheduler = Scheduler(confinement) { installMailbox(scheduler) }
   }
 
   /// The frozen form of a live Realm.
@@ -90,7 +97,12 @@ package final class ConfinedRealm {
     tables = TableSlots(count: live.bindings.count)
   }
 
-  deinit { if !isFrozen { RealmCache.forget(self) } }
+  deinit {
+    if isFrozen { return }
+    RealmCache.forget(self)
+    if let mailbox { store.listeners.remove(mailbox) }
+    asynchronousWrites?.abandon()
+  }
 
   // MARK: - Checks
 
@@ -198,17 +210,19 @@ package final class ConfinedRealm {
   /// Makes every cached location of the Realm's accessors stale.
   private func bumpAll() { tables.forEach { $0.pointee.bump() } }
 
-  private func move(to newSnapshot: Snapshot?) {
+  func move(to newSnapshot: Snapshot?) {
     snapshot = newSnapshot
     frozenTwin = nil
     bumpAll()
+    noteStanding()
   }
 
   /// Advances to the newest version; false when there is nothing newer.
   func refresh() throws(StorageError) -> Bool {
     check()
     if isFrozen || writing != nil { return false }
-    if let snapshot, snapshot.version == store.newestVersion { return false }
+    // The Realm may be ahead: its own commits show here before they are durable.
+    if let snapshot, snapshot.version >= store.newestVersion { return false }
     let newest = try store.pinNewest()
     if let snapshot, snapshot.version >= newest.version { return false }
     move(to: newest)
@@ -236,20 +250,41 @@ package final class ConfinedRealm {
       self.writing = nil
       writing.transaction.cancel()
     }
+    asynchronousWrites?.invalidate()
+    letGo()
+  }
+
+  /// All objects are invalid from now on; the next use starts on the newest version.
+  private func letGo() {
     epoch &+= 1
     tables.forEach { $0.pointee.epoch = epoch }
     move(to: nil)
   }
 
+  /// Lets go of a version that a failed sync has taken back.
+  func stepBackIfLost() {
+    guard let snapshot, store.isLost(snapshot.version) else { return }
+    if let writing {
+      self.writing = nil
+      writing.transaction.cancel()
+    }
+    letGo()
+  }
+
   // MARK: - Transactions
 
-  /// Waits for the write lock and moves to the newest version.
-  func beginWrite() throws(StorageError) {
+  /// Stops when no transaction may be begun.
+  func requireWritable() {
     check()
     if isFrozen { misuse(.frozen, "Can't perform transactions on a frozen Realm") }
     if configuration.readOnly {
       misuse(.transaction, "Can't perform transactions on read-only Realms.")
     }
+  }
+
+  /// Waits for the write lock and moves to the newest version.
+  func beginWrite() throws(StorageError) {
+    requireWritable()
     if writing != nil {
       misuse(.transaction, "The Realm is already in a write transaction")
     }
@@ -258,20 +293,53 @@ package final class ConfinedRealm {
     frozenTwin = nil
     // Stale from here on: should the lock fail, the next read starts on the newest version.
     bumpAll()
-    let transaction = try store.beginWrite()
-    snapshot = transaction.base
+    didBegin(try store.beginWrite())
+  }
+
+  /// Continues in a transaction that was just begun.
+  func didBegin(_ transaction: WriteTransaction) {
+    move(to: transaction.base)
     writing = Writing(
       transaction: transaction,
       group: GroupTransaction(
         transaction.editor, root: transaction.root, schema: storedSchema))
   }
 
-  /// Ends the transaction and makes its changes a version.
+  /// Ends the transaction and makes its changes a version, durable on return.
   func commitWrite() throws(StorageError) {
     let writing = endWriting("Can't commit a non-existing write transaction")
+    defer { asynchronousWrites?.didEndTransaction() }
     writing.transaction.root = writing.group.finish()
-    // On an error everything is rolled back, and the Realm stays on the version it began on.
-    move(to: try writing.transaction.commit())
+    do throws(StorageError) {
+      // Its own version is no news to the Realm.
+      mailbox?.note(standing: writing.transaction.version)
+      move(to: try writing.transaction.commit())
+    } catch {
+      // Everything is rolled back, and the Realm stays on the version it began on, if that is still one.
+      noteStanding()
+      stepBackIfLost()
+      throw error
+    }
+  }
+
+  /// Ends the transaction and makes its changes a version, which becomes durable later.
+  ///
+  /// - Parameters:
+  ///   - awaitsMore: another commit is about to follow.
+  ///   - completion: called once on any thread, unless this function throws.
+  func commitAsynchronously(
+    awaitsMore: Bool, _ completion: @escaping @Sendable (StorageError?) -> Void
+  ) throws(StorageError) {
+    let writing = endWriting("Can't commit a non-existing write transaction")
+    writing.transaction.root = writing.group.finish()
+    do throws(StorageError) {
+      mailbox?.note(standing: writing.transaction.version)
+      move(
+        to: try writing.transaction.commitAsynchronously(awaitsMore: awaitsMore, completion))
+    } catch {
+      noteStanding()
+      throw error
+    }
   }
 
   /// Ends the transaction and drops its changes.
@@ -280,6 +348,7 @@ package final class ConfinedRealm {
   func cancelWrite() {
     let writing = endWriting("Can't cancel a non-existing write transaction")
     writing.transaction.cancel()
+    asynchronousWrites?.didEndTransaction()
   }
 
   private func endWriting(_ message: String) -> Writing {
@@ -288,6 +357,68 @@ package final class ConfinedRealm {
     self.writing = nil
     bumpAll()
     return writing
+  }
+
+  // MARK: - Reached from elsewhere
+
+  /// How other threads reach the Realm; nil on a thread that runs no loop now.
+  func findMailbox() -> RealmMailbox? {
+    if let mailbox { return mailbox }
+    // The loop may have been started since the Realm was opened.
+    guard !isFrozen, let scheduler = Scheduler(confinement) else { return nil }
+    installMailbox(scheduler)
+    return mailbox
+  }
+
+  private func installMailbox(_ scheduler: Scheduler) {
+    let mailbox = RealmMailbox(scheduler, self)
+    self.mailbox = mailbox
+    noteStanding()
+    store.listeners.add(mailbox)
+  }
+
+  private func noteStanding() {
+    guard let mailbox else { return }
+    mailbox.note(standing: followsVersions ? snapshot?.version : nil)
+  }
+
+  private var followsVersions: Bool { chosenAutorefresh ?? (mailbox != nil) }
+
+  /// Whether the Realm moves to newer versions by itself.
+  var autorefresh: Bool {
+    get {
+      check()
+      if isFrozen { return false }
+      return chosenAutorefresh ?? (findMailbox() != nil)
+    }
+    set {
+      check()
+      if isFrozen {
+        if newValue { misuse(.frozen, "Auto-refresh cannot be enabled for frozen Realms.") }
+        return
+      }
+      chosenAutorefresh = newValue
+      let mailbox = findMailbox()
+      noteStanding()
+      // What was published while it did not follow.
+      if newValue { mailbox?.versionWasPublished(store.newestVersion) }
+    }
+  }
+
+  /// Follows to the newest version, at the start of a job in the Realm's place.
+  func refreshByItself() {
+    guard followsVersions else { return }
+    // An error is met again, and told, by whoever uses the Realm next.
+    _ = try? refresh()
+  }
+
+  /// The Realm's asynchronous writes; nil on a thread that runs no loop now.
+  func findAsynchronousWrites() -> AsynchronousWrites? {
+    if let asynchronousWrites { return asynchronousWrites }
+    guard let mailbox = findMailbox() else { return nil }
+    let writes = AsynchronousWrites(self, mailbox)
+    asynchronousWrites = writes
+    return writes
   }
 }
 

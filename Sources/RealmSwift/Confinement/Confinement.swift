@@ -1,5 +1,7 @@
-// Where a Realm may be used: for now the thread that opened it, or anywhere when it is frozen. Queues
-// and actors become further cases here; nothing else in the module compares threads.
+// Where a Realm may be used: on a thread, on a serial dispatch queue, in an actor, or anywhere when it is
+// frozen. The main thread, the main actor and the main queue are one place. Nothing else in the module
+// compares threads; how code gets to run in such a place is in Scheduler.swift.
+internal import Dispatch
 internal import Platform
 
 /// The owner of a confined Realm and the check for it.
@@ -8,38 +10,199 @@ struct Confinement: Sendable {
   ///
   /// Tokens are never 0.
   static let anywhereToken: UInt64 = 0
+  /// Matches no thread: the owner is not one, so that each use asks where it runs.
+  static let elsewhereToken = UInt64.max
 
-  /// The owning thread's token; accessors compare it on their fast path.
-  let token: UInt64
-  /// The owner for messages; nil when anyone may use it.
-  private let thread: ThreadNumber?
-
-  /// Confined to the calling thread.
-  static func currentThread() -> Confinement {
-    Confinement(token: ThreadToken.current.rawValue, thread: .current)
+  enum Owner: Sendable {
+    case anyone
+    case thread(ThreadNumber)
+    case main
+    case queue(DispatchQueue, QueueMark)
+    case actor(ActorOwner)
   }
 
+  /// The same for two confinements to one place, different for any other two that exist at a time.
+  enum Identity: Hashable, Sendable {
+    case anyone
+    case thread(UInt64)
+    case main
+    case queue(UInt)
+    case actor(UInt)
+  }
+
+  /// The owning thread's token; accessors compare it on their fast path.
+  ///
+  /// Of the main place: the main thread's token, since that thread runs nothing else.
+  let token: UInt64
+  let owner: Owner
+
+  private init(_ token: UInt64, _ owner: Owner) {
+    self.token = token
+    self.owner = owner
+  }
+
+  // MARK: - Places
+
   /// Not confined.
-  static let anywhere = Confinement(token: anywhereToken, thread: nil)
+  static let anywhere = Confinement(anywhereToken, .anyone)
+
+  /// The main thread, the main actor and the main queue.
+  static let main = Confinement(ThreadToken.main.rawValue, .main)
+
+  /// The main place if that is where the caller runs, else the calling thread.
+  static func current() -> Confinement {
+    if isMain { return main }
+    return Confinement(ThreadToken.current.rawValue, .thread(.current))
+  }
+
+  /// A serial queue.
+  ///
+  /// Stops when the queue is not serial, or the caller does not run on it.
+  init(_ queue: DispatchQueue) {
+    if queue === DispatchQueue.main {
+      self = .main
+    } else {
+      if queue.isSerial == false {
+        misuse(
+          .confinement,
+          "Invalid queue '\(queue.label)': Realms can only be confined to serial queues or the "
+            + "main queue.")
+      }
+      self.init(Self.elsewhereToken, .queue(queue, QueueMarks.mark(of: queue)))
+    }
+    if !isHere { misuse(.confinement, "Realm opened from incorrect dispatch queue.") }
+  }
+
+  /// An actor.
+  init(_ actor: any Actor) {
+    let owner = ActorOwner(actor)
+    if owner.executor == .main {
+      self = .main
+    } else {
+      self.init(Self.elsewhereToken, .actor(owner))
+    }
+  }
+
+  var identity: Identity {
+    switch owner {
+    case .anyone: .anyone
+    case .thread: .thread(token)
+    case .main: .main
+    case .queue(let queue, _): .queue(UInt(bitPattern: ObjectIdentifier(queue)))
+    case .actor(let owner): .actor(owner.address)
+    }
+  }
+
+  // MARK: - Checks
+
+  /// Whether the caller runs on the main thread, in the main actor or on the main queue.
+  ///
+  /// In a program with an asynchronous `main` the main thread is gone after the first suspension, and
+  /// others run the main actor's jobs and the main queue's blocks.
+  static var isMain: Bool {
+    isMainThread || ExecutorIdentity.main.isCurrent || QueueMark.main.isHere
+  }
 
   /// Whether the caller may use what is confined here.
   @inline(__always)
-  var isHere: Bool { token == Self.anywhereToken || token == ThreadToken.current.rawValue }
+  var isHere: Bool {
+    token == Self.anywhereToken || token == ThreadToken.current.rawValue || isPlaceHere
+  }
+
+  /// The same for owners that are no thread.
+  private var isPlaceHere: Bool {
+    switch owner {
+    case .anyone: true
+    case .thread: false
+    case .main: Self.isMain
+    case .queue(_, let mark): mark.isHere
+    case .actor(let owner): owner.executor.isCurrent
+    }
+  }
 
   /// Stops unless the caller may use what is confined here.
+  ///
+  /// - Complexity: one comparison for threads, some nanoseconds for queues and actors.
   @inline(__always)
   func check() {
     if _slowPath(!isHere) { stop() }
   }
 
   @inline(never)
-  private func stop() -> Never {
-    let owner = thread?.description ?? "every thread"
-    let offender = currentThreadDescription()
+  func stop(_ advice: String = "Open a Realm there, or pass a frozen value.") -> Never {
+    let offender = Self.placeDescription
     misuse(
       .confinement,
-      "Realm accessed from incorrect thread. It belongs to the \(owner) and was used on the "
-        + "\(offender). Open a Realm there, or pass a frozen value.",
-      owner: owner, offender: offender)
+      "Realm accessed from incorrect thread. It belongs to the \(description) and was used on the "
+        + "\(offender). \(advice)",
+      owner: description, offender: offender)
+  }
+
+  // MARK: - Texts
+
+  /// The owner, as in `queue 'label'`.
+  var description: String {
+    switch owner {
+    case .anyone: "every thread"
+    case .thread(let number): number.description
+    case .main: "main thread"
+    case .queue(let queue, _): "queue '\(queue.label)'"
+    case .actor(let owner): "actor \(owner.typeName)"
+    }
+  }
+
+  /// Where the caller runs.
+  static var placeDescription: String {
+    if isMain { return "main thread" }
+    if let executor = ExecutorIdentity.current { return "actor \(ActorOwner.name(of: executor))" }
+    if let label = currentQueueLabel { return "queue '\(label)'" }
+    return currentThreadDescription()
+  }
+}
+
+/// An actor to which Realms are confined.
+///
+/// It does not keep the actor alive, which may have the Realm in one of its properties.
+final class ActorOwner: Sendable {
+  let executor: ExecutorIdentity
+  let typeName: String
+  /// Keeps the actor's memory, so that no other actor ever has its address.
+  let reference: ActorReference
+  let address: UInt
+
+  init(_ actor: any Actor) {
+    executor = ExecutorIdentity(actor.unownedExecutor)
+    typeName = String(describing: type(of: actor))
+    reference = ActorReference(actor)
+    address = UInt(bitPattern: Unmanaged.passUnretained(actor as AnyObject).toOpaque())
+  }
+
+  /// The type of the actor, or of the executor that it brings, by which code runs now.
+  static func name(of executor: ExecutorIdentity) -> String {
+    // What runs now keeps its actor, or the executor that the actor has chosen.
+    let object = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: executor.address)!)
+    return object._withUnsafeGuaranteedRef { String(describing: type(of: $0)) }
+  }
+}
+
+/// The marks of the queues to which Realms are confined.
+enum QueueMarks {
+  private struct Entry {
+    weak var queue: DispatchQueue?
+    let mark: QueueMark
+  }
+
+  private static let entries = Monitor<[ObjectIdentifier: Entry]>([:])
+
+  /// The queue's mark, the same for as long as the queue lives.
+  static func mark(of queue: DispatchQueue) -> QueueMark {
+    let identifier = ObjectIdentifier(queue)
+    return entries.withLock { entries in
+      if let entry = entries[identifier], entry.queue === queue { return entry.mark }
+      if entries.count >= 64 { entries = entries.filter { $0.value.queue != nil } }
+      let mark = QueueMark(queue)
+      entries[identifier] = Entry(queue: queue, mark: mark)
+      return mark
+    }
   }
 }

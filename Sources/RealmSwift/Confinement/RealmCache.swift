@@ -1,29 +1,40 @@
-// The open Realms of the process by file and thread, without keeping them alive: a Realm that nobody uses
-// is gone and pins nothing. Opening the same file with equal settings on the same thread gives the same instance.
+// The open Realms of the process by file and place, without keeping them alive: a Realm that nobody uses
+// is gone and pins nothing. Opening the same file with equal settings in the same place gives the same
+// instance.
 internal import Foundation
 internal import Platform
 
 /// Finds the Realm that is open already.
 enum RealmCache {
-  private struct Key: Hashable {
-    let location: String
+  private struct Location: Hashable {
+    let name: String
     let isInMemory: Bool
-    let thread: UInt64
 
-    init(_ configuration: Realm.Configuration, _ confinement: Confinement) {
+    init(_ configuration: Realm.Configuration) {
       isInMemory = configuration.inMemoryIdentifier != nil
-      location = configuration.inMemoryIdentifier ?? configuration.fileURL?.path ?? ""
-      thread = confinement.token
+      name = configuration.inMemoryIdentifier ?? configuration.fileURL?.path ?? ""
     }
   }
 
-  // Entries are found and entered by the thread that they are confined to; only the removal of dead
-  // ones may come from another.
+  private struct Key: Hashable {
+    let location: Location
+    let place: Confinement.Identity
+
+    init(_ configuration: Realm.Configuration, _ confinement: Confinement) {
+      location = Location(configuration)
+      place = confinement.identity
+    }
+  }
+
+  // Entries are found and entered in the place that they are confined to; only the removal of dead ones
+  // may come from elsewhere.
   private struct Entries: @unchecked Sendable {
-    // @unchecked: a Realm taken out of here is handed only to the thread that is part of its key.
+    // @unchecked: a Realm taken out of here is handed only to code in the place that is part of its key.
     // Unmanaged, not weak, so that counting references to a Realm stays fast. Its memory is there while
     // it is in here: its `deinit` waits for the lock to take it out.
     var byKey: [Key: [Unmanaged<ConfinedRealm>]] = [:]
+    /// Places of a file's Realms that are neither a thread nor the main one.
+    var others: [Location: [Confinement]] = [:]
   }
 
   private static let entries = Monitor(Entries())
@@ -38,17 +49,31 @@ enum RealmCache {
     return realms.first { $0.configuration == configuration }
   }
 
-  /// Any open live Realm of the same file on this thread, whatever its other settings.
+  /// Any open live Realm of the same file in this place, whatever its other settings.
   static func findAny(like configuration: Realm.Configuration, _ confinement: Confinement)
     -> ConfinedRealm?
   {
     candidates(Key(configuration, confinement)).first
   }
 
+  /// The open Realm of equal settings that is confined to the queue or actor by which the caller runs.
+  static func findHere(_ configuration: Realm.Configuration) -> ConfinedRealm? {
+    let places = entries.withLock { $0.others[Location(configuration)] ?? [] }
+    for place in places where place.isHere {
+      if let realm = find(configuration, place) { return realm }
+    }
+    return nil
+  }
+
   static func insert(_ realm: ConfinedRealm) {
     let key = Key(realm.configuration, realm.confinement)
     let reference = Unmanaged.passUnretained(realm)
-    entries.withLock { $0.byKey[key, default: []].append(reference) }
+    entries.withLock { entries in
+      entries.byKey[key, default: []].append(reference)
+      if realm.confinement.token == Confinement.elsewhereToken {
+        entries.others[key.location, default: []].append(realm.confinement)
+      }
+    }
   }
 
   static func forget(_ realm: ConfinedRealm) {
@@ -57,6 +82,12 @@ enum RealmCache {
     entries.withLock { entries in
       entries.byKey[key]?.removeAll { $0.toOpaque() == address }
       if entries.byKey[key]?.isEmpty == true { entries.byKey[key] = nil }
+      if realm.confinement.token == Confinement.elsewhereToken,
+        let index = entries.others[key.location]?.firstIndex(where: { $0.identity == key.place })
+      {
+        entries.others[key.location]!.remove(at: index)
+        if entries.others[key.location]!.isEmpty { entries.others[key.location] = nil }
+      }
     }
   }
 

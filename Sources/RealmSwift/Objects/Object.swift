@@ -57,7 +57,8 @@ extension ConfinedRealm {
 
   /// The live Realm of a frozen one; stops when it cannot be opened.
   static func thawOrStop(_ frozen: ConfinedRealm) -> ConfinedRealm {
-    do { return try thaw(frozen) } catch {
+    if let realm = receiver(of: frozen) { return realm }
+    do { return try here(like: frozen) } catch {
       misuse(.storage, "The frozen value cannot be thawed: \(error)")
     }
   }

@@ -1,14 +1,16 @@
 // The public Realm: a struct around the confined instance. Opening, settings and versions are here;
 // transactions, objects and frozen forms in the files beside.
+public import Dispatch
 public import Foundation
 internal import ObjectStore
 internal import Platform
 internal import Storage
 
-/// A database, or one version of it, as seen from one thread.
+/// A database, or one version of it, as seen from one place.
 ///
-/// A Realm and everything that comes out of it may only be used on the thread that opened it; frozen
-/// ones can be used anywhere. It shows one version of the file until it is refreshed or writes.
+/// A Realm and everything that comes out of it may only be used on the thread, queue or actor that it was
+/// opened for; frozen ones can be used anywhere. It shows one version of the file until it is refreshed
+/// or writes.
 public struct Realm: Equatable {
   let confined: ConfinedRealm
 
@@ -16,18 +18,24 @@ public struct Realm: Equatable {
 
   /// Opens the Realm of the default configuration.
   ///
+  /// - Parameter queue: confines the Realm to this serial queue, on which the caller has to run.
   /// - Throws: `Realm.Error`.
-  public init() throws { try self.init(configuration: .defaultConfiguration) }
+  public init(queue: DispatchQueue? = nil) throws {
+    try self.init(configuration: .defaultConfiguration, queue: queue)
+  }
 
   /// Opens a Realm.
   ///
-  /// The same file, settings and thread give the same instance.
+  /// It is confined to the calling thread, or to a serial queue; the main thread, the main actor and the
+  /// main queue are one place. The same file, settings and place give the same instance. Classes that
+  /// the file does not know are added to it.
   ///
-  /// Classes that the file does not know are added to it.
+  /// Stops when the queue is concurrent, or the caller does not run on it.
   /// - Throws: `Realm.Error`: `fileNotFound`, `filePermissionDenied`, `fileAccess`,
   ///   `invalidDatabase`, `schemaMismatch`, `alreadyOpen` and others.
-  public init(configuration: Configuration) throws {
-    confined = try ConfinedRealm.open(configuration)
+  public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
+    let confinement = queue.map { Confinement($0) } ?? .current()
+    confined = try ConfinedRealm.open(configuration, confinement)
   }
 
   /// Opens the Realm of a file, with all else as in the default configuration.
@@ -71,9 +79,20 @@ public struct Realm: Equatable {
     }
   }
 
+  /// Whether the Realm moves to newer versions by itself, when others commit.
+  ///
+  /// It does so between the jobs of its queue, actor or run loop, never in the middle of one. True unless
+  /// set, where one of them drives the Realm; a thread without a run loop has to call `refresh`. Stops
+  /// when it is turned on for a frozen Realm.
+  public var autorefresh: Bool {
+    get { confined.autorefresh }
+    nonmutating set { confined.autorefresh = newValue }
+  }
+
   /// Lets go of the version that the Realm shows, so that the file need not keep it.
   ///
-  /// A running transaction is rolled back. All objects and collections of the Realm are invalid from
+  /// A running transaction is rolled back; asynchronous writes that have not begun are dropped, and their
+  /// completions get an error; commits that are on their way to the disk are waited for. All objects and collections of the Realm are invalid from
   /// now on; the Realm itself shows the newest version when it is used next. Of a frozen Realm the
   /// values end, and its version is let go with the last of them.
   public func invalidate() { confined.invalidate() }

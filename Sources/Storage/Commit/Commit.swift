@@ -10,11 +10,26 @@ internal import Platform
 
 extension Store {
   func commit(_ transaction: WriteTransaction) throws(StorageError) -> Snapshot {
+    let (snapshot, needsMaintenance) = try commitWithoutSync(transaction)
+    // Step 9. Without syncs the version was published before the lock was released, see `write`.
+    if durability == .full { try waitUntilDurable(snapshot.version) }
+    if let needsMaintenance { noteCommitForMaintenance(isNeeded: needsMaintenance) }
+    return snapshot
+  }
+
+  /// Steps 1 to 8.
+  ///
+  /// - Returns: the new version, and whether idle work should follow; of a transaction without changes
+  ///   its base, which may have to become durable too, and nil.
+  func commitWithoutSync(
+    _ transaction: WriteTransaction
+  ) throws(StorageError) -> (snapshot: Snapshot, needsMaintenance: Bool?) {
     let editor = transaction.editor
     if transaction.root == transaction.base.root, editor.provisionalCount == 0, editor.dead.isEmpty,
       !writer!.isIdle
     {
-      return try commitNothing(transaction)
+      leaveWriteLock()
+      return (transaction.base, nil)
     }
     let committed: CommittedVersion
     do throws(StorageError) {
@@ -37,20 +52,7 @@ extension Store {
     // The threshold is that of the commit's begin; what a large one has left behind it shows only now.
     let needsMaintenance = writer!.shrinkThreshold != nil || writer!.isTooLong
     leaveWriteLock()
-    if durability == .memory {
-      // Published before the lock was released, see `write`.
-    } else {
-      try waitUntilDurable(committed.version)
-    }
-    noteCommitForMaintenance(isNeeded: needsMaintenance)
-    return committed.snapshot
-  }
-
-  /// A transaction without changes: no new version, but what it was built on must be durable.
-  private func commitNothing(_ transaction: WriteTransaction) throws(StorageError) -> Snapshot {
-    leaveWriteLock()
-    if durability == .full { try waitUntilDurable(transaction.base.version) }
-    return transaction.base
+    return (committed.snapshot, needsMaintenance)
   }
 
   func rollBack(_ transaction: WriteTransaction) {
@@ -107,6 +109,7 @@ extension Store {
       snapshots.publish(committed.snapshot)
       lockFile.publishHead(version: committed.version, home: committed.home)
     }
+    listeners.notify(committed.version)
   }
 
   // MARK: - Steps 4 to 7

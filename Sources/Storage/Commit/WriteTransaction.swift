@@ -56,6 +56,22 @@ package final class WriteTransaction {
     return try store.commit(self)
   }
 
+  /// Makes the changes a version that becomes durable later.
+  ///
+  /// - Parameters:
+  ///   - awaitsMore: another commit will follow soon and may share this one's sync.
+  ///   - completion: called once, on any thread, in commit order, when the version is durable or cannot
+  ///     become so; not called when this function throws.
+  /// - Returns: the new version, pinned; the base when nothing was changed.
+  /// - Throws: any error of the disk but a failed sync; nothing of the transaction is then in the file.
+  package func commitAsynchronously(
+    awaitsMore: Bool, _ completion: @escaping @Sendable (StorageError?) -> Void
+  ) throws(StorageError) -> Snapshot {
+    precondition(!isFinished, "the transaction is over")
+    isFinished = true
+    return try store.commitAsynchronously(self, awaitsMore: awaitsMore, completion)
+  }
+
   /// Drops the changes and releases the write lock.
   package func cancel() {
     precondition(!isFinished, "the transaction is over")

@@ -1,0 +1,91 @@
+// See Execution.h.
+#include "Execution.h"
+
+#include <stddef.h>
+
+#define WEAK __attribute__((weak))
+#define SWIFT __attribute__((swiftcall))
+
+// Of Swift's concurrency runtime. The first argument is an executor in two words; flags 0: do not trap.
+extern SWIFT _Bool swift_task_isCurrentExecutorWithFlags(const void *identity,
+                                                         uintptr_t implementation,
+                                                         uint64_t flags) WEAK;
+extern SWIFT shim_executor swift_task_getCurrentExecutor(void) WEAK;
+extern SWIFT shim_executor swift_task_getMainExecutor(void) WEAK;
+
+int shim_is_on_executor(shim_executor executor) {
+  if (!swift_task_isCurrentExecutorWithFlags) return 0;
+  return swift_task_isCurrentExecutorWithFlags(executor.identity, executor.implementation, 0);
+}
+
+shim_executor shim_current_executor(void) {
+  shim_executor none = {NULL, 0};
+  return swift_task_getCurrentExecutor ? swift_task_getCurrentExecutor() : none;
+}
+
+shim_executor shim_main_executor(void) {
+  shim_executor none = {NULL, 0};
+  return swift_task_getMainExecutor ? swift_task_getMainExecutor() : none;
+}
+
+// Of libdispatch.
+extern void *dispatch_get_specific(const void *key) WEAK;
+extern const char *dispatch_queue_get_label(const void *queue) WEAK;
+extern struct dispatch_queue_s _dispatch_main_q WEAK;
+
+const void *shim_queue_specific(const void *key) {
+  return dispatch_get_specific ? dispatch_get_specific(key) : NULL;
+}
+
+const char *shim_queue_label(void) {
+  return dispatch_queue_get_label ? dispatch_queue_get_label(NULL) : NULL;
+}
+
+const void *shim_main_queue(void) { return &_dispatch_main_q; }
+
+uint16_t shim_queue_width(const void *queue) {
+  // The low half of a word of atomic state; the half read here is set when the queue is made.
+  return (uint16_t)__atomic_load_n((const uint32_t *)((const char *)queue + 80), __ATOMIC_RELAXED);
+}
+
+// Of Foundation.
+extern void *CFRunLoopGetCurrent(void) WEAK;
+extern const void *CFRunLoopCopyCurrentMode(void *loop) WEAK;
+extern void CFRunLoopWakeUp(void *loop) WEAK;
+extern void CFRelease(const void *object) WEAK;
+extern void *_CFGetTSD(uint32_t slot) WEAK;
+
+/// Where Foundation keeps the run loop of a thread that has one. Making one opens three descriptors, so
+/// it is not made only to see that it does not run.
+enum { run_loop_slot = 10 };
+
+static void *run_loop_of_thread(void) {
+  static int is_slot_right = -1;
+  if (!CFRunLoopGetCurrent) return NULL;
+  if (!_CFGetTSD) return CFRunLoopGetCurrent();
+  int known = __atomic_load_n(&is_slot_right, __ATOMIC_RELAXED);
+  if (known < 0) {
+    known = CFRunLoopGetCurrent() == _CFGetTSD(run_loop_slot);
+    __atomic_store_n(&is_slot_right, known, __ATOMIC_RELAXED);
+  }
+  return known ? _CFGetTSD(run_loop_slot) : CFRunLoopGetCurrent();
+}
+
+const void *shim_running_run_loop(void) {
+  void *loop = run_loop_of_thread();
+  if (!loop) return NULL;
+  const void *mode = CFRunLoopCopyCurrentMode(loop);
+  if (!mode) return NULL;
+  CFRelease(mode);
+  return loop;
+}
+
+void shim_wake_run_loop(const void *loop) {
+  if (CFRunLoopWakeUp) CFRunLoopWakeUp((void *)loop);
+}
+
+static _Thread_local const void *thread_value = NULL;
+
+const void *shim_thread_value(void) { return thread_value; }
+
+void shim_set_thread_value(const void *value) { thread_value = value; }

@@ -1,0 +1,122 @@
+// Where code runs beside its thread: the executor of a task, a dispatch queue, a run loop. The checks are
+// cheap enough for every access to a Realm.
+internal import CShim
+package import Dispatch
+
+extension ThreadToken {
+  /// The main thread's token.
+  package static let main = ThreadToken(rawValue: UInt64(shim_main_thread_token))
+}
+
+/// Whether the calling thread is the one that the process began with.
+package var isMainThread: Bool { ThreadToken.current == .main }
+
+/// What runs the jobs of an actor, by the runtime's own name for it.
+package struct ExecutorIdentity: Hashable, Sendable {
+  /// Address of the actor, or of its executor when it brings its own.
+  package let address: UInt
+  private let implementation: UInt
+
+  private init(_ executor: shim_executor) {
+    address = UInt(bitPattern: executor.identity)
+    implementation = executor.implementation
+  }
+
+  private var raw: shim_executor {
+    shim_executor(
+      identity: UnsafeRawPointer(bitPattern: address), implementation: implementation)
+  }
+
+  /// The executor of an actor.
+  package init(_ executor: UnownedSerialExecutor) {
+    // The runtime passes an executor as two words, and Swift's type is a wrapper around them.
+    self.init(unsafeBitCast(executor, to: shim_executor.self))
+  }
+
+  /// The executor of the running task.
+  ///
+  /// Nil outside of tasks, and in one that no actor isolates.
+  package static var current: ExecutorIdentity? {
+    let executor = shim_current_executor()
+    return executor.identity == nil ? nil : ExecutorIdentity(executor)
+  }
+
+  /// The main actor's executor.
+  package static let main = ExecutorIdentity(shim_main_executor())
+
+  /// Whether it isolates what runs now.
+  ///
+  /// - Complexity: some nanoseconds.
+  package var isCurrent: Bool { shim_is_on_executor(raw) != 0 }
+}
+
+// MARK: - Queues
+
+/// Marks a dispatch queue, so that code can tell whether it runs there.
+package final class QueueMark: Sendable {
+  private let key = DispatchSpecificKey<Bool>()
+  private let address: UInt
+
+  package init(_ queue: DispatchQueue) {
+    address = UInt(bitPattern: Unmanaged.passUnretained(key).toOpaque())
+    queue.setSpecific(key: key, value: true)
+  }
+
+  /// Whether the caller runs on the queue, or on one that hands its blocks to it.
+  ///
+  /// - Complexity: some nanoseconds; Swift's own form of the question takes 40.
+  package var isHere: Bool { shim_queue_specific(UnsafeRawPointer(bitPattern: address)) != nil }
+
+  /// The main queue's mark.
+  package static let main = QueueMark(.main)
+}
+
+/// The label of the queue that the caller runs on; nil outside of queues and on a nameless one.
+package var currentQueueLabel: String? {
+  guard let label = shim_queue_label() else { return nil }
+  let text = String(cString: label)
+  return text.isEmpty || text.hasPrefix("com.apple.root") ? nil : text
+}
+
+extension DispatchQueue {
+  /// Whether the queue runs one block at a time.
+  ///
+  /// Nil when that cannot be known: libdispatch does not tell, and its memory does not look as expected.
+  package var isSerial: Bool? {
+    guard Self.canReadWidths else { return nil }
+    return shim_queue_width(rawQueue) == 1
+  }
+
+  /// The C object: the only field of Swift's wrapper.
+  private var rawQueue: UnsafeRawPointer {
+    let wrapper = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    return wrapper.load(fromByteOffset: 16, as: UnsafeRawPointer.self)
+  }
+
+  /// Whether known queues have the width that they must have.
+  private static let canReadWidths: Bool = {
+    guard main.rawQueue == shim_main_queue() else { return false }
+    let serial = DispatchQueue(label: "")
+    let concurrent = DispatchQueue(label: "", attributes: .concurrent)
+    return shim_queue_width(main.rawQueue) == 1 && shim_queue_width(serial.rawQueue) == 1
+      && shim_queue_width(concurrent.rawQueue) > 1 && shim_queue_width(global().rawQueue) > 1
+  }()
+}
+
+// MARK: - Run loops
+
+/// The address of the run loop that the calling thread runs now; nil when it runs none.
+package var runningRunLoop: UInt? { shim_running_run_loop().map { UInt(bitPattern: $0) } }
+
+/// Makes a waiting run loop look for work.
+package func wakeRunLoop(_ address: UInt) {
+  shim_wake_run_loop(UnsafeRawPointer(bitPattern: address))
+}
+
+// MARK: - Threads
+
+/// A pointer of the calling thread's own, nil at first; only for the length of a synchronous call.
+package var threadValue: UnsafeRawPointer? {
+  get { shim_thread_value() }
+  set { shim_set_thread_value(newValue) }
+}

@@ -1,0 +1,72 @@
+// How other threads reach a Realm: jobs for its place, in order and without a hop for each, and the news
+// that a newer version can be read. Observers will be told in the same way.
+internal import Platform
+internal import Storage
+
+/// Jobs for one live Realm, and its automatic refresh.
+final class RealmMailbox: VersionListener, @unchecked Sendable {
+  // @unchecked: `realm` is an address that only jobs in the Realm's place turn into a reference, through
+  // `retainIfAlive`, which `memory` makes sound.
+  private let scheduler: Scheduler
+  private let realm: Unmanaged<ConfinedRealm>
+  private unowned let memory: ConfinedRealm
+  private let inbox = Monitor(Inbox())
+  /// The version that the Realm stands on; no older one is news.
+  ///
+  /// The largest number while it does not follow by itself.
+  private let standing = Atomic<UInt64>(.max)
+  private let isRefreshDue = Atomic(false)
+
+  private struct Inbox {
+    var jobs: [Job] = []
+    var isScheduled = false
+  }
+
+  private struct Job: @unchecked Sendable {
+    // @unchecked: made for, and run in, the Realm's place.
+    let body: () -> Void
+  }
+
+  init(_ scheduler: Scheduler, _ realm: ConfinedRealm) {
+    self.scheduler = scheduler
+    self.realm = .passUnretained(realm)
+    memory = realm
+  }
+
+  /// Runs a body in the Realm's place, after those sent before.
+  func send(_ body: @escaping () -> Void) {
+    let job = Job(body: body)
+    let starts = inbox.withLock { inbox in
+      inbox.jobs.append(job)
+      defer { inbox.isScheduled = true }
+      return !inbox.isScheduled
+    }
+    if starts { scheduler.schedule { self.deliver() } }
+  }
+
+  private func deliver() {
+    let jobs = inbox.withLock { inbox in
+      defer { inbox = Inbox() }
+      return inbox.jobs
+    }
+    for job in jobs { job.body() }
+  }
+
+  // MARK: - Automatic refresh
+
+  /// The Realm stands on a version now; nil when it does not follow by itself.
+  func note(standing version: Version?) {
+    // Relaxed: at worst one refresh finds nothing new.
+    standing.store(version?.rawValue ?? .max, ordering: .relaxed)
+  }
+
+  func versionWasPublished(_ version: Version) {
+    guard version.rawValue > standing.load(ordering: .relaxed),
+      !isRefreshDue.exchange(true, ordering: .acquiringAndReleasing)
+    else { return }
+    send { [self] in
+      isRefreshDue.store(false, ordering: .releasing)
+      retainIfAlive(realm)?.refreshByItself()
+    }
+  }
+}

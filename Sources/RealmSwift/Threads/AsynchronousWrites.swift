@@ -1,0 +1,381 @@
+// The asynchronous writes of one Realm: blocks that wait for the write lock, and commits that wait for the
+// disk. Confined like the Realm, so it has no lock; what comes from other threads comes through the
+// Realm's mailbox. One operation at a time waits for the lock, in the order of the calls.
+internal import Platform
+internal import Storage
+
+/// Queued writes and pending commits.
+final class AsynchronousWrites {
+  typealias Identifier = AsyncTransactionId
+  typealias Completion = ((any Error)?) -> Void
+
+  /// A write that waits for the lock.
+  private struct Operation {
+    enum Kind {
+      /// A block that is run by the mailbox; `commits` unless it has ended the transaction itself.
+      case block(() -> Void, commits: Bool, Completion?)
+      /// A suspended task that runs its block itself.
+      case task(TaskSignal)
+    }
+    let identifier: Identifier
+    let kind: Kind
+  }
+
+  /// The operation whose block runs now.
+  private struct Running {
+    let identifier: Identifier
+    /// Called once unless the operation was cancelled.
+    var completion: Completion?
+    var isTask = false
+  }
+
+  /// Owned by the Realm.
+  private unowned let realm: ConfinedRealm
+  private let mailbox: RealmMailbox
+  private var lastIdentifier: Identifier = 0
+  private var queued: [Operation] = []
+  /// The first of `queued` has asked for the lock with it.
+  private var request: WriteOffer?
+  private var running: Running?
+  /// Commits that are not durable yet.
+  private var pending: [Identifier: Completion?] = [:]
+  private var newestPending: Version?
+  /// Pending commits that must be durable before the next write of this Realm begins.
+  private var commitsToAwait = 0
+
+  init(_ realm: ConfinedRealm, _ mailbox: RealmMailbox) {
+    self.realm = realm
+    self.mailbox = mailbox
+  }
+
+  /// Whether anything is queued, running or not durable yet.
+  var isBusy: Bool { !queued.isEmpty || running != nil || !pending.isEmpty }
+
+  private func nextIdentifier() -> Identifier {
+    repeat { lastIdentifier &+= 1 } while lastIdentifier == 0
+    return lastIdentifier
+  }
+
+  // MARK: - Blocks
+
+  /// Queues a block.
+  func add(
+    commits: Bool, _ block: @escaping () -> Void, _ completion: Completion?
+  ) -> Identifier {
+    let identifier = nextIdentifier()
+    queued.append(
+      Operation(identifier: identifier, kind: .block(block, commits: commits, completion)))
+    askForLock()
+    return identifier
+  }
+
+  /// Asks for the write lock on behalf of the first operation, if it can begin now.
+  private func askForLock() {
+    guard request == nil, running == nil, realm.writing == nil, commitsToAwait == 0,
+      let first = queued.first
+    else { return }
+    let offer: WriteOffer
+    switch first.kind {
+    case .task(let signal): offer = WriteOffer { signal.send() }
+    case .block:
+      // Keeps the Realm until its writes are done.
+      let carried = Carried((mailbox, realm, WeakBox<WriteOffer>()))
+      offer = WriteOffer {
+        let (mailbox, realm, own) = carried.value
+        mailbox.send { realm.asynchronousWrites?.take(own.value) }
+      }
+      carried.value.2.value = offer
+    }
+    request = offer
+    realm.store.requestWrite(offer)
+  }
+
+  /// The lock may be taken by the first operation, a block.
+  private func take(_ offer: WriteOffer?) {
+    guard let offer else { return }
+    guard request === offer else {
+      // Cancelled meanwhile.
+      realm.store.withdrawRequest(offer)
+      return
+    }
+    guard realm.writing == nil, running == nil else { return withdrawRequest() }
+    do throws(StorageError) {
+      guard let transaction = try realm.store.beginWrite(taking: offer) else { return }
+      request = nil
+      realm.didBegin(transaction)
+    } catch {
+      request = nil
+      if case .block(_, _, let completion) = queued.removeFirst().kind {
+        completion?(Realm.Error(error))
+      }
+      return askForLock()
+    }
+    runFirst()
+  }
+
+  /// Runs the first block, in the transaction that has begun for it.
+  private func runFirst() {
+    let operation = queued.removeFirst()
+    guard case .block(let block, let commits, let completion) = operation.kind else { return }
+    running = Running(identifier: operation.identifier, completion: completion)
+    block()
+    let rest = running?.completion
+    running = nil
+    if realm.writing == nil {
+      // The block has ended the transaction; what it has committed may have to become durable first.
+      if let rest { completeLater(operation.identifier, rest) }
+    } else if commits {
+      _ = commit(operation.identifier, allowsGrouping: false, rest)
+    } else {
+      realm.cancelWrite()
+    }
+    askForLock()
+  }
+
+  /// Completes an operation whose block has committed or cancelled itself.
+  private func completeLater(_ identifier: Identifier, _ completion: @escaping Completion) {
+    pending[identifier] = completion
+    let carried = Carried((mailbox, realm))
+    let finish: @Sendable (StorageError?) -> Void = { failure in
+      let (mailbox, realm) = carried.value
+      mailbox.send { realm.asynchronousWrites?.finish(identifier, failure, wasAwaited: false) }
+    }
+    if let newestPending {
+      realm.store.notifyWhenDurable(newestPending, finish)
+    } else {
+      finish(nil)
+    }
+  }
+
+  /// A transaction of the Realm has ended.
+  func didEndTransaction() { askForLock() }
+
+  // MARK: - Commits
+
+  /// Commits the running transaction, durable later.
+  ///
+  /// - Returns: what cancels the completion.
+  func commit(allowsGrouping: Bool, _ completion: Completion?) -> Identifier {
+    defer { askForLock() }
+    return commit(nextIdentifier(), allowsGrouping: allowsGrouping, completion)
+  }
+
+  private func commit(
+    _ identifier: Identifier, allowsGrouping: Bool, _ completion: Completion?
+  ) -> Identifier {
+    pending[identifier] = .some(completion)
+    if !allowsGrouping { commitsToAwait += 1 }
+    let carried = Carried((mailbox, realm))
+    let finish: @Sendable (StorageError?) -> Void = { failure in
+      let (mailbox, realm) = carried.value
+      mailbox.send {
+        realm.asynchronousWrites?.finish(identifier, failure, wasAwaited: !allowsGrouping)
+      }
+    }
+    do throws(StorageError) {
+      try realm.commitAsynchronously(awaitsMore: allowsGrouping && !queued.isEmpty, finish)
+      newestPending = realm.snapshot?.version
+    } catch {
+      finish(error)
+    }
+    return identifier
+  }
+
+  /// A commit is durable, or never will be.
+  private func finish(_ identifier: Identifier, _ failure: StorageError?, wasAwaited: Bool) {
+    if wasAwaited { commitsToAwait -= 1 }
+    let completion = pending.removeValue(forKey: identifier) ?? nil
+    if pending.isEmpty { newestPending = nil }
+    if failure != nil { realm.stepBackIfLost() }
+    completion?(failure.map { Realm.Error($0) })
+    askForLock()
+  }
+
+  // MARK: - Cancelling
+
+  /// Drops a queued write, rolls back the running one, or drops a commit's completion.
+  func cancel(_ identifier: Identifier) {
+    if let index = queued.firstIndex(where: { $0.identifier == identifier }) {
+      // Dropped only after the request is withdrawn: what it holds may be the client's.
+      let operation = queued.remove(at: index)
+      if index == 0 { withdrawRequest() }
+      askForLock()
+      _ = operation
+    } else if running?.identifier == identifier {
+      running?.completion = nil
+      if realm.writing != nil { realm.cancelWrite() }
+    } else if pending[identifier] != nil {
+      pending[identifier] = .some(nil)
+    }
+  }
+
+  private func withdrawRequest() {
+    guard let offer = request else { return }
+    request = nil
+    realm.store.withdrawRequest(offer)
+  }
+
+  /// The Realm lets go of its version: what has not begun is dropped, commits become durable first.
+  func invalidate() {
+    withdrawRequest()
+    let dropped = queued
+    queued = []
+    if let version = newestPending {
+      // A failure reaches the completions.
+      try? realm.store.waitForDurability(version)
+    }
+    let error = Realm.Error(
+      .fail, "The Realm was invalidated before the write began.", path: realm.store.path)
+    let running = running?.completion
+    self.running?.completion = nil
+    mailbox.send {
+      if let running { running(error) }
+      for operation in dropped { Self.drop(operation, error) }
+    }
+  }
+
+  /// The Realm is gone: its open transaction was never ended, so what was queued behind it never began.
+  func abandon() {
+    let dropped = queued
+    guard !dropped.isEmpty else { return }
+    mailbox.send {
+      let error = Realm.Error(.fail, "The Realm was closed before the write began.", path: nil)
+      for operation in dropped { Self.drop(operation, error) }
+    }
+  }
+
+  private static func drop(_ operation: Operation, _ error: Realm.Error) {
+    switch operation.kind {
+    case .block(_, _, let completion): completion?(error)
+    case .task(let signal): signal.send(failure: error)
+    }
+  }
+
+  // MARK: - Tasks
+
+  /// Queues a task; its signal comes whenever the lock may be taken.
+  func add(_ signal: TaskSignal) {
+    queued.append(Operation(identifier: nextIdentifier(), kind: .task(signal)))
+    askForLock()
+  }
+
+  private func index(of signal: TaskSignal) -> Int? {
+    queued.firstIndex {
+      if case .task(let other) = $0.kind { return other === signal }
+      return false
+    }
+  }
+
+  /// Takes a task that was cancelled out of the queue.
+  func remove(_ signal: TaskSignal) {
+    guard let index = index(of: signal) else { return }
+    queued.remove(at: index)
+    if index == 0 { withdrawRequest() }
+    askForLock()
+  }
+
+  /// Begins the transaction of a task, if the lock is free and it is the task's turn.
+  func begin(_ signal: TaskSignal) throws(StorageError) -> Bool {
+    guard index(of: signal) == 0, let offer = request else { return false }
+    guard realm.writing == nil, running == nil else {
+      withdrawRequest()
+      return false
+    }
+    do throws(StorageError) {
+      guard let transaction = try realm.store.beginWrite(taking: offer) else { return false }
+      request = nil
+      let operation = queued.removeFirst()
+      running = Running(identifier: operation.identifier, isTask: true)
+      realm.didBegin(transaction)
+      return true
+    } catch {
+      request = nil
+      queued.removeFirst()
+      askForLock()
+      throw error
+    }
+  }
+
+  /// The task's block has returned or thrown.
+  func endBlock() { running = nil }
+
+  /// Commits the transaction of a task; the signal comes when it is durable or cannot become so.
+  func commit(_ signal: TaskSignal) throws(StorageError) -> Identifier {
+    let identifier = nextIdentifier()
+    pending[identifier] = .some(nil)
+    commitsToAwait += 1
+    do throws(StorageError) {
+      // Grouping with other Realms' commits is not affected by the Realm's own order.
+      try realm.commitAsynchronously(awaitsMore: false) { failure in
+        signal.send(failure: failure.map { Realm.Error($0) }, isDone: true)
+      }
+      newestPending = realm.snapshot?.version
+      return identifier
+    } catch {
+      didFinish(identifier)
+      throw error
+    }
+  }
+
+  /// The task goes on after its commit.
+  func didFinish(_ identifier: Identifier, _ failure: (any Error)? = nil) {
+    commitsToAwait -= 1
+    pending[identifier] = nil
+    if pending.isEmpty { newestPending = nil }
+    if failure != nil { realm.stepBackIfLost() }
+    askForLock()
+  }
+}
+
+/// What the Realm's place made and only it uses, on its way there through other threads.
+struct Carried<Value>: @unchecked Sendable {
+  // @unchecked: the mailbox runs its jobs in the Realm's place; other threads only hold the value.
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}
+
+/// Lets a closure refer to what holds it, without keeping it alive.
+final class WeakBox<Object: AnyObject> {
+  weak var value: Object?
+}
+
+/// Wakes one suspended task.
+final class TaskSignal: Sendable {
+  private struct State {
+    var isSet = false
+    var isDone = false
+    var failure: Realm.Error?
+    var continuation: UnsafeContinuation<Void, Never>?
+  }
+
+  private let state = Monitor(State())
+
+  /// Wakes the task, or keeps its next wait from suspending.
+  func send(failure: Realm.Error? = nil, isDone: Bool = false) {
+    let continuation = state.withLock { state in
+      state.isSet = true
+      if let failure { state.failure = failure }
+      if isDone { state.isDone = true }
+      defer { state.continuation = nil }
+      return state.continuation
+    }
+    continuation?.resume()
+  }
+
+  /// Suspends until the next signal.
+  func wait(_ isolation: isolated any Actor) async {
+    await withUnsafeContinuation(isolation: isolation) { continuation in
+      let isSet = state.withLock { state in
+        if state.isSet { return true }
+        state.continuation = continuation
+        return false
+      }
+      if isSet { continuation.resume() }
+    }
+    state.withLock { $0.isSet = false }
+  }
+
+  /// Why the operation cannot go on.
+  var failure: Realm.Error? { state.withLock { $0.failure } }
+  var isDone: Bool { state.withLock { $0.isDone } }
+}

@@ -1,0 +1,211 @@
+// Realms in Swift's concurrency: opening for an actor, writing and refreshing without blocking its thread.
+// A suspended task is resumed on its actor and takes the write lock itself, so that from taking it to the
+// end of its block nothing else can run there.
+internal import Platform
+internal import Storage
+
+extension Realm {
+  /// Whether to wait for changes of others before opening; Realms here are local, so it has no effect.
+  public enum OpenBehavior: Sendable {
+    /// Do not wait.
+    case never
+    /// Wait when the file is opened for the first time.
+    case once
+    /// Wait each time.
+    case always
+  }
+
+  // MARK: - Opening
+
+  /// Opens a Realm for the main actor.
+  ///
+  /// The work on the file, migration and compaction included, is done on another thread.
+  /// - Parameters:
+  ///   - configuration: where the Realm is and what it holds.
+  ///   - downloadBeforeOpen: no effect.
+  /// - Throws: `Realm.Error`, as opening without `await` does; `CancellationError`.
+  @MainActor
+  public init(
+    configuration: Configuration = .defaultConfiguration,
+    downloadBeforeOpen: OpenBehavior = .never
+  ) async throws {
+    try await self.init(opening: configuration, for: MainActor.shared)
+  }
+
+  /// Opens a Realm for an actor.
+  ///
+  /// The work on the file, migration and compaction included, is done on another thread.
+  /// - Parameters:
+  ///   - configuration: where the Realm is and what it holds.
+  ///   - actor: may use the Realm, and is not kept alive by it.
+  ///   - downloadBeforeOpen: no effect.
+  /// - Throws: `Realm.Error`, as opening without `await` does; `CancellationError`.
+  public init<A: Actor>(
+    configuration: Configuration = .defaultConfiguration, actor: isolated A,
+    downloadBeforeOpen: OpenBehavior = .never
+  ) async throws {
+    try await self.init(opening: configuration, for: actor)
+  }
+
+  /// Opens a Realm for the actor that the caller runs on.
+  ///
+  /// Also in an actor's asynchronous initializer. The work on the file, migration and compaction included,
+  /// is done on another thread.
+  /// - Parameters:
+  ///   - configuration: where the Realm is and what it holds.
+  ///   - _isolation: the actor; leave it out.
+  ///   - downloadBeforeOpen: no effect.
+  /// - Throws: `Realm.Error`, as opening without `await` does; `CancellationError`.
+  public static func open(
+    configuration: Configuration = .defaultConfiguration,
+    _isolation: isolated any Actor = #isolation, downloadBeforeOpen: OpenBehavior = .never
+  ) async throws -> Realm {
+    try await Realm(opening: configuration, for: _isolation)
+  }
+
+  private init(opening configuration: Configuration, for actor: isolated any Actor) async throws {
+    try Task.checkCancellation()
+    let confinement = Confinement(actor)
+    if let open = RealmCache.find(configuration, confinement) {
+      self.init(open)
+      return
+    }
+    let prepared = try await PreparedFile.make(configuration, actor)
+    try Task.checkCancellation()
+    confinement.check()
+    self.init(try ConfinedRealm.open(configuration, confinement))
+    // Until here it keeps the file open.
+    withExtendedLifetime(prepared) {}
+  }
+
+  // MARK: - Writing
+
+  /// Runs a block in a write transaction and commits it, without ever blocking the thread.
+  ///
+  /// Suspends until the file can be written, runs the block on the actor, and suspends until the changes
+  /// are durable. When the block throws, its changes are rolled back and the error is thrown on. It may
+  /// commit or cancel by itself. When the task is cancelled before the block has begun, the block is not
+  /// run. This is the form of writing for tasks: `write` blocks one of the few threads that run them.
+  ///
+  /// Stops when the Realm is not that of an actor or of the main thread.
+  /// - Parameters:
+  ///   - _isolation: the actor; leave it out.
+  ///   - block: makes the changes.
+  /// - Returns: what the block returns.
+  /// - Throws: the block's error; `CancellationError`; a `Realm.Error` when the changes cannot be stored.
+  @discardableResult
+  public func asyncWrite<Result>(
+    _isolation: isolated any Actor = #isolation, _ block: () throws -> Result
+  ) async throws -> Result {
+    let writes = requireActor("asyncWrite()")
+    try Task.checkCancellation()
+    let signal = TaskSignal()
+    writes.add(signal)
+    while true {
+      await withTaskCancellationHandler {
+        await signal.wait(_isolation)
+      } onCancel: {
+        signal.send()
+      }
+      if let failure = signal.failure { throw failure }
+      if Task.isCancelled {
+        writes.remove(signal)
+        throw CancellationError()
+      }
+      if try mappingErrors({ () throws(StorageError) in try writes.begin(signal) }) { break }
+    }
+    // No suspension from here until the block has returned.
+    let result: Result
+    do {
+      result = try block()
+    } catch {
+      if confined.writing != nil { confined.cancelWrite() }
+      writes.endBlock()
+      writes.didEndTransaction()
+      throw error
+    }
+    writes.endBlock()
+    guard confined.writing != nil else {
+      writes.didEndTransaction()
+      return result
+    }
+    let commit = TaskSignal()
+    let identifier = try mappingErrors { () throws(StorageError) in try writes.commit(commit) }
+    // The commit is made: nothing can cancel it any more.
+    while !commit.isDone { await commit.wait(_isolation) }
+    writes.didFinish(identifier, commit.failure)
+    if let failure = commit.failure { throw failure }
+    return result
+  }
+
+  // MARK: - Refreshing
+
+  /// Moves to the newest version, without blocking the thread.
+  ///
+  /// Stops when the Realm is not that of an actor or of the main thread.
+  /// - Parameter _isolation: the actor; leave it out.
+  /// - Returns: whether there was a newer version; the Realm then stands at least on what was the newest
+  ///   one at the call. False when the task is cancelled.
+  @discardableResult
+  public func asyncRefresh(_isolation: isolated any Actor = #isolation) async -> Bool {
+    _ = requireActor("asyncRefresh()")
+    if Task.isCancelled || isFrozen { return false }
+    let newest = confined.store.newestVersion
+    guard confined.writing == nil, confined.currentSnapshot().version < newest else {
+      return false
+    }
+    await Task.yield()
+    if Task.isCancelled { return false }
+    // Somebody else may have moved it meanwhile.
+    refresh()
+    return confined.currentSnapshot().version >= newest
+  }
+
+  /// The asynchronous writes of a Realm that an actor or the main thread has.
+  private func requireActor(_ function: String) -> AsynchronousWrites {
+    switch confined.confinement.owner {
+    case .actor, .main: break
+    case .anyone where function == "asyncWrite()":
+      misuse(.frozen, "Can't perform transactions on a frozen Realm")
+    case .anyone, .thread, .queue:
+      misuse(
+        .confinement,
+        "\(function) can only be called on main thread or actor-isolated Realms")
+    }
+    confined.check()
+    if function == "asyncWrite()" { confined.requireWritable() }
+    guard let writes = confined.findAsynchronousWrites() else {
+      fatalError("unreachable: an actor always runs jobs")
+    }
+    return writes
+  }
+}
+
+/// A file that was opened and brought in line with the classes by a thread of its own.
+final class PreparedFile: Sendable {
+  private let store: Store
+
+  private init(_ store: Store) { self.store = store }
+
+  /// Opens the file on another thread.
+  static func make(
+    _ configuration: Realm.Configuration, _ isolation: isolated any Actor
+  ) async throws -> PreparedFile {
+    try await withCheckedThrowingContinuation(isolation: isolation) { continuation in
+      start(configuration) { continuation.resume(with: $0) }
+    }
+  }
+
+  /// Opens the file on another thread, and calls back there.
+  ///
+  /// A thread of its own: those that run tasks may all be blocked in `write`.
+  static func start(
+    _ configuration: Realm.Configuration,
+    _ completion: @escaping @Sendable (Result<PreparedFile, any Error>) -> Void
+  ) {
+    let thread = Thread.start(name: "realm-open") {
+      completion(Result { PreparedFile(try ConfinedRealm.open(configuration).store) })
+    }
+    thread.detach()
+  }
+}

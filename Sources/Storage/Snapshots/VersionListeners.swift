@@ -1,0 +1,36 @@
+// Who wants to know that a newer version can be read: live Realms that follow by themselves. Nothing is
+// done for them here; they are only told.
+internal import Platform
+
+/// Hears of newer versions.
+package protocol VersionListener: AnyObject, Sendable {
+  /// A version can be read now; called on any thread, with no lock held.
+  func versionWasPublished(_ version: Version)
+}
+
+/// The listeners of one store.
+package final class VersionListeners: Sendable {
+  private let listeners = Monitor<[ObjectIdentifier: any VersionListener]>([:])
+  /// How many there are, readable without the lock.
+  private let count = Atomic(0)
+
+  package func add(_ listener: any VersionListener) {
+    listeners.withLock { $0[ObjectIdentifier(listener)] = listener }
+    count.add(1, ordering: .relaxed)
+  }
+
+  /// - Precondition: it was added, and is removed once.
+  package func remove(_ listener: any VersionListener) {
+    // The reference leaves the lock before it goes.
+    let old = listeners.withLock { $0.removeValue(forKey: ObjectIdentifier(listener)) }
+    precondition(old != nil, "a listener is removed twice")
+    count.subtract(1, ordering: .relaxed)
+  }
+
+  /// - Complexity: one load when nobody listens.
+  func notify(_ version: Version) {
+    if count.load(ordering: .relaxed) == 0 { return }
+    let all = listeners.withLock { Array($0.values) }
+    for listener in all { listener.versionWasPublished(version) }
+  }
+}

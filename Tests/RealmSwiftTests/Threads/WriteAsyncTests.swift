@@ -1,0 +1,329 @@
+// Asynchronous writes on queues and run loops: the block, the commit and the completion, each once, in
+// order, where the Realm is confined.
+import Dispatch
+import Foundation
+import Platform
+import RealmSwift
+import TestSupport
+import Testing
+
+@Suite struct WriteAsyncTests {
+  @Test func writesAndCompletes() async throws {
+    let folder = try TemporaryFolder()
+    let configuration = folder.configuration()
+    let shared = await QueueRealm(configuration)
+    let done = Event()
+    let log = Log()
+    await shared.run { shared in
+      let realm = shared.realm!
+      #expect(!realm.isPerformingAsynchronousWriteOperations)
+      realm.writeAsync {
+        #expect(realm.isInWriteTransaction)
+        realm.add(Dog())
+        log.add("block")
+      } onComplete: { error in
+        #expect(error == nil && realm.objects(Dog.self).count == 1)
+        #expect(!realm.isPerformingAsynchronousWriteOperations)
+        log.add("completion")
+        done.happen()
+      }
+      #expect(realm.isPerformingAsynchronousWriteOperations)
+      #expect(!realm.isInWriteTransaction && realm.isEmpty)
+      log.add("returned")
+    }
+    await done.happened()
+    #expect(log.all == ["returned", "block", "completion"])
+    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 1)
+  }
+
+  @Test func blocksRunInOrder() async throws {
+    let folder = try TemporaryFolder()
+    let shared = await QueueRealm(folder.configuration())
+    let done = Event()
+    let log = Log()
+    await shared.run { shared in
+      for number in 0..<20 {
+        shared.realm.writeAsync {
+          shared.realm.create(Dog.self, value: ["age": number])
+          log.add("\(number)")
+        } onComplete: { _ in
+          log.add("\(number) done")
+          done.happen()
+        }
+      }
+    }
+    await done.happened(20)
+    #expect(log.all.filter { !$0.hasSuffix("done") } == (0..<20).map { "\($0)" })
+    #expect(log.all.filter { $0.hasSuffix("done") } == (0..<20).map { "\($0) done" })
+    // Without grouping each block runs after the commit before is durable.
+    #expect(log.all.firstIndex(of: "0 done")! < log.all.firstIndex(of: "1")!)
+  }
+
+  @Test func groupsShareASync() async throws {
+    let folder = try TemporaryFolder()
+    let shared = await QueueRealm(folder.configuration())
+    let done = Event()
+    let before = await shared.run { try $0.realm.storeStatistics().syncs }
+    await shared.run { shared in
+      for number in 0..<64 {
+        shared.realm.beginAsyncWrite {
+          shared.realm.create(Dog.self, value: ["age": number])
+          shared.realm.commitAsyncWrite(allowGrouping: true) { error in
+            #expect(error == nil)
+            done.happen()
+          }
+        }
+      }
+    }
+    await done.happened(64)
+    let after = await shared.run { shared in
+      #expect(shared.realm.objects(Dog.self).map(\.age) == Array(0..<64))
+      return try shared.realm.storeStatistics().syncs
+    }
+    // Two when nothing disturbs; far fewer than commits in any case.
+    #expect(after - before < 32)
+  }
+
+  @Test func beginWithoutCommitRollsBack() async throws {
+    let shared = await QueueRealm(memoryConfiguration())
+    let done = Event()
+    await shared.run { shared in
+      shared.realm.beginAsyncWrite { shared.realm.add(Dog()) }
+      shared.realm.beginAsyncWrite {
+        #expect(shared.realm.isEmpty)
+        shared.realm.add(Dog())
+        shared.realm.commitAsyncWrite(isGroupingAllowed: true)
+        #expect(!shared.realm.isInWriteTransaction && !shared.realm.isEmpty)
+        done.happen()
+      }
+    }
+    await done.happened()
+    #expect(await shared.run { $0.realm.objects(Dog.self).count } == 1)
+  }
+
+  @Test func commitsOfSynchronousBegins() async throws {
+    let folder = try TemporaryFolder()
+    let configuration = folder.configuration()
+    let shared = await QueueRealm(configuration)
+    let done = Event()
+    await shared.run { shared in
+      shared.realm.beginWrite()
+      shared.realm.add(Dog())
+      shared.realm.commitAsyncWrite { error in
+        #expect(error == nil)
+        done.happen()
+      }
+      // Seen here at once, and by the next transaction; not yet by others.
+      #expect(shared.realm.objects(Dog.self).count == 1)
+      #expect(shared.realm.isPerformingAsynchronousWriteOperations)
+      try shared.realm.write { shared.realm.add(Dog()) }
+    }
+    await done.happened()
+    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 2)
+  }
+
+  @Test func blocksThatEndTheTransactionThemselves() async throws {
+    let folder = try TemporaryFolder()
+    let shared = await QueueRealm(folder.configuration())
+    let log = Log()
+    let done = Event()
+    await shared.run { shared in
+      let realm = shared.realm!
+      realm.writeAsync {
+        realm.create(Dog.self, value: ["name": "committed"])
+        try! realm.commitWrite()
+      } onComplete: { log.add("commit \($0 == nil)") }
+      realm.writeAsync {
+        realm.create(Dog.self, value: ["name": "async"])
+        realm.commitAsyncWrite { log.add("inner \($0 == nil)") }
+      } onComplete: { log.add("async \($0 == nil)") }
+      realm.writeAsync {
+        realm.create(Dog.self, value: ["name": "cancelled"])
+        realm.cancelWrite()
+      } onComplete: { log.add("cancel \($0 == nil)") }
+      nonisolated(unsafe) var own: AsyncTransactionId = 0
+      own = realm.writeAsync {
+        realm.create(Dog.self, value: ["name": "cancelled by its number"])
+        try! realm.cancelAsyncWrite(own)
+        #expect(!realm.isInWriteTransaction)
+      } onComplete: { _ in log.add("never") }
+      realm.writeAsync {} onComplete: { _ in done.happen() }
+    }
+    await done.happened()
+    #expect(
+      log.all == ["commit true", "inner true", "async true", "cancel true"])
+    let names = await shared.run { shared in Array(shared.realm.objects(Dog.self).map(\.name)) }
+    #expect(names == ["committed", "async"])
+  }
+
+  @Test func cancels() async throws {
+    let folder = try TemporaryFolder()
+    let shared = await QueueRealm(folder.configuration())
+    let log = Log()
+    let done = Event()
+    await shared.run { shared in
+      let realm = shared.realm!
+      let queued = realm.writeAsync {
+        log.add("block of a cancelled write")
+      } onComplete: { _ in log.add("completion of a cancelled write") }
+      try realm.cancelAsyncWrite(queued)
+      #expect(!realm.isPerformingAsynchronousWriteOperations)
+      try realm.cancelAsyncWrite(4711)
+      realm.beginWrite()
+      realm.add(Dog())
+      let commit = realm.commitAsyncWrite { _ in log.add("completion of a commit") }
+      try realm.cancelAsyncWrite(commit)
+      realm.writeAsync {} onComplete: { _ in done.happen() }
+    }
+    await done.happened()
+    #expect(log.all.isEmpty)
+    #expect(await shared.run { $0.realm.objects(Dog.self).count } == 1)
+  }
+
+  @Test func takesItsTurnAmongWriters() async throws {
+    let folder = try TemporaryFolder()
+    let configuration = folder.configuration()
+    let shared = await QueueRealm(configuration)
+    let done = Event()
+    let holder = try Realm(configuration: configuration)
+    holder.beginWrite()
+    await shared.run { shared in
+      shared.realm.writeAsync {
+        #expect(shared.realm.objects(Dog.self).count == 1)
+        shared.realm.add(Dog())
+      } onComplete: { _ in done.happen() }
+    }
+    // The queue is free while the write waits.
+    #expect(await shared.run { $0.realm.isEmpty })
+    holder.add(Dog())
+    try holder.commitWrite()
+    await done.happened()
+    holder.refresh()
+    #expect(holder.objects(Dog.self).count == 2)
+  }
+
+  @Test func neverStarvesBehindSynchronousWriters() async throws {
+    let folder = try TemporaryFolder()
+    let configuration = folder.configuration()
+    let shared = await QueueRealm(configuration)
+    let stop = Event()
+    let writers = (0..<3).map { _ in
+      startThread {
+        let realm = try! Realm(configuration: configuration)
+        while stop.times == 0 { try! realm.write { realm.add(Dog()) } }
+      }
+    }
+    let done = Event()
+    await shared.run { shared in
+      for _ in 0..<10 {
+        shared.realm.writeAsync {} onComplete: { _ in done.happen() }
+      }
+    }
+    await done.happened(10)
+    stop.happen()
+    for writer in writers { writer.join() }
+  }
+
+  @Test func invalidateWaitsForCommitsAndDropsTheRest() async throws {
+    let folder = try TemporaryFolder()
+    let configuration = folder.configuration()
+    let shared = await QueueRealm(configuration)
+    let log = Log()
+    let done = Event()
+    await shared.run { shared in
+      let realm = shared.realm!
+      realm.beginWrite()
+      realm.add(Dog())
+      realm.commitAsyncWrite { log.add("commit \($0 == nil)") }
+      realm.writeAsync {
+        log.add("block")
+      } onComplete: { error in
+        log.add("write \((error as? Realm.Error)?.code == .fail)")
+        done.happen()
+      }
+      realm.invalidate()
+      // Durable now: everybody can see it.
+      let count = DispatchQueue(label: "other").sync {
+        try! Realm(configuration: configuration).objects(Dog.self).count
+      }
+      #expect(count == 1)
+    }
+    await done.happened()
+    await shared.run { _ in }
+    #expect(log.all.sorted() == ["commit true", "write true"])
+  }
+
+  @Test func aReleasedRealmFinishesFirst() async throws {
+    let folder = try TemporaryFolder()
+    let configuration = folder.configuration()
+    let queue = DispatchQueue(label: "short")
+    let done = Event()
+    await queue.run {
+      let realm = try Realm(configuration: configuration, queue: queue)
+      for _ in 0..<3 {
+        realm.writeAsync { [realm] in realm.add(Dog()) } onComplete: { error in
+          #expect(error == nil)
+          done.happen()
+        }
+      }
+    }
+    await done.happened(3)
+    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 3)
+  }
+
+  @Test func aRunLoopRunsWrites() {
+    let configuration = memoryConfiguration()
+    onThread {
+      let realm = try! Realm(configuration: configuration)
+      let loop = RunLoop.current
+      nonisolated(unsafe) var isDone = false
+      loop.perform {
+        realm.writeAsync { realm.add(Dog()) } onComplete: { error in
+          #expect(error == nil)
+          isDone = true
+        }
+      }
+      let end = Date(timeIntervalSinceNow: 60)
+      while !isDone, Date() < end { _ = loop.run(mode: .default, before: end) }
+      #expect(isDone && realm.objects(Dog.self).count == 1)
+    }
+  }
+
+  @Test @MainActor func theMainActorRunsWrites() async throws {
+    let realm = try await Realm(configuration: memoryConfiguration())
+    await withCheckedContinuation { continuation in
+      realm.writeAsync {
+        MainActor.assumeIsolated {}
+        realm.add(Dog())
+      } onComplete: { _ in
+        continuation.resume()
+      }
+    }
+    #expect(realm.objects(Dog.self).count == 1)
+  }
+
+  @Test func stops() async {
+    let thread = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      onThread { try! memoryRealm().writeAsync {} }
+    }
+    expectStop(
+      thread,
+      "Cannot schedule async transaction. Make sure you are running from inside a run loop.")
+    let frozen = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let realm = try memoryRealm().freeze()
+      realm.beginAsyncWrite {}
+    }
+    expectStop(frozen, "Can't perform transactions on a frozen Realm")
+    let commit = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let shared = await QueueRealm(memoryConfiguration())
+      await shared.run { $0.realm.commitAsyncWrite() }
+    }
+    expectStop(commit, "Can't commit a non-existing write transaction")
+  }
+}
