@@ -363,7 +363,7 @@ final class TaskSignal: Sendable {
   }
 
   /// Suspends until the next signal.
-  func wait(_ isolation: isolated any Actor) async {
+  func wait(_ isolation: isolated (any Actor)?) async {
     await withUnsafeContinuation(isolation: isolation) { continuation in
       let isSet = state.withLock { state in
         if state.isSet { return true }

@@ -1,6 +1,9 @@
 // Realms in Swift's concurrency: opening for an actor, writing and refreshing without blocking its thread.
 // A suspended task is resumed on its actor and takes the write lock itself, so that from taking it to the
 // end of its block nothing else can run there.
+//
+// The isolation parameters are optional because the compiler (6.3.1) crashes on the other form's default
+// value in an actor's initializer. Nil, which is no actor, stops.
 internal import Platform
 internal import Storage
 
@@ -29,7 +32,7 @@ extension Realm {
     configuration: Configuration = .defaultConfiguration,
     downloadBeforeOpen: OpenBehavior = .never
   ) async throws {
-    try await self.init(opening: configuration, for: MainActor.shared)
+    self.init(try await Self.opened(configuration, MainActor.shared, MainActor.shared))
   }
 
   /// Opens a Realm for an actor.
@@ -44,13 +47,14 @@ extension Realm {
     configuration: Configuration = .defaultConfiguration, actor: isolated A,
     downloadBeforeOpen: OpenBehavior = .never
   ) async throws {
-    try await self.init(opening: configuration, for: actor)
+    self.init(try await Self.opened(configuration, actor, actor))
   }
 
   /// Opens a Realm for the actor that the caller runs on.
   ///
-  /// Also in an actor's asynchronous initializer. The work on the file, migration and compaction included,
-  /// is done on another thread.
+  /// Also in an actor's asynchronous initializer, once all properties have a value: there is no actor to
+  /// confine to before, so declare the one for the Realm as `var realm: Realm!`. The work on the file,
+  /// migration and compaction included, is done on another thread.
   /// - Parameters:
   ///   - configuration: where the Realm is and what it holds.
   ///   - _isolation: the actor; leave it out.
@@ -58,24 +62,30 @@ extension Realm {
   /// - Throws: `Realm.Error`, as opening without `await` does; `CancellationError`.
   public static func open(
     configuration: Configuration = .defaultConfiguration,
-    _isolation: isolated any Actor = #isolation, downloadBeforeOpen: OpenBehavior = .never
+    _isolation: isolated (any Actor)? = #isolation, downloadBeforeOpen: OpenBehavior = .never
   ) async throws -> Realm {
-    try await Realm(opening: configuration, for: _isolation)
+    guard let actor = _isolation else {
+      misuse(
+        .confinement,
+        "Realm.open() can only be called in an actor. In an actor's initializer every property needs "
+          + "a value before: declare `var realm: Realm!`. Elsewhere use `try Realm()` in a function "
+          + "that does not suspend.")
+    }
+    return Realm(try await opened(configuration, actor, _isolation))
   }
 
-  private init(opening configuration: Configuration, for actor: isolated any Actor) async throws {
+  private static func opened(
+    _ configuration: Configuration, _ actor: any Actor, _ isolation: isolated (any Actor)?
+  ) async throws -> ConfinedRealm {
     try Task.checkCancellation()
     let confinement = Confinement(actor)
-    if let open = RealmCache.find(configuration, confinement) {
-      self.init(open)
-      return
-    }
-    let prepared = try await PreparedFile.make(configuration, actor)
+    if let open = RealmCache.find(configuration, confinement) { return open }
+    let prepared = try await PreparedFile.make(configuration, isolation)
     try Task.checkCancellation()
     confinement.check()
-    self.init(try ConfinedRealm.open(configuration, confinement))
-    // Until here it keeps the file open.
-    withExtendedLifetime(prepared) {}
+    // Until the end it keeps the file open.
+    defer { withExtendedLifetime(prepared) {} }
+    return try ConfinedRealm.open(configuration, confinement)
   }
 
   // MARK: - Writing
@@ -95,7 +105,7 @@ extension Realm {
   /// - Throws: the block's error; `CancellationError`; a `Realm.Error` when the changes cannot be stored.
   @discardableResult
   public func asyncWrite<Result>(
-    _isolation: isolated any Actor = #isolation, _ block: () throws -> Result
+    _isolation: isolated (any Actor)? = #isolation, _ block: () throws -> Result
   ) async throws -> Result {
     let writes = requireActor("asyncWrite()")
     try Task.checkCancellation()
@@ -147,7 +157,7 @@ extension Realm {
   /// - Returns: whether there was a newer version; the Realm then stands at least on what was the newest
   ///   one at the call. False when the task is cancelled.
   @discardableResult
-  public func asyncRefresh(_isolation: isolated any Actor = #isolation) async -> Bool {
+  public func asyncRefresh(_isolation: isolated (any Actor)? = #isolation) async -> Bool {
     _ = requireActor("asyncRefresh()")
     if Task.isCancelled || isFrozen { return false }
     let newest = confined.store.newestVersion
@@ -189,7 +199,7 @@ final class PreparedFile: Sendable {
 
   /// Opens the file on another thread.
   static func make(
-    _ configuration: Realm.Configuration, _ isolation: isolated any Actor
+    _ configuration: Realm.Configuration, _ isolation: isolated (any Actor)?
   ) async throws -> PreparedFile {
     try await withCheckedThrowingContinuation(isolation: isolation) { continuation in
       start(configuration) { continuation.resume(with: $0) }

@@ -97,21 +97,21 @@ import Testing
 
   @Test func aBlockWithoutQueueLeavesNothingOpen() async throws {
     let configuration = memoryConfiguration()
-    let realm = try Realm(configuration: configuration)
+    let realm = try openRealm(configuration)
     try realm.write { realm.add(Dog()) }
     await DispatchQueue(label: "block").run {
       let inner = try Realm(configuration: configuration)
       try inner.write { inner.objects(Dog.self).first!.age = 9 }
     }
     realm.invalidate()
-    #expect(try Realm(configuration: configuration).activeVersions().count == 1)
+    #expect(try openRealm(configuration).activeVersions().count == 1)
   }
 }
 
 @Suite struct MainConfinementTests {
   @Test @MainActor func mainActorMainQueueAndMainThreadAreOne() async throws {
     let configuration = memoryConfiguration()
-    let realm = try Realm(configuration: configuration)
+    let realm = try openRealm(configuration)
     let carried = Carried(realm)
     let isSame = await withCheckedContinuation { continuation in
       DispatchQueue.main.async {
@@ -123,7 +123,7 @@ import Testing
     #expect(isSame)
     // After an await, perhaps on another thread.
     #expect(realm.isEmpty)
-    #expect(try Realm(configuration: configuration) == realm)
+    #expect(try openRealm(configuration) == realm)
     #expect(try await Realm(configuration: configuration) == realm)
     #expect(try await Realm.open(configuration: configuration) == realm)
     #expect(try await Realm(configuration: configuration, actor: MainActor.shared) == realm)
@@ -147,10 +147,10 @@ import Testing
 
   /// Owns a Realm that it opens itself.
   actor Kennel {
-    let realm: Realm
+    /// Optional, so that there is an actor before there is a Realm.
+    private(set) var realm: Realm!
 
     init(_ configuration: Realm.Configuration) async throws {
-      // The properties are set first: before that there is no `self` to be confined to.
       realm = try await Realm.open(configuration: configuration)
     }
 
@@ -182,7 +182,8 @@ import Testing
     #expect(await other.carried.value != kennel.carried.value)
   }
 
-  @Background private func addInBackground(_ configuration: Realm.Configuration) async throws -> Int {
+  @Background private func addInBackground(_ configuration: Realm.Configuration) async throws -> Int
+  {
     let realm = try await Realm.open(configuration: configuration)
     try realm.write { realm.add(Dog()) }
     await Task.yield()
@@ -234,7 +235,7 @@ import Testing
   }
 
   @Test func opensWhatCannotBeOpened() async throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     var configuration = folder.configuration("missing/test.realm")
     await #expect(throws: Realm.Error.self) { _ = try await Kennel(configuration) }
     configuration = folder.configuration()

@@ -73,3 +73,8 @@ final class QueueRealm: @unchecked Sendable {
     -> Value
   { await queue.run { try body(self) } }
 }
+
+/// Opens without `await`, also in asynchronous functions, where Swift prefers the other form.
+func openRealm(_ configuration: Realm.Configuration) throws -> Realm {
+  try Realm(configuration: configuration)
+}

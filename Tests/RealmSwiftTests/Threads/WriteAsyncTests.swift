@@ -4,12 +4,13 @@ import Dispatch
 import Foundation
 import Platform
 import RealmSwift
+import Storage
 import TestSupport
 import Testing
 
 @Suite struct WriteAsyncTests {
   @Test func writesAndCompletes() async throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let configuration = folder.configuration()
     let shared = await QueueRealm(configuration)
     let done = Event()
@@ -33,11 +34,11 @@ import Testing
     }
     await done.happened()
     #expect(log.all == ["returned", "block", "completion"])
-    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 1)
+    #expect(try openRealm(configuration).objects(Dog.self).count == 1)
   }
 
   @Test func blocksRunInOrder() async throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let shared = await QueueRealm(folder.configuration())
     let done = Event()
     let log = Log()
@@ -59,8 +60,8 @@ import Testing
     #expect(log.all.firstIndex(of: "0 done")! < log.all.firstIndex(of: "1")!)
   }
 
-  @Test func groupsShareASync() async throws {
-    let folder = try TemporaryFolder()
+  @Test func groupsShareASync() async {
+    let folder = TemporaryFolder()
     let shared = await QueueRealm(folder.configuration())
     let done = Event()
     let before = await shared.run { try $0.realm.storeStatistics().syncs }
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test func commitsOfSynchronousBegins() async throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let configuration = folder.configuration()
     let shared = await QueueRealm(configuration)
     let done = Event()
@@ -119,11 +120,11 @@ import Testing
       try shared.realm.write { shared.realm.add(Dog()) }
     }
     await done.happened()
-    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 2)
+    #expect(try openRealm(configuration).objects(Dog.self).count == 2)
   }
 
   @Test func blocksThatEndTheTransactionThemselves() async throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let shared = await QueueRealm(folder.configuration())
     let log = Log()
     let done = Event()
@@ -132,22 +133,33 @@ import Testing
       realm.writeAsync {
         realm.create(Dog.self, value: ["name": "committed"])
         try! realm.commitWrite()
-      } onComplete: { log.add("commit \($0 == nil)") }
+      } onComplete: {
+        log.add("commit \($0 == nil)")
+      }
       realm.writeAsync {
         realm.create(Dog.self, value: ["name": "async"])
         realm.commitAsyncWrite { log.add("inner \($0 == nil)") }
-      } onComplete: { log.add("async \($0 == nil)") }
+      } onComplete: {
+        log.add("async \($0 == nil)")
+      }
       realm.writeAsync {
         realm.create(Dog.self, value: ["name": "cancelled"])
         realm.cancelWrite()
-      } onComplete: { log.add("cancel \($0 == nil)") }
+      } onComplete: {
+        log.add("cancel \($0 == nil)")
+      }
       nonisolated(unsafe) var own: AsyncTransactionId = 0
       own = realm.writeAsync {
         realm.create(Dog.self, value: ["name": "cancelled by its number"])
         try! realm.cancelAsyncWrite(own)
         #expect(!realm.isInWriteTransaction)
-      } onComplete: { _ in log.add("never") }
-      realm.writeAsync {} onComplete: { _ in done.happen() }
+      } onComplete: { _ in
+        log.add("never")
+      }
+      realm.writeAsync {
+      } onComplete: { _ in
+        done.happen()
+      }
     }
     await done.happened()
     #expect(
@@ -157,7 +169,7 @@ import Testing
   }
 
   @Test func cancels() async throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let shared = await QueueRealm(folder.configuration())
     let log = Log()
     let done = Event()
@@ -165,7 +177,9 @@ import Testing
       let realm = shared.realm!
       let queued = realm.writeAsync {
         log.add("block of a cancelled write")
-      } onComplete: { _ in log.add("completion of a cancelled write") }
+      } onComplete: { _ in
+        log.add("completion of a cancelled write")
+      }
       try realm.cancelAsyncWrite(queued)
       #expect(!realm.isPerformingAsynchronousWriteOperations)
       try realm.cancelAsyncWrite(4711)
@@ -173,7 +187,10 @@ import Testing
       realm.add(Dog())
       let commit = realm.commitAsyncWrite { _ in log.add("completion of a commit") }
       try realm.cancelAsyncWrite(commit)
-      realm.writeAsync {} onComplete: { _ in done.happen() }
+      realm.writeAsync {
+      } onComplete: { _ in
+        done.happen()
+      }
     }
     await done.happened()
     #expect(log.all.isEmpty)
@@ -181,17 +198,19 @@ import Testing
   }
 
   @Test func takesItsTurnAmongWriters() async throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let configuration = folder.configuration()
     let shared = await QueueRealm(configuration)
     let done = Event()
-    let holder = try Realm(configuration: configuration)
+    let holder = try openRealm(configuration)
     holder.beginWrite()
     await shared.run { shared in
       shared.realm.writeAsync {
         #expect(shared.realm.objects(Dog.self).count == 1)
         shared.realm.add(Dog())
-      } onComplete: { _ in done.happen() }
+      } onComplete: { _ in
+        done.happen()
+      }
     }
     // The queue is free while the write waits.
     #expect(await shared.run { $0.realm.isEmpty })
@@ -203,7 +222,7 @@ import Testing
   }
 
   @Test func neverStarvesBehindSynchronousWriters() async throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let configuration = folder.configuration()
     let shared = await QueueRealm(configuration)
     let stop = Event()
@@ -216,7 +235,10 @@ import Testing
     let done = Event()
     await shared.run { shared in
       for _ in 0..<10 {
-        shared.realm.writeAsync {} onComplete: { _ in done.happen() }
+        shared.realm.writeAsync {
+        } onComplete: { _ in
+          done.happen()
+        }
       }
     }
     await done.happened(10)
@@ -225,7 +247,7 @@ import Testing
   }
 
   @Test func invalidateWaitsForCommitsAndDropsTheRest() async throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let configuration = folder.configuration()
     let shared = await QueueRealm(configuration)
     let log = Log()
@@ -254,31 +276,35 @@ import Testing
   }
 
   @Test func aReleasedRealmFinishesFirst() async throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let configuration = folder.configuration()
     let queue = DispatchQueue(label: "short")
     let done = Event()
     await queue.run {
       let realm = try Realm(configuration: configuration, queue: queue)
       for _ in 0..<3 {
-        realm.writeAsync { [realm] in realm.add(Dog()) } onComplete: { error in
+        realm.writeAsync { [realm] in
+          realm.add(Dog())
+        } onComplete: { error in
           #expect(error == nil)
           done.happen()
         }
       }
     }
     await done.happened(3)
-    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 3)
+    #expect(try openRealm(configuration).objects(Dog.self).count == 3)
   }
 
   @Test func aRunLoopRunsWrites() {
     let configuration = memoryConfiguration()
     onThread {
-      let realm = try! Realm(configuration: configuration)
+      nonisolated(unsafe) let realm = try! Realm(configuration: configuration)
       let loop = RunLoop.current
       nonisolated(unsafe) var isDone = false
       loop.perform {
-        realm.writeAsync { realm.add(Dog()) } onComplete: { error in
+        realm.writeAsync {
+          realm.add(Dog())
+        } onComplete: { error in
           #expect(error == nil)
           isDone = true
         }
