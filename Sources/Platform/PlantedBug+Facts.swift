@@ -44,12 +44,36 @@
       case .staleChecksum, .launderedDamage, .reuseEarly, .reuseBeforeSync, .reuseVouched,
         .deadMergeLost, .freeSpaceLost, .rollbackSpaceLost, .journalDeathsLost, .truncateLiveBlock:
         spaceFacts
+      case .copyNotSynced, .nameNotSynced, .nonceRepeated, .decryptedKept: fileFacts
       default: recoveryFacts
       }
     }
 
     private func load(_ layer: String, _ summary: String) -> Facts {
       Facts(layer: layer, summary: summary, finder: "PlantedBugTests/theLoadIsSound")
+    }
+
+    private var fileFacts: Facts {
+      switch self {
+      case .copyNotSynced:
+        Facts(
+          layer: "Storage/Copying", summary: "gives a copy its name before it is synced",
+          finder: "CrashCopyTests/cutsOfACompaction")
+      case .nameNotSynced:
+        Facts(
+          layer: "Storage/Recovery",
+          summary: "commits to a compacted file whose name a power cut may take",
+          finder: "CrashCopyTests/killsOfACompaction")
+      case .nonceRepeated:
+        Facts(
+          layer: "Storage/Format", summary: "begins with the same nonce at each opening",
+          finder: "EncryptionTests/noncesDoNotRepeat")
+      default:
+        Facts(
+          layer: "Storage/Snapshots",
+          summary: "keeps decrypted blocks whose place another process has reused",
+          finder: "EncryptionTests/processesSeeWhatOthersWrite")
+      }
     }
 
     private var commitFacts: Facts {

@@ -44,6 +44,11 @@ package enum PlantedBug: String, Sendable {
   case incompleteRecord = "incomplete-record"
   case unsyncedShown = "unsynced-shown"
   case failedSyncNotRewritten = "failed-sync-not-rewritten"
+  // Copies and encryption.
+  case copyNotSynced = "copy-not-synced"
+  case nameNotSynced = "name-not-synced"
+  case nonceRepeated = "nonce-repeated"
+  case decryptedKept = "decrypted-kept"
   // Processes.
   case failedSyncForgotten = "failed-sync-forgotten"
   case pinNotCounted = "pin-not-counted"

@@ -1,5 +1,5 @@
 // A small file of every format version is kept: whatever changes, these must open with their content.
-// A new format's file is written by REALM_WRITE_GOLDEN=1 swift test --filter GoldenFileTests.
+// A new format's file is written by REALM_WRITE_GOLDEN=NAME swift test --filter GoldenFileTests.
 import Foundation
 import ObjectStore
 import Storage
@@ -7,8 +7,10 @@ import TestSupport
 import Testing
 
 @Suite struct GoldenFileTests {
-  static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("Golden/format-1.realm")
+  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("Golden")
+  /// Of the encrypted file.
+  static let key = [UInt8](0..<64)
   static let count = 300
   static let schema = TableSchema(
     name: "Golden",
@@ -29,8 +31,8 @@ import Testing
     }
   }
 
-  static func write(to path: String) throws {
-    let store = try Store.open(StoreOptions(path: path))
+  static func write(to path: String, key: [UInt8]?) throws {
+    let store = try Store.open(StoreOptions(path: path, encryptionKey: key))
     for pass in 0..<2 {
       let transaction = try store.beginWrite()
       let group = GroupTransaction(transaction.editor, root: transaction.root)
@@ -54,17 +56,24 @@ import Testing
     }
   }
 
-  @Test func fileOfFormat1Opens() throws {
+  @Test func fileOfFormat1Opens() throws { try check("format-1", key: nil) }
+
+  @Test func encryptedFileOfFormat1Opens() throws {
+    try check("format-1-encrypted", key: Self.key)
+  }
+
+  private func check(_ name: String, key: [UInt8]?) throws {
     let folder = TemporaryFolder()
-    if ProcessInfo.processInfo.environment["REALM_WRITE_GOLDEN"] != nil {
+    let golden = Self.folder.appendingPathComponent(name + ".realm")
+    if ProcessInfo.processInfo.environment["REALM_WRITE_GOLDEN"] == name {
       let path = folder.path + "/golden.realm"
-      try Self.write(to: path)
+      try Self.write(to: path, key: key)
       let data = try Data(contentsOf: URL(fileURLWithPath: path))
-      try data.write(to: Self.golden)
+      try data.write(to: golden)
     }
     let path = folder.path + "/copy.realm"
-    try FileManager.default.copyItem(atPath: Self.golden.path, toPath: path)
-    let store = try Store.open(StoreOptions(path: path))
+    try FileManager.default.copyItem(atPath: golden.path, toPath: path)
+    let store = try Store.open(StoreOptions(path: path, encryptionKey: key))
     let snapshot = try store.pinNewest()
     let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
     #expect(schema.tables.map(\.schema) == [Self.schema])

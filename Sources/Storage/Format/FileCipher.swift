@@ -32,7 +32,7 @@ final class FileCipher: Sendable {
   private let nonces = Monitor(Nonces())
 
   private struct Nonces {
-    var epoch = systemRandom()
+    var epoch = PlantedBug.nonceRepeated.isActive ? 0 : systemRandom()
     var counter: UInt32 = 0
 
     mutating func next() -> (UInt64, UInt32) {

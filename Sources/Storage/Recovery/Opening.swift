@@ -160,7 +160,9 @@ extension Store {
   private static func makeNameDurable(
     _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ lockFile: LockFile
   ) throws(StorageError) -> FileHeader {
-    guard header.flags.contains(.nameUnsynced) else { return header }
+    guard header.flags.contains(.nameUnsynced), !PlantedBug.nameNotSynced.isActive else {
+      return header
+    }
     var header = header
     try converting { () throws(SystemError) in
       try options.fileSystem.synchronizeFolder(parentFolder(of: options.path))
