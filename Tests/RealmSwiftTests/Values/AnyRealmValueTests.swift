@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func startsWithNone() {
-    let box = Box()
+    let box = ValueBox()
     #expect(box.value == .none && box.label == .none && box.started == .string("start"))
     #expect(box["value"] == nil && box.description.contains("value = (null);"))
     #expect(
@@ -94,12 +94,12 @@ import Testing
   @Test func everyTypeIsStored() throws {
     let folder = TemporaryFolder()
     let values = samples()
-    try onEachOpening(folder.configuration("any.realm", [Box.self])) { realm in
+    try onEachOpening(folder.configuration("any.realm", [ValueBox.self])) { realm in
       try realm.write {
         for (id, value) in values.enumerated() {
-          realm.create(Box.self, value: ["id": id, "value": value] as [String: Any])
+          realm.create(ValueBox.self, value: ["id": id, "value": value] as [String: Any])
         }
-        let box = Box(value: ["id": 1000])
+        let box = ValueBox(value: ["id": 1000])
         realm.add(box)
         for value in values {
           box.value = value
@@ -109,12 +109,12 @@ import Testing
       }
     } second: { realm in
       for (id, value) in values.enumerated() {
-        let box = realm.object(ofType: Box.self, forPrimaryKey: id)
+        let box = realm.object(ofType: ValueBox.self, forPrimaryKey: id)
         #expect(box?.value == value && box?.label == AnyRealmValue.none, "\(id)")
         #expect(type(of: box?.value._anyValue) == type(of: value._anyValue))
         #expect(box?.started == .string("start"))
       }
-      let box = realm.object(ofType: Box.self, forPrimaryKey: 1000)
+      let box = realm.object(ofType: ValueBox.self, forPrimaryKey: 1000)
       #expect(box?.value == values.last && box?.started == AnyRealmValue.none)
     }
   }
@@ -124,25 +124,25 @@ import Testing
     let nested = AnyRealmValue.fromArray([
       .int(1), .none, .fromArray([]), .fromArray([.string("deep"), .fromArray([.bool(true)])]),
     ])
-    try onEachOpening(folder.configuration("any.realm", [Box.self])) { realm in
+    try onEachOpening(folder.configuration("any.realm", [ValueBox.self])) { realm in
       try realm.write {
-        let box = realm.create(Box.self, value: ["value": nested])
+        let box = realm.create(ValueBox.self, value: ["value": nested])
         #expect(box.value == nested)
       }
     } second: { realm in
-      let box = try #require(realm.objects(Box.self).first)
+      let box = try #require(realm.objects(ValueBox.self).first)
       #expect(box.value == nested)
       #expect(box.value.listValue?[3].listValue?[0] == .string("deep"))
-      let copy = Box(value: box)
+      let copy = ValueBox(value: box)
       copy.value.listValue?.append(.int(2))
       #expect(copy.value.listValue?.count == 5 && box.value == nested)
     }
   }
 
   @Test func untypedValues() throws {
-    let realm = try memoryRealm([Box.self])
+    let realm = try memoryRealm([ValueBox.self])
     let box = try realm.write {
-      realm.create(Box.self, value: ["value": 5, "label": "text"] as [String: Any])
+      realm.create(ValueBox.self, value: ["value": 5, "label": "text"] as [String: Any])
     }
     #expect(box.value == .int(5) && box.label.stringValue == "text")
     let date = Date()
@@ -163,11 +163,11 @@ import Testing
       box["value"] = 7
     }
     #expect(box["value"] as? Int == 7)
-    #expect(Box(value: box).value == .int(7))
+    #expect(ValueBox(value: box).value == .int(7))
   }
 
   @Test func elementsOfUnmanagedLists() {
-    let box = Box(value: ["values": [1, NSNull(), "a"]])
+    let box = ValueBox(value: ["values": [1, NSNull(), "a"]])
     #expect(Array(box.values) == [.int(1), .none, .string("a")])
     #expect(box.values.index(of: .double(1)) == 0)
   }
@@ -176,13 +176,13 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      _ = Box(value: ["value": URL(fileURLWithPath: "/")])
+      _ = ValueBox(value: ["value": URL(fileURLWithPath: "/")])
     }
-    expectStop(result, "of type 'URL' for 'mixed?' property 'Box.value'.")
+    expectStop(result, "of type 'URL' for 'mixed?' property 'ValueBox.value'.")
     let large = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      Box().setValue(UInt64.max, forKey: "value")
+      ValueBox().setValue(UInt64.max, forKey: "value")
     }
     expectStop(large, "Invalid value '18446744073709551615' of type 'UInt64'")
   }

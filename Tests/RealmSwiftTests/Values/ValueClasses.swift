@@ -170,7 +170,7 @@ class RawSensor: Object {
 }
 
 /// Values of any type.
-class Box: Object {
+class ValueBox: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var value: AnyRealmValue
   @Persisted(indexed: true) var label: AnyRealmValue
