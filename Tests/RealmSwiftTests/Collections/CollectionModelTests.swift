@@ -174,6 +174,7 @@ extension Expected {
           if step % 5 == 0 { before.check(frozen) }
         }
         model.check(open)
+        if step % 10 == 0 { _ = try open.checkInvariants() }
         if step % 20 == 19 {
           realm = nil
           realm = try Realm(configuration: configuration)
