@@ -404,7 +404,7 @@ extension PlanResolver {
     let type: PropertyType
     switch aggregate {
     case .count: type = .int
-    case .average: type = .double
+    case .average: type = [.decimal128, .any].contains(values.type) ? .decimal128 : .double
     case .min, .max, .sum: type = values.type
     }
     var result = PlanPath(
@@ -468,11 +468,17 @@ extension PlanConstant {
     case .data:
       guard let data = value as? Data else { return nil }
       self = .bytes(.data, Array(data))
-    case .objectId, .UUID, .decimal128, .any:
+    case .decimal128:
+      guard let number = Decimal128._fromAny(value)?.number else { return nil }
+      self = .decimal(number)
+    case .objectId, .UUID:
       guard let value = value as? any _BytesValue, Swift.type(of: value)._rlmType == type else {
         return nil
       }
       self = .bytes(type, value._withBytes { Array($0) })
+    case .any:
+      guard let constant = PlanConstant(mixed: value, realm) else { return nil }
+      self = constant
     case .object, .linkingObjects:
       guard let object = value as? ObjectBase else { return nil }
       guard let table = object._table, object._realm?.store === realm.store else {
@@ -484,6 +490,28 @@ extension PlanConstant {
       let position = realm.position(of: table.pointee.binding)
       if let target, target != position { return nil }
       self = .link(table: position, object._key)
+    }
+  }
+  /// The form that a value has in a mixed column; nil when it has none.
+  private init?(mixed value: Any, _ realm: ConfinedRealm) {
+    switch value {
+    case let value as Bool: self = .bool(value)
+    case let object as ObjectBase:
+      guard let table = object._table?.pointee.binding.table, object._realm?.store === realm.store
+      else { return nil }
+      self = .mixedLink(table: table.tableKey, object._key)
+    case let value as any _BytesValue:
+      let type = Swift.type(of: value)._rlmType
+      self = value._withBytes { PlanConstant(PlanValue(bytes: $0, type)) }
+    case let value as Date: self = .date(value.timeIntervalSinceReferenceDate)
+    default:
+      if let integer = Int64._fromAny(value), !(value is Double || value is Float) {
+        self = .integer(integer)
+      } else if let number = Double._fromAny(value) {
+        self = .number(number)
+      } else {
+        return nil
+      }
     }
   }
 }

@@ -11,3 +11,5 @@ extension Double: _QueryNumeric {}
 extension Date: _QueryNumeric {}
 extension String: _QueryString {}
 extension Data: _QueryBinary {}
+extension Decimal128: _QueryNumeric {}
+extension ObjectId: _QueryOrdered {}
