@@ -45,4 +45,80 @@ package enum AnyCoding {
         rawValue: Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 9, as: Int64.self)))
     )
   }
+
+  /// What a link is entered as in a tree of links.
+  ///
+  /// Tables are few and objects many: 23 bits and 40 bits.
+  static func packed(tableKey: UInt64, _ key: ObjectKey) -> Int64 {
+    precondition(
+      tableKey < 1 << 23 && key.rawValue < 1 << 40, "an `any` value cannot link to \(key.rawValue)")
+    return Int64(tableKey) << 40 | key.rawValue
+  }
+
+  /// What all links to a table's objects are entered as.
+  static func packed(tableKey: UInt64) -> ClosedRange<Int64> {
+    Int64(tableKey) << 40...Int64(tableKey) << 40 | (1 << 40 - 1)
+  }
+
+  /// Whether an encoded value can contain links.
+  static func mayHoldLinks(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let tag = bytes.first.flatMap({ AnyTag(rawValue: $0) }) else { return false }
+    return tag == .object || tag == .list || tag == .dictionary
+  }
+
+  /// Runs `body` on every link in an encoded value, nested ones too.
+  ///
+  /// - Parameter body: gets the offset of the link's tag, and the link as it is entered.
+  static func forEachLink(
+    _ bytes: UnsafeRawBufferPointer, _ body: (_ offset: Int, _ packed: Int64) -> Void
+  ) {
+    // Values nest as deep as the client likes: no recursion.
+    var open = [0..<bytes.count]
+    while let range = open.popLast() {
+      guard !range.isEmpty, let tag = AnyTag(rawValue: bytes[range.lowerBound]) else { continue }
+      switch tag {
+      case .object:
+        let part = UnsafeRawBufferPointer(rebasing: bytes[range])
+        if let (tableKey, key) = link(part) {
+          body(range.lowerBound, packed(tableKey: tableKey, key))
+        }
+      case .list, .dictionary:
+        var next = range.lowerBound + 1
+        let end = range.upperBound
+        guard let count = number(bytes, &next, end) else { continue }
+        for _ in 0..<count {
+          if tag == .dictionary {
+            guard let length = number(bytes, &next, end), length <= end - next else { break }
+            next += length
+          }
+          guard let length = number(bytes, &next, end), length <= end - next else { break }
+          open.append(next..<next + length)
+          next += length
+        }
+      default: break
+      }
+    }
+  }
+
+  private static func number(
+    _ bytes: UnsafeRawBufferPointer, _ next: inout Int, _ end: Int
+  ) -> Int? {
+    guard end - next >= 4 else { return nil }
+    defer { next += 4 }
+    return Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: next, as: UInt32.self)))
+  }
+
+  /// The value without some of its links; nil if it is null then.
+  static func nullified(
+    _ bytes: UnsafeRawBufferPointer, where isGone: (_ packed: Int64) -> Bool
+  ) -> [UInt8]? {
+    var result = [UInt8](bytes)
+    var isNull = false
+    forEachLink(bytes) { offset, packed in
+      guard isGone(packed) else { return }
+      if offset == 0 { isNull = true }
+      for index in offset..<offset + linkLength { result[index] = 0 }
+    }
+    return isNull ? nil : result
+  }
 }

@@ -29,6 +29,7 @@ package enum ElementOrder: UInt8, Sendable {
 }
 
 extension ValueType {
+  /// How values of the type compare.
   package var order: ElementOrder {
     switch self {
     case .int, .bool, .object, .linkingObjects: return .signed

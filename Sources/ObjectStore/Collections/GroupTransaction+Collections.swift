@@ -1,4 +1,6 @@
-// Changing lists, sets and maps inside a transaction.
+// Changing lists, sets and maps inside a transaction. Links that come and go are entered in the column's
+// tree of links; embedded objects that lose theirs are deleted.
+internal import Trees
 
 extension GroupTransaction {
   // MARK: - Lists
@@ -8,37 +10,96 @@ extension GroupTransaction {
   /// - Precondition: the object exists and the position is not behind the end; here and below.
   package func listInsert(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, at position: Int, _ value: ElementValue
-  ) { fatalError("not built yet: listInsert") }
+  ) {
+    withCollection(table, key, column) { tableEditor, collection in
+      collection.insert(value, at: position)
+      if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+    }
+  }
 
+  /// Puts an element behind the others.
   package func listAppend(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, _ value: ElementValue
-  ) { fatalError("not built yet: listAppend") }
+  ) {
+    withCollection(table, key, column) { tableEditor, collection in
+      switch value {
+      case .integer(let integer): collection.elements.append(integer: integer)
+      case .link(let target): collection.elements.append(integer: target.rawValue)
+      default: collection.insert(value, at: collection.elements.count)
+      }
+      if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+    }
+  }
 
   /// Appends packed values that are no links.
   package func listAppend(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, integers: UnsafeBufferPointer<Int64>
-  ) { fatalError("not built yet: listAppend integers") }
+  ) {
+    precondition(!table.traits[column].isLink, "links are appended one by one")
+    withCollection(table, key, column) { _, collection in
+      collection.elements.append(integers: integers)
+    }
+  }
 
+  /// Changes an element.
   package func listSet(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, at position: Int, _ value: ElementValue
-  ) { fatalError("not built yet: listSet") }
+  ) {
+    withCollection(table, key, column) { tableEditor, collection in
+      if table.traits[column].isMaintained {
+        removeLinks(tableEditor, column, key, collection.reader, position..<position + 1)
+        addLinks(tableEditor, column, key, value)
+      }
+      collection.set(value, at: position)
+    }
+    deleteOrphans()
+  }
 
+  /// Removes an element; later ones move up.
   package func listRemove(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, at position: Int
-  ) { fatalError("not built yet: listRemove") }
+  ) {
+    withCollection(table, key, column) { tableEditor, collection in
+      if table.traits[column].isMaintained {
+        removeLinks(tableEditor, column, key, collection.reader, position..<position + 1)
+      }
+      collection.elements.remove(at: position)
+    }
+    deleteOrphans()
+  }
 
+  /// Removes some elements; later ones move up.
   package func listRemove(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, _ range: Range<Int>
-  ) { fatalError("not built yet: listRemove range") }
+  ) {
+    withCollection(table, key, column) { tableEditor, collection in
+      if table.traits[column].isMaintained {
+        removeLinks(tableEditor, column, key, collection.reader, range)
+      }
+      collection.elements.remove(range)
+    }
+    deleteOrphans()
+  }
 
   /// Moves an element so that it is at `to` afterwards.
   package func listMove(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, from: Int, to: Int
-  ) { fatalError("not built yet: listMove") }
+  ) {
+    withCollection(table, key, column) { _, collection in
+      collection.elements.move(from: from, to: to)
+    }
+  }
 
   /// Empties a list, set or map.
   package func removeAllElements(_ table: StoredTable, _ key: ObjectKey, _ column: Int) {
-    fatalError("not built yet: removeAllElements")
+    withCollection(table, key, column) { tableEditor, collection in
+      if table.traits[column].isMaintained {
+        removeLinks(tableEditor, column, key, collection.reader, 0..<collection.elements.count)
+      }
+      collection.elements.removeAll()
+      if collection.isMap { collection.keys.removeAll() }
+    }
+    deleteOrphans()
   }
 
   // MARK: - Sets
@@ -49,13 +110,36 @@ extension GroupTransaction {
   @discardableResult
   package func setInsert(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, _ value: ElementValue
-  ) -> (position: Int, inserted: Bool) { fatalError("not built yet: setInsert") }
+  ) -> (position: Int, inserted: Bool) {
+    withCollection(table, key, column) { tableEditor, collection in
+      let reader = collection.reader
+      let position = reader.lowerBound(of: value)
+      if position < reader.count, reader.isEqual(at: position, value) { return (position, false) }
+      collection.insert(value, at: position)
+      if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+      return (position, true)
+    }
+  }
 
+  /// Removes a value.
+  ///
   /// - Returns: where it was; nil if the set did not have it.
   @discardableResult
   package func setRemove(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, _ value: ElementValue
-  ) -> Int? { fatalError("not built yet: setRemove") }
+  ) -> Int? {
+    let removed = withCollection(table, key, column) { tableEditor, collection -> Int? in
+      let reader = collection.reader
+      guard let position = reader.position(of: value, sorted: true) else { return nil }
+      if table.traits[column].isMaintained {
+        removeLinks(tableEditor, column, key, reader, position..<position + 1)
+      }
+      collection.elements.remove(at: position)
+      return position
+    }
+    deleteOrphans()
+    return removed
+  }
 
   // MARK: - Maps
 
@@ -66,11 +150,45 @@ extension GroupTransaction {
   package func mapSet(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, _ mapKey: UnsafeRawBufferPointer,
     _ value: ElementValue
-  ) -> Bool { fatalError("not built yet: mapSet") }
+  ) -> Bool {
+    let inserted = withCollection(table, key, column) { tableEditor, collection in
+      let keys = collection.keyReader
+      let position = keys.lowerBound(of: .bytes(mapKey))
+      let isThere = position < keys.count && keys.isEqual(at: position, .bytes(mapKey))
+      if isThere {
+        if table.traits[column].isMaintained {
+          removeLinks(tableEditor, column, key, collection.reader, position..<position + 1)
+        }
+        collection.set(value, at: position)
+      } else {
+        collection.keys.insert(bytes: mapKey, at: position)
+        collection.insert(value, at: position)
+      }
+      if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+      return !isThere
+    }
+    deleteOrphans()
+    return inserted
+  }
 
+  /// Removes a key with its value.
+  ///
   /// - Returns: whether the map had the key.
   @discardableResult
   package func mapRemove(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, _ mapKey: UnsafeRawBufferPointer
-  ) -> Bool { fatalError("not built yet: mapRemove") }
+  ) -> Bool {
+    let removed = withCollection(table, key, column) { tableEditor, collection in
+      guard let position = collection.keyReader.position(of: .bytes(mapKey), sorted: true)
+      else { return false }
+      if table.traits[column].isMaintained {
+        removeLinks(tableEditor, column, key, collection.reader, position..<position + 1)
+      }
+      collection.keys.remove(at: position)
+      collection.elements.remove(at: position)
+      return true
+    }
+    deleteOrphans()
+    return removed
+  }
 }

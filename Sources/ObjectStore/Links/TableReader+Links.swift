@@ -1,5 +1,5 @@
-// Links of an object, and who links to one.
-public import Storage
+// Links of an object, and who links to one. A column's tree of links holds a pair (target, origin) for
+// each link; the target is an object key, or for `any` columns AnyCoding's packing of table and object.
 public import Trees
 
 /// The objects of one table that link through one column to one object, in the order of their keys.
@@ -8,23 +8,30 @@ public import Trees
 /// valid as long as the TableReader that gave it.
 @frozen @usableFromInline
 package struct Backlinks {
-  @usableFromInline let reader: BlockReader
-  @usableFromInline let root: BlockReference
+  @usableFromInline let tree: PairTree
   @usableFromInline let first: Int64
 
   /// Number of links.
   ///
   /// - Complexity: O(log n).
-  package var count: Int { fatalError("not built yet: Backlinks.count") }
+  package var count: Int { tree.count(first: first) }
 
   /// The origin at a position.
   ///
+  /// - Precondition: the position is below `count`.
   /// - Complexity: O(log n).
-  package func key(at position: Int) -> ObjectKey { fatalError("not built yet: Backlinks.key") }
+  package func key(at position: Int) -> ObjectKey {
+    let pair = tree.pair(at: tree.rank(Pair(first, .min)) + position)
+    precondition(pair.first == first, "backlink \(position) of \(count)")
+    return ObjectKey(rawValue: pair.second)
+  }
 
   /// Runs `body` on each origin until it returns false.
+  @inlinable
   package func forEach(_ body: (ObjectKey) -> Bool) {
-    fatalError("not built yet: Backlinks.forEach")
+    tree.forEach(from: Pair(first, .min)) { pair in
+      pair.first == first && body(ObjectKey(rawValue: pair.second))
+    }
   }
 }
 
@@ -45,5 +52,10 @@ extension TableReader {
   ///   - targetTable: the table of the target.
   package func backlinks(
     _ column: Int, _ target: ObjectKey, in targetTable: StoredTable
-  ) -> Backlinks { fatalError("not built yet: backlinks") }
+  ) -> Backlinks {
+    Backlinks(
+      tree: pairTree(column, .links),
+      first: traits[column].isAny
+        ? AnyCoding.packed(tableKey: targetTable.tableKey, target) : target.rawValue)
+  }
 }

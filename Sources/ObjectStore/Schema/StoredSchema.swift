@@ -3,6 +3,34 @@
 package import Storage
 internal import Trees
 
+/// What writing and reading a column's values have to know at once.
+@frozen @usableFromInline
+struct ColumnTraits {
+  @usableFromInline let rawValue: UInt8
+
+  init(_ column: ColumnSchema, isPrimaryKey: Bool) {
+    var value = column.type.order.rawValue
+    if column.type == .object { value |= 4 }
+    if column.type == .any { value |= 8 }
+    let hasPairs = column.isIndexed && column.collection == .none || column.type.holdsLinks
+    if isPrimaryKey || hasPairs { value |= 16 }
+    rawValue = value
+  }
+
+  /// How values or elements compare.
+  @inlinable var order: ElementOrder {
+    ElementOrder(rawValue: rawValue & 3).unsafelyUnwrapped
+  }
+
+  /// Whether values or elements are packed.
+  @inlinable var isPacked: Bool { rawValue & 3 != 3 }
+  /// Whether they are object keys.
+  @inlinable var isLink: Bool { rawValue & 4 != 0 }
+  @inlinable var isAny: Bool { rawValue & 8 != 0 }
+  /// Whether a write has to keep an index or links.
+  @inlinable var isMaintained: Bool { rawValue & 16 != 0 }
+}
+
 /// One table of a version.
 @usableFromInline
 package final class StoredTable: @unchecked Sendable {
@@ -22,8 +50,18 @@ package final class StoredTable: @unchecked Sendable {
   ///
   /// Readers hold it while the table lives.
   @usableFromInline let optionalColumns: UnsafePointer<UInt8>
+  /// One byte a column: how its values compare and whether they are links.
+  ///
+  /// See ColumnTraits.
+  @usableFromInline let traits: UnsafePointer<ColumnTraits>
   /// The primary key's column; -1 without one.
   @usableFromInline let keyColumn: Int
+  /// Columns that links can be in: those of type `object` and `any`, collections too.
+  let linkColumns: [Int]
+  /// Columns with an ordered index.
+  let indexedColumns: [Int]
+  /// Whether the table has trees of links or indexes.
+  let hasPairs: Bool
 
   /// - Parameters:
   ///   - columnKeys: nil for a table whose columns all are new.
@@ -47,20 +85,40 @@ package final class StoredTable: @unchecked Sendable {
       if column.collection != .none { return .references }
       return column.type.isPacked ? .packed : .bytes
     }
-    let optional = UnsafeMutablePointer<UInt8>.allocate(capacity: max(schema.columns.count, 1))
+    linkColumns = schema.columns.indices.filter { schema.columns[$0].type.holdsLinks }
+    indexedColumns = schema.columns.indices.filter {
+      schema.columns[$0].isIndexed && schema.columns[$0].collection == .none
+    }
+    hasPairs = !linkColumns.isEmpty || !indexedColumns.isEmpty
+    let count = max(schema.columns.count, 1)
+    let optional = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
+    let traits = UnsafeMutablePointer<ColumnTraits>.allocate(capacity: count)
     for (column, declared) in schema.columns.enumerated() {
-      (optional + column).initialize(to: declared.isOptional ? 1 : 0)
+      let isLink = declared.type == .object && declared.collection == .none
+      (optional + column).initialize(to: declared.isOptional || isLink ? 1 : 0)
+      (traits + column).initialize(
+        to: ColumnTraits(declared, isPrimaryKey: column == keyColumn))
     }
     optionalColumns = UnsafePointer(optional)
+    self.traits = UnsafePointer(traits)
   }
 
-  deinit { optionalColumns.deallocate() }
+  deinit {
+    optionalColumns.deallocate()
+    traits.deallocate()
+  }
 
   package func columnIndex(named name: String) -> Int? {
     schema.columns.firstIndex { $0.name == name }
   }
 
   package func isOptional(_ column: Int) -> Bool { schema.columns[column].isOptional }
+}
+
+/// A column that links are in.
+struct LinkColumn: Hashable {
+  let table: Int
+  let column: Int
 }
 
 /// All tables of a version.
@@ -78,6 +136,13 @@ package final class StoredSchema: Sendable {
   package let schemaVersion: UInt64
   /// Nil for a schema that a transaction is making.
   private let source: Source?
+  /// By table: the columns of links that lead to it.
+  let incoming: [[LinkColumn]]
+  /// Columns of type `any`, which can lead to every table.
+  let anyColumns: [LinkColumn]
+  /// By table and column: index of the embedded table that its links lead to, else -1; empty for tables
+  /// without links.
+  private let embeddedTargets: [[Int]]
 
   package convenience init(tables: [StoredTable], schemaVersion: UInt64) {
     self.init(tables: tables, schemaVersion: schemaVersion, source: nil)
@@ -87,6 +152,43 @@ package final class StoredSchema: Sendable {
     self.tables = tables
     self.schemaVersion = schemaVersion
     self.source = source
+    var indexes: [String: Int] = [:]
+    var incoming = [[LinkColumn]](repeating: [], count: tables.count)
+    var anyColumns: [LinkColumn] = []
+    if tables.contains(where: { !$0.linkColumns.isEmpty }) {
+      for table in tables { indexes[table.schema.name] = table.index }
+    }
+    var embeddedTargets = [[Int]](repeating: [], count: tables.count)
+    for table in tables {
+      if !table.linkColumns.isEmpty {
+        embeddedTargets[table.index] = table.schema.columns.map { column in
+          let target = column.target.flatMap { indexes[$0] } ?? -1
+          return target >= 0 && tables[target].schema.isEmbedded ? target : -1
+        }
+      }
+      for column in table.linkColumns {
+        let place = LinkColumn(table: table.index, column: column)
+        if table.schema.columns[column].type == .any {
+          anyColumns.append(place)
+        } else if let target = table.schema.columns[column].target.flatMap({ indexes[$0] }) {
+          incoming[target].append(place)
+        }
+      }
+    }
+    self.incoming = incoming
+    self.anyColumns = anyColumns
+    self.embeddedTargets = embeddedTargets
+  }
+
+  /// The embedded table that a column's links lead to; nil for other columns.
+  func embeddedTarget(_ table: Int, _ column: Int) -> Int? {
+    let target = embeddedTargets[table][column]
+    return target >= 0 ? target : nil
+  }
+
+  /// Whether deleting an object concerns nothing but its row and its primary key.
+  func isPlain(_ table: StoredTable) -> Bool {
+    !table.hasPairs && anyColumns.isEmpty && incoming[table.index].isEmpty
   }
 
   package func table(named name: String) -> StoredTable? {
@@ -122,7 +224,7 @@ package final class StoredSchema: Sendable {
 /// u8 form, count of tables, each: name, table key, embedded, primary key column + 1, next column key,
 /// count of columns, each: name, type, flags, column key, then the target's name if a flag says that
 /// there is one. Numbers have variable length; names are a length and UTF-8. Form 1 had no next column
-/// key, no column keys and no targets: its columns count from 1.
+/// key, no column keys and no targets: its columns count from 1, and their indexes did not exist.
 enum SchemaCoding {
   private static let form: UInt8 = 2
 
@@ -190,7 +292,7 @@ enum SchemaCoding {
       columns.append(
         ColumnSchema(
           name: name, type: type, isOptional: flags & Flag.optional != 0,
-          isIndexed: flags & Flag.indexed != 0, collection: collection,
+          isIndexed: form >= 2 && flags & Flag.indexed != 0, collection: collection,
           target: flags & Flag.target != 0 ? reader.text() : nil))
     }
     return StoredTable(

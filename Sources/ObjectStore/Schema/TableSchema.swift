@@ -15,6 +15,9 @@ package enum ValueType: UInt8, Sendable {
     default: return false
     }
   }
+
+  /// Whether values can be, or contain, links to objects.
+  package var holdsLinks: Bool { self == .object || self == .any }
 }
 
 /// Whether a column holds one value an object, or a collection of them.

@@ -12,15 +12,24 @@ internal import Trees
 ///
 /// Belongs to the transaction's Realm; never shared between threads.
 package final class GroupTransaction {
-  private let editor: BlockEditor
+  let editor: BlockEditor
   private let baseRoot: BlockReference
   /// The schema as the transaction has it now.
-  package private(set) var schema: StoredSchema
+  package internal(set) var schema: StoredSchema
   /// By table index; nil until the transaction touches the table.
   ///
   /// Owned; unmanaged, because a retain and release a change would cost more than the change.
-  @exclusivity(unchecked) private var tables: [Unmanaged<TableEditor>?]
-  private var isSchemaChanged = false
+  @exclusivity(unchecked) var tables: [Unmanaged<TableEditor>?]
+  /// By table index: its index in the base version; nil for a new table.
+  var baseIndexes: [Int?]
+  /// The collection that was changed last; nil until one is.
+  @exclusivity(unchecked) var collection: Unmanaged<CollectionEditor>?
+  /// Embedded objects that have lost their link, and are to be deleted.
+  var orphans: [(table: Int, key: ObjectKey)] = []
+  /// Tables that cascades have changed since the client last asked.
+  private var changedTables: Set<Int> = []
+  @exclusivity(unchecked) private var lastChangedTable = -1
+  var isSchemaChanged = false
   private var nextTableKey: UInt64 = 1
 
   /// - Parameter root: the group root on which the transaction builds; none for an empty file.
@@ -34,11 +43,13 @@ package final class GroupTransaction {
     baseRoot = root
     self.schema = schema
     tables = Array(repeating: nil, count: schema.tables.count)
+    baseIndexes = Array(schema.tables.indices)
     if !root.isNone { nextTableKey = GroupRoot.nextTableKey(editor.reader.pointer(root)) }
   }
 
   deinit {
     for tableEditor in tables { tableEditor?.release() }
+    collection?.release()
   }
 
   // MARK: - Schema
@@ -50,6 +61,7 @@ package final class GroupTransaction {
     nextTableKey += 1
     schema = StoredSchema(tables: schema.tables + [stored], schemaVersion: schema.schemaVersion)
     tables.append(.passRetained(TableEditor(editor, stored, block: .none)))
+    baseIndexes.append(nil)
     isSchemaChanged = true
   }
 
@@ -66,13 +78,14 @@ package final class GroupTransaction {
       index: table.index, tableKey: table.tableKey, schema: declared,
       columnKeys: table.columnKeys + [table.nextColumnKey], nextColumnKey: table.nextColumnKey + 1)
     withTable(table) { tableEditor in
-      tableEditor.table = stored
+      tableEditor.change(
+        to: stored, columnsFrom: Array(table.schema.columns.indices) + [nil])
       tableEditor.tree.columnCount = declared.columns.count
     }
-    var all = schema.tables
-    all[table.index] = stored
-    schema = StoredSchema(tables: all, schemaVersion: schema.schemaVersion)
-    isSchemaChanged = true
+    replace(stored)
+    if column.isIndexed && column.collection == .none {
+      buildIndex(stored, declared.columns.count - 1)
+    }
     return stored
   }
 
@@ -88,17 +101,19 @@ package final class GroupTransaction {
   /// A reader that sees the transaction's changes so far; good until the next change.
   package func reader(_ table: StoredTable) -> TableReader {
     if let tableEditor = tables[table.index] {
-      return tableEditor._withUnsafeGuaranteedRef {
-        TableReader(reader: editor.reader, table: table, root: $0.root)
-      }
+      return tableEditor._withUnsafeGuaranteedRef { $0.reader }
     }
-    return TableReader(reader: editor.reader, root: baseRoot, table: table)
+    return TableReader(reader: editor.reader, block: baseBlock(table.index), table: table)
   }
 
   /// A new object with the default in every column: null, 0, false or empty.
   package func insert(_ table: StoredTable) -> ObjectKey {
     precondition(table.keyColumn < 0, "\(table.schema.name) needs a primary key")
-    return withTable(table) { ObjectKey(rawValue: $0.tree.insert()) }
+    return withTable(table) { tableEditor in
+      let key = ObjectKey(rawValue: tableEditor.tree.insert())
+      if !table.indexedColumns.isEmpty { indexNewObject(tableEditor, key) }
+      return key
+    }
   }
 
   /// The object with this primary key, made when there is none.
@@ -115,6 +130,7 @@ package final class GroupTransaction {
       }
       tableEditor.insertIntoIndex(
         ObjectKey(rawValue: key), hash: value.map { IndexHash.integer($0) } ?? IndexHash.null)
+      if !table.indexedColumns.isEmpty { indexNewObject(tableEditor, ObjectKey(rawValue: key)) }
       return (ObjectKey(rawValue: key), true)
     }
   }
@@ -131,6 +147,7 @@ package final class GroupTransaction {
         key, column, bytes, isOptional: table.optionalColumns[column] != 0)
       tableEditor.insertIntoIndex(
         ObjectKey(rawValue: key), hash: bytes.map { IndexHash.bytes($0) } ?? IndexHash.null)
+      if !table.indexedColumns.isEmpty { indexNewObject(tableEditor, ObjectKey(rawValue: key)) }
       return (ObjectKey(rawValue: key), true)
     }
   }
@@ -144,11 +161,8 @@ package final class GroupTransaction {
     #endif
     withTable(table) { tableEditor in
       let isOptional = table.optionalColumns[column] != 0
-      if column == table.keyColumn {
-        let hash = value.map { IndexHash.integer($0) } ?? IndexHash.null
-        changeKey(tableEditor, key, hash) {
-          self.storeInteger(tableEditor, key, column, value, isOptional)
-        }
+      if table.traits[column].isMaintained {
+        setMaintained(tableEditor, key, column, integer: value)
       } else {
         storeInteger(tableEditor, key, column, value, isOptional)
       }
@@ -164,35 +178,58 @@ package final class GroupTransaction {
   ) {
     withTable(table) { tableEditor in
       let isOptional = table.optionalColumns[column] != 0
-      if column == table.keyColumn {
-        let hash = bytes.map { IndexHash.bytes($0) } ?? IndexHash.null
-        changeKey(tableEditor, key, hash) {
-          self.storeBytes(tableEditor, key, column, bytes, isOptional)
-        }
+      if table.traits[column].isMaintained {
+        setMaintained(tableEditor, key, column, bytes: bytes)
       } else {
         storeBytes(tableEditor, key, column, bytes, isOptional)
       }
     }
   }
 
-  /// Removes an object.
+  /// Removes an object, its embedded objects, and the links to it.
+  ///
+  /// To-one links and values of maps become null, elements of lists and sets go.
   ///
   /// - Returns: whether it was there.
   package func delete(_ table: StoredTable, _ key: ObjectKey) -> Bool {
+    closeCollection()
+    if _slowPath(!schema.isPlain(table)) { return deleteWithLinks(table, key) }
+    noteChange(table.index)
     return withTable(table) { tableEditor in
       if table.keyColumn >= 0 { tableEditor.removeFromIndex(key) }
       return tableEditor.tree.delete(key.rawValue, columns: table.layouts)
     }
   }
 
-  /// Removes all objects of a table.
+  /// Removes all objects of a table, their embedded objects, and the links to them.
   ///
-  /// Their keys are not used again.
+  /// Keys are not used again.
   package func deleteAll(_ table: StoredTable) {
+    closeCollection()
+    noteChange(table.index)
+    if !schema.isPlain(table) { detachAll(table) }
     withTable(table) { tableEditor in
       tableEditor.tree.deleteAll()
       tableEditor.index.removeAll()
     }
+    deleteOrphans()
+  }
+
+  /// Tables whose objects were changed or deleted by cascades, or by `delete` and `deleteAll`
+  /// themselves, since the last call: indexes into `schema.tables`, each once.
+  package func takeChangedTables() -> [Int] {
+    defer {
+      changedTables.removeAll(keepingCapacity: true)
+      lastChangedTable = -1
+    }
+    return changedTables.sorted()
+  }
+
+  @inline(__always)
+  func noteChange(_ table: Int) {
+    if table == lastChangedTable { return }
+    lastChangedTable = table
+    changedTables.insert(table)
   }
 
   // MARK: - Finishing
@@ -219,7 +256,7 @@ package final class GroupTransaction {
   // MARK: - Parts
 
   @inline(__always)
-  private func withTable<Result>(
+  func withTable<Result>(
     _ table: StoredTable, _ body: (TableEditor) -> Result
   ) -> Result {
     let tableEditor = tables[table.index] ?? openTable(table)
@@ -227,7 +264,7 @@ package final class GroupTransaction {
   }
 
   @inline(never)
-  private func openTable(_ table: StoredTable) -> Unmanaged<TableEditor> {
+  func openTable(_ table: StoredTable) -> Unmanaged<TableEditor> {
     let opened = Unmanaged.passRetained(
       TableEditor(editor, table, block: baseBlock(table.index)))
     tables[table.index] = opened
@@ -235,14 +272,14 @@ package final class GroupTransaction {
   }
 
   /// The root of a table in the base version.
-  private func baseBlock(_ index: Int) -> BlockReference {
-    if baseRoot.isNone { return .none }
+  func baseBlock(_ index: Int) -> BlockReference {
+    guard !baseRoot.isNone, let index = baseIndexes[index] else { return .none }
     let block = editor.reader.pointer(baseRoot)
     let slot = GroupRoot.firstTableSlot + index
     return slot < BlockHeader.count(block) ? BlockHeader.reference(block, slot) : .none
   }
 
-  private func storeInteger(
+  func storeInteger(
     _ tableEditor: TableEditor, _ key: ObjectKey, _ column: Int, _ value: Int64?,
     _ isOptional: Bool
   ) {
@@ -256,7 +293,7 @@ package final class GroupTransaction {
     if !isThere { stopForMissing(tableEditor, key) }
   }
 
-  private func storeBytes(
+  func storeBytes(
     _ tableEditor: TableEditor, _ key: ObjectKey, _ column: Int,
     _ bytes: UnsafeRawBufferPointer?, _ isOptional: Bool
   ) {
@@ -268,7 +305,7 @@ package final class GroupTransaction {
   }
 
   @inline(never)
-  private func stopForMissing(_ tableEditor: TableEditor, _ key: ObjectKey) -> Never {
+  func stopForMissing(_ tableEditor: TableEditor, _ key: ObjectKey) -> Never {
     preconditionFailure(
       "object \(key.rawValue) of \(tableEditor.table.schema.name) does not exist")
   }
@@ -276,7 +313,7 @@ package final class GroupTransaction {
   /// Changes the primary key of an object, in the index too.
   ///
   /// That it is not taken is known.
-  private func changeKey(
+  func changeKey(
     _ tableEditor: TableEditor, _ key: ObjectKey, _ hash: UInt64, _ store: () -> Void
   ) {
     let layout = tableEditor.table.layouts[tableEditor.table.keyColumn]
@@ -287,6 +324,14 @@ package final class GroupTransaction {
     tableEditor.removeFromIndex(key)
     store()
     tableEditor.insertIntoIndex(key, hash: hash)
+  }
+
+  /// Puts a changed table into the schema.
+  func replace(_ table: StoredTable) {
+    var all = schema.tables
+    all[table.index] = table
+    schema = StoredSchema(tables: all, schemaVersion: schema.schemaVersion)
+    isSchemaChanged = true
   }
 
   private func rootWithNewSchema() -> BlockReference {

@@ -9,11 +9,16 @@ internal import Trees
 final class TableEditor {
   let editor: BlockEditor
   let tree: ClusterTreeEditor
-  let index: HashIndexEditor
+  @exclusivity(unchecked) var index: HashIndexEditor
   /// The table's root block in the base version; none for a new table.
   private let block: BlockReference
   private let base: TableRoot
   @exclusivity(unchecked) var table: StoredTable
+  /// Roots of the columns' trees of pairs as they are now, two a column; readers hold its address.
+  @exclusivity(unchecked) private var pairRoots: UnsafeMutableBufferPointer<BlockReference>
+  /// Editors of these trees, made when they are first changed.
+  @exclusivity(unchecked) private var pairEditors: [PairTreeEditor?] = []
+  @exclusivity(unchecked) private var isPairChanged = false
 
   init(_ editor: BlockEditor, _ table: StoredTable, block: BlockReference) {
     self.editor = editor
@@ -25,7 +30,11 @@ final class TableEditor {
       columnCount: table.schema.columns.count)
     index = HashIndexEditor(
       editor, root: base.index, bucketCount: base.bucketCount, count: base.entries)
+    pairRoots = UnsafeMutableBufferPointer(start: nil, count: 0)
+    if table.hasPairs { loadPairRoots() }
   }
+
+  deinit { pairRoots.deallocate() }
 
   /// What the table root has to say now.
   var root: TableRoot {
@@ -44,7 +53,16 @@ final class TableEditor {
 
   /// A reader for look-ups while the table is being changed.
   var lookup: TableReader {
-    TableReader(reader: editor.reader, table: table, root: unflushedRoot)
+    TableReader(
+      reader: editor.reader, table: table, root: unflushedRoot,
+      pairRoots: UnsafeRawPointer(pairRoots.baseAddress))
+  }
+
+  /// A reader that sees all changes so far; good until the next change.
+  var reader: TableReader {
+    TableReader(
+      reader: editor.reader, table: table, root: root,
+      pairRoots: UnsafeRawPointer(pairRoots.baseAddress))
   }
 
   /// Writes the table root if the table has changed.
@@ -53,8 +71,65 @@ final class TableEditor {
   func finish() -> BlockReference {
     tree.finish()
     let root = root
-    if root == base { return block }
-    return root.store(editor, block)
+    if root == base && !isPairChanged { return block }
+    return root.store(editor, block, pairRoots: UnsafeBufferPointer(pairRoots))
+  }
+
+  // MARK: - Trees of pairs
+
+  private func loadPairRoots() {
+    pairRoots = .allocate(capacity: 2 * table.schema.columns.count)
+    pairRoots.initialize(repeating: .none)
+    pairEditors = Array(repeating: nil, count: pairRoots.count)
+    guard !block.isNone else { return }
+    let root = editor.reader.pointer(block)
+    let stored = BlockHeader.count(root) - TableRoot.references
+    // Columns may have been added in this transaction.
+    for slot in 0..<max(min(stored, pairRoots.count), 0) {
+      pairRoots[slot] = BlockHeader.reference(root, TableRoot.references + slot)
+    }
+  }
+
+  /// Changes a tree of pairs.
+  func changePairs<Result>(
+    _ column: Int, _ use: PairUse, _ change: (PairTreeEditor) -> Result
+  ) -> Result {
+    let slot = 2 * column + use.rawValue
+    let pairs: PairTreeEditor
+    if let opened = pairEditors[slot] {
+      pairs = opened
+    } else {
+      pairs = PairTreeEditor(editor, root: pairRoots[slot])
+      pairEditors[slot] = pairs
+    }
+    defer {
+      pairRoots[slot] = pairs.root
+      isPairChanged = true
+    }
+    return change(pairs)
+  }
+
+  /// Goes over to a changed table.
+  ///
+  /// - Parameter origins: of each of its columns, the column that it was; nil for a new one.
+  func change(to changed: StoredTable, columnsFrom origins: [Int?]) {
+    table = changed
+    let oldRoots = pairRoots
+    let oldEditors = pairEditors
+    let count = changed.hasPairs ? 2 * origins.count : 0
+    if count == 0 && oldRoots.isEmpty { return }
+    pairRoots = .allocate(capacity: count)
+    pairRoots.initialize(repeating: .none)
+    pairEditors = Array(repeating: nil, count: count)
+    isPairChanged = true
+    for slot in 0..<count {
+      guard let origin = origins[slot / 2] else { continue }
+      let old = 2 * origin + slot % 2
+      guard old < oldRoots.count else { continue }
+      pairRoots[slot] = oldRoots[old]
+      pairEditors[slot] = oldEditors[old]
+    }
+    oldRoots.deallocate()
   }
 
   // MARK: - Primary key

@@ -15,6 +15,21 @@ extension TableReader {
     }
   }
 
+  /// Visits objects in key order until `body` returns false.
+  package func forEachObject(_ body: (ObjectKey, RowLocation) -> Bool) {
+    tree.forEachCluster { number, cluster in
+      let rows = Cluster.rows(cluster)
+      return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Cluster.slotsMax) { slots in
+        Cluster.slots(cluster, into: slots.baseAddress!)
+        for row in 0..<rows {
+          let key = ObjectKey(rawValue: Int64(number) &<< Cluster.slotBits | Int64(slots[row]))
+          if !body(key, RowLocation(cluster: cluster, row: row)) { return false }
+        }
+        return true
+      }
+    }
+  }
+
   /// The leaf of a packed column; nil if all rows of the cluster have the default.
   @inlinable
   package func leaf(_ cluster: UnsafeRawPointer, _ column: Int) -> UnsafeRawPointer? {
@@ -93,6 +108,7 @@ extension TableReader {
       columns: table.layouts, nextKey: nextKey, name: name)
     if !findings.isEmpty { return findings }
     if objects != count { findings.append("\(name): \(objects) objects, counted as \(count)") }
+    findings += checkPairs(table)
     guard keyColumn >= 0 else {
       if !indexRoot.isNone { findings.append("\(name): an index without a primary key") }
       return findings

@@ -19,17 +19,33 @@ package struct TableReader {
   /// Column of the primary key; -1 without one.
   @usableFromInline let keyColumn: Int
   @usableFromInline let optionalColumns: UnsafePointer<UInt8>
+  @usableFromInline let traits: UnsafePointer<ColumnTraits>
+  /// Roots of the columns' trees of pairs, two a column; nil if there are none.
+  @usableFromInline let pairRoots: UnsafeRawPointer?
 
   /// - Parameter root: the group root of the version.
   package init(reader: BlockReader, root: BlockReference, table: StoredTable) {
-    let block = BlockHeader.reference(
-      reader.pointer(root), GroupRoot.firstTableSlot + table.index)
     self.init(
-      reader: reader, table: table,
-      root: block.isNone ? TableRoot() : TableRoot(reader.pointer(block)))
+      reader: reader,
+      block: BlockHeader.reference(
+        reader.pointer(root), GroupRoot.firstTableSlot + table.index),
+      table: table)
   }
 
-  init(reader: BlockReader, table: StoredTable, root: TableRoot) {
+  /// - Parameter block: the table's root; none for a table that was never used.
+  init(reader: BlockReader, block: BlockReference, table: StoredTable) {
+    if block.isNone {
+      self.init(reader: reader, table: table, root: TableRoot(), pairRoots: nil)
+    } else {
+      let root = reader.pointer(block)
+      self.init(
+        reader: reader, table: table, root: TableRoot(root), pairRoots: TableRoot.pairRoots(root))
+    }
+  }
+
+  init(
+    reader: BlockReader, table: StoredTable, root: TableRoot, pairRoots: UnsafeRawPointer?
+  ) {
     tree = ClusterTree(reader: reader, root: root.clusters, depth: root.depth)
     count = root.count
     nextKey = root.nextKey
@@ -37,6 +53,20 @@ package struct TableReader {
     bucketCount = root.bucketCount
     keyColumn = table.keyColumn
     optionalColumns = table.optionalColumns
+    traits = table.traits
+    self.pairRoots = pairRoots
+  }
+
+  /// A tree of pairs.
+  @inlinable @inline(__always)
+  func pairTree(_ column: Int, _ use: PairUse) -> PairTree {
+    let root =
+      pairRoots.map {
+        UInt64(
+          littleEndian: $0.load(
+            fromByteOffset: (2 &* column &+ use.rawValue) &* 8, as: UInt64.self))
+      } ?? 0
+    return PairTree(reader: tree.reader, root: BlockReference(rawValue: root))
   }
 
   /// Reads the blocks of the version.
@@ -231,4 +261,13 @@ package struct TableReader {
       return try body(bytes)
     }
   }
+}
+
+/// What a column's tree of pairs is for.
+@frozen @usableFromInline
+enum PairUse: Int {
+  /// (Target, origin) of each link.
+  case links = 0
+  /// (Order of the value, object) of each object.
+  case index = 1
 }

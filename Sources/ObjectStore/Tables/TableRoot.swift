@@ -3,8 +3,8 @@
 //
 //   group root  references: schema, then one a table (none while it was never used);
 //               then u64 schema version, u64 next table key
-//   table root  references: cluster tree, primary key index; width byte = depth of the cluster tree;
-//               then u64 next object key, u64 objects, u64 index buckets, u64 index entries
+//   table root  references: cluster tree, primary key index, then two a column (links, ordered index) if
+//               any column has one; width byte = depth of the cluster tree; then u64 next object key, u64 objects, u64 index buckets, u64 index entries
 internal import Storage
 internal import Trees
 
@@ -28,9 +28,8 @@ enum GroupRoot {
 /// What a table root says.
 struct TableRoot: Equatable {
   static let kind = BlockKind(rawValue: 0x98)
-  private static let references = 2
-  private static let tailOffset = BlockHeader.length + references * 8
-  private static let payloadBytes = references * 8 + 32
+  /// References before those of the columns.
+  static let references = 2
 
   var clusters = BlockReference.none
   var depth = 0
@@ -60,29 +59,51 @@ struct TableRoot: Equatable {
     clusters = BlockHeader.reference(block, 0)
     index = BlockHeader.reference(block, 1)
     depth = Int(BlockHeader.width(block))
-    nextKey = block.integer(at: Self.tailOffset, as: Int64.self)
-    count = block.integer(at: Self.tailOffset + 8, as: Int.self)
-    bucketCount = block.integer(at: Self.tailOffset + 16, as: Int.self)
-    entries = block.integer(at: Self.tailOffset + 24, as: Int.self)
+    let tail = BlockHeader.length + BlockHeader.count(block) * 8
+    nextKey = block.integer(at: tail, as: Int64.self)
+    count = block.integer(at: tail + 8, as: Int.self)
+    bucketCount = block.integer(at: tail + 16, as: Int.self)
+    entries = block.integer(at: tail + 24, as: Int.self)
+  }
+
+  /// The references of a table root's columns; nil if it has none.
+  static func pairRoots(_ block: UnsafeRawPointer) -> UnsafeRawPointer? {
+    BlockHeader.count(block) > references
+      ? block + BlockHeader.length + references * 8 : nil
   }
 
   /// Stores into `reference`, or a new block if that is none.
   ///
+  /// - Parameter pairRoots: of the columns' trees; empty if there are none.
   /// - Returns: the block.
-  func store(_ editor: BlockEditor, _ reference: BlockReference) -> BlockReference {
-    let result =
-      reference.isNone
-      ? editor.allocate(
-        kind: Self.kind, count: Self.references, payloadBytes: Self.payloadBytes)
-      : editor.mutable(reference)
+  func store(
+    _ editor: BlockEditor, _ reference: BlockReference,
+    pairRoots: UnsafeBufferPointer<BlockReference>
+  ) -> BlockReference {
+    let references = Self.references + pairRoots.count
+    let payload = references * 8 + 32
+    var result = reference
+    if reference.isNone {
+      result = editor.allocate(kind: Self.kind, count: references, payloadBytes: payload)
+    } else {
+      result = editor.mutable(reference)
+      if BlockHeader.count(editor.pointer(result)) != references {
+        editor.resize(result, payloadBytes: payload)
+        BlockHeader.setCount(editor.pointer(result), references)
+      }
+    }
     let block = editor.pointer(result)
     BlockHeader.setReference(block, 0, clusters)
     BlockHeader.setReference(block, 1, index)
+    for (column, root) in pairRoots.enumerated() {
+      BlockHeader.setReference(block, Self.references + column, root)
+    }
     BlockHeader.setWidth(block, UInt8(depth))
-    block.store(nextKey, at: Self.tailOffset)
-    block.store(count, at: Self.tailOffset + 8)
-    block.store(bucketCount, at: Self.tailOffset + 16)
-    block.store(entries, at: Self.tailOffset + 24)
+    let tail = BlockHeader.length + references * 8
+    block.store(nextKey, at: tail)
+    block.store(count, at: tail + 8)
+    block.store(bucketCount, at: tail + 16)
+    block.store(entries, at: tail + 24)
     return result
   }
 }

@@ -55,6 +55,19 @@ extension Cluster {
     BlockHeader.setCount(block, columns)
   }
 
+  /// Drops a column, whose block is gone already; later ones move up.
+  static func removeColumn(_ editor: BlockEditor, _ reference: BlockReference, _ column: Int) {
+    let block = editor.pointer(reference)
+    let columns = BlockHeader.count(block)
+    let tail = isSparse(block) ? presenceLength : 0
+    let start = block + BlockHeader.length
+    memmove(
+      start + column * 8, start + (column + 1) * 8, (columns - column - 1) * 8 + tail)
+    memset(start + (columns - 1) * 8 + tail, 0, 8)
+    BlockHeader.setCount(block, columns - 1)
+    editor.resize(reference, payloadBytes: (columns - 1) * 8 + tail)
+  }
+
   private static func addPresence(_ editor: BlockEditor, _ reference: BlockReference) {
     let columns = BlockHeader.count(editor.pointer(reference))
     editor.resize(reference, payloadBytes: columns * 8 + presenceLength)

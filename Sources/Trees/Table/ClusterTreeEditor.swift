@@ -202,21 +202,52 @@ package final class ClusterTreeEditor {
     return true
   }
 
-  /// Drops a column of all objects.
+  /// Drops a column of all objects; later columns move up.
+  package func removeColumn(_ column: Int) {
+    changeClusters(where: { Cluster.columns($0) > column }) { cluster in
+      editor.freeTree(Cluster.column(editor.pointer(cluster), column))
+      Cluster.removeColumn(editor, cluster, column)
+    }
+    if column < reserves.count { reserves.remove(at: column) }
+  }
+
+  /// Makes a column independent of what its default is: rows that are null or were never stored get 0 or
+  /// no bytes, all others stay.
   ///
-  /// The next schema does not know it any more.
-  package func clearColumn(_ column: Int) {
+  /// A column that becomes optional keeps its zeros that way, one that becomes required loses its nulls:
+  /// so those who call this for a column with nulls want it to be required.
+  package func storeDefaults(_ column: Int, isPacked: Bool) {
+    let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+    changeClusters(where: { _ in true }) { cluster in
+      let rows = Cluster.rows(editor.pointer(cluster))
+      var reference = columnForChange(column)
+      for row in 0..<rows {
+        if isPacked {
+          let stored = reference.isNone ? nil : editor.reader.pointer(reference)
+          if let stored, row < PackedLeaf.rows(stored), !PackedLeaf.isNull(stored, row) { continue }
+          PackedLeaf.set(editor, &reference, row, 0, isOptional: false)
+        } else if BytesColumn.isNull(editor.reader, reference, row) {
+          BytesColumn.set(editor, &reference, row, empty, isOptional: false)
+        }
+      }
+      BlockHeader.setReference(editor.pointer(cluster), column, reference)
+    }
+  }
+
+  /// Opens some clusters, one after the other.
+  private func changeClusters(
+    where isConcerned: (UnsafeRawPointer) -> Bool, _ change: (BlockReference) -> Void
+  ) {
     flush()
     var numbers: [Int] = []
     tree.forEachCluster { number, cluster in
-      if !Cluster.column(cluster, column).isNone { numbers.append(number) }
+      if isConcerned(cluster) { numbers.append(number) }
       return true
     }
     for number in numbers {
-      _ = open(number)
-      let block = editor.pointer(openReference)
-      editor.freeTree(BlockHeader.reference(block, column))
-      BlockHeader.setReference(block, column, .none)
+      isAppending = false
+      if number != openNumber || openReference.isNone { _ = open(number) }
+      change(openReference)
     }
   }
 

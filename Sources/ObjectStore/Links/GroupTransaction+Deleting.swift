@@ -1,0 +1,205 @@
+// What a deletion takes with it: links to the object become null or go, its own links leave the trees of
+// links, the embedded objects that it owns are deleted, its values leave the indexes.
+internal import Trees
+
+extension GroupTransaction {
+  /// Removes an object of a table with links or indexes, or that can be linked to.
+  ///
+  /// - Returns: whether it was there.
+  func deleteWithLinks(_ table: StoredTable, _ key: ObjectKey) -> Bool {
+    let isThere = deleteObject(table.index, key)
+    deleteOrphans()
+    return isThere
+  }
+
+  /// Removes one object; what it owned is in `orphans` then.
+  @discardableResult
+  func deleteObject(_ index: Int, _ key: ObjectKey) -> Bool {
+    let table = schema.tables[index]
+    guard withTable(table, { $0.lookup.locate(key) != nil }) else { return false }
+    closeCollection()
+    noteChange(index)
+    for place in schema.incoming[index] {
+      nullify(place, key.rawValue...key.rawValue)
+    }
+    if !schema.anyColumns.isEmpty {
+      let packed = AnyCoding.packed(tableKey: table.tableKey, key)
+      for place in schema.anyColumns { nullify(place, packed...packed) }
+    }
+    closeCollection()
+    withTable(table) { tableEditor in
+      removeOutgoing(tableEditor, key)
+      for column in table.indexedColumns {
+        let lookup = tableEditor.lookup
+        let order = lookup.order(lookup.locate(key)!, column)
+        tableEditor.changePairs(column, .index) { _ = $0.remove(Pair(order, key.rawValue)) }
+      }
+      if table.keyColumn >= 0 { tableEditor.removeFromIndex(key) }
+      _ = tableEditor.tree.delete(key.rawValue, columns: table.layouts)
+    }
+    return true
+  }
+
+  /// Takes back all links of an object.
+  private func removeOutgoing(_ tableEditor: TableEditor, _ key: ObjectKey) {
+    let table = tableEditor.table
+    for column in table.linkColumns {
+      let lookup = tableEditor.lookup
+      let location = lookup.locate(key)!
+      switch table.schema.columns[column].collection {
+      case .none:
+        if table.traits[column].isLink {
+          if let target = lookup.link(location, column) {
+            removeLinks(tableEditor, column, key, .link(target))
+          }
+        } else {
+          lookup.withBytes(location, column) { bytes in
+            if let bytes { removeLinks(tableEditor, column, key, .bytes(bytes)) }
+          }
+        }
+      case .list, .set:
+        let elements = lookup.elements(location, column)
+        removeLinks(tableEditor, column, key, elements, 0..<elements.count)
+      case .map:
+        let values = lookup.mapValues(location, column)
+        removeLinks(tableEditor, column, key, values, 0..<values.count)
+      }
+    }
+  }
+
+  /// Prepares a table for losing all its objects at once.
+  func detachAll(_ table: StoredTable) {
+    for place in schema.incoming[table.index] where place.table != table.index {
+      nullify(place, 0...Int64.max)
+    }
+    for place in schema.anyColumns where place.table != table.index {
+      nullify(place, AnyCoding.packed(tableKey: table.tableKey))
+    }
+    closeCollection()
+    withTable(table) { tableEditor in
+      for column in table.linkColumns {
+        if let embedded = schema.embeddedTarget(table.index, column) {
+          tableEditor.lookup.pairTree(column, .links).forEach { pair in
+            orphans.append((embedded, ObjectKey(rawValue: pair.first)))
+            return true
+          }
+        }
+        tableEditor.changePairs(column, .links) { $0.removeAll() }
+      }
+      for column in table.indexedColumns {
+        tableEditor.changePairs(column, .index) { $0.removeAll() }
+      }
+    }
+  }
+
+  // MARK: - Links to what is deleted
+
+  /// Makes the links of a column that lead to some targets null, or takes them out of lists and sets.
+  ///
+  /// - Parameter targets: as they are entered in the column's tree of links.
+  private func nullify(_ place: LinkColumn, _ targets: ClosedRange<Int64>) {
+    let table = schema.tables[place.table]
+    let column = place.column
+    let origins = withTable(table) { tableEditor -> [ObjectKey] in
+      var origins: [ObjectKey] = []
+      tableEditor.lookup.pairTree(column, .links).forEach(from: Pair(targets.lowerBound, .min)) {
+        guard $0.first <= targets.upperBound else { return false }
+        if origins.last?.rawValue != $0.second { origins.append(ObjectKey(rawValue: $0.second)) }
+        return true
+      }
+      if !origins.isEmpty {
+        tableEditor.changePairs(column, .links) { $0.removeAll(firsts: targets) }
+      }
+      return origins
+    }
+    if origins.isEmpty { return }
+    noteChange(place.table)
+    // With many targets an origin comes several times; the first time all its links go.
+    let distinct =
+      targets.lowerBound == targets.upperBound ? origins : Array(Set(origins)).sorted()
+    for origin in distinct {
+      if table.traits[column].isAny {
+        nullifyAny(table, origin, column, targets)
+      } else {
+        nullifyLinks(table, origin, column, targets)
+      }
+    }
+  }
+
+  private func nullifyLinks(
+    _ table: StoredTable, _ origin: ObjectKey, _ column: Int, _ targets: ClosedRange<Int64>
+  ) {
+    let collection = table.schema.columns[column].collection
+    if collection == .none {
+      withTable(table) { storeInteger($0, origin, column, nil, true) }
+      return
+    }
+    withCollection(table, origin, column) { _, opened in
+      if targets.lowerBound != targets.upperBound {
+        // The whole target table goes.
+        if collection != .map {
+          opened.elements.removeAll()
+        } else {
+          for position in 0..<opened.elements.count { opened.set(.null, at: position) }
+        }
+        return
+      }
+      let target = targets.lowerBound
+      switch collection {
+      case .map:
+        for position in opened.reader.positions(ofInteger: target) {
+          opened.set(.null, at: position)
+        }
+      case .set:
+        let link = ElementValue.link(ObjectKey(rawValue: target))
+        if let position = opened.reader.position(of: link, sorted: true) {
+          opened.elements.remove(at: position)
+        }
+      default:
+        for position in opened.reader.positions(ofInteger: target).reversed() {
+          opened.elements.remove(at: position)
+        }
+      }
+    }
+  }
+
+  private func nullifyAny(
+    _ table: StoredTable, _ origin: ObjectKey, _ column: Int, _ targets: ClosedRange<Int64>
+  ) {
+    let collection = table.schema.columns[column].collection
+    if collection == .none {
+      withTable(table) { tableEditor in
+        let lookup = tableEditor.lookup
+        guard let location = lookup.locate(origin) else { stopForMissing(tableEditor, origin) }
+        let changed = lookup.withBytes(location, column) { bytes in
+          bytes.flatMap { AnyCoding.nullified($0) { targets.contains($0) } }
+        }
+        storeIndexed(tableEditor, origin, column, changed)
+      }
+      return
+    }
+    withCollection(table, origin, column) { _, opened in
+      var changes: [(position: Int, value: [UInt8]?)] = []
+      opened.reader.forEach { position, value in
+        guard case .bytes(let bytes) = value, AnyCoding.mayHoldLinks(bytes) else { return true }
+        var isGone = false
+        AnyCoding.forEachLink(bytes) { _, packed in
+          if targets.contains(packed) { isGone = true }
+        }
+        if isGone {
+          changes.append((position, AnyCoding.nullified(bytes) { targets.contains($0) }))
+        }
+        return true
+      }
+      for change in changes.reversed() {
+        if collection == .set {
+          opened.elements.remove(at: change.position)
+        } else if let value = change.value {
+          value.withUnsafeBytes { opened.set(.bytes($0), at: change.position) }
+        } else {
+          opened.set(.null, at: change.position)
+        }
+      }
+    }
+  }
+}
