@@ -18,9 +18,13 @@
       case .staleSnapshot: "I3"
       case .publishLate: "I4"
       case .leakBlock: "I10"
+      case .loseCommit: "I7"
       default: nil
       }
     }
+
+    /// The workload whose load finds it.
+    package var workload: String { self == .loseCommit ? "transfer" : "readers-writer" }
 
     package var facts: Facts {
       switch self {
@@ -31,6 +35,8 @@
         load("Storage/Snapshots", "gives a reader the version before the newest now and then")
       case .publishLate: load("Storage/Commit", "shows a commit to others only with the next one")
       case .leakBlock: load("Storage/Space", "forgets a freed block now and then")
+      case .loseCommit:
+        load("Storage/Commit", "rolls a commit back now and then and says it is done")
       case .publishBeforeSync, .headerBeforeData, .recordBeforeData, .folderNotSynced, .groupSplit,
         .carriedLost, .overwriteDurableHome, .tornRecordLeft, .ignoredShortWrite, .unfairLock,
         .lateRetain:

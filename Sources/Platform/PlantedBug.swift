@@ -15,6 +15,7 @@ package enum PlantedBug: String, Sendable {
   case staleSnapshot = "stale-snapshot"
   case publishLate = "publish-late"
   case leakBlock = "leak-block"
+  case loseCommit = "lose-commit"
   // Commit and durability.
   case publishBeforeSync = "publish-before-sync"
   case headerBeforeData = "header-before-data"

@@ -44,9 +44,4 @@ import Testing
     #expect(
       result.violation?.violation.invariant == invariant, "\(bug), seed \(testSeed())")
   }
-
-  @Test func failingWriteEndsTheRun() {
-    let result = outcome(.failingWrite)
-    #expect(result.status == .failed && result.failure?.contains("writer 1") == true)
-  }
 }

@@ -15,7 +15,7 @@
 
     /// Runs the tool in a process of its own: a broken engine may end it.
     private func run(
-      _ bug: PlantedBug?, seed: UInt64, _ more: String
+      _ bug: PlantedBug?, seed: UInt64, workload: String? = nil, _ more: String
     ) throws -> (code: Int32, isSignal: Bool, errors: String) {
       let tool = Bundle.main.executableURL!.deletingLastPathComponent()
         .appendingPathComponent("realm-bench")
@@ -23,9 +23,9 @@
       process.executableURL = tool
       // A table of one cluster: what is reused is of the same kind, so that reads go wrong, not down.
       process.arguments =
-        "run readers-writer --readers 2 --objects 200 --batch 3 --value-size 8B --warmup 0s "
-        .appending("--durability memory --pins 8 --pin-every 3 --quiet --overwrite ")
-        .appending("--seed \(seed) --output \(folder.path)/out-\(seed) \(more)")
+        "run \(workload ?? bug?.workload ?? "readers-writer") --readers 2 --objects 200 --batch 4 "
+        .appending("--value-size 8B --warmup 0s --durability memory --pins 8 --pin-every 3 ")
+        .appending("--quiet --overwrite --seed \(seed) --output \(folder.path)/out-\(seed) \(more)")
         .split(separator: " ").map(String.init)
       process.environment = ProcessInfo.processInfo.environment.merging(
         ["REALM_PLANTED_BUG": bug?.rawValue ?? "", "SWIFT_BACKTRACE": "enable=no"]
@@ -43,9 +43,11 @@
     }
 
     /// Runs until the process ends by itself; a few seeds are enough for every bug.
-    private func findings(_ bug: PlantedBug, _ more: String) throws -> (Int32, String) {
+    private func findings(
+      _ bug: PlantedBug, workload: String? = nil, _ more: String
+    ) throws -> (Int32, String) {
       for seed in testSeed()..<testSeed() + 5 {
-        let result = try run(bug, seed: seed, "--duration 10s \(more)")
+        let result = try run(bug, seed: seed, workload: workload, "--duration 10s \(more)")
         if !result.isSignal { return (result.code, result.errors) }
       }
       return (-1, "the engine ended every process")
@@ -62,6 +64,22 @@
     @Test(arguments: Self.bugs)
     func isFoundWithAllCheckersOn(_ bug: PlantedBug) throws {
       let (code, errors) = try findings(bug, "")
+      #expect(code == ExitCode.invariantViolated.rawValue, "\(bug): \(errors)")
+    }
+
+    /// One lost change of a balance breaks the total, one of a counter the order.
+    @Test(arguments: ["I2", "I7"])
+    func transfersFindADroppedChange(invariant: String) throws {
+      let (code, errors) = try findings(
+        .dropChange, workload: "transfer", "--invariants \(invariant)")
+      #expect(code == ExitCode.invariantViolated.rawValue, "\(errors)")
+      #expect(errors.hasPrefix("\(invariant) violated: "), "\(errors)")
+    }
+
+    @Test(arguments: [PlantedBug.changeUnderPin, .staleSnapshot, .publishLate, .leakBlock])
+    func transfersFindTheOthersToo(_ bug: PlantedBug) throws {
+      let (code, errors) = try findings(
+        bug, workload: "transfer", "--invariants \(bug.invariant!)")
       #expect(code == ExitCode.invariantViolated.rawValue, "\(bug): \(errors)")
     }
 

@@ -71,48 +71,6 @@ import Testing
     #expect(Invariant.allCases.allSatisfy { result.ledger[$0].checks == 0 })
   }
 
-  @Test func failingWriteEndsTheRun() {
-    let result = outcome(.failingWrite)
-    #expect(result.status == .failed && result.violation == nil)
-    #expect(result.failure?.contains("writer 1") == true)
-    #expect(result.collector.total(.measure, .write)?.errors == 1)
-  }
-
-  @Test func operationBudgetIsExact() {
-    let result = outcome(nil) {
-      $0.operations = 1_000
-      $0.warmupNanoseconds = 20_000_000
-    }
-    let counts = [Operation.read, .write].map {
-      result.collector.total(.measure, $0)?.service.count ?? 0
-    }
-    #expect(counts.reduce(0, +) == 1_000)
-    #expect(result.status == .complete)
-  }
-
-  @Test func openLoopCountsEveryDueOperation() {
-    let result = outcome(nil, seconds: 1) {
-      $0.readers = 0
-      $0.ratePerSecond = 200
-    }
-    let figures = result.collector.total(.measure, .write)!
-    let due = figures.service.count + figures.skipped
-    #expect((195...205).contains(due), "\(due) of 200 were due")
-    #expect(figures.response!.count == figures.service.count)
-    #expect(figures.generatorDelay!.count == figures.service.count)
-    #expect(figures.response!.maximum >= figures.service.minimum)
-  }
-
-  @Test func tooHighARateIsLateAndSkippedNotHidden() {
-    let result = outcome(nil, seconds: 0.5) {
-      $0.readers = 0
-      $0.ratePerSecond = 10_000_000
-    }
-    let figures = result.collector.total(.measure, .write)!
-    #expect(figures.late > 0 && figures.skipped > 0)
-    #expect(figures.response!.maximum > 10 * figures.service.minimum)
-  }
-
   @Test func readersAloneRun() {
     let result = outcome(nil, seconds: 0.2) {
       $0.writers = 0

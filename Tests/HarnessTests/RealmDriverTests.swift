@@ -56,6 +56,40 @@ import Testing
     #expect(listing.contains("primary key") && listing.contains(", retains "))
   }
 
+  @Test(
+    arguments: [
+      "transfer --readers 2 --writers 3 --objects 300 --batch 4 --pins 6 --pin-every 3",
+      "transfer --readers 2 --writers 1 --objects 300 --rate 300/s --durability memory",
+      "mixed --threads 3 --objects 500 --scan-length 20 "
+        + "--mix read:30,update:20,insert:10,scan:20,read-modify-write:20",
+      "mixed --mix D --threads 2 --objects 500 --durability memory --rate 2000/s",
+    ])
+  func everyWorkloadRunsAndLeavesASoundFile(line: String) throws {
+    let path = folder.path + "/kept.realm"
+    let result = try tool(
+      "run \(line) --warmup 100ms --duration 900ms --interval 100ms --keep-file --path \(path) "
+        + "--output \(folder.path)/out --seed \(testSeed())")
+    #expect(result.code == .success, "\(result.errors)")
+    let text = try String(contentsOfFile: folder.path + "/out/invariants.csv", encoding: .utf8)
+    for row in try #require(CSVTable.parse(text)).dropFirst() {
+      #expect(Int(row[6])! > 0, "\(row[5]) was never checked")
+      #expect(row[7] == "0", "\(row[5]): \(row[8])")
+    }
+    #expect(try tool("check \(path)").code == .success)
+  }
+
+  @Test(arguments: [1, 2])
+  func bulkLoadLeavesASoundFile(writers: Int) throws {
+    let path = folder.path + "/loaded.realm"
+    let result = try tool(
+      "run bulk-load --writers \(writers) --objects 5001 --batch 500 --keep-file --path \(path) "
+        + "--output \(folder.path)/out")
+    #expect(result.code == .success, "\(result.errors)")
+    #expect(result.output.contains("bytes of the file"))
+    let check = try tool("check \(path)")
+    #expect(check.code == .success && check.output.contains("5,001 objects"), "\(check.output)")
+  }
+
   @Test func flippedBitIsFound() throws {
     let path = try runAndKeep()
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -120,6 +154,10 @@ import Testing
     #expect(help.output.contains("realm-bench run readers-writer --quick"))
     for verb in Help.laterVerbs { #expect(!help.output.contains(verb)) }
     #expect(try tool("run readers-writer --help").output.contains("--refresh-every"))
+    #expect(try tool("run transfer --help").output.contains("The total never"))
+    #expect(try !tool("run transfer --help").output.contains("--read-keys"))
+    #expect(try tool("run mixed --help").output.contains("(zipf:0.99)"))
+    #expect(throws: UsageError.self) { try tool("run nothing --help") }
     #expect(try tool("check --help").code == .success)
     #expect(try tool("--version").output.hasPrefix("realm-bench "))
   }

@@ -118,12 +118,61 @@ import Testing
     #expect(try text("violation.txt").hasPrefix("I2 violated: "))
   }
 
-  @Test func interruptionKeepsPartialResults() throws {
-    let result = try run(
-      "\(Self.endless) --output \(folder.path)/out", interruptAfter: 400_000_000)
-    #expect(result.code == .interrupted)
+  @Test(
+    arguments: [
+      endless, "transfer --duration 60s --warmup 0s --objects 100",
+      "mixed --duration 60s --warmup 0s --objects 100", "bulk-load --objects 100000000 --batch 1",
+    ])
+  func interruptionKeepsPartialResults(line: String) throws {
+    let result = try run("\(line) --output \(folder.path)/out", interruptAfter: 400_000_000)
+    #expect(result.code == .interrupted, "\(result.errors)")
     #expect(try document()["status"] as? String == "interrupted")
     #expect(CSVTable.parse(try text("summary.csv"))!.count > 2)
+  }
+
+  @Test(
+    arguments: [
+      ("transfer --objects 100", ["sum", "refresh", "freeze", "write"], ["insert", "write"]),
+      (
+        "mixed --objects 100 --mix read:50,update:10,insert:10,scan:20,read-modify-write:10",
+        ["read", "update", "insert", "scan", "read-modify-write", "refresh"],
+        ["insert", "update", "read-modify-write"]
+      ),
+    ])
+  func everyWorkloadWritesTheSameFiles(
+    line: String, operations: [String], committing: [String]
+  ) throws {
+    let run = try run("\(line) --warmup 0s --duration 300ms --output \(folder.path)/out")
+    #expect(run.code == .success, "\(run.errors)")
+    let rows = try #require(CSVTable.parse(try text("summary.csv")))
+    #expect(rows.filter { $0[8] == "measure" }.map { $0[7] } == operations)
+    for row in rows.dropFirst() {
+      let syncs = row[ResultSchema.summaryColumns.firstIndex(of: "syncs_per_commit")!]
+      #expect(syncs.isEmpty == !committing.contains(row[7]), "\(row[7])")
+    }
+    for name in operations {
+      #expect(LatencyHistogram(percentileText: try text("histograms/\(name).hgrm"))!.count > 0)
+    }
+    let settings = try #require(try document()["settings"] as? [String: Any])
+    #expect((settings["readers"] == nil) == line.hasPrefix("mixed"))
+    #expect((settings["mix"] != nil) == line.hasPrefix("mixed"))
+  }
+
+  @Test func bulkLoadTellsWhatItLoaded() throws {
+    let result = try run(
+      "bulk-load --objects 1050 --batch 100 --output \(folder.path)/out --format json")
+    #expect(result.code == .success, "\(result.errors)")
+    let rows = try #require(CSVTable.parse(try text("summary.csv"))).dropFirst()
+    #expect(
+      rows.map { $0[7] + " " + $0[8] + " " + $0[13] } == [
+        "insert measure 1050", "write measure 11",
+      ])
+    let growth = try #require(CSVTable.parse(try text("growth.csv")))
+    #expect(growth.first!.last == "objects" && growth.last!.last == "1050")
+    #expect(!result.output.contains("too few samples"))
+    #expect(
+      try run("bulk-load --objects 1050 --overwrite --output \(folder.path)/out").output
+        .contains("an object"))
   }
 
   @Test func failureEndsWithOne() throws {
@@ -178,6 +227,10 @@ import Testing
     let output = CollectedOutput()
     #expect(try ListVerb.run([], console: output.console(), bugs: nil) == .success)
     #expect(output.output.contains("readers-writer") && output.output.contains("I10"))
+    for workload in WorkloadKind.allCases {
+      #expect(output.output.contains(workload.rawValue) && output.output.contains(workload.summary))
+    }
+    #expect(output.output.contains("--scan-length N"))
     #expect(throws: UsageError.self) {
       try ListVerb.run(["bugs"], console: output.console(), bugs: nil)
     }

@@ -68,30 +68,4 @@ import Testing
     #expect(balances[10] >= 0)
     #expect(engine.newest.rows.reduce(0) { $0 + $1.changes } == 2 * result.transactions)
   }
-
-  @Test func operationBudgetIsExact() {
-    let result = outcome(nil) { $0.operations = 1_000 }
-    let counts = [Operation.sum, .write].map {
-      result.collector.total(.measure, $0)?.service.count ?? 0
-    }
-    #expect(counts.reduce(0, +) == 1_000)
-    #expect(result.status == .complete)
-  }
-
-  @Test func openLoopCountsEveryDueOperation() {
-    let result = outcome(nil, seconds: 1) {
-      $0.readers = 0
-      $0.ratePerSecond = 200
-    }
-    let figures = result.collector.total(.measure, .write)!
-    let due = figures.service.count + figures.skipped
-    #expect((195...205).contains(due), "\(due) of 200 were due")
-    #expect(figures.response!.count == figures.service.count)
-  }
-
-  @Test func failingWriteEndsTheRun() {
-    let result = outcome(.failingWrite)
-    #expect(result.status == .failed && result.violation == nil)
-    #expect(result.failure?.contains("writer") == true)
-  }
 }

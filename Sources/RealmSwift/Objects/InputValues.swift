@@ -83,8 +83,17 @@ func stopForValue(_ value: Any?, _ property: PropertyDescription, className: Str
       .argument,
       "Invalid value 'nil' for '\(type)' property '\(className).\(property.name)'.")
   }
+  if let custom = property.codec.declaredType.flatMap({ customType($0) }) {
+    misuse(.argument, "Could not convert value '\(value)' to type '\(custom)'.")
+  }
   misuse(
     .argument,
     "Invalid value '\(value)' of type '\(Swift.type(of: value))' for '\(type)' property "
       + "'\(className).\(property.name)'.")
+}
+
+/// The client's own type, which may be inside of an optional; nil for the engine's types.
+private func customType(_ type: Any.Type) -> Any.Type? {
+  if let optional = type as? any OptionalProtocol.Type { return customType(optional._wrappedType) }
+  return type is any _CustomPersistable.Type ? type : nil
 }

@@ -22,6 +22,18 @@ open class Object: ObjectBase, ThreadConfined, RealmFetchable {
     InputValues(value, for: schema).assign(to: self)
   }
 
+  // MARK: - Declarations by name
+
+  /// The property that identifies objects, of a class that does not declare it by
+  /// `@Persisted(primaryKey: true)`.
+  open class func primaryKey() -> String? { nil }
+
+  /// Persisted properties that are not stored; plain properties never are.
+  open class func ignoredProperties() -> [String] { [] }
+
+  /// Properties with an index, of a class that does not declare them by `@Persisted(indexed: true)`.
+  open class func indexedProperties() -> [String] { [] }
+
   /// Whether both are accessors of the same object of the same Realm.
   public final func isSameObject(as object: Object?) -> Bool {
     guard let object else { return false }

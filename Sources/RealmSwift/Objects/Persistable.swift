@@ -170,6 +170,11 @@ public protocol OptionalProtocol {
   var _untyped: Any? { get }
 }
 
+extension OptionalProtocol {
+  /// What the optional is of.
+  static var _wrappedType: Any.Type { Wrapped.self }
+}
+
 extension Optional: OptionalProtocol {
   /// The value without its type, or nil.
   public var _untyped: Any? { self.map { $0 as Any } }
@@ -203,7 +208,7 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
     if let self { self._write(to: &row, column) } else { Wrapped._writeNil(to: &row, column) }
   }
   /// The value without its type; nil for none.
-  public var _anyValue: Any? { self.map { $0 as Any } }
+  public var _anyValue: Any? { flatMap { $0._anyValue } }
   /// The optional that an untyped value stands for.
   public static func _fromAny(_ value: Any?) -> Wrapped?? {
     guard let value else { return .some(nil) }

@@ -29,6 +29,8 @@ enum PropertyStorage<Value> {
 ///
 /// `UnsafeMutableRawPointer`s point to a `Persisted` of that type inside a living object.
 public struct _PropertyCodec: Sendable {
+  /// The type that the client has declared; nil for a property that is known by name only.
+  let declaredType: Any.Type?
   let type: PropertyType
   let isOptional: Bool
   let collection: _CollectionKind
@@ -78,7 +80,8 @@ extension _PropertyCodec {
   @inline(__always)
   static func make<Value: _Persistable>(_: Value.Type) -> _PropertyCodec {
     _PropertyCodec(
-      type: Value._rlmType, isOptional: Value._rlmOptional, collection: Value._rlmCollection,
+      declaredType: Value.self, type: Value._rlmType, isOptional: Value._rlmOptional,
+      collection: Value._rlmCollection,
       objectClass: Value._rlmObjectClass, keepsDefault: Value._keepsDefault,
       role: { $0.assumingMemoryBound(to: Persisted<Value>.self).pointee.role },
       attach: { pointer, column in

@@ -208,7 +208,7 @@ extension Realm {
     public var objectTypes: [ObjectBase.Type]? {
       get { types }
       set {
-        for type in newValue ?? [] where !(type is Object.Type) || type == Object.self {
+        for type in newValue ?? [] where !canBeStored(type) {
           misuse(.schema, "Can't add non-Object type '\(type)' to a schema.")
         }
         types = newValue
@@ -218,6 +218,12 @@ extension Realm {
 }
 
 private let storedDefault = Monitor<Realm.Configuration?>(nil)
+
+/// Whether a class is a client's.
+private func canBeStored(_ type: ObjectBase.Type) -> Bool {
+  type is Object.Type && type != Object.self && type != DynamicObject.self
+    || type is EmbeddedObject.Type && type != EmbeddedObject.self
+}
 
 /// Stops unless a key has the length of one.
 func checkKeyLength(_ key: Data?) {

@@ -31,6 +31,13 @@ struct RealmOpening {
     }
     self.configuration = configuration
     schema = RealmSchema.of(configuration.objectTypes)
+    let errors = schema.errors
+    guard errors.isEmpty else {
+      throw Realm.Error(
+        .fail,
+        "Schema validation failed due to the following errors:\n"
+          + errors.map { "- \($0)" }.joined(separator: "\n"), path: configuration.place)
+    }
   }
 
   /// Opens the file, and migrates it where that is needed.

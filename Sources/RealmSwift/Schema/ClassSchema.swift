@@ -145,8 +145,12 @@ private struct PropertyDiscovery {
   var properties: [PropertyDescription] = []
   var primaryKey: Int?
   var hasOtherFields = false
+  private let legacy: LegacyDeclarations
 
-  init(_ objectClass: ObjectBase.Type) { self.objectClass = objectClass }
+  init(_ objectClass: ObjectBase.Type) {
+    self.objectClass = objectClass
+    legacy = LegacyDeclarations(objectClass)
+  }
 
   /// `_EachFieldOptions.classType`, which is declared as a variable and so cannot be read safely.
   private static let fieldsOfClass = _EachFieldOptions(rawValue: 1)
@@ -167,6 +171,11 @@ private struct PropertyDiscovery {
       }
     }
     checkColumnNames()
+    if let key = legacy.primaryKey, primaryKey == nil {
+      misuse(
+        .schema,
+        "Primary key property '\(key)' does not exist on object '\(objectClass.className())'")
+    }
   }
 
   var keyForm: ClassSchema.KeyForm {
@@ -189,8 +198,14 @@ private struct PropertyDiscovery {
     }
     // A wrapper's storage has the property's name behind an underscore.
     let name = String(field.name.dropFirst())
+    if legacy.ignored.contains(name) {
+      hasOtherFields = true
+      return
+    }
     let codec = wrapper._codec
-    let role = codec.role(base + field.offset)
+    checkOptional(name, codec)
+    let role = legacy.role(name, codec.role(base + field.offset))
+    if role != .plain { checkKey(name, codec, role) }
     if role == .primary {
       if let first = primaryKey {
         misuse(
@@ -205,6 +220,33 @@ private struct PropertyDiscovery {
         name: name, columnName: mapping[name] ?? name, offset: field.offset, codec: codec,
         isPrimary: role == .primary, isIndexed: role == .indexed,
         originProperty: originProperty(name, codec, base + field.offset)))
+  }
+
+  /// Stops when a link cannot be nil, or must not be and can.
+  private func checkOptional(_ name: String, _ codec: _PropertyCodec) {
+    guard codec.type == .object, let target = codec.objectClass?.className() else { return }
+    let rule = codec.isOptional ? "must not be marked as optional." : "must be marked as optional."
+    switch (codec.collection, codec.isOptional) {
+    case (.none, false): misuse(.schema, "Object property '\(name)' \(rule)")
+    case (.list, true): misuse(.schema, "List<\(target)> property '\(name)' \(rule)")
+    case (.set, true): misuse(.schema, "MutableSet<\(target)> property '\(name)' \(rule)")
+    case (.map, false): misuse(.schema, "Map<String, \(target)> property '\(name)' \(rule)")
+    default: break
+    }
+  }
+
+  /// Stops when a property is declared by its name as something that its type cannot be.
+  private func checkKey(_ name: String, _ codec: _PropertyCodec, _ role: _PropertyRole) {
+    let place = "Property '\(objectClass.className()).\(name)' of type '\(codec.type)'"
+    switch (codec.collection, codec.type) {
+    case (.none, .int), (.none, .string), (.none, .objectId), (.none, .UUID): break
+    case (.none, .bool) where role == .indexed, (.none, .date) where role == .indexed,
+      (.none, .any) where role == .indexed:
+      break
+    default:
+      misuse(
+        .schema, "\(place) cannot be \(role == .primary ? "the primary key" : "indexed").")
+    }
   }
 
   /// Stops when linking objects do not say which property links here.
@@ -230,6 +272,26 @@ private struct PropertyDiscovery {
             + "stored as '\(property.columnName)'. Change `propertiesMapping()`.")
       }
     }
+  }
+}
+
+/// What a class declares by names, not by the wrappers of its properties.
+private struct LegacyDeclarations {
+  let primaryKey: String?
+  let ignored: Set<String>
+  let indexed: Set<String>
+
+  init(_ objectClass: ObjectBase.Type) {
+    let object = objectClass as? Object.Type
+    primaryKey = object?.primaryKey()
+    ignored = Set(object?.ignoredProperties() ?? [])
+    indexed = Set(object?.indexedProperties() ?? [])
+  }
+
+  /// The role of a property whose wrapper has declared another one.
+  func role(_ name: String, _ declared: _PropertyRole) -> _PropertyRole {
+    if name == primaryKey { return .primary }
+    return declared == .plain && indexed.contains(name) ? .indexed : declared
   }
 }
 

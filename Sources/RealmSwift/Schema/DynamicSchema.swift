@@ -135,7 +135,7 @@ extension _PropertyCodec {
     keyOfAny: @escaping @Sendable (Any?) -> _PrimaryKeyValue?
   ) -> _PropertyCodec {
     _PropertyCodec(
-      type: type, isOptional: isOptional, collection: collection, objectClass: objectClass,
+      declaredType: nil, type: type, isOptional: isOptional, collection: collection, objectClass: objectClass,
       keepsDefault: false, role: { _ in .plain }, attach: { _, _ in }, record: { _, _ in },
       becomeManaged: { _, _, _ in }, managedImage: { _ in nil }, store: { _, _, _ in },
       value: { _, object in
@@ -197,8 +197,9 @@ private func requireFreeKey(_ object: ObjectBase, _ column: Int32, _ key: _Prima
     table.pointee.binding.table?.primaryKeyColumn == Int(column),
     let found = realm.reader(of: table)?.find(key), found.key != object._key
   else { return }
+  let schema = table.pointee.binding.schema
+  let text = key.text(schema.properties[schema.primaryKey!].codec.type)
   misuse(
     .argument,
-    "An object of type '\(table.pointee.binding.schema.name)' with the primary key value '\(key)' "
-      + "exists already.")
+    "An object of type '\(schema.name)' with the primary key value '\(text)' exists already.")
 }

@@ -16,6 +16,12 @@ extension Store {
     {
       return try commitNothing(transaction)
     }
+    #if PLANTED_BUGS
+      if PlantedBug.loseCommit.strikes(everyCalls: 100) {
+        rollBack(transaction)
+        return transaction.base
+      }
+    #endif
     let committed: CommittedVersion
     do throws(StorageError) {
       try refuseTooManyVersions()

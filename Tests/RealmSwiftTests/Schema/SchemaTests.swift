@@ -44,6 +44,51 @@ private class Linked: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+/// Declares by names.
+private class Legacy: Object {
+  @Persisted var id: Int
+  @Persisted var name: String
+  @Persisted var note = "kept in memory"
+  @Persisted var plain: Int
+
+  override class func primaryKey() -> String? { "id" }
+  override class func indexedProperties() -> [String] { ["name"] }
+  override class func ignoredProperties() -> [String] { ["note"] }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class NoSuchKey: Object {
+  @Persisted var id: Int
+  override class func primaryKey() -> String? { "key" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class DoubleKey: Object {
+  @Persisted var id: Double
+  override class func primaryKey() -> String? { "id" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class DataIndex: Object {
+  @Persisted var data: Data
+  override class func indexedProperties() -> [String] { ["data"] }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class RequiredLink: Object {
+  @Persisted var dog: Dog
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class WrongOrigins: Object {
+  @Persisted var link: Dog?
+  @Persisted(originProperty: "nothing") var missing: LinkingObjects<WrongOrigins>
+  @Persisted(originProperty: "link") var foreign: LinkingObjects<WrongOrigins>
+  @Persisted(originProperty: "number") var plain: LinkingObjects<WrongOrigins>
+  @Persisted var number: Int
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 private class InsideSchema: EmbeddedObject {
   @Persisted var value: Int
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -159,7 +204,8 @@ private class SameColumn: Object {
     #expect(text.hasPrefix(expected))
     #expect(text.hasSuffix("\n\t}\n}"))
     #expect(text.contains("\n\t\tlinkOriginPropertyName = next;\n"))
-    #expect(Linked().objectSchema["next"]?.description.hasPrefix("next {\n\ttype = object;") == true)
+    #expect(
+      Linked().objectSchema["next"]?.description.hasPrefix("next {\n\ttype = object;") == true)
     #expect(InsideSchema().objectSchema.description.hasPrefix("InsideSchema (embedded) {\n"))
     let realm = try memoryRealm([Dog.self])
     let schema = realm.schema
@@ -184,7 +230,66 @@ private class SameColumn: Object {
     #expect(!names.contains("Object"))
   }
 
+  // MARK: - Declarations by name
+
+  @Test func namesDeclareKeysAndIndexes() throws {
+    let schema = Legacy().objectSchema
+    #expect(schema.properties.map(\.name) == ["id", "name", "plain"])
+    #expect(schema.primaryKeyProperty?.name == "id")
+    #expect(schema["name"]?.isIndexed == true)
+    #expect(schema["plain"]?.isIndexed == false)
+    let realm = try memoryRealm([Legacy.self])
+    let object = Legacy()
+    object.id = 7
+    object.note = "changed"
+    try realm.write { realm.add(object) }
+    #expect(realm.object(ofType: Legacy.self, forPrimaryKey: 7)?.note == "kept in memory")
+    #expect(object.note == "changed")
+  }
+
+  @Test func wrongNamesStop() async {
+    let key = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = NoSuchKey().objectSchema }
+    expectStop(key, "Primary key property 'key' does not exist on object 'NoSuchKey'")
+    let type = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = DoubleKey().objectSchema }
+    expectStop(type, "Property 'DoubleKey.id' of type 'double' cannot be the primary key.")
+    let index = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = DataIndex().objectSchema }
+    expectStop(index, "Property 'DataIndex.data' of type 'data' cannot be indexed.")
+  }
+
+  // MARK: - Classes that do not fit together
+
+  @Test func linksNeedTheirClasses() {
+    let error = #expect(throws: Realm.Error.self) { _ = try memoryRealm([WrongOrigins.self]) }
+    #expect(error?.code == .fail)
+    #expect(
+      error?.localizedDescription == """
+        Schema validation failed due to the following errors:
+        - Property 'WrongOrigins.link' of type 'object' has unknown object type 'Dog'
+        - Property 'WrongOrigins.nothing' declared as origin of linking objects property \
+        'WrongOrigins.missing' does not exist
+        - Property 'WrongOrigins.link' declared as origin of linking objects property \
+        'WrongOrigins.foreign' links to type 'Dog'
+        - Property 'WrongOrigins.number' declared as origin of linking objects property \
+        'WrongOrigins.plain' is not a link
+        """)
+  }
+
   // MARK: - Stops
+
+  @Test func refusesARequiredLink() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = RequiredLink().objectSchema
+    }
+    expectStop(result, "Object property 'dog' must be marked as optional.")
+  }
 
   @Test func refusesTwoPrimaryKeys() async {
     let result = await #expect(

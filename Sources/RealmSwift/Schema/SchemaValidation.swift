@@ -1,0 +1,40 @@
+// What has to hold between the classes of a Realm: links lead to classes that are there, linking objects
+// come from links that exist.
+
+extension RealmSchema {
+  /// What is wrong with the classes together, a line each; none when they can be stored.
+  var errors: [String] {
+    let byName = Dictionary(classes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    return classes.flatMap { classSchema in
+      var errors: [String] = []
+      if classSchema.isEmbedded, classSchema.primaryKey != nil {
+        errors.append("Embedded object type '\(classSchema.name)' cannot have a primary key.")
+      }
+      for property in classSchema.properties {
+        errors += self.errors(of: property, in: classSchema, byName)
+      }
+      return errors
+    }
+  }
+
+  private func errors(
+    of property: PropertyDescription, in classSchema: ClassSchema, _ byName: [String: ClassSchema]
+  ) -> [String] {
+    guard let targetName = property.objectClassName else { return [] }
+    let name = "\(classSchema.name).\(property.name)"
+    guard let target = byName[targetName] else {
+      return [
+        "Property '\(name)' of type '\(property.codec.type)' has unknown object type '\(targetName)'"
+      ]
+    }
+    guard let origin = property.originProperty else { return [] }
+    let place =
+      "Property '\(targetName).\(origin)' declared as origin of linking objects property '\(name)'"
+    guard let index = target.index(ofProperty: origin) else { return ["\(place) does not exist"] }
+    let source = target.properties[index]
+    guard source.codec.type == .object, let linked = source.objectClassName else {
+      return ["\(place) is not a link"]
+    }
+    return linked == classSchema.name ? [] : ["\(place) links to type '\(linked)'"]
+  }
+}

@@ -1,0 +1,60 @@
+// What the life cycle of a run promises for each workload: budgets, schedules, failures.
+import Harness
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct WorkloadRunTests {
+  @Test(arguments: WorkloadKind.allCases)
+  func failingWriteEndsTheRun(_ workload: WorkloadKind) {
+    let result = outcome(of: workload, .failingWrite) {
+      $0.batch = 2
+      $0.threads = 1
+      $0.writers = 1
+    }
+    #expect(result.status == .failed && result.violation == nil)
+    let thread = workload == .mixed ? "thread 1" : "writer 1"
+    #expect(result.failure?.contains(thread) == true, "\(result.failure ?? "no failure")")
+    let errors = Operation.allCases.reduce(0) {
+      $0 + (result.collector.total(.measure, $1)?.errors ?? 0)
+    }
+    #expect(errors == 1)
+  }
+
+  @Test(arguments: [
+    (WorkloadKind.readersWriter, [Operation.read, .write]), (.transfer, [.sum, .write]),
+  ])
+  func operationBudgetIsExact(_ workload: WorkloadKind, _ operations: [Operation]) {
+    let result = outcome(of: workload, nil) {
+      $0.operations = 1_000
+      $0.warmupNanoseconds = 20_000_000
+    }
+    let counts = operations.map { result.collector.total(.measure, $0)?.service.count ?? 0 }
+    #expect(counts.reduce(0, +) == 1_000)
+    #expect(result.status == .complete)
+  }
+
+  @Test(arguments: [WorkloadKind.readersWriter, .transfer])
+  func openLoopCountsEveryDueOperation(_ workload: WorkloadKind) {
+    let result = outcome(of: workload, nil, seconds: 1) {
+      $0.readers = 0
+      $0.ratePerSecond = 200
+    }
+    let figures = result.collector.total(.measure, .write)!
+    let due = figures.service.count + figures.skipped
+    #expect((195...205).contains(due), "\(due) of 200 were due")
+    #expect(figures.response!.count == figures.service.count)
+    #expect(figures.generatorDelay!.count == figures.service.count)
+    #expect(figures.response!.maximum >= figures.service.minimum)
+  }
+
+  @Test(arguments: [WorkloadKind.readersWriter, .transfer])
+  func tooHighARateIsLateAndSkippedNotHidden(_ workload: WorkloadKind) {
+    let result = outcome(of: workload, nil, seconds: 0.5) {
+      $0.readers = 0
+      $0.ratePerSecond = 10_000_000
+    }
+    let figures = result.collector.total(.measure, .write)!
+    #expect(figures.late > 0 && figures.skipped > 0)
+    #expect(figures.response!.maximum > 10 * figures.service.minimum)
+  }
+}
