@@ -32,9 +32,11 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
     .systemLibrary(
+      name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
       name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
     .target(name: "CShim", dependencies: ["CXXHash"]),
-    .target(name: "Platform", dependencies: ["CShim"], swiftSettings: strict),
+    .target(name: "Platform", dependencies: ["CShim", "COpenSSL"], swiftSettings: strict),
     .target(name: "Storage", dependencies: ["Platform"], swiftSettings: strict),
     .target(name: "Trees", dependencies: ["Storage", "Platform"], swiftSettings: strict),
     .target(

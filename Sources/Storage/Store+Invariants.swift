@@ -144,9 +144,9 @@ struct CheckWalk {
     }
     do throws(StorageError) {
       // Always by the bytes in the file, also where an earlier touch was verified already.
-      try mapping.verify(reference)
-      let block = try mapping.rangeChecked(reference)
-      let length = BlockHeader.blockLength(block)
+      try mapping.verifyStored(reference)
+      let block = mapping.block(reference)
+      let length = BlockHeader.blockLength(block) + mapping.blockOverhead
       runs[reference.rawValue] = length
       bytes += UInt64(length)
       guard BlockHeader.kind(block).isNode else { return }

@@ -63,6 +63,8 @@ package final class Store: @unchecked Sendable {
   let file: any File
   let identity: FileIdentity
   let header: FileHeader
+  /// Nil when the file is not encrypted.
+  let cipher: FileCipher?
   let lockFile: LockFile
   let snapshots: SnapshotTable
   let pipeline: CommitPipeline
@@ -97,12 +99,13 @@ package final class Store: @unchecked Sendable {
 
   init(
     options: StoreOptions, file: any File, identity: FileIdentity, header: FileHeader,
-    lockFile: LockFile, mapping: ReadMapping
+    cipher: FileCipher?, lockFile: LockFile, mapping: ReadMapping
   ) {
     self.options = options
     self.file = file
     self.identity = identity
     self.header = header
+    self.cipher = cipher
     self.lockFile = lockFile
     path = options.path
     isReadOnly = options.isReadOnly
@@ -123,6 +126,11 @@ package final class Store: @unchecked Sendable {
   }
 
   var mapping: ReadMapping { mappingState.withLock { $0 } }
+
+  var recordSearch: RecordSearch { RecordSearch(file: file, header: header, cipher: cipher) }
+
+  /// Bytes that a block takes in the file besides its own.
+  var blockOverhead: Int { cipher == nil ? 0 : FileCipher.overhead }
 
   // MARK: - Reading
 
@@ -169,7 +177,9 @@ package final class Store: @unchecked Sendable {
     writer!.lastNumber = version
     writer!.isIdle = false
     return WriteTransaction(
-      store: self, editor: BlockEditor(base: base.reader, arena: memory.arena), base: base,
+      store: self,
+      editor: BlockEditor(
+        base: base.reader, arena: memory.arena, blockOverhead: blockOverhead), base: base,
       version: version)
   }
 

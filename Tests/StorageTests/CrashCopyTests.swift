@@ -14,7 +14,7 @@ internal import Testing
   }
 
   /// A file with commits before and after its compaction, and where that began and ended.
-  private static func compacted(
+  static func compacted(
     _ history: CrashHistory, _ random: inout RandomGenerator
   ) throws -> Range<Int> {
     _ = try history.openFirst()

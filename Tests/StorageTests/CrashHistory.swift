@@ -30,9 +30,11 @@ final class CrashHistory: Sendable {
   let disk: SimulatedDisk
   let fileSystem: FaultFileSystem
   let state = Monitor(State())
+  let key: [UInt8]?
 
-  init(_ disk: SimulatedDisk = SimulatedDisk()) {
+  init(_ disk: SimulatedDisk = SimulatedDisk(), key: [UInt8]? = nil) {
     self.disk = disk
+    self.key = key
     fileSystem = FaultFileSystem(disk)
   }
 
@@ -45,7 +47,7 @@ final class CrashHistory: Sendable {
   }
 
   func options(_ fileSystem: (any FileSystem)? = nil) -> StoreOptions {
-    StoreOptions(path: Self.path, fileSystem: fileSystem ?? self.fileSystem)
+    StoreOptions(path: Self.path, fileSystem: fileSystem ?? self.fileSystem, encryptionKey: key)
   }
 
   /// Opens the new file; it is acknowledged as empty.

@@ -8,7 +8,7 @@ internal import Testing
 
 @Suite struct CrashTests {
   /// A history of one thread with pins, reopening and maintenance.
-  private static func run(
+  static func run(
     _ history: CrashHistory, steps: Int, _ random: inout RandomGenerator
   ) throws {
     var store: Store? = try history.openFirst()

@@ -46,6 +46,7 @@ final class FaultHistory {
   let disk = SimulatedDisk()
   let system: FaultFileSystem
   private let durability: Durability
+  private let key: [UInt8]?
   private var store: Store?
   private var pins: [(snapshot: Snapshot, content: Content)] = []
   /// What was acknowledged.
@@ -55,8 +56,9 @@ final class FaultHistory {
   /// Leads every message.
   private var note = ""
 
-  init(durability: Durability = .full) {
+  init(durability: Durability = .full, key: [UInt8]? = nil) {
     self.durability = durability
+    self.key = key
     system = FaultFileSystem(disk)
   }
 
@@ -170,7 +172,8 @@ final class FaultHistory {
     case .open:
       guard store == nil else { return }
       store = try Store.open(
-        StoreOptions(path: Self.path, durability: durability, fileSystem: system))
+        StoreOptions(
+          path: Self.path, durability: durability, fileSystem: system, encryptionKey: key))
     case .commit(let changes):
       guard let store else { return }
       let transaction = try store.beginWrite()
@@ -282,7 +285,8 @@ final class FaultHistory {
     guard durability == .full else { return }
     var random = RandomGenerator(seed: 1)
     let image = disk.crashImage(.keepsNothing, random: &random)
-    let survivor = try Store.open(StoreOptions(path: Self.path, fileSystem: image))
+    let survivor = try Store.open(
+      StoreOptions(path: Self.path, fileSystem: image, encryptionKey: key))
     expect(content, in: try survivor.pinNewest(), "after a power cut")
     #expect(try survivor.checkInvariants().findings == [], "\(note): after a power cut")
   }

@@ -62,22 +62,22 @@ internal import Testing
   }
 
   private static func calls(
-    _ steps: [FaultStep], _ durability: Durability = .full
+    _ steps: [FaultStep], _ durability: Durability = .full, _ key: [UInt8]? = nil
   ) throws -> [FileCall] {
-    let calls = try FaultHistory(durability: durability).recordCalls(steps)
+    let calls = try FaultHistory(durability: durability, key: key).recordCalls(steps)
     #expect(calls.count > 20)
     return calls
   }
 
   private static func failEveryCall(
-    _ steps: [FaultStep], durability: Durability = .full
+    _ steps: [FaultStep], durability: Durability = .full, key: [UInt8]? = nil
   ) throws {
-    let calls = try calls(steps, durability)
+    let calls = try calls(steps, durability, key)
     var runs = 0
     var struck = 0
     for (number, call) in calls.enumerated() {
       for kind in Kind.allCases where kind.concerns(call) {
-        let history = FaultHistory(durability: durability)
+        let history = FaultHistory(durability: durability, key: key)
         history.run(
           steps, [kind.fault(at: number)], "\(kind) at call \(number) of \(calls.count), \(call)")
         runs += 1
@@ -100,6 +100,12 @@ internal import Testing
 
   @Test func everyCallOfALargeTransaction() throws {
     try Self.failEveryCall(Self.large)
+  }
+
+  @Test(arguments: [newFile, grownAndShrunk]) func everyCallOfAnEncryptedFile(
+    steps: [FaultStep]
+  ) throws {
+    try Self.failEveryCall(steps, key: EncryptionTests.key)
   }
 
   /// From each call on the disk fails, for everything or for syncs alone, until it was closed.

@@ -40,6 +40,15 @@ enum SlotTree {
     return children(reader, reference).reduce(end) { max($0, self.end(reader, $1)) }
   }
 
+  /// All blocks with their births.
+  static func blocks(
+    _ reader: BlockReader, _ reference: BlockReference
+  ) -> [(BlockReference, Version)] {
+    if reference.isNone { return [] }
+    return [(reference, BlockHeader.birth(reader.pointer(reference)))]
+      + children(reader, reference).flatMap { blocks(reader, $0) }
+  }
+
   private static func children(
     _ reader: BlockReader, _ reference: BlockReference
   ) -> [BlockReference] {

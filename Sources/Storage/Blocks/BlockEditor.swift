@@ -12,6 +12,7 @@ package final class BlockEditor {
   /// A block of an older version that this transaction no longer needs.
   package struct DeadBlock {
     package let reference: BlockReference
+    /// Bytes that it takes in the file.
     package let length: Int
     package let birth: Version
   }
@@ -35,10 +36,13 @@ package final class BlockEditor {
   package var placer: ((BlockReference) -> BlockReference)?
 
   @usableFromInline let arena: ProvisionalArena
+  /// Bytes that a block takes in the file besides its own.
+  let blockOverhead: Int
 
   /// - Parameter base: reads the version on which the transaction builds.
-  package init(base: BlockReader, arena: ProvisionalArena) {
+  package init(base: BlockReader, arena: ProvisionalArena, blockOverhead: Int = 0) {
     self.arena = arena
+    self.blockOverhead = blockOverhead
     reader = BlockReader(
       base: base.base, limit: base.limit, verified: base.verified,
       provisional: UnsafePointer(arena.table), verifier: base.verifier)
@@ -165,7 +169,8 @@ package final class BlockEditor {
 
   private func giveUp(_ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int) {
     dead.append(
-      DeadBlock(reference: reference, length: length, birth: BlockHeader.birth(block)))
+      DeadBlock(
+        reference: reference, length: length + blockOverhead, birth: BlockHeader.birth(block)))
   }
 }
 

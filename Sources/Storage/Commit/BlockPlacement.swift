@@ -15,6 +15,7 @@ extension Store {
     _ root: BlockReference, of transaction: WriteTransaction, home: Int,
     into placement: inout Placement
   ) throws(StorageError) -> BlockReference {
+    // Lengths are those that the blocks take in the file.
     var order: [(number: Int, length: Int, isHot: Bool)] = []
     order.reserveCapacity(transaction.editor.provisionalCount)
     collect(root, transaction.editor, version: transaction.version, into: &order)
@@ -68,7 +69,7 @@ extension Store {
     let number = Int(reference.rawValue & 0xffff_ffff)
     let previous = editor.arena.previousBirth(number).rawValue
     let isHot = previous != 0 && version.rawValue - previous <= Self.youngVersions
-    order.append((number, BlockHeader.blockLength(block), isHot))
+    order.append((number, BlockHeader.blockLength(block) + editor.blockOverhead, isHot))
   }
 
   private func copy(
@@ -76,13 +77,16 @@ extension Store {
     _ transaction: WriteTransaction
   ) {
     let arena = transaction.editor.arena
-    memcpy(place.memory, arena.table[number], length)
+    let block = place.memory + blockOverhead
+    memcpy(block, arena.table[number], length - blockOverhead)
     arena.places[number] = place.offset
     // From here on the block is found where it will be written from.
-    arena.table[number] = place.memory
+    arena.table[number] = block
   }
 
-  /// Replaces provisional references by places, then sets birth and checksum.
+  /// Replaces provisional references by places, then sets the birth and seals the block.
+  ///
+  /// The block's content is not to be read there any more.
   func finish(
     _ number: Int, _ length: Int, _ transaction: WriteTransaction, _ mapping: ReadMapping
   ) {
@@ -99,15 +103,25 @@ extension Store {
     }
     let reference = BlockReference(rawValue: arena.places[number])
     BlockHeader.setBirth(block, transaction.version)
-    BlockHeader.setChecksum(
-      block,
-      BlockHeader.expectedChecksum(block, length: length, at: reference, salt: header.salt))
+    // Before it is encrypted.
+    mapping.keep(reference, block, length - blockOverhead)
+    seal(block, length - blockOverhead, at: reference)
     #if PLANTED_BUGS
       if PlantedBug.staleChecksum.strikes(everyCalls: 100) {
         BlockHeader.setBirth(block, transaction.base.version)
       }
     #endif
-    if reference.rawValue < UInt64(mapping.mapping.length) { mapping.markVerified(reference) }
+  }
+
+  /// Gives a block that is to be written its checksum, or encrypts it.
+  func seal(_ block: UnsafeMutableRawPointer, _ length: Int, at reference: BlockReference) {
+    if let cipher {
+      cipher.seal(block, length, at: reference)
+    } else {
+      BlockHeader.setChecksum(
+        block,
+        BlockHeader.expectedChecksum(block, length: length, at: reference, salt: header.salt))
+    }
   }
 
   /// Opens the run for the next blocks: whole if some hole takes all of them, else halves of it, down

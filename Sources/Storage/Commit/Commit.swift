@@ -161,7 +161,7 @@ extension Store {
       commits: writer!.commits + 1, contentHash: CommitRecord.contentHash(vouched.map(\.hash)),
       extents: vouched.map(\.extent),
       deltas: journal.deltas)
-    var encoded = startsEarly ? nil : record.encoded(salt: header.salt, home: home)
+    var encoded = startsEarly ? nil : record.encoded(salt: header.salt, home: home, cipher)
     if encoded == nil {
       // Two phases: what was written becomes durable first, so the record need not prove it.
       if durability == .full, !PlantedBug.recordBeforeData.isActive { try synchronizeOrLatch() }
@@ -169,7 +169,7 @@ extension Store {
       group.carried = []
       record.extents = []
       record.contentHash = 0
-      encoded = record.encoded(salt: header.salt, home: home)
+      encoded = record.encoded(salt: header.salt, home: home, cipher)
     }
     guard let encoded else {
       throw .invariant(path: path, reason: "a commit record is too long")
@@ -183,6 +183,7 @@ extension Store {
     let committed = CommittedVersion(
       snapshot: snapshot, home: group.home, vouchesAfter: group.durableBefore)
     group.last = committed
+    mapping.noteReuse(upTo: version)
     writer!.newest = committed
     writer!.commits += 1
     writer!.plannedCut = length < writer!.fileLength ? (version, length) : nil
@@ -248,20 +249,6 @@ extension Store {
       do throws(StorageError) { try writeBytes(buffer, at: offset) } catch { failure = error }
     }
     if let failure { throw failure }
-  }
-
-  /// A mapping that covers the file, made anew when the file has outgrown the old one.
-  func mappingCovering(_ fileLength: UInt64) throws(StorageError) -> ReadMapping {
-    let current = mapping
-    if fileLength <= UInt64(current.mapping.length) {
-      current.noteFileLength(fileLength)
-      return current
-    }
-    let larger = try ReadMapping(
-      file: file, length: ReadMapping.length(forFile: fileLength), fileLength: fileLength,
-      salt: header.salt)
-    mappingState.withLock { $0 = larger }
-    return larger
   }
 }
 

@@ -51,21 +51,23 @@ extension Store {
       }
     }
     let length = BlockHeader.blockLength(block)
-    if transaction.stream.run.map({ Int($0.length) - transaction.stream.used < length }) ?? true {
+    let placeLength = length + blockOverhead
+    if transaction.stream.run.map({ Int($0.length) - transaction.stream.used < placeLength })
+      ?? true
+    {
       try flushEarly(transaction)
-      try openEarly(transaction, atLeast: length)
+      try openEarly(transaction, atLeast: placeLength)
     }
     let offset = transaction.stream.run!.offset + UInt64(transaction.stream.used)
-    let memory = transaction.stream.memory! + transaction.stream.used
+    let memory = transaction.stream.memory! + transaction.stream.used + blockOverhead
     let place = BlockReference(rawValue: offset)
     memcpy(memory, block, length)
     BlockHeader.setBirth(memory, transaction.version)
-    BlockHeader.setChecksum(
-      memory, BlockHeader.expectedChecksum(memory, length: length, at: place, salt: header.salt))
-    transaction.stream.used += length
-    editor.didPlace(reference, length: length)
     // Nobody has the reference before it is written. The run lies inside the base's mapping.
-    transaction.base.mapping.markVerified(place)
+    transaction.base.mapping.keep(place, memory, length)
+    seal(memory, length, at: place)
+    transaction.stream.used += placeLength
+    editor.didPlace(reference, length: length)
     return place
   }
 

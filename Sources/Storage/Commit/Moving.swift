@@ -132,7 +132,9 @@ struct MoveWalk {
     let block = editor.reader.pointer(reference)
     guard BlockHeader.birth(block) > newestPin else { return nil }
     let length = BlockHeader.blockLength(block)
-    guard hasRoom(for: UInt64(length), insteadOf: reference.rawValue) else { return nil }
+    guard hasRoom(for: UInt64(length + editor.blockOverhead), insteadOf: reference.rawValue) else {
+      return nil
+    }
     budget -= length
     movedBytes += length
     return editor.mutable(reference)

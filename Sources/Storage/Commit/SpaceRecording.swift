@@ -33,9 +33,7 @@ extension Store {
     let blockBytes = Self.journalBlockPayload
     let count = (bound + blockBytes - 1) / blockBytes
     let extra = count * 16
-    let lengths = Self.split(bound + extra, into: blockBytes).map {
-      BlockHeader.blockLength(forPayload: Self.journalHeaderLength + $0)
-    }
+    let lengths = Self.split(bound + extra, into: blockBytes).map(journalBlockLength)
     let places = try takeJournalBlocks(lengths, transaction, &placement)
     delta = SpaceDelta(
       version: transaction.version, taken: transaction.taken, dead: Self.runs(of: dead))
@@ -80,9 +78,7 @@ extension Store {
     // Taking the blocks below changes a free run each, and may make the file longer.
     var bound = checkpoint.encodedLengthMax
     bound += 256 + bound / Self.journalBlockPayload * 32
-    let lengths = Self.split(bound, into: Self.journalBlockPayload).map {
-      BlockHeader.blockLength(forPayload: Self.journalHeaderLength + $0)
-    }
+    let lengths = Self.split(bound, into: Self.journalBlockPayload).map(journalBlockLength)
     let places = try takeJournalBlocks(lengths, transaction, &placement)
     checkpoint.fileLength = writer!.fileLength
     checkpoint.free = freeRuns
@@ -106,6 +102,11 @@ extension Store {
 
   static let journalHeaderLength = 12
   static let journalBlockPayload = 32 << 10
+
+  /// Bytes that a journal block takes in the file.
+  private func journalBlockLength(_ bytes: Int) -> Int {
+    BlockHeader.blockLength(forPayload: Self.journalHeaderLength + bytes) + blockOverhead
+  }
 
   private static func split(_ total: Int, into part: Int) -> [Int] {
     var rest = total
@@ -143,29 +144,28 @@ extension Store {
   ) -> BlockReference {
     var previous = previous
     var position = 0
-    for (place, length) in zip(places, lengths) {
+    for (place, placeLength) in zip(places, lengths) {
+      let length = placeLength - blockOverhead
+      let memory = place.memory + blockOverhead
       let room = length - BlockHeader.length - Self.journalHeaderLength
       let used = min(room, bytes.count - position)
-      memset(place.memory, 0, length)
-      BlockHeader.setKind(place.memory, kind)
-      BlockHeader.setBlockLength(place.memory, length)
-      let block = UnsafeMutableRawBufferPointer(start: place.memory, count: length)
+      memset(memory, 0, length)
+      BlockHeader.setKind(memory, kind)
+      BlockHeader.setBlockLength(memory, length)
+      let block = UnsafeMutableRawBufferPointer(start: memory, count: length)
       block.store(previous.rawValue, at: BlockHeader.length)
       block.store(UInt32(used), at: BlockHeader.length + 8)
       bytes.withUnsafeBytes { source in
         if used > 0 {
           memcpy(
-            place.memory + BlockHeader.length + Self.journalHeaderLength,
+            memory + BlockHeader.length + Self.journalHeaderLength,
             source.baseAddress! + position, used)
         }
       }
       position += used
       let reference = BlockReference(rawValue: place.offset)
-      BlockHeader.setBirth(place.memory, version)
-      BlockHeader.setChecksum(
-        place.memory,
-        BlockHeader.expectedChecksum(
-          place.memory, length: length, at: reference, salt: header.salt))
+      BlockHeader.setBirth(memory, version)
+      seal(memory, length, at: reference)
       previous = reference
     }
     precondition(position == bytes.count, "journal blocks were taken too small")

@@ -50,7 +50,7 @@ extension Store {
   /// about to write to the same group, or dead; whatever homes its groups are in, none of them is needed
   /// once this version is durable.
   private func takeOver() throws(StorageError) {
-    let search = RecordSearch(file: file, header: header)
+    let search = recordSearch
     let records = try search.records()
     let durable = newestVersion
     var newest: FoundRecord?
@@ -71,6 +71,7 @@ extension Store {
     }
     writer!.lastNumber = max(writer!.lastNumber, records[0].record.version)
     if newest.record.version != writer!.newest.version {
+      try forgetReused(newest.record)
       let snapshot = snapshots.makeSnapshot(
         newest.record.version, root: newest.record.root,
         mapping: try mappingCovering(newest.record.fileLength),
@@ -95,13 +96,14 @@ extension Store {
       while true {
         let head = lockFile.head
         if let current = snapshots.pinNewest(), current.version >= head.version { return }
-        let records = try RecordSearch(file: file, header: header).records()
+        let records = try recordSearch.records()
         guard let found = records.first(where: { $0.record.version == head.version }) else {
           if lockFile.head != head { continue }
           throw .damaged(
             path: path, block: header.homes[head.home], version: head.version.rawValue,
             reason: "the commit record of the newest version is lost")
         }
+        try forgetReused(found.record)
         let snapshot = snapshots.makeSnapshot(
           head.version, root: found.record.root,
           mapping: try mappingCovering(found.record.fileLength),

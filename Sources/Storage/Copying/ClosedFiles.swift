@@ -57,7 +57,10 @@ extension Store {
       while true {
         let file = try openFile(options)
         let identity = try converting { () throws(SystemError) in try file.identity() }
-        if let store = registry.byFile[identity]?.store { return store }
+        if let store = registry.byFile[identity]?.store {
+          try store.checkKey(encryptionKey)
+          return store
+        }
         // The settings of others must not depend on this one.
         if let store = try openStore(file, identity, options) { return store }
       }

@@ -84,7 +84,7 @@ extension Store {
     let snapshot = try pinNewest()
     let source = try source(snapshot)
     let isReplaced = try lockFile.replaceDataFile { () throws(StorageError) in
-      try FileCopy.write(source, replacing: path, options.fileSystem)
+      try FileCopy.write(source, replacing: path, key: options.encryptionKey, options.fileSystem)
     }
     withExtendedLifetime(snapshot) {}
     // What has no name needs no mark.

@@ -22,15 +22,21 @@ struct FileCopy: ~Copyable {
   private let source: Source
   private let file: any File
   private var header: FileHeader
+  private let cipher: FileCipher?
   private let buffer: UnsafeMutableRawPointer
   /// Place of the buffer in the file.
   private var start = FileHeader.dataStart
   private var used = 0
+  /// Bytes of all blocks so far.
+  private var copied: UInt64 = 0
 
-  private init(_ source: Source, _ file: any File, _ header: FileHeader) {
+  private init(
+    _ source: Source, _ file: any File, _ header: FileHeader, _ cipher: FileCipher?
+  ) {
     self.source = source
     self.file = file
     self.header = header
+    self.cipher = cipher
     buffer = .allocate(byteCount: Self.bufferLength, alignment: FileHeader.pageLength)
   }
 
@@ -44,10 +50,10 @@ struct FileCopy: ~Copyable {
   ///
   /// Durable on return, its name too.
   static func write(
-    _ source: Source, toNew path: String, _ fileSystem: any FileSystem
+    _ source: Source, toNew path: String, key: [UInt8]?, _ fileSystem: any FileSystem
   ) throws(StorageError) {
     if fileSystem.exists(path) { throw .fileExists(path: path) }
-    try write(source, beside: path, fileSystem) { (file, header) throws(StorageError) in
+    try write(source, beside: path, key: key, fileSystem) { (file, header) throws(StorageError) in
       do throws(SystemError) {
         try fileSystem.rename(unfinishedPath(path), toNew: path)
       } catch {
@@ -70,10 +76,10 @@ struct FileCopy: ~Copyable {
   /// A power cut may bring the other one back until the folder was synced, which an opening does.
   /// - Returns: the identifier of the new file.
   static func write(
-    _ source: Source, replacing path: String, _ fileSystem: any FileSystem
+    _ source: Source, replacing path: String, key: [UInt8]?, _ fileSystem: any FileSystem
   ) throws(StorageError) -> (UInt64, UInt64) {
     var identifier: (UInt64, UInt64) = (0, 0)
-    try write(source, beside: path, fileSystem) { (_, header) throws(StorageError) in
+    try write(source, beside: path, key: key, fileSystem) { (_, header) throws(StorageError) in
       try Store.converting { () throws(SystemError) in
         try fileSystem.rename(unfinishedPath(path), to: path)
       }
@@ -86,14 +92,14 @@ struct FileCopy: ~Copyable {
   ///
   /// - Parameter finish: gives it its name.
   private static func write(
-    _ source: Source, beside path: String, _ fileSystem: any FileSystem,
+    _ source: Source, beside path: String, key: [UInt8]?, _ fileSystem: any FileSystem,
     finish: (any File, FileHeader) throws(StorageError) -> Void
   ) throws(StorageError) {
     let file = try openUnfinished(path, fileSystem)
     do throws(StorageError) {
-      var header = FileHeader.makeNew()
+      var (header, cipher) = FileHeader.makeNew(key: key)
       header.flags = .nameUnsynced
-      var copy = FileCopy(source, file, header)
+      var copy = FileCopy(source, file, header, cipher)
       header = try copy.writeAll()
       try finish(file, header)
     } catch {
@@ -147,7 +153,7 @@ struct FileCopy: ~Copyable {
       spaceCheckpoint: .none, spaceLog: .none, commits: 0, contentHash: 0, extents: [],
       deltas: deltas)
     header.durableMark = source.version.rawValue
-    let encoded = record.encoded(salt: header.salt, home: header.homes[0])!
+    let encoded = record.encoded(salt: header.salt, home: header.homes[0], cipher)!
     try Store.converting { () throws(SystemError) in
       try file.setLength(length)
       try Store.write(encoded, to: file, at: header.homes[0])
@@ -170,7 +176,8 @@ struct FileCopy: ~Copyable {
     try source.reader.verifyStored(reference)
     let block = source.reader.pointer(reference)
     let length = BlockHeader.blockLength(block)
-    guard depth < 64, start + UInt64(used + length) <= FileHeader.dataStart + source.bytesMax else {
+    copied += UInt64(length)
+    guard depth < 64, copied <= source.bytesMax else {
       throw damaged(reference, "it is reached more than once")
     }
     var children: [BlockReference] = []
@@ -180,16 +187,22 @@ struct FileCopy: ~Copyable {
         children.append(try copy(BlockHeader.reference(block, index), depth: depth + 1))
       }
     }
-    if used + length > Self.bufferLength { try flush() }
+    let overhead = cipher == nil ? 0 : FileCipher.overhead
+    if used + overhead + length > Self.bufferLength { try flush() }
     let place = BlockReference(rawValue: start + UInt64(used))
-    let target = buffer + used
+    let target = buffer + used + overhead
     memcpy(target, block, length)
     for (index, child) in children.enumerated() { BlockHeader.setReference(target, index, child) }
     if reference.isProvisional { BlockHeader.setBirth(target, source.version) }
-    BlockHeader.setChecksum(
-      target,
-      BlockHeader.expectedChecksum(target, length: length, at: place, salt: header.salt))
-    used += length
+    if let cipher {
+      BlockHeader.setChecksum(target, 0)
+      cipher.seal(target, length, at: place)
+    } else {
+      BlockHeader.setChecksum(
+        target,
+        BlockHeader.expectedChecksum(target, length: length, at: place, salt: header.salt))
+    }
+    used += overhead + length
     return place
   }
 
@@ -218,7 +231,7 @@ extension Store {
     to path: String, of snapshot: Snapshot? = nil, encryptionKey: [UInt8]? = nil
   ) throws(StorageError) {
     let snapshot = if let snapshot { snapshot } else { try pinNewest() }
-    try FileCopy.write(try source(snapshot), toNew: path, options.fileSystem)
+    try FileCopy.write(try source(snapshot), toNew: path, key: encryptionKey, options.fileSystem)
     withExtendedLifetime(snapshot) {}
   }
 
@@ -238,6 +251,6 @@ extension WriteTransaction {
     let source = FileCopy.Source(
       reader: editor.reader, root: root, version: version,
       bytesMax: length + UInt64(editor.provisionalBytes), path: store.path)
-    try FileCopy.write(source, toNew: path, store.options.fileSystem)
+    try FileCopy.write(source, toNew: path, key: encryptionKey, store.options.fileSystem)
   }
 }

@@ -5,8 +5,8 @@
 //   8  u32 format version       48  u64 salt of all checksums          84  u32 length of a home
 //  12  u32 header length        56  u64 sequence                       88  u64 x 8 places of the homes
 //  16  u64 incompatible flags   64  u64 flags (FileHeader.Flags)      152  u64 durable mark
-//  24  u64 read-only flags      72  u64 boot identifier               248  u64 checksum of bytes 0..<248
-//  32  u64 file identifier, first half
+//  24  u64 read-only flags      72  u64 boot identifier               160  32 bytes key check
+//  32  u64 file identifier, first half                                248  u64 checksum of bytes 0..<248
 //
 // After the headers come the record homes, then the data. docs/file-format.md tells the whole.
 internal import Platform
@@ -52,16 +52,26 @@ package struct FileHeader: Equatable, Sendable {
   /// An opening that cannot find it has found damage.
   var durableMark: UInt64 = 0
 
+  /// Of an encrypted file: tells whether a key fits.
+  var keyCheck: [UInt8]?
+
+  /// The incompatible flag of encrypted files.
+  private static let encrypted: UInt64 = 1
+  private static let keyCheckRange = 160..<192
+
   init(identifierHigh: UInt64, identifierLow: UInt64, salt: UInt64) {
     self.identifierHigh = identifierHigh
     self.identifierLow = identifierLow
     self.salt = salt
   }
 
-  /// The header of a file that is about to be made.
-  static func makeNew() -> FileHeader {
-    FileHeader(
+  /// The header of a file that is about to be made, and what encrypts it.
+  static func makeNew(key: [UInt8]?) -> (FileHeader, FileCipher?) {
+    var header = FileHeader(
       identifierHigh: systemRandom(), identifierLow: systemRandom(), salt: systemRandom())
+    let cipher = key.map { FileCipher(key: $0, header: header) }
+    header.keyCheck = cipher?.check
+    return (header, cipher)
   }
 
   func encoded() -> [UInt8] {
@@ -80,6 +90,11 @@ package struct FileHeader: Equatable, Sendable {
       buffer.store(UInt32(Self.pageLength), at: 84)
       for (index, home) in homes.enumerated() { buffer.store(home, at: 88 + 8 * index) }
       buffer.store(durableMark, at: 152)
+      if let keyCheck {
+        buffer.store(Self.encrypted, at: 16)
+        UnsafeMutableRawBufferPointer(rebasing: buffer[Self.keyCheckRange]).copyBytes(
+          from: keyCheck)
+      }
       buffer.store(hash64(buffer.baseAddress!, count: 248, seed: 0), at: 248)
     }
     return bytes
@@ -103,6 +118,9 @@ package struct FileHeader: Equatable, Sendable {
     header.bootIdentifier = buffer.value(UInt64.self, at: 72)
     header.homes = (0..<homeCount).map { buffer.value(UInt64.self, at: 88 + 8 * $0) }
     header.durableMark = buffer.value(UInt64.self, at: 152)
+    if buffer.value(UInt64.self, at: 16) == encrypted {
+      header.keyCheck = [UInt8](buffer[keyCheckRange])
+    }
     guard header.homes.allSatisfy({ $0 % 4096 == 0 && $0 >= 8192 && $0 < dataStart }),
       Set(header.homes).count == homeCount, header.sequence < 1 << 63
     else { return nil }
@@ -128,7 +146,7 @@ package struct FileHeader: Equatable, Sendable {
       let copy = UnsafeRawBufferPointer(rebasing: pages[Int(offset)...])
       if copy.prefix(8).elementsEqual(magic), hasOwnChecksum(copy) {
         let version = copy.value(UInt32.self, at: 8)
-        guard version == formatVersion, copy.value(UInt64.self, at: 16) == 0 else {
+        guard version == formatVersion, copy.value(UInt64.self, at: 16) & ~encrypted == 0 else {
           throw .unsupportedFormat(
             path: path, reason: "format \(version), flags \(copy.value(UInt64.self, at: 16))")
         }

@@ -50,10 +50,17 @@ extension Store {
     if isReadOnly != options.isReadOnly {
       throw .alreadyOpen(path: path, reason: "with different read permissions")
     }
+    try checkKey(options.encryptionKey)
     if durability != options.durability, !isReadOnly {
       throw .alreadyOpen(path: path, reason: "with another durability")
     }
     if let limit = options.maximumNumberOfActiveVersions { maximumNumberOfActiveVersions = limit }
+  }
+
+  func checkKey(_ key: [UInt8]?) throws(StorageError) {
+    if cipher?.check != key.map({ FileCipher(key: $0, header: header).check }) {
+      throw .alreadyOpen(path: path, reason: "with different encryption key")
+    }
   }
 
   static func converting<Value>(
@@ -108,8 +115,9 @@ extension Store {
       try options.fileSystem.openInMemory(name: identifier)
     }
     let identity = try converting { () throws(SystemError) in try file.identity() }
-    let header = try create(file, in: nil)
-    return try makeStore(options, file, identity, header, LockFile.makePrivate())
+    // What never leaves the process needs no encryption.
+    let header = try create(file, in: nil, key: nil)
+    return try makeStore(options, file, identity, header, nil, LockFile.makePrivate())
   }
 
   static func openStore(
@@ -123,6 +131,7 @@ extension Store {
     } else {
       header = try readHeader(file)
     }
+    let cipher = try FileCipher.make(header, key: options.encryptionKey, path: path)
     let boot = options.fileSystem.bootIdentifier
     let lockFile: LockFile
     if options.isReadOnly, !options.fileSystem.exists(path + ".lock") {
@@ -144,7 +153,7 @@ extension Store {
     guard try isStill(identity, options) else { return nil }
     header = try makeNameDurable(header, file, options, lockFile)
     header = try agreeOnDurability(header, file, options, lockFile, boot)
-    return try makeStore(options, file, identity, header, lockFile)
+    return try makeStore(options, file, identity, header, cipher, lockFile)
   }
 
   /// Makes sure that the file keeps its name, where that is not known.
@@ -219,7 +228,7 @@ extension Store {
     }
     defer { try? file.unlockByte(creationLockByte) }
     guard try isUnfinished(file) else { return try readHeader(file) }
-    return try create(file, in: options.fileSystem)
+    return try create(file, in: options.fileSystem, key: options.encryptionKey)
   }
 
   /// Far behind any data, so that it never hinders another lock.
@@ -239,11 +248,15 @@ extension Store {
     }
     if let failure { throw .system(failure) }
     let home = FileHeader.homePages[0] * FileHeader.pageLength
-    let end = home + CommitRecord.fixedLength
-    if end <= length,
-      image.withUnsafeBytes({ $0.value(UInt64.self, at: home) }) == CommitRecord.mark
+    let lengths = [
+      CommitRecord.mark: CommitRecord.fixedLength,
+      FileCipher.recordMark: CommitRecord.fixedLength + FileCipher.recordOverhead,
+    ]
+    if home + 8 <= length,
+      let count = lengths[image.withUnsafeBytes({ $0.value(UInt64.self, at: home) })],
+      home + count <= length
     {
-      image.replaceSubrange(home..<end, with: repeatElement(0, count: end - home))
+      image.replaceSubrange(home..<home + count, with: repeatElement(0, count: count))
     }
     return image.allSatisfy { $0 == 0 }
   }
@@ -255,9 +268,9 @@ extension Store {
   /// damaged one, and whoever opens it next makes it anew.
   /// - Parameter fileSystem: nil for a file in memory, which needs no syncs.
   private static func create(
-    _ file: any File, in fileSystem: (any FileSystem)?
+    _ file: any File, in fileSystem: (any FileSystem)?, key: [UInt8]?
   ) throws(StorageError) -> FileHeader {
-    var header = FileHeader.makeNew()
+    var (header, cipher) = FileHeader.makeNew(key: key)
     header.durableMark = 1
     let record = CommitRecord(
       version: Version(1), root: .none, durableVersion: Version(0),
@@ -265,7 +278,7 @@ extension Store {
       contentHash: 0, extents: [], deltas: [])
     var image = [UInt8](repeating: 0, count: Int(FileHeader.dataStart))
     let home = Int(header.homes[0])
-    let bytes = record.encoded(salt: header.salt, home: header.homes[0])!
+    let bytes = record.encoded(salt: header.salt, home: header.homes[0], cipher)!
     image.replaceSubrange(home..<home + bytes.count, with: bytes)
     do throws(SystemError) {
       if PlantedBug.headerBeforeData.isActive {
@@ -304,7 +317,7 @@ extension Store {
 
   private static func makeStore(
     _ options: StoreOptions, _ file: any File, _ identity: FileIdentity, _ header: FileHeader,
-    _ lockFile: LockFile
+    _ cipher: FileCipher?, _ lockFile: LockFile
   ) throws(StorageError) -> Store {
     let length = try converting { () throws(SystemError) in try file.length() }
     guard length >= FileHeader.dataStart else {
@@ -312,10 +325,10 @@ extension Store {
     }
     let mapping = try ReadMapping(
       file: file, length: ReadMapping.length(forFile: length), fileLength: length,
-      salt: header.salt)
+      salt: header.salt, cipher: cipher)
     let store = Store(
-      options: options, file: file, identity: identity, header: header, lockFile: lockFile,
-      mapping: mapping)
+      options: options, file: file, identity: identity, header: header, cipher: cipher,
+      lockFile: lockFile, mapping: mapping)
     try store.showNewestDurable()
     return store
   }
@@ -373,13 +386,13 @@ extension Store {
   private func findNewestDurable(
     _ head: DurableHead, isShared: Bool
   ) throws(StorageError) -> (found: FoundRecord, needsSync: Bool, passedOver: [String]) {
-    let newest = try RecordSearch(file: file, header: header)
-      .newestDurable(knownDurable: head.version, isShared: isShared)
+    let newest = try recordSearch.newestDurable(knownDurable: head.version, isShared: isShared)
     let found = newest.found
     let length = try Store.converting { () throws(SystemError) in try file.length() }
     guard found.record.fileLength <= length else {
       throw .notADatabase(path: path, reason: "it was truncated from outside")
     }
+    try forgetReused(found.record)
     if !found.record.root.isNone { try mapping.verify(found.record.root) }
     return newest
   }

@@ -12,6 +12,7 @@ struct FoundRecord: Sendable {
 struct RecordSearch {
   let file: any File
   let header: FileHeader
+  let cipher: FileCipher?
 
   /// All sound records, newest first.
   ///
@@ -21,7 +22,7 @@ struct RecordSearch {
     for (home, offset) in header.homes.enumerated() {
       let bytes = try readBytes(at: offset, length: CommitRecord.lengthMax)
       let record = bytes.withUnsafeBytes {
-        CommitRecord.decode($0, salt: header.salt, home: offset)
+        CommitRecord.decode($0, salt: header.salt, home: offset, cipher)
       }
       if let record { found.append(FoundRecord(home: home, record: record)) }
     }

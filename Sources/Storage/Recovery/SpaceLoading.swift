@@ -83,10 +83,9 @@ extension Store {
           continue
         }
         let reference = BlockReference(rawValue: offset)
-        let length = BlockHeader.blockLength(block)
+        let (length, birth) = (block.length, block.birth)
         let part = Run(offset: offset, length: UInt64(length))
-        let birth = BlockHeader.birth(block)
-        let isVisible = !BlockHeader.kind(block).isJournal
+        let isVisible = !block.kind.isJournal
         if death > limit || birth > vouchesAfter {
           retake(part)
           writer!.pending.append(
@@ -107,7 +106,7 @@ extension Store {
   }
 
   /// The bytes of a chain of journal blocks, oldest first.
-  private func readJournal(
+  func readJournal(
     _ newest: BlockReference, _ kind: BlockKind, _ blocks: inout [BlockEditor.DeadBlock],
     _ blockBytes: inout Int
   ) throws(StorageError) -> [UInt8] {
@@ -115,26 +114,28 @@ extension Store {
     var seen: Set<BlockReference> = []
     var reference = newest
     while !reference.isNone {
-      try mapping.verify(reference)
-      let block = try mapping.rangeChecked(reference)
-      let length = BlockHeader.blockLength(block)
-      let bytes = UnsafeRawBufferPointer(start: block, count: length)
+      let bytes = try mapping.storedBytes(reference)
       let start = BlockHeader.length + Store.journalHeaderLength
-      let used =
-        length < start ? length : Int(bytes.value(UInt32.self, at: BlockHeader.length + 8))
-      guard BlockHeader.kind(block) == kind, used <= length - start,
-        seen.insert(reference).inserted
-      else {
+      let (foundKind, birth, used, previous) = bytes.withUnsafeBytes { block in
+        let header = block.baseAddress!
+        let isLong = block.count >= start
+        return (
+          BlockHeader.kind(header), BlockHeader.birth(header),
+          isLong ? Int(block.value(UInt32.self, at: BlockHeader.length + 8)) : Int.max,
+          isLong ? block.value(UInt64.self, at: BlockHeader.length) : 0
+        )
+      }
+      guard foundKind == kind, used <= bytes.count - start, seen.insert(reference).inserted else {
         throw .damaged(
-          path: path, block: reference.rawValue, version: BlockHeader.birth(block).rawValue,
+          path: path, block: reference.rawValue, version: birth.rawValue,
           reason: "it is no block of the space journal")
       }
       parts.append([UInt8](bytes[start..<start + used]))
+      let length = bytes.count + blockOverhead
       blocks.append(
-        BlockEditor.DeadBlock(
-          reference: reference, length: length, birth: BlockHeader.birth(block)))
+        BlockEditor.DeadBlock(reference: reference, length: length, birth: birth))
       blockBytes += length
-      reference = BlockReference(rawValue: bytes.value(UInt64.self, at: BlockHeader.length))
+      reference = BlockReference(rawValue: previous)
     }
     return Array(parts.reversed().joined())
   }

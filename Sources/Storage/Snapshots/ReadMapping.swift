@@ -1,33 +1,50 @@
 // The mapping of one file through which blocks are read, with the bit map of verified blocks.
 // The only BlockVerifier of real files. Owned by the store and by every snapshot made on it.
+//
+// Blocks of an encrypted file are read from memory of their own, laid out like the file, into which each
+// is decrypted at its first touch. Nothing of that memory is ever written to a disk by the engine.
 internal import Platform
 
 /// A read-only mapping of a file, larger than the file, so that pointers stay valid as it grows.
 package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   // @unchecked: all fields are immutable or atomic; mapped blocks are written before they are
-  // published and never change while a snapshot can reach them.
+  // published and never change while a snapshot can reach them. Decrypted blocks are written under the
+  // lock of their stripe, or by the holder of the write lock in places that nobody can read yet, and
+  // published by their bit.
   let file: any File
   let mapping: any FileMapping
   let salt: UInt64
+  private let cipher: FileCipher?
+  /// Decrypted blocks, each where its sealed form lies in the file.
+  private let decrypted: AnonymousMemory?
+  private let stripes: [Monitor<Void>]
   private let bits: AnonymousMemory
   private let verified: UnsafeMutablePointer<Atomic<UInt64>>
   /// Bytes below this are inside the file.
   ///
   /// Only grows, except when the writer cuts the file.
   private let knownLength: Atomic<UInt64>
+  /// Decrypted blocks are right for all versions up to this one; 0 before the first.
+  private let reuse = Atomic<UInt64>(0)
 
   /// Bytes to map for a file of this length: room for it to grow eightfold without a new mapping.
   static func length(forFile length: UInt64) -> Int { max(1 << 30, Int(length) * 8) }
 
-  init(file: any File, length: Int, fileLength: UInt64, salt: UInt64) throws(StorageError) {
+  init(
+    file: any File, length: Int, fileLength: UInt64, salt: UInt64, cipher: FileCipher?
+  ) throws(StorageError) {
     self.file = file
     self.salt = salt
+    self.cipher = cipher
     do {
-      mapping = try file.map(length: length)
+      let mapping = try file.map(length: length)
+      self.mapping = mapping
       bits = try AnonymousMemory(length: length / (BlockHeader.unit * 8) + 8)
+      decrypted = cipher == nil ? nil : try AnonymousMemory(length: mapping.length)
     } catch {
       throw .addressSpaceExhausted(path: file.path)
     }
+    stripes = cipher == nil ? [] : (0..<16).map { _ in Monitor(()) }
     verified = bits.base.bindMemory(to: Atomic<UInt64>.self, capacity: bits.length / 8)
     knownLength = Atomic(fileLength)
     super.init()
@@ -38,62 +55,186 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   /// The caller keeps the mapping alive.
   var reader: BlockReader {
     BlockReader(
-      base: UnsafeRawPointer(mapping.base), limit: UInt64(mapping.length), verified: verified,
+      base: base, limit: UInt64(mapping.length), verified: verified,
       provisional: nil, verifier: Unmanaged<BlockVerifier>.passUnretained(self))
   }
+
+  /// Where blocks are read.
+  private var base: UnsafeRawPointer { UnsafeRawPointer(decrypted?.base ?? mapping.base) }
+
+  /// Bytes that a block takes in the file besides its own.
+  var blockOverhead: Int { cipher == nil ? 0 : FileCipher.overhead }
 
   /// The writer has changed the file's length.
   func noteFileLength(_ length: UInt64) { knownLength.store(length, ordering: .relaxed) }
 
-  /// Marks a block that this process has just written itself.
-  func markVerified(_ reference: BlockReference) {
+  /// A block that was verified.
+  func block(_ reference: BlockReference) -> UnsafeRawPointer { base + Int(reference.rawValue) }
+
+  // MARK: - The bit map
+
+  private func isVerified(_ reference: BlockReference) -> Bool {
     let unit = reference.rawValue >> 4
-    // Relaxed: see BlockReader.pointer.
-    verified[Int(unit >> 6)].bitwiseOr(1 << (unit & 63), ordering: .relaxed)
+    return verified[Int(unit >> 6)].load(ordering: .acquiring) & (1 << (unit & 63)) != 0
   }
 
-  package override func verify(_ reference: BlockReference) throws(StorageError) {
-    let block = try rangeChecked(reference)
-    let length = BlockHeader.blockLength(block)
-    let expected = BlockHeader.expectedChecksum(block, length: length, at: reference, salt: salt)
-    guard BlockHeader.checksum(block) == expected else {
-      throw damaged(reference, block, "its checksum does not match its bytes")
-    }
-    let kind = BlockHeader.kind(block)
-    guard !kind.isNode || BlockHeader.count(block) * 8 <= length - BlockHeader.length else {
-      throw damaged(reference, block, "it claims more references than it has room for")
+  private func markVerified(_ reference: BlockReference) {
+    let unit = reference.rawValue >> 4
+    // Releasing: see BlockReader.pointer.
+    verified[Int(unit >> 6)].bitwiseOr(1 << (unit & 63), ordering: .releasing)
+  }
+
+  /// Notes a block that this process is about to write there, not encrypted yet.
+  ///
+  /// Write lock only.
+  func keep(_ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int) {
+    guard reference.rawValue + UInt64(length) <= UInt64(mapping.length) else { return }
+    if let decrypted {
+      (decrypted.base + Int(reference.rawValue)).copyMemory(from: block, byteCount: length)
     }
     markVerified(reference)
   }
 
-  /// The block's bytes, if it lies inside the file with a sensible length.
-  func rangeChecked(_ reference: BlockReference) throws(StorageError) -> UnsafeRawPointer {
+  /// Forgets the decrypted blocks of a run, which no snapshot of this process sees.
+  func forget(_ run: Run) {
+    let end = min(run.end, UInt64(mapping.length)) >> 4
+    var unit = run.offset >> 4
+    while unit < end {
+      let count = min(64 - (unit & 63), end - unit)
+      let mask = (count == 64 ? UInt64.max : 1 << count - 1) << (unit & 63)
+      verified[Int(unit >> 6)].bitwiseAnd(~mask, ordering: .relaxed)
+      unit += count
+    }
+  }
+
+  /// The newest version for which decrypted blocks are right.
+  var reuseKnown: Version { Version(reuse.load(ordering: .acquiring)) }
+
+  func noteReuse(upTo version: Version) {
+    reuse.max(version.rawValue, ordering: .acquiringAndReleasing)
+  }
+
+  // MARK: - Verifying
+
+  package override func verify(_ reference: BlockReference) throws(StorageError) {
+    guard let cipher, let decrypted else { return try verifyChecksum(reference) }
+    let (start, length) = try rangeChecked(reference)
+    // One at a time: who finds the bit must find the whole block.
+    try stripes[Int(reference.rawValue >> 4) & 15].withLock { (_) throws(StorageError) in
+      if isVerified(reference) { return }
+      let target = decrypted.base + Int(reference.rawValue)
+      guard cipher.open(start, length, at: reference, to: target) else {
+        throw damaged(reference, nil, "its bytes are not what was encrypted there")
+      }
+      try checkCount(reference, target, length)
+      markVerified(reference)
+    }
+  }
+
+  override func verifyStored(_ reference: BlockReference) throws(StorageError) {
+    guard cipher != nil else { return try verifyChecksum(reference) }
+    _ = try storedBytes(reference)
+    try verify(reference)
+  }
+
+  private func verifyChecksum(_ reference: BlockReference) throws(StorageError) {
+    let (block, length) = try rangeChecked(reference)
+    let expected = BlockHeader.expectedChecksum(block, length: length, at: reference, salt: salt)
+    guard BlockHeader.checksum(block) == expected else {
+      throw damaged(reference, block, "its checksum does not match its bytes")
+    }
+    try checkCount(reference, block, length)
+    markVerified(reference)
+  }
+
+  private func checkCount(
+    _ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int
+  ) throws(StorageError) {
+    guard
+      !BlockHeader.kind(block).isNode
+        || BlockHeader.count(block) * 8 <= length - BlockHeader.length
+    else { throw damaged(reference, block, "it claims more references than it has room for") }
+  }
+
+  /// The bytes of a block as the file has them now, verified and decrypted.
+  ///
+  /// For blocks that are read once.
+  func storedBytes(_ reference: BlockReference) throws(StorageError) -> [UInt8] {
+    let (start, length) = try rangeChecked(reference)
+    guard let cipher else {
+      try verifyChecksum(reference)
+      return [UInt8](UnsafeRawBufferPointer(start: start, count: length))
+    }
+    var isSound = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+      isSound = cipher.open(start, length, at: reference, to: buffer.baseAddress!)
+      count = length
+    }
+    guard isSound else {
+      throw damaged(reference, nil, "its bytes are not what was encrypted there")
+    }
+    return bytes
+  }
+
+  /// Where a block begins in the file and how long it is without overhead, if it lies inside the file with a
+  /// sensible length.
+  private func rangeChecked(
+    _ reference: BlockReference
+  ) throws(StorageError) -> (start: UnsafeRawPointer, length: Int) {
     let offset = reference.rawValue
     guard offset % UInt64(BlockHeader.unit) == 0, offset >= UInt64(FileHeader.pageLength * 2),
-      offset < UInt64(mapping.length), try isInside(offset + UInt64(BlockHeader.length))
+      offset < UInt64(mapping.length),
+      try isInside(offset + UInt64(BlockHeader.length + blockOverhead))
     else {
       throw .damaged(
         path: file.path, block: offset, version: 0, reason: "the reference points outside the file")
     }
-    let block = UnsafeRawPointer(mapping.base) + Int(offset)
-    let length = BlockHeader.blockLength(block)
-    guard length >= BlockHeader.length, try isInside(offset + UInt64(length)) else {
-      throw damaged(reference, block, "its length of \(length) bytes cannot be")
+    let start = UnsafeRawPointer(mapping.base) + Int(offset)
+    let length = storedLength(start)
+    guard length >= BlockHeader.length, length <= BlockHeader.blockLengthMax,
+      try isInside(offset + UInt64(length + blockOverhead))
+    else {
+      throw damaged(
+        reference, cipher == nil ? start : nil, "its length of \(length) bytes cannot be")
     }
-    return block
+    return (start, length)
   }
 
-  /// The block at an offset whose checksum holds and which ends in time; nil for anything else.
-  func wholeBlock(at offset: UInt64, before end: UInt64) -> UnsafeRawPointer? {
-    guard offset + UInt64(BlockHeader.length) <= end, end <= UInt64(mapping.length) else {
-      return nil
+  private func storedLength(_ start: UnsafeRawPointer) -> Int {
+    cipher == nil ? BlockHeader.blockLength(start) : FileCipher.length(ofSealed: start)
+  }
+
+  /// What the space journal wants to know of a block.
+  struct WholeBlock {
+    /// Bytes that it takes in the file.
+    let length: Int
+    let birth: Version
+    let kind: BlockKind
+  }
+
+  /// The block at an offset that is what was written there and ends in time; nil for anything else.
+  func wholeBlock(at offset: UInt64, before end: UInt64) -> WholeBlock? {
+    guard offset + UInt64(BlockHeader.length + blockOverhead) <= end,
+      end <= UInt64(mapping.length)
+    else { return nil }
+    let start = UnsafeRawPointer(mapping.base) + Int(offset)
+    let length = storedLength(start)
+    let reference = BlockReference(rawValue: offset)
+    guard length >= BlockHeader.length, length <= BlockHeader.blockLengthMax,
+      offset + UInt64(length + blockOverhead) <= end
+    else { return nil }
+    if cipher != nil {
+      guard let bytes = try? storedBytes(reference) else { return nil }
+      return bytes.withUnsafeBytes { whole($0.baseAddress!, length) }
     }
-    let block = UnsafeRawPointer(mapping.base) + Int(offset)
-    let length = BlockHeader.blockLength(block)
-    guard length >= BlockHeader.length, offset + UInt64(length) <= end else { return nil }
-    let expected = BlockHeader.expectedChecksum(
-      block, length: length, at: BlockReference(rawValue: offset), salt: salt)
-    return BlockHeader.checksum(block) == expected ? block : nil
+    let expected = BlockHeader.expectedChecksum(start, length: length, at: reference, salt: salt)
+    return BlockHeader.checksum(start) == expected ? whole(start, length) : nil
+  }
+
+  private func whole(_ block: UnsafeRawPointer, _ length: Int) -> WholeBlock {
+    WholeBlock(
+      length: length + blockOverhead, birth: BlockHeader.birth(block),
+      kind: BlockHeader.kind(block))
   }
 
   private func isInside(_ end: UInt64) throws(StorageError) -> Bool {
@@ -109,10 +250,10 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   }
 
   private func damaged(
-    _ reference: BlockReference, _ block: UnsafeRawPointer, _ reason: String
+    _ reference: BlockReference, _ block: UnsafeRawPointer?, _ reason: String
   ) -> StorageError {
     .damaged(
-      path: file.path, block: reference.rawValue, version: BlockHeader.birth(block).rawValue,
-      reason: reason)
+      path: file.path, block: reference.rawValue,
+      version: block.map { BlockHeader.birth($0).rawValue } ?? 0, reason: reason)
   }
 }

@@ -1,0 +1,63 @@
+// Which mapping covers the file now, and what a mapping of an encrypted file has to forget when other
+// processes have written. A mapping keeps decrypted blocks by their place; a place whose block has died may
+// hold another one after a commit of another process, whose record or journal says which runs it has taken.
+internal import Platform
+
+extension Store {
+  /// A mapping that covers the file, made anew when the file has outgrown the old one.
+  func mappingCovering(_ fileLength: UInt64) throws(StorageError) -> ReadMapping {
+    let current = mapping
+    if fileLength <= UInt64(current.mapping.length) {
+      current.noteFileLength(fileLength)
+      return current
+    }
+    let larger = try makeMapping(fileLength)
+    larger.noteReuse(upTo: current.reuseKnown)
+    mappingState.withLock { $0 = larger }
+    return larger
+  }
+
+  private func makeMapping(_ fileLength: UInt64) throws(StorageError) -> ReadMapping {
+    try ReadMapping(
+      file: file, length: ReadMapping.length(forFile: fileLength), fileLength: fileLength,
+      salt: header.salt, cipher: cipher)
+  }
+
+  /// Makes sure that no decrypted block is taken for one that has its place in a newer version.
+  ///
+  /// Called before a version that another process has made is shown. Where the record and its journal do not
+  /// say what was taken since, an empty mapping takes the place of the old one, which lives with its snapshots.
+  func forgetReused(_ record: CommitRecord) throws(StorageError) {
+    guard cipher != nil else { return }
+    let current = mapping
+    let known = current.reuseKnown
+    if known >= record.version { return }
+    guard known.rawValue > 0 else { return current.noteReuse(upTo: record.version) }
+    guard let deltas = deltas(of: record, since: known) else {
+      let empty = try makeMapping(record.fileLength)
+      empty.noteReuse(upTo: record.version)
+      mappingState.withLock { $0 = empty }
+      return
+    }
+    // No snapshot of this process sees these runs: it would have kept them from being taken.
+    for delta in deltas where delta.version > known {
+      for run in delta.taken { current.forget(run) }
+    }
+    current.noteReuse(upTo: record.version)
+  }
+
+  /// The deltas of all commits behind a version; nil where the record and its journal do not have them all.
+  private func deltas(of record: CommitRecord, since known: Version) -> [SpaceDelta]? {
+    let recent = (try? SpaceDelta.decodeAll(record.deltas)) ?? []
+    if recent.contains(where: { $0.version <= known }) { return recent }
+    var blocks: [BlockEditor.DeadBlock] = []
+    var length = 0
+    guard let log = try? readJournal(record.spaceLog, .spaceLog, &blocks, &length),
+      let older = try? SpaceDelta.decodeAll(log),
+      // No pin keeps the journal: a younger block has taken the place of one of this version.
+      blocks.allSatisfy({ $0.birth <= record.version })
+    else { return nil }
+    let isWhole = record.spaceLog.isNone && record.spaceCheckpoint.isNone
+    return isWhole || older.contains { $0.version <= known } ? older + recent : nil
+  }
+}
