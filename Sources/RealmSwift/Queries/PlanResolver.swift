@@ -233,7 +233,7 @@ struct PlanResolver {
 
   /// A value in the form of the property that it is compared with.
   private func constant(_ value: Any?, for operand: ResolvedOperand) -> PlanConstant {
-    guard let value = unwrapped(value) else { return .null }
+    guard let value = queryValue(value) else { return .null }
     if let constant = PlanConstant(value, operand.type!, realm, target: operand.target) {
       return constant
     }
