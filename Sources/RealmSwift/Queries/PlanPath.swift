@@ -36,6 +36,8 @@ struct PlanPath {
     case mapValues(column: Int)
     case mapValue(column: Int, key: [UInt8])
     case aggregate(PredicateAggregate, PlanPath)
+    /// What a mixed value has at some places.
+    case nested(column: Int, [PathStep])
   }
 
   /// Whether there may be any number of values.
@@ -49,6 +51,7 @@ struct PlanPath {
     switch end {
     case .subject, .column, .mapValue, .aggregate: return passesCollection
     case .elements, .mapKeys, .mapValues: return true
+    case .nested(_, let steps): return passesCollection || steps.contains(.anyElement)
     }
   }
 
@@ -137,6 +140,10 @@ struct PlanPath {
       return goesOn
     case .aggregate(let aggregate, let path):
       return path.aggregated(aggregate, subject, readers).withValue(body)
+    case .nested(let column, let steps):
+      return reader.withBytes(location, column) { bytes in
+        bytes.map { MixedPath.forEach($0, steps[...], body) } ?? true
+      }
     }
   }
 

@@ -258,6 +258,15 @@ extension PlanResolver {
     var lastCollection: Int?
     /// The class that the last collection belongs to.
     var owner: TableBinding?
+
+    /// Whether the walk has come to a mixed value, in which there may be others.
+    var isMixed: Bool {
+      guard path.type == .any, binding == nil else { return false }
+      switch path.end {
+      case .column, .nested: return true
+      default: return false
+      }
+    }
   }
 
   /// The columns of a path; stops when there is no such property.
@@ -293,6 +302,12 @@ extension PlanResolver {
   ) {
     switch step {
     case .property(let name): takeProperty(name, &walk, path, index)
+    case .key where walk.isMixed, .index where walk.isMixed, .anyElement where walk.isMixed:
+      if case .nested(let column, let steps) = walk.path.end {
+        walk.path.end = .nested(column: column, steps + [step])
+      } else if case .column(let column) = walk.path.end {
+        walk.path.end = .nested(column: column, [step])
+      }
     case .key(let key):
       // The map's property was the step before.
       let bytes = Array(key.utf8)

@@ -13,3 +13,4 @@ extension String: _QueryString {}
 extension Data: _QueryBinary {}
 extension Decimal128: _QueryNumeric {}
 extension ObjectId: _QueryOrdered {}
+extension AnyRealmValue: _QueryNumeric, _QueryString {}

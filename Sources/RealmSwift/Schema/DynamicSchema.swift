@@ -65,6 +65,12 @@ extension _PropertyCodec {
       case .list: return dynamic(List<DynamicObject>.self, position, changesKeys)
       case .set, .map: return unsupported(column)
       }
+    } else if column.type == .any {
+      switch column.collection {
+      case .none: return dynamic(AnyRealmValue.self, position, changesKeys)
+      case .list: return dynamic(List<AnyRealmValue>.self, position, changesKeys)
+      case .set, .map: return unsupported(column)
+      }
     } else if let type = column.type.scalar {
       return scalar(type, column, position, changesKeys)
     }
@@ -135,7 +141,8 @@ extension _PropertyCodec {
     keyOfAny: @escaping @Sendable (Any?) -> _PrimaryKeyValue?
   ) -> _PropertyCodec {
     _PropertyCodec(
-      declaredType: nil, type: type, isOptional: isOptional, collection: collection, objectClass: objectClass,
+      declaredType: nil, type: type, isOptional: isOptional, collection: collection,
+      objectClass: objectClass,
       keepsDefault: false, role: { _ in .plain }, attach: { _, _ in }, record: { _, _ in },
       becomeManaged: { _, _, _ in }, managedImage: { _ in nil }, store: { _, _, _ in },
       value: { _, object in

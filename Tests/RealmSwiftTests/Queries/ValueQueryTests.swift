@@ -111,8 +111,8 @@ class Weather: Object {
     #expect(decks.where { $0.suits.contains(.clubs) }.count == 1)
     #expect(decks.where { $0.suits.contains(.spades) }.isEmpty)
     #expect(decks[0].suits.where { $0 == .hearts }.count == 1)
-    let (text, arguments) = Query<Card>._constructForTesting().suit
-      .equalsForTest(.hearts)._constructPredicate()
+    let query = Query<Card>._constructForTesting()
+    let (text, arguments) = (query.suit == .hearts)._constructPredicate()
     #expect(text == "(suit == %@)" && arguments as? [String] == ["hearts"])
   }
 
@@ -181,7 +181,7 @@ class Weather: Object {
     QueryCase(
       "uuid == %@", [UUID(uuidString: "00000000-0000-0000-0000-000000000003")!],
       { $0.uuid == UUID(uuidString: "00000000-0000-0000-0000-000000000003")! },
-      { $0.uuid.uuidString.hasSuffix("3") }),
+      { $0.uuid == UUID(uuidString: "00000000-0000-0000-0000-000000000003")! }),
   ]
 
   @Test func indexedProperties() async throws {
@@ -217,6 +217,77 @@ class Weather: Object {
   }
 }
 
-extension Query where T == Suit {
-  fileprivate func equalsForTest(_ suit: Suit) -> Query<Bool> { self == suit }
+/// A value of any type.
+class MixedBox: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var value: AnyRealmValue
+  @Persisted var values: List<AnyRealmValue>
+}
+
+@Suite struct MixedQueryTests {
+  private func filled() throws -> Realm {
+    let realm = try memoryRealm([MixedBox.self, Dog.self])
+    let values: [AnyRealmValue] = [
+      .none, .int(1), .double(1.0), .float(2.5), .bool(true), .string("one"), .string("Two"),
+      .data(Data([1])), .date(Date(timeIntervalSinceReferenceDate: 1)), .decimal128(1),
+      .fromArray([.int(1), .string("x")]), .fromArray([.fromArray([.int(7)])]),
+    ]
+    try realm.write {
+      for (id, value) in values.enumerated() {
+        let box = realm.create(MixedBox.self, value: ["id": id])
+        box.value = value
+        box.values.append(value)
+        box.values.append(.int(id))
+      }
+      realm.create(MixedBox.self, value: ["id": 100]).value = .object(Dog(value: ["age": 8]))
+    }
+    return realm
+  }
+
+  @Test func mixedValues() throws {
+    let boxes = try filled().objects(MixedBox.self)
+    func ids(_ condition: (Query<MixedBox>) -> Query<Bool>) -> [Int] {
+      Array(boxes.where(condition).map(\.id))
+    }
+    #expect(ids { $0.value == .none } == [0])
+    #expect(ids { $0.value != .none }.count == 12)
+    #expect(ids { $0.value == .int(1) } == [1, 2, 9])
+    #expect(ids { $0.value == .decimal128(1) } == [1, 2, 9])
+    #expect(ids { $0.value > .int(1) } == [3])
+    #expect(ids { $0.value == .bool(true) } == [4])
+    #expect(ids { $0.value == .string("one") } == [5])
+    #expect(ids { $0.value.contains(.string("w")) } == [6])
+    #expect(ids { $0.value.starts(with: .string("t"), options: .caseInsensitive) } == [6])
+    #expect(ids { $0.value == .data(Data([1])) } == [7])
+    #expect(ids { $0.value < .date(Date(timeIntervalSinceReferenceDate: 2)) } == [8])
+    #expect(ids { $0.value.in([.string("one"), .bool(true)]) } == [4, 5])
+    #expect(boxes.filter("value == 'Two'").map(\.id).elementsEqual([6]))
+    #expect(boxes.filter("value == %@", 2.5).map(\.id).elementsEqual([3]))
+  }
+
+  @Test func valuesInside() throws {
+    let boxes = try filled().objects(MixedBox.self)
+    func ids(_ condition: (Query<MixedBox>) -> Query<Bool>) -> [Int] {
+      Array(boxes.where(condition).map(\.id))
+    }
+    #expect(ids { $0.value[0] == .int(1) } == [10])
+    #expect(ids { $0.value[1] == .string("x") } == [10])
+    #expect(ids { $0.value[1] == .string("y") } == [])
+    #expect(ids { $0.value[0][0] == .int(7) } == [11])
+    #expect(ids { $0.value.any == .string("x") } == [10])
+    #expect(ids { $0.value[.any][0] == .int(7) } == [11])
+    #expect(boxes.filter("value[0] == 1").map(\.id).elementsEqual([10]))
+    #expect(boxes.filter("ANY value[*] == 'x'").map(\.id).elementsEqual([10]))
+  }
+
+  @Test func linksAndLists() throws {
+    let realm = try filled()
+    let boxes = realm.objects(MixedBox.self)
+    let dog = realm.objects(Dog.self)[0]
+    #expect(boxes.where { $0.value == .object(dog) }.map(\.id).elementsEqual([100]))
+    #expect(boxes.filter("value == %@", dog).map(\.id).elementsEqual([100]))
+    #expect(boxes.where { $0.values.contains(.string("one")) }.map(\.id).elementsEqual([5]))
+    #expect(boxes.where { $0.values == .int(3) }.map(\.id).elementsEqual([3]))
+    #expect(boxes.filter("ANY values > 10").map(\.id).elementsEqual([11]))
+  }
 }

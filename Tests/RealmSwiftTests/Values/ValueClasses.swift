@@ -168,3 +168,12 @@ class RawSensor: Object {
   // Two classes of one name do not fit into one schema.
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
+
+/// Values of any type.
+class Box: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var value: AnyRealmValue
+  @Persisted(indexed: true) var label: AnyRealmValue
+  @Persisted var started = AnyRealmValue.string("start")
+  @Persisted var values: List<AnyRealmValue>
+}

@@ -1,0 +1,193 @@
+// AnyRealmValue as the value of properties and as an element: stored as bytes; none is null.
+internal import Foundation
+internal import ObjectStore
+
+extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
+  /// Stored as itself.
+  public typealias PersistedType = AnyRealmValue
+  /// A value of any type.
+  public static var _rlmType: PropertyType { .any }
+  /// None is among the values.
+  public static var _rlmOptional: Bool { true }
+  /// None.
+  public static func _defaultValue() -> AnyRealmValue { .none }
+
+  // MARK: - Properties
+
+  /// Reads a managed property.
+  public static func _get(_ object: ObjectBase, _ column: Int32) -> AnyRealmValue {
+    let location = object.requireLocation()
+    let realm = object._realm.unsafelyUnwrapped
+    let table = object._table.unsafelyUnwrapped
+    return table.pointee.reader.unsafelyUnwrapped.withBytes(location, Int(column)) { bytes in
+      bytes.map { realm.anyValue($0) } ?? .none
+    }
+  }
+
+  /// Writes a managed property; an object that belongs to no Realm is added to the property's.
+  public static func _set(_ object: ObjectBase, _ column: Int32, _ value: AnyRealmValue) {
+    let writing = requireWritable(object, column)
+    let realm = object._realm.unsafelyUnwrapped
+    let table = object._table.unsafelyUnwrapped
+    let links = LinkInsertion(realm, .error)
+    let bytes = value.bytes(links)
+    if let bytes { checkLength(bytes.count, table.pointee.binding, column) }
+    withBuffer(bytes) {
+      writing.group.setBytes(table.pointee.binding.table!, object._key, Int(column), $0)
+    }
+    links.finish()
+    table.pointee.bump()
+    realm.bumpChangedTables()
+  }
+
+  /// Writes the value into a row.
+  public func _write(to row: inout _RowWriter, _ column: Int) {
+    let bytes = bytes(row.links)
+    Self.withBuffer(bytes) { row.setBytes($0, column) }
+  }
+
+  /// The value without its wrapping; nil for none.
+  public var _anyValue: Any? {
+    switch self {
+    case .none: return nil
+    case .int(let value): return value
+    case .bool(let value): return value
+    case .float(let value): return value
+    case .double(let value): return value
+    case .string(let value): return value
+    case .data(let value): return value
+    case .date(let value): return value
+    case .object(let value): return value
+    case .objectId(let value): return value
+    case .decimal128(let value): return value
+    case .uuid(let value): return value
+    case .list(let value): return value
+    }
+  }
+
+  /// The value that an untyped one is; nil for what a Realm cannot hold.
+  ///
+  /// Collections are copied.
+  public static func _fromAny(_ value: Any?) -> AnyRealmValue? {
+    guard let value else { return AnyRealmValue.none }
+    // A number of Foundation's can be cast to every other, a truth value too.
+    if type(of: value) is NSNumber.Type { return number(value as! NSNumber) }
+    switch value {
+    case let value as AnyRealmValue:
+      if case .list(let list) = value { return .list(copy(list)) }
+      return value
+    case let value as Bool: return .bool(value)
+    case let value as any BinaryInteger: return Int(exactly: value).map { .int($0) }
+    case let value as Float: return .float(value)
+    case let value as Double: return .double(value)
+    case let value as String: return .string(value)
+    case let value as Data: return .data(value)
+    case let value as Date: return .date(value)
+    case let value as Object: return .object(value)
+    case let value as ObjectId: return .objectId(value)
+    case let value as Decimal128: return .decimal128(value)
+    case let value as UUID: return .uuid(value)
+    case let value as any PersistableEnum: return _fromAny(value._anyValue)
+    case let value as any _CustomPersistable: return _fromAny(value._anyValue)
+    default: return collection(value)
+    }
+  }
+
+  private static func number(_ value: NSNumber) -> AnyRealmValue? {
+    switch String(cString: value.objCType) {
+    case "c", "B": return .bool(value.boolValue)
+    case "f": return .float(value.floatValue)
+    case "d": return .double(value.doubleValue)
+    default: return .int(value.intValue)
+    }
+  }
+
+  private static func collection(_ value: Any) -> AnyRealmValue? {
+    guard let values = untypedElements(value) else { return nil }
+    let list = List<AnyRealmValue>()
+    for value in values {
+      guard let element = _fromAny(unwrapped(value)) else { return nil }
+      list.append(element)
+    }
+    return .list(list)
+  }
+
+  private static func copy(_ list: List<AnyRealmValue>) -> List<AnyRealmValue> {
+    let result = List<AnyRealmValue>()
+    for value in list { result.append(_fromAny(value) ?? .none) }
+    return result
+  }
+
+  /// Not a key.
+  public var _primaryKeyValue: _PrimaryKeyValue { .integer(nil) }
+  /// The functions that move values of this type.
+  public static let _codec = _PropertyCodec.make(AnyRealmValue.self)
+
+  // MARK: - Elements
+
+  /// Reads an element of a managed collection.
+  public static func _readElement(_ source: _ElementSource, _ position: Int) -> AnyRealmValue {
+    if source.isNull(position) { return .none }
+    return source.withBytes(position) { source.realm.anyValue($0) }
+  }
+
+  /// Gives the value to a managed collection.
+  public func _writeElement(to sink: _ElementSink) {
+    if let links = sink.links {
+      guard let bytes = bytes(links) else { return sink.null() }
+      Self.withBuffer(bytes) { sink.bytes($0!) }
+    } else if case .object(let object) = self {
+      // A look-up: what is not in the Realm is not in the collection.
+      guard let key = sink.realm.key(of: object) else { return }
+      var writer = AnyValueWriter { _ in (sink.realm.tableKey(of: object), key) }
+      writer.append(self)
+      Self.withBuffer(writer.bytes) { sink.bytes($0!) }
+    } else if case .none = self {
+      sink.null()
+    } else {
+      var writer = AnyValueWriter { object in (sink.realm.tableKey(of: object), object._key) }
+      writer.append(self)
+      Self.withBuffer(writer.bytes) { sink.bytes($0!) }
+    }
+  }
+
+  // MARK: - Bytes
+
+  /// The bytes to store, nil for none; what the value links to is added to the Realm.
+  private func bytes(_ links: LinkInsertion) -> [UInt8]? {
+    if case .none = self { return nil }
+    var writer = AnyValueWriter { object in
+      (links.realm.tableKey(of: object), links.key(of: object))
+    }
+    writer.append(self)
+    return writer.bytes
+  }
+
+  private static func withBuffer(
+    _ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer?) -> Void
+  ) {
+    guard let bytes else { return body(nil) }
+    bytes.withUnsafeBytes { body($0) }
+  }
+}
+
+extension ConfinedRealm {
+  /// The value of stored bytes.
+  func anyValue(_ bytes: UnsafeRawBufferPointer) -> AnyRealmValue {
+    AnyValueReader(object: { self.object(tableKey: $0, $1) }).value(bytes)
+  }
+
+  /// The key of the table that holds an object's class; stops when the Realm has none.
+  fileprivate func tableKey(of object: Object) -> UInt64 {
+    let table = object._realm === self ? object._table! : requireTable(of: type(of: object))
+    return table.pointee.binding.table!.tableKey
+  }
+
+  /// An object of a class that the Realm knows.
+  private func object(tableKey: UInt64, _ key: ObjectKey) -> Object? {
+    guard let binding = bindings.first(where: { $0.table?.tableKey == tableKey }) else {
+      return nil
+    }
+    return accessor(table(binding), key) as? Object
+  }
+}

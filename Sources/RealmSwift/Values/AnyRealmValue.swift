@@ -1,0 +1,183 @@
+// AnyRealmValue: a value of any type that a Realm can hold. What it is and how values compare; how they
+// are stored is in AnyRealmValue+Persisted.swift.
+public import Foundation
+
+/// A value of one of the types that a Realm can hold, or none.
+///
+/// Two numbers are equal when they are the same number, whatever their types; `Bool` is not a number.
+/// Lists and dictionaries are equal when their values are.
+public enum AnyRealmValue: Hashable {
+  /// No value.
+  case none
+  /// An integer.
+  case int(Int)
+  /// A truth value.
+  case bool(Bool)
+  /// A single precision number.
+  case float(Float)
+  /// A double precision number.
+  case double(Double)
+  /// A text.
+  case string(String)
+  /// Bytes.
+  case data(Data)
+  /// A point in time.
+  case date(Date)
+  /// A link to an object.
+  case object(Object)
+  /// An object identifier.
+  case objectId(ObjectId)
+  /// A decimal number.
+  case decimal128(Decimal128)
+  /// A universally unique identifier.
+  case uuid(UUID)
+  /// Values in an order.
+  case list(List<AnyRealmValue>)
+
+  /// No value.
+  public init() { self = .none }
+
+  /// A list of values.
+  public static func fromArray(_ values: [AnyRealmValue]) -> AnyRealmValue {
+    let list = List<AnyRealmValue>()
+    for value in values { list.append(value) }
+    return .list(list)
+  }
+
+  // MARK: - By type
+
+  /// The integer, if it is one.
+  public var intValue: Int? { if case .int(let value) = self { value } else { nil } }
+  /// The truth value, if it is one.
+  public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+  /// The single precision number, if it is one.
+  public var floatValue: Float? { if case .float(let value) = self { value } else { nil } }
+  /// The double precision number, if it is one.
+  public var doubleValue: Double? { if case .double(let value) = self { value } else { nil } }
+  /// The text, if it is one.
+  public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+  /// The bytes, if it is that.
+  public var dataValue: Data? { if case .data(let value) = self { value } else { nil } }
+  /// The point in time, if it is one.
+  public var dateValue: Date? { if case .date(let value) = self { value } else { nil } }
+  /// The object identifier, if it is one.
+  public var objectIdValue: ObjectId? {
+    if case .objectId(let value) = self { value } else { nil }
+  }
+  /// The decimal number, if it is one.
+  public var decimal128Value: Decimal128? {
+    if case .decimal128(let value) = self { value } else { nil }
+  }
+  /// The universally unique identifier, if it is one.
+  public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
+  /// The list, if it is one.
+  public var listValue: List<AnyRealmValue>? {
+    if case .list(let value) = self { value } else { nil }
+  }
+  /// The object, if it is one of the class.
+  public func object<T: Object>(_ objectType: T.Type) -> T? {
+    if case .object(let value) = self { value as? T } else { nil }
+  }
+  /// The object, if it is one of a class that the program has no Swift class for.
+  public var dynamicObject: DynamicObject? { object(DynamicObject.self) }
+}
+
+@available(*, unavailable)
+extension AnyRealmValue: Sendable {}
+
+// MARK: - Comparing
+
+extension AnyRealmValue {
+  /// Whether both are the same value; numbers of different types can be.
+  public static func == (left: AnyRealmValue, right: AnyRealmValue) -> Bool {
+    switch (left, right) {
+    case (.none, .none): return true
+    case (.bool(let left), .bool(let right)): return left == right
+    case (.string(let left), .string(let right)): return left == right
+    case (.data(let left), .data(let right)): return left == right
+    case (.date(let left), .date(let right)): return left == right
+    case (.object(let left), .object(let right)): return left == right
+    case (.objectId(let left), .objectId(let right)): return left == right
+    case (.uuid(let left), .uuid(let right)): return left == right
+    case (.list(let left), .list(let right)): return left.elementsEqual(right)
+    default:
+      guard let leftNumber = left.number, let rightNumber = right.number else { return false }
+      return leftNumber == rightNumber
+    }
+  }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .none: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .string(let value): hasher.combine(value)
+    case .data(let value): hasher.combine(value)
+    case .date(let value): hasher.combine(value)
+    case .object(let value): hasher.combine(value)
+    case .objectId(let value): hasher.combine(value)
+    case .uuid(let value): hasher.combine(value)
+    case .list(let value):
+      hasher.combine(value.count)
+      for element in value { hasher.combine(element) }
+    case .int, .float, .double, .decimal128: number?.hash(into: &hasher)
+    }
+  }
+
+  /// One form for all types of numbers.
+  ///
+  /// Integers of 64 bits have one of their own, so that comparing them is fast.
+  private enum Number: Hashable {
+    case integer(Int64)
+    case decimal(DecimalNumber)
+    case notANumber
+
+    init(_ value: Double) {
+      if value.isNaN {
+        self = .notANumber
+      } else if let integer = Int64(exactly: value) {
+        self = .integer(integer)
+      } else {
+        self = .decimal(DecimalNumber(value))
+      }
+    }
+
+    init(_ value: Decimal128) {
+      let number = value.number.reduced
+      if number.isNaN {
+        self = .notANumber
+      } else if let integer = number.int64 {
+        self = .integer(integer)
+      } else {
+        self = .decimal(number)
+      }
+    }
+
+    static func == (left: Number, right: Number) -> Bool {
+      switch (left, right) {
+      case (.integer(let left), .integer(let right)): return left == right
+      case (.decimal(let left), .decimal(let right)):
+        return DecimalNumber.compare(left, right) == 0
+      default: return false
+      }
+    }
+
+    func hash(into hasher: inout Hasher) {
+      switch self {
+      case .integer(let value): hasher.combine(value)
+      case .decimal(let value): hasher.combine(value.reduced.bits)
+      case .notANumber: break
+      }
+    }
+  }
+
+  private var number: Number? {
+    switch self {
+    case .int(let value): return .integer(Int64(value))
+    case .float(let value): return Number(Double(value))
+    case .double(let value): return Number(value)
+    case .decimal128(let value): return Number(value)
+    default: return nil
+    }
+  }
+}
