@@ -143,6 +143,13 @@ private struct OrderColumn {
       bytes.append(4)
       append(Int64(text.count))
       bytes += text
+    case .decimal(let value):
+      bytes.append(6)
+      bytes += Array(Decimal128(value).stringValue.utf8)
+    case .mixedLink(let table, let key):
+      bytes.append(7)
+      append(Int64(bitPattern: table))
+      append(key.rawValue)
     case .link(let table, let key):
       bytes.append(5)
       append(Int64(table))

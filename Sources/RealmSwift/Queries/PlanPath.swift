@@ -36,6 +36,8 @@ struct PlanPath {
     case mapValues(column: Int)
     case mapValue(column: Int, key: [UInt8])
     case aggregate(PredicateAggregate, PlanPath)
+    /// What a mixed value has at some places.
+    case nested(column: Int, [PathStep])
   }
 
   /// Whether there may be any number of values.
@@ -49,6 +51,7 @@ struct PlanPath {
     switch end {
     case .subject, .column, .mapValue, .aggregate: return passesCollection
     case .elements, .mapKeys, .mapValues: return true
+    case .nested(_, let steps): return passesCollection || steps.contains(.anyElement)
     }
   }
 
@@ -137,6 +140,10 @@ struct PlanPath {
       return goesOn
     case .aggregate(let aggregate, let path):
       return path.aggregated(aggregate, subject, readers).withValue(body)
+    case .nested(let column, let steps):
+      return reader.withBytes(location, column) { bytes in
+        bytes.map { MixedPath.forEach($0, steps[...], body) } ?? true
+      }
     }
   }
 
@@ -196,6 +203,7 @@ struct AggregateFolding {
   private var count = 0
   private var integers: Int64 = 0
   private var numbers = 0.0
+  private var decimals = Decimal128()
   private var extreme = PlanConstant.null
 
   init(_ aggregate: PredicateAggregate, _ type: PropertyType) {
@@ -203,17 +211,26 @@ struct AggregateFolding {
     self.type = type
   }
 
+  /// Mixed values are summed up as decimals, which hold all other numbers.
+  private var isDecimal: Bool { type == .decimal128 || type == .any }
+
   mutating func add(_ value: PlanValue) {
     if case .null = value {
       if aggregate == .count { count += 1 }
       return
     }
+    // Of mixed values only the numbers count.
+    if aggregate != .count, type == .any, value.asDecimal == nil { return }
     count += 1
     switch aggregate {
     case .count: break
     case .sum, .average:
       if case .integer(let integer) = value { integers &+= integer }
-      numbers += value.asNumber ?? 0
+      if isDecimal, let decimal = value.asDecimal {
+        decimals += Decimal128(decimal)
+      } else {
+        numbers += value.asNumber ?? 0
+      }
     case .min, .max:
       let isBetter = extreme.withValue { extreme in
         if case .null = extreme { return true }
@@ -226,6 +243,9 @@ struct AggregateFolding {
   var result: PlanConstant {
     switch aggregate {
     case .count: return .integer(Int64(count))
+    case .sum where isDecimal: return .decimal(decimals.number)
+    case .average where isDecimal && count > 0:
+      return .decimal((decimals / Decimal128(integerLiteral: Int64(count))).number)
     case .sum: return type == .int ? .integer(integers) : .number(numbers)
     case .average: return count == 0 ? .null : .number(numbers / Double(count))
     case .min, .max: return extreme

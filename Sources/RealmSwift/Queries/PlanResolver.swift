@@ -233,7 +233,7 @@ struct PlanResolver {
 
   /// A value in the form of the property that it is compared with.
   private func constant(_ value: Any?, for operand: ResolvedOperand) -> PlanConstant {
-    guard let value = unwrapped(value) else { return .null }
+    guard let value = queryValue(value) else { return .null }
     if let constant = PlanConstant(value, operand.type!, realm, target: operand.target) {
       return constant
     }
@@ -258,6 +258,15 @@ extension PlanResolver {
     var lastCollection: Int?
     /// The class that the last collection belongs to.
     var owner: TableBinding?
+
+    /// Whether the walk has come to a mixed value, in which there may be others.
+    var isMixed: Bool {
+      guard path.type == .any, binding == nil else { return false }
+      switch path.end {
+      case .column, .nested: return true
+      default: return false
+      }
+    }
   }
 
   /// The columns of a path; stops when there is no such property.
@@ -293,6 +302,12 @@ extension PlanResolver {
   ) {
     switch step {
     case .property(let name): takeProperty(name, &walk, path, index)
+    case .key where walk.isMixed, .index where walk.isMixed, .anyElement where walk.isMixed:
+      if case .nested(let column, let steps) = walk.path.end {
+        walk.path.end = .nested(column: column, steps + [step])
+      } else if case .column(let column) = walk.path.end {
+        walk.path.end = .nested(column: column, [step])
+      }
     case .key(let key):
       // The map's property was the step before.
       let bytes = Array(key.utf8)
@@ -404,7 +419,7 @@ extension PlanResolver {
     let type: PropertyType
     switch aggregate {
     case .count: type = .int
-    case .average: type = .double
+    case .average: type = [.decimal128, .any].contains(values.type) ? .decimal128 : .double
     case .min, .max, .sum: type = values.type
     }
     var result = PlanPath(
@@ -468,11 +483,17 @@ extension PlanConstant {
     case .data:
       guard let data = value as? Data else { return nil }
       self = .bytes(.data, Array(data))
-    case .objectId, .UUID, .decimal128, .any:
+    case .decimal128:
+      guard let number = Decimal128._fromAny(value)?.number else { return nil }
+      self = .decimal(number)
+    case .objectId, .UUID:
       guard let value = value as? any _BytesValue, Swift.type(of: value)._rlmType == type else {
         return nil
       }
       self = .bytes(type, value._withBytes { Array($0) })
+    case .any:
+      guard let constant = PlanConstant(mixed: value, realm) else { return nil }
+      self = constant
     case .object, .linkingObjects:
       guard let object = value as? ObjectBase else { return nil }
       guard let table = object._table, object._realm?.store === realm.store else {
@@ -484,6 +505,28 @@ extension PlanConstant {
       let position = realm.position(of: table.pointee.binding)
       if let target, target != position { return nil }
       self = .link(table: position, object._key)
+    }
+  }
+  /// The form that a value has in a mixed column; nil when it has none.
+  private init?(mixed value: Any, _ realm: ConfinedRealm) {
+    switch value {
+    case let value as Bool: self = .bool(value)
+    case let object as ObjectBase:
+      guard let table = object._table?.pointee.binding.table, object._realm?.store === realm.store
+      else { return nil }
+      self = .mixedLink(table: table.tableKey, object._key)
+    case let value as any _BytesValue:
+      let type = Swift.type(of: value)._rlmType
+      self = value._withBytes { PlanConstant(PlanValue(bytes: $0, type)) }
+    case let value as Date: self = .date(value.timeIntervalSinceReferenceDate)
+    default:
+      if let integer = Int64._fromAny(value), !(value is Double || value is Float) {
+        self = .integer(integer)
+      } else if let number = Double._fromAny(value) {
+        self = .number(number)
+      } else {
+        return nil
+      }
     }
   }
 }

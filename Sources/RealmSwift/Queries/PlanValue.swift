@@ -14,8 +14,11 @@ enum PlanValue {
   case date(Double)
   /// UTF-8.
   case text(UnsafeRawBufferPointer)
-  /// Data, object ids, UUIDs.
+  /// Data, object ids, UUIDs; of mixed values those with values inside.
   case bytes(PropertyType, UnsafeRawBufferPointer)
+  case decimal(DecimalNumber)
+  /// An object inside of a mixed value, by its table's key in the file and its own.
+  case mixedLink(table: UInt64, ObjectKey)
   /// An object by its class's position among the Realm's, and its key.
   case link(table: Int, ObjectKey)
 
@@ -41,7 +44,44 @@ enum PlanValue {
   }
 
   init(bytes: UnsafeRawBufferPointer, _ type: PropertyType) {
-    self = type == .string ? .text(bytes) : .bytes(type, bytes)
+    switch type {
+    case .string: self = .text(bytes)
+    case .decimal128: self = .decimal(Decimal128(_bytes: bytes).number)
+    case .any: self.init(mixed: bytes)
+    default: self = .bytes(type, bytes)
+    }
+  }
+
+  /// The value of an encoded mixed value; see `AnyTag`.
+  init(mixed bytes: UnsafeRawBufferPointer) {
+    guard let first = bytes.first, let tag = AnyTag(rawValue: first) else {
+      self = .null
+      return
+    }
+    let rest = UnsafeRawBufferPointer(rebasing: bytes[1...])
+    func packed<Integer: FixedWidthInteger>(_: Integer.Type) -> Integer {
+      Integer(littleEndian: rest.loadUnaligned(as: Integer.self))
+    }
+    switch tag {
+    case .none: self = .null
+    case .int: self = .integer(packed(Int64.self))
+    case .bool: self = .bool(rest[0] != 0)
+    case .float: self = .number(Double(Float(bitPattern: packed(UInt32.self))))
+    case .double: self = .number(Double(bitPattern: packed(UInt64.self)))
+    case .date: self = .date(Double(bitPattern: packed(UInt64.self)))
+    case .string: self = .text(rest)
+    case .data: self = .bytes(.data, rest)
+    case .objectId: self = .bytes(.objectId, rest)
+    case .uuid: self = .bytes(.UUID, rest)
+    case .decimal128: self = .decimal(Decimal128(_bytes: rest).number)
+    case .object:
+      guard let link = AnyCoding.link(bytes) else {
+        self = .null
+        return
+      }
+      self = .mixedLink(table: link.tableKey, link.key)
+    case .list, .dictionary: self = .bytes(.any, bytes)
+    }
   }
 
   /// The value as a number, for aggregates; nil for what is none.
@@ -49,6 +89,17 @@ enum PlanValue {
     switch self {
     case .integer(let value): return Double(value)
     case .number(let value): return value
+    case .decimal(let value): return Decimal128(value).doubleValue
+    default: return nil
+    }
+  }
+
+  /// The value as a decimal number; nil for what is no number.
+  var asDecimal: DecimalNumber? {
+    switch self {
+    case .integer(let value): return DecimalNumber(value)
+    case .number(let value): return DecimalNumber(value)
+    case .decimal(let value): return value
     default: return nil
     }
   }
@@ -82,6 +133,13 @@ extension PlanValue {
       return type == otherType ? Self.order(left, right) : nil
     case (.link(let table, let key), .link(let otherTable, let otherKey)):
       return table == otherTable ? Self.order(key, otherKey) : nil
+    case (.mixedLink(let table, let key), .mixedLink(let otherTable, let otherKey)):
+      return table == otherTable ? Self.order(key, otherKey) : nil
+    case (.decimal, _), (_, .decimal):
+      guard let left = asDecimal, let right = other.asDecimal,
+        let order = DecimalNumber.compare(left, right)
+      else { return nil }
+      return order < 0 ? .less : order > 0 ? .greater : .equal
     default: return nil
     }
   }
@@ -171,6 +229,8 @@ enum PlanConstant {
   case date(Double)
   case text([UInt8])
   case bytes(PropertyType, [UInt8])
+  case decimal(DecimalNumber)
+  case mixedLink(table: UInt64, ObjectKey)
   case link(table: Int, ObjectKey)
 
   /// A copy of a value.
@@ -183,6 +243,8 @@ enum PlanConstant {
     case .date(let value): self = .date(value)
     case .text(let bytes): self = .text(Array(bytes))
     case .bytes(let type, let bytes): self = .bytes(type, Array(bytes))
+    case .decimal(let value): self = .decimal(value)
+    case .mixedLink(let table, let key): self = .mixedLink(table: table, key)
     case .link(let table, let key): self = .link(table: table, key)
     }
   }
@@ -197,6 +259,8 @@ enum PlanConstant {
     case .date(let value): return body(.date(value))
     case .text(let bytes): return bytes.withUnsafeBytes { body(.text($0)) }
     case .bytes(let type, let bytes): return bytes.withUnsafeBytes { body(.bytes(type, $0)) }
+    case .decimal(let value): return body(.decimal(value))
+    case .mixedLink(let table, let key): return body(.mixedLink(table: table, key))
     case .link(let table, let key): return body(.link(table: table, key))
     }
   }

@@ -293,3 +293,35 @@ where T: OptionalProtocol, T.Wrapped: RawRepresentable, T.Wrapped.RawValue: _Que
     left.compared(.greaterOrEqual, right)
   }
 }
+
+// MARK: - The client's own types
+
+extension Query where T: _CustomPersistable {
+  /// What is stored for the value.
+  public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(path) }
+}
+
+extension Query where T: OptionalProtocol, T.Wrapped: _CustomPersistable {
+  /// What is stored for the value.
+  public var persistableValue: Query<T.Wrapped.PersistedType?> {
+    Query<T.Wrapped.PersistedType?>(path)
+  }
+}
+
+extension Query where T: _CustomPersistable, T.PersistedType: _QueryOrdered {
+  /// Whether what is stored is smaller.
+  public static func < (left: Query<T>, right: T) -> Query<Bool> { left.compared(.less, right) }
+
+  /// Whether what is stored is smaller or equal.
+  public static func <= (left: Query<T>, right: T) -> Query<Bool> {
+    left.compared(.lessOrEqual, right)
+  }
+
+  /// Whether what is stored is greater.
+  public static func > (left: Query<T>, right: T) -> Query<Bool> { left.compared(.greater, right) }
+
+  /// Whether what is stored is greater or equal.
+  public static func >= (left: Query<T>, right: T) -> Query<Bool> {
+    left.compared(.greaterOrEqual, right)
+  }
+}

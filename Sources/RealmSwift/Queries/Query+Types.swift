@@ -12,3 +12,5 @@ extension Date: _QueryNumeric {}
 extension String: _QueryString {}
 extension Data: _QueryBinary {}
 extension Decimal128: _QueryNumeric {}
+extension ObjectId: _QueryOrdered {}
+extension AnyRealmValue: _QueryNumeric, _QueryString {}

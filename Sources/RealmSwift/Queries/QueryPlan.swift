@@ -116,6 +116,15 @@ extension QueryPlan {
   ) {
     let readers = PlanReaders(realm, tables.union([table]))
     guard let reader = readers[table] else { return }
+    if let stored = realm.bindings[table].table, let keys = condition.candidates(reader, stored) {
+      for key in keys {
+        guard let location = reader.locate(key),
+          condition.matches(.object(key, location), reader, readers)
+        else { continue }
+        if !body(key, location) { return }
+      }
+      return
+    }
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { slots in
       let slots = slots.baseAddress!
       reader.forEachCluster { firstKey, cluster in

@@ -187,7 +187,8 @@ extension PlanConstant {
     case .number(let value): return made(value)
     case .date(let value): return made(Date(timeIntervalSinceReferenceDate: value))
     case .text(let bytes): return made(String(decoding: bytes, as: UTF8.self))
-    case .bytes, .link: return nil
+    case .decimal(let value): return made(Decimal128(value))
+    case .bytes, .link, .mixedLink: return nil
     }
   }
 
