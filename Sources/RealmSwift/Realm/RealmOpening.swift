@@ -25,10 +25,6 @@ struct RealmOpening {
         "Synchronised Realms are not supported on this platform. Remove `syncConfiguration` from "
           + "the configuration to open a local Realm.", path: configuration.fileURL?.path)
     }
-    if configuration.encryptionKey != nil, configuration.fileURL != nil {
-      throw Realm.Error(
-        .fail, "Encrypted files are not supported yet.", path: configuration.fileURL?.path)
-    }
     self.configuration = configuration
     schema = RealmSchema.of(configuration.objectTypes)
     let errors = schema.errors

@@ -5,27 +5,29 @@ import Storage
 import TestSupport
 import Testing
 
-private class Owner: Object {
-  @Persisted(primaryKey: true) var name: String
-  @Persisted var age = 30
-  @Persisted var pet: Pet?
-  @Persisted var pets: List<Pet>
-  @Persisted var numbers: List<Int>
-  @Persisted var texts: List<String?>
-  @Persisted var id: ObjectId?
-  @Persisted var price: Decimal128
-  @Persisted var tag: UUID?
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
+private enum House {
+  class Owner: Object {
+    @Persisted(primaryKey: true) var name: String
+    @Persisted var age = 30
+    @Persisted var pet: Pet?
+    @Persisted var pets: List<Pet>
+    @Persisted var numbers: List<Int>
+    @Persisted var texts: List<String?>
+    @Persisted var id: ObjectId?
+    @Persisted var price: Decimal128
+    @Persisted var tag: UUID?
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
 
-private class Pet: Object {
-  @Persisted var kind: String
-  override class func propertiesMapping() -> [String: String] { ["kind": "stored_kind"] }
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  class Pet: Object {
+    @Persisted var kind: String
+    override class func propertiesMapping() -> [String: String] { ["kind": "stored_kind"] }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
 }
 
 @Suite struct DynamicObjectTests {
-  private func realm() throws -> Realm { try memoryRealm([Owner.self, Pet.self]) }
+  private func realm() throws -> Realm { try memoryRealm([House.Owner.self, House.Pet.self]) }
 
   @Test func readsAndWritesByName() throws {
     let realm = try realm()
@@ -41,7 +43,7 @@ private class Pet: Object {
       owner.setValue(Decimal128(12), forKey: "price")
       #expect(owner.age as? Int == 31)
     }
-    let typed = realm.object(ofType: Owner.self, forPrimaryKey: "Ann")
+    let typed = realm.object(ofType: House.Owner.self, forPrimaryKey: "Ann")
     #expect(typed?.age == 31)
     #expect(typed?.tag == date)
     #expect(typed?.price == 12)
@@ -51,14 +53,14 @@ private class Pet: Object {
   @Test func bothFormsSeeEachOthersChanges() throws {
     let realm = try realm()
     try realm.write {
-      let typed = realm.create(Owner.self, value: ["name": "Ann"])
+      let typed = realm.create(House.Owner.self, value: ["name": "Ann"])
       let dynamic = realm.dynamicObjects("Owner")[0]
       #expect(dynamic["age"] as? Int == 30)
       typed.age = 1
       #expect(dynamic["age"] as? Int == 1)
       dynamic["age"] = 2
       #expect(typed.age == 2)
-      for index in 0..<300 { realm.create(Owner.self, value: ["name": "other \(index)"]) }
+      for index in 0..<300 { realm.create(House.Owner.self, value: ["name": "other \(index)"]) }
       #expect(dynamic["age"] as? Int == 2)
       typed.age = 3
       #expect(dynamic["age"] as? Int == 3)
@@ -88,7 +90,7 @@ private class Pet: Object {
       #expect((owner["pet"] as? DynamicObject)?.kind as? String == "dog")
       owner["pet"] = ["kind": "bird"]
     }
-    let typed = realm.objects(Owner.self)[0]
+    let typed = realm.objects(House.Owner.self)[0]
     #expect(typed.pets.map(\.kind) == ["cat", "dog"])
     #expect(typed.pet?.kind == "bird")
     try realm.write { realm.dynamicObjects("Owner")[0]["pet"] = typed.pets[0] }
@@ -101,7 +103,7 @@ private class Pet: Object {
   @Test func areFound() throws {
     let realm = try realm()
     try realm.write {
-      for name in ["Ann", "Bob"] { realm.create(Owner.self, value: ["name": name]) }
+      for name in ["Ann", "Bob"] { realm.create(House.Owner.self, value: ["name": name]) }
     }
     let owners = realm.dynamicObjects("Owner")
     #expect(owners.count == 2)
@@ -117,7 +119,7 @@ private class Pet: Object {
 
   @Test func areFrozenAndThawed() throws {
     let realm = try realm()
-    try realm.write { realm.create(Owner.self, value: ["name": "Ann"]) }
+    try realm.write { realm.create(House.Owner.self, value: ["name": "Ann"]) }
     let frozen = realm.dynamicObjects("Owner").freeze()
     try realm.write { realm.dynamicObjects("Owner")[0].age = 50 }
     #expect(frozen[0]["age"] as? Int == 30)
@@ -134,7 +136,7 @@ private class Pet: Object {
       realm.dynamicCreate("Owner", value: ["name": "Ann", "age": 1])
       realm.dynamicCreate("Owner", value: ["name": "Ann", "age": 2], update: .modified)
     }
-    #expect(realm.objects(Owner.self).map(\.age) == [2])
+    #expect(realm.objects(House.Owner.self).map(\.age) == [2])
   }
 
   @Test func copyIntoAClass() throws {
@@ -143,8 +145,8 @@ private class Pet: Object {
     try realm.write {
       realm.dynamicCreate("Owner", value: ["name": "Ann", "pet": ["kind": "cat"]])
     }
-    try other.write { other.create(Owner.self, value: realm.dynamicObjects("Owner")[0]) }
-    #expect(other.objects(Owner.self)[0].pet?.kind == "cat")
+    try other.write { other.create(House.Owner.self, value: realm.dynamicObjects("Owner")[0]) }
+    #expect(other.objects(House.Owner.self)[0].pet?.kind == "cat")
   }
 
   // MARK: - Stops
@@ -186,7 +188,7 @@ private class Pet: Object {
     let link = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let realm = try memoryRealm([Owner.self, Pet.self])
+      let realm = try memoryRealm([House.Owner.self, House.Pet.self])
       try realm.write {
         let owner = realm.dynamicCreate("Owner", value: ["name": "Ann"])
         owner["pet"] = owner
@@ -196,7 +198,7 @@ private class Pet: Object {
     let list = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let realm = try memoryRealm([Owner.self, Pet.self])
+      let realm = try memoryRealm([House.Owner.self, House.Pet.self])
       try realm.write {
         let owner = realm.dynamicCreate("Owner", value: ["name": "Ann"])
         (owner["pets"] as! List<DynamicObject>).append(owner)
