@@ -5,29 +5,27 @@ import Storage
 import TestSupport
 import Testing
 
-private enum House {
-  class Owner: Object {
-    @Persisted(primaryKey: true) var name: String
-    @Persisted var age = 30
-    @Persisted var pet: Pet?
-    @Persisted var pets: List<Pet>
-    @Persisted var numbers: List<Int>
-    @Persisted var texts: List<String?>
-    @Persisted var id: ObjectId?
-    @Persisted var price: Decimal128
-    @Persisted var tag: UUID?
-    override class func shouldIncludeInDefaultSchema() -> Bool { false }
-  }
+private class Owner: Object {
+  @Persisted(primaryKey: true) var name: String
+  @Persisted var age = 30
+  @Persisted var pet: Puppet?
+  @Persisted var pets: List<Puppet>
+  @Persisted var numbers: List<Int>
+  @Persisted var texts: List<String?>
+  @Persisted var id: ObjectId?
+  @Persisted var price: Decimal128
+  @Persisted var tag: UUID?
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
 
-  class Pet: Object {
-    @Persisted var kind: String
-    override class func propertiesMapping() -> [String: String] { ["kind": "stored_kind"] }
-    override class func shouldIncludeInDefaultSchema() -> Bool { false }
-  }
+private class Puppet: Object {
+  @Persisted var kind: String
+  override class func propertiesMapping() -> [String: String] { ["kind": "stored_kind"] }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
 @Suite struct DynamicObjectTests {
-  private func realm() throws -> Realm { try memoryRealm([House.Owner.self, House.Pet.self]) }
+  private func realm() throws -> Realm { try memoryRealm([Owner.self, Puppet.self]) }
 
   @Test func readsAndWritesByName() throws {
     let realm = try realm()
@@ -43,7 +41,7 @@ private enum House {
       owner.setValue(Decimal128(12), forKey: "price")
       #expect(owner.age as? Int == 31)
     }
-    let typed = realm.object(ofType: House.Owner.self, forPrimaryKey: "Ann")
+    let typed = realm.object(ofType: Owner.self, forPrimaryKey: "Ann")
     #expect(typed?.age == 31)
     #expect(typed?.tag == date)
     #expect(typed?.price == 12)
@@ -53,14 +51,14 @@ private enum House {
   @Test func bothFormsSeeEachOthersChanges() throws {
     let realm = try realm()
     try realm.write {
-      let typed = realm.create(House.Owner.self, value: ["name": "Ann"])
+      let typed = realm.create(Owner.self, value: ["name": "Ann"])
       let dynamic = realm.dynamicObjects("Owner")[0]
       #expect(dynamic["age"] as? Int == 30)
       typed.age = 1
       #expect(dynamic["age"] as? Int == 1)
       dynamic["age"] = 2
       #expect(typed.age == 2)
-      for index in 0..<300 { realm.create(House.Owner.self, value: ["name": "other \(index)"]) }
+      for index in 0..<300 { realm.create(Owner.self, value: ["name": "other \(index)"]) }
       #expect(dynamic["age"] as? Int == 2)
       typed.age = 3
       #expect(dynamic["age"] as? Int == 3)
@@ -84,13 +82,13 @@ private enum House {
       let pets = owner["pets"] as? List<DynamicObject>
       #expect(pets?.isEmpty == true)
       pets?.append(pet!)
-      pets?.append(realm.dynamicCreate("Pet", value: ["kind": "dog"]))
+      pets?.append(realm.dynamicCreate("Puppet", value: ["kind": "dog"]))
       #expect(pets?.map { $0["kind"] as! String } == ["cat", "dog"])
       owner["pet"] = pets?[1]
       #expect((owner["pet"] as? DynamicObject)?.kind as? String == "dog")
       owner["pet"] = ["kind": "bird"]
     }
-    let typed = realm.objects(House.Owner.self)[0]
+    let typed = realm.objects(Owner.self)[0]
     #expect(typed.pets.map(\.kind) == ["cat", "dog"])
     #expect(typed.pet?.kind == "bird")
     try realm.write { realm.dynamicObjects("Owner")[0]["pet"] = typed.pets[0] }
@@ -103,7 +101,7 @@ private enum House {
   @Test func areFound() throws {
     let realm = try realm()
     try realm.write {
-      for name in ["Ann", "Bob"] { realm.create(House.Owner.self, value: ["name": name]) }
+      for name in ["Ann", "Bob"] { realm.create(Owner.self, value: ["name": name]) }
     }
     let owners = realm.dynamicObjects("Owner")
     #expect(owners.count == 2)
@@ -114,12 +112,12 @@ private enum House {
     #expect(owners.description.hasPrefix("Results<Owner> <0x"))
     #expect(owners[0].description.hasPrefix("Owner {\n\tname = Ann;\n\tage = 30;"))
     #expect(owners[0].objectSchema.className == "Owner")
-    #expect(owners[0].objectSchema["pets"]?.objectClassName == "Pet")
+    #expect(owners[0].objectSchema["pets"]?.objectClassName == "Puppet")
   }
 
   @Test func areFrozenAndThawed() throws {
     let realm = try realm()
-    try realm.write { realm.create(House.Owner.self, value: ["name": "Ann"]) }
+    try realm.write { realm.create(Owner.self, value: ["name": "Ann"]) }
     let frozen = realm.dynamicObjects("Owner").freeze()
     try realm.write { realm.dynamicObjects("Owner")[0].age = 50 }
     #expect(frozen[0]["age"] as? Int == 30)
@@ -136,7 +134,7 @@ private enum House {
       realm.dynamicCreate("Owner", value: ["name": "Ann", "age": 1])
       realm.dynamicCreate("Owner", value: ["name": "Ann", "age": 2], update: .modified)
     }
-    #expect(realm.objects(House.Owner.self).map(\.age) == [2])
+    #expect(realm.objects(Owner.self).map(\.age) == [2])
   }
 
   @Test func copyIntoAClass() throws {
@@ -145,8 +143,8 @@ private enum House {
     try realm.write {
       realm.dynamicCreate("Owner", value: ["name": "Ann", "pet": ["kind": "cat"]])
     }
-    try other.write { other.create(House.Owner.self, value: realm.dynamicObjects("Owner")[0]) }
-    #expect(other.objects(House.Owner.self)[0].pet?.kind == "cat")
+    try other.write { other.create(Owner.self, value: realm.dynamicObjects("Owner")[0]) }
+    #expect(other.objects(Owner.self)[0].pet?.kind == "cat")
   }
 
   // MARK: - Stops
@@ -188,7 +186,7 @@ private enum House {
     let link = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let realm = try memoryRealm([House.Owner.self, House.Pet.self])
+      let realm = try memoryRealm([Owner.self, Puppet.self])
       try realm.write {
         let owner = realm.dynamicCreate("Owner", value: ["name": "Ann"])
         owner["pet"] = owner
@@ -198,12 +196,12 @@ private enum House {
     let list = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let realm = try memoryRealm([House.Owner.self, House.Pet.self])
+      let realm = try memoryRealm([Owner.self, Puppet.self])
       try realm.write {
         let owner = realm.dynamicCreate("Owner", value: ["name": "Ann"])
         (owner["pets"] as! List<DynamicObject>).append(owner)
       }
     }
-    expectStop(list, "An object of class 'Owner' cannot be linked where 'Pet' is expected.")
+    expectStop(list, "An object of class 'Owner' cannot be linked where 'Puppet' is expected.")
   }
 }
