@@ -106,7 +106,8 @@ final class CollectionCell {
   ) {
     if let object = element as? DynamicObject { requireTarget(object) }
     withoutActuallyEscaping(body) { body in
-      let links = objectClass == nil ? nil : LinkInsertion(realm, .error)
+      let isPlain = objectClass == nil && Element._rlmType != .any
+      let links = isPlain ? nil : LinkInsertion(realm, .error)
       element._writeElement(to: _ElementSink(realm: realm, links: links, take: body))
       links?.finish()
     }
