@@ -177,3 +177,10 @@ class ValueBox: Object {
   @Persisted var started = AnyRealmValue.string("start")
   @Persisted var values: List<AnyRealmValue>
 }
+
+/// Identifiers and decimal numbers as elements.
+class Ledger: Object {
+  @Persisted var ids: List<ObjectId>
+  @Persisted var uuids: List<UUID>
+  @Persisted var amounts: List<Decimal128?>
+}
