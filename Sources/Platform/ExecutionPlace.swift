@@ -87,6 +87,11 @@ extension DispatchQueue {
     return shim_queue_width(rawQueue) == 1
   }
 
+  /// Whether this is the main queue, for which Swift makes a new wrapper each time.
+  package var isMain: Bool {
+    Self.canReadWidths ? rawQueue == shim_main_queue() : self === DispatchQueue.main
+  }
+
   /// The C object: the only field of Swift's wrapper.
   private var rawQueue: UnsafeRawPointer {
     let wrapper = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
