@@ -75,7 +75,10 @@ package final class QueueMark: Sendable {
 package var currentQueueLabel: String? {
   guard let label = shim_queue_label() else { return nil }
   let text = String(cString: label)
-  return text.isEmpty || text.hasPrefix("com.apple.root") ? nil : text
+  // Queues of the system say no more than the thread's name does.
+  let isOfSystem =
+    text.hasPrefix("com.apple.root") || text == "Swift global concurrent queue"
+  return text.isEmpty || isOfSystem ? nil : text
 }
 
 extension DispatchQueue {
