@@ -75,7 +75,10 @@ package final class QueueMark: Sendable {
 package var currentQueueLabel: String? {
   guard let label = shim_queue_label() else { return nil }
   let text = String(cString: label)
-  return text.isEmpty || text.hasPrefix("com.apple.root") ? nil : text
+  // Queues of the system say no more than the thread's name does.
+  let isOfSystem =
+    text.hasPrefix("com.apple.root") || text == "Swift global concurrent queue"
+  return text.isEmpty || isOfSystem ? nil : text
 }
 
 extension DispatchQueue {
@@ -85,6 +88,11 @@ extension DispatchQueue {
   package var isSerial: Bool? {
     guard Self.canReadWidths else { return nil }
     return shim_queue_width(rawQueue) == 1
+  }
+
+  /// Whether this is the main queue, for which Swift makes a new wrapper each time.
+  package var isMain: Bool {
+    Self.canReadWidths ? rawQueue == shim_main_queue() : self === DispatchQueue.main
   }
 
   /// The C object: the only field of Swift's wrapper.

@@ -46,6 +46,10 @@ import Testing
     #expect(isHere && !QueueMark.main.isHere)
   }
 
+  @Test func theMainQueueIsKnown() {
+    #expect(DispatchQueue.main.isMain && !DispatchQueue.global().isMain)
+  }
+
   @Test func widthsAreRead() {
     #expect(DispatchQueue.main.isSerial == true)
     #expect(DispatchQueue(label: "serial").isSerial == true)

@@ -59,7 +59,7 @@ struct Confinement: Sendable {
   ///
   /// Stops when the queue is not serial, or the caller does not run on it.
   init(_ queue: DispatchQueue) {
-    if queue === DispatchQueue.main {
+    if queue.isMain {
       self = .main
     } else {
       if queue.isSerial == false {

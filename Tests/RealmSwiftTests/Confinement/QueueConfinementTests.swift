@@ -95,16 +95,19 @@ import Testing
     expectStop(global, "Realms can only be confined to serial queues or the main queue.")
   }
 
-  @Test func aBlockWithoutQueueLeavesNothingOpen() async throws {
+  @Test func aBlockWithoutQueueLeavesNothingOpen() async {
     let configuration = memoryConfiguration()
-    let realm = try openRealm(configuration)
-    try realm.write { realm.add(Dog()) }
+    let shared = await QueueRealm(configuration)
+    await shared.run { shared in try shared.realm.write { shared.realm.add(Dog()) } }
     await DispatchQueue(label: "block").run {
       let inner = try Realm(configuration: configuration)
       try inner.write { inner.objects(Dog.self).first!.age = 9 }
     }
-    realm.invalidate()
-    #expect(try openRealm(configuration).activeVersions().count == 1)
+    await shared.run { shared in
+      shared.realm.refresh()
+      let versions = try shared.realm.activeVersions()
+      #expect(versions.count == 1)
+    }
   }
 }
 

@@ -480,7 +480,7 @@ enum CatForms {
     }
     expectStop(result, message)
     // The process ended inside of the migration.
-    let realm = try Realm(configuration: folder.configuration("a.realm", [CatForms.First.Cat.self]))
+    let realm = try openRealm(folder.configuration("a.realm", [CatForms.First.Cat.self]))
     #expect(realm.objects(CatForms.First.Cat.self).map(\.name) == ["cat 0", "cat 1", "cat 2"])
   }
 

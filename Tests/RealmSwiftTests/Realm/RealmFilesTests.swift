@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func anotherProcessHasTheFile() async throws {
-    let realm = try Realm(configuration: folder.configuration())
+    let realm = try openRealm(folder.configuration())
     try realm.write { realm.add(Dog()) }
     // Keeps the file open, and may be used on whatever thread the test goes on.
     let frozen = realm.freeze()

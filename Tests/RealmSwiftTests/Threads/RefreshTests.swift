@@ -89,11 +89,15 @@ import Testing
       let loop = RunLoop.current
       loop.perform { realm = try! Realm(configuration: configuration) }
       let end = Date(timeIntervalSinceNow: 60)
-      while realm == nil, Date() < end { _ = loop.run(mode: .default, before: end) }
+      while realm == nil, Date() < end {
+        _ = loop.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
+      }
       #expect(realm.autorefresh)
       Self.addElsewhere(configuration)
       #expect(realm.isEmpty)
-      while realm.isEmpty, Date() < end { _ = loop.run(mode: .default, before: end) }
+      while realm.isEmpty, Date() < end {
+        _ = loop.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
+      }
       #expect(!realm.isEmpty)
     }
   }
