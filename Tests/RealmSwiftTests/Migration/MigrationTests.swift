@@ -6,10 +6,15 @@ import Storage
 import TestSupport
 import Testing
 
+/// What the forms of a class have in common: no Realm gets them by default, as they have one name.
+class CatForm: Object {
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 /// The forms that one class has over time.
 enum CatForms {
   enum First {
-    class Cat: Object {
+    class Cat: CatForm {
       @Persisted(primaryKey: true) var id: Int
       @Persisted var name: String
       @Persisted var age: Int
@@ -21,7 +26,7 @@ enum CatForms {
   }
 
   enum Added {
-    class Cat: Object {
+    class Cat: CatForm {
       @Persisted(primaryKey: true) var id: Int
       @Persisted var name: String
       @Persisted var age: Int
@@ -36,14 +41,14 @@ enum CatForms {
   }
 
   enum Removed {
-    class Cat: Object {
+    class Cat: CatForm {
       @Persisted(primaryKey: true) var id: Int
       @Persisted var name: String
     }
   }
 
   enum Retyped {
-    class Cat: Object {
+    class Cat: CatForm {
       @Persisted(primaryKey: true) var id: Int
       @Persisted var name: String
       @Persisted var age: String
@@ -55,7 +60,7 @@ enum CatForms {
   }
 
   enum Optionals {
-    class Cat: Object {
+    class Cat: CatForm {
       @Persisted(primaryKey: true) var id: Int
       @Persisted var name: String?
       @Persisted var age: Int?
@@ -67,7 +72,7 @@ enum CatForms {
   }
 
   enum OtherKey {
-    class Cat: Object {
+    class Cat: CatForm {
       @Persisted var id: Int
       @Persisted(primaryKey: true) var name: String
       @Persisted var age: Int
@@ -79,7 +84,7 @@ enum CatForms {
   }
 
   enum Renamed {
-    class Cat: Object {
+    class Cat: CatForm {
       @Persisted(primaryKey: true) var id: Int
       @Persisted var title: String?
       @Persisted var years: Int
