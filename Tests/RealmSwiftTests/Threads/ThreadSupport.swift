@@ -15,10 +15,12 @@ final class Event: Sendable {
     count.notifyAll()
   }
 
-  /// Blocks until it has happened so often; false when that takes a minute.
+  /// Blocks until it has happened so often; false when that takes ten minutes.
+  ///
+  /// So long, because under the thread sanitizer other tests keep the few threads of tasks for minutes.
   @discardableResult
   func wait(_ times: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
-    let hasHappened = count.wait(nanoseconds: 60_000_000_000) { $0 >= times }
+    let hasHappened = count.wait(nanoseconds: 600_000_000_000) { $0 >= times }
     #expect(hasHappened, "waited in vain", sourceLocation: sourceLocation)
     return hasHappened
   }
