@@ -34,7 +34,7 @@ extension Store {
     #if PLANTED_BUGS
       if PlantedBug.loseCommit.strikes(everyCalls: 100) {
         rollBack(transaction)
-        return transaction.base
+        return (transaction.base, nil)
       }
     #endif
     let committed: CommittedVersion

@@ -162,8 +162,9 @@ import Testing
       }
     }
     await done.happened()
-    #expect(
-      log.all == ["commit true", "inner true", "async true", "cancel true"])
+    // A transaction that is dropped waits for no disk, so it may end before the commits made earlier.
+    #expect(log.all.filter { $0 != "cancel true" } == ["commit true", "inner true", "async true"])
+    #expect(log.all.contains("cancel true"))
     let names = await shared.run { shared in Array(shared.realm.objects(Dog.self).map(\.name)) }
     #expect(names == ["committed", "async"])
   }
