@@ -214,6 +214,11 @@
           layer: "Storage/Coordination",
           summary: "reuses and cuts what only another process has pinned",
           finder: "CrashProcessTests/pinsOfAnotherProcessHold")
+      case .staleCut:
+        Facts(
+          layer: "Storage/Commit",
+          summary: "cuts the file to what an older record than another process's newest names",
+          finder: "CrashProcessTests/filesCanBeOpenedAfterEachCut")
       case .foreignLockFile:
         Facts(
           layer: "Storage/Coordination", summary: "trusts the lock file of another Realm file",

@@ -54,6 +54,7 @@ package enum PlantedBug: String, Sendable {
   case pinNotCounted = "pin-not-counted"
   case deadPinsKept = "dead-pins-kept"
   case truncateUnderForeignPin = "truncate-under-foreign-pin"
+  case staleCut = "stale-cut"
   case foreignLockFile = "foreign-lock-file"
   case staleBoot = "stale-boot"
 }

@@ -45,6 +45,35 @@ internal import Testing
     }
   }
 
+  /// Two processes commit in turn to a file that shrinks and grows.
+  ///
+  /// Whenever one has begun a transaction, which is when it cuts the file, another can open it: the
+  /// newest record never names more than there is.
+  @Test func filesCanBeOpenedAfterEachCut() async {
+    await withSeeds(6) { random in
+      let history = CrashHistory()
+      _ = try history.openFirst()
+      let writers = try (1...2).map { try SimulatedProcess(history, number: $0) }
+      for turn in 0..<80 {
+        let store = writers.randomElement(using: &random)!.store!
+        if random.oneIn(5) {
+          try history.removeMost(store, &random)
+        } else if random.oneIn(5) {
+          try history.commitLarge(store, &random)
+        } else {
+          try history.commitRandom(store, &random)
+        }
+        let transaction = try writers.randomElement(using: &random)!.store!.beginWrite()
+        do {
+          _ = try SimulatedProcess(history, number: UInt64(turn) + 3)
+        } catch {
+          Issue.record("turn \(turn): \(error)")
+        }
+        transaction.cancel()
+      }
+    }
+  }
+
   /// Power cuts and kills while groups are on their way to the disk; what was killed is opened and read by
   /// another, then the power goes.
   @Test(arguments: CrashPoints.rounds) func crashesDuringASync(round: Int) async {
