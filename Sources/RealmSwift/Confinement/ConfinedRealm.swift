@@ -166,7 +166,10 @@ package final class ConfinedRealm {
   /// The shared state of a class's accessors.
   ///
   /// Its reader may be stale: see `reader(of:)`.
+  ///
+  /// - Parameter binding: of this Realm or of another one of the file, which may hold other classes.
   func table(_ binding: TableBinding) -> TablePointer {
+    let binding = classes.own(binding)
     if let table = tables[binding.index] { return table }
     var state = TableState(realm: self, binding: binding)
     if isFrozen {

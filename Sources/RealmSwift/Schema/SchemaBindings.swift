@@ -42,6 +42,33 @@ final class SchemaBindings: @unchecked Sendable {
   /// The class of a stored or Swift name.
   func binding(named name: String) -> TableBinding? { byName[name] }
 
+  /// The binding, in these classes, of a class that is given by the binding of another Realm; stops
+  /// when it is none of them.
+  ///
+  /// - Complexity: a comparison when the other Realm has the same classes.
+  func own(_ binding: TableBinding) -> TableBinding {
+    let position = binding.index < bindings.count ? binding.index : binding.index - bindings.count
+    if bindings.indices.contains(position) {
+      let same = bindings[position].schema
+      // Dynamic forms lie behind the classes, at the same distance.
+      if same === binding.schema
+        || binding.schema.isDynamic && binding.index >= bindings.count
+          && same.name == binding.schema.name
+      {
+        return binding
+      }
+    }
+    if binding.schema.isDynamic {
+      if let found = byName[binding.schema.name] { return dynamicBinding(of: found) }
+    } else if let found = byClass[ObjectIdentifier(binding.schema.objectClass)] {
+      return found
+    }
+    misuse(
+      .schema,
+      "Object type '\(binding.schema.name)' is not managed by the Realm. If using a custom "
+        + "`objectTypes` array in your configuration, add `\(binding.schema.name)` to it.")
+  }
+
   /// The binding of dynamic accessors of a class.
   ///
   /// Its index is that of the class, behind all classes.

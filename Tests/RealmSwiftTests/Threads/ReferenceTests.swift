@@ -43,6 +43,35 @@ import Testing
     #expect(dog.age == 8)
   }
 
+  /// Realms of one file may hold different classes, or the same ones in another order.
+  @Test func resolvesIntoARealmOfOtherClasses() async throws {
+    let folder = TemporaryFolder()
+    let realm = try openRealm(
+      folder.configuration("a.realm", [Person.self, Dog.self, Sample.self]))
+    let dog = try realm.write { realm.create(Dog.self, value: ["name": "Max"]) }
+    let object = ThreadSafeReference(to: dog)
+    let results = ThreadSafeReference(to: realm.objects(Dog.self))
+    let other = folder.configuration("a.realm", [Dog.self])
+    onThread {
+      let realm = try! Realm(configuration: other)
+      #expect(realm.resolve(object)?.name == "Max")
+      #expect(realm.resolve(results)?.map(\.name) == ["Max"])
+    }
+    let path = folder.path
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      let url = URL(fileURLWithPath: path + "/b.realm")
+      let realm = try openRealm(
+        Realm.Configuration(fileURL: url, objectTypes: [Person.self, Dog.self]))
+      let dog = try realm.write { realm.create(Dog.self) }
+      let reference = ThreadSafeReference(to: dog)
+      let other = try openRealm(Realm.Configuration(fileURL: url, objectTypes: [Person.self]))
+      _ = other.resolve(reference)
+    }
+    expectStop(result, "Object type 'Dog' is not managed by the Realm.")
+  }
+
   @Test func advancesTheTarget() throws {
     let configuration = memoryConfiguration()
     let realm = try Realm(configuration: configuration)
