@@ -106,10 +106,10 @@ package enum FileInspection {
     let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
     check.tables = schema.tables.count
     check.objects = 0
-    for table in schema.tables {
+    check.findings += schema.checkInvariants { table in
       let reader = TableReader(reader: snapshot.reader, root: snapshot.root, table: table)
       check.objects! += reader.count
-      check.findings += reader.checkInvariants(table).map { "table \(table.schema.name): \($0)" }
+      return reader
     }
     if !check.findings.isEmpty { check.verdict = .broken }
   }

@@ -10,19 +10,21 @@ extension Realm {
     try mappingErrors { () throws(StorageError) in try confined.store.statistics() }
   }
 
-  /// Walks everything: the file's space, and the tables of this Realm's classes.
+  /// Walks everything: the file's space, all tables, and the links between them.
   package func checkInvariants() throws -> StoreCheck {
     var check = try mappingErrors { () throws(StorageError) in
       try confined.store.checkInvariants()
     }
     confined.check()
-    for binding in confined.bindings {
-      guard let table = binding.table, let reader = confined.reader(of: confined.table(binding))
-      else { continue }
-      check.findings += reader.checkInvariants(table).map { "\(binding.schema.name): \($0)" }
+    let snapshot = confined.currentSnapshot()
+    check.findings += confined.classes.stored.checkInvariants {
+      TableReader(reader: snapshot.reader, root: snapshot.root, table: $0)
     }
     return check
   }
+
+  /// Blocks until so many threads wait for the write lock of the file; for tests, from any thread.
+  package func waitForQueuedWriters(_ count: Int) { confined.store.waitForQueuedWriters(count) }
 
   /// Lets the store tidy up now, as it does when idle.
   package func runMaintenance() throws {

@@ -147,8 +147,9 @@ import Testing
       while await !waiting.isBusy { await Task.yield() }
       for counter in blocked { group.addTask { try await counter.addBlocking() } }
       // From a thread of its own: those for tasks are about to be blocked.
+      let file = Carried(try openRealm(configuration).freeze())
       startThread {
-        Thread.sleep(forTimeInterval: 0.05)
+        file.value.waitForQueuedWriters(cores)
         mayEnd.happen()
       }.detach()
       try await group.waitForAll()
