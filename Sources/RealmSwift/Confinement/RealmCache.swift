@@ -116,7 +116,7 @@ enum RealmCache {
   }
 
   private struct Candidates: @unchecked Sendable {
-    // @unchecked: see Entries.
+    // @unchecked: they go to the thread that is part of their key, and were taken for it.
     let realms: [ConfinedRealm]
   }
 }

@@ -23,15 +23,9 @@ enum KeyPathNames {
         "Cannot apply a keypath to '\(type(of: keyPath).rootType)': \(keyPath) does not lead to a "
           + "persisted property.")
     }
-    let carried = Carried(keyPath: keyPath)
-    known.withLock { $0.names[carried.keyPath] = names }
+    let carried = Carried(keyPath)
+    known.withLock { $0.names[carried.value] = names }
     return names
-  }
-
-  /// Carries a key path into the lock.
-  private struct Carried: @unchecked Sendable {
-    // @unchecked: as above.
-    let keyPath: AnyKeyPath
   }
 }
 

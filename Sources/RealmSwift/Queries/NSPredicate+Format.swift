@@ -18,12 +18,13 @@ extension NSPredicate {
   }
 
   private convenience init(_ tree: PredicateTree) {
-    let carried = CarriedTree(tree: tree)
+    // Never changed; the values in it are what the client gave, which is how predicates are.
+    let carried = Carried(tree)
     self.init { question, _ in
       guard let question = question as? PredicateQuestion else {
         misuse(.argument, "Predicates with a format are only evaluated by a Realm's collections.")
       }
-      question.tree = carried.tree
+      question.tree = carried.value
       return true
     }
   }
@@ -32,12 +33,6 @@ extension NSPredicate {
 /// Asks a predicate for its condition.
 private final class PredicateQuestion {
   var tree: PredicateTree?
-}
-
-/// Carries a condition into a predicate.
-private struct CarriedTree: @unchecked Sendable {
-  // @unchecked: never changed; the values in it are what the client gave, which is how predicates are.
-  let tree: PredicateTree
 }
 
 extension PredicateTree {
