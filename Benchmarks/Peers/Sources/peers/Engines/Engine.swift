@@ -94,6 +94,12 @@ protocol Session: AnyObject {
   func readHeld(_ key: Int, times: Int) throws -> Int?
   /// Goes through all objects and reads the age of each; the sum.
   func iterate() throws -> Int
+  /// The sum of all ages, by what the engine has for sums.
+  func sumOfAges() throws -> Int
+  /// The number of objects of an age.
+  func count(age: Int) throws -> Int
+  /// The number of objects above an age whose name begins with a text.
+  func count(above age: Int, prefix: String) throws -> Int
   /// Takes the newest version and lets it go, again and again.
   func freeze(times: Int) throws
   /// Looks whether there is a newer version, again and again; how often there was.

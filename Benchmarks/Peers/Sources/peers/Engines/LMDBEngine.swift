@@ -117,6 +117,12 @@ enum LMDBRecord {
     Int(value.mv_data.load(fromByteOffset: ageOffset, as: UInt8.self))
   }
 
+  @inline(__always)
+  static func name(_ value: MDB_val) -> UnsafeRawBufferPointer {
+    let length = value.mv_data.load(fromByteOffset: nameLengthOffset, as: UInt8.self)
+    return UnsafeRawBufferPointer(start: value.mv_data + contentOffset, count: Int(length))
+  }
+
   static func write(_ id: Int, _ population: Population, to place: UnsafeMutableRawPointer) {
     let name = population.name(id)
     let payload = population.payload(id)

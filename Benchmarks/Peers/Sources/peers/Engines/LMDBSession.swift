@@ -111,7 +111,22 @@ final class LMDBSession: Session {
   /// A found object is a pointer into the map; there is nothing that the engine would do.
   func readHeld(_ key: Int, times: Int) throws -> Int? { nil }
 
-  func iterate() throws -> Int {
+  func iterate() throws -> Int { try sum { LMDBRecord.age($0) } }
+
+  func sumOfAges() throws -> Int { try sum { LMDBRecord.age($0) } }
+
+  func count(age: Int) throws -> Int { try sum { LMDBRecord.age($0) == age ? 1 : 0 } }
+
+  func count(above age: Int, prefix: String) throws -> Int {
+    let prefix = Array(prefix.utf8)
+    return try sum {
+      LMDBRecord.age($0) > age && LMDBRecord.name($0).starts(with: prefix) ? 1 : 0
+    }
+  }
+
+  /// Goes through all objects: it has nothing else for sums and conditions.
+  @inline(__always)
+  private func sum(_ body: (MDB_val) -> Int) throws -> Int {
     try reading { transaction in
       var cursor: OpaquePointer?
       try checkLMDB(mdb_cursor_open(transaction, engine.database, &cursor))
@@ -121,7 +136,7 @@ final class LMDBSession: Session {
       var sum = 0
       var result = mdb_cursor_get(cursor, &key, &value, MDB_FIRST)
       while result == 0 {
-        sum &+= LMDBRecord.age(value)
+        sum &+= body(value)
         result = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
       }
       if result != MDB_NOTFOUND { try checkLMDB(result) }

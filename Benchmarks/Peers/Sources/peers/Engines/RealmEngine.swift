@@ -132,6 +132,22 @@ final class RealmSession: Session {
     return sum
   }
 
+  func sumOfAges() throws -> Int {
+    realm.refresh()
+    return realm.objects(Person.self).sum(of: \.age)
+  }
+
+  func count(age: Int) throws -> Int {
+    realm.refresh()
+    return realm.objects(Person.self).where { $0.age == age }.count
+  }
+
+  func count(above age: Int, prefix: String) throws -> Int {
+    realm.refresh()
+    return realm.objects(Person.self)
+      .where { $0.age > age && $0.name.starts(with: prefix) }.count
+  }
+
   func freeze(times: Int) throws {
     for _ in 0..<times { _ = realm.freeze() }
   }

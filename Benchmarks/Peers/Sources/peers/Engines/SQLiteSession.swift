@@ -128,6 +128,24 @@ final class SQLiteSession: Session {
     }
   }
 
+  func sumOfAges() throws -> Int { try number("SELECT sum(age) FROM person") }
+
+  func count(age: Int) throws -> Int {
+    try number("SELECT count(*) FROM person WHERE age = ?1", age)
+  }
+
+  func count(above age: Int, prefix: String) throws -> Int {
+    try number("SELECT count(*) FROM person WHERE age > ?1 AND name GLOB '\(prefix)*'", age)
+  }
+
+  /// The number that a query gives.
+  private func number(_ text: String, _ argument: Int? = nil) throws -> Int {
+    let query = try SQLiteStatement(connection, text)
+    if let argument { sqlite3_bind_int64(query.handle, 1, Int64(argument)) }
+    try connection.check(sqlite3_step(query.handle), SQLITE_ROW)
+    return Int(sqlite3_column_int64(query.handle, 0))
+  }
+
   /// A read begins a read transaction by itself and ends it with the reset: the cheapest form.
   func freeze(times: Int) throws {
     let any = try SQLiteStatement(connection, "SELECT 1 FROM person LIMIT 1")

@@ -48,6 +48,35 @@ enum ReadRows {
     }
   }
 
+  /// `sum`: the ages of all objects, by what each engine has for sums.
+  static func sum(_ fixtures: Fixtures) -> Benchmark {
+    let column = (0..<fixtures.options.objects).map { UInt8(Population.age($0)) }
+    return reads("sum", fixtures, calls: column.count) { fixture in
+      try fixture.session.sumOfAges()
+    } limit: {
+      column.reduce(0) { $0 &+ Int($1) }
+    }
+  }
+
+  /// `count-equal`: how many objects have an age.
+  static func countEqual(_ fixtures: Fixtures) -> Benchmark {
+    let column = (0..<fixtures.options.objects).map { UInt8(Population.age($0)) }
+    return reads("count-equal", fixtures, calls: column.count) { fixture in
+      try fixture.session.count(age: 42)
+    } limit: {
+      column.reduce(0) { $0 &+ ($1 == 42 ? 1 : 0) }
+    }
+  }
+
+  /// `filter-and-prefix`: a tenth of the objects by age, a hundredth of those by the text of the name.
+  static func filterAndPrefix(_ fixtures: Fixtures) -> Benchmark {
+    reads("filter-and-prefix", fixtures, calls: fixtures.options.objects) { fixture in
+      try fixture.session.count(above: 90, prefix: "name1001")
+    } limit: {
+      nil
+    }
+  }
+
   /// `freeze`: the newest version taken and let go.
   static func freeze(_ fixtures: Fixtures) -> Benchmark {
     let calls = 500_000
