@@ -6,14 +6,18 @@ public protocol _QueryOrdered {}
 /// A number or a date.
 public protocol _QueryNumeric: _QueryOrdered {}
 
+/// A value that has parts: a text or data.
+public protocol _QuerySequence: _QueryOrdered {}
+
 /// A text.
-public protocol _QueryString: _QueryOrdered {}
+public protocol _QueryString: _QuerySequence {}
 
 /// Bytes.
-public protocol _QueryBinary: _QueryOrdered {}
+public protocol _QueryBinary: _QuerySequence {}
 
 extension Optional: _QueryOrdered where Wrapped: _QueryOrdered {}
 extension Optional: _QueryNumeric where Wrapped: _QueryNumeric {}
+extension Optional: _QuerySequence where Wrapped: _QuerySequence {}
 extension Optional: _QueryString where Wrapped: _QueryString {}
 extension Optional: _QueryBinary where Wrapped: _QueryBinary {}
 
@@ -116,42 +120,66 @@ extension Query where T: OptionalProtocol, T.Wrapped: _QueryNumeric, T.Wrapped: 
   }
 }
 
-// MARK: - Texts
+// MARK: - Texts and data
 
-extension Query where T: _QueryString {
-  /// Whether the text has another one in it.
+extension Query where T: _QuerySequence {
+  /// Whether the value has another one in it.
   public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> {
     compared(.contains, value, options)
   }
 
-  /// Whether the text has that of another property in it.
+  /// Whether the value has that of another property in it.
   public func contains<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QueryString {
+  where U: _QuerySequence {
     compared(.contains, with: column, options)
   }
 
-  /// Whether the text begins with another one.
+  /// Whether the value begins with another one.
   public func starts(with value: T, options: StringOptions = []) -> Query<Bool> {
     compared(.beginsWith, value, options)
   }
 
-  /// Whether the text begins with that of another property.
+  /// Whether the value begins with that of another property.
   public func starts<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QueryString {
+  where U: _QuerySequence {
     compared(.beginsWith, with: column, options)
   }
 
-  /// Whether the text ends with another one.
+  /// Whether the value ends with another one.
   public func ends(with value: T, options: StringOptions = []) -> Query<Bool> {
     compared(.endsWith, value, options)
   }
 
-  /// Whether the text ends with that of another property.
+  /// Whether the value ends with that of another property.
   public func ends<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QueryString {
+  where U: _QuerySequence {
     compared(.endsWith, with: column, options)
   }
 
+  /// Whether the value is another one.
+  public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> {
+    compared(.equal, value, options)
+  }
+
+  /// Whether the value is that of another property.
+  public func equals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
+  where U: _QuerySequence {
+    compared(.equal, with: column, options)
+  }
+
+  /// Whether the value is not another one.
+  public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> {
+    compared(.notEqual, value, options)
+  }
+
+  /// Whether the value is not that of another property.
+  public func notEquals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
+  where U: _QuerySequence {
+    compared(.notEqual, with: column, options)
+  }
+}
+
+extension Query where T: _QueryString {
   /// Whether the text fits a pattern: `*` is any text, `?` is one character.
   public func like(_ value: T, caseInsensitive: Bool = false) -> Query<Bool> {
     compared(.like, value, caseInsensitive ? .caseInsensitive : [])
@@ -161,87 +189,6 @@ extension Query where T: _QueryString {
   public func like<U>(_ column: Query<U>, caseInsensitive: Bool = false) -> Query<Bool>
   where U: _QueryString {
     compared(.like, with: column, caseInsensitive ? .caseInsensitive : [])
-  }
-
-  /// Whether the text is another one.
-  public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> {
-    compared(.equal, value, options)
-  }
-
-  /// Whether the text is that of another property.
-  public func equals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QueryString {
-    compared(.equal, with: column, options)
-  }
-
-  /// Whether the text is not another one.
-  public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> {
-    compared(.notEqual, value, options)
-  }
-
-  /// Whether the text is not that of another property.
-  public func notEquals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QueryString {
-    compared(.notEqual, with: column, options)
-  }
-}
-
-// MARK: - Bytes
-
-extension Query where T: _QueryBinary {
-  /// Whether the data has other data in it.
-  public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> {
-    compared(.contains, value, options)
-  }
-
-  /// Whether the data has that of another property in it.
-  public func contains<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QueryBinary {
-    compared(.contains, with: column, options)
-  }
-
-  /// Whether the data begins with other data.
-  public func starts(with value: T, options: StringOptions = []) -> Query<Bool> {
-    compared(.beginsWith, value, options)
-  }
-
-  /// Whether the data begins with that of another property.
-  public func starts<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QueryBinary {
-    compared(.beginsWith, with: column, options)
-  }
-
-  /// Whether the data ends with other data.
-  public func ends(with value: T, options: StringOptions = []) -> Query<Bool> {
-    compared(.endsWith, value, options)
-  }
-
-  /// Whether the data ends with that of another property.
-  public func ends<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QueryBinary {
-    compared(.endsWith, with: column, options)
-  }
-
-  /// Whether the data is other data.
-  public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> {
-    compared(.equal, value, options)
-  }
-
-  /// Whether the data is that of another property.
-  public func equals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QueryBinary {
-    compared(.equal, with: column, options)
-  }
-
-  /// Whether the data is not other data.
-  public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> {
-    compared(.notEqual, value, options)
-  }
-
-  /// Whether the data is not that of another property.
-  public func notEquals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QueryBinary {
-    compared(.notEqual, with: column, options)
   }
 }
 
