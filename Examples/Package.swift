@@ -7,7 +7,8 @@ let package = Package(
   name: "Examples",
   dependencies: [.package(name: "realm", path: "..")],
   targets: [
-    .executableTarget(
-      name: "crud", dependencies: [.product(name: "RealmSwift", package: "realm")])
-  ]
+    "crud", "background-writes", "passing-objects", "frozen-objects",
+  ].map { name in
+    .executableTarget(name: name, dependencies: [.product(name: "RealmSwift", package: "realm")])
+  }
 )

@@ -61,7 +61,7 @@ extension Store {
         + writer.journal.blocks.reduce(0) { $0 + UInt64($1.length) }
       statistics.liveBytes =
         writer.fileLength - statistics.freeBytes - statistics.heldBytes - overhead
-      statistics.writtenBytes = writer.writtenBytes
+      statistics.writtenBytes = writtenBytes.load(ordering: .relaxed)
       statistics.commits = writer.commits
       statistics.liveVersions = writer.pinnedVersions.union(snapshots.versions).count
       foreign = writer.foreignPins
@@ -71,7 +71,7 @@ extension Store {
       statistics.fileBytes = try Store.converting { () throws(SystemError) in try file.length() }
       statistics.liveVersions = snapshots.count
     }
-    statistics.syncs = pipeline.syncs
+    statistics.syncs = syncs.load(ordering: .relaxed)
     statistics.newestVersion = newestVersion
     let now = options.clock.nanoseconds()
     let entries = snapshots.entries

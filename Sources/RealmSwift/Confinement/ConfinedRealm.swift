@@ -242,6 +242,8 @@ package final class ConfinedRealm {
   func refresh() throws(StorageError) -> Bool {
     check()
     if isFrozen || writing != nil { return false }
+    // What a failed sync or write has taken back is no version to stand on.
+    stepBackIfLost()
     // The Realm may be ahead: its own commits show here before they are durable.
     if let snapshot, snapshot.version >= store.newestVersion { return false }
     let newest = try store.pinNewest()
@@ -255,7 +257,7 @@ package final class ConfinedRealm {
     check()
     if isFrozen { return self }
     if let frozenTwin, !frozenTwin.isInvalidatedFrozen { return frozenTwin }
-    let twin = ConfinedRealm(freezing: self, at: currentSnapshot())
+    let twin = ConfinedRealm(freezing: self, at: currentSnapshot().settled)
     frozenTwin = twin
     return twin
   }
@@ -282,7 +284,10 @@ package final class ConfinedRealm {
     move(to: nil)
   }
 
-  /// Lets go of a version that a failed sync has taken back.
+  /// Whether the Realm's version was taken back by a failed write or sync.
+  var isLost: Bool { snapshot.map { store.isLost($0.version) } ?? false }
+
+  /// Lets go of a version that a failed write or sync has taken back.
   func stepBackIfLost() {
     guard let snapshot, store.isLost(snapshot.version) else { return }
     if let writing {

@@ -60,6 +60,10 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
     standing.store(version?.rawValue ?? .max, ordering: .relaxed)
   }
 
+  func versionsWereLost() {
+    send { [self] in retainIfAlive(realm)?.stepBackIfLost() }
+  }
+
   func versionWasPublished(_ version: Version) {
     guard version.rawValue > standing.load(ordering: .relaxed),
       !isRefreshDue.exchange(true, ordering: .acquiringAndReleasing)

@@ -176,7 +176,12 @@ final class AsynchronousWrites {
       try realm.commitAsynchronously(awaitsMore: allowsGrouping && !queued.isEmpty, finish)
       newestPending = realm.snapshot?.version
     } catch {
-      finish(error)
+      // After the completions of what was committed before.
+      if let newestPending {
+        realm.store.notifyWhenDurable(newestPending) { _ in finish(error) }
+      } else {
+        finish(error)
+      }
     }
     return identifier
   }

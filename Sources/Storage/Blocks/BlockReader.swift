@@ -65,22 +65,27 @@ package struct BlockReader: @unchecked Sendable {
 
   @inline(never) @usableFromInline
   func verifiedPointer(_ reference: BlockReference) -> UnsafeRawPointer {
-    verifier._withUnsafeGuaranteedRef { $0.verifyOrStop(reference) }
-    return base + Int(reference.rawValue)
+    verifier._withUnsafeGuaranteedRef { verifier in
+      if let unwritten = verifier.unwritten(reference) { return unwritten }
+      verifier.verifyOrStop(reference)
+      return base + Int(reference.rawValue)
+    }
   }
 
   /// Verifies a block without stopping.
   ///
   /// Used where damage has to become a typed error.
   package func verify(_ reference: BlockReference) throws(StorageError) {
-    if reference.isProvisional { return }
-    try verifier.takeUnretainedValue().verify(reference)
+    let verifier = verifier.takeUnretainedValue()
+    if reference.isProvisional || verifier.unwritten(reference) != nil { return }
+    try verifier.verify(reference)
   }
 
   /// Verifies the bytes that are in the file now, also of a block that was verified before.
   func verifyStored(_ reference: BlockReference) throws(StorageError) {
-    if reference.isProvisional { return }
-    try verifier.takeUnretainedValue().verifyStored(reference)
+    let verifier = verifier.takeUnretainedValue()
+    if reference.isProvisional || verifier.unwritten(reference) != nil { return }
+    try verifier.verifyStored(reference)
   }
 }
 
@@ -99,6 +104,9 @@ package class BlockVerifier: @unchecked Sendable {
 
   /// Verifies the bytes that are in the file now, whatever was verified before.
   func verifyStored(_ reference: BlockReference) throws(StorageError) { try verify(reference) }
+
+  /// The bytes of a block that is in no file yet; nil for any other.
+  func unwritten(_ reference: BlockReference) -> UnsafeRawPointer? { nil }
 
   func verifyOrStop(_ reference: BlockReference) {
     do {

@@ -57,11 +57,11 @@ final class SnapshotTable: Sendable {
 
   /// Makes the snapshot of a version and pins it, in this process and for the others.
   ///
-  /// Only for the newest durable version, whose head the caller reads again afterwards, or for one
-  /// that nobody else can know yet.
+  /// Only for the newest durable version, whose head the caller reads again afterwards, for one that
+  /// nobody else can know yet, or for one that is pinned already.
   func makeSnapshot(
     _ version: Version, root: BlockReference, mapping: ReadMapping, createdAt: UInt64,
-    owner: ThreadNumber?
+    owner: ThreadNumber?, memory: [UnwrittenMemory] = []
   ) -> Snapshot {
     let slot = lockFile.publishPin(version)
     state.withLock { state in
@@ -72,7 +72,7 @@ final class SnapshotTable: Sendable {
     }
     return Snapshot(
       version: version, root: root, mapping: mapping, table: self, pinSlot: slot,
-      createdAt: createdAt)
+      createdAt: createdAt, memory: memory)
   }
 
   /// Called by a snapshot's end.

@@ -6,6 +6,8 @@ internal import Platform
 package protocol VersionListener: AnyObject, Sendable {
   /// A version can be read now; called on any thread, with no lock held.
   func versionWasPublished(_ version: Version)
+  /// Versions that were not durable yet are lost; called on any thread, with no lock held.
+  func versionsWereLost()
 }
 
 /// The listeners of one store.
@@ -32,5 +34,10 @@ package final class VersionListeners: Sendable {
     if count.load(ordering: .relaxed) == 0 { return }
     let all = listeners.withLock { Array($0.values) }
     for listener in all { listener.versionWasPublished(version) }
+  }
+
+  func notifyOfLoss() {
+    let all = listeners.withLock { Array($0.values) }
+    for listener in all { listener.versionsWereLost() }
   }
 }
