@@ -6,7 +6,7 @@ package struct VersionInfo: Sendable {
   package let version: Version
   /// Nil when only another process pins it.
   package let ageNanoseconds: UInt64?
-  /// The thread that made or first pinned it.
+  /// The thread, queue or actor that made it, or the thread that opened the file on it.
   package let owner: String
   /// Bytes of which it is the newest version that sees them, the newest version of all left out.
   ///

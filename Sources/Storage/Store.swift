@@ -126,6 +126,24 @@ package final class Store: @unchecked Sendable {
     pipeline = CommitPipeline(homeCount: header.homes.count)
     mappingState = Monitor(mapping)
     limit = Atomic(options.maximumNumberOfActiveVersions ?? .max)
+    listeners.setSource(
+      VersionListeners.Source(
+        start: { [weak self] in self?.follow() }, stop: { [lockFile] in lockFile.follow(false) }))
+  }
+
+  /// Begins to hear of versions that other processes publish.
+  private func follow() -> FileWatch? {
+    if isInMemory { return nil }
+    let watch = options.fileSystem.watch(lockFile.path) { [weak self] in self?.lookForNews() }
+    lockFile.follow(watch != nil)
+    return watch
+  }
+
+  /// Another process may have published a version: those who follow are told.
+  private func lookForNews() {
+    guard let newest = snapshots.pinNewest(), newest.version < newestVersion else { return }
+    // An error is met again, and told, by whoever looks next.
+    _ = try? pinNewest()
   }
 
   deinit { close() }
@@ -173,20 +191,29 @@ package final class Store: @unchecked Sendable {
   /// Waits for the write lock and begins on the newest version, durable or not.
   ///
   /// - Throws: `readOnly`, `previousSyncFailure`, or an error of reading what another process wrote.
-  package func beginWrite() throws(StorageError) -> WriteTransaction {
+  ///
+  /// - Parameter place: names the writer for those who wait for it.
+  package func beginWrite(
+    by place: WriterPlace = .thread(.current)
+  ) throws(StorageError) -> WriteTransaction {
     guard !isReadOnly else { throw .readOnly(path: path) }
-    queue.acquire()
+    queue.acquire(by: place) { holder, waiters in
+      LongWait(path: path, holder: holder?.description, waiters: waiters.map(\.description))
+        .report()
+    }
     do throws(StorageError) { try enterProcessLock() } catch {
       leaveWriteLock()
       throw error
     }
-    return try beginWithLock()
+    return try beginWithLock(by: place)
   }
 
   /// Begins with both write locks held; lets go of them on an error.
   ///
   /// - Parameter mayUseFile: false where the caller must not be kept waiting by the disk.
-  func beginWithLock(mayUseFile: Bool = true) throws(StorageError) -> WriteTransaction {
+  func beginWithLock(
+    by place: WriterPlace, mayUseFile: Bool = true
+  ) throws(StorageError) -> WriteTransaction {
     do throws(StorageError) {
       try throwIfSyncFailed()
       try prepareWriter(mayUseFile: mayUseFile)
@@ -202,7 +229,7 @@ package final class Store: @unchecked Sendable {
       store: self,
       editor: BlockEditor(
         base: base.reader, arena: memory.arena, blockOverhead: blockOverhead), base: base,
-      version: version)
+      version: version, place: place)
   }
 
   /// Takes the lock against other processes, unless this process still has it and nobody else has waited for

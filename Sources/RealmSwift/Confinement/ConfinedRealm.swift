@@ -19,6 +19,8 @@ package final class ConfinedRealm {
   /// Earlier forms of `classes`, which accessors that were made then may still point to.
   @exclusivity(unchecked) private var earlierClasses: [SchemaBindings] = []
   let confinement: Confinement
+  /// Names the Realm's place for those who wait for its transactions.
+  let place: ConfinementName
   let isFrozen: Bool
   let tables: TableSlots
 
@@ -63,6 +65,7 @@ package final class ConfinedRealm {
     self.schema = schema
     self.classes = classes
     self.confinement = confinement
+    place = ConfinementName(confinement)
     self.snapshot = snapshot
     isFrozen = false
     // Behind the classes come their dynamic forms.
@@ -77,6 +80,7 @@ package final class ConfinedRealm {
     schema = live.schema
     classes = live.classes
     confinement = .anywhere
+    place = live.place
     self.snapshot = snapshot
     isFrozen = true
     tables = TableSlots(count: 2 * live.bindings.count)
@@ -319,7 +323,7 @@ package final class ConfinedRealm {
     frozenTwin = nil
     // Stale from here on: should the lock fail, the next read starts on the newest version.
     bumpAll()
-    didBegin(try store.beginWrite())
+    didBegin(try store.beginWrite(by: .named(place)))
   }
 
   /// Continues in a transaction that was just begun.

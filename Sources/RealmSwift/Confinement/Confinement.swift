@@ -3,6 +3,7 @@
 // compares threads; how code gets to run in such a place is in Scheduler.swift.
 internal import Dispatch
 internal import Platform
+internal import Storage
 
 /// The owner of a confined Realm and the check for it.
 struct Confinement: Sendable {
@@ -62,15 +63,23 @@ struct Confinement: Sendable {
     if queue.isMain {
       self = .main
     } else {
-      if queue.isSerial == false {
-        misuse(
-          .confinement,
-          "Invalid queue '\(queue.label)': Realms can only be confined to serial queues or the "
-            + "main queue.")
-      }
+      if queue.isSerial == false { Self.refuse(queue) }
       self.init(Self.elsewhereToken, .queue(queue, QueueMarks.mark(of: queue)))
     }
     if !isHere { misuse(.confinement, "Realm opened from incorrect dispatch queue.") }
+    // Nobody can tell, so it is tried, once a queue.
+    if case .queue(_, let mark) = owner, queue.isSerial == nil, mark.isFirstUse,
+      queue.runsAnotherBlock(within: 50_000_000)
+    {
+      Self.refuse(queue)
+    }
+  }
+
+  private static func refuse(_ queue: DispatchQueue) -> Never {
+    misuse(
+      .confinement,
+      "Invalid queue '\(queue.label)': Realms can only be confined to serial queues or the "
+        + "main queue.")
   }
 
   /// An actor.
@@ -158,6 +167,15 @@ struct Confinement: Sendable {
     if let label = currentQueueLabel { return "queue '\(label)'" }
     return currentThreadDescription()
   }
+}
+
+/// The name of a confinement, made when somebody asks.
+final class ConfinementName: PlaceName {
+  private let confinement: Confinement
+
+  init(_ confinement: Confinement) { self.confinement = confinement }
+
+  var description: String { confinement.description }
 }
 
 /// An actor to which Realms are confined.

@@ -8,7 +8,7 @@ extension Realm {
     public let version: UInt64
     /// How long ago it was made, or first seen by this process; nil when only another process keeps it.
     public let age: Duration?
-    /// The thread that made or first read it.
+    /// The thread, queue or actor that made it, or the thread that first opened the file on it.
     public let owner: String
     /// Bytes of the file that would be free without it.
     ///

@@ -76,11 +76,11 @@ final class AsynchronousWrites {
     else { return }
     let offer: WriteOffer
     switch first.kind {
-    case .task(let signal): offer = WriteOffer { signal.send() }
+    case .task(let signal): offer = WriteOffer(by: .named(realm.place)) { signal.send() }
     case .block:
       // Keeps the Realm until its writes are done.
       let carried = Carried((mailbox, realm, WeakBox<WriteOffer>()))
-      offer = WriteOffer {
+      offer = WriteOffer(by: .named(realm.place)) {
         let (mailbox, realm, own) = carried.value
         mailbox.send { realm.asynchronousWrites?.take(own.value) }
       }

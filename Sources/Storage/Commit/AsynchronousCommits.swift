@@ -65,7 +65,7 @@ extension Store {
       leaveWriteLock()
       throw error
     }
-    return try beginWithLock(mayUseFile: isInMemory)
+    return try beginWithLock(by: offer.place, mayUseFile: isInMemory)
   }
 
   /// Takes the lock against other processes if that does not mean to wait.

@@ -197,7 +197,7 @@ extension Store {
     // Step 7.
     let snapshot = snapshots.makeSnapshot(
       transaction.version, root: commit.record.root, mapping: mapping,
-      createdAt: options.clock.nanoseconds(), owner: ThreadNumber.current)
+      createdAt: options.clock.nanoseconds(), owner: transaction.place)
     let committed = CommittedVersion(
       snapshot: snapshot, home: group.home, vouchesAfter: group.durableBefore)
     group.last = committed

@@ -16,6 +16,8 @@ struct DeferredCommit: Sendable {
   let extents: [UnwrittenExtent]
   /// What the file's length has to be before the extents are written; nil when it stays.
   let fileLength: UInt64?
+  /// How long the file is then, at least.
+  let lengthKnown: UInt64
   let isLarge: Bool
 
   var version: Version { snapshot.version }
@@ -55,12 +57,13 @@ extension Store {
     let length = writer!.fileLength == writer!.lengthInFile ? nil : writer!.fileLength
     let snapshot = snapshots.makeSnapshot(
       transaction.version, root: commit.record.root, mapping: mapping,
-      createdAt: options.clock.nanoseconds(), owner: ThreadNumber.current,
+      createdAt: options.clock.nanoseconds(), owner: transaction.place,
       memory: unwritten.add(extents))
     do throws(StorageError) {
       try pipeline.deferCommit(
         DeferredCommit(
           snapshot: snapshot, record: commit.record, extents: extents, fileLength: length,
+          lengthKnown: writer!.fileLength,
           isLarge: commit.isLarge), base: transaction.base.version)
     } catch {
       unwritten.remove(extents)
@@ -99,7 +102,7 @@ extension Store {
     let (written, failure) = writeToFile(commits, &group)
     let mapping = mapping
     for commit in commits[..<written] {
-      if let length = commit.fileLength { mapping.noteFileLength(length) }
+      mapping.noteFileLength(commit.lengthKnown)
       for extent in commit.extents { mapping.noteWritten(extent.bytes, at: extent.offset) }
       mapping.unwrittenBlocks.remove(commit.extents)
       commit.snapshot.noteWritten()

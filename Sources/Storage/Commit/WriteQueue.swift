@@ -11,10 +11,16 @@ internal import Platform
 package final class WriteOffer: Sendable {
   /// Says that the lock may be taken; called on any thread, and again after a take that failed.
   let offer: @Sendable () -> Void
+  let place: WriterPlace
   /// It must not join the queue again; guarded by the queue.
   fileprivate let isWithdrawn = Atomic(false)
 
-  package init(_ offer: @escaping @Sendable () -> Void) { self.offer = offer }
+  package init(
+    by place: WriterPlace = .thread(.current), _ offer: @escaping @Sendable () -> Void
+  ) {
+    self.place = place
+    self.offer = offer
+  }
 }
 
 /// Threads and asynchronous waiters that want to write, in the order in which they came.
@@ -29,6 +35,9 @@ final class WriteQueue: Sendable {
       case deferred
     }
     let signal = Monitor(Signal.wait)
+    let place: WriterPlace
+
+    init(_ place: WriterPlace) { self.place = place }
 
     func send(_ new: Signal) {
       signal.withLock { $0 = new }
@@ -40,6 +49,13 @@ final class WriteQueue: Sendable {
     case thread(Waiter)
     case asynchronous(WriteOffer, isOffered: Bool, timesPassed: Int)
 
+    var place: WriterPlace {
+      switch self {
+      case .thread(let waiter): waiter.place
+      case .asynchronous(let offer, _, _): offer.place
+      }
+    }
+
     func isOffer(_ offer: WriteOffer) -> Bool {
       if case .asynchronous(let own, _, _) = self { return own === offer }
       return false
@@ -48,6 +64,8 @@ final class WriteQueue: Sendable {
 
   private struct State {
     var isHeld = false
+    /// Who has the lock, where that is known.
+    var holder: WriterPlace?
     var entries: [Entry] = []
     var threads = 0
     /// The lock was left free for asynchronous waiters that had been passed over often.
@@ -68,6 +86,8 @@ final class WriteQueue: Sendable {
   /// Times that threads behind it may go first before an asynchronous waiter gets a reservation.
   private static let timesPassedMax = 4
   private static let reservationNanoseconds: UInt64 = 2_000_000
+  /// Who waits for longer says so.
+  private static let longWaitNanoseconds: UInt64 = 1_000_000_000
 
   private let state = Monitor(State())
   /// Number of waiters, readable without the lock.
@@ -90,15 +110,20 @@ final class WriteQueue: Sendable {
   // MARK: - Threads
 
   /// Waits for its turn.
-  func acquire() {
+  ///
+  /// - Parameter onLongWait: called once when it takes more than a second, with who has the lock and who waits.
+  func acquire(
+    by place: WriterPlace, onLongWait: (_ holder: WriterPlace?, _ waiters: [WriterPlace]) -> Void
+  ) {
     let waiter: Waiter? = state.withLock { state in
       // An offer that was not taken yet is no reason to wait, unless the lock is kept free for it.
       if !state.isHeld, !state.isReserved {
         notePassing(&state, before: state.entries.endIndex)
         state.isHeld = true
+        state.holder = place
         return nil
       }
-      let waiter = Waiter()
+      let waiter = Waiter(place)
       state.entries.append(.thread(waiter))
       state.threads += 1
       waiting.add(1, ordering: .relaxed)
@@ -107,6 +132,12 @@ final class WriteQueue: Sendable {
     }
     guard let waiter else { return }
     state.notifyAll()
+    if !waiter.signal.wait(nanoseconds: Self.longWaitNanoseconds, until: { $0 != .wait }) {
+      let (holder, waiters) = state.withLock { state in
+        (state.isHeld ? state.holder : nil, state.entries.map(\.place))
+      }
+      onLongWait(holder, waiters)
+    }
     while true {
       let signal = waiter.signal.wait(until: { $0 != .wait }, then: { $0 })
       if signal == .served { return }
@@ -132,6 +163,7 @@ final class WriteQueue: Sendable {
       }
       state.isReserved = false
       state.isHeld = true
+      state.holder = waiter.place
       notePassing(&state, before: index)
       removeThread(&state, at: index)
       return true
@@ -174,6 +206,7 @@ final class WriteQueue: Sendable {
         return false
       }
       state.isHeld = true
+      state.holder = offer.place
       state.isReserved = false
       state.entries.remove(at: index)
       waiting.subtract(1, ordering: .relaxed)
@@ -242,6 +275,7 @@ final class WriteQueue: Sendable {
     notePassing(&state, before: next.index)
     removeThread(&state, at: next.index)
     state.isHeld = true
+    state.holder = next.waiter.place
     wakes.thread = (next.waiter, .served)
     return wakes
   }

@@ -20,14 +20,20 @@ package final class WriteTransaction {
   /// Assign it before `commit`.
   package var root: BlockReference
 
+  /// Where it runs.
+  let place: WriterPlace
+
   /// Runs taken from free space by this transaction.
   @exclusivity(unchecked) var taken: [Run] = []
   /// Blocks written early by `seal`.
   @exclusivity(unchecked) var stream = EarlyWriter()
   @exclusivity(unchecked) private var isFinished = false
 
-  init(store: Store, editor: BlockEditor, base: Snapshot, version: Version) {
+  init(
+    store: Store, editor: BlockEditor, base: Snapshot, version: Version, place: WriterPlace
+  ) {
     self.store = store
+    self.place = place
     self.editor = editor
     self.base = base
     self.version = version

@@ -113,8 +113,26 @@ package final class LockFile: @unchecked Sendable {
   /// An older one than is shown already changes nothing: syncs of two processes may end in either
   /// order.
   package func publishHead(version: Version, home: Int) {
+    defer { tellFollowers() }
     headWord.pointee.max(
       DurableHead(version: version, home: home).rawValue, ordering: .sequentiallyConsistent)
+  }
+
+  // Sequentially consistent, both: who publishes a head sees the follower, or that one the head.
+  private func tellFollowers() {
+    guard let table else { return }
+    let followers = words[HeaderWord.followers].load(ordering: .sequentiallyConsistent)
+    if followers & ~ownBit != 0 { table.tellFollowers() }
+  }
+
+  /// Says whether this process wants to be told of heads that others publish, by a write to the file.
+  func follow(_ wants: Bool) {
+    guard table != nil, !isForked else { return }
+    if wants {
+      words[HeaderWord.followers].bitwiseOr(ownBit, ordering: .sequentiallyConsistent)
+    } else {
+      words[HeaderWord.followers].bitwiseAnd(~ownBit, ordering: .sequentiallyConsistent)
+    }
   }
 
   /// The newest version that is written, durable or not.

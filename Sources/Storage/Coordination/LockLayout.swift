@@ -16,6 +16,8 @@
 //        32  slots that wait for the write lock, a bit each
 //        33  next ticket of the write lock
 //        34  1 while a process writes that has the file to itself
+//        35  slots that want to hear of new durable heads, a bit each
+//        36  written to tell them
 //        40  slots in use, a bit each
 //
 //  locked bytes (open file descriptions own them, so the kernel frees those of the dead):
@@ -81,6 +83,8 @@ enum HeaderWord {
   static let waiting = 32
   static let nextTicket = 33
   static let loneWriter = 34
+  static let followers = 35
+  static let news = 36
   static let live = 40
   static let count = 48
 }

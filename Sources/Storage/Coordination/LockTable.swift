@@ -135,6 +135,15 @@ final class LockTable: @unchecked Sendable {
     }
   }
 
+  /// Wakes those who watch the file.
+  ///
+  /// The word means nothing. Who does not hear of it finds the new version when it looks next.
+  func tellFollowers() {
+    try? withUnsafeBytes(of: UInt64(0)) { bytes in
+      try file.write(bytes, at: UInt64(HeaderWord.news * 8))
+    }
+  }
+
   private func calling<Value>(
     _ body: () throws(SystemError) -> Value
   ) throws(StorageError) -> Value {
@@ -186,6 +195,7 @@ final class LockTable: @unchecked Sendable {
     // Releasing, as is the next: whoever sees it sees the zeros.
     (first + SlotWord.changes).pointee.add(1, ordering: .releasing)
     (words + HeaderWord.waiting).pointee.bitwiseAnd(~(1 << slot), ordering: .relaxed)
+    (words + HeaderWord.followers).pointee.bitwiseAnd(~(1 << slot), ordering: .relaxed)
     (words + HeaderWord.live).pointee.bitwiseAnd(~(1 << slot), ordering: .releasing)
   }
 

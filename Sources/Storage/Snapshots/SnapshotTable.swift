@@ -15,8 +15,8 @@ final class SnapshotTable: Sendable {
 
   struct Entry {
     var createdAt: UInt64
-    /// The thread that made the version; nil when another process did.
-    var owner: ThreadNumber?
+    /// Who made the version; nil when another process did.
+    var owner: WriterPlace?
     var count: Int
     let root: BlockReference
   }
@@ -61,7 +61,7 @@ final class SnapshotTable: Sendable {
   /// nobody else can know yet, or for one that is pinned already.
   func makeSnapshot(
     _ version: Version, root: BlockReference, mapping: ReadMapping, createdAt: UInt64,
-    owner: ThreadNumber?, memory: [UnwrittenMemory] = []
+    owner: WriterPlace?, memory: [UnwrittenMemory] = []
   ) -> Snapshot {
     let slot = lockFile.publishPin(version)
     state.withLock { state in
@@ -97,9 +97,6 @@ final class SnapshotTable: Sendable {
   }
 
   var entries: [Version: Entry] { state.withLock { $0.live } }
-
-  /// Roots of all live versions.
-  var roots: [BlockReference] { state.withLock { $0.live.values.map(\.root) } }
 
   /// Live versions, one element a pin, for a writer that begins anew: `drain` tells what changes from
   /// here on.

@@ -15,10 +15,34 @@ package final class VersionListeners: Sendable {
   private let listeners = Monitor<[ObjectIdentifier: any VersionListener]>([:])
   /// How many there are, readable without the lock.
   private let count = Atomic(0)
+  /// Brings news of other processes while somebody listens.
+  private let watch = Monitor<FileWatch?>(nil)
+  private let source = Monitor<Source?>(nil)
+
+  /// How news of other processes are got while somebody listens.
+  struct Source: Sendable {
+    let start: @Sendable () -> FileWatch?
+    let stop: @Sendable () -> Void
+  }
+
+  func setSource(_ new: Source) { source.withLock { $0 = new } }
 
   package func add(_ listener: any VersionListener) {
     listeners.withLock { $0[ObjectIdentifier(listener)] = listener }
     count.add(1, ordering: .relaxed)
+    updateWatch()
+  }
+
+  /// Watches while somebody listens.
+  private func updateWatch() {
+    // Quick system calls under the lock, or the last to leave could end the watch of the first to come.
+    watch.withLock { watch in
+      let isNeeded = listeners.withLock { !$0.isEmpty }
+      if isNeeded == (watch != nil) { return }
+      let source = source.withLock { $0 }
+      watch = isNeeded ? source?.start() : nil
+      if !isNeeded { source?.stop() }
+    }
   }
 
   /// - Precondition: it was added, and is removed once.
@@ -27,6 +51,7 @@ package final class VersionListeners: Sendable {
     let old = listeners.withLock { $0.removeValue(forKey: ObjectIdentifier(listener)) }
     precondition(old != nil, "a listener is removed twice")
     count.subtract(1, ordering: .relaxed)
+    updateWatch()
   }
 
   /// - Complexity: one load when nobody listens.
