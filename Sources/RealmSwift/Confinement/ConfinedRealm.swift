@@ -12,6 +12,8 @@ internal import Storage
 @usableFromInline
 package final class ConfinedRealm {
   let store: Store
+  /// What the newest commits of this process changed.
+  let history: ChangeHistory
   let configuration: Realm.Configuration
   let schema: RealmSchema
   /// The classes, and where the Realm's version keeps them.
@@ -56,6 +58,8 @@ package final class ConfinedRealm {
   struct Writing {
     let transaction: WriteTransaction
     let group: GroupTransaction
+    /// What was recorded of the transaction before `group`.
+    var earlierChanges = ChangeSet()
   }
 
   init(
@@ -63,6 +67,7 @@ package final class ConfinedRealm {
     confinement: Confinement, snapshot: Snapshot
   ) {
     self.store = store
+    history = ChangeHistory.of(store)
     self.configuration = configuration
     self.schema = schema
     self.classes = classes
@@ -77,6 +82,7 @@ package final class ConfinedRealm {
   /// The frozen form of a live Realm.
   private init(freezing live: ConfinedRealm, at snapshot: Snapshot) {
     store = live.store
+    history = live.history
     configuration = live.configuration
     schema = live.schema
     classes = live.classes
@@ -348,7 +354,8 @@ package final class ConfinedRealm {
     writing = Writing(
       transaction: transaction,
       group: GroupTransaction(
-        transaction.editor, root: transaction.root, schema: classes.stored))
+        transaction.editor, root: transaction.root, schema: classes.stored,
+        isRecorded: history.isObserved))
   }
 
   /// Ends the transaction and makes its changes a version, durable on return.
@@ -358,6 +365,7 @@ package final class ConfinedRealm {
     let writing = endWriting("Can't commit a non-existing write transaction")
     defer { asynchronousWrites?.didEndTransaction() }
     writing.transaction.root = writing.group.finish()
+    keepChanges(of: writing)
     do throws(StorageError) {
       // Its own version is no news to the Realm.
       mailbox?.note(standing: writing.transaction.version)
@@ -381,6 +389,7 @@ package final class ConfinedRealm {
   ) throws(StorageError) {
     let writing = endWriting("Can't commit a non-existing write transaction")
     writing.transaction.root = writing.group.finish()
+    keepChanges(of: writing)
     do throws(StorageError) {
       mailbox?.note(standing: writing.transaction.version)
       move(
@@ -407,9 +416,14 @@ package final class ConfinedRealm {
     let writing = requireWriting()
     let transaction = writing.transaction
     transaction.root = writing.group.finish()
+    var earlier = writing.earlierChanges
+    earlier.merge(writing.group.recordedChanges())
     self.writing = Writing(
       transaction: transaction,
-      group: GroupTransaction(transaction.editor, root: transaction.root, schema: classes.stored))
+      group: GroupTransaction(
+        transaction.editor, root: transaction.root, schema: classes.stored,
+        isRecorded: writing.group.isRecorded),
+      earlierChanges: earlier)
     bumpAll()
     return transaction
   }
