@@ -30,6 +30,9 @@ class Observation {
   /// Whether everything from the Realm was invalidated.
   final var isOver: Bool { epoch != realm.epoch }
 
+  /// Whether the observer has had its first call; an object's observer needs none.
+  var hasBegun: Bool { true }
+
   /// Calls the observer if there is something to tell.
   ///
   /// - Parameters:
@@ -69,6 +72,8 @@ final class CollectionObservation<Subject: ThreadConfined>: Observation {
     super.init(realm)
   }
 
+  override var hasBegun: Bool { tracker != nil }
+
   override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
     guard let tracker else {
       // Gone before the first call.
@@ -106,6 +111,8 @@ final class MapObservation<Key: _MapKey, Value: RealmCollectionValue>: Observati
     self.callback = callback
     super.init(realm)
   }
+
+  override var hasBegun: Bool { tracker != nil }
 
   override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
     guard let tracker else {

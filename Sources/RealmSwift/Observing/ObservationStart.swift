@@ -60,7 +60,7 @@ struct ObservationStart<Subject: ThreadConfined> {
     let frozen = subject.freeze()
     // The version that the observer knows, and what keeps the commits after it until it was called.
     let since = realm.frozenApart()
-    let reader = ChangeHistory.of(realm.store).register(
+    let reader = realm.history.register(
       standingOn: since.currentSnapshot().version)
     return Carried { [make, wasDeleted, hasFirstCall] place in
       if slot.isEnded { return }

@@ -78,7 +78,7 @@ final class RealmObservers {
     } else {
       let current = realm.currentSnapshot().version
       told = realm.frozenApart()
-      reader = ChangeHistory.of(realm.store).register(standingOn: current)
+      reader = realm.history.register(standingOn: current)
     }
     lastNumber += 1
     let entry = Entry(number: lastNumber, slot: slot)
@@ -188,7 +188,9 @@ final class RealmObservers {
     guard let told, told.currentSnapshot().version == base else { return }
     noteOwed()
     for token in tokens {
-      guard let observation = token.slot.observation, observation.owedSince === told else { continue }
+      guard let observation = token.slot.observation, observation.hasBegun,
+        observation.owedSince === told
+      else { continue }
       observation.owedSince = nil
       observation.skip(step(from: told))
     }
