@@ -183,6 +183,8 @@ struct PlanResolver {
 
   private func checkQuantifier(_ comparison: PredicateComparison, _ left: ResolvedOperand) {
     guard case .path(let path) = left.operand else { return }
+    // `[*]` says by itself that any of the values may fit.
+    if case .nested = path.end, comparison.quantifier == nil, !path.passesCollection { return }
     if comparison.quantifier == nil, path.isMultiple {
       misuse(
         .argument,
@@ -519,6 +521,12 @@ extension PlanConstant {
       let type = Swift.type(of: value)._rlmType
       self = value._withBytes { PlanConstant(PlanValue(bytes: $0, type)) }
     case let value as Date: self = .date(value.timeIntervalSinceReferenceDate)
+    case is any _UntypedElements, is any _UntypedEntries:
+      // Compared as a whole, byte by byte.
+      guard let value = AnyRealmValue._fromAny(value) else { return nil }
+      var writer = AnyValueWriter { (realm.tableKey(of: $0), $0._key) }
+      writer.append(value)
+      self = .bytes(.any, writer.bytes)
     default:
       if let integer = Int64._fromAny(value), !(value is Double || value is Float) {
         self = .integer(integer)
