@@ -85,6 +85,7 @@ struct PlanResolver {
     checkQuantifier(comparison, left)
     guard let leftType = left.type else { return resolveConstant(comparison, left, scope) }
     check(comparison.comparator, leftType)
+    if comparison.comparator == .geoWithin { return resolveArea(comparison, left) }
     switch comparison.right {
     case .value(let value):
       return condition(comparison, left, [value])
@@ -98,6 +99,24 @@ struct PlanResolver {
           left: left.operand, isAll: comparison.quantifier == .all,
           right: .operand(right.operand, comparison.comparator, comparison.options)))
     }
+  }
+
+  /// Whether a linked place lies inside of an area.
+  private func resolveArea(
+    _ comparison: PredicateComparison, _ left: ResolvedOperand
+  ) -> PlanCondition {
+    guard case .value(let value) = comparison.right, let area = GeoArea(value) else {
+      misuse(.argument, "The right side of geoWithin has to be a GeoBox, GeoCircle or GeoPolygon.")
+    }
+    guard let target = left.target, let test = AreaTest(area, realm.bindings[target]) else {
+      misuse(
+        .argument,
+        "'\(left.name)' cannot be used in a geoWithin query: it has to link to objects with the "
+          + "properties 'type', a String, and 'coordinates', a List<Double>.")
+    }
+    return .values(
+      ValuesTest(
+        left: left.operand, isAll: comparison.quantifier == .all, right: .area(test)))
   }
 
   /// A comparison of a property with values.
