@@ -12,6 +12,8 @@ internal import Storage
 @usableFromInline
 package final class ConfinedRealm {
   let store: Store
+  /// What the newest commits of this process changed.
+  let history: ChangeHistory
   let configuration: Realm.Configuration
   let schema: RealmSchema
   /// The classes, and where the Realm's version keeps them.
@@ -52,6 +54,8 @@ package final class ConfinedRealm {
   struct Writing {
     let transaction: WriteTransaction
     let group: GroupTransaction
+    /// What was recorded of the transaction before `group`.
+    var earlierChanges = ChangeSet()
   }
 
   init(
@@ -59,6 +63,7 @@ package final class ConfinedRealm {
     confinement: Confinement, snapshot: Snapshot
   ) {
     self.store = store
+    history = ChangeHistory.of(store)
     self.configuration = configuration
     self.schema = schema
     self.classes = classes
@@ -73,6 +78,7 @@ package final class ConfinedRealm {
   /// The frozen form of a live Realm.
   private init(freezing live: ConfinedRealm, at snapshot: Snapshot) {
     store = live.store
+    history = live.history
     configuration = live.configuration
     schema = live.schema
     classes = live.classes
@@ -324,7 +330,8 @@ package final class ConfinedRealm {
     writing = Writing(
       transaction: transaction,
       group: GroupTransaction(
-        transaction.editor, root: transaction.root, schema: classes.stored))
+        transaction.editor, root: transaction.root, schema: classes.stored,
+        isRecorded: history.isObserved))
   }
 
   /// Ends the transaction and makes its changes a version, durable on return.
@@ -332,6 +339,7 @@ package final class ConfinedRealm {
     let writing = endWriting("Can't commit a non-existing write transaction")
     defer { asynchronousWrites?.didEndTransaction() }
     writing.transaction.root = writing.group.finish()
+    keepChanges(of: writing)
     do throws(StorageError) {
       // Its own version is no news to the Realm.
       mailbox?.note(standing: writing.transaction.version)
@@ -354,6 +362,7 @@ package final class ConfinedRealm {
   ) throws(StorageError) {
     let writing = endWriting("Can't commit a non-existing write transaction")
     writing.transaction.root = writing.group.finish()
+    keepChanges(of: writing)
     do throws(StorageError) {
       mailbox?.note(standing: writing.transaction.version)
       move(
@@ -378,9 +387,14 @@ package final class ConfinedRealm {
     let writing = requireWriting()
     let transaction = writing.transaction
     transaction.root = writing.group.finish()
+    var earlier = writing.earlierChanges
+    earlier.merge(writing.group.recordedChanges())
     self.writing = Writing(
       transaction: transaction,
-      group: GroupTransaction(transaction.editor, root: transaction.root, schema: classes.stored))
+      group: GroupTransaction(
+        transaction.editor, root: transaction.root, schema: classes.stored,
+        isRecorded: writing.group.isRecorded),
+      earlierChanges: earlier)
     bumpAll()
     return transaction
   }
