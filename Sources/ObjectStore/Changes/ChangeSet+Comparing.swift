@@ -10,8 +10,8 @@ extension ChangeSet {
   /// - Precondition: both snapshots live.
   /// - Complexity: O(blocks that differ).
   package static func between(_ old: Snapshot, _ new: Snapshot) -> ChangeSet {
-    let oldSchema = StoredSchema.load(old.reader, root: old.root)
-    let newSchema = StoredSchema.load(new.reader, root: new.root, reusing: oldSchema)
+    let oldSchema = StoredSchema.loadOrStop(old.reader, root: old.root)
+    let newSchema = StoredSchema.loadOrStop(new.reader, root: new.root, reusing: oldSchema)
     return between((old.reader, old.root, oldSchema), (new.reader, new.root, newSchema))
   }
 

@@ -43,7 +43,7 @@ package final class GroupTransaction {
     _ editor: BlockEditor, root: BlockReference, isRecorded: Bool = false
   ) {
     self.init(
-      editor, root: root, schema: StoredSchema.load(editor.reader, root: root),
+      editor, root: root, schema: StoredSchema.loadOrStop(editor.reader, root: root),
       isRecorded: isRecorded)
   }
 
