@@ -82,7 +82,7 @@ protocol ProjectionBase<Value> {
   /// The name of the property.
   var name: String { get }
   /// The class of the objects.
-  var objectClass: ObjectBase.Type { get }
+  var elementTable: TablePointer? { get }
   func value(at position: Int) -> Value
   func frozen() -> Self
   func thawed() -> Self?
@@ -100,7 +100,7 @@ where Base.Element: ObjectBase {
   var isFrozen: Bool { base.isFrozen }
   var count: Int { base.count }
   var name: String { _name(for: keyPath) }
-  var objectClass: ObjectBase.Type { Base.Element.self }
+  var elementTable: TablePointer? { base.elementTable }
   func value(at position: Int) -> Value { base[position][keyPath: keyPath] }
   func frozen() -> Self { Self(base: base.freeze(), keyPath: keyPath) }
   func thawed() -> Self? { base.thaw().map { Self(base: $0, keyPath: keyPath) } }

@@ -39,7 +39,7 @@ extension ProjectedCollection {
     let realm = requireObservedRealm(of: self)
     let keyPaths = keyPaths ?? [base.name]
     // Stops when one cannot be used.
-    _ = KeyPathFilter(keyPaths, realm, base.objectClass)
+    _ = KeyPathFilter(keyPaths, realm, base.elementTable)
     return ObservationStart(self, realm, hasFirstCall: true) { subject in
       CollectionObservation(
         subject, requireObservedRealm(of: subject),
