@@ -218,14 +218,16 @@ package final class GroupTransaction {
     deleteOrphans()
   }
 
-  /// Tables whose objects were changed or deleted by cascades, or by `delete` and `deleteAll`
-  /// themselves, since the last call: indexes into `schema.tables`, each once.
-  package func takeChangedTables() -> [Int] {
-    var changed = (0..<64).filter { changedFirstTables & (1 << $0) != 0 }
-    changed += changedOtherTables.sorted()
-    changedFirstTables = 0
+  /// Runs `body` on the tables whose objects were changed or deleted by cascades, or by `delete` and
+  /// `deleteAll` themselves, since the last call: indexes into `schema.tables`, each once.
+  package func takeChangedTables(_ body: (Int) -> Void) {
+    while changedFirstTables != 0 {
+      body(changedFirstTables.trailingZeroBitCount)
+      changedFirstTables &= changedFirstTables &- 1
+    }
+    if changedOtherTables.isEmpty { return }
+    changedOtherTables.forEach(body)
     changedOtherTables = []
-    return changed
   }
 
   @inline(__always)

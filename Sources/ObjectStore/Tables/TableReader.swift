@@ -168,9 +168,9 @@ package struct TableReader {
     var found: RowLocation?
     let key = index.find(IndexHash.bytes(bytes)) { candidate in
       guard let location = locate(ObjectKey(rawValue: candidate)) else { return false }
+      prefetch(location)
       let isEqual = withBytes(location, keyColumn) { stored in
-        guard let stored, stored.count == bytes.count else { return false }
-        return stored.elementsEqual(bytes)
+        stored.map { $0.hasSameBytes(as: bytes) } ?? false
       }
       if isEqual { found = location }
       return isEqual

@@ -11,6 +11,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Goes through the elements.
   public typealias Iterator = RLMIterator<Element>
 
+  @frozen @usableFromInline
   enum Storage {
     case unmanaged([Element])
     case managed(CollectionCell)
@@ -18,11 +19,13 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   // Unchecked exclusivity: a managed list is touched only where its Realm may be used; an unmanaged one is
   // a plain value that the client guards.
-  @exclusivity(unchecked) var storage: Storage
+  @exclusivity(unchecked) @usableFromInline var storage: Storage
 
   /// An empty list that belongs to no Realm.
+  @inlinable
   public init() { storage = .unmanaged([]) }
 
+  @inlinable
   init(_ cell: CollectionCell) { storage = .managed(cell) }
 
   /// The place of a managed list.
@@ -68,25 +71,25 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   ///
   /// - Complexity: O(log n).
   public subscript(position: Int) -> Element {
+    @inlinable
     get {
       switch storage {
       case .unmanaged(let elements):
         checkBounds(position, elements.count)
         return elements[position]
       case .managed(let cell):
-        let elements = cell.requireElements()
-        checkBounds(position, elements.count)
-        return Element._readElement(cell.source(elements), position)
+        return Element._readElement(cell.requireSource(position), position)
       }
     }
     set { replace(index: position, object: newValue) }
   }
 
   /// Goes through the elements that are in the list now.
+  @inlinable
   public func makeIterator() -> RLMIterator<Element> {
     switch storage {
     case .unmanaged(let elements): return RLMIterator(ArrayCursor(elements))
-    case .managed(let cell): return RLMIterator(StoredCursor.make(cell, cell.requireElements()))
+    case .managed(let cell): return RLMIterator(cell)
     }
   }
 
@@ -118,6 +121,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   ///
   /// Of a managed list only inside a transaction; here and below. An object that belongs to no Realm is
   /// added to the list's.
+  @inlinable
   public func append(_ object: Element) {
     switch storage {
     case .unmanaged(var elements):
@@ -125,19 +129,43 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       elements.append(object)
       storage = .unmanaged(elements)
     case .managed(let cell):
-      let group = cell.requireWriting()
-      cell.withValue(object) { group.listAppend(cell.storedTable, cell.key, cell.column, $0) }
-      cell.changed()
+      if let integer = object._packedElement {
+        cell.append(integer)
+      } else {
+        append(object, to: cell)
+      }
     }
   }
 
+  @usableFromInline
+  func append(_ object: Element, to cell: CollectionCell) {
+    let group = cell.requireWriting()
+    cell.withValue(object) { group.listAppend(cell.storedTable, cell.key, cell.column, $0) }
+    cell.changed()
+  }
+
   /// Puts an element at a position; stops when it is behind the end.
+  @inlinable
   public func insert(_ object: Element, at index: Int) {
-    insert(contentsOf: CollectionOfOne(object), at: index)
+    if case .managed(let cell) = storage, let integer = object._packedElement {
+      cell.insert(integer, at: index)
+    } else {
+      insert(contentsOf: CollectionOfOne(object), at: index)
+    }
   }
 
   /// Replaces the element at a position; stops when it is out of bounds.
+  @inlinable
   public func replace(index: Int, object: Element) {
+    if case .managed(let cell) = storage, let integer = object._packedElement {
+      cell.replace(index, integer)
+    } else {
+      replace(index, with: object)
+    }
+  }
+
+  @usableFromInline
+  func replace(_ index: Int, with object: Element) {
     switch storage {
     case .unmanaged(var elements):
       checkBounds(index, elements.count)

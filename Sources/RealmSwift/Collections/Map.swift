@@ -15,6 +15,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Goes through the entries.
   public typealias Iterator = RLMMapIterator<SingleMapEntry<Key, Value>>
 
+  @frozen @usableFromInline
   enum Storage {
     case unmanaged([Key: Value])
     case managed(CollectionCell)
@@ -22,11 +23,12 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   // Unchecked exclusivity: a managed map is touched only where its Realm may be used; an unmanaged one is
   // a plain value that the client guards.
-  @exclusivity(unchecked) var storage: Storage
+  @exclusivity(unchecked) @usableFromInline var storage: Storage
 
   /// An empty map that belongs to no Realm.
   public init() { storage = .unmanaged([:]) }
 
+  @inlinable
   init(_ cell: CollectionCell) { storage = .managed(cell) }
 
   /// The place of a managed map.
@@ -83,15 +85,16 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   ///
   /// - Complexity: O(log n) in a managed map.
   public subscript(key: Key) -> Value? {
+    @inlinable
     get {
       switch storage {
       case .unmanaged(let entries): return entries[key]
       case .managed(let cell):
-        return cell.requirePosition(ofKey: key._text).map { values, position in
-          Value._readElement(cell.source(values), position)
-        }
+        let position = cell.position(ofKey: key._text)
+        return position < 0 ? nil : Value._readElement(cell.valueSource, position)
       }
     }
+    @inlinable
     set {
       if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }
     }
@@ -201,24 +204,23 @@ private final class EntryCursor<Entry>: ElementCursor<Entry> {
 }
 
 extension CollectionCell {
-  /// The keys of a map.
-  func requireKeys() -> ElementReader {
-    let row = requireRow()
-    return row.reader.mapKeys(row.location, column)
+  /// The position of a key; -1 without such a key.
+  @usableFromInline
+  func position(ofKey key: String) -> Int {
+    let keys = requireKeys()
+    return key._withBytes { keys.position(of: .bytes($0), sorted: true) } ?? -1
   }
 
-  /// The values of a map.
-  func requireValues() -> ElementReader {
-    let row = requireRow()
-    return row.reader.mapValues(row.location, column)
-  }
+  /// What values are read from.
+  @usableFromInline
+  var valueSource: _ElementSource { source(requireValues()) }
 
-  /// The values of a map, and where that of a key is; nil without such a key.
-  func requirePosition(ofKey key: String) -> (values: ElementReader, position: Int)? {
-    let row = requireRow()
-    return key._withBytes { row.reader.mapPosition(row.location, column, $0) }.map {
-      (row.reader.mapValues(row.location, column), $0)
-    }
+  /// Sets the value of a key to an integer.
+  @usableFromInline
+  func set(_ integer: Int64, forKey key: String) {
+    let group = requireWriting()
+    key._withBytes { _ = group.mapSet(storedTable, self.key, column, $0, .integer(integer)) }
+    changedInPlace(group)
   }
 }
 

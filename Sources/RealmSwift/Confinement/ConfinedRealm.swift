@@ -179,14 +179,20 @@ package final class ConfinedRealm {
     return tables.install(state, at: binding.index)
   }
 
+  /// The shared state of the accessors of a class that is known by its position.
+  func table(atIndex index: Int) -> TablePointer { tables[index] ?? table(bindings[index]) }
+
   /// A reader of the table at the Realm's version, the running transaction's changes included.
   @inline(__always)
   func reader(of table: TablePointer) -> TableReader? {
-    if _slowPath(table.pointee.isStale) {
-      table.pointee.reader = makeReader(table.pointee.binding)
-      table.pointee.isStale = false
-    }
+    if _slowPath(table.pointee.isStale) { renewReader(of: table) }
     return table.pointee.reader
+  }
+
+  @inline(never)
+  func renewReader(of table: TablePointer) {
+    table.pointee.reader = makeReader(table.pointee.binding)
+    table.pointee.isStale = false
   }
 
   private func makeReader(_ binding: TableBinding) -> TableReader? {

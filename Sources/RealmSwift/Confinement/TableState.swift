@@ -26,6 +26,10 @@ struct TableState {
   private var unmanagedBinding: Unmanaged<TableBinding>
   /// What makes an instance an accessor; owned by `binding`.
   private(set) var attachments: UnsafeBufferPointer<TableBinding.Attachment>
+  /// What accessors are copied from; nil when each has to be initialized. Owned by `binding`.
+  private(set) var image: ObjectImage?
+  /// The table that the links of each column lead to, once one was followed.
+  private(set) var targets: LinkTargets
   let objectClass: ObjectBase.Type
   let keyForm: ClassSchema.KeyForm
   /// The state of the other accessors of the table, dynamic or not, once there are any.
@@ -38,6 +42,8 @@ struct TableState {
     unmanagedRealm = .passUnretained(realm)
     unmanagedBinding = .passUnretained(binding)
     attachments = UnsafeBufferPointer(binding.attachments)
+    image = binding.image
+    targets = LinkTargets(count: binding.table?.schema.columns.count ?? 0)
     objectClass = binding.schema.objectClass
     keyForm = binding.schema.keyForm
   }
@@ -62,7 +68,31 @@ struct TableState {
   mutating func rebind(_ binding: TableBinding) {
     unmanagedBinding = .passUnretained(binding)
     attachments = UnsafeBufferPointer(binding.attachments)
+    image = binding.image
+    targets.deallocate()
+    targets = LinkTargets(count: binding.table?.schema.columns.count ?? 0)
     bump()
+  }
+}
+
+/// The tables that the links of a table's columns lead to, made known when first needed.
+///
+/// In a frozen Realm, which many threads use, each may tell the same.
+struct LinkTargets {
+  private let targets: UnsafeMutablePointer<Atomic<UInt>>
+
+  init(count: Int) {
+    targets = .allocate(capacity: count)
+    for column in 0..<count { (targets + column).initialize(to: Atomic(0)) }
+  }
+
+  func deallocate() { targets.deallocate() }
+
+  subscript(column: Int) -> TablePointer? {
+    // Acquiring and releasing: who finds a table here has to see what it was made with.
+    @inline(__always)
+    get { TablePointer(bitPattern: targets[column].load(ordering: .acquiring)) }
+    nonmutating set { targets[column].store(UInt(bitPattern: newValue), ordering: .releasing) }
   }
 }
 
@@ -84,6 +114,7 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
 
   deinit {
     forEach { table in
+      table.pointee.targets.deallocate()
       table.deinitialize(count: 1)
       table.deallocate()
     }
@@ -103,6 +134,7 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
     let (isInstalled, other) = slots[index].compareExchange(
       expected: 0, desired: UInt(bitPattern: table), ordering: .acquiringAndReleasing)
     if isInstalled { return table }
+    table.pointee.targets.deallocate()
     table.deinitialize(count: 1)
     table.deallocate()
     return TablePointer(bitPattern: other)!
@@ -115,7 +147,8 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
 
 /// A class of a Realm and the table that holds its objects.
 final class TableBinding: @unchecked Sendable {
-  // @unchecked: the memory behind `attachments` is written in `init` only.
+  // @unchecked: the memory behind `attachments` and `image` is written in `init` only, `origins` before the
+  // binding is shared.
   let schema: ClassSchema
   /// Position among the Realm's classes.
   let index: Int
@@ -128,6 +161,13 @@ final class TableBinding: @unchecked Sendable {
   let primaryKey: Int?
   let primaryKeyColumn: Int?
   let attachments: UnsafeMutableBufferPointer<Attachment>
+  /// What accessors are copied from; nil when instances have fields that only initializers can make.
+  let image: ObjectImage?
+  /// By position of the property: where linking objects come from; nil for others, and where the other
+  /// class has no such property.
+  ///
+  /// Written once, before others know the binding.
+  fileprivate(set) var origins: [LinkOrigin?] = []
 
   /// What to do with one property to make an instance an accessor.
   struct Attachment {
@@ -154,8 +194,7 @@ final class TableBinding: @unchecked Sendable {
     primaryKeyColumn = primaryKey.map { columns[$0] }
     // Dynamic accessors have no properties of their own.
     attachments = .allocate(capacity: schema.isDynamic ? 0 : columns.count)
-    if schema.isDynamic { return }
-    for (position, property) in schema.properties.enumerated() {
+    for (position, property) in schema.properties.enumerated() where !schema.isDynamic {
       // A property without a column is known by its position.
       let column = Int32(property.isComputed ? position : columns[position])
       (attachments.baseAddress! + position).initialize(
@@ -163,11 +202,34 @@ final class TableBinding: @unchecked Sendable {
           offset: property.offset, column: column, image: property.codec.managedImage(column),
           attach: property.codec.attach))
     }
+    if schema.hasOtherFields {
+      image = nil
+      return
+    }
+    // Managed wrappers own nothing: they hold the number of a column.
+    let accessor = schema.objectClass.init()
+    accessor.attach(UnsafeBufferPointer(attachments))
+    image = ObjectImage(of: accessor, byteCount: schema.instanceBytes)
   }
 
   deinit {
+    image?.deallocate()
     for attachment in attachments { attachment.image?.deallocate() }
     attachments.deinitialize()
     attachments.deallocate()
+  }
+}
+
+extension TableBinding {
+  /// Finds out where linking objects come from.
+  ///
+  /// - Parameter binding: the class of a name, in the form that this class has: dynamic or not.
+  func findOrigins(_ binding: (PropertyDescription) -> TableBinding?) {
+    origins = schema.properties.map { property in
+      guard let name = property.originProperty, let other = binding(property),
+        let position = other.schema.index(ofProperty: name)
+      else { return nil }
+      return LinkOrigin(index: other.index, column: other.columns[position], property: name)
+    }
   }
 }

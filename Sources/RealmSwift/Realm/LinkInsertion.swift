@@ -126,8 +126,8 @@ extension ConfinedRealm {
   /// Makes accessors of tables that the last change reached beside its own stale.
   func bumpChangedTables() {
     guard let writing else { return }
-    for index in writing.group.takeChangedTables() {
-      if let binding = classes.byTable[index] { tables[binding.index]?.pointee.bump() }
+    writing.group.takeChangedTables { index in
+      if let binding = classes.binding(ofTable: index) { tables[binding.index]?.pointee.bump() }
     }
   }
 }

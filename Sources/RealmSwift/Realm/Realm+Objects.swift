@@ -1,4 +1,5 @@
 // Adding, making, finding and removing objects.
+public import Foundation
 internal import ObjectStore
 
 extension Realm {
@@ -143,6 +144,10 @@ extension Realm {
       found = object(type, integerKey: key)
     } else if let key = key as? String {
       found = object(type, textKey: key)
+    } else if let key = key as? UUID {
+      found = object(type, uuidKey: key)
+    } else if let key = key as? ObjectId {
+      found = object(type, objectIdKey: key)
     } else {
       found = object(type, anyKey: key)
     }
@@ -154,7 +159,8 @@ extension Realm {
     confined.check()
     let table = confined.requireTable(of: type)
     guard table.pointee.keyForm == .integer else { return object(type, anyKey: key) }
-    guard let found = confined.reader(of: table)?.findRow(integer: Int64(key)) else { return nil }
+    if _slowPath(table.pointee.isStale) { confined.renewReader(of: table) }
+    guard let found = table.pointee.reader?.findRow(integer: Int64(key)) else { return nil }
     return confined.accessor(table, found.key, at: found.location)
   }
 
@@ -163,11 +169,28 @@ extension Realm {
     confined.check()
     let table = confined.requireTable(of: type)
     guard table.pointee.keyForm == .text else { return object(type, anyKey: key) }
-    guard let reader = confined.reader(of: table) else { return nil }
-    var key = key
-    guard let found = key.withUTF8({ reader.findRow(bytes: UnsafeRawBufferPointer($0)) }) else {
-      return nil
-    }
+    return key._withBytes { object(table, bytesKey: $0) }
+  }
+
+  @usableFromInline
+  func object(_ type: Object.Type, uuidKey key: UUID) -> ObjectBase? {
+    confined.check()
+    let table = confined.requireTable(of: type)
+    guard table.pointee.keyForm == .uuid else { return object(type, anyKey: key) }
+    return key._withBytes { object(table, bytesKey: $0) }
+  }
+
+  @usableFromInline
+  func object(_ type: Object.Type, objectIdKey key: ObjectId) -> ObjectBase? {
+    confined.check()
+    let table = confined.requireTable(of: type)
+    guard table.pointee.keyForm == .objectId else { return object(type, anyKey: key) }
+    return key._withBytes { object(table, bytesKey: $0) }
+  }
+
+  private func object(_ table: TablePointer, bytesKey key: UnsafeRawBufferPointer) -> ObjectBase? {
+    if _slowPath(table.pointee.isStale) { confined.renewReader(of: table) }
+    guard let found = table.pointee.reader?.findRow(bytes: key) else { return nil }
     return confined.accessor(table, found.key, at: found.location)
   }
 
