@@ -38,7 +38,7 @@ package final class GroupTransaction {
 
   /// - Parameter root: the group root on which the transaction builds; none for an empty file.
   package convenience init(_ editor: BlockEditor, root: BlockReference) {
-    self.init(editor, root: root, schema: StoredSchema.load(editor.reader, root: root))
+    self.init(editor, root: root, schema: StoredSchema.loadOrStop(editor.reader, root: root))
   }
 
   /// A transaction on a schema that is known already, which spares its decoding.

@@ -220,7 +220,8 @@ package final class ConfinedRealm {
   /// Stops when they no longer fit: another process has migrated the file.
   /// - Complexity: O(1) while the schema stays.
   private func adoptSchema(of snapshot: Snapshot) {
-    let stored = StoredSchema.load(snapshot.reader, root: snapshot.root, reusing: classes.stored)
+    let stored = StoredSchema.loadOrStop(
+      snapshot.reader, root: snapshot.root, reusing: classes.stored)
     if _fastPath(stored === classes.stored) { return }
     let adopted = classes.adopting(stored)
     let differences = adopted.differences
