@@ -27,12 +27,12 @@ package final class GroupTransaction {
   /// The collection that was changed last; nil until one is.
   @exclusivity(unchecked) var collection: Unmanaged<CollectionEditor>?
   /// Embedded objects that have lost their link, and are to be deleted.
-  var orphans: [(table: Int, key: ObjectKey)] = []
+  @exclusivity(unchecked) var orphans: [(table: Int, key: ObjectKey)] = []
   /// Tables that cascades have changed since the client last asked.
   ///
   /// The first 64 have bits of their own: a delete must not allocate for this.
   @exclusivity(unchecked) private var changedFirstTables: UInt64 = 0
-  private var changedOtherTables: Set<Int> = []
+  @exclusivity(unchecked) private var changedOtherTables: Set<Int> = []
   var isSchemaChanged = false
   private var nextTableKey: UInt64 = 1
 

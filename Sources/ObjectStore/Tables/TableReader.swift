@@ -33,6 +33,7 @@ package struct TableReader {
   }
 
   /// - Parameter block: the table's root; none for a table that was never used.
+  @inline(__always)
   init(reader: BlockReader, block: BlockReference, table: StoredTable) {
     if block.isNone {
       self.init(reader: reader, table: table, root: TableRoot(), pairRoots: nil)
@@ -43,6 +44,7 @@ package struct TableReader {
     }
   }
 
+  @inline(__always)
   init(
     reader: BlockReader, table: StoredTable, root: TableRoot, pairRoots: UnsafeRawPointer?
   ) {

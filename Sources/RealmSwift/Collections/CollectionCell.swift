@@ -160,15 +160,16 @@ final class CollectionCell {
   var storedTable: StoredTable { table.pointee.binding.table! }
 
   /// The transaction in which the collection may be changed; stops when it may not.
-  @inline(__always)
   func requireWriting() -> GroupTransaction {
-    if _fastPath(
-      table.pointee.generation == writingGeneration
-        && table.pointee.owner == ThreadToken.current.rawValue)
-    {
-      return writingGroup.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0 }
-    }
+    if hasWriting { return writingGroup.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0 } }
     return findWriting()
+  }
+
+  /// Whether `writingGroup` is the running transaction, and the caller may use it.
+  @inline(__always)
+  private var hasWriting: Bool {
+    table.pointee.generation == writingGeneration
+      && table.pointee.owner == ThreadToken.current.rawValue
   }
 
   @inline(never)
@@ -241,39 +242,45 @@ final class CollectionCell {
     realm.bumpChangedTables()
   }
 
-  /// The same after a change that has deleted nothing.
-  func changedInPlace(_ group: GroupTransaction) {
-    changed()
-    writingGroup = .passUnretained(group)
+  // MARK: - Integers
+
+  // Values that are no links change no other table, and delete nothing.
+
+  /// Changes values that are no links; counts no references once it was called in a transaction.
+  @inline(__always)
+  func changeInPlace(
+    _ body: (_ group: GroupTransaction, _ table: StoredTable) -> Void
+  ) {
+    if _slowPath(!hasWriting) { writingGroup = .passUnretained(findWriting()) }
+    writingGroup.unsafelyUnwrapped._withUnsafeGuaranteedRef { group in
+      table.pointee.unmanagedTable.unsafelyUnwrapped._withUnsafeGuaranteedRef { body(group, $0) }
+    }
+    table.pointee.bump()
     writingGeneration = table.pointee.generation
   }
-
-  // MARK: - Integers
 
   /// Adds an integer at the end of a list.
   @usableFromInline
   func append(_ integer: Int64) {
-    let group = requireWriting()
-    group.listAppend(storedTable, key, column, .integer(integer))
-    changedInPlace(group)
+    changeInPlace { $0.listAppend($1, key, column, .integer(integer)) }
   }
 
   /// Puts an integer at a position of a list; stops when it is behind the end.
   @usableFromInline
   func insert(_ integer: Int64, at position: Int) {
-    let group = requireWriting()
-    checkBounds(position, group.listCount(storedTable, key, column) + 1)
-    group.listInsert(storedTable, key, column, at: position, .integer(integer))
-    changedInPlace(group)
+    changeInPlace { group, table in
+      checkBounds(position, group.listCount(table, key, column) + 1)
+      group.listInsert(table, key, column, at: position, .integer(integer))
+    }
   }
 
   /// Replaces the integer at a position of a list; stops when it is out of bounds.
   @usableFromInline
   func replace(_ position: Int, _ integer: Int64) {
-    let group = requireWriting()
-    checkBounds(position, group.listCount(storedTable, key, column))
-    group.listSet(storedTable, key, column, at: position, .integer(integer))
-    changedInPlace(group)
+    changeInPlace { group, table in
+      checkBounds(position, group.listCount(table, key, column))
+      group.listSet(table, key, column, at: position, .integer(integer))
+    }
   }
 
   // MARK: - Forms

@@ -60,7 +60,7 @@ extension List: _Persistable {
   public static var _codec: _PropertyCodec { .make(List.self) }
   /// The list now shows what the file holds.
   public func _becomeManaged(_ object: ObjectBase, _ column: Int32) {
-    storage = .managed(CollectionCell(object, column, Element._rlmObjectClass))
+    becomeManaged(CollectionCell(object, column, Element._rlmObjectClass))
   }
 
   /// Replaces the content of an unmanaged list by that of another one.

@@ -20,13 +20,24 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   // Unchecked exclusivity: a managed list is touched only where its Realm may be used; an unmanaged one is
   // a plain value that the client guards.
   @exclusivity(unchecked) @usableFromInline var storage: Storage
+  /// The place of a managed list, which `storage` owns: to use it without counting references.
+  @exclusivity(unchecked) @usableFromInline var place: Unmanaged<CollectionCell>?
 
   /// An empty list that belongs to no Realm.
   @inlinable
   public init() { storage = .unmanaged([]) }
 
   @inlinable
-  init(_ cell: CollectionCell) { storage = .managed(cell) }
+  init(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
+
+  /// The list now shows what is at a place in the file.
+  func becomeManaged(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
 
   /// The place of a managed list.
   var cell: CollectionCell? {
@@ -73,15 +84,19 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   public subscript(position: Int) -> Element {
     @inlinable
     get {
-      switch storage {
-      case .unmanaged(let elements):
-        checkBounds(position, elements.count)
-        return elements[position]
-      case .managed(let cell):
-        return Element._readElement(cell.requireSource(position), position)
+      guard let place else { return unmanagedElement(position) }
+      return place._withUnsafeGuaranteedRef {
+        Element._readElement($0.requireSource(position), position)
       }
     }
     set { replace(index: position, object: newValue) }
+  }
+
+  @usableFromInline
+  func unmanagedElement(_ position: Int) -> Element {
+    guard case .unmanaged(let elements) = storage else { fatalError("a managed list") }
+    checkBounds(position, elements.count)
+    return elements[position]
   }
 
   /// Goes through the elements that are in the list now.
@@ -123,17 +138,18 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// added to the list's.
   @inlinable
   public func append(_ object: Element) {
-    switch storage {
-    case .unmanaged(var elements):
+    if let place {
+      place._withUnsafeGuaranteedRef { cell in
+        if let integer = object._packedElement {
+          cell.append(integer)
+        } else {
+          append(object, to: cell)
+        }
+      }
+    } else if case .unmanaged(var elements) = storage {
       storage = .unmanaged([])
       elements.append(object)
       storage = .unmanaged(elements)
-    case .managed(let cell):
-      if let integer = object._packedElement {
-        cell.append(integer)
-      } else {
-        append(object, to: cell)
-      }
     }
   }
 
@@ -147,8 +163,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Puts an element at a position; stops when it is behind the end.
   @inlinable
   public func insert(_ object: Element, at index: Int) {
-    if case .managed(let cell) = storage, let integer = object._packedElement {
-      cell.insert(integer, at: index)
+    if let place, let integer = object._packedElement {
+      place._withUnsafeGuaranteedRef { $0.insert(integer, at: index) }
     } else {
       insert(contentsOf: CollectionOfOne(object), at: index)
     }
@@ -157,8 +173,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Replaces the element at a position; stops when it is out of bounds.
   @inlinable
   public func replace(index: Int, object: Element) {
-    if case .managed(let cell) = storage, let integer = object._packedElement {
-      cell.replace(index, integer)
+    if let place, let integer = object._packedElement {
+      place._withUnsafeGuaranteedRef { $0.replace(index, integer) }
     } else {
       replace(index, with: object)
     }

@@ -8,8 +8,8 @@ extension Map {
   /// added to the map's.
   @inlinable
   public func updateValue(_ value: Value, forKey key: Key) {
-    if case .managed(let cell) = storage, let integer = value._packedElement {
-      cell.set(integer, forKey: key._text)
+    if let place, let integer = value._packedElement {
+      place._withUnsafeGuaranteedRef { $0.set(integer, forKey: key._text) }
     } else {
       setValue(value, key)
     }

@@ -67,7 +67,7 @@ extension Map: _Persistable {
   public static var _codec: _PropertyCodec { .make(Map.self) }
   /// The map now shows what the file holds.
   public func _becomeManaged(_ object: ObjectBase, _ column: Int32) {
-    storage = .managed(CollectionCell(object, column, Value._rlmObjectClass))
+    becomeManaged(CollectionCell(object, column, Value._rlmObjectClass))
   }
 
   /// Replaces the content of an unmanaged map by that of another one.

@@ -24,12 +24,23 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   // Unchecked exclusivity: a managed map is touched only where its Realm may be used; an unmanaged one is
   // a plain value that the client guards.
   @exclusivity(unchecked) @usableFromInline var storage: Storage
+  /// The place of a managed map, which `storage` owns: to use it without counting references.
+  @exclusivity(unchecked) @usableFromInline var place: Unmanaged<CollectionCell>?
 
   /// An empty map that belongs to no Realm.
   public init() { storage = .unmanaged([:]) }
 
   @inlinable
-  init(_ cell: CollectionCell) { storage = .managed(cell) }
+  init(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
+
+  /// The map now shows what is at a place in the file.
+  func becomeManaged(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
 
   /// The place of a managed map.
   var cell: CollectionCell? {
@@ -87,9 +98,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   public subscript(key: Key) -> Value? {
     @inlinable
     get {
-      switch storage {
-      case .unmanaged(let entries): return entries[key]
-      case .managed(let cell):
+      guard let place else { return unmanagedValue(key) }
+      return place._withUnsafeGuaranteedRef { cell in
         let position = cell.position(ofKey: key._text)
         return position < 0 ? nil : Value._readElement(cell.valueSource, position)
       }
@@ -98,6 +108,12 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     set {
       if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }
     }
+  }
+
+  @usableFromInline
+  func unmanagedValue(_ key: Key) -> Value? {
+    guard case .unmanaged(let entries) = storage else { return nil }
+    return entries[key]
   }
 
   /// The value of a key, or a default when there is none.
@@ -218,9 +234,9 @@ extension CollectionCell {
   /// Sets the value of a key to an integer.
   @usableFromInline
   func set(_ integer: Int64, forKey key: String) {
-    let group = requireWriting()
-    key._withBytes { _ = group.mapSet(storedTable, self.key, column, $0, .integer(integer)) }
-    changedInPlace(group)
+    key._withBytes { key in
+      changeInPlace { _ = $0.mapSet($1, self.key, column, key, .integer(integer)) }
+    }
   }
 }
 

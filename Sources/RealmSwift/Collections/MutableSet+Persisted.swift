@@ -60,7 +60,7 @@ extension MutableSet: _Persistable {
   public static var _codec: _PropertyCodec { .make(MutableSet.self) }
   /// The set now shows what the file holds.
   public func _becomeManaged(_ object: ObjectBase, _ column: Int32) {
-    storage = .managed(CollectionCell(object, column, Element._rlmObjectClass))
+    becomeManaged(CollectionCell(object, column, Element._rlmObjectClass))
   }
 
   /// Replaces the content of an unmanaged set by that of another one.

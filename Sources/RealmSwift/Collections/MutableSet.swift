@@ -21,12 +21,23 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   // Unchecked exclusivity: a managed set is touched only where its Realm may be used; an unmanaged one is
   // a plain value that the client guards.
   @exclusivity(unchecked) @usableFromInline var storage: Storage
+  /// The place of a managed set, which `storage` owns: to use it without counting references.
+  @exclusivity(unchecked) @usableFromInline var place: Unmanaged<CollectionCell>?
 
   /// An empty set that belongs to no Realm.
   public init() { storage = .unmanaged(UniqueElements()) }
 
   @inlinable
-  init(_ cell: CollectionCell) { storage = .managed(cell) }
+  init(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
+
+  /// The set now shows what is at a place in the file.
+  func becomeManaged(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
 
   /// The place of a managed set.
   var cell: CollectionCell? {
@@ -115,8 +126,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// - Complexity: O(log n) in a managed set.
   @inlinable
   public func contains(_ object: Element) -> Bool {
-    if case .managed(let cell) = storage, let integer = object._packedElement {
-      return cell.contains(integer)
+    if let place, let integer = object._packedElement {
+      return place._withUnsafeGuaranteedRef { $0.contains(integer) }
     }
     return containsElement(object)
   }

@@ -34,7 +34,11 @@ extension RealmCollection {
 ///
 /// It shows the elements that were there when it began; objects that are deleted meanwhile are left out.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
-  // One of them is there.
+  // Of values that are copied ahead: where they are, what is there, and where it ends.
+  @usableFromInline var source: _ElementSource?
+  @usableFromInline var position = -1
+  @usableFromInline var windowEnd = 0
+  // One of these is there.
   /// Goes through values of a list or set.
   @usableFromInline var stored: StoredCursor?
   /// Goes through objects that are linked to, or link.
@@ -55,11 +59,21 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   /// The next element.
   @inlinable
   public mutating func next() -> Element? {
+    position &+= 1
+    if position < windowEnd {
+      return Element._readElement(source.unsafelyUnwrapped, position)
+    }
     if let stored {
-      return stored.advance() ? Element._readElement(stored.source, stored.position) : nil
+      guard let filled = stored.fill(from: position) else { return nil }
+      source = filled
+      windowEnd = filled.windowEnd
+      return Element._readElement(filled, position)
     }
     // The cursors were made by a collection of this element class.
-    if let links { return links.next().map { unsafeBitCast($0, to: Element.self) } }
+    if let links {
+      return Unmanaged.passUnretained(links)._withUnsafeGuaranteedRef { $0.next() }
+        .map { unsafeBitCast($0, to: Element.self) }
+    }
     guard let object = cursor?.next() else { return elements?.next() }
     return unsafeBitCast(object, to: Element.self)
   }

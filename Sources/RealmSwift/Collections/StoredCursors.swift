@@ -18,9 +18,7 @@ final class StoredCursor {
   /// Where values are copied to; empty when they are no integers.
   private let window: UnsafeMutableBufferPointer<Int64>
   // Unchecked exclusivity: an iterator is used where its Realm may be used, by one call at a time.
-  @exclusivity(unchecked) @usableFromInline private(set) var source: _ElementSource
-  /// The element that `advance` went to.
-  @exclusivity(unchecked) @usableFromInline private(set) var position = -1
+  @exclusivity(unchecked) private var source: _ElementSource
 
   /// - Precondition: in a transaction the elements are packed.
   init(_ cell: CollectionCell, _ elements: ElementReader, isPacked: Bool) {
@@ -30,27 +28,21 @@ final class StoredCursor {
     end = elements.count
     source = cell.source(elements)
     window = .allocate(capacity: !isPacked ? 0 : isWriting ? end : min(end, windowLength))
-    if isWriting { fill(from: 0) }
+    if isWriting { copy(from: 0) }
   }
 
   deinit { window.deallocate() }
 
-  /// Goes to the next element; false behind the last.
-  @inlinable @inline(__always)
-  func advance() -> Bool {
-    position &+= 1
-    return position < source.windowEnd || advanceBehindWindow()
-  }
-
+  /// What the element at a position is read from, with those behind it copied ahead; nil behind the last.
   @usableFromInline
-  func advanceBehindWindow() -> Bool {
+  func fill(from position: Int) -> _ElementSource? {
     realm.check()
-    if position >= end { return false }
-    if !window.isEmpty { fill(from: position) }
-    return true
+    if position >= end { return nil }
+    if !window.isEmpty, position >= source.windowEnd { copy(from: position) }
+    return source
   }
 
-  private func fill(from position: Int) {
+  private func copy(from position: Int) {
     let count = source.elements.copyIntegers(from: position, into: window)
     source.ahead = UnsafeBufferPointer(rebasing: window[..<count])
     source.aheadStart = position

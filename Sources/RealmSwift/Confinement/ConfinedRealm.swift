@@ -30,7 +30,11 @@ package final class ConfinedRealm {
   /// Nil after `invalidate`, until the next use; never nil in a frozen Realm.
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
   /// The running write transaction.
-  @exclusivity(unchecked) private(set) var writing: Writing?
+  @exclusivity(unchecked) private(set) var writing: Writing? {
+    didSet { idleInsertion = nil }
+  }
+  /// What has added objects in the running transaction, while it is not in use.
+  @exclusivity(unchecked) var idleInsertion: LinkInsertion?
   /// How often the Realm was invalidated: an object of an earlier time stays invalid.
   private(set) var epoch: UInt32 = 0
   /// The frozen Realm of the current version.

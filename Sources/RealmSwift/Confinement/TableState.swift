@@ -24,9 +24,13 @@ struct TableState {
   // must not count references.
   private let unmanagedRealm: Unmanaged<ConfinedRealm>
   private var unmanagedBinding: Unmanaged<TableBinding>
+  /// The table itself; owned by `binding`.
+  private(set) var unmanagedTable: Unmanaged<StoredTable>?
   /// What makes an instance an accessor; owned by `binding`.
   private(set) var attachments: UnsafeBufferPointer<TableBinding.Attachment>
-  /// What accessors are copied from; nil when each has to be initialized. Owned by `binding`.
+  /// What accessors are copied from; nil when each has to be initialized.
+  ///
+  /// Owned by `binding`.
   private(set) var image: ObjectImage?
   /// The table that the links of each column lead to, once one was followed.
   private(set) var targets: LinkTargets
@@ -41,6 +45,7 @@ struct TableState {
     epoch = realm.epoch
     unmanagedRealm = .passUnretained(realm)
     unmanagedBinding = .passUnretained(binding)
+    unmanagedTable = binding.table.map { .passUnretained($0) }
     attachments = UnsafeBufferPointer(binding.attachments)
     image = binding.image
     targets = LinkTargets(count: binding.table?.schema.columns.count ?? 0)
@@ -50,6 +55,12 @@ struct TableState {
 
   @inline(__always)
   var realm: ConfinedRealm { unmanagedRealm._withUnsafeGuaranteedRef { $0 } }
+
+  /// Runs `body` on the Realm, without counting a reference.
+  @inline(__always)
+  func withRealm<Result>(_ body: (ConfinedRealm) -> Result) -> Result {
+    unmanagedRealm._withUnsafeGuaranteedRef(body)
+  }
 
   @inline(__always)
   var binding: TableBinding { unmanagedBinding._withUnsafeGuaranteedRef { $0 } }
@@ -67,6 +78,7 @@ struct TableState {
   /// Goes on with another binding of the same class, which has to live as long as the Realm.
   mutating func rebind(_ binding: TableBinding) {
     unmanagedBinding = .passUnretained(binding)
+    unmanagedTable = binding.table.map { .passUnretained($0) }
     attachments = UnsafeBufferPointer(binding.attachments)
     image = binding.image
     targets.deallocate()
@@ -176,6 +188,10 @@ final class TableBinding: @unchecked Sendable {
     /// Bytes of the wrapper in its managed form, where copying bytes is enough.
     let image: UnsafeMutableRawBufferPointer?
     let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+    /// Writes the unmanaged value into a row; nil for the primary key and what has no column.
+    let store: (@Sendable (UnsafeMutableRawPointer, inout _RowWriter, Int) -> Void)?
+    /// Tells a collection that it lives in a column of the object from now on; nil for other values.
+    let becomeManaged: (@Sendable (UnsafeRawPointer, ObjectBase, Int32) -> Void)?
   }
 
   init(schema: ClassSchema, index: Int, table: StoredTable?) {
@@ -197,10 +213,13 @@ final class TableBinding: @unchecked Sendable {
     for (position, property) in schema.properties.enumerated() where !schema.isDynamic {
       // A property without a column is known by its position.
       let column = Int32(property.isComputed ? position : columns[position])
+      let codec = property.codec
       (attachments.baseAddress! + position).initialize(
         to: Attachment(
-          offset: property.offset, column: column, image: property.codec.managedImage(column),
-          attach: property.codec.attach))
+          offset: property.offset, column: column, image: codec.managedImage(column),
+          attach: codec.attach,
+          store: position == primaryKey || property.isComputed ? nil : codec.store,
+          becomeManaged: codec.collection == .none ? nil : codec.becomeManaged))
     }
     if schema.hasOtherFields {
       image = nil

@@ -88,9 +88,10 @@ func readLink(
 ) -> ObjectBase? {
   guard let key = readOptionalInteger(object, column) else { return nil }
   let table = object._table.unsafelyUnwrapped
-  let realm = table.pointee.realm
-  let target = realm.targetTable(of: type, table, Int(column))
-  return realm.accessor(target, ObjectKey(rawValue: key))
+  return table.pointee.withRealm { realm in
+    let target = realm.targetTable(of: type, table, Int(column))
+    return realm.accessor(target, ObjectKey(rawValue: key))
+  }
 }
 
 /// Makes a managed property link to an object.

@@ -23,6 +23,15 @@ enum PropertyStorage<Value> {
   case managed(Int32)
   /// Nowhere: reading it is noted, as that of the class's property at this position.
   case recording(Int32)
+
+  /// How the property was declared; known only while it is unmanaged.
+  @inlinable @inline(__always)
+  var role: _PropertyRole {
+    switch self {
+    case .none(let role), .unmanaged(_, let role): return role
+    case .managed, .recording: return .plain
+    }
+  }
 }
 
 /// Moves the values of one type between wrappers, `Any` and the file.

@@ -22,26 +22,14 @@ extension Realm {
   /// its class has no primary key and `update` is another.
   /// - Complexity: O(log n) in the number of objects.
   public func add(_ object: Object, update: UpdatePolicy = .error) {
-    let links = LinkInsertion(confined, update)
-    ObjectInsertion(confined, type(of: object), update).add(object, links)
-    links.finish()
+    confined.withInsertion(update) { $0.add(object) }
   }
 
   /// Adds objects; see `add` of one.
   public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
   where Objects.Element: Object {
-    var insertion: ObjectInsertion?
-    let links = LinkInsertion(confined, update)
-    for object in objects {
-      let objectType = type(of: object as Object)
-      if insertion?.objectType != objectType {
-        insertion = ObjectInsertion(confined, objectType, update)
-      }
-      insertion!.add(object, links)
-      links.finish()
-    }
     // Also without any object a call outside of a transaction is an error.
-    if insertion == nil { _ = confined.requireWriting() }
+    confined.withInsertion(update) { links in for object in objects { links.add(object) } }
   }
 
   /// Makes an object in the Realm.
