@@ -255,7 +255,8 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
   }
 
   override func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
-    BacklinkTracker(realm, to: key, of: table, from: origin, column,
+    BacklinkTracker(
+      realm, to: key, of: table, from: origin, column,
       keys().map { ObjectKey(rawValue: $0) }, keyPaths)
   }
 

@@ -287,7 +287,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Whether both are the same list.
   public static func == (left: List, right: List) -> Bool {
     if left === right { return true }
-    if let first = left.nestedPlace, let second = right.nestedPlace { return first.isSame(as: second) }
+    if let first = left.nestedPlace, let second = right.nestedPlace {
+      return first.isSame(as: second)
+    }
     guard let first = left.cell, let second = right.cell else { return false }
     return first.isSame(as: second)
   }

@@ -203,7 +203,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Whether both are the same map.
   public static func == (left: Map, right: Map) -> Bool {
     if left === right { return true }
-    if let first = left.nestedPlace, let second = right.nestedPlace { return first.isSame(as: second) }
+    if let first = left.nestedPlace, let second = right.nestedPlace {
+      return first.isSame(as: second)
+    }
     guard let first = left.cell, let second = right.cell else { return false }
     return first.isSame(as: second)
   }
