@@ -41,7 +41,7 @@ extension Map {
   ) -> ObservationStart<Map> {
     let realm = requireObservedRealm(of: self)
     // Stops when one cannot be used.
-    _ = KeyPathFilter(keyPaths, realm, cell?.objectClass)
+    _ = KeyPathFilter(keyPaths, realm, cell?.target)
     return ObservationStart(self, realm, hasFirstCall: true) { map in
       MapObservation(map, requireObservedRealm(of: map), keyPaths, block)
     }

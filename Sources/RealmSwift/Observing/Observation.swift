@@ -182,7 +182,8 @@ final class ObjectObservation<Subject: ObjectBase>: Observation {
     var oldValue = unwrapped(old?.value(forKey: property.name))
     if property.codec.type != .object {
       return PropertyChange(
-        name: property.name, oldValue: oldValue, newValue: unwrapped(object.value(forKey: property.name)))
+        name: property.name, oldValue: oldValue,
+        newValue: unwrapped(object.value(forKey: property.name)))
     }
     // The object that was linked to, as it is now.
     oldValue = (oldValue as? ObjectBase).flatMap { realm.accessor(of: $0) }

@@ -48,7 +48,7 @@ extension RealmCollection {
   ) -> ObservationStart<Self> {
     let realm = requireObservedRealm(of: self)
     // Stops when one cannot be used.
-    _ = KeyPathFilter(keyPaths, realm, Element.self as? ObjectBase.Type)
+    _ = KeyPathFilter(keyPaths, realm, elementTable)
     return ObservationStart(self, realm, hasFirstCall: true) { subject in
       CollectionObservation(
         subject, requireObservedRealm(of: subject),
@@ -89,6 +89,11 @@ extension RealmCollection where Element: ObjectBase {
     await observe(
       keyPaths: keyPaths.map { _name(for: $0) }, on: actor, _isolation: _isolation, block)
   }
+}
+
+extension RealmCollection {
+  /// The class of the elements; nil of values.
+  var elementTable: TablePointer? { querySource().origin.table }
 }
 
 /// The Realm of a collection that is to be observed; stops when there is none, or it cannot be used.

@@ -92,7 +92,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   func items() -> [Int64] {
     check()
     let resolved = resolved
-    let stamp = resolved.tables.map { realm.table(realm.bindings[$0]).pointee.generation }
+    let stamp = stamp(resolved)
     if let found = state.withLock({ $0.found }), found.stamp == stamp { return found.items }
     var items: [Int64] = []
     forEachMatch(resolved) { item, _ in
@@ -103,6 +103,11 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     let found = Found(stamp: stamp, items: items)
     state.withLock { $0.found = found }
     return items
+  }
+
+  /// The state of the tables that the elements depend on.
+  private func stamp(_ resolved: Resolved) -> [UInt64] {
+    resolved.tables.map { realm.table(realm.bindings[$0]).pointee.generation }
   }
 
   /// Runs `body` on the elements that fulfil the conditions, in the origin's order.
@@ -184,7 +189,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func makeIterator() -> RLMIterator<Element> {
-    RLMIterator(
+    if let table = origin.table { return RLMIterator(LinkCursor(realm, table, keys: items())) }
+    return RLMIterator(
       KeyCursor(keys: items().map { ObjectKey(rawValue: $0) }) { [self] key in
         check()
         return element(key.rawValue)
@@ -196,6 +202,29 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func makeQueryOrigin() -> any QueryOrigin { origin }
+
+  override func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
+    check()
+    return QueryTracker(self, keyPaths)
+  }
+
+  override var owner: (table: TablePointer, key: ObjectKey)? { origin.owner }
+}
+
+// MARK: - Followed by its tracker
+
+extension QuerySource: TrackedQuery {
+  var plan: (condition: QueryPlan?, orderings: [PlanOrdering], tables: [Int]) {
+    let resolved = resolved
+    return (resolved.plan, resolved.orderings, resolved.tables)
+  }
+
+  func forget() { state.withLock { $0.found = nil } }
+
+  func adopt(_ items: [Int64]) {
+    let found = Found(stamp: stamp(resolved), items: items)
+    state.withLock { $0.found = found }
+  }
 }
 
 /// Finds what conditions are asked about, by item.

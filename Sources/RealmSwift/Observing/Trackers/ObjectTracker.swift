@@ -10,19 +10,19 @@ enum ObjectTrackerChange: Equatable {
 
 /// Follows one object.
 final class ObjectTracker {
-  private let binding: TableBinding
+  private let table: TablePointer
   private let key: ObjectKey
-  private let filter: KeyPathFilter
+  private var filter: KeyPathFilter
+  private var isOver = false
 
-  /// Stops when a key path cannot be used.
+  /// Stops when a key path cannot be observed.
   ///
   /// - Parameter keyPaths: nil or empty: the object's own properties; else only these, where one through
   ///   links counts as its first property.
   init(_ object: ObjectBase, keyPaths: [String]?) {
-    binding = object._table.unsafelyUnwrapped.pointee.binding
+    table = object._table.unsafelyUnwrapped
     key = object._key
-    filter = KeyPathFilter(
-      keyPaths, object._realm.unsafelyUnwrapped, binding.schema.objectClass)
+    filter = KeyPathFilter(keyPaths, object._realm.unsafelyUnwrapped, table)
   }
 
   /// Goes on to the newer version of a step.
@@ -31,5 +31,40 @@ final class ObjectTracker {
   /// `step.old` and `step.new`.
   ///
   /// - Returns: what the observer is to be told; nil for nothing.
-  func advance(_ step: VersionStep) -> ObjectTrackerChange? { fatalError("not made yet") }
+  func advance(_ step: VersionStep) -> ObjectTrackerChange? {
+    let binding = table.pointee.binding
+    guard !isOver, let stored = binding.table else { return nil }
+    let changes = step.changes(stored.index)
+    if changes?.isDeleted(key) == true {
+      isOver = true
+      return .deleted
+    }
+    let columns = changes?.modified[key]
+    guard let listed = filter.listedPaths() else {
+      return columns.flatMap { told(properties(of: binding, stored, $0)) }
+    }
+    var found: Set<Int> = []
+    for path in listed {
+      if let property = path.property {
+        if step.reaching(path.path).contains(key) { found.insert(property) }
+      } else if let columns {
+        found.formUnion(properties(of: binding, stored, columns))
+      }
+    }
+    return told(found.sorted())
+  }
+
+  private func told(_ properties: [Int]) -> ObjectTrackerChange? {
+    properties.isEmpty ? nil : .changed(properties)
+  }
+
+  /// The properties whose columns are among some.
+  private func properties(
+    of binding: TableBinding, _ stored: StoredTable, _ columns: ColumnSet
+  ) -> [Int] {
+    binding.columns.indices.filter {
+      let column = binding.columns[$0]
+      return column >= 0 && columns.contains(stored.columnKeys[column])
+    }
+  }
 }
