@@ -136,6 +136,7 @@ extension Store {
         transaction.cancel()
         return
       }
+      announceTidying(transaction)
       _ = try transaction.commit()
     }
   }
