@@ -30,7 +30,7 @@ private struct VersionImage {
   }
 
   init(_ snapshot: Snapshot) {
-    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    let schema = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root)
     for table in schema.tables {
       let reader = TableReader(reader: snapshot.reader, root: snapshot.root, table: table)
       var rows: [Int64: [UInt64: CellImage]] = [:]

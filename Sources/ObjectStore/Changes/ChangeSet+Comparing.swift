@@ -10,8 +10,8 @@ extension ChangeSet {
   /// - Precondition: both snapshots live.
   /// - Complexity: O(blocks that differ).
   package static func between(_ old: Snapshot, _ new: Snapshot) -> ChangeSet {
-    let oldSchema = StoredSchema.load(old.reader, root: old.root)
-    let newSchema = StoredSchema.load(new.reader, root: new.root, reusing: oldSchema)
+    let oldSchema = StoredSchema.loadOrStop(old.reader, root: old.root)
+    let newSchema = StoredSchema.loadOrStop(new.reader, root: new.root, reusing: oldSchema)
     return between((old.reader, old.root, oldSchema), (new.reader, new.root, newSchema))
   }
 
@@ -159,7 +159,7 @@ private struct TableComparison {
     return old.withBytes(before, column.old) { first in
       new.withBytes(after, column.new) { second in
         guard let first, let second else { return first == nil && second == nil }
-        return ElementReader.compare(first, second) == 0
+        return first.compare(to: second) == 0
       }
     }
   }

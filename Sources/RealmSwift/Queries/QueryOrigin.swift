@@ -51,7 +51,7 @@ struct TableOrigin: QueryOrigin {
   }
 }
 
-/// The elements of a list or set.
+/// The elements of a list or set, or the values of a map.
 struct CellOrigin: QueryOrigin {
   let cell: CollectionCell
   let type: PropertyType
@@ -69,7 +69,7 @@ struct CellOrigin: QueryOrigin {
   }
 
   func forEach(_ body: (Int64, PlanSubject) -> Bool) {
-    let elements = cell.requireElements()
+    let elements = cell.requireContent()
     guard let table else {
       elements.forEach { position, value in
         body(Int64(position), .value(PlanValue(value, type, target: -1)))

@@ -11,6 +11,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   private let condition: PredicateTree?
   private let orders: [QueryOrder]
   private let state: Monitor<State>
+  /// Whether elements are values of a client's type, which are stored as objects.
+  private let isCustom = Element.self is any _CustomPersistable.Type
 
   /// What is made of the query, and what it found.
   private struct State: @unchecked Sendable {
@@ -165,13 +167,13 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   /// The element of an item; nil when it is gone.
   private func element(_ item: Int64) -> Element? {
     if let table = origin.table {
+      let object = realm.accessor(table, ObjectKey(rawValue: item))
+      if isCustom { return object.flatMap { Element._elementFromAny($0) } }
       // The source was made for this element class.
-      return realm.accessor(table, ObjectKey(rawValue: item)).map {
-        unsafeBitCast($0, to: Element.self)
-      }
+      return object.map { unsafeBitCast($0, to: Element.self) }
     }
     guard let origin = origin as? CellOrigin else { return nil }
-    let elements = origin.cell.requireElements()
+    let elements = origin.cell.requireContent()
     guard item < elements.count else { return nil }
     return Element._readElement(origin.cell.source(elements), Int(item))
   }
@@ -187,7 +189,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func makeIterator() -> RLMIterator<Element> {
-    RLMIterator(
+    if let table = origin.table { return RLMIterator(LinkCursor(realm, table, keys: items())) }
+    return RLMIterator(
       KeyCursor(keys: items().map { ObjectKey(rawValue: $0) }) { [self] key in
         check()
         return element(key.rawValue)
@@ -233,7 +236,7 @@ struct SubjectReader {
   init(_ origin: any QueryOrigin) {
     type = origin.type
     reader = origin.table.flatMap { origin.realm.reader(of: $0) }
-    elements = origin.table == nil ? (origin as? CellOrigin)?.cell.requireElements() : nil
+    elements = origin.table == nil ? (origin as? CellOrigin)?.cell.requireContent() : nil
   }
 
   /// Runs `body` on the object or value of an item; nil when it is gone.
