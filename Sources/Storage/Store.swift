@@ -74,7 +74,7 @@ package final class Store: @unchecked Sendable {
   /// Who wants to hear of newer versions.
   package let listeners = VersionListeners()
   /// See `companion(_:)`.
-  let companion = Monitor<(any AnyObject & Sendable)?>(nil)
+  let companion = Monitor<(any StoreCompanion)?>(nil)
   /// Write lock only.
   ///
   /// Nil in a read-only store.
