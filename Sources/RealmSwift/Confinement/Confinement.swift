@@ -60,10 +60,10 @@ struct Confinement: Sendable {
   ///
   /// Stops when the queue is not serial, or the caller does not run on it.
   init(_ queue: DispatchQueue) {
+    Self.requireSerial(queue)
     if queue.isMain {
       self = .main
     } else {
-      if queue.isSerial == false { Self.refuse(queue) }
       self.init(Self.elsewhereToken, .queue(queue, QueueMarks.mark(of: queue)))
     }
     if !isHere { misuse(.confinement, "Realm opened from incorrect dispatch queue.") }
@@ -75,11 +75,16 @@ struct Confinement: Sendable {
     }
   }
 
+  /// Stops when a queue is concurrent.
+  static func requireSerial(_ queue: DispatchQueue) {
+    if !queue.isMain, queue.isSerial == false { refuse(queue) }
+  }
+
   private static func refuse(_ queue: DispatchQueue) -> Never {
     misuse(
       .confinement,
-      "Invalid queue '\(queue.label)': Realms can only be confined to serial queues or the "
-        + "main queue.")
+      "Invalid queue '\(queue.label)': Realms can only be confined to serial queues or the main "
+        + "queue.")
   }
 
   /// An actor.

@@ -201,6 +201,7 @@ extension Store {
     let committed = CommittedVersion(
       snapshot: snapshot, home: group.home, vouchesAfter: group.durableBefore)
     group.last = committed
+    transaction.willBecomeVisible?()
     finish(transaction, commit, committed)
     #if INVARIANT_CHECKS
       let findings = checkSpace().findings

@@ -59,6 +59,8 @@ extension Store {
       transaction.version, root: commit.record.root, mapping: mapping,
       createdAt: options.clock.nanoseconds(), owner: transaction.place,
       memory: unwritten.add(extents))
+    // Of a version that is lost it does no harm: none that comes to be is built on it.
+    transaction.willBecomeVisible?()
     do throws(StorageError) {
       try pipeline.deferCommit(
         DeferredCommit(
