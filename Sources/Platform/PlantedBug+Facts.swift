@@ -19,12 +19,16 @@
       case .publishLate: "I4"
       case .leakBlock: "I10"
       case .loseCommit: "I7"
+      case .tellAfterEnd, .dropDeletion, .shiftPosition, .loseMergedCommit: "I8"
       default: nil
       }
     }
 
     /// The workload whose load finds it.
-    package var workload: String { self == .loseCommit ? "transfer" : "readers-writer" }
+    package var workload: String {
+      if invariant == "I8" { return "notify-storm" }
+      return self == .loseCommit ? "transfer" : "readers-writer"
+    }
 
     package var facts: Facts {
       switch self {
@@ -37,6 +41,14 @@
       case .leakBlock: load("Storage/Space", "forgets a freed block now and then")
       case .loseCommit:
         load("Storage/Commit", "rolls a commit back now and then and says it is done")
+      case .tellAfterEnd:
+        load("RealmSwift/Observing", "leaves an observation that was ended going now and then")
+      case .dropDeletion:
+        load("RealmSwift/Observing", "leaves a deletion out of what is told now and then")
+      case .shiftPosition:
+        load("RealmSwift/Observing", "tells the second of several deletions one position too high")
+      case .loseMergedCommit:
+        load("ObjectStore/Changes", "leaves the first of several commits that are told at once out")
       case .publishBeforeSync, .headerBeforeData, .recordBeforeData, .folderNotSynced, .groupSplit,
         .carriedLost, .overwriteDurableHome, .tornRecordLeft, .ignoredShortWrite, .unfairLock,
         .lateRetain:

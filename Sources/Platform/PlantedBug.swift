@@ -16,6 +16,11 @@ package enum PlantedBug: String, Sendable {
   case publishLate = "publish-late"
   case leakBlock = "leak-block"
   case loseCommit = "lose-commit"
+  // What observers are told.
+  case tellAfterEnd = "tell-after-end"
+  case dropDeletion = "drop-deletion"
+  case shiftPosition = "shift-position"
+  case loseMergedCommit = "lose-merged-commit"
   // Commit and durability.
   case publishBeforeSync = "publish-before-sync"
   case headerBeforeData = "header-before-data"

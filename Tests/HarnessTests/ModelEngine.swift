@@ -42,6 +42,19 @@ enum ModelBug: String, CaseIterable, Sendable {
   case labelNotMigrated
   /// The disk says no.
   case failingWrite
+  /// A deletion is left out of what an observer is told.
+  case droppedDeletion
+  /// After two deletions a position is told that is one too large.
+  case shiftedPosition
+  /// Of several commits that are told at once, only the last one is.
+  case lostCommitOfObserver
+  /// An observer is called after its end.
+  case toldAfterEnd
+
+  /// Found by the observers of notify-storm.
+  static let ofObservers: [ModelBug] = [
+    .droppedDeletion, .shiftedPosition, .lostCommitOfObserver, .toldAfterEnd,
+  ]
 
   /// The checker of readers-writer that has to find it with all others off.
   var invariant: Invariant? {
@@ -53,7 +66,8 @@ enum ModelBug: String, CaseIterable, Sendable {
     case .leak: .spaceAccounting
     case .lostBalance: .serialOrder
     case .failingWrite, .lostTransaction, .noWriteLock, .droppedInsert, .objectNotMigrated,
-      .labelNotMigrated:
+      .labelNotMigrated, .droppedDeletion, .shiftedPosition, .lostCommitOfObserver,
+      .toldAfterEnd:
       nil
     }
   }
@@ -129,6 +143,13 @@ final class ModelEngine: EngineDriver {
 
   func close() {}
   func deleteFiles() throws {}
+
+  func observe(
+    _ part: ObservedPart,
+    _ told: @escaping @Sendable (ObservedChange, any ObservedContent) -> Void
+  ) throws -> any EngineObserver {
+    ModelObserver(self, part, told)
+  }
 
   /// The new form has no score; a pin that shows it, shows another object.
   func migrate() throws {
@@ -221,7 +242,7 @@ final class ModelSession: EngineSession {
 
   func read(_ key: Int, _ parts: RowParts, into row: inout Row) -> Bool {
     let rows = rows()
-    guard rows.indices.contains(key) else { return false }
+    guard rows.indices.contains(key), rows[key].id >= 0 else { return false }
     row = rows[key]
     return true
   }
@@ -293,11 +314,18 @@ final class ModelSession: EngineSession {
   func insert(_ row: Row) {
     calls += 1
     if engine.bug == .droppedInsert && row.stamp > 0 && calls % 11 == 0 { return }
-    pending!.append(row)
+    if row.id < pending!.count { pending![row.id] = row } else { pending!.append(row) }
+  }
+
+  /// The place of a deleted object stays, so that keys are positions.
+  func delete(_ key: Int) -> Bool {
+    guard pending!.indices.contains(key), pending![key].id >= 0 else { return false }
+    pending![key].id = -1
+    return true
   }
 
   func update(_ key: Int, _ parts: RowParts, _ change: (inout Row) -> Void) -> Bool {
-    guard pending!.indices.contains(key) else { return false }
+    guard pending!.indices.contains(key), pending![key].id >= 0 else { return false }
     var row = pending![key]
     change(&row)
     calls += 1

@@ -22,9 +22,13 @@
       let process = Process()
       process.executableURL = tool
       // A table of one cluster: what is reused is of the same kind, so that reads go wrong, not down.
+      let workload = workload ?? bug?.workload ?? "readers-writer"
+      let shape =
+        workload == "notify-storm"
+        ? "--observers 3 --writers 2" : "--readers 2 --pins 8 --pin-every 3"
       process.arguments =
-        "run \(workload ?? bug?.workload ?? "readers-writer") --readers 2 --objects 200 --batch 4 "
-        .appending("--value-size 8B --warmup 0s --durability memory --pins 8 --pin-every 3 ")
+        "run \(workload) \(shape) --objects 200 --batch 4 "
+        .appending("--value-size 8B --warmup 0s --durability memory ")
         .appending("--quiet --overwrite --seed \(seed) --output \(folder.path)/out-\(seed) \(more)")
         .split(separator: " ").map(String.init)
       process.environment = ProcessInfo.processInfo.environment.merging(

@@ -15,7 +15,7 @@ import Testing
     #expect(result.status == .failed && result.violation == nil)
     let thread =
       switch workload {
-      case .readersWriter, .transfer, .bulkLoad: "writer 1"
+      case .readersWriter, .transfer, .bulkLoad, .notifyStorm: "writer 1"
       case .mixed: "thread 1"
       case .migration: "migration"
       }

@@ -38,6 +38,7 @@ package enum RunFlags {
     return [
       .init("readers", "N", "reader threads (\(settings.readers))"),
       .init("writers", "N", "writer threads (\(settings.writers))"),
+      .init("observers", "N", "observers, each with a thread of its own (\(settings.observers))"),
       .init("threads", "N", "threads (\(settings.threads))"),
       .init("mix", "MIX", "A to F, or shares such as read:70,update:30 (\(settings.mix.text))"),
       .init("scan-length", "N", "objects of the longest scan (\(settings.scanLength))"),
@@ -138,6 +139,7 @@ package enum RunFlags {
     }
     settings.readers = try count("readers", 0, 1_024) ?? settings.readers
     settings.writers = try count("writers", 0, 1_024) ?? settings.writers
+    settings.observers = try count("observers", 0, 1_024) ?? settings.observers
     settings.threads = try count("threads", 1, 1_024) ?? settings.threads
     settings.scanLength = try count("scan-length", 1, 1_000_000) ?? settings.scanLength
     if let text = flags.first("mix") {
@@ -220,7 +222,7 @@ package enum RunFlags {
       throw UsageError("--batch \(settings.batch) is more than --objects \(settings.objects)")
     }
     if settings.workload == .mixed || settings.workload == .migration { return }
-    if settings.workload == .bulkLoad && settings.writers == 0 {
+    if [.bulkLoad, .notifyStorm].contains(settings.workload) && settings.writers == 0 {
       throw UsageError("--writers 0: nothing to run")
     }
     if settings.readers == 0 && settings.writers == 0 {

@@ -21,6 +21,7 @@ package struct RunSettings: Sendable {
   package var engine = "realm"
   package var readers = 4
   package var writers = 1
+  package var observers = 4
   package var objects = 100_000
   package var valueSize = ValueSize(minimum: 100, maximum: 100)
   package var durationNanoseconds: UInt64 = 10_000_000_000
@@ -76,6 +77,7 @@ package struct RunSettings: Sendable {
     case .mixed: mix.shares.map(\.operation) + [.refresh]
     case .bulkLoad: [.write]
     case .migration: (readers > 0 ? [.read] : []) + [.migrate]
+    case .notifyStorm: (observers > 0 ? [.notify] : []) + [.write]
     }
   }
 
@@ -85,6 +87,7 @@ package struct RunSettings: Sendable {
     case .migrate: 1
     case _ where workload == .mixed: threads
     case .write: writers
+    case .notify: observers
     default: readers
     }
   }
@@ -99,13 +102,15 @@ package struct RunSettings: Sendable {
       "\(threads) threads, mix \(mix.text), \(grouped(objects)) objects, \(readKeys.text)"
     case .bulkLoad: "\(writers) writers, \(grouped(objects)) objects, batch \(batch)"
     case .migration: "\(readers) readers, \(pins) pins, \(grouped(objects)) objects"
+    case .notifyStorm:
+      "\(observers) observers, \(writers) writers, \(grouped(objects)) objects, batch \(batch)"
     }
   }
 
   package var model: ContentModel {
     let rule: ContentModel.Rule =
       switch workload {
-      case .readersWriter, .transfer, .migration: .rewrite
+      case .readersWriter, .transfer, .migration, .notifyStorm: .rewrite
       case .mixed: .rewritePayload
       case .bulkLoad: .insert
       }
@@ -116,7 +121,7 @@ package struct RunSettings: Sendable {
   /// What ends the measured phase after a number of operations; nil = by time.
   package var operationsOfPhase: Int? {
     switch workload {
-    case .readersWriter, .transfer, .mixed: operations
+    case .readersWriter, .transfer, .mixed, .notifyStorm: operations
     case .bulkLoad: (objects + batch - 1) / batch
     case .migration: 1
     }
@@ -127,6 +132,7 @@ package struct RunSettings: Sendable {
     var plan = RunPlan(model: model)
     plan.readers = readers
     plan.writers = writers
+    plan.observers = observers
     plan.refreshEvery = refreshEvery
     plan.readKeys = readKeys
     plan.threads = threads
@@ -151,6 +157,7 @@ package struct RunSettings: Sendable {
     add("seed", seed)
     add("readers", readers)
     add("writers", writers)
+    add("observers", observers)
     add("threads", threads)
     add("mix", mix.text)
     add("scan-length", scanLength)
@@ -187,6 +194,7 @@ package struct RunSettings: Sendable {
 package struct SettingsRecord: Codable, Sendable {
   package var readers: Int?
   package var writers: Int?
+  package var observers: Int?
   package var threads: Int?
   package var mix: String?
   package var scanLength: Int?
@@ -222,6 +230,7 @@ package struct SettingsRecord: Codable, Sendable {
     }
     readers = used("readers", settings.readers)
     writers = used("writers", settings.writers)
+    observers = used("observers", settings.observers)
     threads = used("threads", settings.threads)
     mix = used("mix", settings.mix.text)
     scanLength = used("scan-length", settings.scanLength)

@@ -8,6 +8,7 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
   case mixed
   case bulkLoad = "bulk-load"
   case migration = "migration-under-load"
+  case notifyStorm = "notify-storm"
 
   /// One line for `list`.
   package var summary: String {
@@ -18,6 +19,8 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
       "threads read, update, insert, scan and read-modify-write single objects (YCSB A to F)"
     case .bulkLoad: "writer threads fill a new file; bytes an object, objects a second, memory"
     case .migration: "a table gets another form of its class while readers hold frozen versions"
+    case .notifyStorm:
+      "writers insert, change and delete objects; observers keep copies by what they are told"
     }
   }
 
@@ -69,6 +72,15 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
 
         realm-bench run migration-under-load --objects 1000000 --pins 8
       """
+    case .notifyStorm:
+      """
+      Writer threads delete, insert and rewrite --batch objects in each transaction. Observers, each in a
+      place of its own, watch all objects, those of a condition, or all in an order, and keep a copy that
+      they change by what they are told; after each call it has to be what they see (I8). Now and then
+      one ends and begins again. Operation 'notify' is the time from the begin of a commit to the call.
+
+        realm-bench run notify-storm --observers 4 --writers 2 --batch 16 --duration 5s
+      """
     }
   }
 
@@ -84,13 +96,16 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
     case .bulkLoad: return table.subtracting(["duration"]).union(["writers", "batch"])
     case .migration:
       return table.subtracting(["duration"]).union(["readers", "batch", "pins", "warmup"])
+    case .notifyStorm:
+      return table.union(load).union(["observers", "writers", "batch"])
+        .subtracting(["refresh-every"])
     }
   }
 
   /// Operations that `--rate` schedules.
   package var scheduled: Set<Operation> {
     switch self {
-    case .readersWriter, .transfer: [.write]
+    case .readersWriter, .transfer, .notifyStorm: [.write]
     case .mixed: Set(OperationMix.operations)
     case .bulkLoad, .migration: []
     }
@@ -106,9 +121,10 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
   /// version during a migration.
   package var invariants: [Invariant] {
     switch self {
-    case .readersWriter, .transfer, .mixed: Invariant.allCases
-    case .bulkLoad: Invariant.allCases.filter { $0 != .snapshotStability }
+    case .readersWriter, .transfer, .mixed: Invariant.withoutObservers
+    case .bulkLoad: Invariant.withoutObservers.filter { $0 != .snapshotStability }
     case .migration: [.snapshotStability, .atomicity, .serialOrder, .spaceAccounting]
+    case .notifyStorm: [.exactChanges, .spaceAccounting]
     }
   }
 
@@ -133,6 +149,10 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
       settings.readers = 2
       settings.pins = 8
       settings.intervalNanoseconds = 100_000_000
+    case .notifyStorm:
+      settings.readers = 0
+      settings.objects = 1_000
+      settings.batch = 8
     }
   }
 
@@ -159,6 +179,7 @@ extension RunSettings {
     case .mixed: Mixed(shared)
     case .bulkLoad: BulkLoad(shared)
     case .migration: Migrating(shared)
+    case .notifyStorm: NotifyStorm(shared)
     }
   }
 }

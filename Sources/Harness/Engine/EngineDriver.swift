@@ -11,6 +11,11 @@ package protocol EngineDriver: Sendable {
 
   /// Opens the file for the calling thread, at its newest version.
   func openSession() throws -> Session
+  /// Observes a part of the table in a place of its own, where `told` is called.
+  func observe(
+    _ part: ObservedPart,
+    _ told: @escaping @Sendable (ObservedChange, any ObservedContent) -> Void
+  ) throws -> any EngineObserver
   /// Brings the file to another form of its class.
   ///
   /// Every session must be gone, pins may stay. Afterwards only `readMigrated` and what follows it can
@@ -62,6 +67,8 @@ package protocol EngineSession: AnyObject {
   /// The row has the object's key, balance, changes and stamp; the rest is undefined, except for
   /// `.record`.
   func update(_ key: Int, _ parts: RowParts, _ change: (inout Row) -> Void) -> Bool
+  /// Inside `write`: removes the object; false when there is none.
+  func delete(_ key: Int) -> Bool
 }
 
 extension EngineSession {

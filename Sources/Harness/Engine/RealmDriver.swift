@@ -75,6 +75,13 @@ package final class RealmDriver: EngineDriver {
     RealmSession(try Realm(configuration: configuration))
   }
 
+  package func observe(
+    _ part: ObservedPart,
+    _ told: @escaping @Sendable (ObservedChange, any ObservedContent) -> Void
+  ) throws -> any EngineObserver {
+    try RealmObserver(configuration, part, told)
+  }
+
   package func migrate() throws { _ = try Realm(configuration: migratedConfiguration) }
 
   package func readMigrated(_ body: (MigratedRow) throws -> Void) throws {
@@ -184,6 +191,14 @@ package final class RealmSession: EngineSession {
     object.changes = row.changes
     object.stamp = row.stamp
     realm.add(object)
+  }
+
+  package func delete(_ key: Int) -> Bool {
+    guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
+      return false
+    }
+    realm.delete(object)
+    return true
   }
 
   package func update(_ key: Int, _ parts: RowParts, _ change: (inout Row) -> Void) -> Bool {

@@ -8,7 +8,11 @@ package enum Invariant: String, CaseIterable, Sendable {
   case monotonicVersions = "I3"
   case readYourWrites = "I4"
   case serialOrder = "I7"
+  case exactChanges = "I8"
   case spaceAccounting = "I10"
+
+  /// Those of loads without observers.
+  package static let withoutObservers = allCases.filter { $0 != .exactChanges }
 
   package var name: String { rawValue }
   /// Place in `allCases`; asked for in every check.
@@ -19,7 +23,8 @@ package enum Invariant: String, CaseIterable, Sendable {
     case .monotonicVersions: 2
     case .readYourWrites: 3
     case .serialOrder: 4
-    case .spaceAccounting: 5
+    case .exactChanges: 5
+    case .spaceAccounting: 6
     }
   }
 
@@ -34,6 +39,8 @@ package enum Invariant: String, CaseIterable, Sendable {
     case .readYourWrites:
       "After a write returns, its Realm and every Realm refreshed or opened later see it."
     case .serialOrder: "The transactions have one order, and no update is lost."
+    case .exactChanges:
+      "What an observer is told, done to its old copy, gives its new one; after its end it hears nothing."
     case .spaceAccounting: "Reachable, free and held blocks make up the file, with no overlap."
     }
   }
@@ -47,6 +54,7 @@ package enum Invariant: String, CaseIterable, Sendable {
     case .readYourWrites: "writers after each commit, readers after each refresh and reopening"
     case .serialOrder:
       "the whole table at the end; transfers: each read in a transaction, each total"
+    case .exactChanges: "observers: every call, and a refresh before each end"
     case .spaceAccounting: "first writer between commits, and in full at the end"
     }
   }

@@ -16,12 +16,14 @@ package enum Operation: String, CaseIterable, Sendable {
   case scan
   case readModifyWrite = "read-modify-write"
   case migrate
+  /// From the commit to an observer's call.
+  case notify
 
   /// Whether each one is a transaction.
   package var commits: Bool {
     switch self {
     case .insert, .write, .update, .readModifyWrite, .migrate: true
-    case .read, .refresh, .sum, .freeze, .scan: false
+    case .read, .refresh, .sum, .freeze, .scan, .notify: false
     }
   }
 }

@@ -127,6 +127,9 @@ package final class ChangeHistory: Sendable {
       return version == old ? sets : nil
     }
     guard let sets, var result = sets.last else { return sets == nil ? nil : ChangeSet() }
+    #if PLANTED_BUGS
+      if PlantedBug.loseMergedCommit.isActive, sets.count > 1 { result = ChangeSet() }
+    #endif
     for later in sets.dropLast().reversed() { result.merge(later) }
     return result
   }

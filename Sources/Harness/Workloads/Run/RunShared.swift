@@ -5,6 +5,7 @@ package import Platform
 package struct RunPlan: Sendable {
   package var readers = 4
   package var writers = 1
+  package var observers = 0
   package var refreshEvery = 16
   package var readKeys = KeyDistribution.uniform
   /// Threads and operations of the workload mixed.
