@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func soundEnginePasses() {
-    let result = outcome(nil, seconds: 0.5)
+    let result = outcome(nil, seconds: 60) { $0.operations = 200 }
     expectSound(result)
     // Two hops a letter.
     let letters = result.collector.total(.measure, .chain)!.service.count
@@ -39,7 +39,10 @@ import Testing
   }
 
   @Test func lettersFollowASchedule() {
-    let result = outcome(nil, seconds: 0.5) { $0.ratePerSecond = 400 }
+    let result = outcome(nil, seconds: 60) {
+      $0.operations = 200
+      $0.ratePerSecond = 2_000
+    }
     expectSound(result)
     #expect(result.collector.total(.measure, .chain)!.response!.count > 0)
   }
@@ -51,7 +54,7 @@ import Testing
     settings.readers = 3
     settings.refreshEvery = 2
     settings.warmupNanoseconds = 0
-    settings.durationNanoseconds = 500_000_000
+    settings.operations = 200
     settings.seed = testSeed()
     let driver = try RealmDriver(path: folder.file("hops.realm"), durability: .full)
     let output = CollectedOutput()
