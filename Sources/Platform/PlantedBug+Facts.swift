@@ -45,6 +45,16 @@
         .deadMergeLost, .freeSpaceLost, .rollbackSpaceLost, .journalDeathsLost, .truncateLiveBlock:
         spaceFacts
       case .copyNotSynced, .nameNotSynced, .nonceRepeated, .decryptedKept: fileFacts
+      case .stolenTransaction:
+        Facts(
+          layer: "RealmSwift/Threads",
+          summary: "runs the block of a cancelled task in another task's transaction",
+          finder: "ActorScheduleTests/cancelledAtEachPoint")
+      case .lostTransaction:
+        Facts(
+          layer: "RealmSwift/Threads",
+          summary: "rolls back what is open over a suspension when another task wants to write",
+          finder: "ActorScheduleTests/programsAreSerial")
       default: recoveryFacts
       }
     }

@@ -57,6 +57,9 @@ package enum PlantedBug: String, Sendable {
   case staleCut = "stale-cut"
   case foreignLockFile = "foreign-lock-file"
   case staleBoot = "stale-boot"
+  // Actors.
+  case stolenTransaction = "stolen-transaction"
+  case lostTransaction = "lost-transaction"
 }
 
 #if !PLANTED_BUGS

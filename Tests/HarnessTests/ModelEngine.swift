@@ -42,6 +42,12 @@ enum ModelBug: String, CaseIterable, Sendable {
   case labelNotMigrated
   /// The disk says no.
   case failingWrite
+  /// A reference resolves to another object.
+  case otherReference
+  /// A reference resolves to an object as it was before.
+  case staleReference
+  /// A reference resolves to nothing.
+  case lostReference
 
   /// The checker of readers-writer that has to find it with all others off.
   var invariant: Invariant? {
@@ -53,7 +59,7 @@ enum ModelBug: String, CaseIterable, Sendable {
     case .leak: .spaceAccounting
     case .lostBalance: .serialOrder
     case .failingWrite, .lostTransaction, .noWriteLock, .droppedInsert, .objectNotMigrated,
-      .labelNotMigrated:
+      .labelNotMigrated, .otherReference, .staleReference, .lostReference:
       nil
     }
   }
@@ -64,6 +70,17 @@ enum ModelBug: String, CaseIterable, Sendable {
     case .lostTransaction, .noWriteLock: .serialOrder
     case .staleHeldObject: nil
     default: invariant
+    }
+  }
+
+  /// The checker of actor-hops that has to find it with all others off.
+  var actorInvariant: Invariant? {
+    switch self {
+    case .otherReference, .staleReference, .lostReference: .references
+    case .goesBack, .numberTwice: .monotonicVersions
+    case .lateVisibility, .ownWriteHidden: .readYourWrites
+    case .pinMoves: .snapshotStability
+    default: nil
     }
   }
 
@@ -110,6 +127,10 @@ final class ModelEngine: EngineDriver {
   var newest: ModelVersion { state.withLock { $0.versions.last! } }
 
   func openSession() throws -> ModelSession { ModelSession(self) }
+
+  func openSession(for actor: isolated any Actor) async throws -> ModelSession {
+    ModelSession(self)
+  }
 
   func statistics() throws -> EngineStatistics {
     var statistics = EngineStatistics()
@@ -244,6 +265,38 @@ final class ModelSession: EngineSession {
   func pin() -> ModelPin { ModelPin(engine: engine, state: current) }
 
   struct WriteFailure: Error {}
+
+  /// An object of a version; live when it is a reference.
+  struct Parcel: Sendable {
+    let key: Int
+    let isFrozen: Bool
+    let state: ModelVersion
+  }
+
+  func parcel(_ key: Int, isFrozen: Bool) -> Parcel? {
+    Parcel(key: key, isFrozen: isFrozen, state: current)
+  }
+
+  func open(_ parcel: Parcel, into row: inout Row) -> Bool {
+    if parcel.isFrozen {
+      row = (engine.bug == .pinMoves ? engine.newest : parcel.state).rows[parcel.key]
+      return true
+    }
+    if current.number < parcel.state.number { current = engine.newest }
+    row = current.rows[parcel.key]
+    calls += 1
+    switch engine.bug {
+    case .otherReference where calls % 13 == 0: row.id += 1
+    case .staleReference where calls % 13 == 0: row.stamp -= 1
+    case .lostReference where calls % 13 == 0: return false
+    default: break
+    }
+    return true
+  }
+
+  func writeAsynchronously(
+    _ actor: isolated any Actor, _ body: () throws -> Void
+  ) async throws { try write(body) }
 
   func write(_ body: () throws -> Void) throws {
     let isLocking = engine.bug != .noWriteLock

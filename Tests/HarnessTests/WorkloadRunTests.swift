@@ -18,6 +18,7 @@ import Testing
       case .readersWriter, .transfer, .bulkLoad: "writer 1"
       case .mixed: "thread 1"
       case .migration: "migration"
+      case .actorHops: "chain 1"
       }
     #expect(result.failure?.contains(thread) == true, "\(result.failure ?? "no failure")")
     let errors = Operation.allCases.reduce(0) {

@@ -76,6 +76,7 @@ package struct RunSettings: Sendable {
     case .mixed: mix.shares.map(\.operation) + [.refresh]
     case .bulkLoad: [.write]
     case .migration: (readers > 0 ? [.read] : []) + [.migrate]
+    case .actorHops: [.chain, .hop, .write]
     }
   }
 
@@ -83,7 +84,7 @@ package struct RunSettings: Sendable {
   package func threads(of operation: Operation) -> Int {
     switch operation {
     case .migrate: 1
-    case _ where workload == .mixed: threads
+    case _ where workload == .mixed || workload == .actorHops: threads
     case .write: writers
     default: readers
     }
@@ -99,13 +100,15 @@ package struct RunSettings: Sendable {
       "\(threads) threads, mix \(mix.text), \(grouped(objects)) objects, \(readKeys.text)"
     case .bulkLoad: "\(writers) writers, \(grouped(objects)) objects, batch \(batch)"
     case .migration: "\(readers) readers, \(pins) pins, \(grouped(objects)) objects"
+    case .actorHops:
+      "\(threads) chains of \(readers) actors, \(grouped(objects)) objects, batch \(batch)"
     }
   }
 
   package var model: ContentModel {
     let rule: ContentModel.Rule =
       switch workload {
-      case .readersWriter, .transfer, .migration: .rewrite
+      case .readersWriter, .transfer, .migration, .actorHops: .rewrite
       case .mixed: .rewritePayload
       case .bulkLoad: .insert
       }
@@ -116,7 +119,7 @@ package struct RunSettings: Sendable {
   /// What ends the measured phase after a number of operations; nil = by time.
   package var operationsOfPhase: Int? {
     switch workload {
-    case .readersWriter, .transfer, .mixed: operations
+    case .readersWriter, .transfer, .mixed, .actorHops: operations
     case .bulkLoad: (objects + batch - 1) / batch
     case .migration: 1
     }

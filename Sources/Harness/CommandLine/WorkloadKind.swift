@@ -8,6 +8,7 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
   case mixed
   case bulkLoad = "bulk-load"
   case migration = "migration-under-load"
+  case actorHops = "actor-hops"
 
   /// One line for `list`.
   package var summary: String {
@@ -18,6 +19,7 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
       "threads read, update, insert, scan and read-modify-write single objects (YCSB A to F)"
     case .bulkLoad: "writer threads fill a new file; bytes an object, objects a second, memory"
     case .migration: "a table gets another form of its class while readers hold frozen versions"
+    case .actorHops: "chains of actors hand objects on as references, frozen and as values"
     }
   }
 
@@ -69,6 +71,15 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
 
         realm-bench run migration-under-load --objects 1000000 --pins 8
       """
+    case .actorHops:
+      """
+      Each of --threads chains has --readers actors, each with a Realm of its own. A letter goes through
+      the chain (operation 'chain', in hops from one actor to the next): an object as a reference, as a
+      frozen object or as plain values, which each actor checks. After each --refresh-every-th letter
+      the last actor commits --batch objects by asyncWrite. With --rate the letters follow a schedule.
+
+        realm-bench run actor-hops --threads 2 --readers 4 --duration 5s --rate 2000/s
+      """
     }
   }
 
@@ -84,6 +95,7 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
     case .bulkLoad: return table.subtracting(["duration"]).union(["writers", "batch"])
     case .migration:
       return table.subtracting(["duration"]).union(["readers", "batch", "pins", "warmup"])
+    case .actorHops: return table.union(load).union(["threads", "readers", "batch"])
     }
   }
 
@@ -93,6 +105,7 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
     case .readersWriter, .transfer: [.write]
     case .mixed: Set(OperationMix.operations)
     case .bulkLoad, .migration: []
+    case .actorHops: [.chain]
     }
   }
 
@@ -106,8 +119,9 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
   /// version during a migration.
   package var invariants: [Invariant] {
     switch self {
-    case .readersWriter, .transfer, .mixed: Invariant.allCases
-    case .bulkLoad: Invariant.allCases.filter { $0 != .snapshotStability }
+    case .readersWriter, .transfer, .mixed: Invariant.ofSnapshots
+    case .bulkLoad: Invariant.ofSnapshots.filter { $0 != .snapshotStability }
+    case .actorHops: Invariant.allCases
     case .migration: [.snapshotStability, .atomicity, .serialOrder, .spaceAccounting]
     }
   }
@@ -133,6 +147,12 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
       settings.readers = 2
       settings.pins = 8
       settings.intervalNanoseconds = 100_000_000
+    case .actorHops:
+      settings.threads = 2
+      settings.readers = 4
+      settings.objects = 10_000
+      settings.batch = 1
+      settings.refreshEvery = 16
     }
   }
 
@@ -159,6 +179,7 @@ extension RunSettings {
     case .mixed: Mixed(shared)
     case .bulkLoad: BulkLoad(shared)
     case .migration: Migrating(shared)
+    case .actorHops: ActorHops(shared)
     }
   }
 }

@@ -5,12 +5,16 @@
 /// An engine on one file.
 package protocol EngineDriver: Sendable {
   associatedtype Session: EngineSession
+  typealias Parcel = Session.Parcel
 
   /// As in the result files.
   static var name: String { get }
 
   /// Opens the file for the calling thread, at its newest version.
   func openSession() throws -> Session
+  /// Opens the file for an actor, at its newest version; the session moves on `refresh` and when it
+  /// writes only.
+  func openSession(for actor: isolated any Actor) async throws -> Session
   /// Brings the file to another form of its class.
   ///
   /// Every session must be gone, pins may stay. Afterwards only `readMigrated` and what follows it can
@@ -35,6 +39,8 @@ package protocol EngineSession: AnyObject {
   associatedtype Pin: EnginePin
   /// An object that is kept and read again.
   associatedtype Held
+  /// An object on its way to another session.
+  associatedtype Parcel: Sendable
 
   /// Number of the version that the session sees.
   var version: UInt64 { get }
@@ -54,6 +60,14 @@ package protocol EngineSession: AnyObject {
   func pin() -> Pin
   /// Runs one transaction and commits it; durable on return unless the run says otherwise.
   func write(_ body: () throws -> Void) throws
+  /// The same for a session of an actor, without blocking its thread.
+  func writeAsynchronously(
+    _ actor: isolated any Actor, _ body: () throws -> Void
+  ) async throws
+  /// An object for another session, as a reference or frozen; nil when there is none.
+  func parcel(_ key: Int, isFrozen: Bool) -> Parcel?
+  /// Reads an object from another session, once; false when it was deleted.
+  func open(_ parcel: Parcel, into row: inout Row) -> Bool
   /// Inside `write`: adds an object.
   func insert(_ row: Row)
   /// Inside `write`: looks the object up, lets `change` alter these properties, and stores them;

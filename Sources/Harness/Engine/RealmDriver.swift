@@ -75,6 +75,12 @@ package final class RealmDriver: EngineDriver {
     RealmSession(try Realm(configuration: configuration))
   }
 
+  package func openSession(for actor: isolated any Actor) async throws -> RealmSession {
+    let realm = try await Realm.open(configuration: configuration, _isolation: actor)
+    realm.autorefresh = false
+    return RealmSession(realm)
+  }
+
   package func migrate() throws { _ = try Realm(configuration: migratedConfiguration) }
 
   package func readMigrated(_ body: (MigratedRow) throws -> Void) throws {
@@ -173,6 +179,28 @@ package final class RealmSession: EngineSession {
 
   package func write(_ body: () throws -> Void) throws { try realm.write(body) }
 
+  package func writeAsynchronously(
+    _ actor: isolated any Actor, _ body: () throws -> Void
+  ) async throws {
+    try await realm.asyncWrite(_isolation: actor, body)
+  }
+
+  package func parcel(_ key: Int, isFrozen: Bool) -> RealmParcel? {
+    realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key).map { object in
+      isFrozen ? .frozen(object.freeze()) : .reference(ThreadSafeReference(to: object))
+    }
+  }
+
+  package func open(_ parcel: RealmParcel, into row: inout Row) -> Bool {
+    switch parcel.content {
+    case .frozen(let object): object.copy(.all, into: &row)
+    case .reference(let reference):
+      guard let object = realm.resolve(reference) else { return false }
+      object.copy(.all, into: &row)
+    }
+    return true
+  }
+
   package func insert(_ row: Row) {
     let object = BenchmarkObject()
     object.id = row.id
@@ -215,6 +243,25 @@ package final class RealmSession: EngineSession {
 /// An object that is kept over refreshes; of the session's thread.
 package struct HeldObject {
   let object: BenchmarkObject
+}
+
+/// An object on its way to another actor.
+package struct RealmParcel: @unchecked Sendable {
+  // @unchecked: a frozen object never changes; its type cannot be Sendable, since live ones are not.
+  fileprivate enum Content {
+    case reference(ThreadSafeReference<BenchmarkObject>)
+    case frozen(BenchmarkObject)
+  }
+
+  fileprivate let content: Content
+
+  fileprivate static func reference(
+    _ reference: ThreadSafeReference<BenchmarkObject>
+  ) -> RealmParcel { RealmParcel(content: .reference(reference)) }
+
+  fileprivate static func frozen(_ object: BenchmarkObject) -> RealmParcel {
+    RealmParcel(content: .frozen(object))
+  }
 }
 
 /// A frozen Realm, which any thread may use.

@@ -8,7 +8,14 @@ package enum Invariant: String, CaseIterable, Sendable {
   case monotonicVersions = "I3"
   case readYourWrites = "I4"
   case serialOrder = "I7"
+  case references = "I9"
   case spaceAccounting = "I10"
+
+  /// What every workload with readers and blocking writers can show.
+  package static let ofSnapshots: [Invariant] = [
+    .snapshotStability, .atomicity, .monotonicVersions, .readYourWrites, .serialOrder,
+    .spaceAccounting,
+  ]
 
   package var name: String { rawValue }
   /// Place in `allCases`; asked for in every check.
@@ -19,7 +26,8 @@ package enum Invariant: String, CaseIterable, Sendable {
     case .monotonicVersions: 2
     case .readYourWrites: 3
     case .serialOrder: 4
-    case .spaceAccounting: 5
+    case .references: 5
+    case .spaceAccounting: 6
     }
   }
 
@@ -34,6 +42,8 @@ package enum Invariant: String, CaseIterable, Sendable {
     case .readYourWrites:
       "After a write returns, its Realm and every Realm refreshed or opened later see it."
     case .serialOrder: "The transactions have one order, and no update is lost."
+    case .references:
+      "A reference resolves once, to the same object at the same or a newer version, or to nil."
     case .spaceAccounting: "Reachable, free and held blocks make up the file, with no overlap."
     }
   }
@@ -47,6 +57,7 @@ package enum Invariant: String, CaseIterable, Sendable {
     case .readYourWrites: "writers after each commit, readers after each refresh and reopening"
     case .serialOrder:
       "the whole table at the end; transfers: each read in a transaction, each total"
+    case .references: "actor-hops: every reference that an actor resolves"
     case .spaceAccounting: "first writer between commits, and in full at the end"
     }
   }

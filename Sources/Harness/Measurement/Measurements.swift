@@ -16,12 +16,16 @@ package enum Operation: String, CaseIterable, Sendable {
   case scan
   case readModifyWrite = "read-modify-write"
   case migrate
+  /// A letter's way through a chain of actors.
+  case chain
+  /// From leaving one actor to running on the next.
+  case hop
 
   /// Whether each one is a transaction.
   package var commits: Bool {
     switch self {
     case .insert, .write, .update, .readModifyWrite, .migrate: true
-    case .read, .refresh, .sum, .freeze, .scan: false
+    case .read, .refresh, .sum, .freeze, .scan, .chain, .hop: false
     }
   }
 }

@@ -76,7 +76,7 @@ package final class MixedThread<Driver: EngineDriver>: Worker {
       case .update: try update(position, turn, began, .payload)
       case .readModifyWrite: try update(position, turn, began, .record)
       case .insert: try insert(position, turn, began)
-      case .refresh, .write, .sum, .freeze, .migrate:
+      case .refresh, .write, .sum, .freeze, .migrate, .chain, .hop:
         preconditionFailure("a mix has no such operation")
       }
       operations += 1

@@ -94,16 +94,10 @@ extension ConfinedRealm {
   /// The table that links of a column lead to; `type` is their class in Swift.
   @inline(__always)
   func targetTable(of type: ObjectBase.Type, _ table: TablePointer, _ column: Int) -> TablePointer {
+    // A collection of a class can be asked for as one of dynamic objects, too.
+    if _slowPath(type == DynamicObject.self) { return dynamicTarget(table, column) }
     if let known = table.pointee.targets[column] { return known }
-    return findTarget(of: type, table, column)
-  }
-
-  @inline(never)
-  private func findTarget(
-    of type: ObjectBase.Type, _ table: TablePointer, _ column: Int
-  ) -> TablePointer {
-    let target =
-      type == DynamicObject.self ? dynamicTarget(table, column) : requireTable(of: type)
+    let target = requireTable(of: type)
     table.pointee.targets[column] = target
     return target
   }

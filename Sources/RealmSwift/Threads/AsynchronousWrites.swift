@@ -257,6 +257,7 @@ final class AsynchronousWrites {
 
   /// Queues a task; its signal comes whenever the lock may be taken.
   func add(_ signal: TaskSignal) {
+    if PlantedBug.lostTransaction.isActive, realm.writing != nil { realm.cancelWrite() }
     queued.append(Operation(identifier: nextIdentifier(), kind: .task(signal)))
     askForLock()
   }

@@ -23,9 +23,9 @@ import Testing
       // What began the transaction has made the call.
       #expect(watched.takeCalls() == ["initial 3"])
     }
-    #expect(await watched.told() == ["-[1] +[] ~[]"])
+    await watched.expectTold(["-[1] +[] ~[]"])
     await watched.run { $0.watch($0.realm.objects(Hound.self), "second ") }
-    #expect(await watched.told() == ["second initial 2"])
+    await watched.expectTold(["second initial 2"])
   }
 
   @Test func changesBeforeTheFirstCallMergeIntoIt() async {
@@ -37,13 +37,13 @@ import Testing
       watched.realm.refresh()
       #expect(watched.takeCalls() == ["initial 4"])
     }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
   }
 
   @Test func ownWritesAreToldLater() async {
     let watched = await Self.watched()
     await watched.run { $0.watch($0.realm.objects(Hound.self)) }
-    #expect(await watched.told() == ["initial 3"])
+    await watched.expectTold(["initial 3"])
     await watched.run { watched in
       try watched.realm.write {
         watched.realm.add(Hound("D"))
@@ -51,15 +51,15 @@ import Testing
       }
       #expect(watched.calls.isEmpty)
     }
-    #expect(await watched.told() == ["-[] +[3] ~[0]"])
+    await watched.expectTold(["-[] +[3] ~[0]"])
     await watched.write { _ in }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
   }
 
   @Test func severalCommitsAreOneCall() async {
     let watched = await Self.watched()
     await watched.run { $0.watch($0.realm.kennel.hounds) }
-    #expect(await watched.told() == ["initial 3"])
+    await watched.expectTold(["initial 3"])
     await watched.run { watched in
       watched.realm.autorefresh = false
       watched.writeElsewhere { $0.kennel.hounds.remove(at: 0) }
@@ -91,7 +91,7 @@ import Testing
       #expect(!watched.realm.refresh())
       #expect(watched.takeCalls() == ["-[0] +[] ~[]"])
     }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
   }
 
   @Test func nothingIsToldInsideOfATransactionNorOfOneThatIsRolledBack() async {
@@ -108,9 +108,9 @@ import Testing
       #expect(watched.calls.isEmpty)
       watched.realm.cancelWrite()
     }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
     await watched.write { $0.add(Hound("D")) }
-    #expect(await watched.told() == ["-[] +[3] ~[]"])
+    await watched.expectTold(["-[] +[3] ~[]"])
   }
 
   @Test func commitsOfOthersAreToldWithTheRefresh() async {
@@ -118,17 +118,17 @@ import Testing
     await watched.run { $0.watch($0.realm.objects(Hound.self)) }
     _ = await watched.told()
     watched.writeElsewhere { $0.delete($0.hound("B")) }
-    #expect(await watched.told() == ["-[1] +[] ~[]"])
+    await watched.expectTold(["-[1] +[] ~[]"])
     await watched.run { $0.realm.autorefresh = false }
     watched.writeElsewhere { $0.delete($0.hound("A")) }
     watched.writeElsewhere { $0.add(Hound("D")) }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
     await watched.run { $0.realm.refresh() }
-    #expect(await watched.told() == ["-[0] +[1] ~[]"])
+    await watched.expectTold(["-[0] +[1] ~[]"])
     watched.writeElsewhere { $0.deleteAll() }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
     await watched.run { $0.realm.autorefresh = true }
-    #expect(await watched.told() == ["-[0, 1] +[] ~[]"])
+    await watched.expectTold(["-[0, 1] +[] ~[]"])
   }
 
   @Test func theSameValueIsAChange() async {
@@ -136,9 +136,9 @@ import Testing
     await watched.run { $0.watch($0.realm.objects(Hound.self)) }
     _ = await watched.told()
     await watched.write { $0.hound("B").age = 1 }
-    #expect(await watched.told() == ["-[] +[] ~[1]"])
+    await watched.expectTold(["-[] +[] ~[1]"])
     watched.writeElsewhere { $0.hound("C").name = "C" }
-    #expect(await watched.told() == ["-[] +[] ~[2]"])
+    await watched.expectTold(["-[] +[] ~[2]"])
   }
 
   @Test func whatIsShownIsWhatIsTold() async {
@@ -155,12 +155,12 @@ import Testing
           }
         })
     }
-    #expect(await watched.told() == ["ABC"])
+    await watched.expectTold(["ABC"])
     watched.writeElsewhere { realm in
       realm.delete(realm.hound("A"))
       realm.add(Hound("D"))
     }
-    #expect(await watched.told() == ["[0] [\"D\"]"])
+    await watched.expectTold(["[0] [\"D\"]"])
   }
 
   // MARK: - Kinds
@@ -192,43 +192,40 @@ import Testing
           watched.note("projected " + text($0))
         })
     }
-    #expect(
-      await watched.told() == [
-        "results initial 3", "list initial 3", "set initial 3", "linking initial 1",
-        "any initial 3", "numbers initial 3", "names initial 2", "query initial 2",
-        "sorted initial 3", "distinct initial 3", "filter initial 2", "projected initial 3",
-      ])
+    await watched.expectTold([
+      "results initial 3", "list initial 3", "set initial 3", "linking initial 1",
+      "any initial 3", "numbers initial 3", "names initial 2", "query initial 2",
+      "sorted initial 3", "distinct initial 3", "filter initial 2", "projected initial 3",
+    ])
     await watched.write { realm in
       realm.hound("A").name = "AA"
       realm.kennel.hounds.remove(at: 2)
       realm.kennel.numbers[1] = 2
       realm.kennel.nameSet.insert("y")
     }
-    #expect(
-      await watched.told() == [
-        "results -[] +[] ~[0]", "list -[2] +[] ~[0]", "set -[] +[] ~[0]",
-        "linking -[] +[] ~[0]", "any -[2] +[] ~[0]", "numbers -[] +[] ~[1]",
-        "names -[] +[1] ~[]", "sorted -[] +[] ~[2]", "distinct -[] +[] ~[0]",
-        "filter -[] +[] ~[0]", "projected -[2] +[] ~[0]",
-      ])
+    await watched.expectTold([
+      "results -[] +[] ~[0]", "list -[2] +[] ~[0]", "set -[] +[] ~[0]",
+      "linking -[] +[] ~[0]", "any -[2] +[] ~[0]", "numbers -[] +[] ~[1]",
+      "names -[] +[1] ~[]", "sorted -[] +[] ~[2]", "distinct -[] +[] ~[0]",
+      "filter -[] +[] ~[0]", "projected -[2] +[] ~[0]",
+    ])
     await watched.write { realm in
       realm.hound("AA").age = 5
       realm.kennel.hounds.move(from: 1, to: 0)
     }
-    #expect(
-      await watched.told() == [
-        "results -[] +[] ~[0]", "list -[1] +[0] ~[1]", "set -[] +[] ~[0]",
-        "linking -[] +[] ~[0]", "any -[1] +[0] ~[1]", "query -[] +[0] ~[]",
-        "sorted -[] +[] ~[2]", "distinct -[] +[] ~[0]", "filter -[0] +[] ~[]",
-        "projected -[1] +[0] ~[]",
-      ])
+    await watched.expectTold([
+      "results -[] +[] ~[0]", "list -[1] +[0] ~[1]", "set -[] +[] ~[0]",
+      "linking -[] +[] ~[0]", "any -[1] +[0] ~[1]", "query -[] +[0] ~[]",
+      "sorted -[] +[] ~[2]", "distinct -[] +[] ~[0]", "filter -[0] +[] ~[]",
+      "projected -[1] +[0] ~[]",
+    ])
     await watched.write { $0.delete($0.hound("AA")) }
-    #expect(
-      await watched.told() == [
-        "results -[0] +[] ~[]", "list -[1] +[] ~[]", "set -[0] +[] ~[]", "any -[1] +[] ~[]",
-        "query -[0] +[] ~[]", "sorted -[2] +[] ~[]", "distinct -[0] +[] ~[]",
-        "projected -[1] +[] ~[]",
-      ])
+    await watched.expectTold([
+      "results -[0] +[] ~[]", "list -[1] +[] ~[]", "set -[0] +[] ~[]",
+      "linking -[0] +[] ~[]", "any -[1] +[] ~[]",
+      "query -[0] +[] ~[]", "sorted -[2] +[] ~[]", "distinct -[0] +[] ~[]",
+      "projected -[1] +[] ~[]",
+    ])
   }
 
   @Test func aSortedElementThatMovesIsGoneAndNew() async {
@@ -238,7 +235,7 @@ import Testing
     }
     _ = await watched.told()
     await watched.write { $0.hound("A").age = 8 }
-    #expect(await watched.told() == ["-[0] +[2] ~[]"])
+    await watched.expectTold(["-[0] +[2] ~[]"])
   }
 
   @Test func aListThatIsDeletedLosesItsElementsAndIsOver() async {
@@ -246,9 +243,9 @@ import Testing
     await watched.run { $0.watch($0.realm.kennel.hounds) }
     _ = await watched.told()
     await watched.write { $0.delete($0.kennel) }
-    #expect(await watched.told() == ["-[0, 1, 2] +[] ~[]"])
+    await watched.expectTold(["-[0, 1, 2] +[] ~[]"])
     await watched.write { addKennel($0, hounds: ["D"]) }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
   }
 
   @Test func aListThatIsDeletedBeforeTheFirstCallHasNone() async {
@@ -260,7 +257,7 @@ import Testing
       watched.realm.refresh()
       #expect(watched.takeCalls() == [])
     }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
   }
 
   // MARK: - Key paths
@@ -283,29 +280,25 @@ import Testing
     }
     #expect(await watched.told().count == 6)
     await watched.write { $0.hound("B").age = 3 }
-    #expect(
-      await watched.told() == [
-        "nil -[] +[] ~[0, 1]", "friend.age -[] +[] ~[0]", "all of friend -[] +[] ~[0]",
-        "typed -[] +[] ~[1]",
-      ])
+    await watched.expectTold([
+      "nil -[] +[] ~[0, 1]", "friend.age -[] +[] ~[0]", "all of friend -[] +[] ~[0]",
+      "typed -[] +[] ~[1]",
+    ])
     await watched.write { $0.hound("B").name = "BB" }
-    #expect(
-      await watched.told() == [
-        "nil -[] +[] ~[0, 1]", "name -[] +[] ~[1]", "all of friend -[] +[] ~[0]",
-        "typed -[] +[] ~[0]",
-      ])
+    await watched.expectTold([
+      "nil -[] +[] ~[0, 1]", "name -[] +[] ~[1]", "all of friend -[] +[] ~[0]",
+      "typed -[] +[] ~[0]",
+    ])
     await watched.write { $0.hound("C").friend = nil }
-    #expect(
-      await watched.told() == [
-        "nil -[] +[] ~[2]", "friend.age -[] +[] ~[2]", "all of friend -[] +[] ~[2]",
-        "typed -[] +[] ~[2]",
-      ])
+    await watched.expectTold([
+      "nil -[] +[] ~[2]", "friend.age -[] +[] ~[2]", "all of friend -[] +[] ~[2]",
+      "typed -[] +[] ~[2]",
+    ])
     await watched.write { $0.add(Hound("D")) }
-    #expect(
-      await watched.told() == [
-        "nil -[] +[3] ~[]", "none -[] +[3] ~[]", "name -[] +[3] ~[]",
-        "friend.age -[] +[3] ~[]", "all of friend -[] +[3] ~[]", "typed -[] +[3] ~[]",
-      ])
+    await watched.expectTold([
+      "nil -[] +[3] ~[]", "none -[] +[3] ~[]", "name -[] +[3] ~[]",
+      "friend.age -[] +[3] ~[]", "all of friend -[] +[3] ~[]", "typed -[] +[3] ~[]",
+    ])
   }
 
   @Test func keyPathsThroughCollections() async {
@@ -318,13 +311,12 @@ import Testing
     }
     _ = await watched.told()
     await watched.write { $0.hound("B").age = 3 }
-    #expect(await watched.told() == ["nil -[] +[] ~[0]", "hounds.age -[] +[] ~[0]"])
+    await watched.expectTold(["nil -[] +[] ~[0]", "hounds.age -[] +[] ~[0]"])
     await watched.write { $0.kennel.hounds.remove(at: 2) }
-    #expect(
-      await watched.told() == [
-        "nil -[] +[] ~[0]", "hounds -[] +[] ~[0]", "hounds.age -[] +[] ~[0]",
-      ])
+    await watched.expectTold([
+      "nil -[] +[] ~[0]", "hounds -[] +[] ~[0]", "hounds.age -[] +[] ~[0]",
+    ])
     await watched.write { $0.hound("C").age = 3 }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
   }
 }

@@ -26,10 +26,9 @@ import Testing
         },
       ]
     }
-    #expect(
-      await watched.told() == [
-        "numbers initial 1", "hounds initial 2", "ages initial 2", "names initial 2",
-      ])
+    await watched.expectTold([
+      "numbers initial 1", "hounds initial 2", "ages initial 2", "names initial 2",
+    ])
     return watched
   }
 
@@ -39,26 +38,23 @@ import Testing
       realm.kennel.numberMap["two"] = 2
       realm.kennel.numberMap["one"] = 1
     }
-    #expect(await watched.told() == ["numbers -[] +[\"two\"] ~[\"one\"]"])
+    await watched.expectTold(["numbers -[] +[\"two\"] ~[\"one\"]"])
     watched.writeElsewhere { $0.kennel.numberMap["one"] = nil }
-    #expect(await watched.told() == ["numbers -[\"one\"] +[] ~[]"])
+    await watched.expectTold(["numbers -[\"one\"] +[] ~[]"])
     await watched.write { $0.kennel.numberMap.removeAll() }
-    #expect(await watched.told() == ["numbers -[\"two\"] +[] ~[]"])
+    await watched.expectTold(["numbers -[\"two\"] +[] ~[]"])
   }
 
   @Test func objectsAsValues() async {
     let watched = await Self.watched()
     await watched.write { $0.hound("A").age = 4 }
-    #expect(
-      await watched.told() == ["hounds -[] +[] ~[\"a\"]", "ages -[] +[] ~[\"a\"]"])
+    await watched.expectTold(["hounds -[] +[] ~[\"a\"]", "ages -[] +[] ~[\"a\"]"])
     await watched.write { $0.hound("B").name = "BB" }
-    #expect(
-      await watched.told() == ["hounds -[] +[] ~[\"b\"]", "names -[] +[] ~[\"b\"]"])
+    await watched.expectTold(["hounds -[] +[] ~[\"b\"]", "names -[] +[] ~[\"b\"]"])
     await watched.write { $0.kennel.houndMap["b"] = nil }
-    #expect(
-      await watched.told() == [
-        "hounds -[\"b\"] +[] ~[]", "ages -[\"b\"] +[] ~[]", "names -[\"b\"] +[] ~[]",
-      ])
+    await watched.expectTold([
+      "hounds -[\"b\"] +[] ~[]", "ages -[\"b\"] +[] ~[]", "names -[\"b\"] +[] ~[]",
+    ])
   }
 
   @Test func onAQueueAndOver() async {

@@ -14,12 +14,12 @@ import Testing
   @Test func ownChangesComeWithoutOldValues() async {
     let watched = await Self.watched()
     await watched.run { $0.watch($0.realm.hound("A")) }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
     await watched.run { watched in
       try watched.realm.write { watched.realm.hound("A").age = 4 }
       #expect(watched.calls.isEmpty)
     }
-    #expect(await watched.told() == ["age nil>4"])
+    await watched.expectTold(["age nil>4"])
   }
 
   @Test func changesOfOthersComeWithBothValues() async {
@@ -31,15 +31,15 @@ import Testing
       hound.name = "AA"
     }
     // In the order of the class.
-    #expect(await watched.told() == ["name A>AA weight nil>2.5"])
+    await watched.expectTold(["name A>AA weight nil>2.5"])
     watched.writeElsewhere { $0.hound("AA").weight = nil }
-    #expect(await watched.told() == ["weight 2.5>nil"])
+    await watched.expectTold(["weight 2.5>nil"])
     // The same value is a change.
     watched.writeElsewhere { $0.hound("AA").age = 0 }
-    #expect(await watched.told() == ["age 0>0"])
+    await watched.expectTold(["age 0>0"])
     // Of other objects nothing is told.
     watched.writeElsewhere { $0.hound("B").age = 9 }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
   }
 
   @Test func severalCommitsAreOneCall() async {
@@ -63,9 +63,9 @@ import Testing
       // Knows the newer version already.
       watched.watch(watched.realm.hound("A"), "second ")
     }
-    #expect(await watched.told() == ["first age nil>1"])
+    await watched.expectTold(["first age nil>1"])
     watched.writeElsewhere { $0.hound("A").age = 2 }
-    #expect(await watched.told() == ["first age 1>2", "second age 1>2"])
+    await watched.expectTold(["first age 1>2", "second age 1>2"])
   }
 
   @Test func linksAndCollections() async {
@@ -83,19 +83,19 @@ import Testing
         })
     }
     watched.writeElsewhere { $0.kennel.guardian = $0.hound("A") }
-    #expect(await watched.told() == ["guardian nil true"])
+    await watched.expectTold(["guardian nil true"])
     watched.writeElsewhere { realm in
       realm.kennel.guardian = realm.hound("B")
       realm.kennel.hounds.removeLast()
       realm.hound("A").name = "now"
     }
     // The object that was linked to, as it is now.
-    #expect(await watched.told() == ["guardian now true", "hounds nil true"])
+    await watched.expectTold(["guardian now true", "hounds nil true"])
     // What is linked to does not count, only the link.
     watched.writeElsewhere { $0.hound("B").age = 11 }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
     watched.writeElsewhere { $0.delete($0.hound("B")) }
-    #expect(await watched.told() == ["guardian nil true", "hounds nil true"])
+    await watched.expectTold(["guardian nil true", "hounds nil true"])
   }
 
   @Test func deletionIsTheLastCall() async {
@@ -106,12 +106,12 @@ import Testing
       realm.delete(realm.hound("A"))
       realm.add(Hound("A"))
     }
-    #expect(await watched.told() == ["deleted"])
+    await watched.expectTold(["deleted"])
     watched.writeElsewhere { $0.hound("A").age = 6 }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
     await watched.run { $0.watch($0.realm.hound("B")) }
     await watched.write { $0.deleteAll() }
-    #expect(await watched.told() == ["deleted"])
+    await watched.expectTold(["deleted"])
   }
 
   @Test func keyPathsSayWhichPropertiesCount() async {
@@ -131,19 +131,17 @@ import Testing
     }
     _ = await watched.told()
     await watched.write { $0.hound("A").age = 4 }
-    #expect(await watched.told() == ["nil age nil>4", "none age nil>4", "age age nil>4"])
+    await watched.expectTold(["nil age nil>4", "none age nil>4", "age age nil>4"])
     await watched.write { $0.hound("A").name = "AA" }
-    #expect(
-      await watched.told() == ["nil name nil>AA", "none name nil>AA", "typed name nil>AA"])
+    await watched.expectTold(["nil name nil>AA", "none name nil>AA", "typed name nil>AA"])
     await watched.write { $0.hound("B").age = 5 }
-    #expect(await watched.told() == ["friend.age friend nil>nil"])
+    await watched.expectTold(["friend.age friend nil>nil"])
     await watched.write { $0.hound("B").name = "BB" }
-    #expect(await watched.told() == ["typed friend nil>nil"])
+    await watched.expectTold(["typed friend nil>nil"])
     await watched.write { $0.delete($0.hound("AA")) }
-    #expect(
-      await watched.told() == [
-        "nil deleted", "none deleted", "age deleted", "friend.age deleted", "typed deleted",
-      ])
+    await watched.expectTold([
+      "nil deleted", "none deleted", "age deleted", "friend.age deleted", "typed deleted",
+    ])
   }
 
   @Test func manyObserversOfOneObjectAndManyObjects() async {
@@ -159,12 +157,12 @@ import Testing
       realm.hound("5").age = 1
       realm.hound("77").age = 1
     }
-    #expect(await watched.told() == ["5 age nil>1", "5 again age nil>1", "77 age nil>1"])
+    await watched.expectTold(["5 age nil>1", "5 again age nil>1", "77 age nil>1"])
     await watched.run { watched in
       watched.tokens[5].invalidate()
       try watched.realm.write { watched.realm.delete(watched.realm.hound("5")) }
     }
-    #expect(await watched.told() == ["5 again deleted"])
+    await watched.expectTold(["5 again deleted"])
     await watched.write { $0.deleteAll() }
     #expect(await watched.told().count == 99)
   }
@@ -174,9 +172,9 @@ import Testing
     await watched.write { addKennel($0).mainBox = Box(1) }
     await watched.run { $0.watch($0.realm.kennel.mainBox!) }
     watched.writeElsewhere { $0.kennel.mainBox!.size = 2 }
-    #expect(await watched.told() == ["size 1>2"])
+    await watched.expectTold(["size 1>2"])
     watched.writeElsewhere { $0.kennel.mainBox = nil }
-    #expect(await watched.told() == ["deleted"])
+    await watched.expectTold(["deleted"])
   }
 
   @Test func theBlockSaysWhichType() async {
@@ -193,6 +191,6 @@ import Testing
         })
     }
     await watched.write { $0.hound("A").age = 1 }
-    #expect(await watched.told() == ["A", "A"])
+    await watched.expectTold(["A", "A"])
   }
 }

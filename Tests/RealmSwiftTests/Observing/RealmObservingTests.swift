@@ -36,13 +36,13 @@ import Testing
       watched.realm.cancelWrite()
       #expect(watched.takeCalls() == [])
     }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
   }
 
   @Test func commitsOfOthersAreToldAtTheRefresh() async {
     let watched = await Self.watched()
     Self.addElsewhere(watched)
-    #expect(await watched.told() == ["didChange 1"])
+    await watched.expectTold(["didChange 1"])
     await watched.run { watched in
       Self.addElsewhere(watched)
       #expect(watched.calls.isEmpty)
@@ -54,21 +54,21 @@ import Testing
       #expect(watched.takeCalls() == ["didChange 3"])
       watched.realm.cancelWrite()
     }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
   }
 
   @Test func aRealmThatDoesNotFollowIsToldOfNewerVersions() async {
     let watched = await Self.watched()
     await watched.run { $0.realm.autorefresh = false }
     Self.addElsewhere(watched)
-    #expect(await watched.told() == ["refreshRequired 0"])
+    await watched.expectTold(["refreshRequired 0"])
     Self.addElsewhere(watched)
-    #expect(await watched.told() == ["refreshRequired 0"])
+    await watched.expectTold(["refreshRequired 0"])
     await watched.run { watched in
       watched.realm.refresh()
       #expect(watched.takeCalls() == ["didChange 2"])
     }
-    #expect(await watched.told() == [])
+    await watched.expectTold([])
   }
 
   @Test func invalidatedAndReleasedTokensEndIt() async {
@@ -120,7 +120,7 @@ import Testing
       // Not within itself; in a later job it is told of what it has written.
       #expect(watched.takeCalls() == ["0"])
     }
-    #expect(await watched.told(afterCalls: 4) == ["1", "2", "3"])
+    await watched.expectTold(["1", "2", "3"], afterCalls: 4)
   }
 
   @Test func aCallbackMayObserveAndInvalidate() async {

@@ -31,10 +31,14 @@ final class WatchedRealm: @unchecked Sendable {
     called.happen()
   }
 
-  /// What was told, once there are so many calls of all that there ever were.
-  func told(afterCalls count: Int) async -> [String] {
-    await called.happened(count)
-    return await told()
+  /// Checks what was told since the last time, once there are so many calls of all that there ever were.
+  func expectTold(
+    _ expected: [String], afterCalls count: Int = 0,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async {
+    await called.happened(count, sourceLocation: sourceLocation)
+    let calls = await told()
+    #expect(calls == expected, sourceLocation: sourceLocation)
   }
 
   /// What was told since the last time that one asked.
