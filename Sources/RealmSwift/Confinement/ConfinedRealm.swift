@@ -19,6 +19,8 @@ package final class ConfinedRealm {
   /// Earlier forms of `classes`, which accessors that were made then may still point to.
   @exclusivity(unchecked) private var earlierClasses: [SchemaBindings] = []
   let confinement: Confinement
+  /// Whose versions the Realm keeps, in lists of live versions.
+  private let place: PlaceNote
   let isFrozen: Bool
   let tables: TableSlots
 
@@ -64,6 +66,8 @@ package final class ConfinedRealm {
     self.classes = classes
     self.confinement = confinement
     self.snapshot = snapshot
+    place = confinement.note
+    snapshot.note(standing: place)
     isFrozen = false
     // Behind the classes come their dynamic forms.
     tables = TableSlots(count: 2 * classes.bindings.count)
@@ -78,6 +82,8 @@ package final class ConfinedRealm {
     classes = live.classes
     confinement = .anywhere
     self.snapshot = snapshot
+    place = live.place
+    snapshot.note(frozenBy: place)
     isFrozen = true
     tables = TableSlots(count: 2 * live.bindings.count)
   }
@@ -203,6 +209,7 @@ package final class ConfinedRealm {
 
   func move(to newSnapshot: Snapshot?) {
     snapshot = newSnapshot
+    newSnapshot?.note(standing: place)
     frozenTwin = nil
     bumpAll()
     if let newSnapshot { adoptSchema(of: newSnapshot) }
@@ -255,7 +262,9 @@ package final class ConfinedRealm {
     check()
     if isFrozen { return self }
     if let frozenTwin, !frozenTwin.isInvalidatedFrozen { return frozenTwin }
-    let twin = ConfinedRealm(freezing: self, at: currentSnapshot())
+    var base = currentSnapshot()
+    if PlantedBug.freezeNewest.isActive { base = (try? store.pinNewest()) ?? base }
+    let twin = ConfinedRealm(freezing: self, at: base)
     frozenTwin = twin
     return twin
   }
@@ -297,7 +306,9 @@ package final class ConfinedRealm {
   /// Stops when no transaction may be begun.
   func requireWritable() {
     check()
-    if isFrozen { misuse(.frozen, "Can't perform transactions on a frozen Realm") }
+    if isFrozen && !PlantedBug.frozenWritable.isActive {
+      misuse(.frozen, "Can't perform transactions on a frozen Realm")
+    }
     if configuration.readOnly {
       misuse(.transaction, "Can't perform transactions on read-only Realms.")
     }
