@@ -144,7 +144,7 @@ import Trees
     let model = Self.fillLists(group, &random)
     transaction.root = group.finish()
     let snapshot = try transaction.commit()
-    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    let schema = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root)
     let readers = schema.tables.map {
       TableReader(reader: snapshot.reader, root: snapshot.root, table: $0)
     }
@@ -212,14 +212,14 @@ import Trees
     #expect(next.reader(next.schema.tables[3]).count == 0)
     second.root = next.finish()
     let snapshot = try second.commit()
-    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    let schema = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root)
     let reader = TableReader(
       reader: snapshot.reader, root: snapshot.root, table: schema.tables[0])
     #expect(reader.count == 2)
     let location = try #require(reader.find(integer: 5).flatMap { reader.locate($0) })
     #expect(reader.withBytes(location, 5) { $0 == nil })
     #expect(reader.link(location, 1) == ObjectKey(rawValue: 0))
-    let oldSchema = StoredSchema.load(old.reader, root: old.root)
+    let oldSchema = StoredSchema.loadOrStop(old.reader, root: old.root)
     #expect(oldSchema.tables.map(\.schema.name) == ["Lone", "Owner", "Pet", "Node"])
     #expect(try store.checkInvariants().findings == [])
     withExtendedLifetime(folder) {}
@@ -229,7 +229,7 @@ import Trees
     let editor = BlockEditor.inMemory()
     let group = Self.makeGroup(editor)
     group.removeColumn(group.schema.tables[0], 3)
-    let stored = StoredSchema.load(editor.reader, root: group.finish())
+    let stored = StoredSchema.loadOrStop(editor.reader, root: group.finish())
     #expect(stored.tables.map(\.schema) == group.schema.tables.map(\.schema))
     #expect(stored.tables[0].columnKeys == [1, 2, 3, 5, 6])
     let again = GroupTransaction(editor, root: group.finish())

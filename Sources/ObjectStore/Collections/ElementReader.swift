@@ -200,6 +200,9 @@ package struct ElementReader {
     }
   }
 
+  /// Positions of links to an object, ascending.
+  package func positions(of target: ObjectKey) -> [Int] { positions(ofInteger: target.rawValue) }
+
   /// Positions of a packed value, ascending.
   func positions(ofInteger value: Int64, maximum: Int = .max) -> [Int] {
     var found: [Int] = []

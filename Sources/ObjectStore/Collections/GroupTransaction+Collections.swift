@@ -14,6 +14,7 @@ extension GroupTransaction {
     withCollection(table, key, column) { tableEditor, collection in
       collection.insert(value, at: position)
       if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+      noteElements(tableEditor, collection) { $0.insert(at: position) }
     }
   }
 
@@ -28,6 +29,7 @@ extension GroupTransaction {
       default: collection.insert(value, at: collection.elements.count)
       }
       if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+      noteElements(tableEditor, collection) { $0.insert(at: collection.elements.count - 1) }
     }
   }
 
@@ -36,8 +38,12 @@ extension GroupTransaction {
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, integers: UnsafeBufferPointer<Int64>
   ) {
     precondition(!table.traits[column].isLink, "links are appended one by one")
-    withCollection(table, key, column) { _, collection in
+    withCollection(table, key, column) { tableEditor, collection in
       collection.elements.append(integers: integers)
+      if integers.isEmpty { return }
+      noteElements(tableEditor, collection) {
+        $0.insert(at: collection.elements.count - integers.count, count: integers.count)
+      }
     }
   }
 
@@ -51,6 +57,7 @@ extension GroupTransaction {
         addLinks(tableEditor, column, key, value)
       }
       collection.set(value, at: position)
+      noteElements(tableEditor, collection) { $0.modify(at: position) }
     }
     deleteOrphans()
   }
@@ -64,6 +71,7 @@ extension GroupTransaction {
         removeLinks(tableEditor, column, key, collection.reader, position..<position + 1)
       }
       collection.elements.remove(at: position)
+      noteElements(tableEditor, collection) { $0.remove(position..<position + 1) }
     }
     deleteOrphans()
   }
@@ -77,6 +85,7 @@ extension GroupTransaction {
         removeLinks(tableEditor, column, key, collection.reader, range)
       }
       collection.elements.remove(range)
+      if !range.isEmpty { noteElements(tableEditor, collection) { $0.remove(range) } }
     }
     deleteOrphans()
   }
@@ -85,8 +94,9 @@ extension GroupTransaction {
   package func listMove(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, from: Int, to: Int
   ) {
-    withCollection(table, key, column) { _, collection in
+    withCollection(table, key, column) { tableEditor, collection in
       collection.elements.move(from: from, to: to)
+      if from != to { noteElements(tableEditor, collection) { $0.move(from: from, to: to) } }
     }
   }
 
@@ -96,8 +106,10 @@ extension GroupTransaction {
       if table.traits[column].isMaintained {
         removeLinks(tableEditor, column, key, collection.reader, 0..<collection.elements.count)
       }
+      let count = collection.elements.count
       collection.elements.removeAll()
       if collection.isMap { collection.keys.removeAll() }
+      if count > 0 { noteElements(tableEditor, collection) { $0.remove(0..<count) } }
     }
     deleteOrphans()
   }
@@ -117,6 +129,7 @@ extension GroupTransaction {
       if position < reader.count, reader.isEqual(at: position, value) { return (position, false) }
       collection.insert(value, at: position)
       if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+      noteElements(tableEditor, collection) { $0.insert(at: position) }
       return (position, true)
     }
   }
@@ -135,6 +148,7 @@ extension GroupTransaction {
         removeLinks(tableEditor, column, key, reader, position..<position + 1)
       }
       collection.elements.remove(at: position)
+      noteElements(tableEditor, collection) { $0.remove(position..<position + 1) }
       return position
     }
     deleteOrphans()
@@ -165,6 +179,9 @@ extension GroupTransaction {
         collection.insert(value, at: position)
       }
       if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+      noteElements(tableEditor, collection) { changes in
+        if isThere { changes.modify(at: position) } else { changes.insert(at: position) }
+      }
       return !isThere
     }
     deleteOrphans()
@@ -186,6 +203,7 @@ extension GroupTransaction {
       }
       collection.keys.remove(at: position)
       collection.elements.remove(at: position)
+      noteElements(tableEditor, collection) { $0.remove(position..<position + 1) }
       return true
     }
     deleteOrphans()

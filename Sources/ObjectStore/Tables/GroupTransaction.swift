@@ -35,15 +35,24 @@ package final class GroupTransaction {
   private var changedOtherTables: Set<Int> = []
   var isSchemaChanged = false
   private var nextTableKey: UInt64 = 1
+  /// Whether `recordedChanges` is asked for in the end.
+  package let isRecorded: Bool
 
   /// - Parameter root: the group root on which the transaction builds; none for an empty file.
-  package convenience init(_ editor: BlockEditor, root: BlockReference) {
-    self.init(editor, root: root, schema: StoredSchema.load(editor.reader, root: root))
+  package convenience init(
+    _ editor: BlockEditor, root: BlockReference, isRecorded: Bool = false
+  ) {
+    self.init(
+      editor, root: root, schema: StoredSchema.loadOrStop(editor.reader, root: root),
+      isRecorded: isRecorded)
   }
 
   /// A transaction on a schema that is known already, which spares its decoding.
-  package init(_ editor: BlockEditor, root: BlockReference, schema: StoredSchema) {
+  package init(
+    _ editor: BlockEditor, root: BlockReference, schema: StoredSchema, isRecorded: Bool = false
+  ) {
     self.editor = editor
+    self.isRecorded = isRecorded
     baseRoot = root
     self.schema = schema
     tables = Array(repeating: nil, count: schema.tables.count)
@@ -63,7 +72,9 @@ package final class GroupTransaction {
     let stored = StoredTable(index: schema.tables.count, tableKey: nextTableKey, schema: table)
     nextTableKey += 1
     schema = StoredSchema(tables: schema.tables + [stored], schemaVersion: schema.schemaVersion)
-    tables.append(.passRetained(TableEditor(editor, stored, block: .none)))
+    let tableEditor = TableEditor(editor, stored, block: .none)
+    if isRecorded { tableEditor.record() }
+    tables.append(.passRetained(tableEditor))
     baseIndexes?.append(nil)
     isSchemaChanged = true
   }
@@ -169,6 +180,7 @@ package final class GroupTransaction {
       } else {
         storeInteger(tableEditor, key, column, value, isOptional)
       }
+      noteModified(tableEditor, key, column)
     }
   }
 
@@ -186,6 +198,7 @@ package final class GroupTransaction {
       } else {
         storeBytes(tableEditor, key, column, bytes, isOptional)
       }
+      noteModified(tableEditor, key, column)
     }
   }
 
@@ -200,7 +213,9 @@ package final class GroupTransaction {
     noteChange(table.index)
     return withTable(table) { tableEditor in
       if table.keyColumn >= 0 { tableEditor.removeFromIndex(key) }
-      return tableEditor.tree.delete(key.rawValue, columns: table.layouts)
+      let isThere = tableEditor.tree.delete(key.rawValue, columns: table.layouts)
+      if isThere { noteDeleted(tableEditor, key) }
+      return isThere
     }
   }
 
@@ -214,6 +229,7 @@ package final class GroupTransaction {
     withTable(table) { tableEditor in
       tableEditor.tree.deleteAll()
       tableEditor.index.removeAll()
+      tableEditor.recorder?.noteCleared()
     }
     deleteOrphans()
   }
@@ -282,8 +298,9 @@ package final class GroupTransaction {
 
   @inline(never)
   func openTable(_ table: StoredTable) -> Unmanaged<TableEditor> {
-    let opened = Unmanaged.passRetained(
-      TableEditor(editor, table, block: baseBlock(table.index)))
+    let tableEditor = TableEditor(editor, table, block: baseBlock(table.index))
+    if isRecorded { tableEditor.record() }
+    let opened = Unmanaged.passRetained(tableEditor)
     tables[table.index] = opened
     return opened
   }

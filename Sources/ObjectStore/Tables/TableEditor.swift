@@ -19,6 +19,8 @@ final class TableEditor {
   /// Editors of these trees, made when they are first changed.
   @exclusivity(unchecked) private var pairEditors: [PairTreeEditor?] = []
   @exclusivity(unchecked) private var isPairChanged = false
+  /// Notes what is changed; nil unless the transaction is recorded.
+  @exclusivity(unchecked) var recorder: TableRecorder?
 
   init(_ editor: BlockEditor, _ table: StoredTable, block: BlockReference) {
     self.editor = editor
@@ -33,6 +35,9 @@ final class TableEditor {
     pairRoots = UnsafeMutableBufferPointer(start: nil, count: 0)
     if table.hasPairs { loadPairRoots() }
   }
+
+  /// Starts to note what is changed.
+  func record() { recorder = TableRecorder(firstNewKey: ObjectKey(rawValue: base.nextKey)) }
 
   deinit { pairRoots.deallocate() }
 

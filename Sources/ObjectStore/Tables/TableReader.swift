@@ -99,6 +99,17 @@ package struct TableReader {
     return tree.objects(before: Int(key.rawValue >> Cluster.slotBits)) + location.row
   }
 
+  /// How many objects come before a key in key order, whether or not there is an object with it.
+  ///
+  /// - Complexity: O(log n).
+  package func rank(of key: ObjectKey) -> Int {
+    let number = Int(key.rawValue >> Cluster.slotBits)
+    if number >> (tree.depth * ClusterTree.branchBits) != 0 { return count }
+    let before = tree.objects(before: number)
+    return tree.cluster(number).map { before + Cluster.rank($0, slot: Int(key.rawValue & 255)) }
+      ?? before
+  }
+
   /// Where an object is; nil when it is not there.
   ///
   /// - Complexity: O(log n).

@@ -74,11 +74,15 @@ final class CollectionCell {
     return row.reader.elements(row.location, column)
   }
 
+  /// The elements of a list or set, or the values of a map.
+  func requireContent() -> ElementReader { kind == .map ? requireValues() : requireElements() }
+
   /// Elements together with what reading them takes.
   func source(_ elements: ElementReader) -> _ElementSource {
     _ElementSource(
       elements: elements, realm: realm,
-      target: objectClass.map { realm.targetTable(of: $0, table, column) })
+      target: objectClass.map { realm.targetTable(of: $0, table, column) },
+      cell: objectClass == nil && storedTable.schema.columns[column].type == .any ? self : nil)
   }
 
   // MARK: - Writing

@@ -237,6 +237,12 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
     return KeysOrigin(source: self, objects: origin, target: table) { [self] in keys() }
   }
 
+  override func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
+    BacklinkTracker(realm, to: key, of: table, from: origin, column, keys(), keyPaths)
+  }
+
+  override var owner: (table: TablePointer, key: ObjectKey)? { (table, key) }
+
   override func isEqual(to other: ResultsSource<Element>) -> Bool {
     guard let other = other as? BacklinkSource else { return false }
     return realm === other.realm && table == other.table && key == other.key

@@ -4,7 +4,7 @@ extension List: _Persistable {
   /// What the elements are.
   public static var _rlmType: PropertyType { Element._rlmType }
   /// Whether elements may be nil.
-  public static var _rlmOptional: Bool { Element._rlmOptional }
+  public static var _rlmOptional: Bool { Element._isOptionalElement }
   /// A list.
   public static var _rlmCollection: _CollectionKind { .list }
   /// The class that elements lead to.

@@ -14,6 +14,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   enum Storage {
     case unmanaged([Element])
     case managed(CollectionCell)
+    /// Inside of a managed mixed value.
+    case nested(MixedPlace)
   }
 
   // Unchecked exclusivity: a managed list is touched only where its Realm may be used; an unmanaged one is
@@ -25,20 +27,33 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   init(_ cell: CollectionCell) { storage = .managed(cell) }
 
-  /// The place of a managed list.
+  init(_ place: MixedPlace) { storage = .nested(place) }
+
+  /// The place of a managed list that is a property's value.
   var cell: CollectionCell? {
     if case .managed(let cell) = storage { return cell }
     return nil
   }
 
+  /// The place of a managed list that is inside of a mixed value.
+  var place: MixedPlace? {
+    if case .nested(let place) = storage { return place }
+    return nil
+  }
+
+  /// What a managed list is part of.
+  private var owner: CollectionCell? { cell ?? place?.cell }
+
   // MARK: - Reading
 
   /// The Realm that the list belongs to.
-  public var realm: Realm? { cell.map { Realm($0.realm) } }
+  public var realm: Realm? { owner.map { Realm($0.realm) } }
   /// Whether the list's object is gone, or the Realm was invalidated.
-  public var isInvalidated: Bool { cell?.isInvalidated ?? false }
+  public var isInvalidated: Bool {
+    cell?.isInvalidated ?? place?.isInvalidated(.list) ?? false
+  }
   /// Whether the list never changes and may be used from any thread.
-  public var isFrozen: Bool { cell?.realm.isFrozen ?? false }
+  public var isFrozen: Bool { owner?.realm.isFrozen ?? false }
   /// Position of the first element.
   public var startIndex: Int { 0 }
   /// Position behind the last element.
@@ -49,6 +64,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     switch storage {
     case .unmanaged(let elements): return elements.count
     case .managed(let cell): return cell.requireElements().count
+    case .nested(let place): return place.count(.list)
     }
   }
 
@@ -77,6 +93,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         let elements = cell.requireElements()
         checkBounds(position, elements.count)
         return Element._readElement(cell.source(elements), position)
+      case .nested(let place): return place.value(at: position) as! Element
       }
     }
     set { replace(index: position, object: newValue) }
@@ -87,6 +104,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     switch storage {
     case .unmanaged(let elements): return RLMIterator(ArrayCursor(elements))
     case .managed(let cell): return RLMIterator(StoredCursor.make(cell, cell.requireElements()))
+    case .nested(let place): return RLMIterator(ArrayCursor(place.values() as! [Element]))
     }
   }
 
@@ -97,10 +115,13 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     switch storage {
     case .unmanaged(let elements): return elements.firstIndex(of: object)
     case .managed(let cell):
+      // Values that are stored as objects are compared as values.
+      if Element.self is any _CustomPersistable.Type { return firstIndex(of: object) }
       var found: Int?
       let elements = cell.requireElements()
       cell.withKnownValue(object) { found = elements.position(of: $0, sorted: false) }
       return found
+    case .nested(let place): return (place.values() as! [Element]).firstIndex(of: object)
     }
   }
 
@@ -112,6 +133,16 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     var elements = elements
     body(&elements)
     storage = .unmanaged(elements)
+  }
+
+  /// Runs `body` on the elements of a list inside of a mixed value, which is written anew.
+  func edit(_ place: MixedPlace, _ body: (inout [Element]) -> Void) {
+    place.editList { values in
+      // Only lists of mixed values are inside of one.
+      var elements = values as! [Element]
+      body(&elements)
+      values = elements as! [AnyRealmValue]
+    }
   }
 
   /// Adds an element at the end.
@@ -128,6 +159,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       let group = cell.requireWriting()
       cell.withValue(object) { group.listAppend(cell.storedTable, cell.key, cell.column, $0) }
       cell.changed()
+    case .nested(let place): edit(place) { $0.append(object) }
     }
   }
 
@@ -151,6 +183,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         group.listSet(cell.storedTable, cell.key, cell.column, at: index, $0)
       }
       cell.changed()
+    case .nested(let place):
+      checkBounds(index, place.count(.list))
+      edit(place) { $0[index] = object }
     }
   }
 
@@ -170,6 +205,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       let group = cell.requireWriting()
       group.removeAllElements(cell.storedTable, cell.key, cell.column)
       cell.changed()
+    case .nested(let place): edit(place) { $0.removeAll() }
     }
   }
 
@@ -177,12 +213,19 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   /// The list as it is now, immutable and usable from any thread.
   public func freeze() -> Self {
+    if let place {
+      return place.cell.realm.isFrozen ? self : unsafeDowncast(List(place.frozen()), to: Self.self)
+    }
     guard let cell else { misuse(.ownership, "Unmanaged lists cannot be frozen.") }
     return cell.realm.isFrozen ? self : unsafeDowncast(List(cell.frozen()), to: Self.self)
   }
 
   /// The live form of a frozen list; nil when its object was deleted.
   public func thaw() -> Self? {
+    if let place {
+      if !place.cell.realm.isFrozen { return self }
+      return place.thawed(.list).map { unsafeDowncast(List($0), to: Self.self) }
+    }
     guard let cell else { misuse(.ownership, "Unmanaged lists cannot be thawed.") }
     if !cell.realm.isFrozen { return self }
     return cell.thawed().map { unsafeDowncast(List($0), to: Self.self) }
@@ -191,6 +234,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Whether both are the same list.
   public static func == (left: List, right: List) -> Bool {
     if left === right { return true }
+    if let first = left.place, let second = right.place { return first.isSame(as: second) }
     guard let first = left.cell, let second = right.cell else { return false }
     return first.isSame(as: second)
   }

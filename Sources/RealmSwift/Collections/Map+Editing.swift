@@ -20,6 +20,9 @@ extension Map {
         }
       }
       cell.changed()
+    case .nested(let place):
+      // Only maps of mixed values are inside of one.
+      place.editEntries { $0[key._text] = value as? AnyRealmValue }
     }
   }
 
@@ -37,6 +40,7 @@ extension Map {
         _ = group.mapRemove(cell.storedTable, cell.key, cell.column, $0)
       }
       cell.changed()
+    case .nested(let place): place.editEntries { $0[key._text] = nil }
     }
   }
 
@@ -48,6 +52,7 @@ extension Map {
       let group = cell.requireWriting()
       group.removeAllElements(cell.storedTable, cell.key, cell.column)
       cell.changed()
+    case .nested(let place): place.editEntries { $0.removeAll() }
     }
   }
 

@@ -4,7 +4,7 @@ extension Map: _Persistable {
   /// What the values are.
   public static var _rlmType: PropertyType { Value._rlmType }
   /// Whether values may be nil.
-  public static var _rlmOptional: Bool { Value._rlmOptional }
+  public static var _rlmOptional: Bool { Value._isOptionalElement }
   /// A map.
   public static var _rlmCollection: _CollectionKind { .map }
   /// The class that values lead to.
@@ -72,12 +72,12 @@ extension Map: _Persistable {
 
   /// Replaces the content of an unmanaged map by that of another one.
   public func _takeContent(of other: Map) -> Bool {
-    if self !== other { storage = .unmanaged(other.dictionary) }
+    if self !== other { storage = .unmanaged(other.entries) }
     return true
   }
 
   /// The entries by key.
-  private var dictionary: [Key: Value] {
+  var entries: [Key: Value] {
     Dictionary(uniqueKeysWithValues: asKeyValueSequence().map { ($0.key, $0.value) })
   }
 }

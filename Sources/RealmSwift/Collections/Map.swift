@@ -18,6 +18,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   enum Storage {
     case unmanaged([Key: Value])
     case managed(CollectionCell)
+    /// Inside of a managed mixed value.
+    case nested(MixedPlace)
   }
 
   // Unchecked exclusivity: a managed map is touched only where its Realm may be used; an unmanaged one is
@@ -29,26 +31,40 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   init(_ cell: CollectionCell) { storage = .managed(cell) }
 
-  /// The place of a managed map.
+  init(_ place: MixedPlace) { storage = .nested(place) }
+
+  /// The place of a managed map that is a property's value.
   var cell: CollectionCell? {
     if case .managed(let cell) = storage { return cell }
     return nil
   }
 
+  /// The place of a managed map that is inside of a mixed value.
+  var place: MixedPlace? {
+    if case .nested(let place) = storage { return place }
+    return nil
+  }
+
+  /// What a managed map is part of.
+  private var owner: CollectionCell? { cell ?? place?.cell }
+
   // MARK: - Reading
 
   /// The Realm that the map belongs to.
-  public var realm: Realm? { cell.map { Realm($0.realm) } }
+  public var realm: Realm? { owner.map { Realm($0.realm) } }
   /// Whether the map's object is gone, or the Realm was invalidated.
-  public var isInvalidated: Bool { cell?.isInvalidated ?? false }
+  public var isInvalidated: Bool {
+    cell?.isInvalidated ?? place?.isInvalidated(.dictionary) ?? false
+  }
   /// Whether the map never changes and may be used from any thread.
-  public var isFrozen: Bool { cell?.realm.isFrozen ?? false }
+  public var isFrozen: Bool { owner?.realm.isFrozen ?? false }
 
   /// The number of entries.
   public var count: Int {
     switch storage {
     case .unmanaged(let entries): return entries.count
     case .managed(let cell): return cell.requireKeys().count
+    case .nested(let place): return place.count(.dictionary)
     }
   }
 
@@ -60,6 +76,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     switch storage {
     case .unmanaged(let entries): return Self.sorted(entries).map(\.key)
     case .managed(let cell): return cell.requireKeys().texts.map { Key(_text: $0) }
+    case .nested(let place): return place.entries().map { Key(_text: $0.key) }
     }
   }
 
@@ -71,6 +88,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
       let values = cell.requireValues()
       let source = cell.source(values)
       return (0..<values.count).map { Value._readElement(source, $0) }
+    case .nested(let place): return place.entries().map { $0.value as! Value }
     }
   }
 
@@ -90,6 +108,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         return cell.requirePosition(ofKey: key._text).map { values, position in
           Value._readElement(cell.source(values), position)
         }
+      case .nested(let place): return place.value(ofKey: key._text).map { $0 as! Value }
       }
     }
     set {
@@ -125,6 +144,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
       return EntryCursor(cell.realm, keys.count) { position in
         entry(Key(_text: keys.text(at: position)), Value._readElement(source, position))
       }
+    case .nested(let place):
+      return ArrayCursor(place.entries().map { entry(Key(_text: $0.key), $0.value as! Value) })
     }
   }
 
@@ -140,12 +161,19 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   /// The map as it is now, immutable and usable from any thread.
   public func freeze() -> Self {
+    if let place {
+      return place.cell.realm.isFrozen ? self : unsafeDowncast(Map(place.frozen()), to: Self.self)
+    }
     guard let cell else { misuse(.ownership, "Unmanaged maps cannot be frozen.") }
     return cell.realm.isFrozen ? self : unsafeDowncast(Map(cell.frozen()), to: Self.self)
   }
 
   /// The live form of a frozen map; nil when its object was deleted.
   public func thaw() -> Self? {
+    if let place {
+      if !place.cell.realm.isFrozen { return self }
+      return place.thawed(.dictionary).map { unsafeDowncast(Map($0), to: Self.self) }
+    }
     guard let cell else { misuse(.ownership, "Unmanaged maps cannot be thawed.") }
     if !cell.realm.isFrozen { return self }
     return cell.thawed().map { unsafeDowncast(Map($0), to: Self.self) }
@@ -154,6 +182,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Whether both are the same map.
   public static func == (left: Map, right: Map) -> Bool {
     if left === right { return true }
+    if let first = left.place, let second = right.place { return first.isSame(as: second) }
     guard let first = left.cell, let second = right.cell else { return false }
     return first.isSame(as: second)
   }

@@ -30,7 +30,7 @@ package struct ElementTree: Sendable {
 
   /// Elements of a block and all below it.
   @inlinable
-  static func elements(_ block: UnsafeRawPointer) -> Int {
+  package static func elements(_ block: UnsafeRawPointer) -> Int {
     let kind = BlockHeader.kind(block)
     if kind == .elementBranch { return end(block, BlockHeader.count(block) &- 1) }
     return kind == .packedLeaf || kind == .bytesLeaf ? BlockHeader.count(block) : 1
