@@ -41,7 +41,7 @@ import Testing
     arguments: [
       (ModelBug.doubleCompletion, Invariant.completion), (.lostCompletion, .completion),
       (.swappedCompletions, .completion), (.earlyCompletion, .durablePrefix),
-      (.ownWriteHidden, .readYourWrites), (.droppedUpdate, .serialOrder),
+      (.ownWriteHidden, .completion), (.droppedUpdate, .serialOrder),
       (.tornCommit, .atomicity), (.goesBack, .monotonicVersions), (.numberTwice, .completion),
       (.leak, .spaceAccounting), (.lostBalance, .serialOrder),
     ])

@@ -14,20 +14,23 @@ import Testing
       $0.pins = 0
     }
     #expect(result.status == .failed && result.violation == nil)
-    let thread =
+    let threads =
       switch workload {
-      case .readersWriter, .transfer, .bulkLoad, .freezeCache, .pinnedGrowth, .referenceHandoff:
-        "writer 1"
-      case .mixed: "thread 1"
-      case .groupedCommit, .queueConfined: "queue 1"
-      case .migration: "migration"
+      case .readersWriter, .transfer, .bulkLoad, .freezeCache, .pinnedGrowth: ["writer 1"]
+      // Readers write too.
+      case .referenceHandoff: ["writer 1", "reader 1", "reader 2"]
+      case .mixed: ["thread 1"]
+      case .groupedCommit, .queueConfined: ["queue 1"]
+      case .migration: ["migration"]
       }
-    #expect(result.failure?.contains(thread) == true, "\(result.failure ?? "no failure")")
+    let failure = result.failure ?? "no failure"
+    #expect(threads.contains { failure.contains($0) }, "\(failure)")
     let errors = Operation.allCases.reduce(0) {
       $0 + (result.collector.total(.measure, $1)?.errors ?? 0)
     }
-    // Of a group every commit fails.
-    #expect(workload == .groupedCommit ? errors >= 1 : errors == 1)
+    // Of a group every commit fails, and several threads may meet it.
+    let isOne = workload != .groupedCommit && workload != .referenceHandoff
+    #expect(isOne ? errors == 1 : errors >= 1)
   }
 
   @Test(arguments: [

@@ -174,7 +174,9 @@ package struct ForbiddenUse: Equatable, Sendable {
 /// I5, I9, I11: a forbidden use ends the process, with words that help.
 package enum ForbiddenUseCheck {
   package static func judge(_ outcome: ForbiddenUse.Outcome, of use: ForbiddenUse) -> Violation? {
-    let said = outcome.text.split(separator: "\n").last.map(String.init) ?? "nothing"
+    let lines = outcome.text.split(separator: "\n").map(String.init)
+    // A stop's message comes before a trace.
+    let said = lines.last { $0.contains("Fatal error: ") } ?? lines.last ?? "nothing"
     let words = outcome.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     if !outcome.isStopped {
       return Violation(

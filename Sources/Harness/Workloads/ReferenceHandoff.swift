@@ -259,7 +259,12 @@ package final class ReferenceResolver<Driver: EngineDriver>: Worker {
   private func resolve(_ ticket: ReferenceTicket<Driver.Session.Reference>) throws {
     if taken & 31 == 1 {
       // In a transaction too: there it is resolved at the version that the transaction makes.
-      try session.write { try resolveHere(ticket) }
+      do {
+        try session.write { try resolveHere(ticket) }
+      } catch {
+        pace.measurements.figures[0].errors += 1
+        throw error
+      }
     } else {
       try resolveHere(ticket)
     }
