@@ -4,6 +4,9 @@ import RealmSwift
 import Testing
 
 class Person: Object {
+  // The twins of both modes have one name.
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
   @Persisted(primaryKey: true) var _id: ObjectId
   @Persisted var name: String
   @Persisted var dogs: List<Dog>
@@ -15,11 +18,15 @@ class Person: Object {
 }
 
 class Dog: Object {
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
   @Persisted var name: String
   @Persisted var age: Int
 }
 
 class Email: Object {
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
   @Persisted var subject: String
   @Persisted var read: Bool
 }

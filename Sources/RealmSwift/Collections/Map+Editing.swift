@@ -6,7 +6,17 @@ extension Map {
   ///
   /// Of a managed map only inside a transaction; here and below. An object that belongs to no Realm is
   /// added to the map's.
+  @inlinable
   public func updateValue(_ value: Value, forKey key: Key) {
+    if let place, let integer = value._packedElement {
+      place._withUnsafeGuaranteedRef { $0.set(integer, forKey: key._text) }
+    } else {
+      setValue(value, key)
+    }
+  }
+
+  @usableFromInline
+  func setValue(_ value: Value, _ key: Key) {
     switch storage {
     case .unmanaged(var entries):
       storage = .unmanaged([:])

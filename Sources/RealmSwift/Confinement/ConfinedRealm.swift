@@ -34,7 +34,11 @@ package final class ConfinedRealm {
   /// Nil after `invalidate`, until the next use; never nil in a frozen Realm.
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
   /// The running write transaction.
-  @exclusivity(unchecked) private(set) var writing: Writing?
+  @exclusivity(unchecked) private(set) var writing: Writing? {
+    didSet { idleInsertion = nil }
+  }
+  /// What has added objects in the running transaction, while it is not in use.
+  @exclusivity(unchecked) var idleInsertion: LinkInsertion?
   /// How often the Realm was invalidated: an object of an earlier time stays invalid.
   private(set) var epoch: UInt32 = 0
   /// The frozen Realm of the current version.
@@ -195,14 +199,20 @@ package final class ConfinedRealm {
     return tables.install(state, at: binding.index)
   }
 
+  /// The shared state of the accessors of a class that is known by its position.
+  func table(atIndex index: Int) -> TablePointer { tables[index] ?? table(bindings[index]) }
+
   /// A reader of the table at the Realm's version, the running transaction's changes included.
   @inline(__always)
   func reader(of table: TablePointer) -> TableReader? {
-    if _slowPath(table.pointee.isStale) {
-      table.pointee.reader = makeReader(table.pointee.binding)
-      table.pointee.isStale = false
-    }
+    if _slowPath(table.pointee.isStale) { renewReader(of: table) }
     return table.pointee.reader
+  }
+
+  @inline(never)
+  func renewReader(of table: TablePointer) {
+    table.pointee.reader = makeReader(table.pointee.binding)
+    table.pointee.isStale = false
   }
 
   private func makeReader(_ binding: TableBinding) -> TableReader? {

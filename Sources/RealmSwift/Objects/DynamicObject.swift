@@ -94,10 +94,20 @@ extension ConfinedRealm {
   /// The table that links of a column lead to; `type` is their class in Swift.
   @inline(__always)
   func targetTable(of type: ObjectBase.Type, _ table: TablePointer, _ column: Int) -> TablePointer {
-    type == DynamicObject.self ? dynamicTarget(table, column) : requireTable(of: type)
+    if let known = table.pointee.targets[column] { return known }
+    return findTarget(of: type, table, column)
   }
 
   @inline(never)
+  private func findTarget(
+    of type: ObjectBase.Type, _ table: TablePointer, _ column: Int
+  ) -> TablePointer {
+    let target =
+      type == DynamicObject.self ? dynamicTarget(table, column) : requireTable(of: type)
+    table.pointee.targets[column] = target
+    return target
+  }
+
   private func dynamicTarget(_ table: TablePointer, _ column: Int) -> TablePointer {
     let declared = table.pointee.binding.table!.schema.columns[column]
     return requireDynamicTable(named: declared.target ?? "")

@@ -189,7 +189,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func makeIterator() -> RLMIterator<Element> {
-    RLMIterator(
+    if let table = origin.table { return RLMIterator(LinkCursor(realm, table, keys: items())) }
+    return RLMIterator(
       KeyCursor(keys: items().map { ObjectKey(rawValue: $0) }) { [self] key in
         check()
         return element(key.rawValue)

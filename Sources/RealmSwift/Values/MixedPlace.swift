@@ -6,6 +6,7 @@ internal import ObjectStore
 ///
 /// It is known by the positions and keys that lead to it, and shows what is there now: when an element
 /// in front of it in the same list goes, it shows the next one.
+@usableFromInline
 final class MixedPlace {
   /// The property or collection that has the whole value.
   let cell: CollectionCell
