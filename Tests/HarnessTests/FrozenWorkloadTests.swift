@@ -34,6 +34,9 @@ import Testing
       $0.pins = 20
       $0.pinEvery = 2
       $0.churn = 0.1
+      // Two objects at least, so that something moves between them.
+      $0.batch = 4
+      $0.refreshEvery = 1
       $0.invariants = [invariant]
     }
     let found = result.violation?.violation
@@ -132,6 +135,7 @@ import Testing
   @Test func queuesOfASoundEnginePass() {
     let result = outcome(of: .queueConfined, nil, seconds: 0.6) {
       $0.queues = 3
+      $0.refreshEvery = 1
       $0.mix = OperationMix("read:30,update:20,insert:10,scan:20,read-modify-write:20")!
       $0.warmupNanoseconds = 100_000_000
     }
