@@ -21,6 +21,8 @@ package final class ConfinedRealm {
   /// Earlier forms of `classes`, which accessors that were made then may still point to.
   @exclusivity(unchecked) private var earlierClasses: [SchemaBindings] = []
   let confinement: Confinement
+  /// Whose versions the Realm keeps, in lists of live versions.
+  private let place: PlaceNote
   let isFrozen: Bool
   let tables: TableSlots
 
@@ -77,6 +79,8 @@ package final class ConfinedRealm {
     self.classes = classes
     self.confinement = confinement
     self.snapshot = snapshot
+    place = confinement.note
+    snapshot.note(standing: place)
     isFrozen = false
     // Behind the classes come their dynamic forms.
     tables = TableSlots(count: 2 * classes.bindings.count)
@@ -92,6 +96,8 @@ package final class ConfinedRealm {
     classes = live.classes
     confinement = .anywhere
     self.snapshot = snapshot
+    place = live.place
+    snapshot.note(frozenBy: place)
     isFrozen = true
     tables = TableSlots(count: 2 * live.bindings.count)
   }
@@ -223,6 +229,7 @@ package final class ConfinedRealm {
 
   func move(to newSnapshot: Snapshot?) {
     snapshot = newSnapshot
+    newSnapshot?.note(standing: place)
     frozenTwin = nil
     bumpAll()
     if let newSnapshot { adoptSchema(of: newSnapshot) }
@@ -289,7 +296,11 @@ package final class ConfinedRealm {
   }
 
   /// A frozen Realm of the current version that no client has, so that none can invalidate it.
-  func frozenApart() -> ConfinedRealm { ConfinedRealm(freezing: self, at: currentSnapshot()) }
+  func frozenApart() -> ConfinedRealm {
+    var base = currentSnapshot()
+    if PlantedBug.freezeNewest.isActive { base = (try? store.pinNewest()) ?? base }
+    return ConfinedRealm(freezing: self, at: base)
+  }
 
   /// Lets go of the version; ends a running transaction; all objects are invalid from now on.
   func invalidate() {
@@ -331,7 +342,9 @@ package final class ConfinedRealm {
   /// Stops when no transaction may be begun.
   func requireWritable() {
     check()
-    if isFrozen { misuse(.frozen, "Can't perform transactions on a frozen Realm") }
+    if isFrozen && !PlantedBug.frozenWritable.isActive {
+      misuse(.frozen, "Can't perform transactions on a frozen Realm")
+    }
     if configuration.readOnly {
       misuse(.transaction, "Can't perform transactions on read-only Realms.")
     }

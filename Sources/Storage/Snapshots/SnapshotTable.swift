@@ -18,6 +18,10 @@ final class SnapshotTable: Sendable {
     /// The thread that made the version; nil when another process did.
     var owner: ThreadNumber?
     var count: Int
+    /// The first pin of the version; nil when that has gone before another one.
+    ///
+    /// Not counted, but alive while it is here: its end takes it out, under the lock.
+    var snapshot: Unmanaged<Snapshot>?
     let root: BlockReference
   }
 
@@ -64,23 +68,34 @@ final class SnapshotTable: Sendable {
     owner: ThreadNumber?
   ) -> Snapshot {
     let slot = lockFile.publishPin(version)
-    state.withLock { state in
-      // A version pinned twice (adopted by two threads) counts twice.
-      state.live[version, default: Entry(createdAt: createdAt, owner: owner, count: 0, root: root)]
-        .count += 1
-      state.added.append(version)
-    }
-    return Snapshot(
+    let snapshot = Snapshot(
       version: version, root: root, mapping: mapping, table: self, pinSlot: slot,
       createdAt: createdAt)
+    let reference = Unmanaged.passUnretained(snapshot)
+    state.withLock { state in
+      // A version pinned twice (adopted by two threads) counts twice.
+      state.live[
+        version,
+        default: Entry(
+          createdAt: createdAt, owner: owner, count: 0, snapshot: reference, root: root)
+      ].count += 1
+      state.added.append(version)
+    }
+    return snapshot
   }
 
   /// Called by a snapshot's end.
-  func released(_ version: Version, _ slot: PinSlot) {
-    lockFile.withdrawPin(slot)
+  func released(_ snapshot: Snapshot) {
+    let version = snapshot.version
+    lockFile.withdrawPin(snapshot.pinSlot)
+    let reference = Unmanaged.passUnretained(snapshot)
     state.withLock { state in
       state.live[version]!.count -= 1
-      if state.live[version]!.count == 0 { state.live[version] = nil }
+      if state.live[version]!.count == 0 {
+        state.live[version] = nil
+      } else if state.live[version]!.snapshot?.toOpaque() == reference.toOpaque() {
+        state.live[version]!.snapshot = nil
+      }
       state.removed.append(version)
     }
   }
@@ -97,6 +112,13 @@ final class SnapshotTable: Sendable {
   }
 
   var entries: [Version: Entry] { state.withLock { $0.live } }
+
+  /// Who has said to keep a version.
+  var keepers: [Version: PlaceNote] {
+    state.withLock { state in
+      state.live.compactMapValues { $0.snapshot?._withUnsafeGuaranteedRef { $0.keptBy } }
+    }
+  }
 
   /// Roots of all live versions.
   var roots: [BlockReference] { state.withLock { $0.live.values.map(\.root) } }
