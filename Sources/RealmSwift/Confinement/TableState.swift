@@ -127,7 +127,19 @@ final class TableBinding: @unchecked Sendable {
   /// migration that changes it.
   let primaryKey: Int?
   let primaryKeyColumn: Int?
+  /// What of an unmanaged object goes into columns; not the primary key.
+  let storedValues: [StoredValue]
   let attachments: UnsafeMutableBufferPointer<Attachment>
+
+  /// How the value of one property goes from an instance into its column.
+  struct StoredValue {
+    /// Where the wrapper lies in an instance.
+    let offset: Int
+    let column: Int
+    let store: @Sendable (UnsafeMutableRawPointer, inout _RowWriter, Int) -> Void
+    /// Only of collections, which others may hold.
+    let becomeManaged: (@Sendable (UnsafeRawPointer, ObjectBase, Int32) -> Void)?
+  }
 
   /// What to do with one property to make an instance an accessor.
   struct Attachment {
@@ -152,6 +164,14 @@ final class TableBinding: @unchecked Sendable {
     primaryKey =
       table == nil || table!.primaryKeyColumn == key.map { columns[$0] } ? key : nil
     primaryKeyColumn = primaryKey.map { columns[$0] }
+    storedValues = schema.properties.indices
+      .filter { [primaryKey] in $0 != primaryKey && columns[$0] >= 0 }
+      .map { index in
+        let codec = schema.properties[index].codec
+        return StoredValue(
+          offset: schema.properties[index].offset, column: columns[index], store: codec.store,
+          becomeManaged: codec.collection == .none ? nil : codec.becomeManaged)
+      }
     // Dynamic accessors have no properties of their own.
     attachments = .allocate(capacity: schema.isDynamic ? 0 : columns.count)
     if schema.isDynamic { return }

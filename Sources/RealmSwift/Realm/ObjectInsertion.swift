@@ -3,7 +3,10 @@
 internal import ObjectStore
 
 /// Adds objects of one class with one update policy.
-struct ObjectInsertion {
+///
+/// A class, and with what each object needs taken out of the schema once: counting the references of what
+/// is copied would cost bulk work a third of its time.
+final class ObjectInsertion {
   let objectType: ObjectBase.Type
   private let realm: ConfinedRealm
   private let group: GroupTransaction
@@ -11,6 +14,11 @@ struct ObjectInsertion {
   private let storedTable: StoredTable
   private let table: TablePointer
   private let update: Realm.UpdatePolicy
+  /// The property that identifies objects, if there is one.
+  private let key: PropertyDescription?
+  /// Its value in an instance, and where its wrapper lies there.
+  private let keyValue: (@Sendable (UnsafeMutableRawPointer) -> _PrimaryKeyValue)?
+  private let keyOffset: Int
 
   /// An object that has a row, and no values in it yet.
   struct Started {
@@ -36,6 +44,9 @@ struct ObjectInsertion {
         .schema, "'\(binding.schema.name)' does not have a primary key and can not be updated")
     }
     storedTable = binding.table!
+    key = binding.primaryKey.map { [binding] in binding.schema.properties[$0] }
+    keyValue = key?.codec.key
+    keyOffset = key?.offset ?? 0
   }
 
   // MARK: - Adding
@@ -48,36 +59,45 @@ struct ObjectInsertion {
       realm.requireOwn(object)
       return
     }
-    store(start(object, links), links)
+    let (key, isNew) = makeRow(for: object)
+    storeValues(of: object, key, isNew, links)
   }
 
   /// Gives an unmanaged object its row, without values.
   ///
   /// It belongs to the Realm from now on, so that links to it find it.
   func start(_ object: ObjectBase, _ links: LinkInsertion) -> Started {
-    let base = Unmanaged.passUnretained(object).toOpaque()
-    let (key, isNew) = makeRow { property in property.codec.key(base + property.offset) }
-    object.identify(table, key)
+    let (key, isNew) = makeRow(for: object)
     return Started(insertion: self, object: object, key: key, isNew: isNew)
+  }
+
+  private func makeRow(for object: ObjectBase) -> (key: ObjectKey, isNew: Bool) {
+    let base = Unmanaged.passUnretained(object).toOpaque()
+    let row = makeRow(keyValue?(base + keyOffset))
+    object.identify(table, row.key)
+    return row
   }
 
   /// Writes the values of an object that has its row, and makes it an accessor.
   func store(_ started: Started, _ links: LinkInsertion) {
     if let given = started.given { return store(given, started, links) }
-    let base = Unmanaged.passUnretained(started.object).toOpaque()
-    var row = rowWriter(started.key, started.isNew, links)
-    let properties = binding.schema.properties
-    for index in properties.indices
-    where index != binding.primaryKey && binding.columns[index] >= 0 {
-      let wrapper = base + properties[index].offset
-      properties[index].codec.store(wrapper, &row, binding.columns[index])
-      if properties[index].codec.collection != .none {
-        properties[index].codec.becomeManaged(
-          wrapper, started.object, Int32(binding.columns[index]))
+    storeValues(of: started.object, started.key, started.isNew, links)
+  }
+
+  private func storeValues(
+    of object: ObjectBase, _ key: ObjectKey, _ isNew: Bool, _ links: LinkInsertion
+  ) {
+    let base = Unmanaged.passUnretained(object).toOpaque()
+    var row = rowWriter(key, isNew, links)
+    binding.storedValues.withUnsafeBufferPointer { values in
+      for index in values.indices {
+        let wrapper = base + values[index].offset
+        values[index].store(wrapper, &row, values[index].column)
+        values[index].becomeManaged?(wrapper, object, Int32(values[index].column))
       }
     }
     table.pointee.bump()
-    started.object.attach(table, started.key)
+    object.attach(table, key)
   }
 
   // MARK: - Creating
@@ -104,12 +124,10 @@ struct ObjectInsertion {
     let values = InputValues(value, for: binding.schema)
     let object = objectType.init()
     let base = Unmanaged.passUnretained(object).toOpaque()
-    let (key, isNew) = makeRow { property in
-      if let given = values[binding.primaryKey!] {
-        return property.codec.keyOfAny(given)!
-      }
-      return property.codec.key(base + property.offset)
+    let given = self.key.flatMap { property in
+      values[binding.primaryKey!].map { property.codec.keyOfAny($0)! }
     }
+    let (key, isNew) = makeRow(given ?? keyValue?(base + keyOffset))
     links.remember(key, asCopyOf: value)
     return Started(insertion: self, object: object, key: key, isNew: isNew, given: values)
   }
@@ -139,17 +157,11 @@ struct ObjectInsertion {
   }
 
   /// The row to write into: a new one, or the one of the same key.
-  private func makeRow(
-    _ keyOf: (PropertyDescription) -> _PrimaryKeyValue
-  ) -> (key: ObjectKey, isNew: Bool) {
+  private func makeRow(_ key: _PrimaryKeyValue?) -> (key: ObjectKey, isNew: Bool) {
     if binding.schema.isEmbedded { return (group.insertEmbedded(storedTable), true) }
-    guard let position = binding.primaryKey else {
-      return (group.insert(storedTable), true)
-    }
-    let property = binding.schema.properties[position]
-    let value = keyOf(property)
+    guard let key else { return (group.insert(storedTable), true) }
     let row: (key: ObjectKey, inserted: Bool)
-    switch value {
+    switch key {
     case .integer(let integer): row = group.insert(storedTable, primaryKeyInteger: integer)
     case .bytes(nil): row = group.insert(storedTable, primaryKeyBytes: nil)
     case .bytes(let bytes?):
@@ -159,7 +171,7 @@ struct ObjectInsertion {
       misuse(
         .argument,
         "Attempting to create an object of type '\(binding.schema.name)' with an existing primary "
-          + "key value '\(value.text(property.codec.type))'.")
+          + "key value '\(key.text(self.key!.codec.type))'.")
     }
     return (row.key, row.inserted)
   }
