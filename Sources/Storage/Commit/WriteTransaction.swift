@@ -18,7 +18,7 @@ package final class WriteTransaction {
   /// The root of the new version; starts as the base's.
   ///
   /// Assign it before `commit`.
-  package var root: BlockReference
+  @exclusivity(unchecked) package var root: BlockReference
 
   /// Runs taken from free space by this transaction.
   @exclusivity(unchecked) var taken: [Run] = []
