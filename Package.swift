@@ -84,10 +84,25 @@ let package = Package(
     .testTarget(
       name: "FuzzTests", dependencies: ["OpenFile", "Storage", "Platform", "TestSupport"],
       swiftSettings: strict),
+    .target(
+      name: "ActorSchedules", dependencies: ["RealmSwift", "Platform"],
+      path: "Tests/ActorSchedules", swiftSettings: strict),
     .testTarget(
       name: "RealmSwiftTests",
-      dependencies: ["RealmSwift", "ObjectStore", "Storage", "Platform", "TestSupport"],
+      dependencies: [
+        "RealmSwift", "ObjectStore", "Storage", "Platform", "TestSupport", "ActorSchedules",
+      ],
       exclude: ["Values/decimal-cases.csv"], swiftSettings: strict),
+    // Programs as clients write them: old ones unchanged, and the same in the newer language.
+    .testTarget(
+      name: "ClientModeFiveTests", dependencies: ["RealmSwift"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "ClientModeSixTests", dependencies: ["RealmSwift"],
+      swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "CompileTests", dependencies: ["RealmSwift", "TestSupport"], exclude: ["Fixtures"],
+      swiftSettings: strict),
     .testTarget(
       name: "HarnessTests",
       dependencies: ["Harness", "RealmSwift", "Storage", "Platform", "TestSupport"],

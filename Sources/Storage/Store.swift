@@ -73,6 +73,8 @@ package final class Store: @unchecked Sendable {
   let commits = AsynchronousCommits()
   /// Who wants to hear of newer versions.
   package let listeners = VersionListeners()
+  /// See `companion(_:)`.
+  let companion = Monitor<(any AnyObject & Sendable)?>(nil)
   /// Write lock only.
   ///
   /// Nil in a read-only store.

@@ -31,7 +31,7 @@ import Testing
       for _ in 0..<40 { TableModelTests.change(group, &model, &random) }
       transaction.root = group.finish()
       let snapshot = try transaction.commit()
-      let stored = StoredSchema.load(snapshot.reader, root: snapshot.root).tables[0]
+      let stored = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root).tables[0]
       TableModelTests.compare(
         TableReader(reader: snapshot.reader, root: snapshot.root, table: stored), stored, model)
       #expect(try store.checkInvariants().findings == [])
@@ -62,7 +62,7 @@ import Testing
       }
       transaction.root = group.finish()
       let snapshot = try transaction.commit()
-      let stored = StoredSchema.load(snapshot.reader, root: snapshot.root).tables[0]
+      let stored = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root).tables[0]
       let reader = TableReader(reader: snapshot.reader, root: snapshot.root, table: stored)
       #expect(reader.count == Int(round + 1) * 60_000)
       #expect(reader.checkInvariants(stored) == [])

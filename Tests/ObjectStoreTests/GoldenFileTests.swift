@@ -75,7 +75,7 @@ import Testing
     try FileManager.default.copyItem(atPath: golden.path, toPath: path)
     let store = try Store.open(StoreOptions(path: path, encryptionKey: key))
     let snapshot = try store.pinNewest()
-    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    let schema = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root)
     #expect(schema.tables.map(\.schema) == [Self.schema])
     let table = schema.tables[0]
     let reader = TableReader(reader: snapshot.reader, root: snapshot.root, table: table)

@@ -58,10 +58,10 @@ import Trees
     }
     #expect(group.reader(owners).backlinks(2, first, in: pets).count == 2)
     #expect(group.reader(owners).backlinks(5, first, in: pets).count == 1)
-    _ = group.takeChangedTables()
+    _ = group.changedTables()
     #expect(group.delete(pets, first))
-    #expect(group.takeChangedTables() == [0, 1])
-    #expect(group.takeChangedTables() == [])
+    #expect(group.changedTables() == [0, 1])
+    #expect(group.changedTables() == [])
     let reader = group.reader(owners)
     let location = try #require(reader.locate(key))
     #expect(reader.link(location, 1) == nil)
@@ -144,7 +144,7 @@ import Trees
     let model = Self.fillLists(group, &random)
     transaction.root = group.finish()
     let snapshot = try transaction.commit()
-    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    let schema = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root)
     let readers = schema.tables.map {
       TableReader(reader: snapshot.reader, root: snapshot.root, table: $0)
     }
@@ -212,14 +212,14 @@ import Trees
     #expect(next.reader(next.schema.tables[3]).count == 0)
     second.root = next.finish()
     let snapshot = try second.commit()
-    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    let schema = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root)
     let reader = TableReader(
       reader: snapshot.reader, root: snapshot.root, table: schema.tables[0])
     #expect(reader.count == 2)
     let location = try #require(reader.find(integer: 5).flatMap { reader.locate($0) })
     #expect(reader.withBytes(location, 5) { $0 == nil })
     #expect(reader.link(location, 1) == ObjectKey(rawValue: 0))
-    let oldSchema = StoredSchema.load(old.reader, root: old.root)
+    let oldSchema = StoredSchema.loadOrStop(old.reader, root: old.root)
     #expect(oldSchema.tables.map(\.schema.name) == ["Lone", "Owner", "Pet", "Node"])
     #expect(try store.checkInvariants().findings == [])
     withExtendedLifetime(folder) {}
@@ -229,7 +229,7 @@ import Trees
     let editor = BlockEditor.inMemory()
     let group = Self.makeGroup(editor)
     group.removeColumn(group.schema.tables[0], 3)
-    let stored = StoredSchema.load(editor.reader, root: group.finish())
+    let stored = StoredSchema.loadOrStop(editor.reader, root: group.finish())
     #expect(stored.tables.map(\.schema) == group.schema.tables.map(\.schema))
     #expect(stored.tables[0].columnKeys == [1, 2, 3, 5, 6])
     let again = GroupTransaction(editor, root: group.finish())
@@ -285,5 +285,14 @@ import Trees
     let floatOrders = floats.map { OrderKey.integer(Int64($0.bitPattern), .float) }
     #expect(floatOrders == floatOrders.sorted())
     #expect(Set(floatOrders).count == floats.count)
+  }
+}
+
+extension GroupTransaction {
+  /// What `takeChangedTables` gives, as an array.
+  func changedTables() -> [Int] {
+    var changed: [Int] = []
+    takeChangedTables { changed.append($0) }
+    return changed
   }
 }

@@ -16,7 +16,7 @@ struct ModelComparison {
   }
 
   init(_ snapshot: Snapshot, _ model: ObjectModel) {
-    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    let schema = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root)
     self.schema = schema
     readers = schema.tables.map {
       TableReader(reader: snapshot.reader, root: snapshot.root, table: $0)

@@ -260,7 +260,7 @@ import Testing
         if step % 10 == 9 {
           for (snapshot, content) in pins + [(try store.pinNewest(), model)]
           where !snapshot.root.isNone {
-            let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+            let schema = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root)
             Self.expectEqual(
               TableReader(reader: snapshot.reader, root: snapshot.root, table: schema.tables[0]),
               schema.tables[0], content)

@@ -1,9 +1,10 @@
-// The schema as a part of a version: it comes back as it was declared, however large, and a change
-// of it leaves older versions alone.
-import ObjectStore
 import Storage
 import TestSupport
 import Testing
+
+// The schema as a part of a version: it comes back as it was declared, however large, and a change
+// of it leaves older versions alone.
+@testable import ObjectStore
 
 @Suite struct SchemaTests {
   static func table(_ name: String, columns: Int) -> TableSchema {
@@ -25,7 +26,7 @@ import Testing
     for table in declared { group.createTable(table) }
     group.setSchemaVersion(17)
     let root = group.finish()
-    let stored = StoredSchema.load(editor.reader, root: root)
+    let stored = StoredSchema.loadOrStop(editor.reader, root: root)
     #expect(stored.schemaVersion == 17)
     #expect(stored.tables.map(\.schema) == declared)
     #expect(stored.tables.map(\.index) == Array(0..<tables))
@@ -94,17 +95,17 @@ import Testing
     second.root = change.finish()
     #expect(second.editor.provisionalBytes < 8_000)
     let new = try second.commit()
-    let stored = StoredSchema.load(new.reader, root: new.root).tables[0]
+    let stored = StoredSchema.loadOrStop(new.reader, root: new.root).tables[0]
     let reader = TableReader(reader: new.reader, root: new.root, table: stored)
     #expect(stored.schema.columns.count == 2)
     let lengths = [299, 300, 301].map { position in
       reader.withBytes(reader.locate(keys[position])!, 1) { $0?.count }
     }
     #expect(lengths == [0, 4, 0])
-    let oldSchema = StoredSchema.load(old.reader, root: old.root)
+    let oldSchema = StoredSchema.loadOrStop(old.reader, root: old.root)
     #expect(oldSchema.tables[0].schema.columns.count == 1)
-    #expect(StoredSchema.load(old.reader, root: old.root, reusing: oldSchema) === oldSchema)
-    let newSchema = StoredSchema.load(new.reader, root: new.root, reusing: oldSchema)
+    #expect(StoredSchema.loadOrStop(old.reader, root: old.root, reusing: oldSchema) === oldSchema)
+    let newSchema = StoredSchema.loadOrStop(new.reader, root: new.root, reusing: oldSchema)
     #expect(newSchema.tables[0].schema.columns.count == 2)
     // A version with other objects and the same schema.
     let third = try store.beginWrite()
@@ -112,7 +113,73 @@ import Testing
     #expect(deleting.delete(newSchema.tables[0], keys[0]))
     third.root = deleting.finish()
     let last = try third.commit()
-    #expect(StoredSchema.load(last.reader, root: last.root, reusing: newSchema) === newSchema)
+    #expect(StoredSchema.loadOrStop(last.reader, root: last.root, reusing: newSchema) === newSchema)
     #expect(reader.checkInvariants(stored) == [])
+  }
+}
+
+/// What sound blocks with other content than a schema lead to: an error that says so.
+@Suite struct UnreadableSchemaTests {
+  private static let encoded = SchemaCoding.encode([
+    StoredTable(
+      index: 0, tableKey: 7,
+      schema: TableSchema(
+        name: "Person",
+        columns: [
+          ColumnSchema(name: "id", type: .int, isOptional: false, isIndexed: false),
+          ColumnSchema(
+            name: "friends", type: .object, isOptional: false, isIndexed: false, collection: .list,
+            target: "Person"),
+        ], primaryKey: "id", isEmbedded: false))
+  ])
+
+  @Test func everyShorterSchemaIsRefused() throws {
+    #expect(try SchemaCoding.decode(Self.encoded).count == 1)
+    for length in 0..<Self.encoded.count {
+      #expect(throws: SchemaCoding.Unreadable.self) {
+        try SchemaCoding.decode(Array(Self.encoded[..<length]))
+      }
+    }
+  }
+
+  @Test func anyBytesEndInASchemaOrAnError() async {
+    await withSeeds { random in
+      for _ in 0..<2_000 {
+        var bytes = Self.encoded
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+          bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(
+            in: 0...255, using: &random)
+        }
+        do throws(SchemaCoding.Unreadable) {
+          for table in try SchemaCoding.decode(bytes) {
+            #expect(table.columnKeys.count == table.schema.columns.count)
+          }
+        } catch { #expect(!error.reason.isEmpty) }
+      }
+    }
+  }
+
+  @Test func anotherFormIsNamed() {
+    var bytes = Self.encoded
+    bytes[0] = 9
+    #expect(throws: SchemaCoding.Unreadable.self) { try SchemaCoding.decode(bytes) }
+  }
+
+  @Test func aRootOfAnotherKindIsDamage() throws {
+    let store = try Store.open(
+      StoreOptions(path: "/other.realm", fileSystem: SimulatedDisk()))
+    let transaction = try store.beginWrite()
+    transaction.root = transaction.editor.allocate(
+      kind: BlockKind(rawValue: 0x20), count: 0, payloadBytes: 100)
+    let snapshot = try transaction.commit()
+    let error = #expect(throws: StorageError.self) {
+      try StoredSchema.load(snapshot.reader, root: snapshot.root)
+    }
+    guard case .damaged(let path, let block, _, let reason) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(path == "/other.realm" && block == snapshot.root.rawValue)
+    #expect(reason == "it is not the root of a version")
   }
 }

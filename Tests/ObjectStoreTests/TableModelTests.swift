@@ -165,7 +165,7 @@ import Testing
         if step % 12 == 0 {
           for (snapshot, content) in pins + [(try store!.pinNewest(), model)]
           where !snapshot.root.isNone {
-            let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+            let schema = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root)
             let reader = TableReader(
               reader: snapshot.reader, root: snapshot.root, table: schema.tables[0])
             Self.compare(reader, schema.tables[0], content)

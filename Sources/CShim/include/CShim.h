@@ -15,6 +15,10 @@ uint64_t shim_hash64(const void *bytes, size_t length, uint64_t seed);
 /// object's memory must still be there.
 void *swift_tryRetain(void *object);
 
+/// Of Swift's runtime: memory for an object of a native class, with its type and one reference; its
+/// fields are not initialized.
+void *swift_allocObject(const void *metadata, size_t size, size_t alignment_mask);
+
 /// Starts to load the cache line of an address; any address will do.
 static inline void shim_prefetch(const void *address) { __builtin_prefetch(address); }
 

@@ -103,7 +103,7 @@ package enum FileInspection {
       return
     }
     let snapshot = try store.pinNewest()
-    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    let schema = try StoredSchema.load(snapshot.reader, root: snapshot.root)
     check.tables = schema.tables.count
     check.objects = 0
     check.findings += schema.checkInvariants { table in
@@ -150,7 +150,7 @@ package enum FileInspection {
   private static func describeForReading(_ path: String) throws -> FileDescription {
     let store = try Store.open(StoreOptions(path: path, isReadOnly: true))
     let snapshot = try store.pinNewest()
-    let schema = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    let schema = try StoredSchema.load(snapshot.reader, root: snapshot.root)
     let figures = try store.statistics()
     return FileDescription(
       path: path, newestVersion: figures.newestVersion.rawValue,

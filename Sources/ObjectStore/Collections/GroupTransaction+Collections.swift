@@ -5,6 +5,11 @@ internal import Trees
 extension GroupTransaction {
   // MARK: - Lists
 
+  /// The number of elements of a list or set.
+  package func listCount(_ table: StoredTable, _ key: ObjectKey, _ column: Int) -> Int {
+    withCollection(table, key, column) { _, collection in collection.elements.count }
+  }
+
   /// Puts an element at a position; later ones move back.
   ///
   /// - Precondition: the object exists and the position is not behind the end; here and below.
@@ -14,6 +19,7 @@ extension GroupTransaction {
     withCollection(table, key, column) { tableEditor, collection in
       collection.insert(value, at: position)
       if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+      noteElements(tableEditor, collection) { $0.insert(at: position) }
     }
   }
 
@@ -28,6 +34,7 @@ extension GroupTransaction {
       default: collection.insert(value, at: collection.elements.count)
       }
       if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+      noteElements(tableEditor, collection) { $0.insert(at: collection.elements.count - 1) }
     }
   }
 
@@ -36,8 +43,12 @@ extension GroupTransaction {
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, integers: UnsafeBufferPointer<Int64>
   ) {
     precondition(!table.traits[column].isLink, "links are appended one by one")
-    withCollection(table, key, column) { _, collection in
+    withCollection(table, key, column) { tableEditor, collection in
       collection.elements.append(integers: integers)
+      if integers.isEmpty { return }
+      noteElements(tableEditor, collection) {
+        $0.insert(at: collection.elements.count - integers.count, count: integers.count)
+      }
     }
   }
 
@@ -51,6 +62,7 @@ extension GroupTransaction {
         addLinks(tableEditor, column, key, value)
       }
       collection.set(value, at: position)
+      noteElements(tableEditor, collection) { $0.modify(at: position) }
     }
     deleteOrphans()
   }
@@ -64,6 +76,7 @@ extension GroupTransaction {
         removeLinks(tableEditor, column, key, collection.reader, position..<position + 1)
       }
       collection.elements.remove(at: position)
+      noteElements(tableEditor, collection) { $0.remove(position..<position + 1) }
     }
     deleteOrphans()
   }
@@ -77,6 +90,7 @@ extension GroupTransaction {
         removeLinks(tableEditor, column, key, collection.reader, range)
       }
       collection.elements.remove(range)
+      if !range.isEmpty { noteElements(tableEditor, collection) { $0.remove(range) } }
     }
     deleteOrphans()
   }
@@ -85,8 +99,9 @@ extension GroupTransaction {
   package func listMove(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, from: Int, to: Int
   ) {
-    withCollection(table, key, column) { _, collection in
+    withCollection(table, key, column) { tableEditor, collection in
       collection.elements.move(from: from, to: to)
+      if from != to { noteElements(tableEditor, collection) { $0.move(from: from, to: to) } }
     }
   }
 
@@ -96,8 +111,10 @@ extension GroupTransaction {
       if table.traits[column].isMaintained {
         removeLinks(tableEditor, column, key, collection.reader, 0..<collection.elements.count)
       }
+      let count = collection.elements.count
       collection.elements.removeAll()
       if collection.isMap { collection.keys.removeAll() }
+      if count > 0 { noteElements(tableEditor, collection) { $0.remove(0..<count) } }
     }
     deleteOrphans()
   }
@@ -112,11 +129,11 @@ extension GroupTransaction {
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, _ value: ElementValue
   ) -> (position: Int, inserted: Bool) {
     withCollection(table, key, column) { tableEditor, collection in
-      let reader = collection.reader
-      let position = reader.lowerBound(of: value)
-      if position < reader.count, reader.isEqual(at: position, value) { return (position, false) }
+      let (position, isThere) = collection.reader.search(value)
+      if isThere { return (position, false) }
       collection.insert(value, at: position)
       if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+      noteElements(tableEditor, collection) { $0.insert(at: position) }
       return (position, true)
     }
   }
@@ -135,6 +152,7 @@ extension GroupTransaction {
         removeLinks(tableEditor, column, key, reader, position..<position + 1)
       }
       collection.elements.remove(at: position)
+      noteElements(tableEditor, collection) { $0.remove(position..<position + 1) }
       return position
     }
     deleteOrphans()
@@ -152,9 +170,7 @@ extension GroupTransaction {
     _ value: ElementValue
   ) -> Bool {
     let inserted = withCollection(table, key, column) { tableEditor, collection in
-      let keys = collection.keyReader
-      let position = keys.lowerBound(of: .bytes(mapKey))
-      let isThere = position < keys.count && keys.isEqual(at: position, .bytes(mapKey))
+      let (position, isThere) = collection.keyReader.search(.bytes(mapKey))
       if isThere {
         if table.traits[column].isMaintained {
           removeLinks(tableEditor, column, key, collection.reader, position..<position + 1)
@@ -165,6 +181,9 @@ extension GroupTransaction {
         collection.insert(value, at: position)
       }
       if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
+      noteElements(tableEditor, collection) { changes in
+        if isThere { changes.modify(at: position) } else { changes.insert(at: position) }
+      }
       return !isThere
     }
     deleteOrphans()
@@ -186,6 +205,7 @@ extension GroupTransaction {
       }
       collection.keys.remove(at: position)
       collection.elements.remove(at: position)
+      noteElements(tableEditor, collection) { $0.remove(position..<position + 1) }
       return true
     }
     deleteOrphans()

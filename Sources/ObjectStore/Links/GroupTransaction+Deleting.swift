@@ -36,6 +36,7 @@ extension GroupTransaction {
       }
       if table.keyColumn >= 0 { tableEditor.removeFromIndex(key) }
       _ = tableEditor.tree.delete(key.rawValue, columns: table.layouts)
+      noteDeleted(tableEditor, key)
     }
     return true
   }
@@ -131,33 +132,44 @@ extension GroupTransaction {
   ) {
     let collection = table.schema.columns[column].collection
     if collection == .none {
-      withTable(table) { storeInteger($0, origin, column, nil, true) }
+      withTable(table) { tableEditor in
+        storeInteger(tableEditor, origin, column, nil, true)
+        noteModified(tableEditor, origin, column)
+      }
       return
     }
-    withCollection(table, origin, column) { _, opened in
+    withCollection(table, origin, column) { tableEditor, opened in
+      func remove(_ position: Int) {
+        opened.elements.remove(at: position)
+        noteElements(tableEditor, opened) { $0.remove(position..<position + 1) }
+      }
+      func setNull(_ position: Int) {
+        opened.set(.null, at: position)
+        noteElements(tableEditor, opened) { $0.modify(at: position) }
+      }
       if targets.lowerBound != targets.upperBound {
         // The whole target table goes.
         if collection != .map {
+          let count = opened.elements.count
           opened.elements.removeAll()
+          if count > 0 { noteElements(tableEditor, opened) { $0.remove(0..<count) } }
         } else {
-          for position in 0..<opened.elements.count { opened.set(.null, at: position) }
+          for position in 0..<opened.elements.count where !opened.reader.isNull(at: position) {
+            setNull(position)
+          }
         }
         return
       }
       let target = targets.lowerBound
       switch collection {
       case .map:
-        for position in opened.reader.positions(ofInteger: target) {
-          opened.set(.null, at: position)
-        }
+        for position in opened.reader.positions(ofInteger: target) { setNull(position) }
       case .set:
         let link = ElementValue.link(ObjectKey(rawValue: target))
-        if let position = opened.reader.position(of: link, sorted: true) {
-          opened.elements.remove(at: position)
-        }
+        if let position = opened.reader.position(of: link, sorted: true) { remove(position) }
       default:
         for position in opened.reader.positions(ofInteger: target).reversed() {
-          opened.elements.remove(at: position)
+          remove(position)
         }
       }
     }
@@ -175,6 +187,7 @@ extension GroupTransaction {
           bytes.flatMap { AnyCoding.nullified($0) { targets.contains($0) } }
         }
         storeIndexed(tableEditor, origin, column, changed)
+        noteModified(tableEditor, origin, column)
       }
       return
     }
@@ -198,11 +211,15 @@ extension GroupTransaction {
       for change in changes.reversed() {
         if collection == .set {
           opened.elements.remove(at: change.position)
-        } else if let value = change.value {
+          noteElements(tableEditor, opened) { $0.remove(change.position..<change.position + 1) }
+          continue
+        }
+        if let value = change.value {
           value.withUnsafeBytes { opened.set(.bytes($0), at: change.position) }
         } else {
           opened.set(.null, at: change.position)
         }
+        noteElements(tableEditor, opened) { $0.modify(at: change.position) }
       }
     }
   }

@@ -14,7 +14,14 @@ extension GroupTransaction {
       let lookup = tableEditor.lookup
       guard let location = lookup.locate(key) else { stopForMissing(tableEditor, key) }
       let old = lookup.link(location, column)
-      if old == target { return }
+      noteModified(tableEditor, key, column)
+      if old == target {
+        // An assignment is a change, also of the same value; without a changed block there is no version.
+        if tableEditor.recorder != nil {
+          storeInteger(tableEditor, key, column, target?.rawValue, true)
+        }
+        return
+      }
       storeInteger(tableEditor, key, column, target?.rawValue, true)
       tableEditor.changePairs(column, .links) { pairs in
         if let old { pairs.remove(Pair(old.rawValue, key.rawValue)) }

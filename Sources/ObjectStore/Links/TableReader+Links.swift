@@ -59,3 +59,27 @@ extension TableReader {
         ? AnyCoding.packed(tableKey: targetTable.tableKey, target) : target.rawValue)
   }
 }
+
+extension StoredSchema {
+  /// The columns whose links can lead to a table: those of its objects, and all of type `any`.
+  package func linkColumns(to table: Int) -> [(table: Int, column: Int)] {
+    (incoming[table] + anyColumns).map { ($0.table, $0.column) }
+  }
+}
+
+extension Backlinks {
+  /// How many links come from objects before one in key order.
+  ///
+  /// - Complexity: O(log n).
+  package func count(before origin: ObjectKey) -> Int {
+    tree.rank(Pair(first, origin.rawValue)) - tree.rank(Pair(first, .min))
+  }
+
+  /// How often one object links.
+  ///
+  /// - Complexity: O(log n).
+  package func count(of origin: ObjectKey) -> Int {
+    tree.rank(Pair(first, origin.rawValue), orEqual: true)
+      - tree.rank(Pair(first, origin.rawValue))
+  }
+}

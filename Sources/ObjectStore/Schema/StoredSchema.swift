@@ -112,7 +112,11 @@ package final class StoredTable: @unchecked Sendable {
     schema.columns.firstIndex { $0.name == name }
   }
 
-  package func isOptional(_ column: Int) -> Bool { schema.columns[column].isOptional }
+  /// Whether a column's default is null.
+  package func isOptional(_ column: Int) -> Bool { optionalColumns[column] != 0 }
+
+  /// Whether values of a column, or elements of its collections, are stored as integers.
+  package func isPacked(_ column: Int) -> Bool { traits[column].isPacked }
 }
 
 /// A column that links are in.
@@ -199,12 +203,18 @@ package final class StoredSchema: Sendable {
   ///
   /// - Parameter known: a schema of another version of the same file, which is returned if it is this
   ///   version's too. So a schema is decoded once, however many versions have it.
+  /// - Throws: `damaged` when a block is, or when sound blocks hold something else than a schema.
   package static func load(
     _ reader: BlockReader, root: BlockReference, reusing known: StoredSchema? = nil
-  ) -> StoredSchema {
+  ) throws(StorageError) -> StoredSchema {
     if root.isNone { return StoredSchema(tables: [], schemaVersion: 0) }
+    try reader.verify(root)
     let group = reader.pointer(root)
+    guard GroupRoot.isSound(group) else {
+      throw reader.damage(root, "it is not the root of a version")
+    }
     let reference = BlockHeader.reference(group, GroupRoot.schemaSlot)
+    try reader.verify(reference)
     let block = reader.pointer(reference)
     let version = GroupRoot.schemaVersion(group)
     let source =
@@ -213,9 +223,28 @@ package final class StoredSchema: Sendable {
     if let known, source != nil, known.source == source, known.schemaVersion == version {
       return known
     }
+    guard LongValue.isValue(block) else { throw reader.damage(reference, "it is not a schema") }
     let bytes = LongValue.withBytes(reader, block) { [UInt8]($0) }
-    return StoredSchema(
-      tables: SchemaCoding.decode(bytes), schemaVersion: version, source: source)
+    do throws(SchemaCoding.Unreadable) {
+      let tables = try SchemaCoding.decode(bytes)
+      guard tables.count <= BlockHeader.count(group) - GroupRoot.firstTableSlot else {
+        throw SchemaCoding.Unreadable(reason: "the schema has more tables than the version")
+      }
+      return StoredSchema(tables: tables, schemaVersion: version, source: source)
+    } catch {
+      throw reader.damage(reference, error.reason)
+    }
+  }
+
+  /// As `load`, for those who cannot throw: stops with file, block and version on damage.
+  package static func loadOrStop(
+    _ reader: BlockReader, root: BlockReference, reusing known: StoredSchema? = nil
+  ) -> StoredSchema {
+    do {
+      return try load(reader, root: root, reusing: known)
+    } catch {
+      stopForDamage(error)
+    }
   }
 }
 
@@ -261,39 +290,41 @@ enum SchemaCoding {
     return bytes
   }
 
-  /// - Precondition: the bytes come from blocks whose checksums held.
-  static func decode(_ bytes: [UInt8]) -> [StoredTable] {
+  /// Why bytes are not a schema.
+  struct Unreadable: Error {
+    let reason: String
+  }
+
+  static func decode(_ bytes: [UInt8]) throws(Unreadable) -> [StoredTable] {
     var reader = SchemaReader(bytes: bytes)
-    let form = reader.byte()
-    precondition(1...Self.form ~= form, "the schema has a form that this version does not know")
-    return (0..<Int(reader.number())).map { decodeTable(&reader, index: $0, form: form) }
+    let form = try reader.byte()
+    guard 1...Self.form ~= form else {
+      throw Unreadable(reason: "the schema has form \(form), which this version does not know")
+    }
+    var tables: [StoredTable] = []
+    for index in 0..<(try reader.count()) {
+      tables.append(try decodeTable(&reader, index: index, form: form))
+    }
+    return tables
   }
 
   private static func decodeTable(
     _ reader: inout SchemaReader, index: Int, form: UInt8
-  ) -> StoredTable {
-    let name = reader.text()
-    let key = reader.number()
-    let isEmbedded = reader.byte() == 1
-    let primaryKey = Int(reader.number()) - 1
-    let nextColumnKey = form >= 2 ? reader.number() : 0
+  ) throws(Unreadable) -> StoredTable {
+    let name = try reader.text()
+    let key = try reader.number()
+    let isEmbedded = try reader.byte() == 1
+    let primaryKey = try reader.count() - 1
+    let nextColumnKey = form >= 2 ? try reader.number() : 0
     var columns: [ColumnSchema] = []
     var columnKeys: [UInt64] = []
-    for _ in 0..<Int(reader.number()) {
-      let name = reader.text()
-      guard let type = ValueType(rawValue: reader.byte()) else {
-        preconditionFailure("the schema has a column type that this version does not know")
-      }
-      let flags = reader.byte()
-      columnKeys.append(form >= 2 ? reader.number() : UInt64(columns.count) + 1)
-      guard let collection = CollectionKind(rawValue: flags >> Flag.collectionShift & 3) else {
-        preconditionFailure("the schema has a collection that this version does not know")
-      }
-      columns.append(
-        ColumnSchema(
-          name: name, type: type, isOptional: flags & Flag.optional != 0,
-          isIndexed: form >= 2 && flags & Flag.indexed != 0, collection: collection,
-          target: flags & Flag.target != 0 ? reader.text() : nil))
+    for _ in 0..<(try reader.count()) {
+      let (column, key) = try decodeColumn(&reader, form: form)
+      columns.append(column)
+      columnKeys.append(key ?? UInt64(columns.count))
+    }
+    guard columnKeys.allSatisfy({ $0 < .max }) else {
+      throw Unreadable(reason: "the schema has an impossible column key")
     }
     return StoredTable(
       index: index, tableKey: key,
@@ -303,6 +334,25 @@ enum SchemaCoding {
         isEmbedded: isEmbedded),
       columnKeys: columnKeys, nextColumnKey: nextColumnKey)
   }
+
+  private static func decodeColumn(
+    _ reader: inout SchemaReader, form: UInt8
+  ) throws(Unreadable) -> (column: ColumnSchema, key: UInt64?) {
+    let name = try reader.text()
+    guard let type = ValueType(rawValue: try reader.byte()) else {
+      throw Unreadable(reason: "the schema has a column type that this version does not know")
+    }
+    let flags = try reader.byte()
+    let key = form >= 2 ? try reader.number() : nil
+    guard let collection = CollectionKind(rawValue: flags >> Flag.collectionShift & 3) else {
+      throw Unreadable(reason: "the schema has a collection that this version does not know")
+    }
+    let column = ColumnSchema(
+      name: name, type: type, isOptional: flags & Flag.optional != 0,
+      isIndexed: form >= 2 && flags & Flag.indexed != 0, collection: collection,
+      target: flags & Flag.target != 0 ? try reader.text() : nil)
+    return (column, key)
+  }
 }
 
 private struct SchemaReader {
@@ -311,24 +361,40 @@ private struct SchemaReader {
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  mutating func byte() -> UInt8 {
+  mutating func byte() throws(SchemaCoding.Unreadable) -> UInt8 {
+    guard position < bytes.count else {
+      throw SchemaCoding.Unreadable(reason: "the schema ends early")
+    }
     defer { position += 1 }
     return bytes[position]
   }
 
-  mutating func number() -> UInt64 {
+  mutating func number() throws(SchemaCoding.Unreadable) -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while true {
-      let byte = byte()
+      let byte = try byte()
       value |= UInt64(byte & 0x7f) << shift
       if byte & 0x80 == 0 { return value }
       shift += 7
+      if shift > 63 { throw SchemaCoding.Unreadable(reason: "the schema has an endless number") }
     }
   }
 
-  mutating func text() -> String {
-    let length = Int(number())
+  /// A number of things that take at least a byte each.
+  mutating func count() throws(SchemaCoding.Unreadable) -> Int {
+    let value = try number()
+    guard value <= UInt64(bytes.count) else {
+      throw SchemaCoding.Unreadable(reason: "the schema ends early")
+    }
+    return Int(value)
+  }
+
+  mutating func text() throws(SchemaCoding.Unreadable) -> String {
+    let length = try count()
+    guard length <= bytes.count - position else {
+      throw SchemaCoding.Unreadable(reason: "the schema ends early")
+    }
     defer { position += length }
     return String(decoding: bytes[position..<position + length], as: UTF8.self)
   }

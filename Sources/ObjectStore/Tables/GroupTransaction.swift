@@ -27,23 +27,32 @@ package final class GroupTransaction {
   /// The collection that was changed last; nil until one is.
   @exclusivity(unchecked) var collection: Unmanaged<CollectionEditor>?
   /// Embedded objects that have lost their link, and are to be deleted.
-  var orphans: [(table: Int, key: ObjectKey)] = []
+  @exclusivity(unchecked) var orphans: [(table: Int, key: ObjectKey)] = []
   /// Tables that cascades have changed since the client last asked.
   ///
   /// The first 64 have bits of their own: a delete must not allocate for this.
   @exclusivity(unchecked) private var changedFirstTables: UInt64 = 0
-  private var changedOtherTables: Set<Int> = []
+  @exclusivity(unchecked) private var changedOtherTables: Set<Int> = []
   @exclusivity(unchecked) var isSchemaChanged = false
   private var nextTableKey: UInt64 = 1
+  /// Whether `recordedChanges` is asked for in the end.
+  package let isRecorded: Bool
 
   /// - Parameter root: the group root on which the transaction builds; none for an empty file.
-  package convenience init(_ editor: BlockEditor, root: BlockReference) {
-    self.init(editor, root: root, schema: StoredSchema.load(editor.reader, root: root))
+  package convenience init(
+    _ editor: BlockEditor, root: BlockReference, isRecorded: Bool = false
+  ) {
+    self.init(
+      editor, root: root, schema: StoredSchema.loadOrStop(editor.reader, root: root),
+      isRecorded: isRecorded)
   }
 
   /// A transaction on a schema that is known already, which spares its decoding.
-  package init(_ editor: BlockEditor, root: BlockReference, schema: StoredSchema) {
+  package init(
+    _ editor: BlockEditor, root: BlockReference, schema: StoredSchema, isRecorded: Bool = false
+  ) {
     self.editor = editor
+    self.isRecorded = isRecorded
     baseRoot = root
     self.schema = schema
     tables = Array(repeating: nil, count: schema.tables.count)
@@ -63,7 +72,9 @@ package final class GroupTransaction {
     let stored = StoredTable(index: schema.tables.count, tableKey: nextTableKey, schema: table)
     nextTableKey += 1
     schema = StoredSchema(tables: schema.tables + [stored], schemaVersion: schema.schemaVersion)
-    tables.append(.passRetained(TableEditor(editor, stored, block: .none)))
+    let tableEditor = TableEditor(editor, stored, block: .none)
+    if isRecorded { tableEditor.record() }
+    tables.append(.passRetained(tableEditor))
     baseIndexes?.append(nil)
     isSchemaChanged = true
   }
@@ -169,6 +180,7 @@ package final class GroupTransaction {
       } else {
         storeInteger(tableEditor, key, column, value, isOptional)
       }
+      noteModified(tableEditor, key, column)
     }
   }
 
@@ -186,6 +198,7 @@ package final class GroupTransaction {
       } else {
         storeBytes(tableEditor, key, column, bytes, isOptional)
       }
+      noteModified(tableEditor, key, column)
     }
   }
 
@@ -200,7 +213,9 @@ package final class GroupTransaction {
     noteChange(table.index)
     return withTable(table) { tableEditor in
       if table.keyColumn >= 0 { tableEditor.removeFromIndex(key) }
-      return tableEditor.tree.delete(key.rawValue, columns: table.layouts)
+      let isThere = tableEditor.tree.delete(key.rawValue, columns: table.layouts)
+      if isThere { noteDeleted(tableEditor, key) }
+      return isThere
     }
   }
 
@@ -214,18 +229,21 @@ package final class GroupTransaction {
     withTable(table) { tableEditor in
       tableEditor.tree.deleteAll()
       tableEditor.index.removeAll()
+      tableEditor.recorder?.noteCleared()
     }
     deleteOrphans()
   }
 
-  /// Tables whose objects were changed or deleted by cascades, or by `delete` and `deleteAll`
-  /// themselves, since the last call: indexes into `schema.tables`, each once.
-  package func takeChangedTables() -> [Int] {
-    var changed = (0..<64).filter { changedFirstTables & (1 << $0) != 0 }
-    changed += changedOtherTables.sorted()
-    changedFirstTables = 0
+  /// Runs `body` on the tables whose objects were changed or deleted by cascades, or by `delete` and
+  /// `deleteAll` themselves, since the last call: indexes into `schema.tables`, each once.
+  package func takeChangedTables(_ body: (Int) -> Void) {
+    while changedFirstTables != 0 {
+      body(changedFirstTables.trailingZeroBitCount)
+      changedFirstTables &= changedFirstTables &- 1
+    }
+    if changedOtherTables.isEmpty { return }
+    changedOtherTables.forEach(body)
     changedOtherTables = []
-    return changed
   }
 
   @inline(__always)
@@ -282,8 +300,9 @@ package final class GroupTransaction {
 
   @inline(never)
   func openTable(_ table: StoredTable) -> Unmanaged<TableEditor> {
-    let opened = Unmanaged.passRetained(
-      TableEditor(editor, table, block: baseBlock(table.index)))
+    let tableEditor = TableEditor(editor, table, block: baseBlock(table.index))
+    if isRecorded { tableEditor.record() }
+    let opened = Unmanaged.passRetained(tableEditor)
     tables[table.index] = opened
     return opened
   }

@@ -19,6 +19,8 @@ final class TableEditor {
   /// Editors of these trees, made when they are first changed.
   @exclusivity(unchecked) private var pairEditors: [PairTreeEditor?] = []
   @exclusivity(unchecked) private var isPairChanged = false
+  /// Notes what is changed; nil unless the transaction is recorded.
+  @exclusivity(unchecked) var recorder: TableRecorder?
 
   init(_ editor: BlockEditor, _ table: StoredTable, block: BlockReference) {
     self.editor = editor
@@ -34,6 +36,9 @@ final class TableEditor {
     if table.hasPairs { loadPairRoots() }
   }
 
+  /// Starts to note what is changed.
+  func record() { recorder = TableRecorder(firstNewKey: ObjectKey(rawValue: base.nextKey)) }
+
   deinit { pairRoots.deallocate() }
 
   /// What the table root has to say now.
@@ -43,6 +48,7 @@ final class TableEditor {
   }
 
   /// The same with object counts of branches that may be behind: for everything but positions.
+  @inline(__always)
   private var unflushedRoot: TableRoot {
     let tree = tree.shape
     let index = index.shape

@@ -33,6 +33,7 @@ package struct TableReader {
   }
 
   /// - Parameter block: the table's root; none for a table that was never used.
+  @inline(__always)
   init(reader: BlockReader, block: BlockReference, table: StoredTable) {
     if block.isNone {
       self.init(reader: reader, table: table, root: TableRoot(), pairRoots: nil)
@@ -43,6 +44,7 @@ package struct TableReader {
     }
   }
 
+  @inline(__always)
   init(
     reader: BlockReader, table: StoredTable, root: TableRoot, pairRoots: UnsafeRawPointer?
   ) {
@@ -97,6 +99,17 @@ package struct TableReader {
   package func position(of key: ObjectKey) -> Int? {
     guard let location = locate(key) else { return nil }
     return tree.objects(before: Int(key.rawValue >> Cluster.slotBits)) + location.row
+  }
+
+  /// How many objects come before a key in key order, whether or not there is an object with it.
+  ///
+  /// - Complexity: O(log n).
+  package func rank(of key: ObjectKey) -> Int {
+    let number = Int(key.rawValue >> Cluster.slotBits)
+    if number >> (tree.depth * ClusterTree.branchBits) != 0 { return count }
+    let before = tree.objects(before: number)
+    return tree.cluster(number).map { before + Cluster.rank($0, slot: Int(key.rawValue & 255)) }
+      ?? before
   }
 
   /// Where an object is; nil when it is not there.
@@ -168,9 +181,9 @@ package struct TableReader {
     var found: RowLocation?
     let key = index.find(IndexHash.bytes(bytes)) { candidate in
       guard let location = locate(ObjectKey(rawValue: candidate)) else { return false }
+      prefetch(location)
       let isEqual = withBytes(location, keyColumn) { stored in
-        guard let stored, stored.count == bytes.count else { return false }
-        return stored.elementsEqual(bytes)
+        stored.map { $0.hasSameBytes(as: bytes) } ?? false
       }
       if isEqual { found = location }
       return isEqual

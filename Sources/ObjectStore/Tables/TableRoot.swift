@@ -16,6 +16,14 @@ enum GroupRoot {
   static let firstTableSlot = 1
   static let tailLength = 16
 
+  /// Whether a block can be the root of a version.
+  static func isSound(_ block: UnsafeRawPointer) -> Bool {
+    let count = BlockHeader.count(block)
+    return BlockHeader.kind(block) == kind && count >= firstTableSlot
+      && BlockHeader.blockLength(block)
+        >= BlockHeader.blockLength(forPayload: count * 8 + tailLength)
+  }
+
   static func schemaVersion(_ block: UnsafeRawPointer) -> UInt64 {
     block.integer(at: BlockHeader.length + BlockHeader.count(block) * 8, as: UInt64.self)
   }

@@ -75,3 +75,9 @@ struct Aggregation {
 protocol AverageableType {
   static func _average(_ values: [Self]) -> Self
 }
+
+extension Decimal128: AverageableType {
+  static func _average(_ values: [Decimal128]) -> Decimal128 {
+    values.reduce(Decimal128()) { $0 + $1 } / Decimal128(integerLiteral: Int64(values.count))
+  }
+}

@@ -51,6 +51,8 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   }
   /// The hidden collection as a query.
   func makeBaseQuerySource() -> AnyObject { base.makeQuerySource() }
+  /// What follows the hidden collection for an observer.
+  func makeBaseTracker(_ keyPaths: [String]?) -> CollectionTracker { base.makeTracker(keyPaths) }
   /// The hidden collection's text.
   public var description: String { base.description }
 }
@@ -82,6 +84,7 @@ private class AnyCollection<Element: RealmCollectionValue> {
   func thawed() -> AnyCollection? { fatalError("abstract") }
   func isEqual(to other: AnyCollection) -> Bool { fatalError("abstract") }
   func makeQuerySource() -> AnyObject { fatalError("abstract") }
+  func makeTracker(_ keyPaths: [String]?) -> CollectionTracker { fatalError("abstract") }
 }
 
 private final class ConcreteCollection<Base: RealmCollection>: AnyCollection<Base.Element> {
@@ -102,6 +105,9 @@ private final class ConcreteCollection<Base: RealmCollection>: AnyCollection<Bas
     base.thaw().map { ConcreteCollection($0) }
   }
   override func makeQuerySource() -> AnyObject { base.querySource() }
+  override func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
+    .make(base, keyPaths: keyPaths)
+  }
   override func isEqual(to other: AnyCollection<Base.Element>) -> Bool {
     (other as? ConcreteCollection).map { base == $0.base } ?? false
   }

@@ -22,6 +22,9 @@ extension List: MutableCollection {
         bulk.finish()
       }
       cell.changed()
+    case .nested(let place):
+      let added = Array(objects)
+      edit(place) { $0.append(contentsOf: added) }
     }
   }
 
@@ -42,6 +45,10 @@ extension List: MutableCollection {
         position += 1
       }
       cell.changed()
+    case .nested(let place):
+      checkBounds(index, place.count(.list) + 1)
+      let added = Array(objects)
+      edit(place) { $0.insert(contentsOf: added, at: index) }
     }
   }
 
@@ -83,6 +90,7 @@ extension List: MutableCollection {
       if range.isEmpty { return }
       group.listRemove(cell.storedTable, cell.key, cell.column, range)
       cell.changed()
+    case .nested(let place): edit(place) { $0.removeSubrange(range) }
     }
   }
 
@@ -127,6 +135,11 @@ extension List: MutableCollection {
       if from == to { return }
       group.listMove(cell.storedTable, cell.key, cell.column, from: from, to: to)
       cell.changed()
+    case .nested(let place):
+      let count = place.count(.list)
+      checkBounds(from, count)
+      checkBounds(to, count)
+      edit(place) { $0.insert($0.remove(at: from), at: to) }
     }
   }
 
@@ -157,7 +170,7 @@ extension List: MutableCollection {
       checkBounds(first, elements.count)
       checkBounds(second, elements.count)
       edit(elements) { $0.swapAt(first, second) }
-    case .managed:
+    case .managed, .nested:
       // By moves, which embedded objects survive.
       let (low, high) = (Swift.min(first, second), Swift.max(first, second))
       move(from: low, to: high)

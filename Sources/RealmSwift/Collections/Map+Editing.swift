@@ -6,7 +6,17 @@ extension Map {
   ///
   /// Of a managed map only inside a transaction; here and below. An object that belongs to no Realm is
   /// added to the map's.
+  @inlinable
   public func updateValue(_ value: Value, forKey key: Key) {
+    if let place, let integer = value._packedElement {
+      place._withUnsafeGuaranteedRef { $0.set(integer, forKey: key._text) }
+    } else {
+      setValue(value, key)
+    }
+  }
+
+  @usableFromInline
+  func setValue(_ value: Value, _ key: Key) {
     switch storage {
     case .unmanaged(var entries):
       storage = .unmanaged([:])
@@ -20,6 +30,9 @@ extension Map {
         }
       }
       cell.changed()
+    case .nested(let place):
+      // Only maps of mixed values are inside of one.
+      place.editEntries { $0[key._text] = value as? AnyRealmValue }
     }
   }
 
@@ -37,6 +50,7 @@ extension Map {
         _ = group.mapRemove(cell.storedTable, cell.key, cell.column, $0)
       }
       cell.changed()
+    case .nested(let place): place.editEntries { $0[key._text] = nil }
     }
   }
 
@@ -48,6 +62,7 @@ extension Map {
       let group = cell.requireWriting()
       group.removeAllElements(cell.storedTable, cell.key, cell.column)
       cell.changed()
+    case .nested(let place): place.editEntries { $0.removeAll() }
     }
   }
 

@@ -4,7 +4,7 @@ extension Map: _Persistable {
   /// What the values are.
   public static var _rlmType: PropertyType { Value._rlmType }
   /// Whether values may be nil.
-  public static var _rlmOptional: Bool { Value._rlmOptional }
+  public static var _rlmOptional: Bool { Value._isOptionalElement }
   /// A map.
   public static var _rlmCollection: _CollectionKind { .map }
   /// The class that values lead to.
@@ -14,10 +14,10 @@ extension Map: _Persistable {
   /// Empty.
   public static func _defaultValue() -> Self { Self() }
   /// The map of a managed object.
+  @inlinable
   public static func _get(_ object: ObjectBase, _ column: Int32) -> Self {
-    object.requireReadable()
-    return unsafeDowncast(
-      Map(CollectionCell(object, column, Value._rlmObjectClass)), to: Self.self)
+    unsafeDowncast(
+      Map(CollectionCell.make(object, column, Value._rlmObjectClass)), to: Self.self)
   }
   /// Replaces the content of a managed object's map.
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: Map) {
@@ -67,17 +67,17 @@ extension Map: _Persistable {
   public static var _codec: _PropertyCodec { .make(Map.self) }
   /// The map now shows what the file holds.
   public func _becomeManaged(_ object: ObjectBase, _ column: Int32) {
-    storage = .managed(CollectionCell(object, column, Value._rlmObjectClass))
+    becomeManaged(CollectionCell(object, column, Value._rlmObjectClass))
   }
 
   /// Replaces the content of an unmanaged map by that of another one.
   public func _takeContent(of other: Map) -> Bool {
-    if self !== other { storage = .unmanaged(other.dictionary) }
+    if self !== other { storage = .unmanaged(other.entries) }
     return true
   }
 
   /// The entries by key.
-  private var dictionary: [Key: Value] {
+  var entries: [Key: Value] {
     Dictionary(uniqueKeysWithValues: asKeyValueSequence().map { ($0.key, $0.value) })
   }
 }

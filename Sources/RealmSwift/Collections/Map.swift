@@ -15,40 +15,69 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Goes through the entries.
   public typealias Iterator = RLMMapIterator<SingleMapEntry<Key, Value>>
 
+  @frozen @usableFromInline
   enum Storage {
     case unmanaged([Key: Value])
     case managed(CollectionCell)
+    /// Inside of a managed mixed value.
+    case nested(MixedPlace)
   }
 
   // Unchecked exclusivity: a managed map is touched only where its Realm may be used; an unmanaged one is
   // a plain value that the client guards.
-  @exclusivity(unchecked) var storage: Storage
+  @exclusivity(unchecked) @usableFromInline var storage: Storage
+  /// The place of a managed map, which `storage` owns: to use it without counting references.
+  @exclusivity(unchecked) @usableFromInline var place: Unmanaged<CollectionCell>?
 
   /// An empty map that belongs to no Realm.
   public init() { storage = .unmanaged([:]) }
 
-  init(_ cell: CollectionCell) { storage = .managed(cell) }
+  @inlinable
+  init(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
 
-  /// The place of a managed map.
+  /// The map now shows what is at a place in the file.
+  func becomeManaged(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
+
+  init(_ place: MixedPlace) { storage = .nested(place) }
+
+  /// The place of a managed map that is a property's value.
   var cell: CollectionCell? {
     if case .managed(let cell) = storage { return cell }
     return nil
   }
 
+  /// The place of a managed map that is inside of a mixed value.
+  var nestedPlace: MixedPlace? {
+    if case .nested(let place) = storage { return place }
+    return nil
+  }
+
+  /// What a managed map is part of.
+  private var owner: CollectionCell? { cell ?? nestedPlace?.cell }
+
   // MARK: - Reading
 
   /// The Realm that the map belongs to.
-  public var realm: Realm? { cell.map { Realm($0.realm) } }
+  public var realm: Realm? { owner.map { Realm($0.realm) } }
   /// Whether the map's object is gone, or the Realm was invalidated.
-  public var isInvalidated: Bool { cell?.isInvalidated ?? false }
+  public var isInvalidated: Bool {
+    cell?.isInvalidated ?? nestedPlace?.isInvalidated(.dictionary) ?? false
+  }
   /// Whether the map never changes and may be used from any thread.
-  public var isFrozen: Bool { cell?.realm.isFrozen ?? false }
+  public var isFrozen: Bool { owner?.realm.isFrozen ?? false }
 
   /// The number of entries.
   public var count: Int {
     switch storage {
     case .unmanaged(let entries): return entries.count
     case .managed(let cell): return cell.requireKeys().count
+    case .nested(let place): return place.count(.dictionary)
     }
   }
 
@@ -60,6 +89,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     switch storage {
     case .unmanaged(let entries): return Self.sorted(entries).map(\.key)
     case .managed(let cell): return cell.requireKeys().texts.map { Key(_text: $0) }
+    case .nested(let place): return place.entries().map { Key(_text: $0.key) }
     }
   }
 
@@ -71,6 +101,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
       let values = cell.requireValues()
       let source = cell.source(values)
       return (0..<values.count).map { Value._readElement(source, $0) }
+    case .nested(let place): return place.entries().map { $0.value as! Value }
     }
   }
 
@@ -83,18 +114,27 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   ///
   /// - Complexity: O(log n) in a managed map.
   public subscript(key: Key) -> Value? {
+    @inlinable
     get {
-      switch storage {
-      case .unmanaged(let entries): return entries[key]
-      case .managed(let cell):
-        return cell.requirePosition(ofKey: key._text).map { values, position in
-          Value._readElement(cell.source(values), position)
-        }
+      guard let place else { return unmanagedValue(key) }
+      return place._withUnsafeGuaranteedRef { cell in
+        let position = cell.position(ofKey: key._text)
+        return position < 0 ? nil : Value._readElement(cell.valueSource, position)
       }
     }
+    @inlinable
     set {
       if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }
     }
+  }
+
+  @usableFromInline
+  func unmanagedValue(_ key: Key) -> Value? {
+    if case .nested(let place) = storage {
+      return place.value(ofKey: key._text).map { $0 as! Value }
+    }
+    guard case .unmanaged(let entries) = storage else { return nil }
+    return entries[key]
   }
 
   /// The value of a key, or a default when there is none.
@@ -125,6 +165,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
       return EntryCursor(cell.realm, keys.count) { position in
         entry(Key(_text: keys.text(at: position)), Value._readElement(source, position))
       }
+    case .nested(let place):
+      return ArrayCursor(place.entries().map { entry(Key(_text: $0.key), $0.value as! Value) })
     }
   }
 
@@ -140,12 +182,19 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   /// The map as it is now, immutable and usable from any thread.
   public func freeze() -> Self {
+    if let place = nestedPlace {
+      return place.cell.realm.isFrozen ? self : unsafeDowncast(Map(place.frozen()), to: Self.self)
+    }
     guard let cell else { misuse(.ownership, "Unmanaged maps cannot be frozen.") }
     return cell.realm.isFrozen ? self : unsafeDowncast(Map(cell.frozen()), to: Self.self)
   }
 
   /// The live form of a frozen map; nil when its object was deleted.
   public func thaw() -> Self? {
+    if let place = nestedPlace {
+      if !place.cell.realm.isFrozen { return self }
+      return place.thawed(.dictionary).map { unsafeDowncast(Map($0), to: Self.self) }
+    }
     guard let cell else { misuse(.ownership, "Unmanaged maps cannot be thawed.") }
     if !cell.realm.isFrozen { return self }
     return cell.thawed().map { unsafeDowncast(Map($0), to: Self.self) }
@@ -154,6 +203,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Whether both are the same map.
   public static func == (left: Map, right: Map) -> Bool {
     if left === right { return true }
+    if let first = left.nestedPlace, let second = right.nestedPlace {
+      return first.isSame(as: second)
+    }
     guard let first = left.cell, let second = right.cell else { return false }
     return first.isSame(as: second)
   }
@@ -201,23 +253,22 @@ private final class EntryCursor<Entry>: ElementCursor<Entry> {
 }
 
 extension CollectionCell {
-  /// The keys of a map.
-  func requireKeys() -> ElementReader {
-    let row = requireRow()
-    return row.reader.mapKeys(row.location, column)
+  /// The position of a key; -1 without such a key.
+  @usableFromInline
+  func position(ofKey key: String) -> Int {
+    let keys = requireKeys()
+    return key._withBytes { keys.position(of: .bytes($0), sorted: true) } ?? -1
   }
 
-  /// The values of a map.
-  func requireValues() -> ElementReader {
-    let row = requireRow()
-    return row.reader.mapValues(row.location, column)
-  }
+  /// What values are read from.
+  @usableFromInline
+  var valueSource: _ElementSource { source(requireValues()) }
 
-  /// The values of a map, and where that of a key is; nil without such a key.
-  func requirePosition(ofKey key: String) -> (values: ElementReader, position: Int)? {
-    let row = requireRow()
-    return key._withBytes { row.reader.mapPosition(row.location, column, $0) }.map {
-      (row.reader.mapValues(row.location, column), $0)
+  /// Sets the value of a key to an integer.
+  @usableFromInline
+  func set(_ integer: Int64, forKey key: String) {
+    key._withBytes { key in
+      changeInPlace { _ = $0.mapSet($1, self.key, column, key, .integer(integer)) }
     }
   }
 }

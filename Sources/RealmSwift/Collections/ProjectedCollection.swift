@@ -4,7 +4,7 @@
 public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessCollection,
   LazyCollectionProtocol, CustomStringConvertible, ThreadConfined
 {
-  private let base: any ProjectionBase<Value>
+  let base: any ProjectionBase<Value>
 
   init<Base: RealmCollection>(_ base: Base, _ keyPath: KeyPath<Base.Element, Value>)
   where Base.Element: ObjectBase {
@@ -73,15 +73,21 @@ extension MutableSet where Element: ObjectBase {
 }
 
 /// A collection of objects and the key path to one of their properties, without their types.
-private protocol ProjectionBase<Value> {
+protocol ProjectionBase<Value> {
   associatedtype Value
   var realm: Realm? { get }
   var isInvalidated: Bool { get }
   var isFrozen: Bool { get }
   var count: Int { get }
+  /// The name of the property.
+  var name: String { get }
+  /// The class of the objects.
+  var elementTable: TablePointer? { get }
   func value(at position: Int) -> Value
   func frozen() -> Self
   func thawed() -> Self?
+  /// Follows the collection of objects.
+  func makeTracker(keyPaths: [String]) -> CollectionTracker
 }
 
 private struct PropertyOfElements<Base: RealmCollection, Value>: ProjectionBase
@@ -93,7 +99,12 @@ where Base.Element: ObjectBase {
   var isInvalidated: Bool { base.isInvalidated }
   var isFrozen: Bool { base.isFrozen }
   var count: Int { base.count }
+  var name: String { _name(for: keyPath) }
+  var elementTable: TablePointer? { base.elementTable }
   func value(at position: Int) -> Value { base[position][keyPath: keyPath] }
   func frozen() -> Self { Self(base: base.freeze(), keyPath: keyPath) }
   func thawed() -> Self? { base.thaw().map { Self(base: $0, keyPath: keyPath) } }
+  func makeTracker(keyPaths: [String]) -> CollectionTracker {
+    CollectionTracker.make(base, keyPaths: keyPaths)
+  }
 }

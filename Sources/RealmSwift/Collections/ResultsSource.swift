@@ -5,6 +5,7 @@ internal import ObjectStore
 /// The elements of results, always as of the Realm's current version.
 ///
 /// Every member may only be used where the Realm may.
+@usableFromInline
 class ResultsSource<Element: RealmCollectionValue> {
   let realm: ConfinedRealm
   /// The Realm's `epoch` when the source was made: after an invalidation it is over.
@@ -38,6 +39,10 @@ class ResultsSource<Element: RealmCollectionValue> {
   func moved(to realm: ConfinedRealm) -> ResultsSource? { fatalError("abstract") }
   /// What queries on the elements choose from.
   func makeQueryOrigin() -> any QueryOrigin { fatalError("abstract") }
+  /// What follows the elements for an observer.
+  func makeTracker(_ keyPaths: [String]?) -> CollectionTracker { fatalError("abstract") }
+  /// The object that the elements hang on; nil for none.
+  var owner: (table: TablePointer, key: ObjectKey)? { nil }
   /// Whether both give the same elements of the same Realm.
   func isEqual(to other: ResultsSource) -> Bool { self === other }
 
@@ -108,6 +113,11 @@ final class TableSource<Element: RealmCollectionValue>: ResultsSource<Element> {
   override func makeQueryOrigin() -> any QueryOrigin {
     check()
     return TableOrigin(realm: realm, objects: table)
+  }
+
+  override func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
+    check()
+    return TableTracker(realm, table, keyPaths)
   }
 
   override func isEqual(to other: ResultsSource<Element>) -> Bool {

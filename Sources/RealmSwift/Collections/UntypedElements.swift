@@ -19,17 +19,27 @@ protocol _UntypedElements {
 }
 
 extension RealmCollectionValue {
+  /// Whether elements of this type may be nil.
+  ///
+  /// A client's type that is stored as an object may not, though a property of it is a link, which may.
+  static var _isOptionalElement: Bool {
+    _rlmOptional && !(Self.self is any _CustomPersistable.Type)
+  }
+
   /// Whether an untyped value can be an element.
   static func _acceptsElement(_ value: Any?) -> Bool {
     guard let objectClass = _rlmObjectClass else { return _elementFromAny(value) != nil }
     guard let value else { return _rlmOptional }
+    if value is Self { return true }
     if let object = value as? ObjectBase, type(of: object) == objectClass { return true }
     return InputValues.canHold(value)
   }
 
   /// Gives what an untyped value stands for to a managed collection.
   static func _writeAnyElement(_ value: Any?, to sink: _ElementSink) {
-    if let objectClass = _rlmObjectClass, let value {
+    if let element = value as? Self, !(element is ObjectBase) {
+      element._writeElement(to: sink)
+    } else if let objectClass = _rlmObjectClass, let value {
       sink.link(from: value, objectClass)
     } else if let element = _elementFromAny(value) {
       element._writeElement(to: sink)

@@ -30,8 +30,10 @@ extension ConfinedRealm {
       return realm
     }
     let snapshot = try mappingErrors { () throws(StorageError) in try frozen.store.pinNewest() }
-    let stored = StoredSchema.load(
-      snapshot.reader, root: snapshot.root, reusing: frozen.classes.stored)
+    let stored = try mappingErrors { () throws(StorageError) in
+      try StoredSchema.load(
+        snapshot.reader, root: snapshot.root, reusing: frozen.classes.stored)
+    }
     let realm = ConfinedRealm(
       store: frozen.store, configuration: frozen.configuration, schema: frozen.schema,
       classes: stored === frozen.classes.stored ? frozen.classes : frozen.classes.adopting(stored),

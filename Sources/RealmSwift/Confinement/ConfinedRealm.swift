@@ -12,6 +12,8 @@ internal import Storage
 @usableFromInline
 package final class ConfinedRealm {
   let store: Store
+  /// What the newest commits of this process changed.
+  let history: ChangeHistory
   let configuration: Realm.Configuration
   let schema: RealmSchema
   /// The classes, and where the Realm's version keeps them.
@@ -30,7 +32,11 @@ package final class ConfinedRealm {
   /// Nil after `invalidate`, until the next use; never nil in a frozen Realm.
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
   /// The running write transaction.
-  @exclusivity(unchecked) private(set) var writing: Writing?
+  @exclusivity(unchecked) private(set) var writing: Writing? {
+    didSet { idleInsertion = nil }
+  }
+  /// What has added objects in the running transaction, while it is not in use.
+  @exclusivity(unchecked) var idleInsertion: LinkInsertion?
   /// How often the Realm was invalidated: an object of an earlier time stays invalid.
   private(set) var epoch: UInt32 = 0
   /// The frozen Realm of the current version.
@@ -47,11 +53,17 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) private var chosenAutorefresh: Bool?
   /// Asynchronous writes; nil before the first.
   @exclusivity(unchecked) private(set) var asynchronousWrites: AsynchronousWrites?
+  /// Who observes the Realm and its values; nil before the first.
+  @exclusivity(unchecked) var observers: RealmObservers?
+  /// A transaction that is about to begin, while observers are told of the version that it builds on.
+  @exclusivity(unchecked) var held: WriteTransaction?
 
   /// A write transaction and the tables seen through it.
   struct Writing {
     let transaction: WriteTransaction
     let group: GroupTransaction
+    /// What was recorded of the transaction before `group`.
+    var earlierChanges = ChangeSet()
   }
 
   init(
@@ -59,6 +71,7 @@ package final class ConfinedRealm {
     confinement: Confinement, snapshot: Snapshot
   ) {
     self.store = store
+    history = ChangeHistory.of(store)
     self.configuration = configuration
     self.schema = schema
     self.classes = classes
@@ -73,6 +86,7 @@ package final class ConfinedRealm {
   /// The frozen form of a live Realm.
   private init(freezing live: ConfinedRealm, at snapshot: Snapshot) {
     store = live.store
+    history = live.history
     configuration = live.configuration
     schema = live.schema
     classes = live.classes
@@ -179,14 +193,20 @@ package final class ConfinedRealm {
     return tables.install(state, at: binding.index)
   }
 
+  /// The shared state of the accessors of a class that is known by its position.
+  func table(atIndex index: Int) -> TablePointer { tables[index] ?? table(bindings[index]) }
+
   /// A reader of the table at the Realm's version, the running transaction's changes included.
   @inline(__always)
   func reader(of table: TablePointer) -> TableReader? {
-    if _slowPath(table.pointee.isStale) {
-      table.pointee.reader = makeReader(table.pointee.binding)
-      table.pointee.isStale = false
-    }
+    if _slowPath(table.pointee.isStale) { renewReader(of: table) }
     return table.pointee.reader
+  }
+
+  @inline(never)
+  func renewReader(of table: TablePointer) {
+    table.pointee.reader = makeReader(table.pointee.binding)
+    table.pointee.isStale = false
   }
 
   private func makeReader(_ binding: TableBinding) -> TableReader? {
@@ -214,7 +234,8 @@ package final class ConfinedRealm {
   /// Stops when they no longer fit: another process has migrated the file.
   /// - Complexity: O(1) while the schema stays.
   private func adoptSchema(of snapshot: Snapshot) {
-    let stored = StoredSchema.load(snapshot.reader, root: snapshot.root, reusing: classes.stored)
+    let stored = StoredSchema.loadOrStop(
+      snapshot.reader, root: snapshot.root, reusing: classes.stored)
     if _fastPath(stored === classes.stored) { return }
     let adopted = classes.adopting(stored)
     let differences = adopted.differences
@@ -242,6 +263,13 @@ package final class ConfinedRealm {
   func refresh() throws(StorageError) -> Bool {
     check()
     if isFrozen || writing != nil { return false }
+    let hasAdvanced = try advance()
+    // Also what is owed for the Realm's own commits.
+    if hasAdvanced { observers?.didAdvance() } else { observers?.deliver() }
+    return hasAdvanced
+  }
+
+  private func advance() throws(StorageError) -> Bool {
     // The Realm may be ahead: its own commits show here before they are durable.
     if let snapshot, snapshot.version >= store.newestVersion { return false }
     let newest = try store.pinNewest()
@@ -255,10 +283,13 @@ package final class ConfinedRealm {
     check()
     if isFrozen { return self }
     if let frozenTwin, !frozenTwin.isInvalidatedFrozen { return frozenTwin }
-    let twin = ConfinedRealm(freezing: self, at: currentSnapshot())
+    let twin = frozenApart()
     frozenTwin = twin
     return twin
   }
+
+  /// A frozen Realm of the current version that no client has, so that none can invalidate it.
+  func frozenApart() -> ConfinedRealm { ConfinedRealm(freezing: self, at: currentSnapshot()) }
 
   /// Lets go of the version; ends a running transaction; all objects are invalid from now on.
   func invalidate() {
@@ -280,6 +311,9 @@ package final class ConfinedRealm {
     epoch &+= 1
     tables.forEach { $0.pointee.epoch = epoch }
     move(to: nil)
+    held?.cancel()
+    held = nil
+    observers?.wasInvalidated()
   }
 
   /// Lets go of a version that a failed sync has taken back.
@@ -306,31 +340,43 @@ package final class ConfinedRealm {
   /// Waits for the write lock and moves to the newest version.
   func beginWrite() throws(StorageError) {
     requireWritable()
-    if writing != nil {
-      misuse(.transaction, "The Realm is already in a write transaction")
+    while true {
+      try tellObserversBeforeWriting()
+      if writing != nil {
+        misuse(.transaction, "The Realm is already in a write transaction")
+      }
+      // A callback writes, in the transaction that is held for the one who told it.
+      if let held { return didBegin(held) }
+      let known = snapshot?.version
+      // Who waits pins nothing.
+      snapshot = nil
+      frozenTwin = nil
+      // Stale from here on: should the lock fail, the next read starts on the newest version.
+      bumpAll()
+      let transaction = try store.beginWrite()
+      if try tellObservers(ofBaseOf: transaction, known) { return didBegin(transaction) }
     }
-    // Who waits pins nothing.
-    snapshot = nil
-    frozenTwin = nil
-    // Stale from here on: should the lock fail, the next read starts on the newest version.
-    bumpAll()
-    didBegin(try store.beginWrite())
   }
 
   /// Continues in a transaction that was just begun.
   func didBegin(_ transaction: WriteTransaction) {
+    held = nil
     move(to: transaction.base)
     writing = Writing(
       transaction: transaction,
       group: GroupTransaction(
-        transaction.editor, root: transaction.root, schema: classes.stored))
+        transaction.editor, root: transaction.root, schema: classes.stored,
+        isRecorded: history.isObserved))
   }
 
   /// Ends the transaction and makes its changes a version, durable on return.
-  func commitWrite() throws(StorageError) {
+  ///
+  /// - Parameter skipped: whose observers are not told of it.
+  func commitWrite(withoutNotifying skipped: [NotificationToken] = []) throws(StorageError) {
     let writing = endWriting("Can't commit a non-existing write transaction")
     defer { asynchronousWrites?.didEndTransaction() }
     writing.transaction.root = writing.group.finish()
+    keepChanges(of: writing)
     do throws(StorageError) {
       // Its own version is no news to the Realm.
       mailbox?.note(standing: writing.transaction.version)
@@ -341,6 +387,7 @@ package final class ConfinedRealm {
       stepBackIfLost()
       throw error
     }
+    observers?.didCommit(writing.transaction, skipped: skipped)
   }
 
   /// Ends the transaction and makes its changes a version, which becomes durable later.
@@ -353,6 +400,7 @@ package final class ConfinedRealm {
   ) throws(StorageError) {
     let writing = endWriting("Can't commit a non-existing write transaction")
     writing.transaction.root = writing.group.finish()
+    keepChanges(of: writing)
     do throws(StorageError) {
       mailbox?.note(standing: writing.transaction.version)
       move(
@@ -361,6 +409,7 @@ package final class ConfinedRealm {
       noteStanding()
       throw error
     }
+    observers?.didCommit(writing.transaction, skipped: [])
   }
 
   /// Ends the transaction and drops its changes.
@@ -370,6 +419,7 @@ package final class ConfinedRealm {
     let writing = endWriting("Can't cancel a non-existing write transaction")
     writing.transaction.cancel()
     asynchronousWrites?.didEndTransaction()
+    observers?.didEndTransaction()
   }
 
   /// The running transaction, with all changes so far below its root; it goes on from there.
@@ -377,9 +427,14 @@ package final class ConfinedRealm {
     let writing = requireWriting()
     let transaction = writing.transaction
     transaction.root = writing.group.finish()
+    var earlier = writing.earlierChanges
+    earlier.merge(writing.group.recordedChanges())
     self.writing = Writing(
       transaction: transaction,
-      group: GroupTransaction(transaction.editor, root: transaction.root, schema: classes.stored))
+      group: GroupTransaction(
+        transaction.editor, root: transaction.root, schema: classes.stored,
+        isRecorded: writing.group.isRecorded),
+      earlierChanges: earlier)
     bumpAll()
     return transaction
   }
@@ -421,9 +476,10 @@ package final class ConfinedRealm {
     store.listeners.add(mailbox)
   }
 
-  private func noteStanding() {
+  func noteStanding() {
     guard let mailbox else { return }
-    mailbox.note(standing: followsVersions ? snapshot?.version : nil)
+    let listens = followsVersions || observers?.observesRealm == true
+    mailbox.note(standing: listens ? snapshot?.version : nil)
   }
 
   private var followsVersions: Bool { chosenAutorefresh ?? (mailbox != nil) }
@@ -451,7 +507,10 @@ package final class ConfinedRealm {
 
   /// Follows to the newest version, at the start of a job in the Realm's place.
   func refreshByItself() {
-    guard followsVersions else { return }
+    guard followsVersions else {
+      observers?.newerVersionWasPublished()
+      return
+    }
     // An error is met again, and told, by whoever uses the Realm next.
     _ = try? refresh()
   }

@@ -59,18 +59,22 @@ struct Confinement: Sendable {
   ///
   /// Stops when the queue is not serial, or the caller does not run on it.
   init(_ queue: DispatchQueue) {
+    Self.requireSerial(queue)
     if queue.isMain {
       self = .main
     } else {
-      if queue.isSerial == false {
-        misuse(
-          .confinement,
-          "Invalid queue '\(queue.label)': Realms can only be confined to serial queues or the "
-            + "main queue.")
-      }
       self.init(Self.elsewhereToken, .queue(queue, QueueMarks.mark(of: queue)))
     }
     if !isHere { misuse(.confinement, "Realm opened from incorrect dispatch queue.") }
+  }
+
+  /// Stops when a queue is concurrent.
+  static func requireSerial(_ queue: DispatchQueue) {
+    if queue.isMain || queue.isSerial != false { return }
+    misuse(
+      .confinement,
+      "Invalid queue '\(queue.label)': Realms can only be confined to serial queues or the main "
+        + "queue.")
   }
 
   /// An actor.

@@ -1,5 +1,5 @@
 // How other threads reach a Realm: jobs for its place, in order and without a hop for each, and the news
-// that a newer version can be read. Observers will be told in the same way.
+// that a newer version can be read. Observers are told in the same way.
 internal import Platform
 internal import Storage
 
@@ -52,6 +52,15 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
     for job in jobs { job.body() }
   }
 
+  /// Runs a body on the Realm in its place, unless one of them is gone by then; does not keep the Realm
+  /// alive.
+  func sendToRealm(_ body: @escaping (ConfinedRealm) -> Void) {
+    send { [self] in
+      // When the actor is gone, jobs run anywhere.
+      if let realm = retainIfAlive(realm), realm.confinement.isHere { body(realm) }
+    }
+  }
+
   // MARK: - Automatic refresh
 
   /// The Realm stands on a version now; nil when it does not follow by itself.
@@ -64,9 +73,9 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
     guard version.rawValue > standing.load(ordering: .relaxed),
       !isRefreshDue.exchange(true, ordering: .acquiringAndReleasing)
     else { return }
-    send { [self] in
+    sendToRealm { [self] realm in
       isRefreshDue.store(false, ordering: .releasing)
-      retainIfAlive(realm)?.refreshByItself()
+      realm.refreshByItself()
     }
   }
 }

@@ -34,15 +34,24 @@ enum Scheduler: Sendable {
     case .runLoop(let reference): reference.perform(job)
     case .actor(let reference):
       guard let actor = reference.actor else { return job() }
-      Task { await Self.run(actor, job) }
+      Task(executorPreference: reference.executor) { await Self.run(actor, job) }
     }
   }
 
   private static func run(_ actor: isolated any Actor, _ job: () -> Void) { job() }
 }
 
+/// The executor of the jobs that come to actors from elsewhere.
+package enum ActorJobs {
+  /// What runs the jobs of Realms that are opened in this task; nil for Swift's own threads.
+  ///
+  /// Tests let them run step by step.
+  @TaskLocal package static var executor: (any TaskExecutor)?
+}
+
 /// An actor that is not kept alive.
 final class ActorReference: Sendable {
+  let executor = ActorJobs.executor
   private let address: UnsafeReference
   /// Keeps the memory, which `retainIfAlive` needs.
   private unowned let memory: any Actor

@@ -28,6 +28,45 @@ extension ObjectBase {
   }
 }
 
+// MARK: - Collections by name
+
+extension ObjectBase {
+  /// A list of objects by its property's name, as dynamic objects.
+  ///
+  /// Stops when there is no such list, and when the object belongs to no Realm; here and below.
+  public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
+    List(requireCell(propertyName, .list))
+  }
+
+  /// A set of objects by its property's name, as dynamic objects.
+  public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
+    MutableSet(requireCell(propertyName, .set))
+  }
+
+  /// A map of objects by its property's name, as dynamic objects.
+  public final func dynamicMap<Key: _MapKey>(_ propertyName: String) -> Map<Key, DynamicObject?> {
+    Map(requireCell(propertyName, .map))
+  }
+
+  private func requireCell(_ name: String, _ kind: _CollectionKind) -> CollectionCell {
+    guard let table = _table else {
+      misuse(.ownership, "An object's collections by name are only there in a Realm.")
+    }
+    requireReadable()
+    let binding = table.pointee.binding
+    guard let position = binding.schema.index(ofProperty: name) else {
+      misuse(.argument, "Invalid property name '\(name)' for class '\(binding.schema.name)'.")
+    }
+    let codec = binding.schema.properties[position].codec
+    guard codec.collection == kind, codec.type == .object else {
+      misuse(
+        .argument,
+        "Property '\(binding.schema.name).\(name)' is no \(kind.typeName) of objects.")
+    }
+    return CollectionCell(self, Int32(binding.columns[position]), DynamicObject.self)
+  }
+}
+
 extension ConfinedRealm {
   /// The shared state of dynamic accessors of a class; nil when the Realm does not hold it.
   func dynamicTable(named name: String) -> TablePointer? {
@@ -55,10 +94,20 @@ extension ConfinedRealm {
   /// The table that links of a column lead to; `type` is their class in Swift.
   @inline(__always)
   func targetTable(of type: ObjectBase.Type, _ table: TablePointer, _ column: Int) -> TablePointer {
-    type == DynamicObject.self ? dynamicTarget(table, column) : requireTable(of: type)
+    if let known = table.pointee.targets[column] { return known }
+    return findTarget(of: type, table, column)
   }
 
   @inline(never)
+  private func findTarget(
+    of type: ObjectBase.Type, _ table: TablePointer, _ column: Int
+  ) -> TablePointer {
+    let target =
+      type == DynamicObject.self ? dynamicTarget(table, column) : requireTable(of: type)
+    table.pointee.targets[column] = target
+    return target
+  }
+
   private func dynamicTarget(_ table: TablePointer, _ column: Int) -> TablePointer {
     let declared = table.pointee.binding.table!.schema.columns[column]
     return requireDynamicTable(named: declared.target ?? "")

@@ -40,14 +40,18 @@ struct PlanPath {
     case nested(column: Int, [PathStep])
   }
 
-  /// Whether there may be any number of values.
-  var isMultiple: Bool {
-    let passesCollection = hops.contains { hop in
+  /// Whether a collection of a property is on the way to the end.
+  var passesCollection: Bool {
+    hops.contains { hop in
       switch hop {
       case .link, .mapValue: return false
       case .elements, .mapValues, .backlinks: return true
       }
     }
+  }
+
+  /// Whether there may be any number of values.
+  var isMultiple: Bool {
     switch end {
     case .subject, .column, .mapValue, .aggregate: return passesCollection
     case .elements, .mapKeys, .mapValues: return true

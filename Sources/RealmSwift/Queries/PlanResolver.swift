@@ -85,6 +85,7 @@ struct PlanResolver {
     checkQuantifier(comparison, left)
     guard let leftType = left.type else { return resolveConstant(comparison, left, scope) }
     check(comparison.comparator, leftType)
+    if comparison.comparator == .geoWithin { return resolveArea(comparison, left) }
     switch comparison.right {
     case .value(let value):
       return condition(comparison, left, [value])
@@ -98,6 +99,24 @@ struct PlanResolver {
           left: left.operand, isAll: comparison.quantifier == .all,
           right: .operand(right.operand, comparison.comparator, comparison.options)))
     }
+  }
+
+  /// Whether a linked place lies inside of an area.
+  private func resolveArea(
+    _ comparison: PredicateComparison, _ left: ResolvedOperand
+  ) -> PlanCondition {
+    guard case .value(let value) = comparison.right, let area = GeoArea(value) else {
+      misuse(.argument, "The right side of geoWithin has to be a GeoBox, GeoCircle or GeoPolygon.")
+    }
+    guard let target = left.target, let test = AreaTest(area, realm.bindings[target]) else {
+      misuse(
+        .argument,
+        "'\(left.name)' cannot be used in a geoWithin query: it has to link to objects with the "
+          + "properties 'type', a String, and 'coordinates', a List<Double>.")
+    }
+    return .values(
+      ValuesTest(
+        left: left.operand, isAll: comparison.quantifier == .all, right: .area(test)))
   }
 
   /// A comparison of a property with values.
@@ -183,6 +202,8 @@ struct PlanResolver {
 
   private func checkQuantifier(_ comparison: PredicateComparison, _ left: ResolvedOperand) {
     guard case .path(let path) = left.operand else { return }
+    // `[*]` says by itself that any of the values may fit.
+    if case .nested = path.end, comparison.quantifier == nil, !path.passesCollection { return }
     if comparison.quantifier == nil, path.isMultiple {
       misuse(
         .argument,
@@ -519,6 +540,12 @@ extension PlanConstant {
       let type = Swift.type(of: value)._rlmType
       self = value._withBytes { PlanConstant(PlanValue(bytes: $0, type)) }
     case let value as Date: self = .date(value.timeIntervalSinceReferenceDate)
+    case is any _UntypedElements, is any _UntypedEntries:
+      // Compared as a whole, byte by byte.
+      guard let value = AnyRealmValue._fromAny(value) else { return nil }
+      var writer = AnyValueWriter { (realm.tableKey(of: $0), $0._key) }
+      writer.append(value)
+      self = .bytes(.any, writer.bytes)
     default:
       if let integer = Int64._fromAny(value), !(value is Double || value is Float) {
         self = .integer(integer)

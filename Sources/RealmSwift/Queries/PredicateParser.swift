@@ -131,9 +131,14 @@ struct PredicateParser {
       guard isKeyword("IN") else { throw unexpected("IN") }
       isNegated.toggle()
     }
-    let comparator = try parseComparator()
+    var comparator = try parseComparator()
     let options = try parseOptions()
     var right = try parseOperand()
+    // An area is written as if it were a collection of places.
+    if comparator == .isIn, case .value(let value as any _Geospatial) = right {
+      comparator = .geoWithin
+      right = .value(value)
+    }
     if comparator == .between || comparator == .isIn { right = try listed(right, comparator) }
     let tree = PredicateTree.comparison(
       PredicateComparison(

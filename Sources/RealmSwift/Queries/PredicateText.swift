@@ -34,7 +34,8 @@ struct PredicateText {
     text += "("
     if let quantifier = comparison.quantifier { text += quantifier.rawValue + " " }
     write(comparison.left)
-    text += " " + comparison.comparator.rawValue
+    let isArea = comparison.comparator == .geoWithin
+    text += " " + (isArea ? PredicateComparator.isIn : comparison.comparator).rawValue
     if !comparison.options.isEmpty {
       text += "["
       if comparison.options.contains(.caseInsensitive) { text += "c" }

@@ -11,6 +11,8 @@ protocol QueryOrigin {
   var type: PropertyType { get }
   /// The Realm's classes whose changes can change which elements there are, by position.
   var tables: Set<Int> { get }
+  /// The object that the elements hang on; nil for none.
+  var owner: (table: TablePointer, key: ObjectKey)? { get }
   /// Runs `body` on each element, in the order of the collection, until it returns false.
   func forEach(_ body: (_ item: Int64, PlanSubject) -> Bool)
   /// The same in another Realm of the file; nil when it is not there.
@@ -35,6 +37,7 @@ struct TableOrigin: QueryOrigin {
   var table: TablePointer? { objects }
   var type: PropertyType { .object }
   var tables: Set<Int> { [realm.position(of: objects.pointee.binding)] }
+  var owner: (table: TablePointer, key: ObjectKey)? { nil }
 
   func forEach(_ body: (Int64, PlanSubject) -> Bool) {
     let index = realm.position(of: objects.pointee.binding)
@@ -48,12 +51,13 @@ struct TableOrigin: QueryOrigin {
   }
 }
 
-/// The elements of a list or set.
+/// The elements of a list or set, or the values of a map.
 struct CellOrigin: QueryOrigin {
   let cell: CollectionCell
   let type: PropertyType
 
   var realm: ConfinedRealm { cell.realm }
+  var owner: (table: TablePointer, key: ObjectKey)? { (cell.table, cell.key) }
   var table: TablePointer? {
     cell.objectClass.map { realm.targetTable(of: $0, cell.table, cell.column) }
   }
@@ -65,7 +69,7 @@ struct CellOrigin: QueryOrigin {
   }
 
   func forEach(_ body: (Int64, PlanSubject) -> Bool) {
-    let elements = cell.requireElements()
+    let elements = cell.requireContent()
     guard let table else {
       elements.forEach { position, value in
         body(Int64(position), .value(PlanValue(value, type, target: -1)))
@@ -93,6 +97,7 @@ struct KeysOrigin<Element: RealmCollectionValue>: QueryOrigin {
   let keys: () -> [ObjectKey]
 
   var realm: ConfinedRealm { source.realm }
+  var owner: (table: TablePointer, key: ObjectKey)? { source.owner }
   var table: TablePointer? { objects }
   var type: PropertyType { .object }
   var tables: Set<Int> {

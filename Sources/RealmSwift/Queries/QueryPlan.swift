@@ -297,6 +297,7 @@ struct ValuesTest {
   enum Right {
     case test(ValueTest)
     case operand(PlanOperand, PredicateComparator, StringOptions)
+    case area(AreaTest)
   }
 
   func matches(_ subject: PlanSubject, _ readers: PlanReaders) -> Bool {
@@ -307,6 +308,7 @@ struct ValuesTest {
       case .test(let test): fits = test.matches(value)
       case .operand(let operand, let comparator, let options):
         fits = !operand.forEach(subject, readers) { !value.holds(comparator, $0, options) }
+      case .area(let test): fits = test.matches(value, readers)
       }
       return fits == isAll
     }

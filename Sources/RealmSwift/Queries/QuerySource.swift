@@ -11,6 +11,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   private let condition: PredicateTree?
   private let orders: [QueryOrder]
   private let state: Monitor<State>
+  /// Whether elements are values of a client's type, which are stored as objects.
+  private let isCustom = Element.self is any _CustomPersistable.Type
 
   /// What is made of the query, and what it found.
   private struct State: @unchecked Sendable {
@@ -90,7 +92,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   func items() -> [Int64] {
     check()
     let resolved = resolved
-    let stamp = resolved.tables.map { realm.table(realm.bindings[$0]).pointee.generation }
+    let stamp = stamp(resolved)
     if let found = state.withLock({ $0.found }), found.stamp == stamp { return found.items }
     var items: [Int64] = []
     forEachMatch(resolved) { item, _ in
@@ -101,6 +103,11 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     let found = Found(stamp: stamp, items: items)
     state.withLock { $0.found = found }
     return items
+  }
+
+  /// The state of the tables that the elements depend on.
+  private func stamp(_ resolved: Resolved) -> [UInt64] {
+    resolved.tables.map { realm.table(realm.bindings[$0]).pointee.generation }
   }
 
   /// Runs `body` on the elements that fulfil the conditions, in the origin's order.
@@ -160,13 +167,13 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   /// The element of an item; nil when it is gone.
   private func element(_ item: Int64) -> Element? {
     if let table = origin.table {
+      let object = realm.accessor(table, ObjectKey(rawValue: item))
+      if isCustom { return object.flatMap { Element._elementFromAny($0) } }
       // The source was made for this element class.
-      return realm.accessor(table, ObjectKey(rawValue: item)).map {
-        unsafeBitCast($0, to: Element.self)
-      }
+      return object.map { unsafeBitCast($0, to: Element.self) }
     }
     guard let origin = origin as? CellOrigin else { return nil }
-    let elements = origin.cell.requireElements()
+    let elements = origin.cell.requireContent()
     guard item < elements.count else { return nil }
     return Element._readElement(origin.cell.source(elements), Int(item))
   }
@@ -182,7 +189,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func makeIterator() -> RLMIterator<Element> {
-    RLMIterator(
+    if let table = origin.table { return RLMIterator(LinkCursor(realm, table, keys: items())) }
+    return RLMIterator(
       KeyCursor(keys: items().map { ObjectKey(rawValue: $0) }) { [self] key in
         check()
         return element(key.rawValue)
@@ -194,6 +202,29 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func makeQueryOrigin() -> any QueryOrigin { origin }
+
+  override func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
+    check()
+    return QueryTracker(self, keyPaths)
+  }
+
+  override var owner: (table: TablePointer, key: ObjectKey)? { origin.owner }
+}
+
+// MARK: - Followed by its tracker
+
+extension QuerySource: TrackedQuery {
+  var plan: (condition: QueryPlan?, orderings: [PlanOrdering], tables: [Int]) {
+    let resolved = resolved
+    return (resolved.plan, resolved.orderings, resolved.tables)
+  }
+
+  func forget() { state.withLock { $0.found = nil } }
+
+  func adopt(_ items: [Int64]) {
+    let found = Found(stamp: stamp(resolved), items: items)
+    state.withLock { $0.found = found }
+  }
 }
 
 /// Finds what conditions are asked about, by item.
@@ -205,7 +236,7 @@ struct SubjectReader {
   init(_ origin: any QueryOrigin) {
     type = origin.type
     reader = origin.table.flatMap { origin.realm.reader(of: $0) }
-    elements = origin.table == nil ? (origin as? CellOrigin)?.cell.requireElements() : nil
+    elements = origin.table == nil ? (origin as? CellOrigin)?.cell.requireContent() : nil
   }
 
   /// Runs `body` on the object or value of an item; nil when it is gone.

@@ -4,21 +4,15 @@ internal import ObjectStore
 
 /// Adds objects of one class with one update policy.
 ///
-/// A class, and with what each object needs taken out of the schema once: counting the references of what
-/// is copied would cost bulk work a third of its time.
+/// Used in one transaction of a Realm, which outlives it.
 final class ObjectInsertion {
   let objectType: ObjectBase.Type
-  private let realm: ConfinedRealm
+  private unowned(unsafe) let realm: ConfinedRealm
   private let group: GroupTransaction
   private let binding: TableBinding
   private let storedTable: StoredTable
   private let table: TablePointer
   private let update: Realm.UpdatePolicy
-  /// The property that identifies objects, if there is one.
-  private let key: PropertyDescription?
-  /// Its value in an instance, and where its wrapper lies there.
-  private let keyValue: (@Sendable (UnsafeMutableRawPointer) -> _PrimaryKeyValue)?
-  private let keyOffset: Int
 
   /// An object that has a row, and no values in it yet.
   struct Started {
@@ -39,14 +33,16 @@ final class ObjectInsertion {
     group = realm.requireWriting().group
     table = realm.requireTable(of: objectType)
     binding = table.pointee.binding
+    storedTable = binding.table!
+    requireKey(for: update)
+  }
+
+  /// Stops when objects without a key are to be updated.
+  func requireKey(for update: Realm.UpdatePolicy) {
     if update != .error && binding.primaryKey == nil {
       misuse(
         .schema, "'\(binding.schema.name)' does not have a primary key and can not be updated")
     }
-    storedTable = binding.table!
-    key = binding.primaryKey.map { [binding] in binding.schema.properties[$0] }
-    keyValue = key?.codec.key
-    keyOffset = key?.offset ?? 0
   }
 
   // MARK: - Adding
@@ -59,45 +55,33 @@ final class ObjectInsertion {
       realm.requireOwn(object)
       return
     }
-    let (key, isNew) = makeRow(for: object)
-    storeValues(of: object, key, isNew, links)
+    store(start(object, links), links)
   }
 
   /// Gives an unmanaged object its row, without values.
   ///
   /// It belongs to the Realm from now on, so that links to it find it.
   func start(_ object: ObjectBase, _ links: LinkInsertion) -> Started {
-    let (key, isNew) = makeRow(for: object)
-    return Started(insertion: self, object: object, key: key, isNew: isNew)
-  }
-
-  private func makeRow(for object: ObjectBase) -> (key: ObjectKey, isNew: Bool) {
     let base = Unmanaged.passUnretained(object).toOpaque()
-    let row = makeRow(keyValue?(base + keyOffset))
-    object.identify(table, row.key)
-    return row
+    let (key, isNew) = makeRow { property in property.codec.key(base + property.offset) }
+    object.identify(table, key)
+    return Started(insertion: self, object: object, key: key, isNew: isNew)
   }
 
   /// Writes the values of an object that has its row, and makes it an accessor.
   func store(_ started: Started, _ links: LinkInsertion) {
     if let given = started.given { return store(given, started, links) }
-    storeValues(of: started.object, started.key, started.isNew, links)
-  }
-
-  private func storeValues(
-    of object: ObjectBase, _ key: ObjectKey, _ isNew: Bool, _ links: LinkInsertion
-  ) {
-    let base = Unmanaged.passUnretained(object).toOpaque()
-    var row = rowWriter(key, isNew, links)
-    binding.storedValues.withUnsafeBufferPointer { values in
-      for index in values.indices {
-        let wrapper = base + values[index].offset
-        values[index].store(wrapper, &row, values[index].column)
-        values[index].becomeManaged?(wrapper, object, Int32(values[index].column))
-      }
+    let base = Unmanaged.passUnretained(started.object).toOpaque()
+    var row = rowWriter(started.key, started.isNew, links)
+    for index in binding.attachments.indices {
+      let attachment = binding.attachments.baseAddress.unsafelyUnwrapped + index
+      guard let store = attachment.pointee.store else { continue }
+      let wrapper = base + attachment.pointee.offset
+      store(wrapper, &row, Int(attachment.pointee.column))
+      attachment.pointee.becomeManaged?(wrapper, started.object, attachment.pointee.column)
     }
     table.pointee.bump()
-    object.attach(table, key)
+    started.object.attach(table, started.key)
   }
 
   // MARK: - Creating
@@ -124,10 +108,12 @@ final class ObjectInsertion {
     let values = InputValues(value, for: binding.schema)
     let object = objectType.init()
     let base = Unmanaged.passUnretained(object).toOpaque()
-    let given = self.key.flatMap { property in
-      values[binding.primaryKey!].map { property.codec.keyOfAny($0)! }
+    let (key, isNew) = makeRow { property in
+      if let given = values[binding.primaryKey!] {
+        return property.codec.keyOfAny(given)!
+      }
+      return property.codec.key(base + property.offset)
     }
-    let (key, isNew) = makeRow(given ?? keyValue?(base + keyOffset))
     links.remember(key, asCopyOf: value)
     return Started(insertion: self, object: object, key: key, isNew: isNew, given: values)
   }
@@ -152,16 +138,22 @@ final class ObjectInsertion {
 
   private func rowWriter(_ key: ObjectKey, _ isNew: Bool, _ links: LinkInsertion) -> _RowWriter {
     _RowWriter(
-      group: group, binding: binding, key: key, isNew: isNew,
+      group: group, binding: binding, table: storedTable, key: key, isNew: isNew,
       compares: !isNew && update == .modified, links: links)
   }
 
   /// The row to write into: a new one, or the one of the same key.
-  private func makeRow(_ key: _PrimaryKeyValue?) -> (key: ObjectKey, isNew: Bool) {
+  private func makeRow(
+    _ keyOf: (PropertyDescription) -> _PrimaryKeyValue
+  ) -> (key: ObjectKey, isNew: Bool) {
     if binding.schema.isEmbedded { return (group.insertEmbedded(storedTable), true) }
-    guard let key else { return (group.insert(storedTable), true) }
+    guard let position = binding.primaryKey else {
+      return (group.insert(storedTable), true)
+    }
+    let property = binding.schema.properties[position]
+    let value = keyOf(property)
     let row: (key: ObjectKey, inserted: Bool)
-    switch key {
+    switch value {
     case .integer(let integer): row = group.insert(storedTable, primaryKeyInteger: integer)
     case .bytes(nil): row = group.insert(storedTable, primaryKeyBytes: nil)
     case .bytes(let bytes?):
@@ -171,7 +163,7 @@ final class ObjectInsertion {
       misuse(
         .argument,
         "Attempting to create an object of type '\(binding.schema.name)' with an existing primary "
-          + "key value '\(key.text(self.key!.codec.type))'.")
+          + "key value '\(value.text(property.codec.type))'.")
     }
     return (row.key, row.inserted)
   }

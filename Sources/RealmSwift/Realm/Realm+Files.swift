@@ -117,6 +117,8 @@ public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throw
     try Store.withNewestVersion(
       path: fileURL.path, encryptionKey: encryptionKey.map { [UInt8]($0) },
       fileSystem: LinuxFileSystem()
-    ) { snapshot in StoredSchema.load(snapshot.reader, root: snapshot.root).schemaVersion }
+    ) { snapshot throws(StorageError) in
+      try StoredSchema.load(snapshot.reader, root: snapshot.root).schemaVersion
+    }
   }
 }

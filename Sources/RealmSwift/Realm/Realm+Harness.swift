@@ -31,6 +31,9 @@ extension Realm {
     try mappingErrors { () throws(StorageError) in try confined.store.runMaintenance() }
   }
 
+  /// Keeps the file from being tidied while it is idle; for tests that repeat what happened.
+  package func stopIdleWork() { confined.store.stopIdleWork() }
+
   /// The version that the Realm stands on; inside a transaction the one that it will make.
   package var currentVersion: UInt64 {
     confined.check()

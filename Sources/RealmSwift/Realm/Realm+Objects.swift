@@ -1,4 +1,5 @@
 // Adding, making, finding and removing objects.
+public import Foundation
 internal import ObjectStore
 
 extension Realm {
@@ -21,26 +22,14 @@ extension Realm {
   /// its class has no primary key and `update` is another.
   /// - Complexity: O(log n) in the number of objects.
   public func add(_ object: Object, update: UpdatePolicy = .error) {
-    let links = LinkInsertion(confined, update)
-    ObjectInsertion(confined, type(of: object), update).add(object, links)
-    links.finish()
+    confined.withInsertion(update) { $0.add(object) }
   }
 
   /// Adds objects; see `add` of one.
   public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
   where Objects.Element: Object {
-    var insertion: ObjectInsertion?
-    let links = LinkInsertion(confined, update)
-    for object in objects {
-      let objectType = type(of: object as Object)
-      if insertion?.objectType != objectType {
-        insertion = ObjectInsertion(confined, objectType, update)
-      }
-      insertion!.add(object, links)
-      links.finish()
-    }
     // Also without any object a call outside of a transaction is an error.
-    if insertion == nil { _ = confined.requireWriting() }
+    confined.withInsertion(update) { links in for object in objects { links.add(object) } }
   }
 
   /// Makes an object in the Realm.
@@ -143,6 +132,10 @@ extension Realm {
       found = object(type, integerKey: key)
     } else if let key = key as? String {
       found = object(type, textKey: key)
+    } else if let key = key as? UUID {
+      found = object(type, uuidKey: key)
+    } else if let key = key as? ObjectId {
+      found = object(type, objectIdKey: key)
     } else {
       found = object(type, anyKey: key)
     }
@@ -154,7 +147,8 @@ extension Realm {
     confined.check()
     let table = confined.requireTable(of: type)
     guard table.pointee.keyForm == .integer else { return object(type, anyKey: key) }
-    guard let found = confined.reader(of: table)?.findRow(integer: Int64(key)) else { return nil }
+    if _slowPath(table.pointee.isStale) { confined.renewReader(of: table) }
+    guard let found = table.pointee.reader?.findRow(integer: Int64(key)) else { return nil }
     return confined.accessor(table, found.key, at: found.location)
   }
 
@@ -163,11 +157,28 @@ extension Realm {
     confined.check()
     let table = confined.requireTable(of: type)
     guard table.pointee.keyForm == .text else { return object(type, anyKey: key) }
-    guard let reader = confined.reader(of: table) else { return nil }
-    var key = key
-    guard let found = key.withUTF8({ reader.findRow(bytes: UnsafeRawBufferPointer($0)) }) else {
-      return nil
-    }
+    return key._withBytes { object(table, bytesKey: $0) }
+  }
+
+  @usableFromInline
+  func object(_ type: Object.Type, uuidKey key: UUID) -> ObjectBase? {
+    confined.check()
+    let table = confined.requireTable(of: type)
+    guard table.pointee.keyForm == .uuid else { return object(type, anyKey: key) }
+    return key._withBytes { object(table, bytesKey: $0) }
+  }
+
+  @usableFromInline
+  func object(_ type: Object.Type, objectIdKey key: ObjectId) -> ObjectBase? {
+    confined.check()
+    let table = confined.requireTable(of: type)
+    guard table.pointee.keyForm == .objectId else { return object(type, anyKey: key) }
+    return key._withBytes { object(table, bytesKey: $0) }
+  }
+
+  private func object(_ table: TablePointer, bytesKey key: UnsafeRawBufferPointer) -> ObjectBase? {
+    if _slowPath(table.pointee.isStale) { confined.renewReader(of: table) }
+    guard let found = table.pointee.reader?.findRow(bytes: key) else { return nil }
     return confined.accessor(table, found.key, at: found.location)
   }
 

@@ -105,16 +105,22 @@ extension Realm: Sendable {}
 extension Realm {
   /// Runs a block in a write transaction and commits what it has changed.
   ///
-  /// Waits for other writers of the file first, and moves to the newest version. When the block throws,
-  /// its changes are rolled back and the error is thrown on. A block may commit or cancel by itself;
-  /// then nothing more is done. Stops when a transaction is running already, on a frozen and on a
-  /// read-only Realm.
+  /// Waits for other writers of the file first, and moves to the newest version; what is owed to observers
+  /// is told to them before. When the block throws, its changes are rolled back and the error is thrown
+  /// on. A block may commit or cancel by itself; then nothing more is done. Stops when a transaction is
+  /// running already, on a frozen and on a read-only Realm.
+  /// - Parameters:
+  ///   - tokens: whose observers are not told of these changes: they have made them already, where they
+  ///     show them. Stops when one observes another Realm.
+  ///   - block: makes the changes.
   /// - Returns: what the block returns.
   /// - Throws: the block's error, or a `Realm.Error` when the changes cannot be stored; they are rolled
   ///   back then.
   /// - Complexity: O(changes), and one sync to the disk that is shared with other writers.
   @discardableResult
-  public func write<Result>(_ block: () throws -> Result) throws -> Result {
+  public func write<Result>(
+    withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> Result
+  ) throws -> Result {
     try mappingErrors { () throws(StorageError) in try confined.beginWrite() }
     let result: Result
     do {
@@ -123,7 +129,7 @@ extension Realm {
       if isInWriteTransaction { cancelWrite() }
       throw error
     }
-    if isInWriteTransaction { try commitWrite() }
+    if isInWriteTransaction { try commitWrite(withoutNotifying: tokens) }
     return result
   }
 
@@ -142,9 +148,18 @@ extension Realm {
   /// It is durable on return.
   ///
   /// Stops when no transaction is running.
+  /// - Parameter tokens: whose observers are not told of these changes. Stops when one observes another
+  ///   Realm.
   /// - Throws: `Realm.Error` when the changes cannot be stored; they are rolled back then.
-  public func commitWrite() throws {
-    try mappingErrors { () throws(StorageError) in try confined.commitWrite() }
+  public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
+    for token in tokens where !token.slot.canSkip(confined) {
+      misuse(
+        .ownership,
+        "Incorrect Realm: only notifications for the Realm being modified can be skipped.")
+    }
+    try mappingErrors { () throws(StorageError) in
+      try confined.commitWrite(withoutNotifying: tokens)
+    }
   }
 
   /// Drops the changes of the running transaction.

@@ -12,16 +12,17 @@ extension Realm.Configuration: Equatable {
       && left.compaction == right.compaction
       && left.deleteRealmIfMigrationNeeded == right.deleteRealmIfMigrationNeeded
       && left.seedFilePath == right.seedFilePath
-      && left.syncConfiguration == right.syncConfiguration
   }
 
   /// Whether an open Realm of one fits the other: all settings but those that matter only until a Realm
   /// is open.
+  ///
+  /// Settings of a synchronised Realm fit nothing that is open, so that opening refuses them.
   func opensSameRealm(as other: Realm.Configuration) -> Bool {
     location == other.location && readOnly == other.readOnly
       && schemaVersion == other.schemaVersion && encryptionKey == other.encryptionKey
       && maximumNumberOfActiveVersions == other.maximumNumberOfActiveVersions
-      && durability == other.durability
+      && durability == other.durability && syncConfiguration == other.syncConfiguration
       && objectTypes?.map { ObjectIdentifier($0) }
         == other.objectTypes?.map { ObjectIdentifier($0) }
   }

@@ -97,11 +97,17 @@ struct RealmOpening {
 
   private func prepareSchema(_ store: Store) throws -> Opened {
     let snapshot = try mappingErrors { () throws(StorageError) in try store.pinNewest() }
-    let stored = StoredSchema.load(snapshot.reader, root: snapshot.root)
+    let stored = try loadSchema(snapshot)
     if try need(stored, isNew: snapshot.root.isNone) == .nothing || configuration.readOnly {
       return Opened(store: store, snapshot: snapshot, stored: stored)
     }
     return try update(store)
+  }
+
+  private func loadSchema(_ snapshot: Snapshot) throws -> StoredSchema {
+    try mappingErrors { () throws(StorageError) in
+      try StoredSchema.load(snapshot.reader, root: snapshot.root)
+    }
   }
 
   /// What has to be done to the file's classes.
@@ -161,7 +167,9 @@ struct RealmOpening {
   private func update(_ store: Store) throws -> Opened {
     let transaction = try mappingErrors { () throws(StorageError) in try store.beginWrite() }
     do {
-      let stored = StoredSchema.load(transaction.base.reader, root: transaction.root)
+      let stored = try mappingErrors { () throws(StorageError) in
+        try StoredSchema.load(transaction.base.reader, root: transaction.root)
+      }
       let group = GroupTransaction(transaction.editor, root: transaction.root, schema: stored)
       switch try need(stored, isNew: transaction.root.isNone) {
       case .nothing: break
@@ -174,8 +182,7 @@ struct RealmOpening {
       transaction.root = group.finish()
       let snapshot = try mappingErrors { () throws(StorageError) in try transaction.commit() }
       return Opened(
-        store: store, snapshot: snapshot,
-        stored: StoredSchema.load(snapshot.reader, root: snapshot.root))
+        store: store, snapshot: snapshot, stored: try loadSchema(snapshot))
     } catch {
       if transaction.isOpen { transaction.cancel() }
       throw error

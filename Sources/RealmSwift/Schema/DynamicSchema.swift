@@ -62,19 +62,21 @@ extension _PropertyCodec {
     if column.type == .object {
       switch column.collection {
       case .none: return link(position)
-      case .list: return dynamic(List<DynamicObject>.self, position, changesKeys)
-      case .set, .map: return unsupported(column)
+      case .list: return links(List<DynamicObject>.self, position)
+      case .set: return links(MutableSet<DynamicObject>.self, position)
+      case .map: return links(Map<String, DynamicObject?>.self, position)
       }
-    } else if column.type == .any {
+    }
+    if column.type == .any {
       switch column.collection {
       case .none: return dynamic(AnyRealmValue.self, position, changesKeys)
       case .list: return dynamic(List<AnyRealmValue>.self, position, changesKeys)
-      case .set, .map: return unsupported(column)
+      case .set: return dynamic(MutableSet<AnyRealmValue>.self, position, changesKeys)
+      case .map: return dynamic(Map<String, AnyRealmValue>.self, position, changesKeys)
       }
-    } else if let type = column.type.scalar {
-      return scalar(type, column, position, changesKeys)
     }
-    return unsupported(column)
+    // Linking objects have no column.
+    return scalar(column.type.scalar!, column, position, changesKeys)
   }
 
   private static func scalar<Value: Scalar>(
@@ -85,22 +87,11 @@ extension _PropertyCodec {
     case (.none, true): return dynamic(Value?.self, position, changesKeys)
     case (.list, false): return dynamic(List<Value>.self, position, changesKeys)
     case (.list, true): return dynamic(List<Value?>.self, position, changesKeys)
-    case (.set, _), (.map, _): return unsupported(column)
+    case (.set, false): return dynamic(MutableSet<Value>.self, position, changesKeys)
+    case (.set, true): return dynamic(MutableSet<Value?>.self, position, changesKeys)
+    case (.map, false): return dynamic(Map<String, Value>.self, position, changesKeys)
+    case (.map, true): return dynamic(Map<String, Value?>.self, position, changesKeys)
     }
-  }
-
-  /// A property that stops when it is used.
-  private static func unsupported(_ column: ColumnSchema) -> _PropertyCodec {
-    let stop: @Sendable () -> Never = {
-      misuse(
-        .schema,
-        "Properties of type '\(column.typeName)' cannot be used dynamically: '\(column.name)'.")
-    }
-    return withoutWrapper(
-      PropertyType(rawValue: Int(column.type.rawValue))!, isOptional: column.isOptional,
-      _CollectionKind(rawValue: column.collection.rawValue)!, nil, value: { _ in stop() },
-      setValue: { _, _ in stop() }, accepts: { _ in stop() }, storeAny: { _, _, _ in stop() },
-      keyOfAny: { _ in stop() })
   }
 
   /// Values of one type in a column: there is no wrapper that they could be in.
@@ -128,6 +119,16 @@ extension _PropertyCodec {
       value: { DynamicObject._getOptional($0, column) },
       setValue: { setLink($0, column, $1) },
       accepts: { any in any == nil || any is ObjectBase || InputValues.canHold(any!) },
+      storeAny: { _, _, _ in false }, keyOfAny: { _ in nil })
+  }
+
+  /// Links to several objects: what is set are objects, or values to make some from.
+  private static func links<Value: _Persistable>(_: Value.Type, _ column: Int32) -> _PropertyCodec {
+    withoutWrapper(
+      .object, isOptional: Value._rlmOptional, Value._rlmCollection, DynamicObject.self,
+      value: { Value._get($0, column)._anyValue },
+      setValue: { setLinks($0, column, $1) },
+      accepts: { untypedElements($0) != nil || untypedEntries($0) != nil },
       storeAny: { _, _, _ in false }, keyOfAny: { _ in nil })
   }
 
@@ -164,23 +165,68 @@ extension _PropertyCodec {
     let target = realm.targetTable(of: DynamicObject.self, table, Int(column))
     var key: ObjectKey?
     if let value {
-      if let linked = value as? ObjectBase, linked._realm === realm {
-        guard linked.isOf(target) else { return false }
-        realm.requireLinkable(linked)
-        key = linked._key
-      } else {
-        guard InputValues.canHold(value),
-          let binding = realm.classes.binding(named: target.pointee.binding.schema.name)
-        else { return false }
-        let links = LinkInsertion(realm, .error, copies: true)
-        key = links.key(from: value, binding.schema.objectClass)
-        links.finish()
-      }
+      let links = LinkInsertion(realm, .error, copies: true)
+      guard let found = links.key(from: value, in: target) else { return false }
+      links.finish()
+      key = found
     }
     writing.group.setLink(table.pointee.binding.table!, object._key, Int(column), key)
     table.pointee.bump()
     realm.bumpChangedTables()
     return true
+  }
+
+  /// Replaces the content of a collection of links; false when a value can be none.
+  private static func setLinks(_ object: ObjectBase, _ column: Int32, _ value: Any?) -> Bool {
+    let cell = CollectionCell(object, column, DynamicObject.self)
+    let group = cell.requireWriting()
+    let target = cell.realm.targetTable(of: DynamicObject.self, cell.table, cell.column)
+    let links = LinkInsertion(cell.realm, .error, copies: true)
+    var entries: [(name: String, value: ElementValue)] = []
+    func add(_ name: String, _ value: Any?) -> Bool {
+      guard let value = unwrapped(value) else {
+        entries.append((name, .null))
+        return cell.kind == .map
+      }
+      guard let key = links.key(from: value, in: target) else { return false }
+      entries.append((name, .link(key)))
+      return true
+    }
+    if cell.kind == .map {
+      guard let given = untypedEntries(value) else { return false }
+      for (name, value) in given where !add(name, value) { return false }
+    } else {
+      guard let given = untypedElements(value) else { return false }
+      for value in given where !add("", value) { return false }
+    }
+    links.finish()
+    group.removeAllElements(cell.storedTable, cell.key, cell.column)
+    for (name, value) in entries {
+      switch cell.kind {
+      case .set: group.setInsert(cell.storedTable, cell.key, cell.column, value)
+      case .map:
+        name._withBytes { _ = group.mapSet(cell.storedTable, cell.key, cell.column, $0, value) }
+      case .list, .none: group.listAppend(cell.storedTable, cell.key, cell.column, value)
+      }
+    }
+    cell.changed()
+    return true
+  }
+}
+
+extension LinkInsertion {
+  /// The key of the object of a table that a value stands for: an object of it, or values to make one
+  /// from; nil when it can be neither.
+  fileprivate func key(from value: Any, in target: TablePointer) -> ObjectKey? {
+    if let linked = value as? ObjectBase, linked._realm === realm {
+      guard linked.isOf(target) else { return nil }
+      realm.requireLinkable(linked)
+      return linked._key
+    }
+    guard InputValues.canHold(value),
+      let binding = realm.classes.binding(named: target.pointee.binding.schema.name)
+    else { return nil }
+    return key(from: value, binding.schema.objectClass)
   }
 }
 

@@ -93,6 +93,8 @@ final class AsynchronousWrites {
   /// The lock may be taken by the first operation, a block.
   private func take(_ offer: WriteOffer?) {
     guard let offer else { return }
+    // An error is met again when the lock is taken.
+    try? realm.tellObserversBeforeWriting()
     guard request === offer else {
       // Cancelled meanwhile.
       realm.store.withdrawRequest(offer)
@@ -276,6 +278,7 @@ final class AsynchronousWrites {
 
   /// Begins the transaction of a task, if the lock is free and it is the task's turn.
   func begin(_ signal: TaskSignal) throws(StorageError) -> Bool {
+    try realm.tellObserversBeforeWriting()
     guard index(of: signal) == 0, let offer = request else { return false }
     guard realm.writing == nil, running == nil else {
       withdrawRequest()

@@ -20,7 +20,8 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     let realm = object._realm.unsafelyUnwrapped
     let table = object._table.unsafelyUnwrapped
     return table.pointee.reader.unsafelyUnwrapped.withBytes(location, Int(column)) { bytes in
-      bytes.map { realm.anyValue($0) } ?? .none
+      guard let bytes else { return .none }
+      return realm.anyValue(bytes) { MixedPlace(CollectionCell(object, column, nil), []) }
     }
   }
 
@@ -62,6 +63,7 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     case .decimal128(let value): return value
     case .uuid(let value): return value
     case .list(let value): return value
+    case .dictionary(let value): return value
     }
   }
 
@@ -74,8 +76,11 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     if type(of: value) is NSNumber.Type { return number(value as! NSNumber) }
     switch value {
     case let value as AnyRealmValue:
-      if case .list(let list) = value { return .list(copy(list)) }
-      return value
+      switch value {
+      case .list(let list): return collection(list)
+      case .dictionary(let map): return collection(map)
+      default: return value
+      }
     case let value as Bool: return .bool(value)
     case let value as any BinaryInteger: return Int(exactly: value).map { .int($0) }
     case let value as Float: return .float(value)
@@ -102,20 +107,23 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     }
   }
 
+  /// A list or dictionary in memory of what an untyped collection holds.
   private static func collection(_ value: Any) -> AnyRealmValue? {
-    guard let values = untypedElements(value) else { return nil }
-    let list = List<AnyRealmValue>()
-    for value in values {
-      guard let element = _fromAny(unwrapped(value)) else { return nil }
-      list.append(element)
+    if let values = untypedElements(value) {
+      let list = List<AnyRealmValue>()
+      for value in values {
+        guard let element = _fromAny(unwrapped(value)) else { return nil }
+        list.append(element)
+      }
+      return .list(list)
     }
-    return .list(list)
-  }
-
-  private static func copy(_ list: List<AnyRealmValue>) -> List<AnyRealmValue> {
-    let result = List<AnyRealmValue>()
-    for value in list { result.append(_fromAny(value) ?? .none) }
-    return result
+    guard let entries = untypedEntries(value) else { return nil }
+    let map = Map<String, AnyRealmValue>()
+    for (key, value) in entries {
+      guard let element = _fromAny(unwrapped(value)) else { return nil }
+      map[key] = element
+    }
+    return .dictionary(map)
   }
 
   /// Not a key.
@@ -128,12 +136,17 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
   /// Reads an element of a managed collection.
   public static func _readElement(_ source: _ElementSource, _ position: Int) -> AnyRealmValue {
     if source.isNull(position) { return .none }
-    return source.withBytes(position) { source.realm.anyValue($0) }
+    return source.withBytes(position) { bytes in
+      source.realm.anyValue(bytes) { source.cell.flatMap { $0.place(ofElement: position) } }
+    }
   }
 
   /// Gives the value to a managed collection.
   public func _writeElement(to sink: _ElementSink) {
     if let links = sink.links {
+      if sink.kind == .set, isCollection {
+        misuse(.argument, "A set cannot hold values that are lists or dictionaries.")
+      }
       guard let bytes = bytes(links) else { return sink.null() }
       Self.withBuffer(bytes) { sink.bytes($0!) }
     } else if case .object(let object) = self {
@@ -156,11 +169,16 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
   /// The bytes to store, nil for none; what the value links to is added to the Realm.
   private func bytes(_ links: LinkInsertion) -> [UInt8]? {
     if case .none = self { return nil }
-    var writer = AnyValueWriter { object in
-      (links.realm.tableKey(of: object), links.key(of: object))
-    }
+    var writer = AnyValueWriter(links)
     writer.append(self)
     return writer.bytes
+  }
+
+  private var isCollection: Bool {
+    switch self {
+    case .list, .dictionary: return true
+    default: return false
+    }
   }
 
   private static func withBuffer(
@@ -171,14 +189,38 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
   }
 }
 
+extension AnyValueWriter {
+  /// Makes the bytes of values to store; what they link to is added to the Realm.
+  init(_ links: LinkInsertion) {
+    self.init { object in (links.realm.tableKey(of: object), links.key(of: object)) }
+  }
+}
+
+extension CollectionCell {
+  /// The place of a list or dictionary that is an element; nil in a set, where there is none.
+  fileprivate func place(ofElement position: Int) -> MixedPlace? {
+    switch kind {
+    case .list: return MixedPlace(self, [.index(position)])
+    case .map: return MixedPlace(self, [.key(requireKeys().text(at: position))])
+    case .none, .set: return nil
+    }
+  }
+}
+
 extension ConfinedRealm {
   /// The value of stored bytes.
-  func anyValue(_ bytes: UnsafeRawBufferPointer) -> AnyRealmValue {
-    AnyValueReader(object: { self.object(tableKey: $0, $1) }).value(bytes)
+  ///
+  /// - Parameter place: where the value is; nil when there can be no collection.
+  func anyValue(
+    _ bytes: UnsafeRawBufferPointer, _ place: () -> MixedPlace?
+  ) -> AnyRealmValue {
+    withoutActuallyEscaping(place) { place in
+      AnyValueReader(object: { self.object(tableKey: $0, $1) }, place: place).value(bytes)
+    }
   }
 
   /// The key of the table that holds an object's class; stops when the Realm has none.
-  fileprivate func tableKey(of object: Object) -> UInt64 {
+  func tableKey(of object: Object) -> UInt64 {
     let table = object._realm === self ? object._table! : requireTable(of: type(of: object))
     return table.pointee.binding.table!.tableKey
   }

@@ -5,7 +5,9 @@ public import Foundation
 /// A value of one of the types that a Realm can hold, or none.
 ///
 /// Two numbers are equal when they are the same number, whatever their types; `Bool` is not a number.
-/// Lists and dictionaries are equal when their values are.
+/// Lists and dictionaries are equal when their values are. Those of a managed value are live: they show
+/// what is in the file and can be changed in a transaction, which costs time with the size of the whole
+/// value.
 public enum AnyRealmValue: Hashable {
   /// No value.
   case none
@@ -31,6 +33,8 @@ public enum AnyRealmValue: Hashable {
   case decimal128(Decimal128)
   /// A universally unique identifier.
   case uuid(UUID)
+  /// Values by name.
+  case dictionary(Map<String, AnyRealmValue>)
   /// Values in an order.
   case list(List<AnyRealmValue>)
 
@@ -42,6 +46,13 @@ public enum AnyRealmValue: Hashable {
     let list = List<AnyRealmValue>()
     for value in values { list.append(value) }
     return .list(list)
+  }
+
+  /// Values by name.
+  public static func fromDictionary(_ entries: [String: AnyRealmValue]) -> AnyRealmValue {
+    let map = Map<String, AnyRealmValue>()
+    for (key, value) in entries { map[key] = value }
+    return .dictionary(map)
   }
 
   // MARK: - By type
@@ -74,6 +85,10 @@ public enum AnyRealmValue: Hashable {
   public var listValue: List<AnyRealmValue>? {
     if case .list(let value) = self { value } else { nil }
   }
+  /// The dictionary, if it is one.
+  public var dictionaryValue: Map<String, AnyRealmValue>? {
+    if case .dictionary(let value) = self { value } else { nil }
+  }
   /// The object, if it is one of the class.
   public func object<T: Object>(_ objectType: T.Type) -> T? {
     if case .object(let value) = self { value as? T } else { nil }
@@ -100,6 +115,7 @@ extension AnyRealmValue {
     case (.objectId(let left), .objectId(let right)): return left == right
     case (.uuid(let left), .uuid(let right)): return left == right
     case (.list(let left), .list(let right)): return left.elementsEqual(right)
+    case (.dictionary(let left), .dictionary(let right)): return left.entries == right.entries
     default:
       guard let leftNumber = left.number, let rightNumber = right.number else { return false }
       return leftNumber == rightNumber
@@ -120,6 +136,7 @@ extension AnyRealmValue {
     case .list(let value):
       hasher.combine(value.count)
       for element in value { hasher.combine(element) }
+    case .dictionary(let value): hasher.combine(value.entries)
     case .int, .float, .double, .decimal128: number?.hash(into: &hasher)
     }
   }

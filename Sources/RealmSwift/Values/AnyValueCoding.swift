@@ -1,5 +1,5 @@
 // The bytes of AnyRealmValue, as ObjectStore's AnyCoding describes them: a tag and what belongs to it,
-// lists nested inside. What a link is in the file is known to the caller.
+// lists and dictionaries nested inside. What a link is in the file is known to the caller.
 internal import Foundation
 internal import ObjectStore
 
@@ -8,6 +8,9 @@ struct AnyValueWriter {
   private(set) var bytes: [UInt8] = []
   /// Where an object is in the file.
   let place: (Object) -> (tableKey: UInt64, key: ObjectKey)
+
+  /// How many collections the value that is written now is inside of.
+  private var depth = 0
 
   init(place: @escaping (Object) -> (tableKey: UInt64, key: ObjectKey)) { self.place = place }
 
@@ -27,10 +30,38 @@ struct AnyValueWriter {
     case .object(let value):
       let place = place(value)
       bytes += AnyCoding.encodeLink(tableKey: place.tableKey, place.key)
-    case .list(let values):
-      append(.list, UInt32(values.count))
-      for value in values { appendNested(value) }
+    case .list(let values): append(list: Array(values))
+    case .dictionary(let map): append(dictionary: map.entries)
     }
+  }
+
+  mutating func append(list values: [AnyRealmValue]) {
+    append(.list, UInt32(values.count))
+    nest { writer in
+      for value in values { writer.appendBehindLength { $0.append(value) } }
+    }
+  }
+
+  /// Entries stand in the order of their keys, so that equal dictionaries have equal bytes.
+  mutating func append(dictionary entries: [String: AnyRealmValue]) {
+    append(.dictionary, UInt32(entries.count))
+    nest { writer in
+      for (key, value) in Map.sorted(entries) {
+        writer.appendBehindLength { $0.bytes += Array(key.utf8) }
+        writer.appendBehindLength { $0.append(value) }
+      }
+    }
+  }
+
+  private mutating func nest(_ body: (inout AnyValueWriter) -> Void) {
+    depth += 1
+    if depth > MixedPlace.depthMax {
+      misuse(
+        .argument,
+        "Collections inside of a mixed value can be nested at most \(MixedPlace.depthMax) deep.")
+    }
+    body(&self)
+    depth -= 1
   }
 
   private mutating func append(_ tag: AnyTag, _ value: some FixedWidthInteger) {
@@ -43,11 +74,11 @@ struct AnyValueWriter {
     value._withBytes { bytes.append(contentsOf: $0) }
   }
 
-  /// A value behind its length.
-  private mutating func appendNested(_ value: AnyRealmValue) {
+  /// What `body` writes, behind its length.
+  private mutating func appendBehindLength(_ body: (inout AnyValueWriter) -> Void) {
     let start = bytes.count
     bytes.append(contentsOf: [0, 0, 0, 0])
-    append(value)
+    body(&self)
     setLength(bytes.count - start - 4, at: start)
   }
 
@@ -62,6 +93,8 @@ struct AnyValueWriter {
 struct AnyValueReader {
   /// The object of a place in the file; nil when it is not there.
   let object: (_ tableKey: UInt64, _ key: ObjectKey) -> Object?
+  /// Where the value is; asked for when it is a list or a dictionary, which is read when it is used.
+  let place: () -> MixedPlace?
 
   func value(_ bytes: UnsafeRawBufferPointer) -> AnyRealmValue {
     guard let tag = bytes.first.flatMap({ AnyTag(rawValue: $0) }) else { return .none }
@@ -86,36 +119,13 @@ struct AnyValueReader {
         return .none
       }
       return .object(object)
-    case .list: return list(content)
-    case .dictionary: return .none
+    case .list: return place().map { .list(List($0)) } ?? .none
+    case .dictionary: return place().map { .dictionary(Map($0)) } ?? .none
     }
   }
 
   private func number<Number: FixedWidthInteger>(_ bytes: UnsafeRawBufferPointer) -> Number? {
     guard bytes.count >= MemoryLayout<Number>.size else { return nil }
     return Number(littleEndian: bytes.loadUnaligned(as: Number.self))
-  }
-
-  private func list(_ bytes: UnsafeRawBufferPointer) -> AnyRealmValue {
-    var rest = bytes
-    let list = List<AnyRealmValue>()
-    for _ in 0..<(takeLength(&rest) ?? 0) {
-      guard let part = takePart(&rest) else { break }
-      list.append(value(part))
-    }
-    return .list(list)
-  }
-
-  private func takeLength(_ rest: inout UnsafeRawBufferPointer) -> Int? {
-    guard let length: UInt32 = number(rest) else { return nil }
-    rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(4))
-    return Int(length)
-  }
-
-  /// Bytes behind their length.
-  private func takePart(_ rest: inout UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-    guard let length = takeLength(&rest), length <= rest.count else { return nil }
-    defer { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(length)) }
-    return UnsafeRawBufferPointer(rebasing: rest.prefix(length))
   }
 }

@@ -87,6 +87,11 @@ package struct BlockReader: @unchecked Sendable {
     try verifier.takeUnretainedValue().verify(reference)
   }
 
+  /// The error for a block whose checksum holds and that still is not what belongs there.
+  package func damage(_ reference: BlockReference, _ reason: String) -> StorageError {
+    verifier._withUnsafeGuaranteedRef { $0.damage(reference, reason) }
+  }
+
   /// Verifies the bytes that are in the file now, also of a block that was verified before.
   func verifyStored(_ reference: BlockReference) throws(StorageError) {
     if reference.isProvisional { return }
@@ -104,7 +109,12 @@ package class BlockVerifier: @unchecked Sendable {
 
   /// Verifies range, length and checksum, and marks the block as verified.
   package func verify(_ reference: BlockReference) throws(StorageError) {
-    throw .damaged(path: "(none)", block: reference.rawValue, version: 0, reason: "no file is open")
+    throw damage(reference, "no file is open")
+  }
+
+  /// The error that names this file and the block.
+  func damage(_ reference: BlockReference, _ reason: String) -> StorageError {
+    .damaged(path: "(none)", block: reference.rawValue, version: 0, reason: reason)
   }
 
   /// Verifies the bytes that are in the file now, whatever was verified before.

@@ -209,6 +209,7 @@ extension Store {
       let findings = checkSpace().findings
       precondition(findings.isEmpty, "after version \(version): \(findings)")
     #endif
+    transaction.willBecomeVisible?()
     lockFile.publishCommitted(version: version, home: group.home)
     pipeline.didWrite(group)
     if durability == .memory { pipeline.publishWithoutSync { publish($0) } }

@@ -86,6 +86,9 @@ extension Store {
     }
   }
 
+  /// Keeps the store from working while it is idle, for good; for tests that repeat what happened.
+  package func stopIdleWork() { maintenance.pause() }
+
   /// One pass of idle work now, on the calling thread.
   ///
   /// - Throws: errors of the disk, as a commit does.

@@ -19,6 +19,10 @@ package final class WriteTransaction {
   ///
   /// Assign it before `commit`.
   @exclusivity(unchecked) package var root: BlockReference
+  /// Called once when the commit cannot fail any more but by its sync, before anyone can see the version.
+  ///
+  /// Runs under the write lock: it may take no lock that is held while one waits for that.
+  package var willBecomeVisible: (() -> Void)?
 
   /// Runs taken from free space by this transaction.
   @exclusivity(unchecked) var taken: [Run] = []

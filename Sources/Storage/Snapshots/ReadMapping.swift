@@ -266,6 +266,10 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     }
   }
 
+  override func damage(_ reference: BlockReference, _ reason: String) -> StorageError {
+    damaged(reference, UnsafeRawPointer(base) + Int(reference.rawValue), reason)
+  }
+
   private func damaged(
     _ reference: BlockReference, _ block: UnsafeRawPointer?, _ reason: String
   ) -> StorageError {

@@ -62,6 +62,11 @@ package enum LongValue {
     return level[0].reference
   }
 
+  /// Whether a block is the top of a value.
+  package static func isValue(_ block: UnsafeRawPointer) -> Bool {
+    BlockHeader.kind(block) == .chunk || BlockHeader.kind(block) == .chunkNode
+  }
+
   /// Bytes of the value.
   package static func length(_ block: UnsafeRawPointer) -> Int {
     let count = BlockHeader.count(block)

@@ -1,6 +1,7 @@
 // Value types as elements of managed lists, and links and embedded objects inside of values.
 import Foundation
 import RealmSwift
+import Storage
 import TestSupport
 import Testing
 
@@ -126,5 +127,59 @@ import Testing
       try realm.write { _ = realm.create(ValueBox.self, value: ["value": Dog()]) }
     }
     expectStop(result, "Object type 'Dog' is not managed by the Realm.")
+  }
+}
+
+/// The client's own type in collections, stored in objects of its own.
+private class Route: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var stops: List<Position>
+  @Persisted var places: Map<String, Position?>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+@Suite struct CustomElementTests {
+  private let here = Position(latitude: 1, longitude: 2)
+  private let there = Position(latitude: 3, longitude: 4)
+
+  @Test func listsOfValuesStoredAsObjects() throws {
+    let folder = TemporaryFolder()
+    let types: [ObjectBase.Type] = [Route.self, StoredPosition.self]
+    try onEachOpening(folder.configuration("routes.realm", types)) { realm in
+      try realm.write {
+        let route = Route(value: ["id": 1])
+        route.stops.append(here)
+        realm.add(route)
+        route.stops.append(objectsIn: [there, here])
+        route.stops[2] = Position(latitude: 5, longitude: 6)
+        route.places["a"] = there
+        realm.create(
+          Route.self,
+          value: [
+            "id": 2, "stops": [here, ["latitude": 7, "longitude": 8]], "places": ["x": here],
+          ]
+            as [String: Any])
+      }
+    } second: { realm in
+      let route = try #require(realm.object(ofType: Route.self, forPrimaryKey: 1))
+      #expect(Array(route.stops) == [here, there, Position(latitude: 5, longitude: 6)])
+      #expect(route.stops.index(of: there) == 1 && route.stops.first == here)
+      #expect(route.places["a"] == there && route.places["b"] == nil)
+      #expect(route.stops.filter("latitude > 2").map(\.latitude) == [3, 5])
+      #expect(route.stops.sorted(byKeyPath: "latitude", ascending: false).first?.latitude == 5)
+      #expect(route.stops.freeze().last?.latitude == 5)
+      let other = try #require(realm.object(ofType: Route.self, forPrimaryKey: 2))
+      #expect(Array(other.stops) == [here, Position(latitude: 7, longitude: 8)])
+      #expect(other.places["x"] == here)
+      try realm.write {
+        route.stops.remove(at: 0)
+        route.places["a"] = nil
+        other.stops.append(objectsIn: route.stops)
+      }
+      #expect(route.stops.count == 2 && other.stops.count == 4)
+      #expect(Array(Route(value: other).stops) == Array(other.stops))
+      #expect(realm.schema["StoredPosition"]?.isEmbedded == true)
+      #expect(try realm.checkInvariants().findings == [])
+    }
   }
 }

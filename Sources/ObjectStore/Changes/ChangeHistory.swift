@@ -1,0 +1,133 @@
+// The change sets of the newest commits of this process, kept for as long as an observing Realm has yet to
+// pass them. One a store. Commits of others, and those made while nobody observed, are not in it: their
+// versions have to be compared.
+internal import Platform
+package import Storage
+
+/// The change sets of a store's newest versions.
+package final class ChangeHistory: Sendable {
+  private struct State {
+    /// By version.
+    var entries: [Version: Entry] = [:]
+    /// Where observing Realms stand, by their numbers.
+    var standing: [UInt64: Version] = [:]
+    var nextReader: UInt64 = 0
+  }
+
+  /// One commit.
+  private struct Entry {
+    /// The version that it was built on.
+    let base: Version
+    let changes: ChangeSet
+  }
+
+  private let state = Monitor(State())
+  /// How many Realms observe.
+  private let readers = Atomic<UInt64>(0)
+
+  package init() {}
+
+  /// The history of a store.
+  package static func of(_ store: Store) -> ChangeHistory {
+    store.companion { ChangeHistory() }
+  }
+
+  /// Whether somebody observes, so that transactions which begin now have to be recorded.
+  ///
+  /// - Complexity: one load.
+  package var isObserved: Bool {
+    // Relaxed: who registers too late for a transaction compares versions.
+    readers.load(ordering: .relaxed) > 0
+  }
+
+  // MARK: - Writing
+
+  /// Keeps what a commit changed, unless nobody observes.
+  ///
+  /// To be called when the commit cannot fail any more but by its sync, before others can see the
+  /// version. A version that is lost by a failed sync does no harm: none is built on it, and its number is
+  /// not used again.
+  package func append(_ changes: ChangeSet, base: Version, version: Version) {
+    state.withLock { state in
+      if state.standing.isEmpty { return }
+      state.entries[version] = Entry(base: base, changes: changes)
+    }
+  }
+
+  // MARK: - Observing
+
+  /// An observing Realm's place in the history; gives up with its last reference.
+  package final class Reader: Sendable {
+    private let history: ChangeHistory
+    private let number: UInt64
+
+    fileprivate init(_ history: ChangeHistory, _ number: UInt64) {
+      self.history = history
+      self.number = number
+    }
+
+    deinit { history.leave(number) }
+
+    /// The Realm's observers know everything up to this version from now on.
+    package func stand(on version: Version) { history.move(number, to: version) }
+  }
+
+  /// Notes that a Realm which stands on a version has observers.
+  package func register(standingOn version: Version) -> Reader {
+    readers.add(1, ordering: .relaxed)
+    let number = state.withLock { state in
+      defer { state.nextReader += 1 }
+      state.standing[state.nextReader] = version
+      return state.nextReader
+    }
+    return Reader(self, number)
+  }
+
+  private func move(_ reader: UInt64, to version: Version) {
+    let passed = state.withLock { state in
+      state.standing[reader] = version
+      return Self.takePassed(&state)
+    }
+    withExtendedLifetime(passed) {}
+  }
+
+  private func leave(_ reader: UInt64) {
+    readers.subtract(1, ordering: .relaxed)
+    let passed = state.withLock { state in
+      state.standing[reader] = nil
+      return Self.takePassed(&state)
+    }
+    withExtendedLifetime(passed) {}
+  }
+
+  /// Takes the entries out that no observing Realm has yet to pass; they are dropped without the lock.
+  private static func takePassed(_ state: inout State) -> [Version: Entry] {
+    guard let oldest = state.standing.values.min() else {
+      defer { state.entries = [:] }
+      return state.entries
+    }
+    if !state.entries.keys.contains(where: { $0 <= oldest }) { return [:] }
+    let passed = state.entries.filter { $0.key <= oldest }
+    state.entries = state.entries.filter { $0.key > oldest }
+    return passed
+  }
+
+  /// Everything that changed between two versions.
+  ///
+  /// - Returns: nil when a commit between them was not recorded.
+  package func changes(after old: Version, through new: Version) -> ChangeSet? {
+    let sets: [ChangeSet]? = state.withLock { state in
+      var sets: [ChangeSet] = []
+      var version = new
+      while version > old {
+        guard let entry = state.entries[version] else { return nil }
+        sets.append(entry.changes)
+        version = entry.base
+      }
+      return version == old ? sets : nil
+    }
+    guard let sets, var result = sets.last else { return sets == nil ? nil : ChangeSet() }
+    for later in sets.dropLast().reversed() { result.merge(later) }
+    return result
+  }
+}

@@ -1,0 +1,125 @@
+// What differs between two versions of a file, by object and column. Made by the transaction that changed
+// it (ChangeRecorder), by composing the sets of several transactions, or by comparing two versions
+// (ChangeSet+Comparing). Immutable values that any thread may read.
+
+/// What differs between two versions.
+package struct ChangeSet: Sendable {
+  /// By table key.
+  ///
+  /// Tables without changes need not be in here.
+  package internal(set) var tables: [UInt64: TableChanges] = [:]
+
+  package init() {}
+
+  package var isEmpty: Bool { tables.values.allSatisfy(\.isEmpty) }
+
+  /// The changes of a table; nil when there are none.
+  package subscript(table: StoredTable) -> TableChanges? { tables[table.tableKey] }
+
+  /// Adds what happened after these changes.
+  ///
+  /// - Complexity: O(size of `later`) and the sorting of deletions.
+  package mutating func merge(_ later: ChangeSet) {
+    for (key, changes) in later.tables { tables[key, default: TableChanges()].merge(changes) }
+  }
+}
+
+/// What differs in one table.
+package struct TableChanges: Sendable {
+  /// The key that the next new object was to get in the older version.
+  ///
+  /// Keys are never reused, so the objects of the newer version from here on, and only they, are new.
+  package internal(set) var firstNewKey = ObjectKey(rawValue: .max)
+  /// Whether all objects of the older version are gone.
+  package internal(set) var isCleared = false
+  /// The other objects of the older version that are gone, ascending.
+  package internal(set) var deleted: [ObjectKey] = []
+  /// Objects of both versions, with the columns that were assigned or whose collections were changed.
+  package internal(set) var modified: [ObjectKey: ColumnSet] = [:]
+  /// What happened in the collections among these columns.
+  package internal(set) var collections: [CollectionPlace: CollectionChanges] = [:]
+
+  package init() {}
+
+  package var isEmpty: Bool {
+    firstNewKey.rawValue == .max && !isCleared && deleted.isEmpty && modified.isEmpty
+  }
+
+  /// Whether an object of the newer version is new.
+  package func isNew(_ key: ObjectKey) -> Bool { key >= firstNewKey }
+
+  /// Whether an object of the older version is gone.
+  package func isDeleted(_ key: ObjectKey) -> Bool {
+    if key >= firstNewKey { return false }
+    if isCleared { return true }
+    var low = 0
+    var high = deleted.count
+    while low < high {
+      let middle = (low + high) / 2
+      if deleted[middle] < key { low = middle + 1 } else { high = middle }
+    }
+    return low < deleted.count && deleted[low] == key
+  }
+
+  mutating func merge(_ later: TableChanges) {
+    let firstNew = min(firstNewKey, later.firstNewKey)
+    let known = firstNewKey
+    defer { firstNewKey = firstNew }
+    if later.isCleared {
+      isCleared = true
+      deleted = []
+      modified = [:]
+      collections = [:]
+    }
+    for (key, columns) in later.modified where key < known {
+      modified[key, default: ColumnSet()].formUnion(columns)
+    }
+    for (place, changes) in later.collections where place.object < known {
+      collections[place, default: .elements(ElementChanges())].merge(changes)
+    }
+    if later.isCleared || isCleared || later.deleted.isEmpty { return }
+    let gone = later.deleted.filter { $0 < known }
+    if gone.isEmpty { return }
+    deleted = (deleted + gone).sorted()
+    forget(gone)
+  }
+
+  /// Drops what was noted of objects that are gone.
+  mutating func forget(_ gone: [ObjectKey]) {
+    for key in gone { modified[key] = nil }
+    if collections.isEmpty { return }
+    let gone = Set(gone)
+    collections = collections.filter { !gone.contains($0.key.object) }
+  }
+}
+
+/// A collection of an object.
+package struct CollectionPlace: Hashable, Sendable {
+  package let object: ObjectKey
+  /// Key of the column.
+  package let column: UInt64
+
+  package init(_ object: ObjectKey, _ column: UInt64) {
+    self.object = object
+    self.column = column
+  }
+}
+
+/// What happened in a collection.
+package enum CollectionChanges: Hashable, Sendable {
+  case elements(ElementChanges)
+  /// So much that it was not kept: the elements of both versions have to be compared.
+  case many
+
+  /// More runs than this are not kept: noting and composing them would take longer than comparing.
+  static let runsMax = 1024
+
+  mutating func merge(_ later: CollectionChanges) {
+    guard case .elements(var changes) = self, case .elements(let more) = later else {
+      self = .many
+      return
+    }
+    changes.merge(more)
+    self = changes.runs.count > Self.runsMax ? .many : .elements(changes)
+  }
+}

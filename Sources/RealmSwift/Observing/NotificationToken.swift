@@ -1,0 +1,80 @@
+// What a client holds of an observation, and the place in which the observation itself lives until it ends.
+// Tokens go to any thread; observations are confined to their Realm's place.
+internal import ObjectStore
+internal import Platform
+
+/// Keeps an observation going.
+///
+/// The observation, and with it the Realm, lives as long as its token. `invalidate`, or the release of the
+/// token, ends it from any thread: where the Realm is confined, no call comes after that; elsewhere, a
+/// call that has begun already may still go on.
+public final class NotificationToken: Sendable, Hashable {
+  let slot: ObservationSlot
+
+  init(_ slot: ObservationSlot) { self.slot = slot }
+
+  deinit { slot.end() }
+
+  /// Ends the observation.
+  public func invalidate() { slot.end() }
+
+  /// Whether both are the same token.
+  public static func == (left: NotificationToken, right: NotificationToken) -> Bool {
+    left === right
+  }
+
+  /// Hashes the instance.
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// The place of one observation: empty until it has come to its Realm, and after its end.
+///
+/// Emptied by any thread, so that a Realm whose place never runs again is not kept.
+final class ObservationSlot: Sendable {
+  private struct State: @unchecked Sendable {
+    // @unchecked: whoever takes the observation out only uses it in its Realm's place, or drops it.
+    var observation: Observation?
+    var isEnded = false
+    var mailbox: RealmMailbox?
+  }
+
+  private let state = Monitor(State())
+
+  /// The observation, to be used in its Realm's place; nil before it came there and after its end.
+  var observation: Observation? { state.withLock { Carried($0.observation) }.value }
+
+  var isEnded: Bool { state.withLock { $0.isEnded } }
+
+  /// Whether a Realm's commit can leave the observer out: it belongs there, or has ended.
+  func canSkip(_ realm: ConfinedRealm) -> Bool {
+    let carried = Carried(realm)
+    return state.withLock { $0.isEnded || $0.observation?.realm === carried.value }
+  }
+
+  /// Puts the observation in; false when it was ended before.
+  func install(_ observation: Observation, _ mailbox: RealmMailbox) -> Bool {
+    let carried = Carried(observation)
+    return state.withLock { state in
+      if state.isEnded { return false }
+      state.observation = carried.value
+      state.mailbox = mailbox
+      return true
+    }
+  }
+
+  /// Ends the observation; nothing when it has ended.
+  func end() {
+    let ended = state.withLock { state in
+      defer { state = State(isEnded: true) }
+      return state
+    }
+    guard let observation = ended.observation, let mailbox = ended.mailbox else { return }
+    let key = observation.objectKey
+    if observation.realm.confinement.isHere {
+      observation.realm.observers?.remove(self, key)
+    } else {
+      // Only the empty slot is still there.
+      mailbox.sendToRealm { $0.observers?.remove(self, key) }
+    }
+  }
+}

@@ -1,0 +1,211 @@
+// One observation of a Realm, a collection, a map or an object: what its observer knows and how it is
+// called. When, and in which order, is decided in RealmObservers.swift. Confined to the Realm's place.
+internal import ObjectStore
+
+/// What is called when a Realm has moved on.
+///
+/// The observer knows one version of its subject: that of its last call, or a newer one of which there was
+/// nothing to tell.
+class Observation {
+  let realm: ConfinedRealm
+  /// Until an invalidation of the Realm ends all values from it.
+  private let epoch: UInt32
+  /// The version that the observer knows while a call may be owed to it.
+  ///
+  /// Nil when it knows `RealmObservers.told`.
+  final var owedSince: ConfinedRealm?
+  /// Whether its callback runs now: it is never called within itself.
+  final var isRunning = false
+  /// The delivery that has called it last: each calls it once.
+  final var lastDelivery: UInt64 = 0
+
+  init(_ realm: ConfinedRealm) {
+    self.realm = realm
+    epoch = realm.epoch
+  }
+
+  /// The observed object, if only changes of itself are told; else all changes are looked at.
+  var objectKey: ObservedObjectKey? { nil }
+
+  /// Whether everything from the Realm was invalidated.
+  final var isOver: Bool { epoch != realm.epoch }
+
+  /// Whether the observer has had its first call; an object's observer needs none.
+  var hasBegun: Bool { true }
+
+  /// Calls the observer if there is something to tell.
+  ///
+  /// - Parameters:
+  ///   - step: from the version that the observer knows to the one on which the Realm stands.
+  ///   - isOwn: whether the Realm itself has made some of the changes.
+  /// - Returns: whether the observation goes on.
+  func tell(_ step: VersionStep, isOwn: Bool) -> Bool { fatalError("abstract") }
+
+  /// Makes the observer know the newer version, without a call.
+  func skip(_ step: VersionStep) { fatalError("abstract") }
+}
+
+/// The key of an object's table, and the object's in it.
+struct ObservedObjectKey: Hashable {
+  let table: UInt64
+  let object: ObjectKey
+}
+
+/// The observation of a collection whose elements have positions.
+final class CollectionObservation<Subject: ThreadConfined>: Observation {
+  private let subject: Subject
+  private let makeTracker: () -> CollectionTracker
+  private let callback: (RealmCollectionChange<Subject>) -> Void
+  /// Follows the collection from the first call on.
+  private var tracker: CollectionTracker?
+
+  /// - Parameters:
+  ///   - subject: what the observer is given.
+  ///   - makeTracker: follows the subject from the Realm's version on.
+  init(
+    _ subject: Subject, _ realm: ConfinedRealm, _ makeTracker: @escaping () -> CollectionTracker,
+    _ callback: @escaping (RealmCollectionChange<Subject>) -> Void
+  ) {
+    self.subject = subject
+    self.makeTracker = makeTracker
+    self.callback = callback
+    super.init(realm)
+  }
+
+  override var hasBegun: Bool { tracker != nil }
+
+  override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
+    guard let tracker else {
+      // Gone before the first call.
+      if subject.isInvalidated { return false }
+      tracker = makeTracker()
+      callback(.initial(subject))
+      return true
+    }
+    if let change = tracker.advance(step) {
+      callback(
+        .update(
+          subject, deletions: change.deletions, insertions: change.insertions,
+          modifications: change.modifications))
+    }
+    return !subject.isInvalidated
+  }
+
+  override func skip(_ step: VersionStep) { _ = tracker?.advance(step) }
+}
+
+/// The observation of a map.
+final class MapObservation<Key: _MapKey, Value: RealmCollectionValue>: Observation {
+  private let map: Map<Key, Value>
+  private let keyPaths: [String]?
+  private let callback: (RealmMapChange<Map<Key, Value>>) -> Void
+  /// Follows the map from the first call on.
+  private var tracker: MapTracker?
+
+  init(
+    _ map: Map<Key, Value>, _ realm: ConfinedRealm, _ keyPaths: [String]?,
+    _ callback: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
+  ) {
+    self.map = map
+    self.keyPaths = keyPaths
+    self.callback = callback
+    super.init(realm)
+  }
+
+  override var hasBegun: Bool { tracker != nil }
+
+  override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
+    guard let tracker else {
+      guard let cell = map.cell, !map.isInvalidated else { return false }
+      tracker = MapTracker(cell, keyPaths: keyPaths)
+      callback(.initial(map))
+      return true
+    }
+    if let change = tracker.advance(step) {
+      callback(
+        .update(
+          map, deletions: change.deletions.map { Key(_text: $0) },
+          insertions: change.insertions.map { Key(_text: $0) },
+          modifications: change.modifications.map { Key(_text: $0) }))
+    }
+    return !map.isInvalidated
+  }
+
+  override func skip(_ step: VersionStep) { _ = tracker?.advance(step) }
+}
+
+/// The observation of an object.
+final class ObjectObservation<Subject: ObjectBase>: Observation {
+  private let object: Subject
+  private let tracker: ObjectTracker
+  private let callback: (ObjectChange<Subject>) -> Void
+  private let key: ObservedObjectKey?
+
+  init(
+    _ object: Subject, _ keyPaths: [String]?,
+    _ callback: @escaping (ObjectChange<Subject>) -> Void
+  ) {
+    self.object = object
+    self.callback = callback
+    tracker = ObjectTracker(object, keyPaths: keyPaths)
+    let table = object._table.unsafelyUnwrapped.pointee.binding.table
+    let isOwnOnly = keyPaths?.allSatisfy { !$0.contains(".") } ?? true
+    key =
+      isOwnOnly
+      ? table.map { ObservedObjectKey(table: $0.tableKey, object: object._key) } : nil
+    super.init(object._realm.unsafelyUnwrapped)
+  }
+
+  override var objectKey: ObservedObjectKey? { key }
+
+  override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
+    switch tracker.advance(step) {
+    case nil: return true
+    case .deleted:
+      callback(.deleted)
+      return false
+    case .changed(let positions):
+      let old = isOwn ? nil : step.old.accessor(of: object)
+      callback(.change(object, positions.map { propertyChange($0, old) }))
+      return true
+    }
+  }
+
+  override func skip(_ step: VersionStep) { _ = tracker.advance(step) }
+
+  /// - Parameter old: the object in the version that the observer knows; nil to leave old values out.
+  private func propertyChange(_ position: Int, _ old: ObjectBase?) -> PropertyChange {
+    let property = object.classSchema.properties[position]
+    if property.codec.collection != .none {
+      return PropertyChange(name: property.name, oldValue: nil, newValue: nil)
+    }
+    var oldValue = unwrapped(old?.value(forKey: property.name))
+    if property.codec.type != .object {
+      return PropertyChange(
+        name: property.name, oldValue: oldValue,
+        newValue: unwrapped(object.value(forKey: property.name)))
+    }
+    // The object that was linked to, as it is now.
+    oldValue = (oldValue as? ObjectBase).flatMap { realm.accessor(of: $0) }
+    return PropertyChange(name: property.name, oldValue: oldValue, newValue: nil)
+  }
+}
+
+extension ConfinedRealm {
+  /// The accessor here of another Realm's object; nil when there is no such object.
+  fileprivate func accessor(of object: ObjectBase) -> ObjectBase? {
+    accessor(table(object._table.unsafelyUnwrapped.pointee.binding), object._key)
+  }
+}
+
+/// The observation of a Realm itself.
+final class RealmObservation: Observation {
+  private let callback: Realm.NotificationBlock
+
+  init(_ realm: ConfinedRealm, _ callback: @escaping Realm.NotificationBlock) {
+    self.callback = callback
+    super.init(realm)
+  }
+
+  func tell(_ notification: Realm.Notification) { callback(notification, Realm(realm)) }
+}

@@ -1,0 +1,205 @@
+// What an observer of a collection is to be told when its Realm has moved to a newer version. A tracker
+// knows the collection as its observer knows it. Used only where the Realm may be used.
+internal import ObjectStore
+
+/// What happened to a collection between two versions.
+struct CollectionChange: Equatable {
+  /// Positions in the older version of elements that are gone, ascending.
+  ///
+  /// An element that moved is deleted at one place and inserted at another.
+  var deletions: [Int] = []
+  /// Positions in the newer version of elements that are new, ascending.
+  var insertions: [Int] = []
+  /// Positions in the newer version of elements that changed and stayed, ascending.
+  var modifications: [Int] = []
+
+  var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+
+  /// Nil when nothing happened.
+  var told: CollectionChange? { isEmpty ? nil : self }
+}
+
+/// Follows one collection.
+///
+/// Made with the collection as it is in the Realm's version.
+class CollectionTracker {
+  /// Goes on to the newer version of a step.
+  ///
+  /// Every step of the Realm has to be told, one after the other; a step may span several commits.
+  ///
+  /// - Returns: what the observer is to be told; nil for nothing.
+  func advance(_ step: VersionStep) -> CollectionChange? { fatalError("abstract") }
+
+  /// The tracker of a managed collection; stops when a key path cannot be observed.
+  ///
+  /// - Parameter keyPaths: nil: elements also change through up to four links; empty: only the collection
+  ///   itself changes; else elements change through these.
+  static func make<Collection: RealmCollection>(
+    _ collection: Collection, keyPaths: [String]?
+  ) -> CollectionTracker {
+    guard let collection = collection as? any TrackedCollection else {
+      misuse(.argument, "Change notifications are only supported on managed collections.")
+    }
+    return collection.makeTracker(keyPaths)
+  }
+}
+
+// MARK: - Collections that can be followed
+
+/// A collection that has a tracker.
+protocol TrackedCollection {
+  /// The tracker; stops when the collection is not managed.
+  func makeTracker(_ keyPaths: [String]?) -> CollectionTracker
+}
+
+/// Stops: nothing changes behind the client's back.
+private func stopForUnmanaged() -> Never {
+  misuse(.ownership, "Change notifications are only supported on managed collections.")
+}
+
+extension Results: TrackedCollection {
+  func makeTracker(_ keyPaths: [String]?) -> CollectionTracker { source.makeTracker(keyPaths) }
+}
+
+extension LinkingObjects: TrackedCollection {
+  func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
+    guard let source else { stopForUnmanaged() }
+    return source.makeTracker(keyPaths)
+  }
+}
+
+extension List: TrackedCollection {
+  func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
+    guard let cell else { stopForUnmanaged() }
+    return ElementTracker(cell, keyPaths)
+  }
+}
+
+extension MutableSet: TrackedCollection {
+  func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
+    guard let cell else { stopForUnmanaged() }
+    return ElementTracker(cell, keyPaths)
+  }
+}
+
+extension AnyRealmCollection: TrackedCollection {
+  func makeTracker(_ keyPaths: [String]?) -> CollectionTracker { makeBaseTracker(keyPaths) }
+}
+
+/// Follows the objects of a class.
+///
+/// They are in key order, and new ones come last: nothing has to be remembered.
+final class TableTracker: CollectionTracker {
+  private let table: TablePointer
+  private var filter: KeyPathFilter
+
+  init(_ realm: ConfinedRealm, _ table: TablePointer, _ keyPaths: [String]?) {
+    self.table = table
+    filter = KeyPathFilter(keyPaths, realm, table)
+  }
+
+  override func advance(_ step: VersionStep) -> CollectionChange? {
+    guard let stored = table.pointee.binding.table else { return nil }
+    var change = CollectionChange()
+    let reader = step.reader(stored.index)
+    let changes = step.changes(stored.index)
+    if let changes {
+      if let older = step.older(stored)?.reader {
+        change.deletions =
+          changes.isCleared
+          ? Array(0..<older.count) : changes.deleted.map { older.rank(of: $0) }
+      }
+      change.insertions = Array(reader.rank(of: changes.firstNewKey)..<reader.count)
+    }
+    change.modifications = filter.changedElements(step)
+      .filter { changes?.isNew($0) != true }.sorted().map { reader.rank(of: $0) }
+    return change.told
+  }
+}
+
+/// Follows the elements of a list or set.
+final class ElementTracker: CollectionTracker {
+  private let cell: CollectionCell
+  private var filter: KeyPathFilter
+  /// Whether the object that has the collection is gone.
+  private var isOver = false
+
+  init(_ cell: CollectionCell, _ keyPaths: [String]?) {
+    self.cell = cell
+    filter = KeyPathFilter(keyPaths, cell.realm, cell.target)
+  }
+
+  override func advance(_ step: VersionStep) -> CollectionChange? {
+    if isOver { return nil }
+    let owner = cell.storedTable
+    if step.changes(owner.index)?.isDeleted(cell.key) == true {
+      isOver = true
+      return CollectionChange(deletions: Array(0..<cell.count(in: step, isOld: true))).told
+    }
+    var change = CollectionChange()
+    var modified: Set<Int> = []
+    if let elements = step.elementChanges(owner.index, cell.key, cell.column) {
+      elements.forEach { kind, old, new, count in
+        switch kind {
+        case .kept: break
+        case .modified: modified.formUnion(new..<new + count)
+        case .inserted: change.insertions += new..<new + count
+        case .deleted: change.deletions += old..<old + count
+        }
+      }
+    }
+    let inserted = Set(change.insertions)
+    for position in cell.positions(of: filter.changedElements(step), step)
+    where !inserted.contains(position) {
+      modified.insert(position)
+    }
+    change.modifications = modified.sorted()
+    return change.told
+  }
+}
+
+extension CollectionCell {
+  /// The class that elements link to; nil for elements that are no objects.
+  var target: TablePointer? { objectClass.map { realm.targetTable(of: $0, table, column) } }
+
+  /// The number of elements in one of a step's versions; 0 if the object is not there.
+  func count(in step: VersionStep, isOld: Bool) -> Int {
+    let stored = storedTable
+    var reader = step.reader(stored.index)
+    var column = column
+    if isOld {
+      guard let older = step.older(stored),
+        let before = older.table.columnKeys.firstIndex(of: stored.columnKeys[column])
+      else { return 0 }
+      (reader, column) = (older.reader, before)
+    }
+    guard let location = reader.locate(key) else { return 0 }
+    return reader.elements(location, column).count
+  }
+
+  /// Where some objects are among the elements, or the values of a map, in a step's newer version.
+  func positions(of objects: Set<ObjectKey>, _ step: VersionStep) -> [Int] {
+    guard !objects.isEmpty, let target = target?.pointee.binding.table else { return [] }
+    let stored = storedTable
+    let reader = step.reader(stored.index)
+    guard let location = reader.locate(key) else { return [] }
+    let elements =
+      kind == .map ? reader.mapValues(location, column) : reader.elements(location, column)
+    if elements.count == 0 { return [] }
+    // Links know where they come from: who is not among the elements is not looked for.
+    let among =
+      objects.count < elements.count
+      ? objects.filter { reader.backlinks(column, $0, in: target).count(of: key) > 0 } : objects
+    if among.isEmpty { return [] }
+    if kind == .set {
+      return among.compactMap { elements.position(of: .link($0), sorted: true) }
+    }
+    if among.count == 1 { return elements.positions(of: among.first!) }
+    var positions: [Int] = []
+    elements.forEach { position, value in
+      if let key = value.asLink, among.contains(key) { positions.append(position) }
+      return true
+    }
+    return positions
+  }
+}

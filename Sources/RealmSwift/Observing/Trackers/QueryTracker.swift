@@ -1,0 +1,173 @@
+// Following the elements of a query. Objects of a class by a condition, sorted or not, are followed by what
+// changed alone: QueryTracker+Keyed. Other queries (of lists, of linking objects, distinct ones) find their
+// elements anew when something they depend on has changed, and compare places.
+internal import ObjectStore
+
+/// A query as its tracker sees it.
+protocol TrackedQuery: AnyObject {
+  var origin: any QueryOrigin { get }
+  /// Its condition and orders in the terms of the Realm's schema, and the classes that it depends on.
+  var plan: (condition: QueryPlan?, orderings: [PlanOrdering], tables: [Int]) { get }
+  /// The keys or positions of the elements, in order.
+  func items() -> [Int64]
+  /// Forgets what was found.
+  func forget()
+  /// Takes over what its tracker knows to be the elements now.
+  func adopt(_ items: [Int64])
+}
+
+/// Follows the elements of a query.
+final class QueryTracker: CollectionTracker {
+  let query: any TrackedQuery
+  private var filter: KeyPathFilter
+  /// The keys or positions of the elements, as the observer knows them.
+  var items: [Int64]
+  private var resolved: Resolved
+  /// Whether the object that the elements hang on is gone.
+  private var isOver = false
+
+  /// What the query depends on, in the terms of one schema.
+  private struct Resolved {
+    let classes: SchemaBindings
+    let dependencies: [WatchedPath]
+    /// Nil for queries that are not followed by what changed alone.
+    let keyed: KeyedQuery?
+    /// Indexes of the stored tables.
+    let tables: [Int]
+  }
+
+  init(_ query: any TrackedQuery, _ keyPaths: [String]?) {
+    self.query = query
+    filter = KeyPathFilter(keyPaths, query.origin.realm, query.origin.table)
+    items = query.items()
+    resolved = Self.resolve(query)
+  }
+
+  private static func resolve(_ query: any TrackedQuery) -> Resolved {
+    let realm = query.origin.realm
+    let plan = query.plan
+    var dependencies: [WatchedPath] = []
+    if let table = query.origin.table?.pointee.binding.table {
+      let start = WatchedPath(table: table.index)
+      if let condition = plan.condition?.condition {
+        dependencies = WatchedPath.of(condition, from: start, realm)
+      }
+      for path in plan.orderings.flatMap(\.paths) {
+        dependencies += WatchedPath.of(path, from: start, realm)
+      }
+    }
+    return Resolved(
+      classes: realm.classes, dependencies: dependencies, keyed: KeyedQuery(query),
+      tables: plan.tables.compactMap { realm.bindings[$0].table?.index })
+  }
+
+  override func advance(_ step: VersionStep) -> CollectionChange? {
+    if isOver { return nil }
+    if let owner = query.origin.owner, let table = owner.table.pointee.binding.table,
+      step.changes(table.index)?.isDeleted(owner.key) == true
+    {
+      isOver = true
+      return CollectionChange(deletions: Array(items.indices)).told
+    }
+    let keepsSchema = step.keepsSchema && resolved.classes === step.new.classes
+    if resolved.classes !== step.new.classes { resolved = Self.resolve(query) }
+    let changed = filter.changedElements(step)
+    if keepsSchema, let keyed = resolved.keyed {
+      let affected = resolved.dependencies.reduce(into: changed) {
+        $0.formUnion(step.reaching($1))
+      }
+      if let change = advance(keyed, step, affected: affected, changed: changed) {
+        return change.told
+      }
+    }
+    let isTouched = !keepsSchema || resolved.tables.contains { step.changes($0) != nil }
+    let old = items
+    if isTouched { items = query.items() }
+    return compare(old, step, changed: changed).told
+  }
+
+  // MARK: - Comparing places
+
+  /// What happened since the elements were others, with as few moves as possible.
+  private func compare(
+    _ old: [Int64], _ step: VersionStep, changed: Set<ObjectKey>
+  ) -> CollectionChange {
+    var change = CollectionChange()
+    let cell = (query.origin as? CellOrigin)?.cell
+    let elements = cell.flatMap {
+      step.elementChanges($0.storedTable.index, $0.key, $0.column)
+    }
+    let places: [Int?]
+    if query.origin.table != nil {
+      places = old == items ? Array(items.indices) : Self.places(of: old, in: items)
+    } else {
+      // Values are known by their positions, which move.
+      var placeByPosition: [Int64: Int] = [:]
+      for (place, position) in items.enumerated() { placeByPosition[position] = place }
+      places = old.map { position in
+        elements.map { $0.newPosition(ofOld: Int(position)) } ?? Int(position)
+      }.map { $0.flatMap { placeByPosition[Int64($0)] } }
+    }
+    var isKept = Array(repeating: false, count: items.count)
+    let stays = LongestAscent.of(places)
+    for (position, stays) in stays.enumerated() {
+      if stays { isKept[places[position]!] = true } else { change.deletions.append(position) }
+    }
+    for (place, isKept) in isKept.enumerated() where !isKept { change.insertions.append(place) }
+    if query.origin.table == nil {
+      var assigned: Set<Int> = []
+      elements?.forEach { kind, _, new, count in
+        if kind == .modified { assigned.formUnion(new..<new + count) }
+      }
+      change.modifications = items.indices.filter {
+        isKept[$0] && assigned.contains(Int(items[$0]))
+      }
+    } else if !changed.isEmpty {
+      change.modifications = items.indices.filter {
+        isKept[$0] && changed.contains(ObjectKey(rawValue: items[$0]))
+      }
+    }
+    return change
+  }
+
+  /// Where objects are now; the second of two equal ones is the second one now.
+  private static func places(of old: [Int64], in new: [Int64]) -> [Int?] {
+    var placesByKey: [Int64: [Int]] = [:]
+    for place in new.indices.reversed() { placesByKey[new[place], default: []].append(place) }
+    return old.map { placesByKey[$0]?.popLast() }
+  }
+}
+
+/// The longest part of a sequence that ascends: what need not move.
+enum LongestAscent {
+  /// Which of some numbers are in it; nil is not.
+  static func of(_ numbers: [Int?]) -> [Bool] {
+    var result = numbers.map { $0 != nil }
+    var last = -1
+    var ascends = true
+    for case let number? in numbers {
+      if number < last {
+        ascends = false
+        break
+      }
+      last = number
+    }
+    if ascends { return result }
+    // By length: where the ascent of that length with the smallest end ends; and what comes before each.
+    var ends: [Int] = []
+    var before = Array(repeating: -1, count: numbers.count)
+    for (position, number) in numbers.enumerated() {
+      guard let number else { continue }
+      let length = ends.lowerBound { numbers[$0]! < number }
+      before[position] = length == 0 ? -1 : ends[length - 1]
+      if length == ends.count { ends.append(position) } else { ends[length] = position }
+    }
+    result = Array(repeating: false, count: numbers.count)
+    var position = ends.last ?? -1
+    while position >= 0 {
+      result[position] = true
+      position = before[position]
+    }
+    return result
+  }
+}

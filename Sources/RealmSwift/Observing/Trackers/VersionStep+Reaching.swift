@@ -1,0 +1,158 @@
+// From what changed back to the objects that lead to it, by the trees that say who links to an object: the
+// cost follows the change, never the number of observed objects.
+//
+// Only the newer version has to be walked. Where the way from an object differs between the versions, the
+// last object before the difference has another link: it is one of those that changed, and the newer
+// version leads there.
+internal import ObjectStore
+
+/// How many links an observer follows that has not listed key paths.
+private let linksMax = 4
+
+extension VersionStep {
+  /// The objects of a table that changed, or that lead to one that changed by at most four links.
+  ///
+  /// New objects of the table are left out, but not those that new links lead to.
+  func reaching(_ table: Int) -> Set<ObjectKey> {
+    if let known = reachingByTable[table] { return known }
+    let found = findReaching(table)
+    reachingByTable[table] = found
+    return found
+  }
+
+  private func findReaching(_ table: Int) -> Set<ObjectKey> {
+    let distances = distances(from: table)
+    var seen: [Int: Set<ObjectKey>] = [:]
+    var current: [(table: Int, key: ObjectKey)] = []
+    for other in schema.tables.indices where distances[other] <= linksMax {
+      guard let modified = changes(other)?.modified, !modified.isEmpty else { continue }
+      seen[other] = Set(modified.keys)
+      current += modified.keys.map { (other, $0) }
+    }
+    var steps = 1
+    while !current.isEmpty && steps <= linksMax {
+      var next: [(table: Int, key: ObjectKey)] = []
+      for (target, key) in current {
+        for place in schema.linkColumns(to: target) where distances[place.table] + steps <= linksMax
+        {
+          reader(place.table).backlinks(place.column, key, in: schema.tables[target]).forEach {
+            if seen[place.table, default: []].insert($0).inserted { next.append((place.table, $0)) }
+            return true
+          }
+        }
+      }
+      current = next
+      steps += 1
+    }
+    return seen[table] ?? []
+  }
+
+  /// How many links lead at least from a table to each other one; a large number where none do.
+  private func distances(from table: Int) -> [Int] {
+    var distances = Array(repeating: linksMax + 1, count: schema.tables.count)
+    distances[table] = 0
+    // The tables that link to each are known; so one round finds all that lie one link further.
+    for distance in 1...linksMax {
+      for target in schema.tables.indices where distances[target] > distance {
+        let isNext = schema.linkColumns(to: target).contains {
+          distances[$0.table] == distance - 1
+        }
+        if isNext { distances[target] = distance }
+      }
+    }
+    return distances
+  }
+
+  /// The objects of the newer version from which a path now leads, or led before, to something else.
+  ///
+  /// New objects are not left out.
+  func reaching(_ path: WatchedPath) -> Set<ObjectKey> {
+    var current: Set<ObjectKey> = []
+    addChanged(path.levels[path.hops.count], to: &current)
+    for index in path.hops.indices.reversed() {
+      let (level, next) = (path.levels[index], path.levels[index + 1])
+      var found: Set<ObjectKey> = []
+      switch path.hops[index] {
+      case .links(let column):
+        let reader = reader(level.table)
+        for key in current {
+          reader.backlinks(column, key, in: schema.tables[next.table]).forEach {
+            found.insert($0)
+            return true
+          }
+        }
+      case .backlinks(let column):
+        let reader = reader(next.table)
+        for key in current {
+          if let location = reader.locate(key) {
+            reader.forEachLink(location, column, schema.tables[next.table]) { found.insert($0) }
+          }
+        }
+        addTargets(of: next.table, column, to: &found)
+      }
+      addChanged(level, to: &found)
+      current = found
+    }
+    return current
+  }
+
+  private func addChanged(_ level: WatchedPath.Level, to keys: inout Set<ObjectKey>) {
+    guard let changes = changes(level.table) else { return }
+    for (key, columns) in changes.modified where level.columns.intersects(columns) {
+      keys.insert(key)
+    }
+  }
+
+  /// Adds the objects to which another number of a table's objects links by a column.
+  private func addTargets(of table: Int, _ column: Int, to keys: inout Set<ObjectKey>) {
+    guard let changes = changes(table) else { return }
+    let stored = schema.tables[table]
+    let reader = reader(table)
+    if let older = older(stored),
+      let before = older.table.columnKeys.firstIndex(of: stored.columnKeys[column])
+    {
+      func addOld(_ key: ObjectKey) {
+        if let location = older.reader.locate(key) {
+          older.reader.forEachLink(location, before, older.table) { keys.insert($0) }
+        }
+      }
+      forEachDeleted(table, addOld)
+      for (key, columns) in changes.modified where columns.contains(stored.columnKeys[column]) {
+        addOld(key)
+      }
+    }
+    for (key, columns) in changes.modified where columns.contains(stored.columnKeys[column]) {
+      if let location = reader.locate(key) {
+        reader.forEachLink(location, column, stored) { keys.insert($0) }
+      }
+    }
+    forEachNew(table) { key in
+      if let location = reader.locate(key) {
+        reader.forEachLink(location, column, stored) { keys.insert($0) }
+      }
+      return true
+    }
+  }
+}
+
+extension TableReader {
+  /// Runs `body` on the objects that an object links to by a column of links, whatever its kind.
+  fileprivate func forEachLink(
+    _ location: RowLocation, _ column: Int, _ table: StoredTable, _ body: (ObjectKey) -> Void
+  ) {
+    switch table.schema.columns[column].collection {
+    case .none:
+      if let target = link(location, column) { body(target) }
+    case .list, .set:
+      _ = elements(location, column).forEachElement {
+        if let key = $0.asLink { body(key) }
+        return true
+      }
+    case .map:
+      _ = mapValues(location, column).forEachElement {
+        if let key = $0.asLink { body(key) }
+        return true
+      }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// A Realm's step from one version to a newer one, as trackers see it: what changed, and both versions to
+// look things up. One step is shared by all trackers of a Realm, so that what several of them need is found
+// once. Way back from what changed to what leads to it: VersionStep+Reaching.
+internal import ObjectStore
+internal import Storage
+
+/// A step of a Realm from the version that its observers know to the one on which it stands.
+///
+/// Used where the Realm may be used, while it stands there.
+final class VersionStep {
+  /// The version that the observers know.
+  let old: ConfinedRealm
+  /// The Realm, on the newer version.
+  let new: ConfinedRealm
+  let changes: ChangeSet
+  /// The tables of the newer version.
+  let schema: StoredSchema
+  private let oldSnapshot: Snapshot
+  private let newSnapshot: Snapshot
+  private var readers: [TableReader?]
+  /// By table key.
+  private var oldTables: [UInt64: (table: StoredTable, reader: TableReader)] = [:]
+  /// What led to changed objects over any links, by the index of the table.
+  var reachingByTable: [Int: Set<ObjectKey>] = [:]
+
+  /// - Parameters:
+  ///   - old: the frozen form of the Realm on the version that its observers know.
+  ///   - new: the Realm, outside of a write transaction.
+  convenience init(from old: ConfinedRealm, to new: ConfinedRealm) {
+    let (first, last) = (old.currentSnapshot(), new.currentSnapshot())
+    self.init(
+      from: old, to: new,
+      new.history.changes(after: first.version, through: last.version) ?? .between(first, last))
+  }
+
+  /// A step whose changes are known.
+  init(from old: ConfinedRealm, to new: ConfinedRealm, _ changes: ChangeSet) {
+    self.old = old
+    self.new = new
+    self.changes = changes
+    schema = new.classes.stored
+    oldSnapshot = old.currentSnapshot()
+    newSnapshot = new.currentSnapshot()
+    readers = Array(repeating: nil, count: schema.tables.count)
+  }
+
+  /// Whether both versions have the same tables and columns.
+  var keepsSchema: Bool { old.classes === new.classes }
+
+  /// Reads a table, given by its index, of the newer version.
+  func reader(_ table: Int) -> TableReader {
+    if let reader = readers[table] { return reader }
+    let reader = TableReader(
+      reader: newSnapshot.reader, root: newSnapshot.root, table: schema.tables[table])
+    readers[table] = reader
+    return reader
+  }
+
+  /// The older version's form of a table of the newer one; nil if it had none.
+  func older(_ table: StoredTable) -> (table: StoredTable, reader: TableReader)? {
+    if let known = oldTables[table.tableKey] { return known }
+    let tables = old.classes.stored.tables
+    let found =
+      table.index < tables.count && tables[table.index].tableKey == table.tableKey
+      ? tables[table.index] : tables.first { $0.tableKey == table.tableKey }
+    guard let found else { return nil }
+    let result = (
+      found, TableReader(reader: oldSnapshot.reader, root: oldSnapshot.root, table: found)
+    )
+    oldTables[table.tableKey] = result
+    return result
+  }
+
+  /// What changed in a table of the newer version, given by its index.
+  func changes(_ table: Int) -> TableChanges? { changes[schema.tables[table]] }
+
+  /// What happened in a collection of an object that is in both versions; nil for nothing.
+  func elementChanges(_ table: Int, _ key: ObjectKey, _ column: Int) -> ElementChanges? {
+    let stored = schema.tables[table]
+    let columnKey = stored.columnKeys[column]
+    switch changes(table)?.collections[CollectionPlace(key, columnKey)] {
+    case nil: return nil
+    case .elements(let changes): return changes.isEmpty ? nil : changes
+    case .many:
+      guard let older = older(stored),
+        let before = older.table.columnKeys.firstIndex(of: columnKey)
+      else { return nil }
+      let changes = reader(table).elementChanges(
+        since: older.reader, key, columns: (before, column),
+        stored.schema.columns[column].collection)
+      return changes.isEmpty ? nil : changes
+    }
+  }
+
+  /// New objects of a table, ascending, until `body` returns false.
+  func forEachNew(_ table: Int, _ body: (ObjectKey) -> Bool) {
+    guard let first = changes(table)?.firstNewKey, first.rawValue < .max else { return }
+    let reader = reader(table)
+    var key = reader.nextKey(after: ObjectKey(rawValue: first.rawValue - 1))
+    while let found = key {
+      if !body(found) { return }
+      key = reader.nextKey(after: found)
+    }
+  }
+
+  /// Objects of the older version's table that are gone, ascending.
+  func forEachDeleted(_ table: Int, _ body: (ObjectKey) -> Void) {
+    guard let changes = changes(table) else { return }
+    guard changes.isCleared else {
+      changes.deleted.forEach(body)
+      return
+    }
+    older(schema.tables[table])?.reader.forEachObject { key, _ in
+      body(key)
+      return true
+    }
+  }
+}

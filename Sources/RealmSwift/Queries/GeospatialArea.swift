@@ -1,0 +1,149 @@
+// Which objects lie inside of an area: the condition behind `geoWithin`. A place in the file is an object
+// with two properties, as in GeoJSON: `type`, which is "Point", and `coordinates`, longitude first.
+internal import Foundation
+internal import ObjectStore
+
+extension Query where T: OptionalProtocol, T.Wrapped: EmbeddedObject {
+  /// Whether the place lies inside of an area.
+  ///
+  /// The embedded object needs a property `type`, a text that is "Point", and a property `coordinates`,
+  /// a list of numbers: longitude, latitude, and maybe altitude.
+  public func geoWithin(_ area: some _Geospatial) -> Query<Bool> { compared(.geoWithin, area) }
+}
+
+/// Asks places that are linked whether they lie inside of an area.
+struct AreaTest {
+  private let area: GeoArea
+  private let typeColumn: Int
+  private let coordinatesColumn: Int
+
+  /// Nil when objects of the class are no places.
+  init?(_ area: GeoArea, _ binding: TableBinding) {
+    guard let type = Self.column("type", binding, .string, .none),
+      let coordinates = Self.column("coordinates", binding, .double, .list)
+    else { return nil }
+    self.area = area
+    typeColumn = type
+    coordinatesColumn = coordinates
+  }
+
+  private static func column(
+    _ name: String, _ binding: TableBinding, _ type: PropertyType, _ kind: _CollectionKind
+  ) -> Int? {
+    guard
+      let position = binding.schema.properties.firstIndex(where: {
+        $0.columnName == name && $0.codec.type == type && $0.codec.collection == kind
+      })
+    else { return nil }
+    return binding.columns[position]
+  }
+
+  /// Whether a link leads to a place inside of the area.
+  func matches(_ value: PlanValue, _ readers: PlanReaders) -> Bool {
+    guard case .link(let table, let key) = value, let reader = readers[table],
+      let location = reader.locate(key),
+      reader.withBytes(location, typeColumn, { $0?.elementsEqual("Point".utf8) ?? false })
+    else { return false }
+    let coordinates = reader.elements(location, coordinatesColumn)
+    guard coordinates.count >= 2 else { return false }
+    let longitude = Double(_packed: coordinates.integer(at: 0))
+    let latitude = Double(_packed: coordinates.integer(at: 1))
+    return GeoPoint(latitude: latitude, longitude: longitude).map { area.contains($0) } ?? false
+  }
+}
+
+/// An area in the form that is fast to ask.
+enum GeoArea {
+  case box(GeoBox)
+  case circle(GeoDirection, radius: Double)
+  case polygon(GeoRing, holes: [GeoRing])
+
+  /// Nil for what is no area.
+  init?(_ value: Any?) {
+    switch value {
+    case let box as GeoBox: self = .box(box)
+    case let circle as GeoCircle:
+      self = .circle(GeoDirection(circle.center), radius: circle.radiusInRadians)
+    case let polygon as GeoPolygon:
+      self = .polygon(GeoRing(polygon.outerRing), holes: polygon.holes.map { GeoRing($0) })
+    default: return nil
+    }
+  }
+
+  func contains(_ point: GeoPoint) -> Bool {
+    switch self {
+    case .box(let box):
+      let (west, east) = (box.bottomLeft.longitude, box.topRight.longitude)
+      let isBetween =
+        west <= east
+        ? (west...east).contains(point.longitude)
+        : point.longitude >= west || point.longitude <= east
+      return isBetween && point.latitude >= box.bottomLeft.latitude
+        && point.latitude <= box.topRight.latitude
+    case .circle(let center, let radius):
+      return center.angle(to: GeoDirection(point)) <= radius
+    case .polygon(let outer, let holes):
+      let direction = GeoDirection(point)
+      return outer.contains(direction) && !holes.contains { $0.contains(direction) }
+    }
+  }
+}
+
+/// A place as a vector of length one from the centre of the globe.
+struct GeoDirection {
+  var x: Double
+  var y: Double
+  var z: Double
+
+  init(x: Double, y: Double, z: Double) {
+    self.x = x
+    self.y = y
+    self.z = z
+  }
+
+  init(_ point: GeoPoint) {
+    let (latitude, longitude) = (point.latitude * .pi / 180, point.longitude * .pi / 180)
+    self.init(
+      x: cos(latitude) * cos(longitude), y: cos(latitude) * sin(longitude), z: sin(latitude))
+  }
+
+  func dot(_ other: GeoDirection) -> Double { x * other.x + y * other.y + z * other.z }
+
+  func cross(_ other: GeoDirection) -> GeoDirection {
+    GeoDirection(
+      x: y * other.z - z * other.y, y: z * other.x - x * other.z, z: x * other.y - y * other.x)
+  }
+
+  /// Exact for small angles too, which the cosine is not.
+  func angle(to other: GeoDirection) -> Double {
+    let normal = cross(other)
+    return atan2(normal.dot(normal).squareRoot(), dot(other))
+  }
+}
+
+/// A ring of shortest ways.
+struct GeoRing {
+  private let corners: [GeoDirection]
+  /// The sum of the corners: the ring lies on its half of the globe.
+  private let middle: GeoDirection
+
+  init(_ points: [GeoPoint]) {
+    corners = points.map { GeoDirection($0) }
+    middle = corners.dropFirst().reduce(GeoDirection(x: 0, y: 0, z: 0)) {
+      GeoDirection(x: $0.x + $1.x, y: $0.y + $1.y, z: $0.z + $1.z)
+    }
+  }
+
+  /// Whether a place lies inside: seen from there, the ring goes all the way around.
+  func contains(_ point: GeoDirection) -> Bool {
+    // From the other side of the globe it goes around too.
+    guard point.dot(middle) > 0 else { return false }
+    var turned = 0.0
+    for (from, to) in zip(corners, corners.dropFirst()) {
+      // The angle between the planes through the point and each end.
+      let (first, second) = (point.cross(from), point.cross(to))
+      turned += atan2(first.cross(second).dot(point), first.dot(second))
+    }
+    return abs(turned) > .pi
+  }
+}

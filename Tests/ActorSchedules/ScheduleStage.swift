@@ -1,0 +1,133 @@
+// Actors with their Realms on which programs are run, one schedule after the other.
+internal import Platform
+package import RealmSwift
+
+/// Runs schedules; used by one thread at a time, which must not be one of those that run tasks.
+package final class ScheduleStage: Sendable {
+  private let executor: SteppedExecutor
+  private let actors: [JournalActor]
+
+  /// What a schedule has shown.
+  package struct Result: Sendable {
+    package let steps: Int
+    package let violations: [String]
+    /// What has happened, in order: equal for equal schedules.
+    package let trace: [String]
+  }
+
+  package init(actors count: Int, _ configuration: Realm.Configuration) async throws {
+    let executor = SteppedExecutor()
+    // The jobs that the Realms themselves send to their actors are steps, too.
+    actors = try await ActorJobs.$executor.withValue(executor) {
+      var actors: [JournalActor] = []
+      for number in 0..<count {
+        actors.append(try await JournalActor(number, configuration))
+      }
+      return actors
+    }
+    self.executor = executor
+  }
+
+  /// Runs a program in the order that a seed gives.
+  ///
+  /// - Parameters:
+  ///   - cancellation: cancels a task of the program before a step, whoever runs there.
+  package func run(
+    _ program: ScheduleProgram, seed: UInt64, cancellation: (task: Int, step: Int)? = nil
+  ) -> Result {
+    var random = RandomGenerator(seed: seed)
+    let model = ScheduleModel(settle())
+    let tasks = TaskList()
+    for (number, steps) in program.tasks.enumerated() {
+      tasks.add(
+        Task(executorPreference: executor) { [actors] in
+          for (position, step) in steps.enumerated() {
+            await Self.perform(
+              step, entry: (number + 1) * 1_000 + position * 100, actors, tasks, model)
+          }
+          tasks.end(number)
+        })
+    }
+    var steps = executor.run { step, count in
+      if let cancellation, cancellation.step == step {
+        model.note("task \(cancellation.task) is cancelled from outside")
+        tasks.cancel(cancellation.task)
+      }
+      return Int(random.next(upperBound: UInt64(count)))
+    }
+    for task in tasks.unfinished { model.violate("task \(task) is never resumed") }
+    if tasks.unfinished.isEmpty {
+      Task(executorPreference: executor) { [actors] in
+        for actor in actors { await actor.audit(model) }
+      }
+      steps += executor.run { _, count in Int(random.next(upperBound: UInt64(count))) }
+      model.checkEnd()
+    }
+    return Result(steps: steps, violations: model.violations, trace: model.trace)
+  }
+
+  /// Runs what earlier schedules have left, and brings every Realm to the newest version: each schedule
+  /// starts alike.
+  private func settle() -> JournalState {
+    let found = Monitor(JournalState())
+    Task(executorPreference: executor) { [actors] in
+      for actor in actors {
+        let state = await actor.newestState()
+        found.withLock { $0 = state }
+      }
+    }
+    _ = executor.run { _, _ in 0 }
+    return found.withLock { $0 }
+  }
+
+  private static func perform(
+    _ step: ScheduleProgram.Step, entry: Int, _ actors: [JournalActor], _ tasks: TaskList,
+    _ model: ScheduleModel
+  ) async {
+    switch step {
+    case .write(let actor, let ending): await actors[actor].write(entry, ending, model)
+    case .block(let actor, let cancelledAfter):
+      let identifier = await actors[actor].writeBlock(entry, model)
+      guard let cancelledAfter else { return }
+      for _ in 0..<cancelledAfter { await Task.yield() }
+      do { try await actors[actor].cancel(identifier, entry, model) } catch {
+        model.violate("\(error)")
+      }
+    case .long(let actor, let suspensions):
+      do {
+        try await actors[actor].writeSlowly(entry, suspensions: suspensions, model)
+      } catch { model.violate("\(error)") }
+    case .refresh(let actor): await actors[actor].refresh(model)
+    case .handOver(let from, let to, let inWrite):
+      guard let (reference, least) = await actors[from].makeReference() else { return }
+      await actors[to].resolve(reference, least: least, inWrite: inWrite ? entry : nil, model)
+    case .cancel(let task):
+      model.note("task \(task) is cancelled")
+      tasks.cancel(task)
+    case .suspend: await Task.yield()
+    }
+  }
+}
+
+/// The tasks of a program.
+private final class TaskList: Sendable {
+  private struct State {
+    var tasks: [Task<Void, Never>] = []
+    var ended: Set<Int> = []
+  }
+
+  private let state = Monitor(State())
+
+  func add(_ task: Task<Void, Never>) { state.withLock { $0.tasks.append(task) } }
+  func end(_ number: Int) { _ = state.withLock { $0.ended.insert(number) } }
+
+  /// Nothing is done to a task that has not been made.
+  func cancel(_ number: Int) {
+    let task = state.withLock { $0.tasks.indices.contains(number) ? $0.tasks[number] : nil }
+    task?.cancel()
+  }
+
+  var unfinished: [Int] {
+    state.withLock { state in state.tasks.indices.filter { !state.ended.contains($0) } }
+  }
+}

@@ -1,0 +1,110 @@
+// What compiles and what does not: each file of Fixtures is compiled against the built module. A line that
+// must be refused names the error in a comment, `// error: ` and the compiler's words; any other error or
+// warning is a failure.
+import Foundation
+import RealmSwift
+import TestSupport
+import Testing
+
+@Suite struct CompileTests {
+  /// The errors that ownership and isolation bring come late, after type checking.
+  private static let whole = ["-emit-sil", "-o", "/dev/null"]
+
+  @Test func everyWayCompilesInSwiftSix() throws {
+    try compile("Ways.swift", Self.whole + ["-swift-version", "6"])
+  }
+
+  @Test func everyWayCompilesInSwiftFiveWithCompleteChecking() throws {
+    try compile("Ways.swift", Self.whole + ["-swift-version", "5", "-strict-concurrency=complete"])
+  }
+
+  @Test func confinedTypesAreNotSendable() throws {
+    try compile("NotSendable.swift", ["-typecheck", "-swift-version", "6"])
+  }
+
+  @Test func wrongIsolationDoesNotCompile() throws {
+    try compile("WrongIsolation.swift", ["-typecheck", "-swift-version", "6"])
+  }
+
+  @Test func sendingConfinedValuesDoesNotCompile() throws {
+    try compile("WrongSending.swift", Self.whole + ["-swift-version", "6"])
+  }
+
+  // MARK: - Compiling
+
+  private struct Line: Hashable, Comparable, CustomStringConvertible {
+    let number: Int
+    let text: String
+
+    var description: String { "line \(number): \(text)" }
+    static func < (left: Line, right: Line) -> Bool { left.number < right.number }
+  }
+
+  private func compile(
+    _ fixture: String, _ options: [String], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("Fixtures/\(fixture)")
+    let expected = try String(contentsOf: fixture, encoding: .utf8)
+      .split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+      .compactMap { number, line in
+        line.range(of: "// error: ").map {
+          Line(number: number + 1, text: String(line[$0.upperBound...]))
+        }
+      }
+    let output = try runCompiler(options + [fixture.path])
+    let found = output.split(separator: "\n").compactMap { line -> Line? in
+      // FILE:LINE:COLUMN: error: TEXT
+      let parts = line.split(separator: ":", maxSplits: 3)
+      guard parts.count == 4, line.hasPrefix(fixture.path), let number = Int(parts[1]) else {
+        return line.contains("error: ") && line.hasPrefix("<unknown>")
+          ? Line(number: 0, text: String(line)) : nil
+      }
+      let text = parts[3].trimmingCharacters(in: .whitespaces)
+      for kind in ["error: ", "warning: "] where text.hasPrefix(kind) {
+        // The name of a group of errors, in brackets.
+        let words = text.dropFirst(kind.count).replacingOccurrences(
+          of: " \\[#[A-Za-z]+\\]$", with: "", options: .regularExpression)
+        return Line(number: number, text: kind == "error: " ? words : kind + words)
+      }
+      return nil
+    }
+    #expect(Set(found).sorted() == expected, "\(output)", sourceLocation: sourceLocation)
+  }
+
+  /// What the compiler says.
+  private func runCompiler(_ options: [String]) throws -> String {
+    let products = try productsFolder()
+    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources")
+    let maps = [
+      products.appendingPathComponent("CShim.build/module.modulemap"),
+      sources.appendingPathComponent("COpenSSL/module.modulemap"),
+      sources.appendingPathComponent("CXXHash/module.modulemap"),
+    ]
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments =
+      ["swiftc", "-frontend", "-parse-as-library"] + options
+      + ["-I", products.appendingPathComponent("Modules").path]
+      + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0.path)"] }
+    let pipe = Pipe()
+    process.standardError = pipe
+    try process.run()
+    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  /// Where the build that this test belongs to has its products.
+  private func productsFolder() throws -> URL {
+    var folder = URL(
+      fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+    while folder.path != "/" {
+      folder.deleteLastPathComponent()
+      let module = folder.appendingPathComponent("Modules/RealmSwift.swiftmodule")
+      if FileManager.default.fileExists(atPath: module.path) { return folder }
+    }
+    throw CocoaError(.fileNoSuchFile)
+  }
+}

@@ -1,0 +1,198 @@
+// What observers of objects are told: names of properties, old and new values.
+import Dispatch
+import RealmSwift
+import TestSupport
+import Testing
+
+@Suite struct ObjectObservingTests {
+  private static func watched() async -> WatchedRealm {
+    let watched = await WatchedRealm()
+    await watched.write { addKennel($0, hounds: ["A", "B", "C"]) }
+    return watched
+  }
+
+  @Test func ownChangesComeWithoutOldValues() async {
+    let watched = await Self.watched()
+    await watched.run { $0.watch($0.realm.hound("A")) }
+    #expect(await watched.told() == [])
+    await watched.run { watched in
+      try watched.realm.write { watched.realm.hound("A").age = 4 }
+      #expect(watched.calls.isEmpty)
+    }
+    #expect(await watched.told() == ["age nil>4"])
+  }
+
+  @Test func changesOfOthersComeWithBothValues() async {
+    let watched = await Self.watched()
+    await watched.run { $0.watch($0.realm.hound("A")) }
+    watched.writeElsewhere { realm in
+      let hound = realm.hound("A")
+      hound.weight = 2.5
+      hound.name = "AA"
+    }
+    // In the order of the class.
+    #expect(await watched.told() == ["name A>AA weight nil>2.5"])
+    watched.writeElsewhere { $0.hound("AA").weight = nil }
+    #expect(await watched.told() == ["weight 2.5>nil"])
+    // The same value is a change.
+    watched.writeElsewhere { $0.hound("AA").age = 0 }
+    #expect(await watched.told() == ["age 0>0"])
+    // Of other objects nothing is told.
+    watched.writeElsewhere { $0.hound("B").age = 9 }
+    #expect(await watched.told() == [])
+  }
+
+  @Test func severalCommitsAreOneCall() async {
+    let watched = await Self.watched()
+    await watched.run { watched in
+      watched.realm.autorefresh = false
+      watched.watch(watched.realm.hound("A"))
+      watched.writeElsewhere { $0.hound("A").age = 1 }
+      watched.writeElsewhere { $0.hound("A").age = 2 }
+      watched.writeElsewhere { $0.hound("A").name = "AA" }
+      watched.realm.refresh()
+      #expect(watched.takeCalls() == ["name A>AA age 0>2"])
+    }
+  }
+
+  @Test func changesBeforeAndAfterTheBeginning() async {
+    let watched = await Self.watched()
+    await watched.run { watched in
+      watched.watch(watched.realm.hound("A"), "first ")
+      try watched.realm.write { watched.realm.hound("A").age = 1 }
+      // Knows the newer version already.
+      watched.watch(watched.realm.hound("A"), "second ")
+    }
+    #expect(await watched.told() == ["first age nil>1"])
+    watched.writeElsewhere { $0.hound("A").age = 2 }
+    #expect(await watched.told() == ["first age 1>2", "second age 1>2"])
+  }
+
+  @Test func linksAndCollections() async {
+    let watched = await Self.watched()
+    await watched.run { watched in
+      watched.tokens.append(
+        watched.realm.kennel.observe { [unowned watched] (change: ObjectChange<Kennel>) in
+          guard case .change(let kennel, let properties) = change else { return }
+          for property in properties {
+            let old =
+              (property.oldValue as? Hound)?.name ?? "\(String(describing: property.oldValue))"
+            watched.note("\(property.name) \(old) \(property.newValue == nil)")
+          }
+          #expect(kennel.realm == watched.realm)
+        })
+    }
+    watched.writeElsewhere { $0.kennel.guardian = $0.hound("A") }
+    #expect(await watched.told() == ["guardian nil true"])
+    watched.writeElsewhere { realm in
+      realm.kennel.guardian = realm.hound("B")
+      realm.kennel.hounds.removeLast()
+      realm.hound("A").name = "now"
+    }
+    // The object that was linked to, as it is now.
+    #expect(await watched.told() == ["guardian now true", "hounds nil true"])
+    // What is linked to does not count, only the link.
+    watched.writeElsewhere { $0.hound("B").age = 11 }
+    #expect(await watched.told() == [])
+    watched.writeElsewhere { $0.delete($0.hound("B")) }
+    #expect(await watched.told() == ["guardian nil true", "hounds nil true"])
+  }
+
+  @Test func deletionIsTheLastCall() async {
+    let watched = await Self.watched()
+    await watched.run { $0.watch($0.realm.hound("A")) }
+    watched.writeElsewhere { realm in
+      realm.hound("A").age = 5
+      realm.delete(realm.hound("A"))
+      realm.add(Hound("A"))
+    }
+    #expect(await watched.told() == ["deleted"])
+    watched.writeElsewhere { $0.hound("A").age = 6 }
+    #expect(await watched.told() == [])
+    await watched.run { $0.watch($0.realm.hound("B")) }
+    await watched.write { $0.deleteAll() }
+    #expect(await watched.told() == ["deleted"])
+  }
+
+  @Test func keyPathsSayWhichPropertiesCount() async {
+    let watched = await Self.watched()
+    await watched.run { watched in
+      let realm = watched.realm!
+      try realm.write { realm.hound("A").friend = realm.hound("B") }
+      let hound = realm.hound("A")
+      watched.watch(hound, "nil ")
+      watched.watch(hound, "none ", keyPaths: [])
+      watched.watch(hound, "age ", keyPaths: ["age"])
+      watched.watch(hound, "friend.age ", keyPaths: ["friend.age"])
+      watched.tokens.append(
+        hound.observe(keyPaths: [\Hound.name, \Hound.friend?.name]) { [unowned watched] in
+          watched.note("typed " + text($0))
+        })
+    }
+    _ = await watched.told()
+    await watched.write { $0.hound("A").age = 4 }
+    #expect(await watched.told() == ["nil age nil>4", "none age nil>4", "age age nil>4"])
+    await watched.write { $0.hound("A").name = "AA" }
+    #expect(
+      await watched.told() == ["nil name nil>AA", "none name nil>AA", "typed name nil>AA"])
+    await watched.write { $0.hound("B").age = 5 }
+    #expect(await watched.told() == ["friend.age friend nil>nil"])
+    await watched.write { $0.hound("B").name = "BB" }
+    #expect(await watched.told() == ["typed friend nil>nil"])
+    await watched.write { $0.delete($0.hound("AA")) }
+    #expect(
+      await watched.told() == [
+        "nil deleted", "none deleted", "age deleted", "friend.age deleted", "typed deleted",
+      ])
+  }
+
+  @Test func manyObserversOfOneObjectAndManyObjects() async {
+    let watched = await WatchedRealm()
+    await watched.write { realm in for number in 0..<100 { realm.add(Hound("\(number)")) } }
+    await watched.run { watched in
+      for (number, hound) in watched.realm.objects(Hound.self).enumerated() {
+        watched.watch(hound, "\(number) ")
+        if number == 5 { watched.watch(hound, "5 again ") }
+      }
+    }
+    await watched.write { realm in
+      realm.hound("5").age = 1
+      realm.hound("77").age = 1
+    }
+    #expect(await watched.told() == ["5 age nil>1", "5 again age nil>1", "77 age nil>1"])
+    await watched.run { watched in
+      watched.tokens[5].invalidate()
+      try watched.realm.write { watched.realm.delete(watched.realm.hound("5")) }
+    }
+    #expect(await watched.told() == ["5 again deleted"])
+    await watched.write { $0.deleteAll() }
+    #expect(await watched.told().count == 99)
+  }
+
+  @Test func embeddedObjects() async {
+    let watched = await WatchedRealm()
+    await watched.write { addKennel($0).mainBox = Box(1) }
+    await watched.run { $0.watch($0.realm.kennel.mainBox!) }
+    watched.writeElsewhere { $0.kennel.mainBox!.size = 2 }
+    #expect(await watched.told() == ["size 1>2"])
+    watched.writeElsewhere { $0.kennel.mainBox = nil }
+    #expect(await watched.told() == ["deleted"])
+  }
+
+  @Test func theBlockSaysWhichType() async {
+    let watched = await Self.watched()
+    await watched.run { watched in
+      // Without a type the object is one of the common superclass.
+      watched.tokens.append(
+        watched.realm.hound("A").observe { [unowned watched] change in
+          if case .change(let object, _) = change { watched.note("\(object["name"] ?? "")") }
+        })
+      watched.tokens.append(
+        watched.realm.hound("A").observe { [unowned watched] (change: ObjectChange<Hound>) in
+          if case .change(let hound, _) = change { watched.note(hound.name) }
+        })
+    }
+    await watched.write { $0.hound("A").age = 1 }
+    #expect(await watched.told() == ["A", "A"])
+  }
+}
