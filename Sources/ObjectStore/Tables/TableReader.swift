@@ -235,9 +235,8 @@ package struct TableReader {
   /// Starts to load what the row's first columns are read from, so that they come from memory together.
   @inlinable @inline(__always)
   func prefetch(_ location: RowLocation) {
-    let columns = min(Cluster.columns(location.cluster), 6)
-    for column in 0..<columns {
-      let leaf = Cluster.column(location.cluster, column)
+    for column in 0..<min(Cluster.columns(location.cluster), 6) {
+      let leaf = BlockHeader.reference(location.cluster, column)
       tree.reader.prefetch(leaf)
       // Where the element of a packed leaf is when it takes one byte.
       tree.reader.prefetch(leaf, offset: 24 &+ location.row)

@@ -101,14 +101,16 @@ final class SnapshotTable: Sendable {
   }
 
   /// What came and went since the last call; the writer's view of this process's pins.
-  func drain(into apply: (_ added: [Version], _ removed: [Version]) -> Void) {
-    let (added, removed) = state.withLock { state in
-      let changes = (state.added, state.removed)
-      state.added.removeAll(keepingCapacity: true)
-      state.removed.removeAll(keepingCapacity: true)
-      return changes
+  ///
+  /// - Parameters: take the place of the lists that are filled next, so that no commit has to allocate
+  ///   them; they are emptied.
+  func drain(_ added: inout [Version], _ removed: inout [Version]) {
+    added.removeAll(keepingCapacity: true)
+    removed.removeAll(keepingCapacity: true)
+    state.withLock { state in
+      swap(&added, &state.added)
+      swap(&removed, &state.removed)
     }
-    apply(added, removed)
   }
 
   var entries: [Version: Entry] { state.withLock { $0.live } }
