@@ -8,19 +8,19 @@ public struct _ElementSource {
   let realm: ConfinedRealm
   /// The table that links lead to.
   let target: TablePointer?
-  /// The collection, where its elements can be collections themselves.
-  let cell: CollectionCell?
+  /// What the elements belong to.
+  let owner: ElementOwner
   /// Packed values that were copied ahead, and the position of the first.
   var ahead = UnsafeBufferPointer<Int64>(start: nil, count: 0)
   var aheadStart = 0
 
   init(
-    elements: ElementReader, realm: ConfinedRealm, target: TablePointer?, cell: CollectionCell?
+    elements: ElementReader, realm: ConfinedRealm, target: TablePointer?, owner: ElementOwner
   ) {
     self.elements = elements
     self.realm = realm
     self.target = target
-    self.cell = cell
+    self.owner = owner
   }
 
   /// The position behind the values that were copied ahead.
