@@ -28,6 +28,9 @@ package final class GroupTransaction {
   @exclusivity(unchecked) var collection: Unmanaged<CollectionEditor>?
   /// Embedded objects that have lost their link, and are to be deleted.
   @exclusivity(unchecked) var orphans: [(table: Int, key: ObjectKey)] = []
+  /// Links to deleted objects that lists and maps still have, by target; nil unless several objects are
+  /// being deleted.
+  var lateLinks: [LinkCollection: Set<Int64>]?
   /// Tables that cascades have changed since the client last asked.
   ///
   /// The first 64 have bits of their own: a delete must not allocate for this.
