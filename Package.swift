@@ -55,7 +55,9 @@ let package = Package(
       ], swiftSettings: strict),
     .executableTarget(
       name: "Micro",
-      dependencies: ["RealmSwift", "ObjectStore", "Trees", "Storage", "Platform"],
+      dependencies: [
+        "RealmSwift", "ObjectStore", "Trees", "Storage", "Platform", "ActorSchedules",
+      ],
       path: "Benchmarks/Micro", swiftSettings: strict),
 
     .target(

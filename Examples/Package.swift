@@ -3,11 +3,19 @@
 // each of them.
 import PackageDescription
 
+/// One program, in the folder of its name.
+func program(_ name: String) -> Target {
+  .executableTarget(name: name, dependencies: [.product(name: "RealmSwift", package: "realm")])
+}
+
 let package = Package(
   name: "Examples",
   dependencies: [.package(name: "realm", path: "..")],
   targets: [
-    .executableTarget(
-      name: "crud", dependencies: [.product(name: "RealmSwift", package: "realm")])
+    program("crud"),
+    program("actor-open"),
+    program("actor-crud"),
+    program("actor-handover"),
+    program("actor-observe"),
   ]
 )

@@ -16,11 +16,14 @@ package enum PlantedBug: String, Sendable {
   case publishLate = "publish-late"
   case leakBlock = "leak-block"
   case loseCommit = "lose-commit"
-  // What observers are told.
-  case tellAfterEnd = "tell-after-end"
-  case dropDeletion = "drop-deletion"
-  case shiftPosition = "shift-position"
-  case loseMergedCommit = "lose-merged-commit"
+  case earlyCompletion = "early-completion"
+  case doubleCompletion = "double-completion"
+  case lostWakeUp = "lost-wake-up"
+  case freezeNewest = "freeze-newest"
+  case frozenWritable = "frozen-writable"
+  case resolveTwice = "resolve-twice"
+  case resolveBehind = "resolve-behind"
+  case queueUnchecked = "queue-unchecked"
   // Commit and durability.
   case publishBeforeSync = "publish-before-sync"
   case headerBeforeData = "header-before-data"
@@ -32,6 +35,7 @@ package enum PlantedBug: String, Sendable {
   case tornRecordLeft = "torn-record-left"
   case ignoredShortWrite = "ignored-short-write"
   case unfairLock = "unfair-lock"
+  case strictQueue = "strict-queue"
   case lateRetain = "late-retain"
   // Blocks and space.
   case staleChecksum = "stale-checksum"
@@ -62,6 +66,9 @@ package enum PlantedBug: String, Sendable {
   case staleCut = "stale-cut"
   case foreignLockFile = "foreign-lock-file"
   case staleBoot = "stale-boot"
+  // Actors.
+  case stolenTransaction = "stolen-transaction"
+  case lostTransaction = "lost-transaction"
 }
 
 #if !PLANTED_BUGS

@@ -74,7 +74,7 @@ package final class Store: @unchecked Sendable {
   /// Who wants to hear of newer versions.
   package let listeners = VersionListeners()
   /// See `companion(_:)`.
-  let companion = Monitor<(any AnyObject & Sendable)?>(nil)
+  let companion = Monitor<(any StoreCompanion)?>(nil)
   /// Write lock only.
   ///
   /// Nil in a read-only store.
@@ -82,11 +82,13 @@ package final class Store: @unchecked Sendable {
   /// Write lock only.
   var memory: WriterMemory {
     if let madeMemory { return madeMemory }
-    let memory = WriterMemory()
+    let memory = WriterMemory(
+      overwriting: durability == .memory
+        ? OverwriteMap(file, length: mapping.mapping.length) : nil)
     madeMemory = memory
     return memory
   }
-  @exclusivity(unchecked) private var madeMemory: WriterMemory?
+  @exclusivity(unchecked) private(set) var madeMemory: WriterMemory?
   @exclusivity(unchecked) var foreignPinState = ForeignPinState()
   /// Write lock only: the process holds the lock against other processes since then.
   @exclusivity(unchecked) var processLockSince: UInt64?

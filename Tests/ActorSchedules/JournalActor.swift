@@ -46,6 +46,8 @@ package actor JournalActor {
 
   // MARK: - Steps
 
+  func visit() {}
+
   func write(_ entry: Int, _ ending: ScheduleModel.Ending, _ model: ScheduleModel) async {
     model.request(entry, ending, isCancelled: Task.isCancelled)
     do {
@@ -163,6 +165,22 @@ package actor JournalActor {
       model.finish(entry, .cancelled, sees: nil)
     } catch {
       model.violate("\(entry) has failed: \(error)")
+    }
+  }
+
+  /// Observes the object here on another actor.
+  func observe(
+    _ observer: Int, on other: JournalActor, _ model: ScheduleModel
+  ) async -> NotificationToken? {
+    // Observing inside of a transaction stops, and a cancelled task observes nothing.
+    if realm.isInWriteTransaction || Task.isCancelled { return nil }
+    let known = journal.state
+    model.observe(observer, knows: known)
+    return await journal.observe(on: other) { (actor, change: ObjectChange<Journal>) in
+      guard case .change(let journal, _) = change else {
+        return model.notify(observer, nil, isWriting: false)
+      }
+      model.notify(observer, journal.state, isWriting: journal.realm!.isInWriteTransaction)
     }
   }
 

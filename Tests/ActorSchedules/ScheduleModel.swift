@@ -50,6 +50,7 @@ package final class ScheduleModel: @unchecked Sendable {
   /// The transaction that is open now.
   private var running: Int?
   private var writes: [Int: Write] = [:]
+  private var observers: [Int: JournalState] = [:]
 
   package init(_ start: JournalState) {
     committed = start
@@ -148,6 +149,38 @@ package final class ScheduleModel: @unchecked Sendable {
         violate("\(entry): \(write.runs) runs, \(write.completions) completions")
       }
     }
+  }
+
+  // MARK: - Observing
+
+  /// An observer of the object has begun, which knows this state.
+  package func observe(_ observer: Int, knows state: JournalState) {
+    note("\(observer) observes")
+    observers[observer] = state
+  }
+
+  /// An observer is told of a change.
+  package func notify(_ observer: Int, _ state: JournalState?, isWriting: Bool) {
+    guard let state else { return violate("the observer \(observer) is told of an error") }
+    note("\(observer) hears of a change")
+    if isWriting { violate("\(observer) hears of a change inside of a transaction") }
+    guard let known = observers[observer] else {
+      return violate("\(observer) hears of a change after its end")
+    }
+    // The last entry of a transaction may have undone what an earlier one of it has done.
+    if state.count <= known.count { violate("\(observer) hears of \(state) after \(known)") }
+    if state.count > committed.count {
+      violate("\(observer) hears of what is not committed: \(state)")
+    }
+    observers[observer] = state
+  }
+
+  /// After all notifications: what observers know is what there is.
+  package func endObservers() {
+    for (observer, state) in observers.sorted(by: { $0.key < $1.key }) where state != committed {
+      violate("\(observer) knows \(state) and was not told of \(committed)")
+    }
+    observers = [:]
   }
 
   // MARK: - Reading

@@ -15,8 +15,12 @@ package struct ScheduleProgram: Sendable {
     case refresh(actor: Int)
     /// A reference made by one actor and resolved by another, in a write or outside.
     case handOver(from: Int, to: Int, inWrite: Bool)
+    /// Observes one actor's object on another one, or the same.
+    case observe(actor: Int, on: Int)
     /// Cancels a task, perhaps itself.
     case cancel(task: Int)
+    /// A call of an actor that does nothing.
+    case visit(actor: Int)
     case suspend
   }
 
@@ -26,6 +30,18 @@ package struct ScheduleProgram: Sendable {
   package init(actors: Int, tasks: [[Step]]) {
     self.actors = actors
     self.tasks = tasks
+  }
+
+  /// The same without observers.
+  package var withoutObservers: ScheduleProgram {
+    ScheduleProgram(
+      actors: actors,
+      tasks: tasks.map { steps in
+        steps.filter { step in
+          if case .observe = step { return false }
+          return true
+        }
+      })
   }
 
   /// A random program for so many actors.
@@ -40,7 +56,7 @@ package struct ScheduleProgram: Sendable {
       var steps: [Step] = []
       for _ in 0...pick(3) {
         let actor = pick(actors)
-        switch pick(12) {
+        switch pick(13) {
         case 0, 1, 2: steps.append(.write(actor: actor, .commits))
         case 3: steps.append(.write(actor: actor, .fails))
         case 4:
@@ -51,7 +67,8 @@ package struct ScheduleProgram: Sendable {
           steps.append(.long(actor: actor, suspensions: 1 + pick(4)))
         case 6, 7: steps.append(.refresh(actor: actor))
         case 8: steps.append(.handOver(from: actor, to: pick(actors), inWrite: pick(2) == 0))
-        case 9, 10: steps.append(.cancel(task: pick(count)))
+        case 9: steps.append(.observe(actor: actor, on: pick(actors)))
+        case 10, 11: steps.append(.cancel(task: pick(count)))
         default: steps.append(.suspend)
         }
       }

@@ -32,11 +32,13 @@ package final class ScheduleStage: Sendable {
   ///
   /// - Parameters:
   ///   - cancellation: cancels a task of the program before a step, whoever runs there.
+  ///   - settles: false for a program that uses no Realm.
   package func run(
-    _ program: ScheduleProgram, seed: UInt64, cancellation: (task: Int, step: Int)? = nil
+    _ program: ScheduleProgram, seed: UInt64, cancellation: (task: Int, step: Int)? = nil,
+    settles: Bool = true
   ) -> Result {
     var random = RandomGenerator(seed: seed)
-    let model = ScheduleModel(settle())
+    let model = ScheduleModel(settles ? settle() : JournalState())
     let tasks = TaskList()
     for (number, steps) in program.tasks.enumerated() {
       tasks.add(
@@ -56,12 +58,14 @@ package final class ScheduleStage: Sendable {
       return Int(random.next(upperBound: UInt64(count)))
     }
     for task in tasks.unfinished { model.violate("task \(task) is never resumed") }
-    if tasks.unfinished.isEmpty {
+    if settles && tasks.unfinished.isEmpty {
       Task(executorPreference: executor) { [actors] in
         for actor in actors { await actor.audit(model) }
       }
       steps += executor.run { _, count in Int(random.next(upperBound: UInt64(count))) }
       model.checkEnd()
+      model.endObservers()
+      tasks.dropTokens()
     }
     return Result(steps: steps, violations: model.violations, trace: model.trace)
   }
@@ -101,9 +105,13 @@ package final class ScheduleStage: Sendable {
     case .handOver(let from, let to, let inWrite):
       guard let (reference, least) = await actors[from].makeReference() else { return }
       await actors[to].resolve(reference, least: least, inWrite: inWrite ? entry : nil, model)
+    case .observe(let actor, let on):
+      let token = await actors[actor].observe(entry, on: actors[on], model)
+      if let token { tasks.keep(token) }
     case .cancel(let task):
       model.note("task \(task) is cancelled")
       tasks.cancel(task)
+    case .visit(let actor): await actors[actor].visit()
     case .suspend: await Task.yield()
     }
   }
@@ -114,11 +122,22 @@ private final class TaskList: Sendable {
   private struct State {
     var tasks: [Task<Void, Never>] = []
     var ended: Set<Int> = []
+    var tokens: [NotificationToken] = []
   }
 
   private let state = Monitor(State())
 
   func add(_ task: Task<Void, Never>) { state.withLock { $0.tasks.append(task) } }
+  func keep(_ token: NotificationToken) { state.withLock { $0.tokens.append(token) } }
+
+  func dropTokens() {
+    let tokens = state.withLock { state in
+      defer { state.tokens = [] }
+      return state.tokens
+    }
+    for token in tokens { token.invalidate() }
+  }
+
   func end(_ number: Int) { _ = state.withLock { $0.ended.insert(number) } }
 
   /// Nothing is done to a task that has not been made.

@@ -49,7 +49,7 @@ import Testing
 
   @Test func everyInvariantIsChecked() {
     let result = outcome(nil, seconds: 0.8)
-    for invariant in WorkloadKind.mixed.invariants {
+    for invariant in Invariant.ofSnapshots {
       #expect(result.ledger[invariant].checks > 0, "\(invariant.name) was never checked")
     }
     #expect(result.objects > 200 && result.growth.last!.objects <= result.objects)

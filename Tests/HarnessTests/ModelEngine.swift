@@ -1,5 +1,6 @@
 // A tiny engine in memory with the harness's driver interface: every version is an array of rows. It
 // is right by construction, or wrong in exactly one way, which proves the checkers end to end.
+import Dispatch
 import Foundation
 import Harness
 import Platform
@@ -42,6 +43,38 @@ enum ModelBug: String, CaseIterable, Sendable {
   case labelNotMigrated
   /// The disk says no.
   case failingWrite
+  /// A reference resolves to another object.
+  case otherReference
+  /// A reference resolves to an object as it was before.
+  case staleReference
+  /// A reference resolves to nothing.
+  case lostReference
+  /// A completion is called twice.
+  case doubleCompletion
+  /// A completion is never called.
+  case lostCompletion
+  /// Completions come in another order than commits.
+  case swappedCompletions
+  /// A completion is called before others can see the commit.
+  case earlyCompletion
+  /// A frozen value shows the newest version.
+  case copyMoves
+  /// A frozen value is of another version than its source.
+  case copyOfAnother
+  /// A reference is resolved to the object behind its own.
+  case referenceToNeighbour
+  /// A reference is resolved to the object that has taken the place of its own.
+  case referenceToSuccessor
+  /// A reference is resolved to nil at times.
+  case referenceToNothing
+  /// A reference can be resolved again.
+  case referenceTwice
+  /// A reference does not move the session that resolves it.
+  case referenceBehind
+  /// What is forbidden goes through.
+  case notStopped
+  /// What is forbidden stops without saying why.
+  case stoppedByAccident
   /// A deletion is left out of what an observer is told.
   case droppedDeletion
   /// After two deletions a position is told that is one too large.
@@ -66,8 +99,11 @@ enum ModelBug: String, CaseIterable, Sendable {
     case .leak: .spaceAccounting
     case .lostBalance: .serialOrder
     case .failingWrite, .lostTransaction, .noWriteLock, .droppedInsert, .objectNotMigrated,
-      .labelNotMigrated, .droppedDeletion, .shiftedPosition, .lostCommitOfObserver,
-      .toldAfterEnd:
+      .labelNotMigrated, .otherReference, .staleReference, .lostReference,
+      .doubleCompletion, .lostCompletion, .swappedCompletions,
+      .earlyCompletion, .copyMoves, .copyOfAnother, .referenceToNeighbour, .referenceToSuccessor,
+      .referenceToNothing, .referenceTwice, .referenceBehind, .notStopped, .stoppedByAccident,
+      .droppedDeletion, .shiftedPosition, .lostCommitOfObserver, .toldAfterEnd:
       nil
     }
   }
@@ -78,6 +114,17 @@ enum ModelBug: String, CaseIterable, Sendable {
     case .lostTransaction, .noWriteLock: .serialOrder
     case .staleHeldObject: nil
     default: invariant
+    }
+  }
+
+  /// The checker of actor-hops that has to find it with all others off.
+  var actorInvariant: Invariant? {
+    switch self {
+    case .otherReference, .staleReference, .lostReference: .references
+    case .goesBack, .numberTwice: .monotonicVersions
+    case .lateVisibility, .ownWriteHidden: .readYourWrites
+    case .pinMoves: .snapshotStability
+    default: nil
     }
   }
 
@@ -97,12 +144,28 @@ enum ModelBug: String, CaseIterable, Sendable {
 
 /// One committed state.
 final class ModelVersion: Sendable {
+  struct Group: Sendable {
+    let stamp: Int
+    let members: [Int]
+  }
+
   let number: UInt64
   let rows: [Row]
+  let groups: [Int: Group]
 
-  init(number: UInt64, rows: [Row]) {
+  init(number: UInt64, rows: [Row], groups: [Int: Group] = [:]) {
     self.number = number
     self.rows = rows
+    self.groups = groups
+  }
+
+  /// The objects of some content; nil when it is not there.
+  func rows(of content: Content) -> [Row]? {
+    switch content {
+    case .object(let key): rows.indices.contains(key) ? [rows[key]] : nil
+    case .list(let group): groups[group]?.members.map { rows[$0] }
+    case .results(let keys): Array(rows[keys.clamped(to: rows.indices)])
+    }
   }
 }
 
@@ -124,6 +187,21 @@ final class ModelEngine: EngineDriver {
   var newest: ModelVersion { state.withLock { $0.versions.last! } }
 
   func openSession() throws -> ModelSession { ModelSession(self) }
+  func openSession(on queue: DispatchQueue) throws -> ModelSession { ModelSession(self, queue) }
+  func glance() throws -> EngineStatistics { try statistics() }
+  func reachableBytes() throws -> UInt64 { 4_096 }
+
+  var visibleVersion: UInt64 { bug == .earlyCompletion ? newest.number - 1 : newest.number }
+
+  func attempt(_ use: ForbiddenUse) throws -> ForbiddenUse.Outcome {
+    ForbiddenUse.Outcome(
+      isStopped: bug != .notStopped,
+      text: bug == .stoppedByAccident ? "Segmentation fault" : use.phrases.joined(separator: " "))
+  }
+
+  func openSession(for actor: isolated any Actor) async throws -> ModelSession {
+    ModelSession(self)
+  }
 
   func statistics() throws -> EngineStatistics {
     var statistics = EngineStatistics()
@@ -133,6 +211,7 @@ final class ModelEngine: EngineDriver {
       statistics.syncs = state.commits
       statistics.writtenBytes = state.commits * 100
       statistics.fileBytes = 4_096
+      statistics.liveBytes = 4_096
     }
     return statistics
   }
@@ -195,6 +274,32 @@ struct ModelPin: EnginePin {
   }
 }
 
+struct ModelCopy: EngineCopy {
+  let engine: ModelEngine
+  let state: ModelVersion
+  let content: Content
+  var version: UInt64 { state.number }
+
+  func read(into rows: inout [Row]) {
+    let state = engine.bug == .copyMoves ? engine.newest : state
+    rows = state.rows(of: content) ?? []
+  }
+}
+
+final class ModelReference: EngineReference {
+  let state: ModelVersion
+  let content: Content
+  private let resolved = Monitor(false)
+  var isResolved: Bool { resolved.withLock { $0 } }
+
+  init(_ state: ModelVersion, _ content: Content) {
+    self.state = state
+    self.content = content
+  }
+
+  func resolve() { resolved.withLock { $0 = true } }
+}
+
 extension TableTotal {
   init(_ rows: [Row]) {
     self.init()
@@ -213,9 +318,14 @@ final class ModelSession: EngineSession {
   private var pending: [Row]?
   private var calls: UInt64 = 0
   private var refreshes: UInt64 = 0
+  private let queue: DispatchQueue?
+  private var pendingGroups: [Int: ModelVersion.Group] = [:]
+  private var completions: UInt64 = 0
+  private var held: (() -> Void)?
 
-  init(_ engine: ModelEngine) {
+  init(_ engine: ModelEngine, _ queue: DispatchQueue? = nil) {
     self.engine = engine
+    self.queue = queue
     current = engine.newest
   }
 
@@ -266,6 +376,38 @@ final class ModelSession: EngineSession {
 
   struct WriteFailure: Error {}
 
+  /// An object of a version; live when it is a reference.
+  struct Parcel: Sendable {
+    let key: Int
+    let isFrozen: Bool
+    let state: ModelVersion
+  }
+
+  func parcel(_ key: Int, isFrozen: Bool) -> Parcel? {
+    Parcel(key: key, isFrozen: isFrozen, state: current)
+  }
+
+  func open(_ parcel: Parcel, into row: inout Row) -> Bool {
+    if parcel.isFrozen {
+      row = (engine.bug == .pinMoves ? engine.newest : parcel.state).rows[parcel.key]
+      return true
+    }
+    if current.number < parcel.state.number { current = engine.newest }
+    row = current.rows[parcel.key]
+    calls += 1
+    switch engine.bug {
+    case .otherReference where calls % 13 == 0: row.id += 1
+    case .staleReference where calls % 13 == 0: row.stamp -= 1
+    case .lostReference where calls % 13 == 0: return false
+    default: break
+    }
+    return true
+  }
+
+  func writeAsynchronously(
+    _ actor: isolated any Actor, _ body: () throws -> Void
+  ) async throws { try write(body) }
+
   func write(_ body: () throws -> Void) throws {
     let isLocking = engine.bug != .noWriteLock
     engine.state.wait(until: { !$0.isWriting || !isLocking }, then: { $0.isWriting = true })
@@ -276,13 +418,22 @@ final class ModelSession: EngineSession {
     }
     let before = current
     let base = engine.newest
-    current = base
-    pending = base.rows
+    begin(on: base)
     if !isLocking { sleep(nanoseconds: 100_000) }
     do { try body() } catch {
       current = before
       throw error
     }
+    try commit(on: base)
+  }
+
+  private func begin(on base: ModelVersion) {
+    current = base
+    pending = base.rows
+    pendingGroups = base.groups
+  }
+
+  private func commit(on base: ModelVersion) throws {
     if engine.bug == .failingWrite && base.number > 20 { throw WriteFailure() }
     if engine.bug == .tornCommit && base.number > 5 {
       // Others can see the first half for a moment.
@@ -291,13 +442,85 @@ final class ModelSession: EngineSession {
     var number = base.number + 1
     if engine.bug == .numberTwice && engine.commits % 9 == 8 { number = base.number }
     let isLost = engine.bug == .lostTransaction && number % 32 == 31
-    let next = ModelVersion(number: number, rows: isLost ? base.rows : pending!)
+    let next = ModelVersion(
+      number: number, rows: isLost ? base.rows : pending!, groups: pendingGroups)
     engine.state.withLock { state in
       state.versions.append(next)
       state.commits += 1
       if state.versions.count > 64 { state.versions.removeFirst(32) }
     }
     current = engine.bug == .ownWriteHidden && number > 20 ? base : next
+  }
+
+  // MARK: - Asynchronous writes
+
+  func requestWrite(_ body: @escaping () -> Void) {
+    nonisolated(unsafe) let body = body
+    nonisolated(unsafe) let session = self
+    queue!.async { session.run(body) }
+  }
+
+  private func run(_ body: () -> Void) {
+    engine.state.wait(until: { !$0.isWriting }, then: { $0.isWriting = true })
+    begin(on: engine.newest)
+    body()
+    pending = nil
+    engine.state.withLock { $0.isWriting = false }
+    engine.state.notifyAll()
+  }
+
+  func commitAsynchronously(
+    allowsGrouping: Bool, _ completion: @escaping ((any Error)?) -> Void
+  ) {
+    var failure: (any Error)?
+    do { try commit(on: current) } catch { failure = error }
+    completions += 1
+    let number = completions
+    nonisolated(unsafe) let call = { completion(failure) }
+    nonisolated(unsafe) let earlier = held
+    held = nil
+    switch engine.bug {
+    case .lostCompletion where number % 50 == 0: break
+    case .swappedCompletions where number % 50 == 0: held = call
+    default:
+      let isTwice = engine.bug == .doubleCompletion && number % 50 == 0
+      queue!.async {
+        call()
+        earlier?()
+        if isTwice { call() }
+      }
+    }
+  }
+
+  // MARK: - What leaves the session
+
+  func copy(_ content: Content) -> ModelCopy? {
+    let state = engine.bug == .copyOfAnother ? engine.newest : current
+    return state.rows(of: content) == nil
+      ? nil : ModelCopy(engine: engine, state: state, content: content)
+  }
+
+  func reference(to content: Content) -> ModelReference? {
+    current.rows(of: content) == nil ? nil : ModelReference(current, content)
+  }
+
+  func resolve(_ reference: ModelReference, into rows: inout [Row]) -> Bool {
+    calls += 1
+    if engine.bug != .referenceTwice { reference.resolve() }
+    if pending == nil && engine.bug != .referenceBehind
+      && current.number < reference.state.number
+    {
+      current = reference.state
+    }
+    if engine.bug == .referenceToNothing && calls % 31 == 0 { return false }
+    guard case .object(let key) = reference.content else {
+      rows = current.rows(of: reference.content) ?? []
+      return true
+    }
+    let isNeighbour = engine.bug == .referenceToNeighbour && calls % 31 == 0
+    rows = [current.rows[isNeighbour ? (key + 1) % current.rows.count : key]]
+    return isNeighbour || engine.bug == .referenceToSuccessor
+      || rows[0].changes == reference.state.rows[key].changes
   }
 
   private func publishHalf(_ base: ModelVersion) {
@@ -307,7 +530,9 @@ final class ModelSession: EngineSession {
       if !stored { half[key] = pending![key] }
       stored = true
     }
-    engine.state.withLock { $0.versions.append(ModelVersion(number: base.number + 1, rows: half)) }
+    engine.state.withLock {
+      $0.versions.append(ModelVersion(number: base.number + 1, rows: half, groups: base.groups))
+    }
     sleep(nanoseconds: 2_000_000)
   }
 
@@ -322,6 +547,20 @@ final class ModelSession: EngineSession {
     guard pending!.indices.contains(key), pending![key].id >= 0 else { return false }
     pending![key].id = -1
     return true
+  }
+
+  func replace(_ key: Int) -> Bool {
+    guard pending!.indices.contains(key) else { return false }
+    pending![key].changes += 1
+    return true
+  }
+
+  func setGroup(_ group: Int, stamp: Int, members: [Int]) {
+    pendingGroups[group] = ModelVersion.Group(stamp: stamp, members: members)
+  }
+
+  func groupStamp(_ group: Int) -> Int? {
+    (pending == nil ? current.groups : pendingGroups)[group]?.stamp
   }
 
   func update(_ key: Int, _ parts: RowParts, _ change: (inout Row) -> Void) -> Bool {

@@ -41,7 +41,7 @@ import Testing
     let path = try runAndKeep("--durability \(durability)")
     let text = try String(contentsOfFile: folder.path + "/out/invariants.csv", encoding: .utf8)
     let rows = try #require(CSVTable.parse(text)).dropFirst()
-    #expect(rows.map { $0[5] } == WorkloadKind.readersWriter.invariants.map(\.name))
+    #expect(rows.map { $0[5] } == Invariant.ofSnapshots.map(\.name))
     for row in rows {
       #expect(Int(row[6])! > 0, "\(row[5]) was never checked")
       #expect(row[7] == "0", "\(row[5]): \(row[8])")

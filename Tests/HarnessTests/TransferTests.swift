@@ -27,7 +27,7 @@ import Testing
       #expect(result.collector.total(.measure, operation)!.service.count > 0)
       #expect(result.collector.total(.warmup, operation)!.service.count > 0)
     }
-    for invariant in WorkloadKind.transfer.invariants {
+    for invariant in Invariant.ofSnapshots {
       #expect(result.ledger[invariant].checks > 0, "\(invariant.name) was never checked")
       #expect(result.ledger[invariant].violations == 0)
     }

@@ -36,7 +36,7 @@ struct RandomChanges {
       #expect(group.delete(table(index), ObjectKey(rawValue: key)))
       #expect(!group.delete(table(index), ObjectKey(rawValue: key)))
       model.delete(index, [key])
-      #expect(group.takeChangedTables().contains(index))
+      #expect(group.changedTables().contains(index))
     case 8..<28: insert(index)
     default:
       guard let key else { return }

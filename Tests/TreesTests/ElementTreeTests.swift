@@ -172,9 +172,12 @@ import Trees
       var model: Set<Int64> = []
       for _ in 0..<30_000 {
         let value = Int64.random(in: 0..<40_000, using: &random)
-        let position = tree.tree.lowerBound { leaf, row in PackedLeaf.value(leaf, row) < value }
-        let isThere = position < tree.count && tree.tree.integer(at: position) == value
+        let (position, isThere) = tree.tree.search { leaf, row in
+          let found = PackedLeaf.value(leaf, row)
+          return found < value ? -1 : found == value ? 0 : 1
+        }
         #expect(isThere == model.contains(value))
+        if isThere { #expect(tree.tree.integer(at: position) == value) }
         if !isThere { tree.insert(integer: value, at: position) }
         model.insert(value)
       }

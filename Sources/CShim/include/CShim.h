@@ -15,6 +15,10 @@ uint64_t shim_hash64(const void *bytes, size_t length, uint64_t seed);
 /// object's memory must still be there.
 void *swift_tryRetain(void *object);
 
+/// Of Swift's runtime: memory for an object of a native class, with its type and one reference; its
+/// fields are not initialized.
+void *swift_allocObject(const void *metadata, size_t size, size_t alignment_mask);
+
 /// Starts to load the cache line of an address; any address will do.
 static inline void shim_prefetch(const void *address) { __builtin_prefetch(address); }
 
@@ -55,6 +59,10 @@ extern uint64_t shim_fork_generation_count;
 static inline uint64_t shim_fork_generation(void) {
   return __atomic_load_n(&shim_fork_generation_count, __ATOMIC_RELAXED);
 }
+
+/// 1 when a page of the file that was written before can be changed through a shared map without needing
+/// space on the disk.
+int shim_overwrites_in_place(int descriptor);
 
 /// Magic number of the file system that holds `path` into `magic`. Returns 0 or the errno value.
 int shim_file_system_magic(const char *path, uint32_t *magic);

@@ -40,6 +40,15 @@ package struct RunSettings: Sendable {
   package var durability = DurabilityClass.full
   package var pins = 0
   package var pinEvery = 100
+  package var pinAgeNanoseconds: UInt64?
+  package var release = ReleaseOrder.oldest
+  package var queues = 1
+  package var group = 64
+  package var inFlight = 128
+  package var patienceNanoseconds: UInt64 = 30_000_000_000
+  package var cached = Set(CachedKind.allCases)
+  package var churn = 0.01
+  package var attempts = 24
   package var seed: UInt64 = 1
   package var intervalNanoseconds: UInt64 = 1_000_000_000
   package var path: String?
@@ -60,6 +69,9 @@ package struct RunSettings: Sendable {
     workload.setDefaults(&self)
   }
 
+  /// Commits on their way by default: while one group waits for its sync the next one fills.
+  var defaultInFlight: Int { workload == .groupedCommit ? 2 * group : 0 }
+
   /// What `--quick` changes.
   package mutating func makeQuick() { workload.makeQuick(&self) }
 
@@ -77,6 +89,15 @@ package struct RunSettings: Sendable {
     case .mixed: mix.shares.map(\.operation) + [.refresh]
     case .bulkLoad: [.write]
     case .migration: (readers > 0 ? [.read] : []) + [.migrate]
+    case .actorHops: [.chain, .hop, .write]
+    case .groupedCommit:
+      [.burst, .request, .begin, .accept, .durable] + (readers > 0 ? [.read, .refresh] : [])
+        + (writers > 0 ? [.write] : [])
+    case .freezeCache:
+      (readers > 0 ? [.read, .refresh, .freeze] : []) + (writers > 0 ? [.write] : [])
+    case .pinnedGrowth: [.write, .recover]
+    case .queueConfined: mix.shares.map(\.operation) + [.refresh, .hop]
+    case .referenceHandoff: [.reference, .write, .resolve]
     case .notifyStorm: (observers > 0 ? [.notify] : []) + [.write]
     }
   }
@@ -84,9 +105,11 @@ package struct RunSettings: Sendable {
   /// How many threads do an operation.
   package func threads(of operation: Operation) -> Int {
     switch operation {
-    case .migrate: 1
-    case _ where workload == .mixed: threads
-    case .write: writers
+    case .migrate, .recover: 1
+    case _ where workload == .mixed || workload == .actorHops: threads
+    case _ where workload == .queueConfined: queues
+    case .burst, .request, .begin, .accept, .durable: queues
+    case .write, .reference: writers
     case .notify: observers
     default: readers
     }
@@ -102,6 +125,21 @@ package struct RunSettings: Sendable {
       "\(threads) threads, mix \(mix.text), \(grouped(objects)) objects, \(readKeys.text)"
     case .bulkLoad: "\(writers) writers, \(grouped(objects)) objects, batch \(batch)"
     case .migration: "\(readers) readers, \(pins) pins, \(grouped(objects)) objects"
+    case .actorHops:
+      "\(threads) chains of \(readers) actors, \(grouped(objects)) objects, batch \(batch)"
+    case .groupedCommit:
+      "\(queues) queues, groups of \(group), \(inFlight) in flight, \(readers) readers, "
+        + "\(writers) writers, \(grouped(objects)) objects"
+    case .freezeCache:
+      "\(readers) readers, \(writers) writers, cache of \(grouped(pins)) "
+        + "\(CachedKind.text(cached)), churn \(churn), \(grouped(objects)) objects"
+    case .pinnedGrowth:
+      "\(writers) writers, \(grouped(pins)) pins, one every \(pinEvery), \(release.rawValue) goes "
+        + "first, \(grouped(objects)) objects"
+    case .queueConfined:
+      "\(queues) queues, mix \(mix.text), \(grouped(objects)) objects, \(readKeys.text)"
+    case .referenceHandoff:
+      "\(writers) writers, \(readers) readers, \(inFlight) in flight, \(grouped(objects)) objects"
     case .notifyStorm:
       "\(observers) observers, \(writers) writers, \(grouped(objects)) objects, batch \(batch)"
     }
@@ -110,8 +148,10 @@ package struct RunSettings: Sendable {
   package var model: ContentModel {
     let rule: ContentModel.Rule =
       switch workload {
-      case .readersWriter, .transfer, .migration, .notifyStorm: .rewrite
-      case .mixed: .rewritePayload
+      case .readersWriter, .transfer, .migration, .groupedCommit, .freezeCache, .pinnedGrowth,
+        .referenceHandoff, .actorHops, .notifyStorm:
+        .rewrite
+      case .mixed, .queueConfined: .rewritePayload
       case .bulkLoad: .insert
       }
     return ContentModel(
@@ -121,9 +161,9 @@ package struct RunSettings: Sendable {
   /// What ends the measured phase after a number of operations; nil = by time.
   package var operationsOfPhase: Int? {
     switch workload {
-    case .readersWriter, .transfer, .mixed, .notifyStorm: operations
     case .bulkLoad: (objects + batch - 1) / batch
     case .migration: 1
+    default: operations
     }
   }
 
@@ -140,6 +180,15 @@ package struct RunSettings: Sendable {
     plan.scanLength = scanLength
     plan.pins = pins
     plan.pinEvery = pinEvery
+    plan.pinAgeNanoseconds = pinAgeNanoseconds
+    plan.release = release
+    plan.queues = queues
+    plan.group = group
+    plan.inFlight = inFlight
+    plan.patienceNanoseconds = patienceNanoseconds
+    plan.cached = cached
+    plan.churn = churn
+    plan.attempts = attempts
     plan.ratePerSecond = ratePerSecond
     plan.arrivals = arrivals
     plan.invariants = Set(invariants)
@@ -177,10 +226,20 @@ package struct RunSettings: Sendable {
     add("read-keys", readKeys.text)
     add("refresh-every", refreshEvery)
     add("durability", durability.rawValue)
-    if pins > 0 || workload == .migration {
+    if pins > 0 || RunSettings(workload).pins > 0 {
       add("pins", pins)
       add("pin-every", pinEvery)
     }
+    if let pinAgeNanoseconds { add("pin-age", Units.text(nanoseconds: pinAgeNanoseconds)) }
+    add("release", release.rawValue)
+    add("queues", queues)
+    add("group", group)
+    add("in-flight", inFlight)
+    add("patience", Units.text(nanoseconds: patienceNanoseconds))
+    add("cached", CachedKind.text(cached))
+    add("churn", decimal(churn, places: 6))
+    add("write-every", pinEvery)
+    add("attempts", attempts)
     if invariants != workload.invariants {
       add(
         "invariants",
@@ -211,6 +270,16 @@ package struct SettingsRecord: Codable, Sendable {
   package var durability: String
   package var pins: Int?
   package var pinEvery: Int?
+  package var pinAgeNs: UInt64?
+  package var release: String?
+  package var queues: Int?
+  package var group: Int?
+  package var inFlight: Int?
+  package var patienceNs: UInt64?
+  package var cached: String?
+  package var churn: Double?
+  package var writeEvery: Int?
+  package var attempts: Int?
   package var seed: UInt64
   package var intervalNs: UInt64
   package var path: String
@@ -248,6 +317,16 @@ package struct SettingsRecord: Codable, Sendable {
     durability = settings.durability.rawValue
     pins = used("pins", settings.pins)
     pinEvery = settings.pins > 0 ? used("pin-every", settings.pinEvery) : nil
+    pinAgeNs = settings.pinAgeNanoseconds
+    release = used("release", settings.release.rawValue)
+    queues = used("queues", settings.queues)
+    group = used("group", settings.group)
+    inFlight = used("in-flight", settings.inFlight)
+    patienceNs = used("patience", settings.patienceNanoseconds)
+    cached = used("cached", CachedKind.text(settings.cached))
+    churn = used("churn", settings.churn)
+    writeEvery = used("write-every", settings.pinEvery)
+    attempts = used("attempts", settings.attempts)
     seed = settings.seed
     intervalNs = settings.intervalNanoseconds
     self.path = path

@@ -1,5 +1,6 @@
 // The driver of realm-bench: RealmSwift through its public API, as a user would. The package hook for
 // the version's number and the store's counters are the only things taken from below.
+package import Dispatch
 internal import Foundation
 internal import Platform
 internal import RealmSwift
@@ -34,9 +35,16 @@ final class BenchmarkObject: Object {
   }
 }
 
+/// An object with a list, for workloads that copy lists or refer to them.
+final class BenchmarkGroup: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var stamp: Int
+  @Persisted var members: List<BenchmarkObject>
+}
+
 extension Realm {
   /// Adds up all objects, one after the other.
-  fileprivate func benchmarkTotal() -> TableTotal {
+  func benchmarkTotal() -> TableTotal {
     var total = TableTotal()
     for object in objects(BenchmarkObject.self) {
       total.add(balance: object.balance, changes: object.changes, stamp: object.stamp)
@@ -54,11 +62,17 @@ package final class RealmDriver: EngineDriver {
   ///
   /// Nil once it is closed.
   private let store: Monitor<Store?>
+  /// The executable that tries forbidden uses.
+  private let tool: String
 
   /// Makes the file, or opens it.
-  package init(path: String, durability: DurabilityClass) throws {
+  ///
+  /// - Parameter tool: path of realm-bench, for processes of their own; nil = this process's.
+  package init(path: String, durability: DurabilityClass, tool: String? = nil) throws {
+    self.tool = tool ?? ForbiddenUse.ownExecutable
     var configuration = Realm.Configuration(
-      fileURL: URL(fileURLWithPath: path), objectTypes: [BenchmarkObject.self])
+      fileURL: URL(fileURLWithPath: path),
+      objectTypes: [BenchmarkObject.self, BenchmarkGroup.self])
     configuration.durability = durability == .full ? .full : .memory
     self.configuration = configuration
     // The Realm comes first: it says what is wrong with a file in the words of Realm.Error.
@@ -82,6 +96,16 @@ package final class RealmDriver: EngineDriver {
     try RealmObserver(configuration, part, told)
   }
 
+  package func openSession(for actor: isolated any Actor) async throws -> RealmSession {
+    let realm = try await Realm.open(configuration: configuration, _isolation: actor)
+    realm.autorefresh = false
+    return RealmSession(realm)
+  }
+
+  package func openSession(on queue: DispatchQueue) throws -> RealmSession {
+    RealmSession(try Realm(configuration: configuration, queue: queue))
+  }
+
   package func migrate() throws { _ = try Realm(configuration: migratedConfiguration) }
 
   package func readMigrated(_ body: (MigratedRow) throws -> Void) throws {
@@ -103,6 +127,20 @@ package final class RealmDriver: EngineDriver {
 
   package func statistics() throws -> EngineStatistics {
     guard let figures = try store.withLock({ $0 })?.statistics() else { return EngineStatistics() }
+    var statistics = Self.glance(figures)
+    statistics.liveBytes = figures.liveBytes
+    statistics.heldBytes = figures.heldBytes
+    statistics.freeBytes = figures.freeBytes
+    statistics.writtenBytes = figures.writtenBytes
+    statistics.commits = figures.commits
+    return statistics
+  }
+
+  package func glance() throws -> EngineStatistics {
+    try store.withLock { $0 }.map { Self.glance(try $0.glance()) } ?? EngineStatistics()
+  }
+
+  private static func glance(_ figures: StoreStatistics) -> EngineStatistics {
     var statistics = EngineStatistics()
     statistics.newestVersion = figures.newestVersion.rawValue
     statistics.oldestPinnedVersion = figures.oldestPinnedVersion.rawValue
@@ -110,13 +148,18 @@ package final class RealmDriver: EngineDriver {
     statistics.pins = figures.pins
     statistics.oldestPinAgeNanoseconds = figures.oldestPinAgeNanoseconds
     statistics.fileBytes = figures.fileBytes
-    statistics.liveBytes = figures.liveBytes
-    statistics.heldBytes = figures.heldBytes
-    statistics.freeBytes = figures.freeBytes
-    statistics.writtenBytes = figures.writtenBytes
-    statistics.commits = figures.commits
     statistics.syncs = figures.syncs
     return statistics
+  }
+
+  package var visibleVersion: UInt64 { store.withLock { $0 }?.newestVersion.rawValue ?? 0 }
+
+  package func reachableBytes() throws -> UInt64 {
+    try store.withLock { $0 }?.checkInvariants().visibleBytes ?? 0
+  }
+
+  package func attempt(_ use: ForbiddenUse) throws -> ForbiddenUse.Outcome {
+    try use.run(by: tool)
   }
 
   package func checkInvariants() throws -> [String] {
@@ -180,6 +223,28 @@ package final class RealmSession: EngineSession {
 
   package func write(_ body: () throws -> Void) throws { try realm.write(body) }
 
+  package func writeAsynchronously(
+    _ actor: isolated any Actor, _ body: () throws -> Void
+  ) async throws {
+    try await realm.asyncWrite(_isolation: actor, body)
+  }
+
+  package func parcel(_ key: Int, isFrozen: Bool) -> RealmParcel? {
+    realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key).map { object in
+      isFrozen ? .frozen(object.freeze()) : .reference(ThreadSafeReference(to: object))
+    }
+  }
+
+  package func open(_ parcel: RealmParcel, into row: inout Row) -> Bool {
+    switch parcel.content {
+    case .frozen(let object): object.copy(.all, into: &row)
+    case .reference(let reference):
+      guard let object = realm.resolve(reference) else { return false }
+      object.copy(.all, into: &row)
+    }
+    return true
+  }
+
   package func insert(_ row: Row) {
     let object = BenchmarkObject()
     object.id = row.id
@@ -225,6 +290,95 @@ package final class RealmSession: EngineSession {
     object.stamp = scratch.stamp
     return true
   }
+
+  package func replace(_ key: Int) -> Bool {
+    guard read(key, .all, into: &scratch),
+      let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key)
+    else { return false }
+    realm.delete(object)
+    scratch.changes += 1
+    insert(scratch)
+    return true
+  }
+
+  package func setGroup(_ group: Int, stamp: Int, members: [Int]) {
+    let object =
+      realm.object(ofType: BenchmarkGroup.self, forPrimaryKey: group)
+      ?? realm.create(BenchmarkGroup.self, value: ["id": group])
+    object.stamp = stamp
+    object.members.removeAll()
+    for key in members {
+      guard let member = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
+        continue
+      }
+      object.members.append(member)
+    }
+  }
+
+  package func groupStamp(_ group: Int) -> Int? {
+    realm.object(ofType: BenchmarkGroup.self, forPrimaryKey: group)?.stamp
+  }
+
+  // MARK: - What leaves the session
+
+  package func copy(_ content: Content) -> RealmCopy? {
+    switch content {
+    case .object(let key):
+      realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key).map {
+        RealmCopy(.object($0.freeze()))
+      }
+    case .list(let group):
+      realm.object(ofType: BenchmarkGroup.self, forPrimaryKey: group).map {
+        RealmCopy(.list($0.members.freeze()))
+      }
+    case .results(let keys): RealmCopy(.results(results(keys).freeze()))
+    }
+  }
+
+  package func reference(to content: Content) -> RealmReference? {
+    switch content {
+    case .object(let key):
+      realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key).map {
+        RealmReference(.object(ThreadSafeReference(to: $0)))
+      }
+    case .list(let group):
+      realm.object(ofType: BenchmarkGroup.self, forPrimaryKey: group).map {
+        RealmReference(.list(ThreadSafeReference(to: $0.members)))
+      }
+    case .results(let keys): RealmReference(.results(ThreadSafeReference(to: results(keys))))
+    }
+  }
+
+  private func results(_ keys: Range<Int>) -> Results<BenchmarkObject> {
+    realm.objects(BenchmarkObject.self)
+      .where { $0.id >= keys.lowerBound && $0.id < keys.upperBound }
+      .sorted(by: \.id, ascending: true)
+  }
+
+  package func resolve(_ reference: RealmReference, into rows: inout [Row]) -> Bool {
+    switch reference.value {
+    case .object(let reference):
+      guard let object = realm.resolve(reference) else { return false }
+      CollectionOfOne(object).copy(into: &rows)
+    case .list(let reference):
+      guard let list = realm.resolve(reference) else { return false }
+      list.copy(into: &rows)
+    case .results(let reference):
+      guard let results = realm.resolve(reference) else { return false }
+      results.copy(into: &rows)
+    }
+    return true
+  }
+
+  // MARK: - Asynchronous writes
+
+  package func requestWrite(_ body: @escaping () -> Void) { realm.beginAsyncWrite(body) }
+
+  package func commitAsynchronously(
+    allowsGrouping: Bool, _ completion: @escaping ((any Error)?) -> Void
+  ) {
+    realm.commitAsyncWrite(allowGrouping: allowsGrouping, completion)
+  }
 }
 
 /// An object that is kept over refreshes; of the session's thread.
@@ -232,25 +386,21 @@ package struct HeldObject {
   let object: BenchmarkObject
 }
 
-/// A frozen Realm, which any thread may use.
-package struct RealmPin: EnginePin, @unchecked Sendable {
-  // @unchecked: a frozen Realm never changes; Realm itself cannot be Sendable, since live ones are not.
-  private let realm: Realm
-
-  init(_ realm: Realm) {
-    precondition(realm.isFrozen, "only a frozen Realm may leave its thread")
-    self.realm = realm
+/// An object on its way to another actor.
+package struct RealmParcel: @unchecked Sendable {
+  // @unchecked: a frozen object never changes; its type cannot be Sendable, since live ones are not.
+  fileprivate enum Content {
+    case reference(ThreadSafeReference<BenchmarkObject>)
+    case frozen(BenchmarkObject)
   }
 
-  package var version: UInt64 { realm.currentVersion }
+  fileprivate let content: Content
 
-  package func read(_ key: Int, into row: inout Row) -> Bool {
-    guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
-      return false
-    }
-    object.copy(.all, into: &row)
-    return true
+  fileprivate static func reference(
+    _ reference: ThreadSafeReference<BenchmarkObject>
+  ) -> RealmParcel { RealmParcel(content: .reference(reference)) }
+
+  fileprivate static func frozen(_ object: BenchmarkObject) -> RealmParcel {
+    RealmParcel(content: .frozen(object))
   }
-
-  package func total() -> TableTotal { realm.benchmarkTotal() }
 }

@@ -31,6 +31,15 @@ package struct Mixed<Driver: EngineDriver>: Workload {
   }
 
   package func checkEnd(_ ledger: inout InvariantLedger) throws {
+    try MixedCheck.judge(shared, table, &ledger)
+  }
+}
+
+/// Judges the table after the last operation of a mix.
+enum MixedCheck {
+  static func judge<Driver: EngineDriver>(
+    _ shared: RunShared<Driver>, _ table: MixedTable, _ ledger: inout InvariantLedger
+  ) throws {
     let check = try FinalCheck(shared, &ledger)
     let (model, version) = (shared.plan.model, check.session.version)
     if shared.plan.checks(.atomicity) {

@@ -6,7 +6,7 @@ internal import Platform
 /// Writers change a table that others observe.
 package struct NotifyStorm<Driver: EngineDriver>: Workload {
   package let shared: RunShared<Driver>
-  private let commits = CommitTimes()
+  private let commits = CommitBegins()
 
   package init(_ shared: RunShared<Driver>) { self.shared = shared }
 
@@ -61,7 +61,7 @@ package struct NotifyStorm<Driver: EngineDriver>: Workload {
 }
 
 /// When the newest transactions began to commit.
-final class CommitTimes: Sendable {
+final class CommitBegins: Sendable {
   private static let count = 4_096
   private let times = Monitor([UInt64](repeating: 0, count: count))
   private let clock = MonotonicClock()

@@ -8,7 +8,7 @@ final class StormObserver<Driver: EngineDriver>: Worker {
   private static var callsOfOne: Int { 64 }
 
   private let shared: RunShared<Driver>
-  private let commits: CommitTimes
+  private let commits: CommitBegins
   private let number: Int
   private var pace: ThreadPace
   private(set) var ledger = InvariantLedger()
@@ -26,7 +26,7 @@ final class StormObserver<Driver: EngineDriver>: Worker {
   }
 
   init(
-    number: Int, shared: RunShared<Driver>, commits: CommitTimes, handover: Handover
+    number: Int, shared: RunShared<Driver>, commits: CommitBegins, handover: Handover
   ) throws {
     self.number = number
     self.shared = shared

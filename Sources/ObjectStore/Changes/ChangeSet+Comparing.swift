@@ -159,7 +159,7 @@ private struct TableComparison {
     return old.withBytes(before, column.old) { first in
       new.withBytes(after, column.new) { second in
         guard let first, let second else { return first == nil && second == nil }
-        return ElementReader.compare(first, second) == 0
+        return first.compare(to: second) == 0
       }
     }
   }

@@ -13,6 +13,16 @@ package struct ChangeSet: Sendable {
 
   package var isEmpty: Bool { tables.values.allSatisfy(\.isEmpty) }
 
+  /// What the set takes to keep, in notes of some ten bytes.
+  var notes: Int {
+    tables.values.reduce(1) { sum, table in
+      table.collections.values.reduce(sum + table.deleted.count + table.modified.count) {
+        guard case .elements(let changes) = $1 else { return $0 + 1 }
+        return $0 + changes.runs.count
+      }
+    }
+  }
+
   /// The changes of a table; nil when there are none.
   package subscript(table: StoredTable) -> TableChanges? { tables[table.tableKey] }
 

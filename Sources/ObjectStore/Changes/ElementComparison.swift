@@ -132,7 +132,7 @@ extension ElementReader {
     return ElementTree.withBytes(tree.reader, leaf, row) { bytes in
       ElementTree.withBytes(other.tree.reader, otherLeaf, otherRow) { otherBytes in
         guard let bytes, let otherBytes else { return bytes == nil && otherBytes == nil }
-        return Self.compare(bytes, otherBytes) == 0
+        return bytes.compare(to: otherBytes) == 0
       }
     }
   }
@@ -158,7 +158,7 @@ extension ElementReader {
         case (nil, nil): return 0
         case (nil, _): return -1
         case (_, nil): return 1
-        case (let bytes?, let otherBytes?): return Self.compare(bytes, otherBytes)
+        case (let bytes?, let otherBytes?): return bytes.compare(to: otherBytes)
         }
       }
     }

@@ -49,7 +49,7 @@ package enum AnyCoding {
   /// What a link is entered as in a tree of links.
   ///
   /// Tables are few and objects many: 23 bits and 40 bits.
-  static func packed(tableKey: UInt64, _ key: ObjectKey) -> Int64 {
+  package static func packed(tableKey: UInt64, _ key: ObjectKey) -> Int64 {
     precondition(
       tableKey < 1 << 23 && key.rawValue < 1 << 40, "an `any` value cannot link to \(key.rawValue)")
     return Int64(tableKey) << 40 | key.rawValue
@@ -98,6 +98,18 @@ package enum AnyCoding {
       default: break
       }
     }
+  }
+
+  /// Whether an encoded value has a link to one of some objects, nested ones too.
+  ///
+  /// - Parameter targets: as they are entered in a tree of links.
+  package static func hasLink(_ bytes: UnsafeRawBufferPointer, to targets: Set<Int64>) -> Bool {
+    guard mayHoldLinks(bytes) else { return false }
+    var isFound = false
+    forEachLink(bytes) { _, packed in
+      if targets.contains(packed) { isFound = true }
+    }
+    return isFound
   }
 
   private static func number(

@@ -1,6 +1,5 @@
 // Reading one collection of one version, or of a running transaction until its next change. A trivial
 // value like TableReader.
-internal import Glibc
 public import Storage
 public import Trees
 
@@ -73,8 +72,8 @@ package struct ElementReader {
   /// - Complexity: O(log n) when sorted, else O(n).
   package func position(of value: ElementValue, sorted: Bool) -> Int? {
     if sorted {
-      let position = lowerBound(of: value)
-      return position < count && isEqual(at: position, value) ? position : nil
+      let (position, isThere) = search(value)
+      return isThere ? position : nil
     }
     if case .integer(let integer) = value, order == .signed {
       return positions(ofInteger: integer, maximum: 1).first
@@ -156,35 +155,38 @@ package struct ElementReader {
 
   // MARK: - Searching
 
-  /// The first position of a sorted collection whose element is not before a value.
-  func lowerBound(of value: ElementValue) -> Int {
+  /// Where a value of a sorted collection is, or would have to be put; both zeros are one number.
+  ///
+  /// - Complexity: O(log n).
+  func search(_ value: ElementValue) -> (position: Int, isThere: Bool) {
     switch value {
-    case .null: return 0
+    case .null: return (0, count > 0 && tree.isNull(at: 0))
     case .integer(let integer):
       let wanted = OrderKey.integer(integer, order)
-      return tree.lowerBound { leaf, row in
-        PackedLeaf.isNull(leaf, row)
-          || OrderKey.integer(PackedLeaf.value(leaf, row), order) < wanted
+      return tree.search { leaf, row in
+        if PackedLeaf.isNull(leaf, row) { return -1 }
+        let found = OrderKey.integer(PackedLeaf.value(leaf, row), order)
+        return found < wanted ? -1 : found == wanted ? 0 : 1
       }
     case .link(let key):
-      return tree.lowerBound { leaf, row in
-        PackedLeaf.isNull(leaf, row) || PackedLeaf.value(leaf, row) < key.rawValue
+      return tree.search { leaf, row in
+        if PackedLeaf.isNull(leaf, row) { return -1 }
+        let found = PackedLeaf.value(leaf, row)
+        return found < key.rawValue ? -1 : found == key.rawValue ? 0 : 1
       }
     case .bytes(let wanted):
-      return tree.lowerBound { leaf, row in
-        ElementTree.withBytes(tree.reader, leaf, row) { bytes in
-          bytes.map { Self.compare($0, wanted) < 0 } ?? true
+      return tree.search { leaf, row in
+        if _fastPath(BlockHeader.kind(leaf) == .bytesLeaf && !BytesLeaf.isNull(leaf, row)) {
+          return BytesLeaf.bytes(leaf, row).compare(to: wanted)
+        }
+        return ElementTree.withBytes(tree.reader, leaf, row) { bytes in
+          bytes.map { $0.compare(to: wanted) } ?? -1
         }
       }
     }
   }
 
   /// Whether an element equals a value; both zeros are one number.
-  func isEqual(at position: Int, _ value: ElementValue) -> Bool {
-    let (leaf, row) = tree.leaf(at: position)
-    return isEqual(leaf, row, value)
-  }
-
   private func isEqual(_ leaf: UnsafeRawPointer, _ row: Int, _ value: ElementValue) -> Bool {
     switch value {
     case .null: return ElementTree.isNull(leaf, row)
@@ -195,7 +197,7 @@ package struct ElementReader {
       return !PackedLeaf.isNull(leaf, row) && PackedLeaf.value(leaf, row) == key.rawValue
     case .bytes(let wanted):
       return ElementTree.withBytes(tree.reader, leaf, row) { bytes in
-        bytes.map { Self.compare($0, wanted) == 0 } ?? false
+        bytes.map { $0.hasSameBytes(as: wanted) } ?? false
       }
     }
   }
@@ -216,15 +218,5 @@ package struct ElementReader {
       return true
     }
     return found
-  }
-
-  /// Byte by byte, a prefix first: negative, 0 or positive.
-  static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
-    let common = min(left.count, right.count)
-    if common > 0 {
-      let result = memcmp(left.baseAddress!, right.baseAddress!, common)
-      if result != 0 { return Int(result) }
-    }
-    return left.count - right.count
   }
 }

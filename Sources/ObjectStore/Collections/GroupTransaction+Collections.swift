@@ -5,6 +5,11 @@ internal import Trees
 extension GroupTransaction {
   // MARK: - Lists
 
+  /// The number of elements of a list or set.
+  package func listCount(_ table: StoredTable, _ key: ObjectKey, _ column: Int) -> Int {
+    withCollection(table, key, column) { _, collection in collection.elements.count }
+  }
+
   /// Puts an element at a position; later ones move back.
   ///
   /// - Precondition: the object exists and the position is not behind the end; here and below.
@@ -124,9 +129,8 @@ extension GroupTransaction {
     _ table: StoredTable, _ key: ObjectKey, _ column: Int, _ value: ElementValue
   ) -> (position: Int, inserted: Bool) {
     withCollection(table, key, column) { tableEditor, collection in
-      let reader = collection.reader
-      let position = reader.lowerBound(of: value)
-      if position < reader.count, reader.isEqual(at: position, value) { return (position, false) }
+      let (position, isThere) = collection.reader.search(value)
+      if isThere { return (position, false) }
       collection.insert(value, at: position)
       if table.traits[column].isMaintained { addLinks(tableEditor, column, key, value) }
       noteElements(tableEditor, collection) { $0.insert(at: position) }
@@ -166,9 +170,7 @@ extension GroupTransaction {
     _ value: ElementValue
   ) -> Bool {
     let inserted = withCollection(table, key, column) { tableEditor, collection in
-      let keys = collection.keyReader
-      let position = keys.lowerBound(of: .bytes(mapKey))
-      let isThere = position < keys.count && keys.isEqual(at: position, .bytes(mapKey))
+      let (position, isThere) = collection.keyReader.search(.bytes(mapKey))
       if isThere {
         if table.traits[column].isMaintained {
           removeLinks(tableEditor, column, key, collection.reader, position..<position + 1)

@@ -54,7 +54,7 @@ extension TableReader {
     case .bytes(let wanted):
       guard let location = locate(key) else { return false }
       return withBytes(location, column) { bytes in
-        bytes.map { ElementReader.compare($0, wanted) == 0 } ?? false
+        bytes.map { $0.hasSameBytes(as: wanted) } ?? false
       }
     }
   }

@@ -220,8 +220,8 @@ extension GroupTransaction {
           if isSet {
             // Null was the first; 0 may be there already, or belong elsewhere.
             collection.elements.remove(at: position)
-            let place = collection.reader.lowerBound(of: none)
-            if place == collection.elements.count || !collection.reader.isEqual(at: place, none) {
+            let (place, isThere) = collection.reader.search(none)
+            if !isThere {
               collection.insert(none, at: place)
             }
             break

@@ -112,7 +112,11 @@ package final class StoredTable: @unchecked Sendable {
     schema.columns.firstIndex { $0.name == name }
   }
 
-  package func isOptional(_ column: Int) -> Bool { schema.columns[column].isOptional }
+  /// Whether a column's default is null.
+  package func isOptional(_ column: Int) -> Bool { optionalColumns[column] != 0 }
+
+  /// Whether values of a column, or elements of its collections, are stored as integers.
+  package func isPacked(_ column: Int) -> Bool { traits[column].isPacked }
 }
 
 /// A column that links are in.

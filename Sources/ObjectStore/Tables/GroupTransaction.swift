@@ -23,17 +23,20 @@ package final class GroupTransaction {
   /// By table index: its index in the base version, nil for a new table.
   ///
   /// Nil as a whole while no table was removed: then the indexes are the same.
-  private var baseIndexes: [Int?]?
+  @exclusivity(unchecked) private var baseIndexes: [Int?]?
   /// The collection that was changed last; nil until one is.
   @exclusivity(unchecked) var collection: Unmanaged<CollectionEditor>?
   /// Embedded objects that have lost their link, and are to be deleted.
-  var orphans: [(table: Int, key: ObjectKey)] = []
+  @exclusivity(unchecked) var orphans: [(table: Int, key: ObjectKey)] = []
+  /// Links to deleted objects that lists and maps still have, by target; nil unless several objects are
+  /// being deleted.
+  var lateLinks: [LinkCollection: Set<Int64>]?
   /// Tables that cascades have changed since the client last asked.
   ///
   /// The first 64 have bits of their own: a delete must not allocate for this.
   @exclusivity(unchecked) private var changedFirstTables: UInt64 = 0
-  private var changedOtherTables: Set<Int> = []
-  var isSchemaChanged = false
+  @exclusivity(unchecked) private var changedOtherTables: Set<Int> = []
+  @exclusivity(unchecked) var isSchemaChanged = false
   private var nextTableKey: UInt64 = 1
   /// Whether `recordedChanges` is asked for in the end.
   package let isRecorded: Bool
@@ -234,14 +237,16 @@ package final class GroupTransaction {
     deleteOrphans()
   }
 
-  /// Tables whose objects were changed or deleted by cascades, or by `delete` and `deleteAll`
-  /// themselves, since the last call: indexes into `schema.tables`, each once.
-  package func takeChangedTables() -> [Int] {
-    var changed = (0..<64).filter { changedFirstTables & (1 << $0) != 0 }
-    changed += changedOtherTables.sorted()
-    changedFirstTables = 0
+  /// Runs `body` on the tables whose objects were changed or deleted by cascades, or by `delete` and
+  /// `deleteAll` themselves, since the last call: indexes into `schema.tables`, each once.
+  package func takeChangedTables(_ body: (Int) -> Void) {
+    while changedFirstTables != 0 {
+      body(changedFirstTables.trailingZeroBitCount)
+      changedFirstTables &= changedFirstTables &- 1
+    }
+    if changedOtherTables.isEmpty { return }
+    changedOtherTables.forEach(body)
     changedOtherTables = []
-    return changed
   }
 
   @inline(__always)

@@ -48,6 +48,7 @@ final class TableEditor {
   }
 
   /// The same with object counts of branches that may be behind: for everything but positions.
+  @inline(__always)
   private var unflushedRoot: TableRoot {
     let tree = tree.shape
     let index = index.shape

@@ -109,7 +109,7 @@ extension TableReader {
   private func checkSorted(_ elements: ElementReader, _ name: String) -> [String] {
     var findings: [String] = []
     elements.forEach { position, value in
-      if elements.lowerBound(of: value) != position {
+      if elements.search(value) != (position, true) {
         findings.append("\(name): element \(position) is not in order")
       }
       return findings.isEmpty

@@ -33,6 +33,7 @@ package struct TableReader {
   }
 
   /// - Parameter block: the table's root; none for a table that was never used.
+  @inline(__always)
   init(reader: BlockReader, block: BlockReference, table: StoredTable) {
     if block.isNone {
       self.init(reader: reader, table: table, root: TableRoot(), pairRoots: nil)
@@ -43,6 +44,7 @@ package struct TableReader {
     }
   }
 
+  @inline(__always)
   init(
     reader: BlockReader, table: StoredTable, root: TableRoot, pairRoots: UnsafeRawPointer?
   ) {
@@ -179,9 +181,9 @@ package struct TableReader {
     var found: RowLocation?
     let key = index.find(IndexHash.bytes(bytes)) { candidate in
       guard let location = locate(ObjectKey(rawValue: candidate)) else { return false }
+      prefetch(location)
       let isEqual = withBytes(location, keyColumn) { stored in
-        guard let stored, stored.count == bytes.count else { return false }
-        return stored.elementsEqual(bytes)
+        stored.map { $0.hasSameBytes(as: bytes) } ?? false
       }
       if isEqual { found = location }
       return isEqual
@@ -233,9 +235,8 @@ package struct TableReader {
   /// Starts to load what the row's first columns are read from, so that they come from memory together.
   @inlinable @inline(__always)
   func prefetch(_ location: RowLocation) {
-    let columns = min(Cluster.columns(location.cluster), 6)
-    for column in 0..<columns {
-      let leaf = Cluster.column(location.cluster, column)
+    for column in 0..<min(Cluster.columns(location.cluster), 6) {
+      let leaf = BlockHeader.reference(location.cluster, column)
       tree.reader.prefetch(leaf)
       // Where the element of a packed leaf is when it takes one byte.
       tree.reader.prefetch(leaf, offset: 24 &+ location.row)

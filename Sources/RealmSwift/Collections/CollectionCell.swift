@@ -1,10 +1,19 @@
 // The place of a managed list, set or map: one column of one object. What all managed collections do
 // alike is here: finding their elements, checking that they may be used or changed, frozen and live forms.
 internal import ObjectStore
+internal import Platform
+
+/// The object and the column that the elements of a managed collection belong to.
+struct ElementOwner {
+  let table: TablePointer
+  let key: ObjectKey
+  let column: Int
+}
 
 /// A collection property of a managed object.
 ///
 /// Confined like the object; in a frozen Realm it never changes.
+@usableFromInline
 final class CollectionCell {
   let realm: ConfinedRealm
   /// The class of the object that has the collection.
@@ -14,9 +23,29 @@ final class CollectionCell {
   /// The class that links lead to.
   let objectClass: ObjectBase.Type?
   private let epoch: UInt32
+  // Unchecked exclusivity: as those of ObjectBase.
   /// Where the object's row is, if `generation` is the table's.
-  private var location: RowLocation?
-  private var generation: UInt64 = 0
+  @exclusivity(unchecked) private var location: RowLocation?
+  @exclusivity(unchecked) private var generation: UInt64 = 0
+  /// The elements of a list or set, or the keys and values of a map, if `contentGeneration` is the table's.
+  ///
+  /// Not used when frozen: several threads may read then.
+  @exclusivity(unchecked) private var content: (elements: ElementReader, values: ElementReader?)?
+  @exclusivity(unchecked) private var contentGeneration: UInt64 = 0
+  /// The transaction that this cell changed last, if `writingGeneration` is the table's.
+  ///
+  /// The object is there then, and the transaction runs: its end makes all generations grow.
+  @exclusivity(unchecked) private var writingGroup: Unmanaged<GroupTransaction>?
+  @exclusivity(unchecked) private var writingGeneration: UInt64 = 0
+
+  /// The collection of an object that can be read; stops when it cannot.
+  @usableFromInline
+  static func make(
+    _ object: ObjectBase, _ column: Int32, _ objectClass: ObjectBase.Type?
+  ) -> CollectionCell {
+    object.requireReadable()
+    return CollectionCell(object, column, objectClass)
+  }
 
   init(_ object: ObjectBase, _ column: Int32, _ objectClass: ObjectBase.Type?) {
     realm = object._realm.unsafelyUnwrapped
@@ -25,7 +54,20 @@ final class CollectionCell {
     self.column = Int(column)
     self.objectClass = objectClass
     epoch = object._epoch
-    if realm.isFrozen { location = object._location }
+    location = object._location
+    generation = object._generation
+  }
+
+  /// The collection of values at a place; the object has to be there.
+  init(_ realm: ConfinedRealm, _ owner: ElementOwner) {
+    self.realm = realm
+    table = owner.table
+    key = owner.key
+    column = owner.column
+    objectClass = nil
+    epoch = realm.epoch
+    location = realm.reader(of: table)?.locate(key)
+    generation = table.pointee.generation
   }
 
   private init(
@@ -69,9 +111,59 @@ final class CollectionCell {
   }
 
   /// The elements of a list or set.
+  @inline(__always)
   func requireElements() -> ElementReader {
-    let row = requireRow()
-    return row.reader.elements(row.location, column)
+    if _fastPath(hasContent) { return content.unsafelyUnwrapped.elements }
+    return findContent(isMap: false).elements
+  }
+
+  /// The keys of a map.
+  @inline(__always)
+  func requireKeys() -> ElementReader {
+    if _fastPath(hasContent) { return content.unsafelyUnwrapped.elements }
+    return findContent(isMap: true).elements
+  }
+
+  /// The values of a map.
+  @inline(__always)
+  func requireValues() -> ElementReader {
+    if _fastPath(hasContent) { return content.unsafelyUnwrapped.values.unsafelyUnwrapped }
+    return findContent(isMap: true).values.unsafelyUnwrapped
+  }
+
+  /// Whether `content` is good and the caller may read it.
+  @inline(__always)
+  private var hasContent: Bool {
+    table.pointee.generation == contentGeneration
+      && table.pointee.owner == ThreadToken.current.rawValue
+  }
+
+  @inline(never)
+  private func findContent(isMap: Bool) -> (elements: ElementReader, values: ElementReader?) {
+    let (reader, location) = requireRow()
+    let found: (elements: ElementReader, values: ElementReader?) =
+      isMap
+      ? (reader.mapKeys(location, column), reader.mapValues(location, column))
+      : (reader.elements(location, column), nil)
+    if !realm.isFrozen {
+      content = found
+      contentGeneration = table.pointee.generation
+    }
+    return found
+  }
+
+  /// What the element at a position is read from; stops when it is out of bounds.
+  @usableFromInline
+  func requireSource(_ position: Int) -> _ElementSource {
+    let elements = requireElements()
+    checkBounds(position, elements.count)
+    return source(elements)
+  }
+
+  /// Whether an integer is in a set.
+  @usableFromInline
+  func contains(_ integer: Int64) -> Bool {
+    requireElements().position(of: .integer(integer), sorted: true) != nil
   }
 
   /// The elements of a list or set, or the values of a map.
@@ -82,7 +174,7 @@ final class CollectionCell {
     _ElementSource(
       elements: elements, realm: realm,
       target: objectClass.map { realm.targetTable(of: $0, table, column) },
-      cell: objectClass == nil && storedTable.schema.columns[column].type == .any ? self : nil)
+      owner: ElementOwner(table: table, key: key, column: column))
   }
 
   // MARK: - Writing
@@ -92,6 +184,19 @@ final class CollectionCell {
 
   /// The transaction in which the collection may be changed; stops when it may not.
   func requireWriting() -> GroupTransaction {
+    if hasWriting { return writingGroup.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0 } }
+    return findWriting()
+  }
+
+  /// Whether `writingGroup` is the running transaction, and the caller may use it.
+  @inline(__always)
+  private var hasWriting: Bool {
+    table.pointee.generation == writingGeneration
+      && table.pointee.owner == ThreadToken.current.rawValue
+  }
+
+  @inline(never)
+  private func findWriting() -> GroupTransaction {
     realm.check()
     if realm.isFrozen {
       misuse(
@@ -158,6 +263,47 @@ final class CollectionCell {
   func changed() {
     table.pointee.bump()
     realm.bumpChangedTables()
+  }
+
+  // MARK: - Integers
+
+  // Values that are no links change no other table, and delete nothing.
+
+  /// Changes values that are no links; counts no references once it was called in a transaction.
+  @inline(__always)
+  func changeInPlace(
+    _ body: (_ group: GroupTransaction, _ table: StoredTable) -> Void
+  ) {
+    if _slowPath(!hasWriting) { writingGroup = .passUnretained(findWriting()) }
+    writingGroup.unsafelyUnwrapped._withUnsafeGuaranteedRef { group in
+      table.pointee.unmanagedTable.unsafelyUnwrapped._withUnsafeGuaranteedRef { body(group, $0) }
+    }
+    table.pointee.bump()
+    writingGeneration = table.pointee.generation
+  }
+
+  /// Adds an integer at the end of a list.
+  @usableFromInline
+  func append(_ integer: Int64) {
+    changeInPlace { $0.listAppend($1, key, column, .integer(integer)) }
+  }
+
+  /// Puts an integer at a position of a list; stops when it is behind the end.
+  @usableFromInline
+  func insert(_ integer: Int64, at position: Int) {
+    changeInPlace { group, table in
+      checkBounds(position, group.listCount(table, key, column) + 1)
+      group.listInsert(table, key, column, at: position, .integer(integer))
+    }
+  }
+
+  /// Replaces the integer at a position of a list; stops when it is out of bounds.
+  @usableFromInline
+  func replace(_ position: Int, _ integer: Int64) {
+    changeInPlace { group, table in
+      checkBounds(position, group.listCount(table, key, column))
+      group.listSet(table, key, column, at: position, .integer(integer))
+    }
   }
 
   // MARK: - Forms

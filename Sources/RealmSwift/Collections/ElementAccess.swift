@@ -3,34 +3,46 @@
 internal import ObjectStore
 
 /// The elements of a managed collection, in one version or a running transaction.
+///
+/// Trivial, so that handing it around counts no references: whoever has it keeps the Realm.
 public struct _ElementSource {
   let elements: ElementReader
-  let realm: ConfinedRealm
+  private let unmanagedRealm: Unmanaged<ConfinedRealm>
   /// The table that links lead to.
   let target: TablePointer?
-  /// The collection, where its elements can be collections themselves.
-  let cell: CollectionCell?
+  /// What the elements belong to.
+  let owner: ElementOwner
   /// Packed values that were copied ahead, and the position of the first.
-  var ahead = UnsafeBufferPointer<Int64>(start: nil, count: 0)
-  var aheadStart = 0
+  @usableFromInline var ahead = UnsafeBufferPointer<Int64>(start: nil, count: 0)
+  @usableFromInline var aheadStart = 0
 
   init(
-    elements: ElementReader, realm: ConfinedRealm, target: TablePointer?, cell: CollectionCell?
+    elements: ElementReader, realm: ConfinedRealm, target: TablePointer?, owner: ElementOwner
   ) {
     self.elements = elements
-    self.realm = realm
+    unmanagedRealm = .passUnretained(realm)
     self.target = target
-    self.cell = cell
+    self.owner = owner
   }
+
+  var realm: ConfinedRealm { unmanagedRealm._withUnsafeGuaranteedRef { $0 } }
 
   /// The position behind the values that were copied ahead.
-  var windowEnd: Int { aheadStart + ahead.count }
+  @inlinable @inline(__always)
+  var windowEnd: Int { aheadStart &+ ahead.count }
 
   /// The packed value at a position.
+  @inlinable @inline(__always)
   func integer(_ position: Int) -> Int64 {
-    let offset = position - aheadStart
-    return offset >= 0 && offset < ahead.count ? ahead[offset] : elements.integer(at: position)
+    let offset = position &- aheadStart
+    if offset >= 0, offset < ahead.count {
+      return ahead.baseAddress.unsafelyUnwrapped[offset]
+    }
+    return storedInteger(position)
   }
+
+  @usableFromInline
+  func storedInteger(_ position: Int) -> Int64 { elements.integer(at: position) }
 
   /// Whether there is no value at a position.
   func isNull(_ position: Int) -> Bool { elements.isNull(at: position) }
@@ -41,6 +53,7 @@ public struct _ElementSource {
   }
 
   /// The object that is linked at a position.
+  @usableFromInline
   func object(_ position: Int) -> ObjectBase {
     guard let target, let key = elements.link(at: position),
       let object = realm.accessor(target, key)

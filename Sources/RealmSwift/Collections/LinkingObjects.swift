@@ -9,7 +9,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   public typealias Iterator = RLMIterator<Element>
 
   private let property: String
-  let source: BacklinkSource<Element>?
+  @usableFromInline let source: BacklinkSource<Element>?
 
   /// Declares the objects of a class that link here by a property.
   public init(fromType: Element.Type, property: String) {
@@ -17,6 +17,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     source = nil
   }
 
+  @usableFromInline
   init(_ source: BacklinkSource<Element>, property: String) {
     self.source = source
     self.property = property
@@ -108,10 +109,10 @@ extension LinkingObjects: _Persistable {
     LinkingObjects(fromType: Element.self, property: "")
   }
   /// The objects that link to a managed object; `column` is the property's position.
+  @inlinable
   public static func _get(_ object: ObjectBase, _ column: Int32) -> LinkingObjects {
-    let schema = object._table.unsafelyUnwrapped.pointee.binding.schema
-    let name = schema.properties[Int(column)].originProperty!
-    return LinkingObjects(BacklinkSource(object, name), property: name)
+    let origin = linkOrigin(object, column)
+    return LinkingObjects(BacklinkSource<Element>(object, origin), property: origin.property)
   }
   /// Stops: who links here cannot be set.
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: LinkingObjects) {
@@ -145,7 +146,31 @@ extension Persisted {
   }
 }
 
+/// Where the links of linking objects come from.
+@usableFromInline
+struct LinkOrigin {
+  /// The class's position among those of the Realm.
+  let index: Int
+  let column: Int
+  /// The property that links.
+  @usableFromInline let property: String
+}
+
+/// Where the links come from that a property shows; stops when the other class has no such property.
+@usableFromInline
+func linkOrigin(_ object: ObjectBase, _ property: Int32) -> LinkOrigin {
+  let binding = object._table.unsafelyUnwrapped.pointee.binding
+  if let origin = binding.origins[Int(property)] { return origin }
+  let declared = binding.schema.properties[Int(property)]
+  let other = object._realm.unsafelyUnwrapped.requireTable(of: declared.codec.objectClass!)
+  misuse(
+    .schema,
+    "Property '\(other.pointee.binding.schema.name).\(declared.originProperty!)' declared as origin "
+      + "of linking objects property does not exist.")
+}
+
 /// The objects of one class that link to an object.
+@usableFromInline
 final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsSource<Element> {
   /// The object that is linked to.
   private let table: TablePointer
@@ -154,18 +179,12 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
   private let origin: TablePointer
   private let column: Int
 
-  convenience init(_ object: ObjectBase, _ property: String) {
+  @usableFromInline
+  convenience init(_ object: ObjectBase, _ origin: LinkOrigin) {
     let realm = object._realm.unsafelyUnwrapped
-    let origin = realm.requireTable(of: Element.self)
-    let binding = origin.pointee.binding
-    guard let position = binding.schema.index(ofProperty: property) else {
-      misuse(
-        .schema,
-        "Property '\(binding.schema.name).\(property)' declared as origin of linking objects "
-          + "property does not exist.")
-    }
     self.init(
-      realm, object._table.unsafelyUnwrapped, object._key, origin, binding.columns[position])
+      realm, object._table.unsafelyUnwrapped, object._key, realm.table(atIndex: origin.index),
+      origin.column)
   }
 
   private init(
@@ -204,10 +223,10 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
     return unsafeDowncast(object, to: Element.self)
   }
 
-  private func keys() -> [ObjectKey] {
-    var keys: [ObjectKey] = []
+  private func keys() -> [Int64] {
+    var keys: [Int64] = []
     backlinks()?.forEach {
-      keys.append($0)
+      keys.append($0.rawValue)
       return true
     }
     return keys
@@ -215,15 +234,11 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
 
   override func position(of element: Element) -> Int? {
     guard element._realm === realm, element._table == origin else { return nil }
-    return keys().firstIndex(of: element._key)
+    return keys().firstIndex(of: element._key.rawValue)
   }
 
   override func makeIterator() -> RLMIterator<Element> {
-    RLMIterator(
-      KeyCursor(keys: keys()) { [self] key in
-        realm.check()
-        return realm.accessor(origin, key).map { unsafeDowncast($0, to: Element.self) }
-      })
+    RLMIterator(LinkCursor(realm, origin, keys: keys()))
   }
 
   override func moved(to realm: ConfinedRealm) -> ResultsSource<Element>? {
@@ -234,11 +249,15 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
 
   override func makeQueryOrigin() -> any QueryOrigin {
     check()
-    return KeysOrigin(source: self, objects: origin, target: table) { [self] in keys() }
+    return KeysOrigin(source: self, objects: origin, target: table) { [self] in
+      keys().map { ObjectKey(rawValue: $0) }
+    }
   }
 
   override func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
-    BacklinkTracker(realm, to: key, of: table, from: origin, column, keys(), keyPaths)
+    BacklinkTracker(
+      realm, to: key, of: table, from: origin, column,
+      keys().map { ObjectKey(rawValue: $0) }, keyPaths)
   }
 
   override var owner: (table: TablePointer, key: ObjectKey)? { (table, key) }

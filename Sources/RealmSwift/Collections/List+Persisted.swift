@@ -14,10 +14,10 @@ extension List: _Persistable {
   /// Empty.
   public static func _defaultValue() -> Self { Self() }
   /// The list of a managed object.
+  @inlinable
   public static func _get(_ object: ObjectBase, _ column: Int32) -> Self {
-    object.requireReadable()
-    return unsafeDowncast(
-      List(CollectionCell(object, column, Element._rlmObjectClass)), to: Self.self)
+    unsafeDowncast(
+      List(CollectionCell.make(object, column, Element._rlmObjectClass)), to: Self.self)
   }
   /// Replaces the content of a managed object's list.
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: List) {
@@ -60,7 +60,7 @@ extension List: _Persistable {
   public static var _codec: _PropertyCodec { .make(List.self) }
   /// The list now shows what the file holds.
   public func _becomeManaged(_ object: ObjectBase, _ column: Int32) {
-    storage = .managed(CollectionCell(object, column, Element._rlmObjectClass))
+    becomeManaged(CollectionCell(object, column, Element._rlmObjectClass))
   }
 
   /// Replaces the content of an unmanaged list by that of another one.

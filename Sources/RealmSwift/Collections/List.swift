@@ -11,6 +11,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Goes through the elements.
   public typealias Iterator = RLMIterator<Element>
 
+  @frozen @usableFromInline
   enum Storage {
     case unmanaged([Element])
     case managed(CollectionCell)
@@ -20,12 +21,25 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   // Unchecked exclusivity: a managed list is touched only where its Realm may be used; an unmanaged one is
   // a plain value that the client guards.
-  @exclusivity(unchecked) var storage: Storage
+  @exclusivity(unchecked) @usableFromInline var storage: Storage
+  /// The place of a managed list, which `storage` owns: to use it without counting references.
+  @exclusivity(unchecked) @usableFromInline var place: Unmanaged<CollectionCell>?
 
   /// An empty list that belongs to no Realm.
+  @inlinable
   public init() { storage = .unmanaged([]) }
 
-  init(_ cell: CollectionCell) { storage = .managed(cell) }
+  @inlinable
+  init(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
+
+  /// The list now shows what is at a place in the file.
+  func becomeManaged(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
 
   init(_ place: MixedPlace) { storage = .nested(place) }
 
@@ -36,13 +50,13 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   }
 
   /// The place of a managed list that is inside of a mixed value.
-  var place: MixedPlace? {
+  var nestedPlace: MixedPlace? {
     if case .nested(let place) = storage { return place }
     return nil
   }
 
   /// What a managed list is part of.
-  private var owner: CollectionCell? { cell ?? place?.cell }
+  private var owner: CollectionCell? { cell ?? nestedPlace?.cell }
 
   // MARK: - Reading
 
@@ -50,7 +64,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   public var realm: Realm? { owner.map { Realm($0.realm) } }
   /// Whether the list's object is gone, or the Realm was invalidated.
   public var isInvalidated: Bool {
-    cell?.isInvalidated ?? place?.isInvalidated(.list) ?? false
+    cell?.isInvalidated ?? nestedPlace?.isInvalidated(.list) ?? false
   }
   /// Whether the list never changes and may be used from any thread.
   public var isFrozen: Bool { owner?.realm.isFrozen ?? false }
@@ -84,27 +98,34 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   ///
   /// - Complexity: O(log n).
   public subscript(position: Int) -> Element {
+    @inlinable
     get {
-      switch storage {
-      case .unmanaged(let elements):
-        checkBounds(position, elements.count)
-        return elements[position]
-      case .managed(let cell):
-        let elements = cell.requireElements()
-        checkBounds(position, elements.count)
-        return Element._readElement(cell.source(elements), position)
-      case .nested(let place): return place.value(at: position) as! Element
+      guard let place else { return unmanagedElement(position) }
+      return place._withUnsafeGuaranteedRef {
+        Element._readElement($0.requireSource(position), position)
       }
     }
     set { replace(index: position, object: newValue) }
   }
 
+  @usableFromInline
+  func unmanagedElement(_ position: Int) -> Element {
+    if case .nested(let place) = storage { return place.value(at: position) as! Element }
+    guard case .unmanaged(let elements) = storage else { fatalError("a managed list") }
+    checkBounds(position, elements.count)
+    return elements[position]
+  }
+
+  @usableFromInline
+  func nestedElements(_ place: MixedPlace) -> [Element] { place.values() as! [Element] }
+
   /// Goes through the elements that are in the list now.
+  @inlinable
   public func makeIterator() -> RLMIterator<Element> {
     switch storage {
     case .unmanaged(let elements): return RLMIterator(ArrayCursor(elements))
-    case .managed(let cell): return RLMIterator(StoredCursor.make(cell, cell.requireElements()))
-    case .nested(let place): return RLMIterator(ArrayCursor(place.values() as! [Element]))
+    case .managed(let cell): return RLMIterator(cell)
+    case .nested(let place): return RLMIterator(ArrayCursor(nestedElements(place)))
     }
   }
 
@@ -149,27 +170,59 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   ///
   /// Of a managed list only inside a transaction; here and below. An object that belongs to no Realm is
   /// added to the list's.
+  @inlinable
   public func append(_ object: Element) {
-    switch storage {
-    case .unmanaged(var elements):
+    if let place {
+      place._withUnsafeGuaranteedRef { cell in
+        if let integer = object._packedElement {
+          cell.append(integer)
+        } else {
+          append(object, to: cell)
+        }
+      }
+    } else if case .unmanaged(var elements) = storage {
       storage = .unmanaged([])
       elements.append(object)
       storage = .unmanaged(elements)
-    case .managed(let cell):
-      let group = cell.requireWriting()
-      cell.withValue(object) { group.listAppend(cell.storedTable, cell.key, cell.column, $0) }
-      cell.changed()
-    case .nested(let place): edit(place) { $0.append(object) }
+    } else {
+      appendNested(object)
     }
   }
 
+  @usableFromInline
+  func appendNested(_ object: Element) {
+    if case .nested(let place) = storage { edit(place) { $0.append(object) } }
+  }
+
+  @usableFromInline
+  func append(_ object: Element, to cell: CollectionCell) {
+    let group = cell.requireWriting()
+    cell.withValue(object) { group.listAppend(cell.storedTable, cell.key, cell.column, $0) }
+    cell.changed()
+  }
+
   /// Puts an element at a position; stops when it is behind the end.
+  @inlinable
   public func insert(_ object: Element, at index: Int) {
-    insert(contentsOf: CollectionOfOne(object), at: index)
+    if let place, let integer = object._packedElement {
+      place._withUnsafeGuaranteedRef { $0.insert(integer, at: index) }
+    } else {
+      insert(contentsOf: CollectionOfOne(object), at: index)
+    }
   }
 
   /// Replaces the element at a position; stops when it is out of bounds.
+  @inlinable
   public func replace(index: Int, object: Element) {
+    if let place, let integer = object._packedElement {
+      place._withUnsafeGuaranteedRef { $0.replace(index, integer) }
+    } else {
+      replace(index, with: object)
+    }
+  }
+
+  @usableFromInline
+  func replace(_ index: Int, with object: Element) {
     switch storage {
     case .unmanaged(var elements):
       checkBounds(index, elements.count)
@@ -213,7 +266,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   /// The list as it is now, immutable and usable from any thread.
   public func freeze() -> Self {
-    if let place {
+    if let place = nestedPlace {
       return place.cell.realm.isFrozen ? self : unsafeDowncast(List(place.frozen()), to: Self.self)
     }
     guard let cell else { misuse(.ownership, "Unmanaged lists cannot be frozen.") }
@@ -222,7 +275,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   /// The live form of a frozen list; nil when its object was deleted.
   public func thaw() -> Self? {
-    if let place {
+    if let place = nestedPlace {
       if !place.cell.realm.isFrozen { return self }
       return place.thawed(.list).map { unsafeDowncast(List($0), to: Self.self) }
     }
@@ -234,7 +287,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Whether both are the same list.
   public static func == (left: List, right: List) -> Bool {
     if left === right { return true }
-    if let first = left.place, let second = right.place { return first.isSame(as: second) }
+    if let first = left.nestedPlace, let second = right.nestedPlace {
+      return first.isSame(as: second)
+    }
     guard let first = left.cell, let second = right.cell else { return false }
     return first.isSame(as: second)
   }

@@ -6,7 +6,17 @@ extension Map {
   ///
   /// Of a managed map only inside a transaction; here and below. An object that belongs to no Realm is
   /// added to the map's.
+  @inlinable
   public func updateValue(_ value: Value, forKey key: Key) {
+    if let place, let integer = value._packedElement {
+      place._withUnsafeGuaranteedRef { $0.set(integer, forKey: key._text) }
+    } else {
+      setValue(value, key)
+    }
+  }
+
+  @usableFromInline
+  func setValue(_ value: Value, _ key: Key) {
     switch storage {
     case .unmanaged(var entries):
       storage = .unmanaged([:])
@@ -136,6 +146,6 @@ extension Realm {
   /// Removes the objects that a map holds; its values are nil from now on.
   public func delete<Element: ObjectBase>(_ map: Map<String, Element?>) {
     _ = confined.requireWriting()
-    for object in map.values.compactMap({ $0 }) where !object.isInvalidated { delete(object) }
+    deleteTogether(map.values.compactMap { $0 })
   }
 }

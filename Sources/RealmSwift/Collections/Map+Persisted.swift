@@ -14,10 +14,10 @@ extension Map: _Persistable {
   /// Empty.
   public static func _defaultValue() -> Self { Self() }
   /// The map of a managed object.
+  @inlinable
   public static func _get(_ object: ObjectBase, _ column: Int32) -> Self {
-    object.requireReadable()
-    return unsafeDowncast(
-      Map(CollectionCell(object, column, Value._rlmObjectClass)), to: Self.self)
+    unsafeDowncast(
+      Map(CollectionCell.make(object, column, Value._rlmObjectClass)), to: Self.self)
   }
   /// Replaces the content of a managed object's map.
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: Map) {
@@ -67,7 +67,7 @@ extension Map: _Persistable {
   public static var _codec: _PropertyCodec { .make(Map.self) }
   /// The map now shows what the file holds.
   public func _becomeManaged(_ object: ObjectBase, _ column: Int32) {
-    storage = .managed(CollectionCell(object, column, Value._rlmObjectClass))
+    becomeManaged(CollectionCell(object, column, Value._rlmObjectClass))
   }
 
   /// Replaces the content of an unmanaged map by that of another one.

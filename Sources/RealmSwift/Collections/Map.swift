@@ -15,6 +15,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Goes through the entries.
   public typealias Iterator = RLMMapIterator<SingleMapEntry<Key, Value>>
 
+  @frozen @usableFromInline
   enum Storage {
     case unmanaged([Key: Value])
     case managed(CollectionCell)
@@ -24,12 +25,24 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   // Unchecked exclusivity: a managed map is touched only where its Realm may be used; an unmanaged one is
   // a plain value that the client guards.
-  @exclusivity(unchecked) var storage: Storage
+  @exclusivity(unchecked) @usableFromInline var storage: Storage
+  /// The place of a managed map, which `storage` owns: to use it without counting references.
+  @exclusivity(unchecked) @usableFromInline var place: Unmanaged<CollectionCell>?
 
   /// An empty map that belongs to no Realm.
   public init() { storage = .unmanaged([:]) }
 
-  init(_ cell: CollectionCell) { storage = .managed(cell) }
+  @inlinable
+  init(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
+
+  /// The map now shows what is at a place in the file.
+  func becomeManaged(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
 
   init(_ place: MixedPlace) { storage = .nested(place) }
 
@@ -40,13 +53,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   }
 
   /// The place of a managed map that is inside of a mixed value.
-  var place: MixedPlace? {
+  var nestedPlace: MixedPlace? {
     if case .nested(let place) = storage { return place }
     return nil
   }
 
   /// What a managed map is part of.
-  private var owner: CollectionCell? { cell ?? place?.cell }
+  private var owner: CollectionCell? { cell ?? nestedPlace?.cell }
 
   // MARK: - Reading
 
@@ -54,7 +67,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   public var realm: Realm? { owner.map { Realm($0.realm) } }
   /// Whether the map's object is gone, or the Realm was invalidated.
   public var isInvalidated: Bool {
-    cell?.isInvalidated ?? place?.isInvalidated(.dictionary) ?? false
+    cell?.isInvalidated ?? nestedPlace?.isInvalidated(.dictionary) ?? false
   }
   /// Whether the map never changes and may be used from any thread.
   public var isFrozen: Bool { owner?.realm.isFrozen ?? false }
@@ -101,19 +114,27 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   ///
   /// - Complexity: O(log n) in a managed map.
   public subscript(key: Key) -> Value? {
+    @inlinable
     get {
-      switch storage {
-      case .unmanaged(let entries): return entries[key]
-      case .managed(let cell):
-        return cell.requirePosition(ofKey: key._text).map { values, position in
-          Value._readElement(cell.source(values), position)
-        }
-      case .nested(let place): return place.value(ofKey: key._text).map { $0 as! Value }
+      guard let place else { return unmanagedValue(key) }
+      return place._withUnsafeGuaranteedRef { cell in
+        let position = cell.position(ofKey: key._text)
+        return position < 0 ? nil : Value._readElement(cell.valueSource, position)
       }
     }
+    @inlinable
     set {
       if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }
     }
+  }
+
+  @usableFromInline
+  func unmanagedValue(_ key: Key) -> Value? {
+    if case .nested(let place) = storage {
+      return place.value(ofKey: key._text).map { $0 as! Value }
+    }
+    guard case .unmanaged(let entries) = storage else { return nil }
+    return entries[key]
   }
 
   /// The value of a key, or a default when there is none.
@@ -161,7 +182,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   /// The map as it is now, immutable and usable from any thread.
   public func freeze() -> Self {
-    if let place {
+    if let place = nestedPlace {
       return place.cell.realm.isFrozen ? self : unsafeDowncast(Map(place.frozen()), to: Self.self)
     }
     guard let cell else { misuse(.ownership, "Unmanaged maps cannot be frozen.") }
@@ -170,7 +191,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   /// The live form of a frozen map; nil when its object was deleted.
   public func thaw() -> Self? {
-    if let place {
+    if let place = nestedPlace {
       if !place.cell.realm.isFrozen { return self }
       return place.thawed(.dictionary).map { unsafeDowncast(Map($0), to: Self.self) }
     }
@@ -182,7 +203,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// Whether both are the same map.
   public static func == (left: Map, right: Map) -> Bool {
     if left === right { return true }
-    if let first = left.place, let second = right.place { return first.isSame(as: second) }
+    if let first = left.nestedPlace, let second = right.nestedPlace {
+      return first.isSame(as: second)
+    }
     guard let first = left.cell, let second = right.cell else { return false }
     return first.isSame(as: second)
   }
@@ -230,23 +253,22 @@ private final class EntryCursor<Entry>: ElementCursor<Entry> {
 }
 
 extension CollectionCell {
-  /// The keys of a map.
-  func requireKeys() -> ElementReader {
-    let row = requireRow()
-    return row.reader.mapKeys(row.location, column)
+  /// The position of a key; -1 without such a key.
+  @usableFromInline
+  func position(ofKey key: String) -> Int {
+    let keys = requireKeys()
+    return key._withBytes { keys.position(of: .bytes($0), sorted: true) } ?? -1
   }
 
-  /// The values of a map.
-  func requireValues() -> ElementReader {
-    let row = requireRow()
-    return row.reader.mapValues(row.location, column)
-  }
+  /// What values are read from.
+  @usableFromInline
+  var valueSource: _ElementSource { source(requireValues()) }
 
-  /// The values of a map, and where that of a key is; nil without such a key.
-  func requirePosition(ofKey key: String) -> (values: ElementReader, position: Int)? {
-    let row = requireRow()
-    return key._withBytes { row.reader.mapPosition(row.location, column, $0) }.map {
-      (row.reader.mapValues(row.location, column), $0)
+  /// Sets the value of a key to an integer.
+  @usableFromInline
+  func set(_ integer: Int64, forKey key: String) {
+    key._withBytes { key in
+      changeInPlace { _ = $0.mapSet($1, self.key, column, key, .integer(integer)) }
     }
   }
 }

@@ -14,10 +14,10 @@ extension MutableSet: _Persistable {
   /// Empty.
   public static func _defaultValue() -> Self { Self() }
   /// The set of a managed object.
+  @inlinable
   public static func _get(_ object: ObjectBase, _ column: Int32) -> Self {
-    object.requireReadable()
-    return unsafeDowncast(
-      MutableSet(CollectionCell(object, column, Element._rlmObjectClass)), to: Self.self)
+    unsafeDowncast(
+      MutableSet(CollectionCell.make(object, column, Element._rlmObjectClass)), to: Self.self)
   }
   /// Replaces the content of a managed object's set.
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: MutableSet) {
@@ -60,7 +60,7 @@ extension MutableSet: _Persistable {
   public static var _codec: _PropertyCodec { .make(MutableSet.self) }
   /// The set now shows what the file holds.
   public func _becomeManaged(_ object: ObjectBase, _ column: Int32) {
-    storage = .managed(CollectionCell(object, column, Element._rlmObjectClass))
+    becomeManaged(CollectionCell(object, column, Element._rlmObjectClass))
   }
 
   /// Replaces the content of an unmanaged set by that of another one.

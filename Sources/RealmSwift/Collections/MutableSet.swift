@@ -12,6 +12,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Goes through the elements.
   public typealias Iterator = RLMIterator<Element>
 
+  @frozen @usableFromInline
   enum Storage {
     case unmanaged(UniqueElements<Element>)
     case managed(CollectionCell)
@@ -19,12 +20,24 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   // Unchecked exclusivity: a managed set is touched only where its Realm may be used; an unmanaged one is
   // a plain value that the client guards.
-  @exclusivity(unchecked) var storage: Storage
+  @exclusivity(unchecked) @usableFromInline var storage: Storage
+  /// The place of a managed set, which `storage` owns: to use it without counting references.
+  @exclusivity(unchecked) @usableFromInline var place: Unmanaged<CollectionCell>?
 
   /// An empty set that belongs to no Realm.
   public init() { storage = .unmanaged(UniqueElements()) }
 
-  init(_ cell: CollectionCell) { storage = .managed(cell) }
+  @inlinable
+  init(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
+
+  /// The set now shows what is at a place in the file.
+  func becomeManaged(_ cell: CollectionCell) {
+    storage = .managed(cell)
+    place = .passUnretained(cell)
+  }
 
   /// The place of a managed set.
   var cell: CollectionCell? {
@@ -74,9 +87,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       checkBounds(position, elements.all.count)
       return elements.all[position]
     case .managed(let cell):
-      let elements = cell.requireElements()
-      checkBounds(position, elements.count)
-      return Element._readElement(cell.source(elements), position)
+      return Element._readElement(cell.requireSource(position), position)
     }
   }
 
@@ -84,7 +95,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   public func makeIterator() -> RLMIterator<Element> {
     switch storage {
     case .unmanaged(let elements): return RLMIterator(ArrayCursor(elements.all))
-    case .managed(let cell): return RLMIterator(StoredCursor.make(cell, cell.requireElements()))
+    case .managed(let cell): return RLMIterator(cell)
     }
   }
 
@@ -113,7 +124,16 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Whether an element is in the set.
   ///
   /// - Complexity: O(log n) in a managed set.
+  @inlinable
   public func contains(_ object: Element) -> Bool {
+    if let place, let integer = object._packedElement {
+      return place._withUnsafeGuaranteedRef { $0.contains(integer) }
+    }
+    return containsElement(object)
+  }
+
+  @usableFromInline
+  func containsElement(_ object: Element) -> Bool {
     switch storage {
     case .unmanaged(let elements): return elements.position(of: object) != nil
     case .managed(let cell):
@@ -167,6 +187,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 extension MutableSet: Sendable {}
 
 /// The elements of an unmanaged set, in the order in which they came.
+@usableFromInline
 struct UniqueElements<Element: RealmCollectionValue> {
   private(set) var all: [Element] = []
   /// Positions of values; not kept for objects, whose hashes change when they become managed.

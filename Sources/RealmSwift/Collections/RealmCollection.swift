@@ -34,19 +34,47 @@ extension RealmCollection {
 ///
 /// It shows the elements that were there when it began; objects that are deleted meanwhile are left out.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
-  /// Goes through a table; nil for all other collections.
+  // Of values that are copied ahead: where they are, what is there, and where it ends.
+  @usableFromInline var source: _ElementSource?
+  @usableFromInline var position = -1
+  @usableFromInline var windowEnd = 0
+  // One of these is there.
+  /// Goes through values of a list or set.
+  @usableFromInline var stored: StoredCursor?
+  /// Goes through objects that are linked to, or link.
+  @usableFromInline var links: LinkCursor?
+  /// Goes through a table.
   @usableFromInline var cursor: ObjectCursor?
+  /// Goes through all else.
   @usableFromInline var elements: ElementCursor<Element>?
 
   init(_ cursor: ObjectCursor) { self.cursor = cursor }
 
+  @usableFromInline
+  init(_ links: LinkCursor) { self.links = links }
+
+  @usableFromInline
   init(_ elements: ElementCursor<Element>) { self.elements = elements }
 
   /// The next element.
   @inlinable
   public mutating func next() -> Element? {
+    position &+= 1
+    if position < windowEnd {
+      return Element._readElement(source.unsafelyUnwrapped, position)
+    }
+    if let stored {
+      guard let filled = stored.fill(from: position) else { return nil }
+      source = filled
+      windowEnd = filled.windowEnd
+      return Element._readElement(filled, position)
+    }
+    // The cursors were made by a collection of this element class.
+    if let links {
+      return Unmanaged.passUnretained(links)._withUnsafeGuaranteedRef { $0.next() }
+        .map { unsafeBitCast($0, to: Element.self) }
+    }
     guard let object = cursor?.next() else { return elements?.next() }
-    // The cursor was made by a collection of this element class.
     return unsafeBitCast(object, to: Element.self)
   }
 }
@@ -60,6 +88,7 @@ class ElementCursor<Element> {
 }
 
 /// Stops when a position is not below the count.
+@usableFromInline
 func checkBounds(_ position: Int, _ count: Int) {
   if position < 0 { misuse(.bounds, "Cannot pass a negative value for 'index'.") }
   if position >= count {

@@ -5,6 +5,7 @@ internal import ObjectStore
 /// The elements of results, always as of the Realm's current version.
 ///
 /// Every member may only be used where the Realm may.
+@usableFromInline
 class ResultsSource<Element: RealmCollectionValue> {
   let realm: ConfinedRealm
   /// The Realm's `epoch` when the source was made: after an invalidation it is over.

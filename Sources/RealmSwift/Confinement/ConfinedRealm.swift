@@ -21,6 +21,8 @@ package final class ConfinedRealm {
   /// Earlier forms of `classes`, which accessors that were made then may still point to.
   @exclusivity(unchecked) private var earlierClasses: [SchemaBindings] = []
   let confinement: Confinement
+  /// Whose versions the Realm keeps, in lists of live versions.
+  private let place: PlaceNote
   let isFrozen: Bool
   let tables: TableSlots
 
@@ -32,7 +34,11 @@ package final class ConfinedRealm {
   /// Nil after `invalidate`, until the next use; never nil in a frozen Realm.
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
   /// The running write transaction.
-  @exclusivity(unchecked) private(set) var writing: Writing?
+  @exclusivity(unchecked) private(set) var writing: Writing? {
+    didSet { idleInsertion = nil }
+  }
+  /// What has added objects in the running transaction, while it is not in use.
+  @exclusivity(unchecked) var idleInsertion: LinkInsertion?
   /// How often the Realm was invalidated: an object of an earlier time stays invalid.
   private(set) var epoch: UInt32 = 0
   /// The frozen Realm of the current version.
@@ -73,6 +79,8 @@ package final class ConfinedRealm {
     self.classes = classes
     self.confinement = confinement
     self.snapshot = snapshot
+    place = confinement.note
+    snapshot.note(standing: place)
     isFrozen = false
     // Behind the classes come their dynamic forms.
     tables = TableSlots(count: 2 * classes.bindings.count)
@@ -88,6 +96,8 @@ package final class ConfinedRealm {
     classes = live.classes
     confinement = .anywhere
     self.snapshot = snapshot
+    place = live.place
+    snapshot.note(frozenBy: place)
     isFrozen = true
     tables = TableSlots(count: 2 * live.bindings.count)
   }
@@ -189,14 +199,20 @@ package final class ConfinedRealm {
     return tables.install(state, at: binding.index)
   }
 
+  /// The shared state of the accessors of a class that is known by its position.
+  func table(atIndex index: Int) -> TablePointer { tables[index] ?? table(bindings[index]) }
+
   /// A reader of the table at the Realm's version, the running transaction's changes included.
   @inline(__always)
   func reader(of table: TablePointer) -> TableReader? {
-    if _slowPath(table.pointee.isStale) {
-      table.pointee.reader = makeReader(table.pointee.binding)
-      table.pointee.isStale = false
-    }
+    if _slowPath(table.pointee.isStale) { renewReader(of: table) }
     return table.pointee.reader
+  }
+
+  @inline(never)
+  func renewReader(of table: TablePointer) {
+    table.pointee.reader = makeReader(table.pointee.binding)
+    table.pointee.isStale = false
   }
 
   private func makeReader(_ binding: TableBinding) -> TableReader? {
@@ -213,6 +229,7 @@ package final class ConfinedRealm {
 
   func move(to newSnapshot: Snapshot?) {
     snapshot = newSnapshot
+    newSnapshot?.note(standing: place)
     frozenTwin = nil
     bumpAll()
     if let newSnapshot { adoptSchema(of: newSnapshot) }
@@ -279,7 +296,11 @@ package final class ConfinedRealm {
   }
 
   /// A frozen Realm of the current version that no client has, so that none can invalidate it.
-  func frozenApart() -> ConfinedRealm { ConfinedRealm(freezing: self, at: currentSnapshot()) }
+  func frozenApart() -> ConfinedRealm {
+    var base = currentSnapshot()
+    if PlantedBug.freezeNewest.isActive { base = (try? store.pinNewest()) ?? base }
+    return ConfinedRealm(freezing: self, at: base)
+  }
 
   /// Lets go of the version; ends a running transaction; all objects are invalid from now on.
   func invalidate() {
@@ -321,7 +342,9 @@ package final class ConfinedRealm {
   /// Stops when no transaction may be begun.
   func requireWritable() {
     check()
-    if isFrozen { misuse(.frozen, "Can't perform transactions on a frozen Realm") }
+    if isFrozen && !PlantedBug.frozenWritable.isActive {
+      misuse(.frozen, "Can't perform transactions on a frozen Realm")
+    }
     if configuration.readOnly {
       misuse(.transaction, "Can't perform transactions on read-only Realms.")
     }

@@ -119,7 +119,7 @@ struct Confinement: Sendable {
     case .anyone: true
     case .thread: false
     case .main: Self.isMain
-    case .queue(_, let mark): mark.isHere
+    case .queue(_, let mark): mark.isHere || PlantedBug.queueUnchecked.isActive
     case .actor(let owner): owner.executor.isCurrent
     }
   }
@@ -152,6 +152,15 @@ struct Confinement: Sendable {
     case .main: "main thread"
     case .queue(let queue, _): "queue '\(queue.label)'"
     case .actor(let owner): "actor \(owner.typeName)"
+    }
+  }
+
+  /// The owner in one word.
+  var note: PlaceNote {
+    switch owner {
+    case .anyone: .nobody
+    case .thread(let number): PlaceNote(number)
+    case .main, .queue, .actor: PlaceNote(name: description)
     }
   }
 

@@ -24,8 +24,16 @@ struct TableState {
   // must not count references.
   private let unmanagedRealm: Unmanaged<ConfinedRealm>
   private var unmanagedBinding: Unmanaged<TableBinding>
+  /// The table itself; owned by `binding`.
+  private(set) var unmanagedTable: Unmanaged<StoredTable>?
   /// What makes an instance an accessor; owned by `binding`.
   private(set) var attachments: UnsafeBufferPointer<TableBinding.Attachment>
+  /// What accessors are copied from; nil when each has to be initialized.
+  ///
+  /// Owned by `binding`.
+  private(set) var image: ObjectImage?
+  /// The table that the links of each column lead to, once one was followed.
+  private(set) var targets: LinkTargets
   let objectClass: ObjectBase.Type
   let keyForm: ClassSchema.KeyForm
   /// The state of the other accessors of the table, dynamic or not, once there are any.
@@ -37,13 +45,22 @@ struct TableState {
     epoch = realm.epoch
     unmanagedRealm = .passUnretained(realm)
     unmanagedBinding = .passUnretained(binding)
+    unmanagedTable = binding.table.map { .passUnretained($0) }
     attachments = UnsafeBufferPointer(binding.attachments)
+    image = binding.image
+    targets = LinkTargets(count: binding.table?.schema.columns.count ?? 0)
     objectClass = binding.schema.objectClass
     keyForm = binding.schema.keyForm
   }
 
   @inline(__always)
   var realm: ConfinedRealm { unmanagedRealm._withUnsafeGuaranteedRef { $0 } }
+
+  /// Runs `body` on the Realm, without counting a reference.
+  @inline(__always)
+  func withRealm<Result>(_ body: (ConfinedRealm) -> Result) -> Result {
+    unmanagedRealm._withUnsafeGuaranteedRef(body)
+  }
 
   @inline(__always)
   var binding: TableBinding { unmanagedBinding._withUnsafeGuaranteedRef { $0 } }
@@ -61,8 +78,33 @@ struct TableState {
   /// Goes on with another binding of the same class, which has to live as long as the Realm.
   mutating func rebind(_ binding: TableBinding) {
     unmanagedBinding = .passUnretained(binding)
+    unmanagedTable = binding.table.map { .passUnretained($0) }
     attachments = UnsafeBufferPointer(binding.attachments)
+    image = binding.image
+    targets.deallocate()
+    targets = LinkTargets(count: binding.table?.schema.columns.count ?? 0)
     bump()
+  }
+}
+
+/// The tables that the links of a table's columns lead to, made known when first needed.
+///
+/// In a frozen Realm, which many threads use, each may tell the same.
+struct LinkTargets {
+  private let targets: UnsafeMutablePointer<Atomic<UInt>>
+
+  init(count: Int) {
+    targets = .allocate(capacity: count)
+    for column in 0..<count { (targets + column).initialize(to: Atomic(0)) }
+  }
+
+  func deallocate() { targets.deallocate() }
+
+  subscript(column: Int) -> TablePointer? {
+    // Acquiring and releasing: who finds a table here has to see what it was made with.
+    @inline(__always)
+    get { TablePointer(bitPattern: targets[column].load(ordering: .acquiring)) }
+    nonmutating set { targets[column].store(UInt(bitPattern: newValue), ordering: .releasing) }
   }
 }
 
@@ -84,6 +126,7 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
 
   deinit {
     forEach { table in
+      table.pointee.targets.deallocate()
       table.deinitialize(count: 1)
       table.deallocate()
     }
@@ -103,6 +146,7 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
     let (isInstalled, other) = slots[index].compareExchange(
       expected: 0, desired: UInt(bitPattern: table), ordering: .acquiringAndReleasing)
     if isInstalled { return table }
+    table.pointee.targets.deallocate()
     table.deinitialize(count: 1)
     table.deallocate()
     return TablePointer(bitPattern: other)!
@@ -115,7 +159,8 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
 
 /// A class of a Realm and the table that holds its objects.
 final class TableBinding: @unchecked Sendable {
-  // @unchecked: the memory behind `attachments` is written in `init` only.
+  // @unchecked: the memory behind `attachments` and `image` is written in `init` only, `origins` before the
+  // binding is shared.
   let schema: ClassSchema
   /// Position among the Realm's classes.
   let index: Int
@@ -128,6 +173,13 @@ final class TableBinding: @unchecked Sendable {
   let primaryKey: Int?
   let primaryKeyColumn: Int?
   let attachments: UnsafeMutableBufferPointer<Attachment>
+  /// What accessors are copied from; nil when instances have fields that only initializers can make.
+  let image: ObjectImage?
+  /// By position of the property: where linking objects come from; nil for others, and where the other
+  /// class has no such property.
+  ///
+  /// Written once, before others know the binding.
+  fileprivate(set) var origins: [LinkOrigin?] = []
 
   /// What to do with one property to make an instance an accessor.
   struct Attachment {
@@ -136,6 +188,10 @@ final class TableBinding: @unchecked Sendable {
     /// Bytes of the wrapper in its managed form, where copying bytes is enough.
     let image: UnsafeMutableRawBufferPointer?
     let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+    /// Writes the unmanaged value into a row; nil for the primary key and what has no column.
+    let store: (@Sendable (UnsafeMutableRawPointer, inout _RowWriter, Int) -> Void)?
+    /// Tells a collection that it lives in a column of the object from now on; nil for other values.
+    let becomeManaged: (@Sendable (UnsafeRawPointer, ObjectBase, Int32) -> Void)?
   }
 
   init(schema: ClassSchema, index: Int, table: StoredTable?) {
@@ -154,20 +210,45 @@ final class TableBinding: @unchecked Sendable {
     primaryKeyColumn = primaryKey.map { columns[$0] }
     // Dynamic accessors have no properties of their own.
     attachments = .allocate(capacity: schema.isDynamic ? 0 : columns.count)
-    if schema.isDynamic { return }
-    for (position, property) in schema.properties.enumerated() {
+    for (position, property) in schema.properties.enumerated() where !schema.isDynamic {
       // A property without a column is known by its position.
       let column = Int32(property.isComputed ? position : columns[position])
+      let codec = property.codec
       (attachments.baseAddress! + position).initialize(
         to: Attachment(
-          offset: property.offset, column: column, image: property.codec.managedImage(column),
-          attach: property.codec.attach))
+          offset: property.offset, column: column, image: codec.managedImage(column),
+          attach: codec.attach,
+          store: position == primaryKey || property.isComputed ? nil : codec.store,
+          becomeManaged: codec.collection == .none ? nil : codec.becomeManaged))
     }
+    if schema.hasOtherFields {
+      image = nil
+      return
+    }
+    // Managed wrappers own nothing: they hold the number of a column.
+    let accessor = schema.objectClass.init()
+    accessor.attach(UnsafeBufferPointer(attachments))
+    image = ObjectImage(of: accessor, byteCount: schema.instanceBytes)
   }
 
   deinit {
+    image?.deallocate()
     for attachment in attachments { attachment.image?.deallocate() }
     attachments.deinitialize()
     attachments.deallocate()
+  }
+}
+
+extension TableBinding {
+  /// Finds out where linking objects come from.
+  ///
+  /// - Parameter binding: the class of a name, in the form that this class has: dynamic or not.
+  func findOrigins(_ binding: (PropertyDescription) -> TableBinding?) {
+    origins = schema.properties.map { property in
+      guard let name = property.originProperty, let other = binding(property),
+        let position = other.schema.index(ofProperty: name)
+      else { return nil }
+      return LinkOrigin(index: other.index, column: other.columns[position], property: name)
+    }
   }
 }

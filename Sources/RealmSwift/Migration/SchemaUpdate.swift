@@ -144,7 +144,8 @@ struct SchemaUpdate {
       var next = group.reader(table).nextKey(after: nil)
       while let key = next {
         var row = _RowWriter(
-          group: group, binding: binding, key: key, isNew: true, compares: false, links: links)
+          group: group, binding: binding, table: table, key: key, isNew: true, compares: false,
+          links: links)
         property.codec.store(instance.pointer(to: property), &row, column)
         if property.codec.keepsDefault { instance = classSchema.objectClass.init() }
         next = group.reader(table).nextKey(after: key)

@@ -127,6 +127,7 @@ func checkLength(_ length: Int, _ binding: TableBinding, _ column: Int32) {
 public struct _RowWriter {
   let group: GroupTransaction
   let binding: TableBinding
+  let table: StoredTable
   let key: ObjectKey
   /// The row was just made: it holds the defaults, which need not be written again.
   let isNew: Bool
@@ -138,21 +139,21 @@ public struct _RowWriter {
   @inline(__always)
   mutating func setInteger(_ value: Int64?, _ column: Int) {
     if isNew {
-      if value == nil || value == 0 && !binding.table!.isOptional(column) { return }
+      if value == nil || value == 0 && !table.isOptional(column) { return }
     } else if compares, isEqual(value, column) {
       return
     }
-    group.setInteger(binding.table!, key, column, value)
+    group.setInteger(table, key, column, value)
   }
 
   mutating func setBytes(_ value: UnsafeRawBufferPointer?, _ column: Int) {
     if let value { checkLength(value.count, binding, Int32(column)) }
     if isNew {
-      if value == nil || value!.isEmpty && !binding.table!.isOptional(column) { return }
+      if value == nil || value!.isEmpty && !table.isOptional(column) { return }
     } else if compares, isEqual(value, column) {
       return
     }
-    group.setBytes(binding.table!, key, column, value)
+    group.setBytes(table, key, column, value)
   }
 
   /// Links to an object; an unmanaged one is added.
@@ -168,17 +169,17 @@ public struct _RowWriter {
 
   private func setLink(key target: ObjectKey?, _ column: Int) {
     if isNew && target == nil || compares && isEqual(target?.rawValue, column) { return }
-    group.setLink(binding.table!, key, column, target)
+    group.setLink(table, key, column, target)
   }
 
   private func isEqual(_ value: Int64?, _ column: Int) -> Bool {
-    let reader = group.reader(binding.table!)
+    let reader = group.reader(table)
     let location = reader.locate(key)!
     return (reader.isNull(location, column) ? nil : reader.integer(location, column)) == value
   }
 
   private func isEqual(_ value: UnsafeRawBufferPointer?, _ column: Int) -> Bool {
-    let reader = group.reader(binding.table!)
+    let reader = group.reader(table)
     return reader.withBytes(reader.locate(key)!, column) { old in
       switch (old, value) {
       case (nil, nil): return true

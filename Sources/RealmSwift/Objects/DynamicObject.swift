@@ -94,10 +94,14 @@ extension ConfinedRealm {
   /// The table that links of a column lead to; `type` is their class in Swift.
   @inline(__always)
   func targetTable(of type: ObjectBase.Type, _ table: TablePointer, _ column: Int) -> TablePointer {
-    type == DynamicObject.self ? dynamicTarget(table, column) : requireTable(of: type)
+    // A collection of a class can be asked for as one of dynamic objects, too.
+    if _slowPath(type == DynamicObject.self) { return dynamicTarget(table, column) }
+    if let known = table.pointee.targets[column] { return known }
+    let target = requireTable(of: type)
+    table.pointee.targets[column] = target
+    return target
   }
 
-  @inline(never)
   private func dynamicTarget(_ table: TablePointer, _ column: Int) -> TablePointer {
     let declared = table.pointee.binding.table!.schema.columns[column]
     return requireDynamicTable(named: declared.target ?? "")

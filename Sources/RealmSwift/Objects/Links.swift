@@ -8,6 +8,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
   /// A link.
   public static var _rlmType: PropertyType { .object }
   /// The class itself.
+  @inlinable
   public static var _rlmObjectClass: ObjectBase.Type? { Self.self }
   /// A new object; a property that cannot be nil is refused before this is asked for.
   public static func _defaultValue() -> Self { Self() }
@@ -25,8 +26,10 @@ extension _PersistableInsideOptional where Self: ObjectBase {
     row.setLink(self, column)
   }
   /// Reads a managed link.
+  @inlinable @inline(__always)
   public static func _getOptional(_ object: ObjectBase, _ column: Int32) -> Self? {
-    readLink(object, column, Self.self).map { unsafeDowncast($0, to: Self.self) }
+    guard let target = readLink(object, column, Self.self) else { return nil }
+    return unsafeDowncast(target, to: Self.self)
   }
   /// Writes a managed link.
   public static func _setOptional(_ object: ObjectBase, _ column: Int32, _ value: Self?) {
@@ -52,7 +55,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
   /// The functions that move values of this type.
   public static var _codec: _PropertyCodec { .make(Self.self) }
   /// The functions that move optionals of this type.
-  public static var _optionalCodec: _PropertyCodec { .make(Self?.self) }
+  public static var _optionalCodec: _PropertyCodec { .link(Self.self) }
   /// Whether the value is an object of the class, or values for one.
   public static func _acceptsInside(_ value: Any) -> Bool {
     if let object = value as? ObjectBase, object is Self { return true }
@@ -68,6 +71,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
 
 extension RealmCollectionValue where Self: ObjectBase {
   /// Reads an element of a managed collection.
+  @inlinable @inline(__always)
   public static func _readElement(_ source: _ElementSource, _ position: Int) -> Self {
     unsafeDowncast(source.object(position), to: Self.self)
   }
@@ -78,13 +82,16 @@ extension RealmCollectionValue where Self: ObjectBase {
 // MARK: - Managed links
 
 /// The object that a managed property links to.
-private func readLink(
+@usableFromInline
+func readLink(
   _ object: ObjectBase, _ column: Int32, _ type: ObjectBase.Type
 ) -> ObjectBase? {
   guard let key = readOptionalInteger(object, column) else { return nil }
-  let realm = object._realm.unsafelyUnwrapped
-  let table = realm.targetTable(of: type, object._table.unsafelyUnwrapped, Int(column))
-  return realm.accessor(table, ObjectKey(rawValue: key))
+  let table = object._table.unsafelyUnwrapped
+  return table.pointee.withRealm { realm in
+    let target = realm.targetTable(of: type, table, Int(column))
+    return realm.accessor(target, ObjectKey(rawValue: key))
+  }
 }
 
 /// Makes a managed property link to an object.

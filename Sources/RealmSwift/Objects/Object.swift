@@ -1,5 +1,6 @@
 // The class that clients derive theirs from.
 internal import ObjectStore
+internal import Platform
 
 /// The superclass of classes whose objects live in a Realm.
 ///
@@ -55,15 +56,32 @@ extension ObjectBase {
 extension ConfinedRealm {
   /// A new accessor of an object; nil when there is no such object.
   func accessor(_ table: TablePointer, _ key: ObjectKey) -> ObjectBase? {
-    guard let location = reader(of: table)?.locate(key) else { return nil }
+    guard let location = locate(table, key) else { return nil }
     return accessor(table, key, at: location)
+  }
+
+  /// Where an object is; nil when it is not there.
+  @inline(__always)
+  func locate(_ table: TablePointer, _ key: ObjectKey) -> RowLocation? {
+    if _slowPath(table.pointee.isStale) { renewReader(of: table) }
+    return table.pointee.reader?.locate(key)
   }
 
   /// A new accessor of an object whose place is known.
   @inline(__always)
   func accessor(_ table: TablePointer, _ key: ObjectKey, at location: RowLocation) -> ObjectBase {
-    let object = table.pointee.objectClass.init()
-    object.attach(table, key, at: location)
+    let object: ObjectBase
+    if _fastPath(table.pointee.image != nil) {
+      // The image is of an instance of the class.
+      object = Unmanaged<ObjectBase>.fromOpaque(table.pointee.image.unsafelyUnwrapped.make())
+        .takeRetainedValue()
+      object.identify(table, key)
+    } else {
+      object = table.pointee.objectClass.init()
+      object.attach(table, key)
+    }
+    object._location = location
+    object._generation = table.pointee.generation
     return object
   }
 

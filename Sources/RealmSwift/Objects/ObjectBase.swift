@@ -131,8 +131,13 @@ extension ObjectBase {
 
   /// Makes the object an accessor of a row.
   final func attach(_ table: TablePointer, _ key: ObjectKey) {
+    attach(table.pointee.attachments)
+    identify(table, key)
+  }
+
+  /// Makes the wrappers managed.
+  final func attach(_ attachments: UnsafeBufferPointer<TableBinding.Attachment>) {
     let base = Unmanaged.passUnretained(self).toOpaque()
-    let attachments = table.pointee.attachments
     for index in 0..<attachments.count {
       let attachment = attachments.baseAddress.unsafelyUnwrapped + index
       if let image = attachment.pointee.image {
@@ -142,7 +147,6 @@ extension ObjectBase {
         attachment.pointee.attach(base + attachment.pointee.offset, attachment.pointee.column)
       }
     }
-    identify(table, key)
   }
 
   /// Makes the object belong to a row; its wrappers stay what they are.
@@ -152,13 +156,6 @@ extension ObjectBase {
     _table = table
     _key = key
     _epoch = table.pointee.epoch
-  }
-
-  /// Makes the object an accessor of a row whose place is known.
-  final func attach(_ table: TablePointer, _ key: ObjectKey, at location: RowLocation) {
-    attach(table, key)
-    _location = location
-    _generation = table.pointee.generation
   }
 
   /// Points an accessor, that nobody else holds, to another row of its table.

@@ -57,7 +57,11 @@ extension _PackedValue {
 }
 
 extension RealmCollectionValue where Self: _PackedValue {
+  /// The stored bits.
+  @inlinable @inline(__always)
+  public var _packedElement: Int64? { _packed }
   /// Reads an element of a managed collection.
+  @inlinable @inline(__always)
   public static func _readElement(_ source: _ElementSource, _ position: Int) -> Self {
     Self(_packed: source.integer(position))
   }

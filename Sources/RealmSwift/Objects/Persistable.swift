@@ -53,6 +53,14 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType, _RealmSchemaD
   static func _elementFromAny(_ value: Any?) -> Self?
   /// The value without its type; nil for none.
   var _anyElement: Any? { get }
+  /// The value of a type that is stored as integers; nil when it goes through `_writeElement`.
+  var _packedElement: Int64? { get }
+}
+
+extension RealmCollectionValue {
+  /// None: the value goes through `_writeElement`.
+  @inlinable @inline(__always)
+  public var _packedElement: Int64? { nil }
 }
 
 extension RealmCollectionValue where Self: _Persistable {

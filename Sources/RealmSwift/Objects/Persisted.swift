@@ -40,23 +40,30 @@ public struct Persisted<Value: _Persistable> {
   ) -> Value {
     @inlinable @inline(__always)
     get {
-      if Value._keepsDefault { owner[keyPath: storagePath].keepDefault() }
-      return owner[keyPath: storagePath].read(owner)
+      // No access to the field is going on while other functions run: such ones are checked at run time.
+      let storage = owner[keyPath: storagePath].storage
+      if Value._keepsDefault, case .none(let role) = storage {
+        let value = Value._defaultValue()
+        owner[keyPath: storagePath].storage = .unmanaged(value, role)
+        return value
+      }
+      return read(storage, owner)
     }
     @inlinable @inline(__always)
     set {
-      let column = owner[keyPath: storagePath].managedColumn
-      if column < 0 {
+      let storage = owner[keyPath: storagePath].storage
+      if case .managed(let column) = storage {
+        Value._set(owner, column, newValue)
+      } else if Value._rlmCollection != .none {
         owner[keyPath: storagePath].setUnmanaged(newValue)
       } else {
-        // Not inside an access to the field: writing may run the client's code.
-        Value._set(owner, column, newValue)
+        owner[keyPath: storagePath].storage = .unmanaged(newValue, storage.role)
       }
     }
   }
 
   @inlinable @inline(__always)
-  func read(_ owner: ObjectBase) -> Value {
+  static func read(_ storage: PropertyStorage<Value>, _ owner: ObjectBase) -> Value {
     switch storage {
     case .managed(let column): return Value._get(owner, column)
     case .unmanaged(let value, _): return value
@@ -71,13 +78,6 @@ public struct Persisted<Value: _Persistable> {
     if case .none(let role) = storage { storage = .unmanaged(Value._defaultValue(), role) }
   }
 
-  /// The column of a managed property, or -1.
-  @inlinable @inline(__always)
-  var managedColumn: Int32 {
-    if case .managed(let column) = storage { return column }
-    return -1
-  }
-
   @inlinable @inline(__always)
   mutating func setUnmanaged(_ value: Value) {
     if Value._rlmCollection != .none {
@@ -89,12 +89,7 @@ public struct Persisted<Value: _Persistable> {
 
   /// How the property was declared; known only while it is unmanaged.
   @inlinable @inline(__always)
-  var role: _PropertyRole {
-    switch storage {
-    case .none(let role), .unmanaged(_, let role): return role
-    case .managed, .recording: return .plain
-    }
-  }
+  var role: _PropertyRole { storage.role }
 }
 
 extension Persisted where Value: _HasPersistedType, Value.PersistedType: _Indexable {

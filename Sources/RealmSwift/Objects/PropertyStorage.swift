@@ -23,6 +23,15 @@ enum PropertyStorage<Value> {
   case managed(Int32)
   /// Nowhere: reading it is noted, as that of the class's property at this position.
   case recording(Int32)
+
+  /// How the property was declared; known only while it is unmanaged.
+  @inlinable @inline(__always)
+  var role: _PropertyRole {
+    switch self {
+    case .none(let role), .unmanaged(_, let role): return role
+    case .managed, .recording: return .plain
+    }
+  }
 }
 
 /// Moves the values of one type between wrappers, `Any` and the file.
@@ -41,7 +50,7 @@ public struct _PropertyCodec: Sendable {
   /// How the wrapper was declared.
   let role: @Sendable (UnsafeRawPointer) -> _PropertyRole
   /// Makes the wrapper managed.
-  let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
+  private(set) var attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
   /// Makes the wrapper note that it is read; see `KeyPathNames`.
   var record: @Sendable (UnsafeMutableRawPointer, Int32) -> Void = { _, _ in }
   /// Tells the unmanaged value, if there is one that others may hold, that it lives in a column of the
@@ -50,7 +59,7 @@ public struct _PropertyCodec: Sendable {
   /// The bytes of a managed wrapper; nil when its values are more than bytes.
   let managedImage: @Sendable (Int32) -> UnsafeMutableRawBufferPointer?
   /// Writes the unmanaged value into a row; says whether there was one to write.
-  let store: @Sendable (UnsafeMutableRawPointer, inout _RowWriter, Int) -> Void
+  private(set) var store: @Sendable (UnsafeMutableRawPointer, inout _RowWriter, Int) -> Void
   /// The value, managed or not.
   let value: @Sendable (UnsafeMutableRawPointer, ObjectBase) -> Any?
   /// Sets the value, managed or not; false when it has the wrong type.
@@ -74,6 +83,28 @@ public enum _PrimaryKeyValue: Sendable {
 }
 
 extension _PropertyCodec {
+  /// The codec of links to a class.
+  ///
+  /// The compiler cannot specialise it for a class of the client. But references to all of them lie in
+  /// memory alike, so that what bulk work needs can be done as for references to any object.
+  static func link<Target: ObjectBase>(_: Target.Type) -> _PropertyCodec {
+    var codec = make(Target?.self)
+    codec.attach = { pointer, column in
+      pointer.assumingMemoryBound(to: Persisted<ObjectBase?>.self).pointee.storage =
+        .managed(column)
+    }
+    codec.store = { pointer, row, column in
+      let wrapper = pointer.assumingMemoryBound(to: Persisted<ObjectBase?>.self)
+      guard case .unmanaged(let object?, _) = wrapper.pointee.storage else {
+        if case .managed = wrapper.pointee.storage { return }
+        return row.setLink(nil, column)
+      }
+      requireClass(object, Target.self)
+      row.setLink(object, column)
+    }
+    return codec
+  }
+
   /// The codec of one type.
   ///
   /// Inlined where the type is known, which specialises every closure.

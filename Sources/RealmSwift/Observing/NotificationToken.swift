@@ -64,9 +64,6 @@ final class ObservationSlot: Sendable {
 
   /// Ends the observation; nothing when it has ended.
   func end() {
-    #if PLANTED_BUGS
-      if PlantedBug.tellAfterEnd.strikes(everyCalls: 2) { return }
-    #endif
     let ended = state.withLock { state in
       defer { state = State(isEnded: true) }
       return state

@@ -2,16 +2,20 @@
 // are written from a work list, so neither cycles nor long chains matter.
 internal import ObjectStore
 
-/// Adds, with one update policy, what objects link to.
+/// Adds, with one update policy, objects and what they link to.
+///
+/// Used in one transaction of a Realm, which outlives it.
 final class LinkInsertion {
-  let realm: ConfinedRealm
-  private let update: Realm.UpdatePolicy
+  unowned(unsafe) let realm: ConfinedRealm
+  let update: Realm.UpdatePolicy
   /// Whether objects are copied, which `create` does, not taken over.
   let copies: Bool
   /// By class, for objects of classes with and without primary key.
   private var insertions: [ObjectIdentifier: ObjectInsertion] = [:]
+  /// The one that was used last.
+  @exclusivity(unchecked) private var lastInsertion: ObjectInsertion?
   /// Objects that have a row, and no values in it yet.
-  private var pending: [ObjectInsertion.Started] = []
+  @exclusivity(unchecked) private var pending: [ObjectInsertion.Started] = []
   /// The copies made so far, by the object that was copied.
   private var copied: [ObjectIdentifier: (original: ObjectBase, key: ObjectKey)] = [:]
 
@@ -68,7 +72,22 @@ final class LinkInsertion {
     if let object = value as? ObjectBase { copied[ObjectIdentifier(object)] = (object, key) }
   }
 
+  /// Adds an object that belongs to no Realm, with all that it links to; leaves one of this Realm alone.
+  func add(_ object: ObjectBase) {
+    let insertion = insertion(type(of: object))
+    if update != .error { insertion.requireKey(for: update) }
+    insertion.add(object, self)
+    finish()
+  }
+
   private func insertion(_ objectClass: ObjectBase.Type) -> ObjectInsertion {
+    if let lastInsertion, lastInsertion.objectType == objectClass { return lastInsertion }
+    let insertion = findInsertion(objectClass)
+    lastInsertion = insertion
+    return insertion
+  }
+
+  private func findInsertion(_ objectClass: ObjectBase.Type) -> ObjectInsertion {
     let identifier = ObjectIdentifier(objectClass)
     if let known = insertions[identifier] { return known }
     // What is linked to is updated by its key where it has one, also when the policy asks for none.
@@ -80,9 +99,31 @@ final class LinkInsertion {
 }
 
 extension ConfinedRealm {
+  /// Runs `body` with what adds objects.
+  ///
+  /// It is kept for the next time in the same transaction; while `body` runs, which may run the client's
+  /// code, nobody else gets it.
+  func withInsertion(_ update: Realm.UpdatePolicy, _ body: (LinkInsertion) -> Void) {
+    let links: LinkInsertion
+    if let idleInsertion, idleInsertion.update == update {
+      links = idleInsertion
+    } else {
+      _ = requireWriting()
+      links = LinkInsertion(self, update)
+    }
+    check()
+    idleInsertion = nil
+    body(links)
+    if writing != nil { idleInsertion = links }
+  }
+
   /// The key of an object as the target of a link; unmanaged ones are added.
   func linkTarget(_ object: ObjectBase, _ objectClass: ObjectBase.Type) -> ObjectKey {
     requireClass(object, objectClass)
+    if object._realm != nil {
+      requireLinkable(object)
+      return object._key
+    }
     let links = LinkInsertion(self, .error)
     let key = links.key(of: object)
     links.finish()
@@ -126,8 +167,8 @@ extension ConfinedRealm {
   /// Makes accessors of tables that the last change reached beside its own stale.
   func bumpChangedTables() {
     guard let writing else { return }
-    for index in writing.group.takeChangedTables() {
-      if let binding = classes.byTable[index] { tables[binding.index]?.pointee.bump() }
+    writing.group.takeChangedTables { index in
+      if let binding = classes.binding(ofTable: index) { tables[binding.index]?.pointee.bump() }
     }
   }
 }

@@ -3,9 +3,11 @@
 internal import ObjectStore
 
 /// Adds objects of one class with one update policy.
-struct ObjectInsertion {
+///
+/// Used in one transaction of a Realm, which outlives it.
+final class ObjectInsertion {
   let objectType: ObjectBase.Type
-  private let realm: ConfinedRealm
+  private unowned(unsafe) let realm: ConfinedRealm
   private let group: GroupTransaction
   private let binding: TableBinding
   private let storedTable: StoredTable
@@ -31,11 +33,16 @@ struct ObjectInsertion {
     group = realm.requireWriting().group
     table = realm.requireTable(of: objectType)
     binding = table.pointee.binding
+    storedTable = binding.table!
+    requireKey(for: update)
+  }
+
+  /// Stops when objects without a key are to be updated.
+  func requireKey(for update: Realm.UpdatePolicy) {
     if update != .error && binding.primaryKey == nil {
       misuse(
         .schema, "'\(binding.schema.name)' does not have a primary key and can not be updated")
     }
-    storedTable = binding.table!
   }
 
   // MARK: - Adding
@@ -66,15 +73,12 @@ struct ObjectInsertion {
     if let given = started.given { return store(given, started, links) }
     let base = Unmanaged.passUnretained(started.object).toOpaque()
     var row = rowWriter(started.key, started.isNew, links)
-    let properties = binding.schema.properties
-    for index in properties.indices
-    where index != binding.primaryKey && binding.columns[index] >= 0 {
-      let wrapper = base + properties[index].offset
-      properties[index].codec.store(wrapper, &row, binding.columns[index])
-      if properties[index].codec.collection != .none {
-        properties[index].codec.becomeManaged(
-          wrapper, started.object, Int32(binding.columns[index]))
-      }
+    for index in binding.attachments.indices {
+      let attachment = binding.attachments.baseAddress.unsafelyUnwrapped + index
+      guard let store = attachment.pointee.store else { continue }
+      let wrapper = base + attachment.pointee.offset
+      store(wrapper, &row, Int(attachment.pointee.column))
+      attachment.pointee.becomeManaged?(wrapper, started.object, attachment.pointee.column)
     }
     table.pointee.bump()
     started.object.attach(table, started.key)
@@ -134,7 +138,7 @@ struct ObjectInsertion {
 
   private func rowWriter(_ key: ObjectKey, _ isNew: Bool, _ links: LinkInsertion) -> _RowWriter {
     _RowWriter(
-      group: group, binding: binding, key: key, isNew: isNew,
+      group: group, binding: binding, table: storedTable, key: key, isNew: isNew,
       compares: !isNew && update == .modified, links: links)
   }
 

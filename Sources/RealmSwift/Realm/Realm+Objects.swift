@@ -1,4 +1,5 @@
 // Adding, making, finding and removing objects.
+public import Foundation
 internal import ObjectStore
 
 extension Realm {
@@ -21,26 +22,14 @@ extension Realm {
   /// its class has no primary key and `update` is another.
   /// - Complexity: O(log n) in the number of objects.
   public func add(_ object: Object, update: UpdatePolicy = .error) {
-    let links = LinkInsertion(confined, update)
-    ObjectInsertion(confined, type(of: object), update).add(object, links)
-    links.finish()
+    confined.withInsertion(update) { $0.add(object) }
   }
 
   /// Adds objects; see `add` of one.
   public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
   where Objects.Element: Object {
-    var insertion: ObjectInsertion?
-    let links = LinkInsertion(confined, update)
-    for object in objects {
-      let objectType = type(of: object as Object)
-      if insertion?.objectType != objectType {
-        insertion = ObjectInsertion(confined, objectType, update)
-      }
-      insertion!.add(object, links)
-      links.finish()
-    }
     // Also without any object a call outside of a transaction is an error.
-    if insertion == nil { _ = confined.requireWriting() }
+    confined.withInsertion(update) { links in for object in objects { links.add(object) } }
   }
 
   /// Makes an object in the Realm.
@@ -80,14 +69,33 @@ extension Realm {
   public func delete<Objects: Sequence>(_ objects: Objects) where Objects.Element: ObjectBase {
     _ = confined.requireWriting()
     // Taken first: a collection of the Realm changes while its objects go.
-    for object in Array(objects) { delete(object) }
+    deleteTogether(Array(objects))
+  }
+
+  /// Removes objects; those with the same class in a row go together.
+  func deleteTogether(_ objects: [ObjectBase]) {
+    let writing = confined.requireWriting()
+    for object in objects {
+      guard object._realm === confined else {
+        misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
+      }
+      if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
+    }
+    var start = 0
+    while start < objects.count {
+      let table = objects[start]._table!
+      let end = objects[start...].firstIndex { $0._table != table } ?? objects.count
+      writing.group.delete(table.pointee.binding.table!, objects[start..<end].map(\._key))
+      table.pointee.bump()
+      confined.bumpChangedTables()
+      start = end
+    }
   }
 
   /// Removes the objects of a list; it is empty then.
   public func delete<Element: ObjectBase>(_ objects: List<Element>) {
     _ = confined.requireWriting()
-    // An object that is in the list twice goes once.
-    for object in Array(objects) where !object.isInvalidated { delete(object) }
+    deleteTogether(Array(objects))
   }
 
   /// Removes all objects that the results hold.
@@ -99,7 +107,7 @@ extension Realm {
     if let all = objects.source as? TableSource<Element> {
       deleteAll(all.table, writing)
     } else {
-      for object in Array(objects) where !object.isInvalidated { delete(object) }
+      deleteTogether(Array(objects))
     }
   }
 
@@ -125,7 +133,11 @@ extension Realm {
   /// - Complexity: O(1).
   public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
     confined.check()
-    return Results(TableSource(confined, confined.requireTable(of: type._fetchedClass)))
+    let table = confined.requireTable(of: type._fetchedClass)
+    if type is any _AnyProjection.Type {
+      return Results(QuerySource(TableOrigin(realm: confined, objects: table)))
+    }
+    return Results(TableSource(confined, table))
   }
 
   /// The object of a primary key, if there is one.
@@ -143,6 +155,10 @@ extension Realm {
       found = object(type, integerKey: key)
     } else if let key = key as? String {
       found = object(type, textKey: key)
+    } else if let key = key as? UUID {
+      found = object(type, uuidKey: key)
+    } else if let key = key as? ObjectId {
+      found = object(type, objectIdKey: key)
     } else {
       found = object(type, anyKey: key)
     }
@@ -154,7 +170,8 @@ extension Realm {
     confined.check()
     let table = confined.requireTable(of: type)
     guard table.pointee.keyForm == .integer else { return object(type, anyKey: key) }
-    guard let found = confined.reader(of: table)?.findRow(integer: Int64(key)) else { return nil }
+    if _slowPath(table.pointee.isStale) { confined.renewReader(of: table) }
+    guard let found = table.pointee.reader?.findRow(integer: Int64(key)) else { return nil }
     return confined.accessor(table, found.key, at: found.location)
   }
 
@@ -163,11 +180,28 @@ extension Realm {
     confined.check()
     let table = confined.requireTable(of: type)
     guard table.pointee.keyForm == .text else { return object(type, anyKey: key) }
-    guard let reader = confined.reader(of: table) else { return nil }
-    var key = key
-    guard let found = key.withUTF8({ reader.findRow(bytes: UnsafeRawBufferPointer($0)) }) else {
-      return nil
-    }
+    return key._withBytes { object(table, bytesKey: $0) }
+  }
+
+  @usableFromInline
+  func object(_ type: Object.Type, uuidKey key: UUID) -> ObjectBase? {
+    confined.check()
+    let table = confined.requireTable(of: type)
+    guard table.pointee.keyForm == .uuid else { return object(type, anyKey: key) }
+    return key._withBytes { object(table, bytesKey: $0) }
+  }
+
+  @usableFromInline
+  func object(_ type: Object.Type, objectIdKey key: ObjectId) -> ObjectBase? {
+    confined.check()
+    let table = confined.requireTable(of: type)
+    guard table.pointee.keyForm == .objectId else { return object(type, anyKey: key) }
+    return key._withBytes { object(table, bytesKey: $0) }
+  }
+
+  private func object(_ table: TablePointer, bytesKey key: UnsafeRawBufferPointer) -> ObjectBase? {
+    if _slowPath(table.pointee.isStale) { confined.renewReader(of: table) }
+    guard let found = table.pointee.reader?.findRow(bytes: key) else { return nil }
     return confined.accessor(table, found.key, at: found.location)
   }
 

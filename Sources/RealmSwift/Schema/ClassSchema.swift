@@ -1,12 +1,15 @@
 // What the engine knows of one Swift class: its stored name, its persisted properties, where they lie
 // in an instance and how their values are moved. Found once a process from the class's reflection
 // metadata and one instance; immutable afterwards.
+internal import Foundation
 internal import ObjectStore
 internal import Platform
 @_spi(Reflection) internal import Swift
 
 /// One `@Persisted` property of a class.
-struct PropertyDescription: Sendable {
+///
+/// A class, because a copy of its codec would count the references of many functions.
+final class PropertyDescription: Sendable {
   let name: String
   let columnName: String
   /// Where the wrapper lies in an instance.
@@ -17,7 +20,21 @@ struct PropertyDescription: Sendable {
   /// Of linking objects: the property of the other class that links here.
   let originProperty: String?
   /// The name of the class that links lead to, where no Swift class says it.
-  var targetName: String?
+  let targetName: String?
+
+  init(
+    name: String, columnName: String, offset: Int, codec: _PropertyCodec, isPrimary: Bool,
+    isIndexed: Bool, originProperty: String?, targetName: String? = nil
+  ) {
+    self.name = name
+    self.columnName = columnName
+    self.offset = offset
+    self.codec = codec
+    self.isPrimary = isPrimary
+    self.isIndexed = isIndexed
+    self.originProperty = originProperty
+    self.targetName = targetName
+  }
 
   /// Whether its value is found, not stored: it has no column.
   var isComputed: Bool { codec.type == .linkingObjects }
@@ -50,6 +67,8 @@ final class ClassSchema: Sendable {
   /// Whether instances have stored properties of their own that are not persisted, which an accessor
   /// must not carry from one object to another.
   let hasOtherFields: Bool
+  /// Where the last stored property of an instance ends.
+  let instanceBytes: Int
   private let indexByName: [String: Int]
 
   /// Primary keys by how they are looked up.
@@ -58,6 +77,10 @@ final class ClassSchema: Sendable {
     case integer
     /// Holds every `String`.
     case text
+    /// Holds every `UUID`.
+    case uuid
+    /// Holds every `ObjectId`.
+    case objectId
     /// None, or of a type that has to be asked whether it can hold a value.
     case other
   }
@@ -74,6 +97,7 @@ final class ClassSchema: Sendable {
     self.isEmbedded = isEmbedded
     keyForm = .other
     hasOtherFields = false
+    instanceBytes = Self.fields(of: objectClass).map(\.end).max()!
     indexByName = Dictionary(
       uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
   }
@@ -89,6 +113,7 @@ final class ClassSchema: Sendable {
     primaryKey = discovery.primaryKey
     keyForm = discovery.keyForm
     hasOtherFields = discovery.hasOtherFields
+    instanceBytes = Self.fields(of: objectClass).map(\.end).max()!
     indexByName = Dictionary(
       uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
   }
@@ -139,6 +164,34 @@ final class ClassSchema: Sendable {
   }
 }
 
+/// A stored property of a class.
+private struct StoredField {
+  let name: String
+  let offset: Int
+  let type: Any.Type
+
+  /// Where it ends in an instance.
+  var end: Int {
+    func size<Value>(of: Value.Type) -> Int { MemoryLayout<Value>.size }
+    return offset + _openExistential(type, do: size)
+  }
+}
+
+extension ClassSchema {
+  /// `_EachFieldOptions.classType`, which is declared as a variable and so cannot be read safely.
+  private static let fieldsOfClass = _EachFieldOptions(rawValue: 1)
+
+  /// The stored properties of a class, those of its superclasses first.
+  fileprivate static func fields(of objectClass: ObjectBase.Type) -> [StoredField] {
+    var fields: [StoredField] = []
+    _ = _forEachField(of: objectClass, options: fieldsOfClass) { name, offset, type, _ in
+      fields.append(StoredField(name: String(cString: name), offset: offset, type: type))
+      return true
+    }
+    return fields
+  }
+}
+
 /// Walks the stored properties of a class.
 private struct PropertyDiscovery {
   let objectClass: ObjectBase.Type
@@ -152,21 +205,13 @@ private struct PropertyDiscovery {
     legacy = LegacyDeclarations(objectClass)
   }
 
-  /// `_EachFieldOptions.classType`, which is declared as a variable and so cannot be read safely.
-  private static let fieldsOfClass = _EachFieldOptions(rawValue: 1)
-
   mutating func run() {
     let mapping = objectClass.propertiesMapping()
     let instance = objectClass.init()
     let base = UnsafeRawPointer(Unmanaged.passUnretained(instance).toOpaque())
     withExtendedLifetime(instance) {
-      var fields: [(name: String, offset: Int, type: Any.Type)] = []
-      _ = _forEachField(of: objectClass, options: Self.fieldsOfClass) { name, offset, type, _ in
-        fields.append((String(cString: name), offset, type))
-        return true
-      }
       // Fields of the root class come first.
-      for field in fields.dropFirst(ObjectBase.fieldCount) {
+      for field in ClassSchema.fields(of: objectClass).dropFirst(ObjectBase.fieldCount) {
         add(field, in: base, mapping)
       }
     }
@@ -184,25 +229,29 @@ private struct PropertyDiscovery {
     switch codec.type {
     case .int: return codec.accepts(Int.max) ? .integer : .other
     case .string: return codec.accepts("") ? .text : .other
+    case .UUID: return codec.accepts(UUID()) ? .uuid : .other
+    case .objectId: return codec.accepts(ObjectId()) ? .objectId : .other
     default: return .other
     }
   }
 
   private mutating func add(
-    _ field: (name: String, offset: Int, type: Any.Type), in base: UnsafeRawPointer,
+    _ field: StoredField, in base: UnsafeRawPointer,
     _ mapping: [String: String]
   ) {
-    guard let wrapper = field.type as? any _PersistedProperty.Type else {
+    let (name, codec): (String, _PropertyCodec)
+    if let wrapper = field.type as? any _PersistedProperty.Type {
+      // A wrapper's storage has the property's name behind an underscore.
+      (name, codec) = (String(field.name.dropFirst()), wrapper._codec)
+    } else {
       hasOtherFields = true
-      return
+      guard let box = field.type as? any _BoxedProperty.Type else { return }
+      (name, codec) = (field.name, box.codec(at: field.offset))
     }
-    // A wrapper's storage has the property's name behind an underscore.
-    let name = String(field.name.dropFirst())
     if legacy.ignored.contains(name) {
       hasOtherFields = true
       return
     }
-    let codec = wrapper._codec
     checkOptional(name, codec)
     let role = legacy.role(name, codec.role(base + field.offset))
     if role != .plain { checkKey(name, codec, role) }

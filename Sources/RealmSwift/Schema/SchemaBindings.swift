@@ -10,7 +10,7 @@ final class SchemaBindings: @unchecked Sendable {
   /// In the order of the Realm's classes.
   let bindings: [TableBinding]
   /// By the index of the stored table.
-  let byTable: [Int: TableBinding]
+  private let byTable: [TableBinding?]
   private let byClass: [ObjectIdentifier: TableBinding]
   private let byName: [String: TableBinding]
   /// For dynamic accessors, by position of the class; made when first needed.
@@ -26,15 +26,24 @@ final class SchemaBindings: @unchecked Sendable {
     }
     byClass = Dictionary(
       bindings.map { (ObjectIdentifier($0.schema.objectClass), $0) }, uniquingKeysWith: { $1 })
-    byTable = Dictionary(
-      uniqueKeysWithValues: bindings.compactMap { binding in
-        binding.table.map { ($0.index, binding) }
-      })
+    var byTable = [TableBinding?](repeating: nil, count: stored.tables.count)
+    for binding in bindings { if let table = binding.table { byTable[table.index] = binding } }
+    self.byTable = byTable
     var names: [String: TableBinding] = [:]
     // A stored name counts more than another class's name in Swift.
     for binding in bindings { names[binding.schema.objectClass.className()] = binding }
     for binding in bindings { names[binding.schema.name] = binding }
     byName = names
+    for binding in bindings {
+      binding.findOrigins { property in
+        property.codec.objectClass.flatMap { byClass[ObjectIdentifier($0)] }
+      }
+    }
+  }
+
+  /// The class whose objects a stored table holds.
+  func binding(ofTable index: Int) -> TableBinding? {
+    byTable.indices.contains(index) ? byTable[index] : nil
   }
 
   func binding(of type: ObjectBase.Type) -> TableBinding? { byClass[ObjectIdentifier(type)] }
@@ -49,13 +58,14 @@ final class SchemaBindings: @unchecked Sendable {
   func own(_ binding: TableBinding) -> TableBinding {
     let position = binding.index < bindings.count ? binding.index : binding.index - bindings.count
     if bindings.indices.contains(position) {
-      let same = bindings[position].schema
+      // Never the other Realm's own, which ends with that Realm.
+      let own = bindings[position]
+      if own.schema === binding.schema { return own }
       // Dynamic forms lie behind the classes, at the same distance.
-      if same === binding.schema
-        || binding.schema.isDynamic && binding.index >= bindings.count
-          && same.name == binding.schema.name
+      if binding.schema.isDynamic, binding.index >= bindings.count,
+        own.schema.name == binding.schema.name
       {
-        return binding
+        return dynamicBinding(of: own)
       }
     }
     if binding.schema.isDynamic {

@@ -190,6 +190,9 @@ final class AsynchronousWrites {
     if pending.isEmpty { newestPending = nil }
     if failure != nil { realm.stepBackIfLost() }
     completion?(failure.map { Realm.Error($0) })
+    #if PLANTED_BUGS
+      if PlantedBug.doubleCompletion.strikes(everyCalls: 50) { completion?(nil) }
+    #endif
     askForLock()
   }
 
@@ -257,6 +260,7 @@ final class AsynchronousWrites {
 
   /// Queues a task; its signal comes whenever the lock may be taken.
   func add(_ signal: TaskSignal) {
+    if PlantedBug.lostTransaction.isActive, realm.writing != nil { realm.cancelWrite() }
     queued.append(Operation(identifier: nextIdentifier(), kind: .task(signal)))
     askForLock()
   }

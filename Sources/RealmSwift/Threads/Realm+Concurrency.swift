@@ -119,6 +119,7 @@ extension Realm {
       }
       if let failure = signal.failure { throw failure }
       if Task.isCancelled {
+        if PlantedBug.stolenTransaction.isActive, confined.writing != nil { break }
         writes.remove(signal)
         throw CancellationError()
       }

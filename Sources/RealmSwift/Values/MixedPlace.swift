@@ -6,6 +6,7 @@ internal import ObjectStore
 ///
 /// It is known by the positions and keys that lead to it, and shows what is there now: when an element
 /// in front of it in the same list goes, it shows the next one.
+@usableFromInline
 final class MixedPlace {
   /// The property or collection that has the whole value.
   let cell: CollectionCell
@@ -173,3 +174,12 @@ final class MixedPlace {
   /// Whether both are the same collection of the same Realm.
   func isSame(as other: MixedPlace) -> Bool { cell.isSame(as: other.cell) && steps == other.steps }
 }
+
+/// A collection that can be inside of a mixed value.
+protocol InsideMixedValue {
+  /// Where it is; nil when it is not inside of one.
+  var nestedPlace: MixedPlace? { get }
+}
+
+extension List: InsideMixedValue {}
+extension Map: InsideMixedValue {}

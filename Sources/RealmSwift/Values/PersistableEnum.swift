@@ -95,6 +95,9 @@ extension PersistableEnum {
     _make(RawValue._readElement(source, position))
   }
 
+  /// The raw value of a type that is stored as integers.
+  public var _packedElement: Int64? { rawValue._packedElement }
+
   /// Gives the raw value to a managed collection.
   public func _writeElement(to sink: _ElementSink) { rawValue._writeElement(to: sink) }
 }

@@ -55,18 +55,28 @@ package struct BlockReader: @unchecked Sendable {
 
   /// Starts to load the part of a block that begins `offset` bytes behind its header's start.
   ///
-  /// Does nothing for a block of the running transaction: it is in the cache most often.
+  /// Has no effect for a block of the running transaction, which is in the cache most often: for any
+  /// address that is not mapped the processor does nothing.
   @inlinable @inline(__always)
   package func prefetch(_ reference: BlockReference, offset: Int = 0) {
-    if reference.rawValue < limit {
-      Platform.prefetch(base + (Int(truncatingIfNeeded: reference.rawValue) &+ offset))
-    }
+    Platform.prefetch(base + (Int(truncatingIfNeeded: reference.rawValue) &+ offset))
   }
 
   @inline(never) @usableFromInline
   func verifiedPointer(_ reference: BlockReference) -> UnsafeRawPointer {
     verifier._withUnsafeGuaranteedRef { $0.verifyOrStop(reference) }
     return base + Int(reference.rawValue)
+  }
+
+  /// Says that all blocks from one to another, which lie side by side, are about to be visited.
+  ///
+  /// Where they are not in memory they are read from the disk together.
+  @inline(never) @usableFromInline
+  package func willVisit(_ first: BlockReference, through last: BlockReference) {
+    let (start, end) = (first.rawValue, last.rawValue)
+    // Not side by side: of different ages, or in a running transaction.
+    guard start > 0, start < end, end < limit, end - start < 4 << 20 else { return }
+    verifier._withUnsafeGuaranteedRef { $0.willVisit(start..<end) }
   }
 
   /// Verifies a block without stopping.
@@ -109,6 +119,9 @@ package class BlockVerifier: @unchecked Sendable {
 
   /// Verifies the bytes that are in the file now, whatever was verified before.
   func verifyStored(_ reference: BlockReference) throws(StorageError) { try verify(reference) }
+
+  /// Reads a range ahead, if the mapping needs that.
+  func willVisit(_ range: Range<UInt64>) {}
 
   func verifyOrStop(_ reference: BlockReference) {
     do {

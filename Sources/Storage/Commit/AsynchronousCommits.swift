@@ -97,7 +97,8 @@ extension Store {
     _ completion: @escaping @Sendable (StorageError?) -> Void
   ) throws(StorageError) -> Snapshot {
     let (snapshot, needsMaintenance) = try commitWithoutSync(transaction)
-    if durability == .full, snapshot.version > newestVersion {
+    let isWaited = durability == .full && snapshot.version > newestVersion
+    if isWaited && !PlantedBug.earlyCompletion.isActive {
       enqueue(.init(version: snapshot.version, awaitsMore: awaitsMore, completion: completion))
     } else {
       completion(nil)

@@ -143,29 +143,36 @@ extension Store {
     let (journal, deadJournal) = try recordSpace(transaction, dead: dead, into: &placement)
     // The last that may fail besides the writing: after the record nothing could be taken back.
     let mapping = try mappingCovering(writer!.fileLength)
-    // Step 6.
+    // Step 6. What lies right behind the record goes out together with it.
     let extents = placement.filling.filter { $0.used > 0 }
     for filling in extents {
-      let bytes = UnsafeRawBufferPointer(start: filling.buffer, count: filling.used)
-      try writeBytes(bytes, at: filling.offset)
       group.own.append(
         VouchedExtent(
           extent: Extent(offset: filling.offset, length: UInt64(filling.used)),
-          hash: CommitRecord.hash(bytes, at: filling.offset)))
+          hash: CommitRecord.hash(filling.bytes, at: filling.offset)))
+    }
+    let behindRecord =
+      startsEarly ? nil : extents.firstIndex { $0.offset == home + UInt64(CommitRecord.lengthMax) }
+    for index in extents.indices where index != behindRecord {
+      try writeBytes(extents[index].bytes, at: extents[index].offset)
     }
     let length = writer!.usefulLength
     #if PLANTED_BUGS
       if PlantedBug.changeUnderPin.isActive { try changeInPlace(transaction) }
     #endif
-    let vouched = group.carried + group.own
+    let vouched = group.carried.isEmpty ? group.own : group.carried + group.own
     var record = CommitRecord(
       version: version, root: root, durableVersion: group.durableBefore,
       fileLength: length, spaceCheckpoint: journal.checkpoint, spaceLog: journal.log,
-      commits: writer!.commits + 1, contentHash: CommitRecord.contentHash(vouched.map(\.hash)),
-      extents: vouched.map(\.extent),
+      commits: writer!.commits + 1,
+      contentHash: CommitRecord.contentHash(vouched.lazy.map { $0.hash }),
+      extents: vouched.map { $0.extent },
       deltas: journal.deltas)
     var encoded = startsEarly ? nil : record.encoded(salt: header.salt, home: home, cipher)
     if encoded == nil {
+      if let behindRecord {
+        try writeBytes(extents[behindRecord].bytes, at: extents[behindRecord].offset)
+      }
       // Two phases: what was written becomes durable first, so the record need not prove it.
       if durability == .full, !PlantedBug.recordBeforeData.isActive { try synchronizeOrLatch() }
       group.own = []
@@ -177,7 +184,9 @@ extension Store {
     guard let encoded else {
       throw .invariant(path: path, reason: "a commit record is too long")
     }
-    try writeRecord(encoded, home: home, previous: group.record)
+    try writeRecord(
+      encoded, home: home, previous: group.record,
+      behind: record.extents.isEmpty ? nil : behindRecord.map { extents[$0] })
     group.record = encoded
     // Step 7.
     let snapshot = snapshots.makeSnapshot(
@@ -220,8 +229,12 @@ extension Store {
   #endif
 
   func writeBytes(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    let overwriting = memory.overwriting
     do throws(SystemError) {
-      try file.write(bytes, at: offset)
+      if overwriting?.write(bytes, at: offset) != true {
+        try file.write(bytes, at: offset)
+        overwriting?.didWrite(bytes.count, at: offset)
+      }
       writer!.writtenBytes += UInt64(bytes.count)
     } catch {
       throw error.isOutOfSpace ? .diskFull(error) : .system(error)
@@ -229,11 +242,18 @@ extension Store {
   }
 
   /// Writes a record; puts the group's previous one back when that fails half way.
+  ///
+  /// - Parameter blocks: are written in the same call: what lies behind the record in its home, and is
+  ///   in memory as it lies in the file.
   private func writeRecord(
-    _ record: [UInt8], home: UInt64, previous: [UInt8]
+    _ record: [UInt8], home: UInt64, previous: [UInt8], behind blocks: Placement.Filling?
   ) throws(StorageError) {
     do throws(StorageError) {
-      try writeAll(record, at: home)
+      if let blocks {
+        try writeBytes(blocks.bytes(behind: record), at: home)
+      } else {
+        try writeAll(record, at: home)
+      }
     } catch {
       guard !previous.isEmpty, !PlantedBug.tornRecordLeft.isActive else { throw error }
       do throws(StorageError) {

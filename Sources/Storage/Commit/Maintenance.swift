@@ -139,6 +139,7 @@ extension Store {
         transaction.cancel()
         return
       }
+      announceTidying(transaction)
       _ = try transaction.commit()
     }
   }

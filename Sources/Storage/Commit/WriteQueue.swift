@@ -93,7 +93,8 @@ final class WriteQueue: Sendable {
   func acquire() {
     let waiter: Waiter? = state.withLock { state in
       // An offer that was not taken yet is no reason to wait, unless the lock is kept free for it.
-      if !state.isHeld, !state.isReserved {
+      let mustWait = PlantedBug.strictQueue.isActive && !state.entries.isEmpty
+      if !state.isHeld, !state.isReserved, !mustWait {
         notePassing(&state, before: state.entries.endIndex)
         state.isHeld = true
         return nil
@@ -230,8 +231,12 @@ final class WriteQueue: Sendable {
         if timesPassed >= Self.timesPassedMax { mustReserve = true }
         if isOffered { continue }
         state.entries[index] = .asynchronous(offer, isOffered: true, timesPassed: timesPassed)
+        #if PLANTED_BUGS
+          if PlantedBug.lostWakeUp.strikes(everyCalls: 50) { continue }
+        #endif
         wakes.offers.append(offer)
       }
+      if PlantedBug.strictQueue.isActive, next == nil { return wakes }
     }
     guard let next else { return wakes }
     if mustReserve {

@@ -18,7 +18,7 @@ package final class WriteTransaction {
   /// The root of the new version; starts as the base's.
   ///
   /// Assign it before `commit`.
-  package var root: BlockReference
+  @exclusivity(unchecked) package var root: BlockReference
   /// Called once when the commit cannot fail any more but by its sync, before anyone can see the version.
   ///
   /// Runs under the write lock: it may take no lock that is held while one waits for that.

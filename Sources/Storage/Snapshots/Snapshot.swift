@@ -1,6 +1,6 @@
 // A readable version and the pin that keeps it alive: one object a (process, version), counted by
 // Swift's own references. Freezing is one retain.
-internal import Platform
+package import Platform
 
 /// One committed version, readable from any thread for as long as the object lives.
 ///
@@ -17,6 +17,9 @@ package final class Snapshot: Sendable {
   /// Keeps the mapping that `reader` points into.
   let mapping: ReadMapping
   private let table: SnapshotTable
+  /// Who was the last to freeze the version, and the last whose Realm came to stand on it.
+  private let frozenBy = Atomic<UInt64>(0)
+  private let standing = Atomic<UInt64>(0)
 
   init(
     version: Version, root: BlockReference, mapping: ReadMapping, table: SnapshotTable,
@@ -31,5 +34,21 @@ package final class Snapshot: Sendable {
     reader = mapping.reader
   }
 
-  deinit { table.released(version, pinSlot) }
+  deinit { table.released(self) }
+
+  /// Says who keeps the version, for lists of live versions.
+  package func note(frozenBy place: PlaceNote) {
+    // Relaxed, as below: a text for people.
+    frozenBy.store(place.rawValue, ordering: .relaxed)
+  }
+
+  /// Says whose Realm stands on the version: those move on, so who has frozen it comes first.
+  package func note(standing place: PlaceNote) {
+    standing.store(place.rawValue, ordering: .relaxed)
+  }
+
+  var keptBy: PlaceNote {
+    let frozen = frozenBy.load(ordering: .relaxed)
+    return PlaceNote(rawValue: frozen != 0 ? frozen : standing.load(ordering: .relaxed))
+  }
 }

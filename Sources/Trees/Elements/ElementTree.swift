@@ -52,8 +52,18 @@ package struct ElementTree: Sendable {
   /// The child of a branch that has a position; the last one for those behind it.
   @inlinable @inline(__always)
   static func child(_ branch: UnsafeRawPointer, position: Int) -> Int {
+    let last = BlockHeader.count(branch) &- 1
     var low = 0
-    var length = BlockHeader.count(branch) &- 1
+    var length = last
+    // Most often all children have about as many elements.
+    let guess = min(position &* (last &+ 1) / max(end(branch, last), 1), last)
+    if start(branch, guess) <= position {
+      if guess == last || position < end(branch, guess) { return guess }
+      low = guess &+ 1
+      length = last &- low
+    } else {
+      length = guess &- 1
+    }
     while length > 0 {
       let half = (length &+ 1) &>> 1
       // Children before low + half end at or before the position.
@@ -142,25 +152,30 @@ package struct ElementTree: Sendable {
     }
   }
 
-  /// The first position that does not come before what is looked for; the count if all do.
+  /// Where an element of a sorted tree is, or would have to be put.
   ///
-  /// - Parameter isBefore: whether a leaf's row comes before it; never true behind a false.
+  /// - Parameter compare: how a leaf's row compares with what is looked for: negative when it comes before
+  ///   it, 0 when it is it.
   /// - Complexity: O(log n).
-  @inlinable
-  package func lowerBound(
-    _ isBefore: (_ leaf: UnsafeRawPointer, _ row: Int) -> Bool
-  ) -> Int {
-    if root.isNone { return 0 }
+  @inlinable @inline(__always)
+  package func search(
+    _ compare: (_ leaf: UnsafeRawPointer, _ row: Int) -> Int
+  ) -> (position: Int, isThere: Bool) {
+    if root.isNone { return (0, false) }
     var block = reader.pointer(root)
     var start = 0
     while BlockHeader.kind(block) == .elementBranch {
-      // The last child whose first element comes before.
+      // The last child whose first element does not come behind.
+      let isLowest = BlockHeader.width(block) == 1
       var low = 0
       var high = BlockHeader.count(block)
       while high &- low > 1 {
         let middle = (low &+ high) &>> 1
-        if isBefore(firstLeaf(BlockHeader.reference(block, middle)), 0) {
+        let child = reader.pointer(BlockHeader.reference(block, middle))
+        let order = compare(isLowest ? child : firstLeaf(child), 0)
+        if order <= 0 {
           low = middle
+          if order == 0 { break }
         } else {
           high = middle
         }
@@ -172,14 +187,16 @@ package struct ElementTree: Sendable {
     var high = Self.elements(block)
     while low < high {
       let middle = (low &+ high) &>> 1
-      if isBefore(block, middle) { low = middle &+ 1 } else { high = middle }
+      let order = compare(block, middle)
+      if order == 0 { return (start &+ middle, true) }
+      if order < 0 { low = middle &+ 1 } else { high = middle }
     }
-    return start &+ low
+    return (start &+ low, false)
   }
 
   @usableFromInline
-  func firstLeaf(_ reference: BlockReference) -> UnsafeRawPointer {
-    var block = reader.pointer(reference)
+  func firstLeaf(_ node: UnsafeRawPointer) -> UnsafeRawPointer {
+    var block = node
     while BlockHeader.kind(block) == .elementBranch {
       block = reader.pointer(BlockHeader.reference(block, 0))
     }

@@ -95,6 +95,8 @@ package struct ClusterTree: Sendable {
     while let (branch, first) = lowestBranch(from: number) {
       let count = BlockHeader.count(branch)
       var index = max(number &- first, 0)
+      reader.willVisit(
+        BlockHeader.reference(branch, index), through: BlockHeader.reference(branch, count &- 1))
       while index < count {
         let child = BlockHeader.reference(branch, index)
         if !child.isNone, !body(first &+ index, reader.pointer(child)) { return }

@@ -32,7 +32,7 @@ final class BacklinkTracker: CollectionTracker {
     guard !isOver, let target = target.pointee.binding.table,
       let stored = origin.pointee.binding.table
     else { return nil }
-    if step.changes(target.index)?.isDeleted(key) == true {
+    if step.isDeleted(target.index, key) {
       isOver = true
       return CollectionChange(deletions: Array(keys.indices)).told
     }

@@ -132,7 +132,7 @@ final class ElementTracker: CollectionTracker {
   override func advance(_ step: VersionStep) -> CollectionChange? {
     if isOver { return nil }
     let owner = cell.storedTable
-    if step.changes(owner.index)?.isDeleted(cell.key) == true {
+    if step.isDeleted(owner.index, cell.key) {
       isOver = true
       return CollectionChange(deletions: Array(0..<cell.count(in: step, isOld: true))).told
     }
@@ -149,7 +149,7 @@ final class ElementTracker: CollectionTracker {
       }
     }
     let inserted = Set(change.insertions)
-    for position in cell.positions(of: filter.changedElements(step), step)
+    for position in cell.changedPositions(&filter, step)
     where !inserted.contains(position) {
       modified.insert(position)
     }
@@ -177,15 +177,46 @@ extension CollectionCell {
     return reader.elements(location, column).count
   }
 
-  /// Where some objects are among the elements, or the values of a map, in a step's newer version.
-  func positions(of objects: Set<ObjectKey>, _ step: VersionStep) -> [Int] {
-    guard !objects.isEmpty, let target = target?.pointee.binding.table else { return [] }
-    let stored = storedTable
-    let reader = step.reader(stored.index)
+  /// Where elements, or values of a map, are in a step's newer version whose objects have changed for an
+  /// observer.
+  func changedPositions(_ filter: inout KeyPathFilter, _ step: VersionStep) -> [Int] {
+    let reader = step.reader(storedTable.index)
     guard let location = reader.locate(key) else { return [] }
     let elements =
       kind == .map ? reader.mapValues(location, column) : reader.elements(location, column)
     if elements.count == 0 { return [] }
+    if storedTable.schema.columns[column].type == .any {
+      return filter.followsLinks ? mixedPositions(elements, reader, step) : []
+    }
+    return positions(of: filter.changedElements(step), elements, reader)
+  }
+
+  /// Where values of any type are that lead to objects which changed.
+  private func mixedPositions(
+    _ elements: ElementReader, _ reader: TableReader, _ step: VersionStep
+  ) -> [Int] {
+    var changed: Set<Int64> = []
+    for target in step.schema.tables {
+      for object in step.reaching(target.index)
+      where reader.backlinks(column, object, in: target).count(of: key) > 0 {
+        changed.insert(AnyCoding.packed(tableKey: target.tableKey, object))
+      }
+    }
+    if changed.isEmpty { return [] }
+    var positions: [Int] = []
+    elements.forEach { position, value in
+      if case .bytes(let bytes) = value, AnyCoding.hasLink(bytes, to: changed) {
+        positions.append(position)
+      }
+      return true
+    }
+    return positions
+  }
+
+  private func positions(
+    of objects: Set<ObjectKey>, _ elements: ElementReader, _ reader: TableReader
+  ) -> [Int] {
+    guard !objects.isEmpty, let target = target?.pointee.binding.table else { return [] }
     // Links know where they come from: who is not among the elements is not looked for.
     let among =
       objects.count < elements.count

@@ -69,6 +69,12 @@ struct KeyPathFilter {
     return listed
   }
 
+  /// Whether elements change with everything that they lead to.
+  var followsLinks: Bool {
+    if case .everything = scope { return true }
+    return false
+  }
+
   /// The elements of a collection that have changed for its observer, not only by their place; others of
   /// their class, and new ones, may be among them.
   mutating func changedElements(_ step: VersionStep) -> Set<ObjectKey> {

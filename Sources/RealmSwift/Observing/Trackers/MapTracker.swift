@@ -34,14 +34,14 @@ final class MapTracker {
     if isOver { return nil }
     let owner = cell.storedTable
     var change = MapChange()
-    if step.changes(owner.index)?.isDeleted(cell.key) == true {
+    if step.isDeleted(owner.index, cell.key) {
       isOver = true
       let keys = oldKeys(step)
       change.deletions = (0..<(keys?.count ?? 0)).map { keys!.text(at: $0) }
       return change.isEmpty ? nil : change
     }
     let elements = step.elementChanges(owner.index, cell.key, cell.column)
-    let objects = cell.positions(of: filter.changedElements(step), step)
+    let objects = cell.changedPositions(&filter, step)
     if elements == nil && objects.isEmpty { return nil }
     let reader = step.reader(owner.index)
     guard let location = reader.locate(cell.key) else { return nil }

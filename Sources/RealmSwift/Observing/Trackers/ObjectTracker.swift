@@ -34,12 +34,11 @@ final class ObjectTracker {
   func advance(_ step: VersionStep) -> ObjectTrackerChange? {
     let binding = table.pointee.binding
     guard !isOver, let stored = binding.table else { return nil }
-    let changes = step.changes(stored.index)
-    if changes?.isDeleted(key) == true {
+    if step.isDeleted(stored.index, key) {
       isOver = true
       return .deleted
     }
-    let columns = changes?.modified[key]
+    let columns = step.modifiedColumns(stored.index, key)
     guard let listed = filter.listedPaths() else {
       return columns.flatMap { told(properties(of: binding, stored, $0)) }
     }

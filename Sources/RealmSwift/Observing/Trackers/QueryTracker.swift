@@ -64,7 +64,7 @@ final class QueryTracker: CollectionTracker {
   override func advance(_ step: VersionStep) -> CollectionChange? {
     if isOver { return nil }
     if let owner = query.origin.owner, let table = owner.table.pointee.binding.table,
-      step.changes(table.index)?.isDeleted(owner.key) == true
+      step.isDeleted(table.index, owner.key)
     {
       isOver = true
       return CollectionChange(deletions: Array(items.indices)).told

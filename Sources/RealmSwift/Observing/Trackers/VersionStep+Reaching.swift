@@ -33,8 +33,7 @@ extension VersionStep {
     while !current.isEmpty && steps <= linksMax {
       var next: [(table: Int, key: ObjectKey)] = []
       for (target, key) in current {
-        for place in schema.linkColumns(to: target) where distances[place.table] + steps <= linksMax
-        {
+        for place in linkColumns[target] where distances[place.table] + steps <= linksMax {
           reader(place.table).backlinks(place.column, key, in: schema.tables[target]).forEach {
             if seen[place.table, default: []].insert($0).inserted { next.append((place.table, $0)) }
             return true
@@ -54,7 +53,7 @@ extension VersionStep {
     // The tables that link to each are known; so one round finds all that lie one link further.
     for distance in 1...linksMax {
       for target in schema.tables.indices where distances[target] > distance {
-        let isNext = schema.linkColumns(to: target).contains {
+        let isNext = linkColumns[target].contains {
           distances[$0.table] == distance - 1
         }
         if isNext { distances[target] = distance }
@@ -88,7 +87,7 @@ extension VersionStep {
             reader.forEachLink(location, column, schema.tables[next.table]) { found.insert($0) }
           }
         }
-        addTargets(of: next.table, column, to: &found)
+        addTargets(of: next.table, column, in: level.table, to: &found)
       }
       addChanged(level, to: &found)
       current = found
@@ -103,8 +102,11 @@ extension VersionStep {
     }
   }
 
-  /// Adds the objects to which another number of a table's objects links by a column.
-  private func addTargets(of table: Int, _ column: Int, to keys: inout Set<ObjectKey>) {
+  /// Adds the objects to which other objects of a table, or another number of them, link by a column than
+  /// before.
+  private func addTargets(
+    of table: Int, _ column: Int, in targets: Int, to keys: inout Set<ObjectKey>
+  ) {
     guard let changes = changes(table) else { return }
     let stored = schema.tables[table]
     let reader = reader(table)
@@ -113,7 +115,9 @@ extension VersionStep {
     {
       func addOld(_ key: ObjectKey) {
         if let location = older.reader.locate(key) {
-          older.reader.forEachLink(location, before, older.table) { keys.insert($0) }
+          older.reader.forEachLink(location, before, older.table) {
+            if !isDeleted(targets, $0) { keys.insert($0) }
+          }
         }
       }
       forEachDeleted(table, addOld)

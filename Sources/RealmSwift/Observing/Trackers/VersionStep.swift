@@ -17,11 +17,15 @@ final class VersionStep {
   let schema: StoredSchema
   private let oldSnapshot: Snapshot
   private let newSnapshot: Snapshot
+  /// Of each table of the newer version; copied here so that trackers find them by an index.
+  private let tableChanges: [TableChanges?]
   private var readers: [TableReader?]
   /// By table key.
   private var oldTables: [UInt64: (table: StoredTable, reader: TableReader)] = [:]
   /// What led to changed objects over any links, by the index of the table.
   var reachingByTable: [Int: Set<ObjectKey>] = [:]
+  /// The columns whose links can lead to each table.
+  private(set) lazy var linkColumns = schema.tables.indices.map { schema.linkColumns(to: $0) }
 
   /// - Parameters:
   ///   - old: the frozen form of the Realm on the version that its observers know.
@@ -41,6 +45,7 @@ final class VersionStep {
     schema = new.classes.stored
     oldSnapshot = old.currentSnapshot()
     newSnapshot = new.currentSnapshot()
+    tableChanges = schema.tables.map { changes[$0] }
     readers = Array(repeating: nil, count: schema.tables.count)
   }
 
@@ -72,7 +77,17 @@ final class VersionStep {
   }
 
   /// What changed in a table of the newer version, given by its index.
-  func changes(_ table: Int) -> TableChanges? { changes[schema.tables[table]] }
+  func changes(_ table: Int) -> TableChanges? { tableChanges[table] }
+
+  /// Whether an object of the older version's table is gone.
+  func isDeleted(_ table: Int, _ key: ObjectKey) -> Bool {
+    tableChanges[table]?.isDeleted(key) ?? false
+  }
+
+  /// The changed columns of an object that is in both versions; nil for none.
+  func modifiedColumns(_ table: Int, _ key: ObjectKey) -> ColumnSet? {
+    tableChanges[table]?.modified[key]
+  }
 
   /// What happened in a collection of an object that is in both versions; nil for nothing.
   func elementChanges(_ table: Int, _ key: ObjectKey, _ column: Int) -> ElementChanges? {

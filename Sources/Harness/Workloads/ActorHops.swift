@@ -1,0 +1,131 @@
+// The workload actor-hops: chains of actors, each with a Realm of its own, hand objects on: as references,
+// frozen and as plain values; the last one of a chain writes. One measuring thread a chain sends the
+// letters; the actors run on the threads of Swift's tasks.
+internal import Platform
+
+/// Letters go through chains of actors.
+package struct ActorHops<Driver: EngineDriver>: Workload {
+  package let shared: RunShared<Driver>
+
+  package init(_ shared: RunShared<Driver>) { self.shared = shared }
+
+  package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {
+    try loadTable(
+      shared.driver, model: shared.plan.model, isCancelled: isCancelled, progress: progress)
+  }
+
+  package var threads: [WorkerPlan] {
+    let shared = shared
+    return (1...shared.plan.threads).map { number in
+      WorkerPlan("chain \(number)", operations: [.chain, .hop, .write]) { handover in
+        try HopChain(number: number, shared: shared, handover: handover)
+      }
+    }
+  }
+
+  package func checkEnd(_ ledger: inout InvariantLedger) throws {
+    try ReadersWriter(shared).checkEnd(&ledger)
+  }
+}
+
+/// Sends letters through the actors of one chain; made and used on its own thread.
+package final class HopChain<Driver: EngineDriver>: Worker {
+  private enum Operation: Int { case chain, hop, write }
+
+  /// What one letter has shown.
+  private struct Round: Sendable {
+    var hops: [UInt64] = []
+    /// When the last actor had it.
+    var end: UInt64 = 0
+    var write: UInt64?
+  }
+
+  private let shared: RunShared<Driver>
+  private let actors: [HopActor<Driver>]
+  private let clock = MonotonicClock()
+  package private(set) var ledger = InvariantLedger()
+  package var pausedNanoseconds: UInt64 { pace.pausedNanoseconds }
+  private var pace: ThreadPace
+  private var rounds = 0
+
+  package init(number: Int, shared: RunShared<Driver>, handover: Handover) throws {
+    self.shared = shared
+    actors = try waitForTask {
+      var actors: [HopActor<Driver>] = []
+      for position in 1...max(2, shared.plan.readers) {
+        actors.append(try await HopActor(shared, chain: number, position: position))
+      }
+      return actors
+    }
+    pace = ThreadPace(
+      control: shared.control, handover: handover,
+      openLoad: shared.plan.openLoad(thread: number, of: shared.plan.threads),
+      random: shared.random(thread: number))
+  }
+
+  /// Sends letters until the run stops.
+  package func run() throws {
+    defer { pace.finish() }
+    pace.waitForStart()
+    while let turn = pace.nextTurn() { try send(turn) }
+    let actors = actors
+    ledger = waitForTask {
+      var ledger = InvariantLedger()
+      for actor in actors { ledger.add(await actor.ledger) }
+      return ledger
+    }
+  }
+
+  private func send(_ turn: ThreadPace.Turn) throws {
+    rounds += 1
+    let writes = rounds % shared.plan.refreshEvery == 0
+    let actors = actors
+    let clock = clock
+    let start = clock.nanoseconds()
+    let round: Round
+    do {
+      round = try waitForTask { try await Self.send(through: actors, writes: writes, clock) }
+    } catch {
+      if !(error is Violation) {
+        pace.measurements.figures[Operation.write.rawValue].errors += 1
+      }
+      throw error
+    }
+    pace.record(Operation.chain.rawValue, turn, start: start, end: round.end)
+    for hop in round.hops {
+      pace.measurements.figures[Operation.hop.rawValue].service.record(hop)
+    }
+    if let write = round.write {
+      pace.measurements.figures[Operation.write.rawValue].service.record(write)
+    }
+  }
+
+  private static func send(
+    through actors: [HopActor<Driver>], writes: Bool, _ clock: MonotonicClock
+  ) async throws -> Round {
+    var round = Round()
+    var letter: Letter<Driver.Parcel>?
+    for (position, actor) in actors.enumerated() {
+      let (next, hop) = try await actor.pass(letter)
+      letter = next
+      if position > 0 { round.hops.append(hop) }
+    }
+    round.end = clock.nanoseconds()
+    if writes { round.write = try await actors.last!.commit() }
+    return round
+  }
+}
+
+/// Runs a body in a task of no actor, and blocks the calling thread until it is done.
+private func waitForTask<Value: Sendable, Failure: Error>(
+  _ body: @escaping @Sendable () async throws(Failure) -> Value
+) throws(Failure) -> Value {
+  let result = Monitor<Result<Value, Failure>?>(nil)
+  Task.detached {
+    let value: Result<Value, Failure>
+    do throws(Failure) { value = .success(try await body()) } catch { value = .failure(error) }
+    result.withLock { $0 = value }
+    result.notifyAll()
+  }
+  return try result.wait(until: { $0 != nil }, then: { $0! }).get()
+}

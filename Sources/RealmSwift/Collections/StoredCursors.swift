@@ -1,0 +1,159 @@
+// Going through the elements of managed lists and sets, and through objects that link. The cursors are of no
+// generic type: an iterator asks for a position or an object and its element type makes of it what it is.
+internal import ObjectStore
+internal import Storage
+
+/// How many integers are copied out of their leaves ahead.
+private let windowLength = 256
+
+/// Goes through the values of a managed list or set as they were when it began.
+///
+/// Packed values are copied out of their leaves ahead; in a transaction, whose leaves change, all of them.
+@usableFromInline
+final class StoredCursor {
+  private let realm: ConfinedRealm
+  /// Keeps what the elements are read from; nil when all were copied.
+  private let snapshot: Snapshot?
+  private let end: Int
+  /// Where values are copied to; empty when they are no integers.
+  private let window: UnsafeMutableBufferPointer<Int64>
+  // Unchecked exclusivity: an iterator is used where its Realm may be used, by one call at a time.
+  @exclusivity(unchecked) private var source: _ElementSource
+
+  /// - Precondition: in a transaction the elements are packed.
+  init(_ cell: CollectionCell, _ elements: ElementReader, isPacked: Bool) {
+    realm = cell.realm
+    let isWriting = realm.writing != nil
+    snapshot = isWriting ? nil : realm.currentSnapshot()
+    end = elements.count
+    source = cell.source(elements)
+    window = .allocate(capacity: !isPacked ? 0 : isWriting ? end : min(end, windowLength))
+    if isWriting { copy(from: 0) }
+  }
+
+  deinit { window.deallocate() }
+
+  /// What the element at a position is read from, with those behind it copied ahead; nil behind the last.
+  @usableFromInline
+  func fill(from position: Int) -> _ElementSource? {
+    realm.check()
+    if position >= end { return nil }
+    if !window.isEmpty, position >= source.windowEnd { copy(from: position) }
+    return source
+  }
+
+  private func copy(from position: Int) {
+    let count = source.elements.copyIntegers(from: position, into: window)
+    source.ahead = UnsafeBufferPointer(rebasing: window[..<count])
+    source.aheadStart = position
+  }
+}
+
+/// Goes through objects whose keys are known or in a list; those deleted on the way are left out.
+@usableFromInline
+final class LinkCursor {
+  private let realm: ConfinedRealm
+  private let target: TablePointer
+  /// What keys are read from, from `next` on; nil when all are in the window.
+  private let elements: ElementReader?
+  /// Keeps it.
+  private let snapshot: Snapshot?
+  private let window: UnsafeMutableBufferPointer<Int64>
+  // Unchecked exclusivity: as in StoredCursor.
+  @exclusivity(unchecked) private var position = 0
+  /// Keys in the window.
+  @exclusivity(unchecked) private var count = 0
+  /// Keys that were taken from `elements`.
+  @exclusivity(unchecked) private var taken = 0
+  @exclusivity(unchecked) private var accessor: ReusedAccessor
+
+  /// The objects that a list or set links to, as it is now.
+  init(_ cell: CollectionCell, _ elements: ElementReader, _ target: TablePointer) {
+    realm = cell.realm
+    self.target = target
+    self.elements = elements
+    let isWriting = realm.writing != nil
+    snapshot = isWriting ? nil : realm.currentSnapshot()
+    // The leaves of a transaction change: all keys are copied at once.
+    window = .allocate(capacity: isWriting ? elements.count : min(elements.count, windowLength))
+    accessor = ReusedAccessor(target)
+    if isWriting { _ = fill() }
+  }
+
+  /// The objects of some keys.
+  init(_ realm: ConfinedRealm, _ target: TablePointer, keys: [Int64]) {
+    self.realm = realm
+    self.target = target
+    elements = nil
+    snapshot = nil
+    window = .allocate(capacity: keys.count)
+    count = window.initialize(fromContentsOf: keys)
+    accessor = ReusedAccessor(target)
+  }
+
+  deinit { window.deallocate() }
+
+  /// The next object.
+  @usableFromInline
+  func next() -> ObjectBase? {
+    realm.check()
+    while position < count || fill() {
+      let key = ObjectKey(rawValue: window[position])
+      position += 1
+      if let location = realm.locate(target, key) {
+        return accessor.object(realm, target, key, at: location)
+      }
+    }
+    accessor.forget()
+    return nil
+  }
+
+  private func fill() -> Bool {
+    guard let elements, taken < elements.count else { return false }
+    count = elements.copyIntegers(from: taken, into: window)
+    taken += count
+    position = 0
+    return count > 0
+  }
+}
+
+extension RLMIterator {
+  /// Goes through the elements that are in a list or set now.
+  @inlinable
+  init(_ cell: CollectionCell) {
+    if Element.self is ObjectBase.Type {
+      links = cell.makeLinkCursor()
+    } else if let cursor = cell.makeStoredCursor() {
+      stored = cursor
+    } else {
+      elements = ArrayCursor(cell.copyElements())
+    }
+  }
+}
+
+extension CollectionCell {
+  @usableFromInline
+  func makeLinkCursor() -> LinkCursor {
+    let elements = requireElements()
+    let target = realm.targetTable(of: objectClass.unsafelyUnwrapped, table, column)
+    return LinkCursor(self, elements, target)
+  }
+
+  /// A cursor of values; nil when they have to be copied: in a transaction, unless they are integers.
+  @usableFromInline
+  func makeStoredCursor() -> StoredCursor? {
+    let elements = requireElements()
+    let isPacked = storedTable.isPacked(column)
+    if realm.writing != nil && (!isPacked || storedTable.isOptional(column)) {
+      return nil
+    }
+    return StoredCursor(self, elements, isPacked: isPacked)
+  }
+
+  /// All elements.
+  @usableFromInline
+  func copyElements<Element: RealmCollectionValue>() -> [Element] {
+    let source = source(requireElements())
+    return (0..<source.elements.count).map { Element._readElement(source, $0) }
+  }
+}

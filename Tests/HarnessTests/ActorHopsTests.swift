@@ -1,0 +1,77 @@
+// The workload actor-hops: a sound model engine and the real one pass, and each way of being wrong is found
+// by the checker that is there for it.
+import Foundation
+import Harness
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct ActorHopsTests {
+  private func outcome(
+    _ bug: ModelBug?, seconds: Double, _ change: (inout RunSettings) -> Void = { _ in }
+  ) -> RunOutcome {
+    HarnessTests.outcome(of: .actorHops, bug, seconds: seconds) {
+      $0.threads = 2
+      $0.readers = 3
+      $0.refreshEvery = 2
+      change(&$0)
+    }
+  }
+
+  private func expectSound(_ result: RunOutcome) {
+    #expect(result.violation == nil, "\(result.violation.map { "\($0)" } ?? ""), \(testSeed())")
+    #expect(result.failure == nil)
+    #expect(result.status == .complete)
+    for operation in [Operation.chain, .hop, .write] {
+      #expect(result.collector.total(.measure, operation)!.service.count > 0)
+    }
+    let found: [Invariant] = [.snapshotStability, .monotonicVersions, .readYourWrites, .references]
+    for invariant in found {
+      #expect(result.ledger[invariant].checks > 0, "\(invariant.name) was never checked")
+    }
+  }
+
+  @Test func soundEnginePasses() {
+    let result = outcome(nil, seconds: 60) { $0.operations = 200 }
+    expectSound(result)
+    // Two hops a letter.
+    let letters = result.collector.total(.measure, .chain)!.service.count
+    #expect(result.collector.total(.measure, .hop)!.service.count == 2 * letters)
+  }
+
+  @Test func lettersFollowASchedule() {
+    let result = outcome(nil, seconds: 60) {
+      $0.operations = 200
+      $0.ratePerSecond = 2_000
+    }
+    expectSound(result)
+    #expect(result.collector.total(.measure, .chain)!.response!.count > 0)
+  }
+
+  @Test func theRealEnginePasses() throws {
+    let folder = TemporaryFolder()
+    var settings = RunSettings(.actorHops)
+    settings.objects = 200
+    settings.readers = 3
+    settings.refreshEvery = 2
+    settings.warmupNanoseconds = 0
+    settings.operations = 200
+    settings.seed = testSeed()
+    let driver = try RealmDriver(path: folder.file("hops.realm"), durability: .full)
+    let output = CollectedOutput()
+    let result = WorkloadRun(
+      settings.makeWorkload(driver), settings: settings, interruption: TimedInterruption(),
+      progress: ProgressLine(output.console(), OutputChoices())
+    ).run()
+    expectSound(result)
+    #expect(result.transactions > 0)
+  }
+
+  @Test(arguments: ModelBug.allCases.filter { $0.actorInvariant != nil })
+  func plantedBugIsFoundByItsChecker(_ bug: ModelBug) {
+    let invariant = bug.actorInvariant!
+    let result = outcome(bug, seconds: 10) { $0.invariants = [invariant] }
+    let found = result.violation?.violation
+    #expect(
+      found?.invariant == invariant, "\(found.map { "\($0)" } ?? "nothing"), seed \(testSeed())")
+  }
+}
