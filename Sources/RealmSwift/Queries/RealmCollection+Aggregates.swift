@@ -15,7 +15,7 @@ extension RealmCollection {
   func value<Value>(
     _ aggregate: PredicateAggregate, _ keyPath: String, _: Value.Type
   ) -> Value? {
-    if realm != nil, (self as? any InsideMixedValue)?.place == nil {
+    if realm != nil, (self as? any InsideMixedValue)?.nestedPlace == nil {
       return folded(aggregate, keyPath).typed(Value.self)
     }
     if Element.self == AnyRealmValue.self { return foldedMixed(aggregate).typed(Value.self) }

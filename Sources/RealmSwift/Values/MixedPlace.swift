@@ -178,7 +178,7 @@ final class MixedPlace {
 /// A collection that can be inside of a mixed value.
 protocol InsideMixedValue {
   /// Where it is; nil when it is not inside of one.
-  var place: MixedPlace? { get }
+  var nestedPlace: MixedPlace? { get }
 }
 
 extension List: InsideMixedValue {}
