@@ -24,6 +24,7 @@
       case .resolveTwice, .resolveBehind: "I9"
       case .queueUnchecked: "I11"
       case .doubleCompletion, .lostWakeUp: "I12"
+      case .dropDeletion, .shiftPosition: "I8"
       default: nil
       }
     }
@@ -36,6 +37,7 @@
       case .freezeNewest, .frozenWritable: "freeze-cache"
       case .resolveTwice, .resolveBehind: "reference-handoff"
       case .queueUnchecked: "queue-confined"
+      case .dropDeletion, .shiftPosition: "notify-storm"
       default: "readers-writer"
       }
     }
@@ -70,6 +72,10 @@
         load("RealmSwift/Threads", "resolves a reference in a Realm that is older than it")
       case .queueUnchecked:
         load("RealmSwift/Confinement", "lets a queue's Realm be used everywhere")
+      case .dropDeletion:
+        load("RealmSwift/Observing", "leaves a deletion out of what is told now and then")
+      case .shiftPosition:
+        load("RealmSwift/Observing", "tells the second of several deletions one position too high")
       case .publishBeforeSync, .headerBeforeData, .recordBeforeData, .folderNotSynced, .groupSplit,
         .carriedLost, .overwriteDurableHome, .tornRecordLeft, .ignoredShortWrite, .unfairLock,
         .strictQueue,

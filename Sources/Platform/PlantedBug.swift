@@ -24,6 +24,9 @@ package enum PlantedBug: String, Sendable {
   case resolveTwice = "resolve-twice"
   case resolveBehind = "resolve-behind"
   case queueUnchecked = "queue-unchecked"
+  // What observers are told.
+  case dropDeletion = "drop-deletion"
+  case shiftPosition = "shift-position"
   // Commit and durability.
   case publishBeforeSync = "publish-before-sync"
   case headerBeforeData = "header-before-data"

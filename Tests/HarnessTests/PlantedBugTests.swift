@@ -20,6 +20,7 @@
       case "freeze-cache": "--readers 2 --batch 4 --durability memory --pins 100 --churn 0.5"
       case "reference-handoff": "--readers 2 --batch 4 --durability memory --write-every 2"
       case "queue-confined": "--queues 2 --attempts 40 --durability memory"
+      case "notify-storm": "--observers 3 --writers 2 --batch 4 --durability memory"
       default: "--readers 2 --batch 4 --durability memory --pins 8 --pin-every 3"
       }
     }

@@ -2,6 +2,10 @@
 // called. When, and in which order, is decided in RealmObservers.swift. Confined to the Realm's place.
 internal import ObjectStore
 
+#if PLANTED_BUGS
+  internal import Platform
+#endif
+
 /// What is called when a Realm has moved on.
 ///
 /// The observer knows one version of its subject: that of its last call, or a newer one of which there was
@@ -82,7 +86,7 @@ final class CollectionObservation<Subject: ThreadConfined>: Observation {
       callback(.initial(subject))
       return true
     }
-    if let change = tracker.advance(step) {
+    if let change = planted(tracker.advance(step)) {
       callback(
         .update(
           subject, deletions: change.deletions, insertions: change.insertions,
@@ -92,6 +96,17 @@ final class CollectionObservation<Subject: ThreadConfined>: Observation {
   }
 
   override func skip(_ step: VersionStep) { _ = tracker?.advance(step) }
+
+  private func planted(_ change: CollectionChange?) -> CollectionChange? {
+    #if PLANTED_BUGS
+      guard var change, !change.deletions.isEmpty else { return change }
+      if PlantedBug.dropDeletion.strikes(everyCalls: 5) { change.deletions.removeLast() }
+      if PlantedBug.shiftPosition.isActive, change.deletions.count > 1 { change.deletions[1] += 1 }
+      return change
+    #else
+      change
+    #endif
+  }
 }
 
 /// The observation of a map.
