@@ -143,7 +143,7 @@ extension Results: QueryableCollection {
 
 extension List: QueryableCollection {
   func makeQuerySource() -> AnyObject {
-    if place != nil {
+    if nestedPlace != nil {
       misuse(
         .argument,
         "Queries on a list inside of a mixed value are not supported: use Swift's filter.")

@@ -25,6 +25,9 @@ enum ClientSurface {
     @Persisted var street: String?
     @Persisted var city: String = "x"
     @Persisted(originProperty: "address") var owners: LinkingObjects<Owner>
+    // As in GeoJSON.
+    @Persisted var type: String = "Point"
+    @Persisted var coordinates: List<Double>
   }
   class Animal: Object, ObjectKeyIdentifiable {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
