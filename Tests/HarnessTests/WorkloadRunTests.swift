@@ -5,14 +5,16 @@ import Testing
 
 @Suite(.serialized) struct WorkloadRunTests {
   @Test(arguments: WorkloadKind.allCases)
-  func failingWriteEndsTheRun(_ workload: WorkloadKind) {
+  func failingWriteEndsTheRun(_ workload: WorkloadKind) async {
     // Ends with the failure, however long actors wait for threads of other tests.
-    let result = outcome(of: workload, .failingWrite, seconds: 60) {
-      $0.batch = 2
-      $0.threads = 1
-      $0.queues = 1
-      $0.writers = workload == .groupedCommit ? 0 : 1
-      $0.pins = 0
+    let result = await onOwnThread {
+      outcome(of: workload, .failingWrite, seconds: 60) {
+        $0.batch = 2
+        $0.threads = 1
+        $0.queues = 1
+        $0.writers = workload == .groupedCommit ? 0 : 1
+        $0.pins = 0
+      }
     }
     #expect(result.status == .failed && result.violation == nil)
     let threads =

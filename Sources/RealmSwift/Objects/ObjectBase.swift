@@ -131,8 +131,9 @@ extension ObjectBase {
 
   /// Makes the object an accessor of a row.
   final func attach(_ table: TablePointer, _ key: ObjectKey) {
-    attach(table.pointee.attachments)
+    // First, since boxes of older classes keep the place of their object.
     identify(table, key)
+    attach(table.pointee.attachments)
   }
 
   /// Makes the wrappers managed.

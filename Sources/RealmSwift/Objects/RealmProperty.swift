@@ -1,5 +1,6 @@
 // The boxes in which older classes declare optional and mixed properties: `let age = RealmProperty<Int?>()`.
 // A box is a stored property of its object, found by property discovery like a `@Persisted` wrapper.
+internal import ObjectStore
 
 /// A type whose optional older classes can hold in a box.
 public protocol RealmOptionalType: _PersistableInsideOptional {}
@@ -134,9 +135,22 @@ private final class PropertyBox<Value: _Persistable> {
     case managed(Owner, Int32)
   }
 
-  /// The object that the box is part of: not kept by it.
+  /// The object that the box is part of: not kept by it, since it keeps the box.
   private struct Owner {
     weak var object: ObjectBase?
+    /// Where the object is, for a box that is used after its accessor has gone.
+    let realm: ConfinedRealm
+    let table: TablePointer
+    let key: ObjectKey
+    let epoch: UInt32
+
+    init(_ object: ObjectBase) {
+      self.object = object
+      realm = object._realm.unsafelyUnwrapped
+      table = object._table.unsafelyUnwrapped
+      key = object._key
+      epoch = object._epoch
+    }
   }
 
   // Unchecked exclusivity: a managed box is touched only where its Realm may be used; an unmanaged one is
@@ -165,12 +179,17 @@ private final class PropertyBox<Value: _Persistable> {
   }
 
   func attach(_ object: ObjectBase, _ column: Int32) {
-    storage = .managed(Owner(object: object), column)
+    storage = .managed(Owner(object), column)
   }
 
   private func require(_ owner: Owner) -> ObjectBase {
     if let object = owner.object { return object }
-    misuse(.invalidated, "A RealmProperty or RealmOptional can only be used with its object.")
+    if owner.epoch == owner.table.pointee.epoch,
+      let object = owner.realm.accessor(owner.table, owner.key)
+    {
+      return object
+    }
+    misuse(.invalidated, "Object has been deleted or invalidated.")
   }
 }
 
