@@ -4,8 +4,10 @@
 import PackageDescription
 
 /// One program, in the folder of its name.
-func program(_ name: String) -> Target {
-  .executableTarget(name: name, dependencies: [.product(name: "RealmSwift", package: "realm")])
+func program(_ name: String, _ mode: SwiftLanguageMode = .v6) -> Target {
+  .executableTarget(
+    name: name, dependencies: [.product(name: "RealmSwift", package: "realm")],
+    swiftSettings: [.swiftLanguageMode(mode)])
 }
 
 let package = Package(
@@ -13,6 +15,10 @@ let package = Package(
   dependencies: [.package(name: "realm", path: "..")],
   targets: [
     program("crud"),
+    program("background-writes"),
+    // A local @ThreadSafe variable in a closure of another queue is refused by Swift 6.
+    program("passing-objects", .v5),
+    program("frozen-objects"),
     program("actor-open"),
     program("actor-crud"),
     program("actor-handover"),
