@@ -59,7 +59,9 @@ import Testing
     }
     let figures = result.collector.total(.measure, .write)!
     let due = figures.service.count + figures.skipped
-    #expect((195...205).contains(due), "\(due) of 200 were due")
+    // A slow machine ends the second late.
+    let expected = 200 * result.phase(.measure)!.elapsedSeconds
+    #expect(abs(Double(due) - expected) < 8, "\(due) of \(expected) were due")
     #expect(figures.response!.count == figures.service.count)
     #expect(figures.generatorDelay!.count == figures.service.count)
     #expect(figures.response!.maximum >= figures.service.minimum)
