@@ -113,11 +113,11 @@ import Testing
     #expect(try driver.statistics().liveBytes! > 0)
 
     let result = try run(
-      "migration-under-load --readers 1 --objects 20000 --pins 2 --warmup 0s --interval 20ms "
+      "migration-under-load --readers 1 --objects 60000 --pins 2 --warmup 0s --interval 20ms "
         + "--durability memory --output \(folder.path)/out")
     #expect(result.code == .success, "\(result.errors)")
     let during = try rows("growth.csv").filter { $0["live_bytes"] == "" }
-    #expect(during.count > 1, "no row was written while the migration had the lock")
+    #expect(!during.isEmpty, "no row was written while the migration had the lock")
     for row in during {
       #expect(!row["resident_bytes"]!.isEmpty && !row["file_bytes"]!.isEmpty)
     }
