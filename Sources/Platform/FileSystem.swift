@@ -100,12 +100,15 @@ package protocol FileMapping: AnyObject, Sendable {
   /// hold the object in a stored property or by `withExtendedLifetime` around the use of the bytes.
   var base: UnsafeMutableRawPointer { get }
   var length: Int { get }
-  /// Starts to read a range from the disk if the byte at `offset`, which is in it, is not in memory.
+  /// Starts to read what of a range is not in memory from the disk.
   ///
   /// A hint; nothing happens where that is impossible.
-  func readAhead(_ range: Range<Int>, for offset: Int)
+  func readAhead(_ range: Range<Int>)
+  /// Whether the page at an offset is in memory; may be said of any page of another user's file.
+  func isInMemory(_ offset: Int) -> Bool
 }
 
 extension FileMapping {
-  package func readAhead(_ range: Range<Int>, for offset: Int) {}
+  package func readAhead(_ range: Range<Int>) {}
+  package func isInMemory(_ offset: Int) -> Bool { true }
 }

@@ -136,11 +136,16 @@ package final class LinuxMapping: FileMapping, @unchecked Sendable {
 
   deinit { munmap(base, length) }
 
-  package func readAhead(_ range: Range<Int>, for offset: Int) {
+  package func readAhead(_ range: Range<Int>) {
+    // The kernel takes whole pages only.
+    let start = range.lowerBound / pageLength * pageLength
+    // What goes wrong here shows when the bytes are read.
+    madvise(base + start, range.upperBound - start, MADV_WILLNEED)
+  }
+
+  package func isInMemory(_ offset: Int) -> Bool {
     var isResident: UInt8 = 0
     let page = base + offset / pageLength * pageLength
-    if mincore(page, 1, &isResident) == 0, isResident & 1 != 0 { return }
-    // What goes wrong here shows when the bytes are read.
-    madvise(base + range.lowerBound, range.count, MADV_WILLNEED)
+    return mincore(page, 1, &isResident) == 0 && isResident & 1 != 0
   }
 }

@@ -1,8 +1,12 @@
 // Which parts of a file are read ahead, and how often.
+import Glibc
 import Platform
+import TestSupport
 import Testing
 
 @testable import Storage
+
+private let part = 128 << 10
 
 @Suite struct ReadAheadTests {
   /// Notes what it is asked for.
@@ -14,9 +18,8 @@ import Testing
 
     init(length: Int) throws { memory = try AnonymousMemory(length: length) }
 
-    func readAhead(_ range: Range<Int>, for offset: Int) {
-      asked.withLock { $0.append(range) }
-    }
+    func readAhead(_ range: Range<Int>) { asked.withLock { $0.append(range) } }
+    func isInMemory(_ offset: Int) -> Bool { offset >= 50 * part }
 
     func takeAsked() -> [Range<Int>] {
       asked.withLock { asked in
@@ -25,8 +28,6 @@ import Testing
       }
     }
   }
-
-  private let part = 128 << 10
 
   @Test func eachPartOnce() throws {
     let mapping = try NotingMapping(length: 100 * part)
@@ -58,5 +59,29 @@ import Testing
     let readAhead = ReadAhead(mapping)
     for _ in 0..<2 { readAhead.willVisit(5..<part) }
     #expect(mapping.takeAsked() == [5..<part, 5..<part])
+    readAhead.willVisit(60 * part..<61 * part)
+    #expect(mapping.takeAsked() == [])
+  }
+
+  /// A range that begins inside of a page, as one from a block to another does.
+  @Test func whatIsAskedForComesIntoMemory() throws {
+    let folder = TemporaryFolder()
+    let file = try LinuxFileSystem().open(folder.file("cold"), [.writable, .create])
+    try file.write(bytes: Array(repeating: 7, count: 4 * part), at: 0)
+    try file.synchronize()
+    let mapping = try file.map(length: 4 * part)
+    let descriptor = open(folder.file("cold"), O_RDONLY)
+    defer { close(descriptor) }
+    posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+    // Some file systems keep everything in memory.
+    if mapping.isInMemory(2 * part) { return }
+    mapping.readAhead(part + 16..<3 * part)
+    // The reading goes on after the call.
+    let clock = MonotonicClock()
+    let start = clock.nanoseconds()
+    while !mapping.isInMemory(2 * part), clock.nanoseconds() - start < 60_000_000_000 {
+      sched_yield()
+    }
+    #expect(mapping.isInMemory(2 * part))
   }
 }

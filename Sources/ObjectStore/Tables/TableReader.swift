@@ -136,7 +136,7 @@ package struct TableReader {
       return ObjectKey(rawValue: Int64(first) << Cluster.slotBits + Int64(slot))
     }
     var found: Int64?
-    tree.forEachCluster(from: first) { number, cluster in
+    tree.forEachCluster(from: first, isScan: false) { number, cluster in
       let slot = Cluster.nextSlot(cluster, from: number == first ? Int(from & 255) : 0)
       if let slot { found = Int64(number) << Cluster.slotBits + Int64(slot) }
       return slot == nil

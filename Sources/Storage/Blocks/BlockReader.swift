@@ -79,11 +79,17 @@ package struct BlockReader: @unchecked Sendable {
     verifier._withUnsafeGuaranteedRef { $0.willVisit(start..<end) }
   }
 
-  /// Verifies a block without stopping.
+  /// Verifies a block without stopping, unless this process has done so before.
   ///
   /// Used where damage has to become a typed error.
   package func verify(_ reference: BlockReference) throws(StorageError) {
     if reference.isProvisional { return }
+    let unit = reference.rawValue >> 4
+    if reference.rawValue < limit,
+      verified[Int(unit >> 6)].load(ordering: .acquiring) & (1 << (unit & 63)) != 0
+    {
+      return
+    }
     try verifier.takeUnretainedValue().verify(reference)
   }
 

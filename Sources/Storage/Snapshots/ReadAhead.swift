@@ -37,11 +37,15 @@ struct ReadAhead: ~Copyable, @unchecked Sendable {
     for other in part..<(end + Self.partLength - 1) / Self.partLength {
       asked[other >> 6].bitwiseOr(1 << UInt64(other & 63), ordering: .relaxed)
     }
-    mapping.readAhead(part * Self.partLength..<end, for: offset)
+    mapping.readAhead(part * Self.partLength..<end)
   }
 
   /// Says that blocks all over a range are about to be visited, also such as were touched before.
-  func willVisit(_ range: Range<Int>) { mapping.readAhead(range, for: range.lowerBound) }
+  ///
+  /// Most scans find them in memory; asking for the first page alone is much cheaper than for all.
+  func willVisit(_ range: Range<Int>) {
+    if !mapping.isInMemory(range.lowerBound) { mapping.readAhead(range) }
+  }
 
   // Relaxed: a part that two threads ask for is read once all the same.
   private func isAsked(_ part: Int) -> Bool {
