@@ -398,6 +398,7 @@ package final class ConfinedRealm {
       // Everything is rolled back, and the Realm stays on the version it began on, if that is still one.
       noteStanding()
       stepBackIfLost()
+      observers?.didEndTransaction()
       throw error
     }
     observers?.didCommit(writing.transaction, skipped: skipped)
@@ -420,6 +421,7 @@ package final class ConfinedRealm {
         to: try writing.transaction.commitAsynchronously(awaitsMore: awaitsMore, completion))
     } catch {
       noteStanding()
+      observers?.didEndTransaction()
       throw error
     }
     observers?.didCommit(writing.transaction, skipped: [])

@@ -164,9 +164,8 @@ final class ObjectObservation<Subject: ObjectBase>: Observation {
     self.callback = callback
     tracker = ObjectTracker(object, keyPaths: keyPaths)
     let table = object._table.unsafelyUnwrapped.pointee.binding.table
-    let isOwnOnly = keyPaths?.allSatisfy { !$0.contains(".") } ?? true
     key =
-      isOwnOnly
+      tracker.watchesOwnColumnsOnly
       ? table.map { ObservedObjectKey(table: $0.tableKey, object: object._key) } : nil
     super.init(object._realm.unsafelyUnwrapped)
   }
@@ -191,7 +190,7 @@ final class ObjectObservation<Subject: ObjectBase>: Observation {
   /// - Parameter old: the object in the version that the observer knows; nil to leave old values out.
   private func propertyChange(_ position: Int, _ old: ObjectBase?) -> PropertyChange {
     let property = object.classSchema.properties[position]
-    if property.codec.collection != .none {
+    if property.codec.collection != .none || property.isComputed {
       return PropertyChange(name: property.name, oldValue: nil, newValue: nil)
     }
     var oldValue = unwrapped(old?.value(forKey: property.name))
@@ -216,6 +215,8 @@ extension ConfinedRealm {
 /// The observation of a Realm itself.
 final class RealmObservation: Observation {
   private let callback: Realm.NotificationBlock
+  /// Whether the Realm has moved when it could not be called.
+  var isOwed = false
 
   init(_ realm: ConfinedRealm, _ callback: @escaping Realm.NotificationBlock) {
     self.callback = callback

@@ -102,8 +102,9 @@ final class AsynchronousWrites {
     }
     guard realm.writing == nil, running == nil else { return withdrawRequest() }
     do throws(StorageError) {
+      let known = realm.snapshot?.version
       guard let transaction = try realm.store.beginWrite(taking: offer) else { return }
-      request = nil
+      guard try keeps(transaction, known, offer) else { return askForLock() }
       realm.didBegin(transaction)
     } catch {
       request = nil
@@ -113,6 +114,24 @@ final class AsynchronousWrites {
       return askForLock()
     }
     runFirst()
+  }
+
+  /// Tells observers what others have committed before a transaction that is about to begin.
+  ///
+  /// - Parameter known: the version of which observers were told before.
+  /// - Returns: false when their calls have used the transaction up, or dropped the operation; the lock is
+  ///   free then.
+  private func keeps(
+    _ transaction: WriteTransaction, _ known: Version?, _ offer: WriteOffer
+  ) throws(StorageError) -> Bool {
+    // Until then the request stands, so that nothing asks for the lock that is held.
+    let isHeld = try realm.tellObservers(ofBaseOf: transaction, known)
+    let isWanted = request === offer
+    if isWanted { request = nil }
+    if isHeld && isWanted { return true }
+    realm.held = nil
+    if isHeld { transaction.cancel() }
+    return false
   }
 
   /// Runs the first block, in the transaction that has begun for it.
@@ -289,8 +308,12 @@ final class AsynchronousWrites {
       return false
     }
     do throws(StorageError) {
+      let known = realm.snapshot?.version
       guard let transaction = try realm.store.beginWrite(taking: offer) else { return false }
-      request = nil
+      guard try keeps(transaction, known, offer) else {
+        askForLock()
+        return false
+      }
       let operation = queued.removeFirst()
       running = Running(identifier: operation.identifier, isTask: true)
       realm.didBegin(transaction)
