@@ -127,6 +127,7 @@ extension ResultsSection: Sendable {}
 /// Results, and what makes sections of them.
 final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
   let results: Results<Element>
+  private let query: QuerySource<Element>
   private let key: (Element) -> Key
   private let isOrderedByKey: Bool?
   /// What was found last; under a lock because frozen ones are used by many threads.
@@ -145,13 +146,19 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     _ results: Results<Element>, isOrderedByKey: Bool? = nil, _ key: @escaping (Element) -> Key
   ) {
     self.results = results
+    query = results.querySource()
     self.key = key
     self.isOrderedByKey = isOrderedByKey
   }
 
   func sections() -> Sections {
-    let stamp = results.querySource().stamp()
-    if let known = found.withLock({ $0?.value }), known.stamp == stamp { return known }
+    let stamp = query.stamp()
+    // Inside of a transaction the keys may come from other classes, which have changed since.
+    if results.realm?.isInWriteTransaction != true, let known = found.withLock({ $0?.value }),
+      known.stamp == stamp
+    {
+      return known
+    }
     var sections = Sections(stamp: stamp)
     for (position, element) in results.enumerated() {
       let key = key(element)

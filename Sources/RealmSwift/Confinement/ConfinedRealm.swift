@@ -196,7 +196,15 @@ package final class ConfinedRealm {
       state.reader = makeReader(binding)
       state.isStale = false
     }
-    return tables.install(state, at: binding.index)
+    let table = tables.install(state, at: binding.index)
+    // A change through one makes the other's accessors stale. In a frozen Realm there are none.
+    if !isFrozen, binding.schema.isDynamic,
+      let main = classes.binding(named: binding.schema.name), main !== binding
+    {
+      table.pointee.twin = self.table(main)
+      self.table(main).pointee.twin = table
+    }
+    return table
   }
 
   /// The shared state of the accessors of a class that is known by its position.

@@ -21,6 +21,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   static let fieldCount = 6
 
   /// An object that belongs to no Realm.
+  ///
+  /// What is read from a Realm may be made without it.
   public required init() {}
 
   /// Whether the object can no longer be used: deleted, or its Realm was invalidated.

@@ -198,7 +198,10 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func makeIterator() -> RLMIterator<Element> {
-    if let table = origin.table { return RLMIterator(LinkCursor(realm, table, keys: items())) }
+    // Its objects are the elements, not projected or made into another type.
+    if let table = origin.table, !isCustom {
+      return RLMIterator(LinkCursor(realm, table, keys: items()))
+    }
     return RLMIterator(
       KeyCursor(keys: items().map { ObjectKey(rawValue: $0) }) { [self] key in
         check()

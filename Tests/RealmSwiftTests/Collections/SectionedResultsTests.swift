@@ -37,6 +37,18 @@ private class Band: Object {
     return realm.objects(Song.self)
   }
 
+  /// The keys come from another class, which changes inside of the transaction.
+  @Test func keysThatChangeInATransaction() throws {
+    let songs = try songs()
+    let realm = try #require(songs.realm)
+    let sections = songs.sectioned(by: { $0.band?.name ?? "" })
+    try realm.write {
+      #expect(sections.allKeys == ["", "B"])
+      realm.objects(Band.self)[0].name = "C"
+      #expect(sections.allKeys == ["", "C"] && sections[1].key == "C")
+    }
+  }
+
   @Test func byProperties() throws {
     let songs = try songs()
     let years = songs.sectioned(by: \.year)

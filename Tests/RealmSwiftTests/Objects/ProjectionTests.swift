@@ -68,6 +68,17 @@ private final class Wrong: Projection<Citizen> {
     #expect(plain.title == "plain" && plain.realm == nil)
   }
 
+  /// Loops and arrays go by an iterator, which other ways of reading do not use.
+  @Test func areIterated() throws {
+    let realm = try #require(try citizens().realm)
+    var titles: [String] = []
+    for name in realm.objects(CitizenName.self) { titles.append(name.title) }
+    #expect(titles == ["Ann", "Bob", "Cid"])
+    let sorted = realm.objects(CitizenName.self).sorted(byKeyPath: "name", ascending: false)
+    #expect(Array(sorted).map(\.title) == ["Cid", "Bob", "Ann"])
+    #expect(Array(sorted)[1].city == "C1")
+  }
+
   @Test func areFetched() throws {
     let realm = try #require(try citizens().realm)
     let names = realm.objects(CitizenName.self)
