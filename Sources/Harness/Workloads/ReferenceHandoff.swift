@@ -136,7 +136,7 @@ package final class ReferenceMaker<Driver: EngineDriver>: Worker {
     pace.waitForStart()
     var references = 0
     while let turn = pace.nextTurn() {
-      if references % shared.plan.pinEvery == 0 { try write() }
+      if references % shared.plan.writeEvery == 0 { try write() }
       references += 1
       guard let ticket = makeReference(turn) else {
         throw Violation(
