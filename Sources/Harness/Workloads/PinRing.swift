@@ -1,4 +1,5 @@
-// The pins that a run keeps on purpose (--pins): a ring of frozen versions. What leaves it is read again, by whichever thread comes along, before it is released.
+// The pins that a run keeps on purpose (--pins): a ring of frozen versions. What leaves it is read again, by
+// whichever thread comes along, before it is released.
 internal import Platform
 
 /// A pin with some of what was read in it when it was taken.
