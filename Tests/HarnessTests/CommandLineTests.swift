@@ -221,6 +221,7 @@ import Testing
         "--release: 'sideways' is not one of oldest, newest, random"
       ),
       ("--writers 0", .pinnedGrowth, "--writers 0: nothing to run"),
+      ("--readers 1", .actorHops, "--readers 1: a chain has two actors at least"),
       ("--readers 0", .referenceHandoff, "--readers 0: nobody resolves the references"),
       (
         "--threads 3", .queueConfined,
@@ -258,6 +259,10 @@ import Testing
     #expect(try settings("--write-every 5", .referenceHandoff).writeEvery == 5)
     #expect(try settings("", .referenceHandoff).plan.writeEvery == 16)
     #expect(try settings("--attempts 0", .queueConfined).attempts == 0)
+  }
+
+  @Test func noFlagIsKnownAndRefused() {
+    #expect(RunFlags.known.allSatisfy { RunFlags.refused[$0.name] == nil })
   }
 
   @Test func eachWorkloadHasItsDefaultsAndCommand() throws {

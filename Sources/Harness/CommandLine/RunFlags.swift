@@ -118,8 +118,7 @@ package enum RunFlags {
 
   /// Flags of later versions: refused by name, never ignored.
   package static let refused: [String: String] = [
-    "hops": later, "observers": later, "replicas": later, "allocator": later, "history": later,
-    "baseline": later,
+    "hops": later, "replicas": later, "allocator": later, "history": later, "baseline": later,
     "save-baseline": later,
   ]
   private static let later = "not in this version of realm-bench"
@@ -298,6 +297,11 @@ package enum RunFlags {
     }
     switch settings.workload {
     case .mixed, .migration, .queueConfined: return
+    case .actorHops:
+      if settings.readers < 2 {
+        throw UsageError("--readers \(settings.readers): a chain has two actors at least")
+      }
+      return
     case .groupedCommit:
       if settings.inFlight < settings.group {
         throw UsageError(

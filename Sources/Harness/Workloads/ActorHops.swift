@@ -52,7 +52,7 @@ package final class HopChain<Driver: EngineDriver>: Worker {
     self.shared = shared
     actors = try waitForTask {
       var actors: [HopActor<Driver>] = []
-      for position in 1...max(2, shared.plan.readers) {
+      for position in 1...shared.plan.readers {
         actors.append(try await HopActor(shared, chain: number, position: position))
       }
       return actors
