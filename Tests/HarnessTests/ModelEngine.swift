@@ -83,10 +83,12 @@ enum ModelBug: String, CaseIterable, Sendable {
   case lostCommitOfObserver
   /// An observer is called after its end.
   case toldAfterEnd
+  /// An observer is never called.
+  case neverTold
 
   /// Found by the observers of notify-storm.
   static let ofObservers: [ModelBug] = [
-    .droppedDeletion, .shiftedPosition, .lostCommitOfObserver, .toldAfterEnd,
+    .droppedDeletion, .shiftedPosition, .lostCommitOfObserver, .toldAfterEnd, .neverTold,
   ]
 
   /// The checker of readers-writer that has to find it with all others off.
@@ -103,7 +105,8 @@ enum ModelBug: String, CaseIterable, Sendable {
       .doubleCompletion, .lostCompletion, .swappedCompletions,
       .earlyCompletion, .copyMoves, .copyOfAnother, .referenceToNeighbour, .referenceToSuccessor,
       .referenceToNothing, .referenceTwice, .referenceBehind, .notStopped, .stoppedByAccident,
-      .droppedDeletion, .shiftedPosition, .lostCommitOfObserver, .toldAfterEnd:
+      .droppedDeletion, .shiftedPosition, .lostCommitOfObserver, .toldAfterEnd,
+      .neverTold:
       nil
     }
   }
