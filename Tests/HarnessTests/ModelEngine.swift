@@ -1,7 +1,6 @@
 // A tiny engine in memory with the harness's driver interface: every version is an array of rows. It
 // is right by construction, or wrong in exactly one way, which proves the checkers end to end.
 import Dispatch
-import Foundation
 import Harness
 import Platform
 
@@ -39,6 +38,11 @@ final class ModelEngine: EngineDriver {
     var versions = [ModelVersion(number: 1, rows: [])]
     var commits: UInt64 = 0
     var isWriting = false
+    /// Transactions without a lock: those that run, and those that have begun since the engine was made.
+    var unlocked = (running: 0, begun: 0)
+    /// Half of a transaction, until somebody has got it.
+    var half: ModelVersion?
+    var pinReads = 0
   }
 
   let bug: ModelBug?
@@ -96,7 +100,7 @@ final class ModelEngine: EngineDriver {
   /// The new form has no score; a pin that shows it, shows another object.
   func migrate() throws {
     if bug == .failingWrite { throw ModelSession.WriteFailure() }
-    state.withLock { state in
+    let readsBefore = state.withLock { state in
       let newest = state.versions.last!
       let rows = newest.rows.map { row in
         var row = row
@@ -104,9 +108,10 @@ final class ModelEngine: EngineDriver {
         return row
       }
       state.versions.append(ModelVersion(number: newest.number + 1, rows: rows))
+      return state.pinReads
     }
-    // Readers go on for a while.
-    sleep(nanoseconds: 50_000_000)
+    // Readers, if there are any, read on.
+    _ = state.wait(nanoseconds: 500_000_000) { $0.pinReads >= readsBefore + 256 }
   }
 
   func readMigrated(_ body: (MigratedRow) throws -> Void) throws {
@@ -126,6 +131,8 @@ struct ModelPin: EnginePin {
   var version: UInt64 { state.number }
 
   func read(_ key: Int, into row: inout Row) -> Bool {
+    engine.state.withLock { $0.pinReads += 1 }
+    engine.state.notifyAll()
     let state = engine.bug == .pinMoves ? engine.newest : state
     guard state.rows.indices.contains(key) else { return false }
     row = state.rows[key]

@@ -32,8 +32,11 @@ final class ModelSession: EngineSession {
     let before = current
     current = engine.state.withLock { state in
       let isBack = engine.bug == .goesBack && refreshes % 20 == 0 && state.versions.count > 4
-      return isBack ? state.versions[state.versions.count - 4] : state.versions.last!
+      if isBack { return state.versions[state.versions.count - 4] }
+      if state.half === state.versions.last { state.half = nil }
+      return state.versions.last!
     }
+    if engine.bug == .tornCommit { engine.state.notifyAll() }
     if engine.bug == .lateVisibility {
       current = engine.state.withLock { $0.versions[max(0, $0.versions.count - 2)] }
     }
@@ -115,12 +118,26 @@ final class ModelSession: EngineSession {
     let before = current
     let base = engine.newest
     begin(on: base)
-    if !isLocking { sleep(nanoseconds: 100_000) }
+    if !isLocking { waitForAnotherWriter() }
+    defer { if !isLocking { engine.state.withLock { $0.unlocked.running -= 1 } } }
     do { try body() } catch {
       current = before
       throw error
     }
     try commit(on: base)
+  }
+
+  /// Returns when another transaction stands on the same version, if somebody begins one.
+  private func waitForAnotherWriter() {
+    let number = engine.state.withLock { state in
+      state.unlocked.running += 1
+      state.unlocked.begun += 1
+      return state.unlocked.begun
+    }
+    engine.state.notifyAll()
+    _ = engine.state.wait(nanoseconds: 20_000_000) {
+      $0.unlocked.running > 1 || $0.unlocked.begun > number
+    }
   }
 
   private func begin(on base: ModelVersion) {
@@ -219,6 +236,7 @@ final class ModelSession: EngineSession {
       || rows[0].changes == reference.state.rows[key].changes
   }
 
+  /// Returns when a session has got it, if any refreshes.
   private func publishHalf(_ base: ModelVersion) {
     var half = base.rows
     var stored = false
@@ -226,10 +244,12 @@ final class ModelSession: EngineSession {
       if !stored { half[key] = pending![key] }
       stored = true
     }
+    let version = ModelVersion(number: base.number + 1, rows: half, groups: base.groups)
     engine.state.withLock {
-      $0.versions.append(ModelVersion(number: base.number + 1, rows: half, groups: base.groups))
+      $0.versions.append(version)
+      $0.half = version
     }
-    sleep(nanoseconds: 2_000_000)
+    _ = engine.state.wait(nanoseconds: 20_000_000) { $0.half == nil }
   }
 
   func insert(_ row: Row) {
