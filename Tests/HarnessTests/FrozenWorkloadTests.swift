@@ -31,8 +31,12 @@ import Testing
     // What is only tried at the end needs a run that ends.
     let isAtEnd = [.notStopped, .stoppedByAccident, .lostBalance, .droppedUpdate].contains(bug)
     let result = outcome(of: workload, bug, seconds: isAtEnd ? 0.3 : 10) {
-      $0.pins = 20
-      $0.pinEvery = 2
+      if workload == .pinnedGrowth {
+        $0.pins = 20
+        $0.pinEvery = 2
+      }
+      $0.cacheSize = 20
+      $0.writeEvery = 2
       $0.churn = 0.1
       // Two objects at least, so that something moves between them.
       $0.batch = 4
@@ -50,7 +54,7 @@ import Testing
   @Test(arguments: [Set(CachedKind.allCases), [.lists]])
   func cacheOfASoundEnginePasses(_ kinds: Set<CachedKind>) {
     let result = outcome(of: .freezeCache, nil, seconds: 0.6) {
-      $0.pins = 50
+      $0.cacheSize = 50
       $0.cached = kinds
       $0.pinAgeNanoseconds = 50_000_000
       $0.warmupNanoseconds = 100_000_000

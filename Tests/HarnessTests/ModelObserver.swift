@@ -68,7 +68,8 @@ final class ModelObserver: EngineObserver {
       var change = ObservedChange()
       change.isFirst = true
       state.known = content
-      return told(change, content)
+      if engine.bug != .neverTold { told(change, content) }
+      return
     }
     if content.version == known.version { return }
     var base = known
@@ -80,6 +81,7 @@ final class ModelObserver: EngineObserver {
       base = Content(before, part)
     }
     state.known = content
+    if engine.bug == .neverTold { return }
     var change = Self.difference(base, content)
     state.calls += 1
     if engine.bug == .droppedDeletion, state.calls % 5 == 0, !change.deletions.isEmpty {

@@ -32,7 +32,10 @@ import Testing
 
   @Test(arguments: ModelBug.ofObservers)
   func plantedBugIsFound(_ bug: ModelBug) {
-    let result = outcome(bug, seconds: 10) { $0.invariants = [.exactChanges] }
+    // Without a call an observation lasts as long as the run.
+    let result = outcome(bug, seconds: bug == .neverTold ? 0.3 : 10) {
+      $0.invariants = [.exactChanges]
+    }
     let found = result.violation?.violation
     #expect(
       found?.invariant == .exactChanges, "\(found.map { "\($0)" } ?? "nothing"), \(testSeed())")
@@ -113,6 +116,8 @@ import Testing
   @Test func firstCallsComeOnce() {
     var copy = Self.copy([1])
     #expect(copy.apply(Self.change(isFirst: true), Content(ids: [1]), place: "test") != nil)
+    var silent = ObservedCopy()
+    #expect(silent.compare(Content(ids: []), place: "test") != nil)
     var fresh = ObservedCopy()
     #expect(fresh.apply(Self.change([], [0]), Content(ids: [1]), place: "test") != nil)
   }

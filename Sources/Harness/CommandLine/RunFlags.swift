@@ -57,7 +57,7 @@ package enum RunFlags {
       .init(
         "refresh-every", "N", "reads between two refreshes of a reader (\(settings.refreshEvery))"),
       .init("durability", "full|memory", "whether a commit waits for the disk (full)"),
-      .init("pins", "N", "frozen versions that are kept (\(settings.pins))"),
+      .init("pins", "N", pinsText(settings)),
       .init("pin-every", "N", "transactions between two pins (\(settings.pinEvery))"),
       .init("pin-age", "TIME", "and none older than this (no limit)"),
       .init(
@@ -70,7 +70,7 @@ package enum RunFlags {
       .init("patience", "TIME", "silence after which a write counts as forgotten (30s)"),
       .init("cached", "LIST", "of objects, lists, results (all)"),
       .init("churn", "SHARE", "look-ups that replace what they find, of 1 (\(settings.churn))"),
-      .init("write-every", "N", "references between two transactions (\(settings.pinEvery))"),
+      .init("write-every", "N", "references between two transactions (\(settings.writeEvery))"),
       .init("attempts", "N", "forbidden uses tried at the end (\(settings.attempts))"),
     ]
   }
@@ -82,6 +82,12 @@ package enum RunFlags {
     case [.reference]: "references"
     default: "operations"
     }
+  }
+
+  private static func pinsText(_ settings: RunSettings) -> String {
+    settings.workload == .freezeCache
+      ? "frozen values in the cache (\(settings.cacheSize))"
+      : "frozen versions that are kept (\(settings.pins))"
   }
 
   private static func inFlightText(_ settings: RunSettings) -> String {
@@ -112,8 +118,7 @@ package enum RunFlags {
 
   /// Flags of later versions: refused by name, never ignored.
   package static let refused: [String: String] = [
-    "hops": later, "observers": later, "replicas": later, "allocator": later, "history": later,
-    "baseline": later,
+    "hops": later, "replicas": later, "allocator": later, "history": later, "baseline": later,
     "save-baseline": later,
   ]
   private static let later = "not in this version of realm-bench"
@@ -179,7 +184,11 @@ package enum RunFlags {
     settings.objects = try count("objects", 1, ContentModel.objectsMax) ?? settings.objects
     settings.batch = try count("batch", 1, 1_000_000) ?? min(settings.batch, settings.objects)
     settings.refreshEvery = try count("refresh-every", 1, 1 << 30) ?? settings.refreshEvery
-    settings.pins = try count("pins", 0, 1_000_000) ?? settings.pins
+    if settings.workload == .freezeCache {
+      settings.cacheSize = try count("pins", 1, 1_000_000) ?? settings.cacheSize
+    } else {
+      settings.pins = try count("pins", 0, 1_000_000) ?? settings.pins
+    }
     settings.pinEvery = try count("pin-every", 1, 1 << 30) ?? settings.pinEvery
     if let text = flags.first("value-size") {
       settings.valueSize = try Units.valueSize(text, flag: "--value-size")
@@ -215,7 +224,7 @@ package enum RunFlags {
     settings.group = try count("group", 1_000_000) ?? settings.group
     settings.inFlight =
       try count("in-flight", 10_000_000) ?? max(settings.inFlight, settings.defaultInFlight)
-    settings.pinEvery = try count("write-every", 1 << 30) ?? settings.pinEvery
+    settings.writeEvery = try count("write-every", 1 << 30) ?? settings.writeEvery
     settings.attempts = try count("attempts", 10_000) ?? settings.attempts
     settings.release = try flags.choice("release") ?? settings.release
     if let text = flags.first("pin-age") {
@@ -288,6 +297,11 @@ package enum RunFlags {
     }
     switch settings.workload {
     case .mixed, .migration, .queueConfined: return
+    case .actorHops:
+      if settings.readers < 2 {
+        throw UsageError("--readers \(settings.readers): a chain has two actors at least")
+      }
+      return
     case .groupedCommit:
       if settings.inFlight < settings.group {
         throw UsageError(
@@ -309,7 +323,7 @@ package enum RunFlags {
     }
     guard settings.writers == 0 else { return }
     if settings.ratePerSecond != nil { throw UsageError("--rate needs a writer: --writers is 0") }
-    if settings.pins > 0 && settings.workload != .freezeCache {
+    if settings.pins > 0 {
       throw UsageError("--pins needs a writer: --writers is 0")
     }
   }

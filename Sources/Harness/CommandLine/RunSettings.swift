@@ -40,6 +40,10 @@ package struct RunSettings: Sendable {
   package var durability = DurabilityClass.full
   package var pins = 0
   package var pinEvery = 100
+  /// Frozen values in the cache of freeze-cache; the flag is --pins there, too.
+  package var cacheSize = 1_000
+  /// References between two transactions.
+  package var writeEvery = 16
   package var pinAgeNanoseconds: UInt64?
   package var release = ReleaseOrder.oldest
   package var queues = 1
@@ -131,7 +135,7 @@ package struct RunSettings: Sendable {
       "\(queues) queues, groups of \(group), \(inFlight) in flight, \(readers) readers, "
         + "\(writers) writers, \(grouped(objects)) objects"
     case .freezeCache:
-      "\(readers) readers, \(writers) writers, cache of \(grouped(pins)) "
+      "\(readers) readers, \(writers) writers, cache of \(grouped(cacheSize)) "
         + "\(CachedKind.text(cached)), churn \(churn), \(grouped(objects)) objects"
     case .pinnedGrowth:
       "\(writers) writers, \(grouped(pins)) pins, one every \(pinEvery), \(release.rawValue) goes "
@@ -180,6 +184,8 @@ package struct RunSettings: Sendable {
     plan.scanLength = scanLength
     plan.pins = pins
     plan.pinEvery = pinEvery
+    plan.cacheSize = cacheSize
+    plan.writeEvery = writeEvery
     plan.pinAgeNanoseconds = pinAgeNanoseconds
     plan.release = release
     plan.queues = queues
@@ -226,7 +232,9 @@ package struct RunSettings: Sendable {
     add("read-keys", readKeys.text)
     add("refresh-every", refreshEvery)
     add("durability", durability.rawValue)
-    if pins > 0 || RunSettings(workload).pins > 0 {
+    if workload == .freezeCache {
+      add("pins", cacheSize)
+    } else if pins > 0 || RunSettings(workload).pins > 0 {
       add("pins", pins)
       add("pin-every", pinEvery)
     }
@@ -238,7 +246,7 @@ package struct RunSettings: Sendable {
     add("patience", Units.text(nanoseconds: patienceNanoseconds))
     add("cached", CachedKind.text(cached))
     add("churn", decimal(churn, places: 6))
-    add("write-every", pinEvery)
+    add("write-every", writeEvery)
     add("attempts", attempts)
     if invariants != workload.invariants {
       add(
@@ -315,7 +323,7 @@ package struct SettingsRecord: Codable, Sendable {
     arrivals = settings.ratePerSecond == nil ? nil : settings.arrivals.rawValue
     readKeys = used("read-keys", settings.readKeys.text)
     durability = settings.durability.rawValue
-    pins = used("pins", settings.pins)
+    pins = used("pins", settings.workload == .freezeCache ? settings.cacheSize : settings.pins)
     pinEvery = settings.pins > 0 ? used("pin-every", settings.pinEvery) : nil
     pinAgeNs = settings.pinAgeNanoseconds
     release = used("release", settings.release.rawValue)
@@ -325,7 +333,7 @@ package struct SettingsRecord: Codable, Sendable {
     patienceNs = used("patience", settings.patienceNanoseconds)
     cached = used("cached", CachedKind.text(settings.cached))
     churn = used("churn", settings.churn)
-    writeEvery = used("write-every", settings.pinEvery)
+    writeEvery = used("write-every", settings.writeEvery)
     attempts = used("attempts", settings.attempts)
     seed = settings.seed
     intervalNs = settings.intervalNanoseconds

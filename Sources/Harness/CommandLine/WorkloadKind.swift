@@ -131,7 +131,6 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
       settings.batch = 1
     case .freezeCache:
       settings.readers = 2
-      settings.pins = 1_000
     case .pinnedGrowth:
       settings.batch = 1
       settings.pins = 100
@@ -143,7 +142,6 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
     case .referenceHandoff:
       settings.readers = 2
       settings.inFlight = 64
-      settings.pinEvery = 16
     case .notifyStorm:
       settings.readers = 0
       settings.objects = 1_000

@@ -11,7 +11,7 @@ package struct ObservedCopy {
 
   private var entries: [Entry] = []
   /// Whether the first call has come.
-  package private(set) var hasBegun = false
+  private var hasBegun = false
   /// The largest stamp of the objects that the last call was about.
   package private(set) var newestStamp = 0
   private var row = Row()
@@ -64,8 +64,9 @@ package struct ObservedCopy {
     return compare(content, place: place)
   }
 
-  /// The violation if the content is not the copy.
+  /// The violation if the content is not the copy, or nothing was ever told.
   package mutating func compare(_ content: any ObservedContent, place: String) -> Violation? {
+    if !hasBegun { return violation("The first call is missing.", content, place) }
     if content.count != entries.count {
       return violation(
         "What was told gives \(entries.count) objects, there are \(content.count).", content, place)

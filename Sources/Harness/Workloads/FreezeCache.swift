@@ -11,7 +11,7 @@ package struct FreezeCache<Driver: EngineDriver>: Workload {
 
   package init(_ shared: RunShared<Driver>) {
     self.shared = shared
-    cache = FrozenCache(capacity: max(1, shared.plan.pins))
+    cache = FrozenCache(capacity: shared.plan.cacheSize)
   }
 
   package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {

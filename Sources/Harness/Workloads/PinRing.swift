@@ -1,4 +1,5 @@
-// The pins that a run keeps on purpose (--pins): a ring of frozen versions. What leaves it is read again, by whichever thread comes along, before it is released.
+// The pins that a run keeps on purpose (--pins): a ring of frozen versions. What leaves it is read again, by
+// whichever thread comes along, before it is released.
 internal import Platform
 
 /// A pin with some of what was read in it when it was taken.
@@ -46,6 +47,7 @@ package final class PinRing<Pin: EnginePin>: Sendable {
     var kept: [Entry?] = []
     var first = 0
     var retired: [KeptPin<Pin>] = []
+    var isClosed = false
     var random: RandomGenerator
 
     var count: Int { kept.count - first }
@@ -85,9 +87,13 @@ package final class PinRing<Pin: EnginePin>: Sendable {
   }
 
   /// Adds a pin; those that are too many or too old wait to be verified.
-  package func keep(_ pin: KeptPin<Pin>) {
+  ///
+  /// False when the ring is closed and the pin stays with the caller.
+  @discardableResult
+  package func keep(_ pin: KeptPin<Pin>) -> Bool {
     let now = clock.nanoseconds()
-    state.withLock { state in
+    return state.withLock { state in
+      if state.isClosed { return false }
       if state.count == capacity && capacity > 0 {
         switch release {
         case .oldest: state.retire(0)
@@ -104,6 +110,7 @@ package final class PinRing<Pin: EnginePin>: Sendable {
         }
       }
       retiredCount.store(state.retired.count, ordering: .relaxed)
+      return true
     }
   }
 
@@ -118,9 +125,10 @@ package final class PinRing<Pin: EnginePin>: Sendable {
     }
   }
 
-  /// Takes everything, waiting or kept.
-  package func takeAll() -> [KeptPin<Pin>] {
+  /// Takes everything, waiting or kept; from now on nothing is kept.
+  package func close() -> [KeptPin<Pin>] {
     state.withLock { state in
+      state.isClosed = true
       let all = state.retired + state.kept.compactMap { $0?.pin }
       state.retired = []
       state.kept = []

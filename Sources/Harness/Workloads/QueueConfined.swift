@@ -16,11 +16,6 @@ package struct QueueConfined<Driver: EngineDriver>: Workload {
 
   package var objects: Int { table.objects }
 
-  package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {
-    try loadTable(
-      shared.driver, model: shared.plan.model, isCancelled: isCancelled, progress: progress)
-  }
-
   package var threads: [WorkerPlan] {
     let (shared, table) = (shared, table)
     return (1...shared.plan.queues).map { number in

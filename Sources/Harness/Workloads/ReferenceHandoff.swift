@@ -65,11 +65,15 @@ package final class ReferenceExchange<Reference: EngineReference>: Sendable {
 
   /// False when there is no room for a while.
   func put(_ ticket: ReferenceTicket<Reference>) -> Bool {
-    let hasRoom = state.wait(nanoseconds: 5_000_000) { $0.tickets.count < self.capacity }
-    guard hasRoom else { return false }
-    state.withLock { $0.tickets.append(ticket) }
-    state.notifyAll()
-    return true
+    _ = state.wait(nanoseconds: 5_000_000) { $0.tickets.count < self.capacity }
+    // Others may have seen the same room.
+    let hasRoom = state.withLock { state in
+      guard state.tickets.count < capacity else { return false }
+      state.tickets.append(ticket)
+      return true
+    }
+    if hasRoom { state.notifyAll() }
+    return hasRoom
   }
 
   /// Any ticket, so that some wait for long; nil when none has come for a while.
@@ -136,7 +140,7 @@ package final class ReferenceMaker<Driver: EngineDriver>: Worker {
     pace.waitForStart()
     var references = 0
     while let turn = pace.nextTurn() {
-      if references % shared.plan.pinEvery == 0 { try write() }
+      if references % shared.plan.writeEvery == 0 { try write() }
       references += 1
       guard let ticket = makeReference(turn) else {
         throw Violation(

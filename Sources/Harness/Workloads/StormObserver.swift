@@ -70,10 +70,10 @@ final class StormObserver<Driver: EngineDriver>: Worker {
       isOver = !pace.follow() || findings.withLock { $0.calls >= Self.callsOfOne }
       if !isOver { try gather(findings) }
     }
-    // Everything that is owed is told now: the copy is the newest content.
+    // Everything that is owed is told now, the first call too: the copy is the newest content.
     observer.refresh { content in
       findings.withLock { findings in
-        guard isChecked, findings.violation == nil, findings.copy.hasBegun else { return }
+        guard isChecked, findings.violation == nil else { return }
         findings.checks += 1
         findings.violation = findings.copy.compare(content, place: "\(place), refreshed")
       }

@@ -70,11 +70,10 @@ package final class RunControl: Sendable {
     stopTime.max(clock.nanoseconds(), ordering: .relaxed)
   }
 
-  /// Called by a thread that found the budget taken and goes on in the next phase.
-  package func waitForNextPhase() {
-    let epoch = epoch
-    reports.withLock { $0.waitingThreads += 1 }
-    reports.wait(until: { _ in self.epoch.phase != epoch.phase }, then: { $0.waitingThreads -= 1 })
+  /// Called by a thread that found the budget of its phase taken and goes on in the next one.
+  package func waitForNextPhase(after phase: Phase?) {
+    reports.withLock { if epoch.phase == phase { $0.waitingThreads += 1 } }
+    reports.wait(until: { _ in self.epoch.phase != phase }, then: { _ in })
   }
 
   package func threadFinished() {
@@ -131,10 +130,14 @@ package final class RunControl: Sendable {
     if epoch.phase != nil { stopTime.store(0, ordering: .relaxed) }
     start.store(now, ordering: .relaxed)
     budget.store(operations ?? .max, ordering: .relaxed)
-    move { previous in
-      previous & Epoch.codes == Epoch.stopCode ? nil : next(previous, UInt64(phase.rawValue))
+    reports.withLock { reports in
+      move { previous in
+        previous & Epoch.codes == Epoch.stopCode ? nil : next(previous, UInt64(phase.rawValue))
+      }
+      // Who waited for this phase is counted no more, even if it wakes late.
+      reports.waitingThreads = 0
     }
-    wake()
+    reports.notifyAll()
   }
 
   /// Makes every thread hand over what it has measured.

@@ -13,8 +13,12 @@ package struct RunPlan: Sendable {
   package var mix = OperationMix.updateHeavy
   package var scanLength = 100
   package var pins = 0
-  /// Transactions between two pins; references between two transactions.
-  package var pinEvery = 0
+  /// Transactions between two pins.
+  package var pinEvery = 100
+  /// Frozen values in a cache.
+  package var cacheSize = 1_000
+  /// References between two transactions.
+  package var writeEvery = 16
   /// Pins older than this are released; nil = only their number counts.
   package var pinAgeNanoseconds: UInt64?
   package var release = ReleaseOrder.oldest

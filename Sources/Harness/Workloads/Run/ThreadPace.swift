@@ -127,7 +127,7 @@ package struct ThreadPace {
   /// False when the run is over.
   package mutating func waitForNextPhase() -> Bool {
     guard follow() else { return false }
-    control.waitForNextPhase()
+    control.waitForNextPhase(after: epoch.phase)
     return follow()
   }
 
