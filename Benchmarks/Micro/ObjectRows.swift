@@ -28,7 +28,7 @@ func configuration(_ name: String, _ durability: Realm.Durability)
 func objectRows(_ report: inout Report) throws {
   let names = [
     "bulk-insert", "bytes-per-object", "lookup", "read-held", "iterate", "freeze", "refresh",
-    "commit-durable", "open",
+    "commit-durable", "open", "open-cold", "lookup-cold", "lookup-tight",
   ]
   guard names.contains(where: { report.wants($0) }) else { return }
   let clock = MonotonicClock()
@@ -45,6 +45,7 @@ func objectRows(_ report: inout Report) throws {
   }
   report.add("bulk-insert", unit: "objects/s", rates)
   try openRow(settings, &report)
+  try coldRows(settings, &report)
   let realm = try Realm(configuration: settings)
   let live = try realm.storeStatistics().liveBytes
   report.add("bytes-per-object", unit: "bytes", [Double(live) / Double(objectCount)])

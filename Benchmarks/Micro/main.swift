@@ -19,6 +19,11 @@ final class Person: Object {
 let isQuick = CommandLine.arguments.contains("--quick")
 let objectCount = isQuick ? 100_000 : 1_000_000
 let repetitions = isQuick ? 3 : 5
+if let flag = CommandLine.arguments.firstIndex(of: "--tight-child") {
+  let arguments = CommandLine.arguments[(flag + 1)...].map { $0 }
+  try runTightChild(path: arguments[0], group: arguments[1], count: Int(arguments[2])!)
+  exit(0)
+}
 let folder = FileManager.default.temporaryDirectory
   .appendingPathComponent("realm-micro-\(processIdentifier)")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -32,6 +37,8 @@ try processPinSpike(&report)
 try threadRows(&report)
 try objectRows(&report)
 try collectionRows(&report)
+try notificationRows(&report)
+try observerRows(&report)
 try actorRows(&report)
 try growthRows(&report)
 try report.finish()

@@ -106,6 +106,14 @@ int shim_file_system_magic(const char *path, uint32_t *magic) {
   return 0;
 }
 
+int shim_overwrites_in_place(int descriptor) {
+  struct statfs description;
+  if (fstatfs(descriptor, &description) != 0) return 0;
+  if ((uint32_t)description.f_type == 0x01021994) return 1; // tmpfs, and files in memory
+  // ext2 to ext4; a smaller block would leave a page with a part that has no place yet.
+  return (uint32_t)description.f_type == 0xef53 && description.f_bsize >= sysconf(_SC_PAGESIZE);
+}
+
 int64_t shim_random_bytes(void *buffer, size_t length) { return getrandom(buffer, length, 0); }
 
 int shim_watches_open(void) {

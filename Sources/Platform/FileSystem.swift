@@ -29,6 +29,8 @@ package protocol FileSystem: Sendable {
   func open(_ path: String, _ mode: OpenMode) throws(SystemError) -> any File
   /// An anonymous file in memory that is gone with its last use.
   func openInMemory(name: String) throws(SystemError) -> any File
+  /// What file the path leads to now; an error when there is none, or no regular one.
+  func identity(of path: String) throws(SystemError) -> FileIdentity
   func exists(_ path: String) -> Bool
   func isDirectory(_ path: String) -> Bool
   func remove(_ path: String) throws(SystemError)
@@ -51,7 +53,11 @@ package protocol FileSystem: Sendable {
 extension FileSystem {
   package func watch(_ path: String, _ body: @escaping @Sendable () -> Void) -> FileWatch? { nil }
 
-  package var bootIdentifier: UInt64 { systemBootIdentifier() }
+  package var bootIdentifier: UInt64 { systemBootIdentifier }
+
+  package func identity(of path: String) throws(SystemError) -> FileIdentity {
+    try open(path, []).identity()
+  }
 }
 
 /// One open file.
@@ -71,14 +77,23 @@ package protocol File: AnyObject, Sendable {
   /// Makes what was written before durable (fdatasync).
   func synchronize() throws(SystemError)
   /// Maps `length` bytes from the file's start for reading; may reach past its end.
+  ///
+  /// Touching a page reads no other from the disk: see `FileMapping.readAhead`.
   func map(length: Int) throws(SystemError) -> any FileMapping
   /// Maps `length` bytes for reading and writing, shared between processes.
   func mapShared(length: Int) throws(SystemError) -> any FileMapping
+  /// Maps `length` bytes so that what this process has written there before can be overwritten without a
+  /// call; nil where that could fail, as on a file system that gives changed pages new places.
+  func mapForOverwriting(length: Int) -> (any FileMapping)?
   /// Locks one byte for this open file. Returns false when it is taken and `wait` is false.
   func lockByte(_ byte: Int64, exclusive: Bool, wait: Bool) throws(SystemError) -> Bool
   func unlockByte(_ byte: Int64) throws(SystemError)
   /// Whether another open file holds a lock on the byte.
   func isByteLocked(_ byte: Int64) throws(SystemError) -> Bool
+}
+
+extension File {
+  package func mapForOverwriting(length: Int) -> (any FileMapping)? { nil }
 }
 
 /// An address range backed by a file.
@@ -89,4 +104,15 @@ package protocol FileMapping: AnyObject, Sendable {
   /// hold the object in a stored property or by `withExtendedLifetime` around the use of the bytes.
   var base: UnsafeMutableRawPointer { get }
   var length: Int { get }
+  /// Starts to read what of a range is not in memory from the disk.
+  ///
+  /// A hint; nothing happens where that is impossible.
+  func readAhead(_ range: Range<Int>)
+  /// Whether the page at an offset is in memory; may be said of any page of another user's file.
+  func isInMemory(_ offset: Int) -> Bool
+}
+
+extension FileMapping {
+  package func readAhead(_ range: Range<Int>) {}
+  package func isInMemory(_ offset: Int) -> Bool { true }
 }

@@ -18,8 +18,7 @@ package final class LinuxFile: File {
   deinit { close(descriptor) }
 
   package func identity() throws(SystemError) -> FileIdentity {
-    let status = try status()
-    return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    FileIdentity(try status())
   }
 
   package func length() throws(SystemError) -> UInt64 { UInt64(try status().st_size) }
@@ -63,12 +62,22 @@ package final class LinuxFile: File {
   }
 
   package func map(length: Int) throws(SystemError) -> any FileMapping {
-    try LinuxMapping(descriptor: descriptor, path: path, length: length, protection: PROT_READ)
+    let mapping = try LinuxMapping(
+      descriptor: descriptor, path: path, length: length, protection: PROT_READ)
+    // Whoever reads knows what is read next; the kernel, which would read around each page that is not in
+    // memory, does not, and drives out of a small memory what is needed.
+    madvise(mapping.base, length, MADV_RANDOM)
+    return mapping
   }
 
   package func mapShared(length: Int) throws(SystemError) -> any FileMapping {
     try LinuxMapping(
       descriptor: descriptor, path: path, length: length, protection: PROT_READ | PROT_WRITE)
+  }
+
+  package func mapForOverwriting(length: Int) -> (any FileMapping)? {
+    guard shim_overwrites_in_place(descriptor) == 1 else { return nil }
+    return try? mapShared(length: length)
   }
 
   package func lockByte(_ byte: Int64, exclusive: Bool, wait: Bool) throws(SystemError) -> Bool {
@@ -100,6 +109,12 @@ package final class LinuxFile: File {
   }
 }
 
+extension FileIdentity {
+  init(_ description: stat) {
+    self.init(device: UInt64(description.st_dev), inode: UInt64(description.st_ino))
+  }
+}
+
 /// A shared map of a file.
 ///
 /// It takes address space, not memory, so it may be far longer than the file.
@@ -120,4 +135,17 @@ package final class LinuxMapping: FileMapping, @unchecked Sendable {
   }
 
   deinit { munmap(base, length) }
+
+  package func readAhead(_ range: Range<Int>) {
+    // The kernel takes whole pages only.
+    let start = range.lowerBound / pageLength * pageLength
+    // What goes wrong here shows when the bytes are read.
+    madvise(base + start, range.upperBound - start, MADV_WILLNEED)
+  }
+
+  package func isInMemory(_ offset: Int) -> Bool {
+    var isResident: UInt8 = 0
+    let page = base + offset / pageLength * pageLength
+    return mincore(page, 1, &isResident) == 0 && isResident & 1 != 0
+  }
 }

@@ -18,10 +18,21 @@ package struct LinuxFileSystem: FileSystem {
     let descriptor = try repeated("open", path) { Glibc.open(path, flags, 0o666) }
     // From here the object closes the descriptor, also when the checks throw.
     let file = LinuxFile(descriptor: descriptor, path: path)
-    let kind = try file.status().st_mode & S_IFMT
+    try requireRegular(try file.status(), path)
+    return file
+  }
+
+  package func identity(of path: String) throws(SystemError) -> FileIdentity {
+    var description = stat()
+    _ = try repeated("stat", path) { stat(path, &description) }
+    try requireRegular(description, path)
+    return FileIdentity(description)
+  }
+
+  private func requireRegular(_ description: stat, _ path: String) throws(SystemError) {
+    let kind = description.st_mode & S_IFMT
     if kind == S_IFDIR { throw SystemError(call: "open", path: path, code: EISDIR) }
     if kind != S_IFREG { throw SystemError(call: "open", path: path, code: EINVAL) }
-    return file
   }
 
   package func openInMemory(name: String) throws(SystemError) -> any File {

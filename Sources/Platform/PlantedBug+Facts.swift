@@ -19,12 +19,31 @@
       case .publishLate: "I4"
       case .leakBlock: "I10"
       case .loseCommit: "I7"
+      case .freezeNewest, .frozenWritable: "I5"
+      case .earlyCompletion: "I6"
+      case .resolveTwice, .resolveBehind: "I9"
+      case .queueUnchecked: "I11"
+      case .doubleCompletion, .lostWakeUp: "I12"
+      case .dropDeletion, .shiftPosition: "I8"
       default: nil
       }
     }
 
     /// The workload whose load finds it.
-    package var workload: String { self == .loseCommit ? "transfer" : "readers-writer" }
+    package var workload: String {
+      switch self {
+      case .loseCommit: "transfer"
+      case .earlyCompletion, .doubleCompletion, .lostWakeUp: "grouped-commit"
+      case .freezeNewest, .frozenWritable: "freeze-cache"
+      case .resolveTwice, .resolveBehind: "reference-handoff"
+      case .queueUnchecked: "queue-confined"
+      case .dropDeletion, .shiftPosition: "notify-storm"
+      default: "readers-writer"
+      }
+    }
+
+    /// Whether its checker looks only when the load has ended.
+    package var isFoundAtTheEnd: Bool { self == .frozenWritable || self == .queueUnchecked }
 
     package var facts: Facts {
       switch self {
@@ -37,8 +56,29 @@
       case .leakBlock: load("Storage/Space", "forgets a freed block now and then")
       case .loseCommit:
         load("Storage/Commit", "rolls a commit back now and then and says it is done")
+      case .earlyCompletion:
+        load("Storage/Commit", "completes an asynchronous commit without waiting for its sync")
+      case .doubleCompletion:
+        load("RealmSwift/Threads", "calls a completion twice now and then")
+      case .lostWakeUp:
+        load("Storage/Commit", "forgets now and then to offer the write lock")
+      case .freezeNewest:
+        load("RealmSwift/Confinement", "freezes the newest version instead of the Realm's own")
+      case .frozenWritable:
+        load("RealmSwift/Confinement", "lets a frozen Realm begin a transaction")
+      case .resolveTwice:
+        load("RealmSwift/Threads", "keeps a reference that was resolved")
+      case .resolveBehind:
+        load("RealmSwift/Threads", "resolves a reference in a Realm that is older than it")
+      case .queueUnchecked:
+        load("RealmSwift/Confinement", "lets a queue's Realm be used everywhere")
+      case .dropDeletion:
+        load("RealmSwift/Observing", "leaves a deletion out of what is told now and then")
+      case .shiftPosition:
+        load("RealmSwift/Observing", "tells the second of several deletions one position too high")
       case .publishBeforeSync, .headerBeforeData, .recordBeforeData, .folderNotSynced, .groupSplit,
         .carriedLost, .overwriteDurableHome, .tornRecordLeft, .ignoredShortWrite, .unfairLock,
+        .strictQueue,
         .lateRetain:
         commitFacts
       case .staleChecksum, .launderedDamage, .reuseEarly, .reuseBeforeSync, .reuseVouched,
@@ -132,6 +172,11 @@
           layer: "Storage/Snapshots",
           summary: "retains the newest snapshot after the announcement is withdrawn",
           finder: "StoreConcurrencyTests/theNewestSnapshotIsAliveWhenTaken")
+      case .strictQueue:
+        Facts(
+          layer: "Storage/Commit",
+          summary: "keeps the lock for an asynchronous waiter that does not come to take it",
+          finder: "StoreConcurrencyTests/anOfferKeepsNobodyFromWriting")
       default:
         Facts(
           layer: "Storage/Commit", summary: "serves the thread that came last first",

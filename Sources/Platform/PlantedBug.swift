@@ -16,6 +16,17 @@ package enum PlantedBug: String, Sendable {
   case publishLate = "publish-late"
   case leakBlock = "leak-block"
   case loseCommit = "lose-commit"
+  case earlyCompletion = "early-completion"
+  case doubleCompletion = "double-completion"
+  case lostWakeUp = "lost-wake-up"
+  case freezeNewest = "freeze-newest"
+  case frozenWritable = "frozen-writable"
+  case resolveTwice = "resolve-twice"
+  case resolveBehind = "resolve-behind"
+  case queueUnchecked = "queue-unchecked"
+  // What observers are told.
+  case dropDeletion = "drop-deletion"
+  case shiftPosition = "shift-position"
   // Commit and durability.
   case publishBeforeSync = "publish-before-sync"
   case headerBeforeData = "header-before-data"
@@ -27,6 +38,7 @@ package enum PlantedBug: String, Sendable {
   case tornRecordLeft = "torn-record-left"
   case ignoredShortWrite = "ignored-short-write"
   case unfairLock = "unfair-lock"
+  case strictQueue = "strict-queue"
   case lateRetain = "late-retain"
   // Blocks and space.
   case staleChecksum = "stale-checksum"

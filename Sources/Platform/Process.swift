@@ -15,11 +15,11 @@ package var forkGeneration: UInt64 { shim_fork_generation() }
 /// Names this start of the machine: the same in all its processes, another one after a restart.
 ///
 /// 0 when the kernel does not tell; two zeros must not be taken for the same boot.
-package func systemBootIdentifier() -> UInt64 {
+package let systemBootIdentifier: UInt64 = {
   let text = contents(ofKernelFile: "/proc/sys/kernel/random/boot_id")
   guard !text.isEmpty else { return 0 }
   return text.withUnsafeBytes { max(1, hash64($0.baseAddress!, count: $0.count, seed: 0)) }
-}
+}()
 
 /// Bytes of this process that are in memory now; 0 when the kernel does not tell.
 package func residentBytes() -> UInt64 {

@@ -27,7 +27,7 @@ package struct ThreadToken: Hashable, Sendable {
 
 /// The kernel's number of a thread: cheap to note, turned into words when somebody asks.
 package struct ThreadNumber: Sendable {
-  private let rawValue: UInt64
+  let rawValue: UInt64
 
   /// The calling thread's number.
   package static var current: ThreadNumber { ThreadNumber(rawValue: shim_thread_identifier()) }

@@ -8,6 +8,8 @@ package struct StoreCheck: Sendable {
   package var blocks = 0
   /// Bytes that the newest version reaches.
   package var reachableBytes: UInt64 = 0
+  /// Bytes that some live version of this process reaches.
+  package var visibleBytes: UInt64 = 0
   /// Bytes that only older pinned versions reach, or that wait for a sync.
   package var heldBytes: UInt64 = 0
   package var freeBytes: UInt64 = 0
@@ -48,6 +50,7 @@ extension Store {
     check.version = snapshot.version
     check.blocks = walk.runs.count
     check.reachableBytes = walk.bytes
+    check.visibleBytes = walk.bytes
     check.findings = walk.findings
     check.fileBytes = (try? file.length()) ?? 0
     return check
@@ -89,6 +92,7 @@ extension Store {
     for snapshot in liveSnapshotRoots() {
       walk.visit(snapshot)
     }
+    check.visibleBytes = walk.bytes
     check.findings += walk.findings
     for run in walk.runs where newest[run.key] == nil && !dead.contains(run.key) {
       check.findings.append("block \(run.key) is reachable from a pin but not kept")

@@ -6,7 +6,7 @@ package struct VersionInfo: Sendable {
   package let version: Version
   /// Nil when only another process pins it.
   package let ageNanoseconds: UInt64?
-  /// The thread, queue or actor that made it, or the thread that opened the file on it.
+  /// Who keeps it, or else the thread that made it.
   package let owner: String
   /// Bytes of which it is the newest version that sees them, the newest version of all left out.
   ///
@@ -47,45 +47,57 @@ extension Store {
   /// - Parameter countsRetained: also adds up what each version retains.
   /// - Complexity: O(versions); with `countsRetained` O(blocks that pins keep).
   package func statistics(countsRetained: Bool = false) throws(StorageError) -> StoreStatistics {
+    if isReadOnly { return try glance() }
     var statistics = StoreStatistics()
-    var foreign: Set<Version> = []
-    var retained: [Version: UInt64]?
-    if !isReadOnly {
-      let transaction = try beginWrite()
-      let writer = writer!
-      statistics.fileBytes = writer.fileLength
-      statistics.freeBytes = writer.free.totalBytes + writer.homes.freeBytes
-      statistics.heldBytes = writer.heldBytes + writer.pendingBytes
-      let overhead =
-        UInt64(2 * FileHeader.pageLength + header.homes.count * CommitRecord.lengthMax)
-        + writer.journal.blocks.reduce(0) { $0 + UInt64($1.length) }
-      statistics.liveBytes =
-        writer.fileLength - statistics.freeBytes - statistics.heldBytes - overhead
-      statistics.writtenBytes = writtenBytes.load(ordering: .relaxed)
-      statistics.commits = writer.commits
-      statistics.liveVersions = writer.pinnedVersions.union(snapshots.versions).count
-      foreign = writer.foreignPins
-      if countsRetained { retained = writer.dead.heldBytesByPin }
-      transaction.cancel()
-    } else {
-      statistics.fileBytes = try Store.converting { () throws(SystemError) in try file.length() }
-      statistics.liveVersions = snapshots.count
-    }
+    let transaction = try beginWrite()
+    let writer = writer!
+    statistics.fileBytes = writer.fileLength
+    statistics.freeBytes = writer.free.totalBytes + writer.homes.freeBytes
+    statistics.heldBytes = writer.heldBytes + writer.pendingBytes
+    let overhead =
+      UInt64(2 * FileHeader.pageLength + header.homes.count * CommitRecord.lengthMax)
+      + writer.journal.blocks.reduce(0) { $0 + UInt64($1.length) }
+    statistics.liveBytes =
+      writer.fileLength - statistics.freeBytes - statistics.heldBytes - overhead
+    statistics.writtenBytes = writtenBytes.load(ordering: .relaxed)
+    statistics.commits = writer.commits
+    statistics.liveVersions = writer.pinnedVersions.union(snapshots.versions).count
+    let foreign = writer.foreignPins
+    let retained = countsRetained ? writer.dead.heldBytesByPin : nil
+    transaction.cancel()
+    list(&statistics, foreign: foreign, retained: retained)
+    return statistics
+  }
+
+  /// What can be told without waiting for a writer: the file's length, syncs, and the live versions of
+  /// this process.
+  package func glance() throws(StorageError) -> StoreStatistics {
+    var statistics = StoreStatistics()
+    statistics.fileBytes = try Store.converting { () throws(SystemError) in try file.length() }
+    statistics.liveVersions = snapshots.count
+    list(&statistics, foreign: [], retained: nil)
+    return statistics
+  }
+
+  /// Adds the live versions.
+  private func list(
+    _ statistics: inout StoreStatistics, foreign: Set<Version>, retained: [Version: UInt64]?
+  ) {
     statistics.syncs = syncs.load(ordering: .relaxed)
     statistics.newestVersion = newestVersion
     let now = options.clock.nanoseconds()
     let entries = snapshots.entries
+    let keepers = snapshots.keepers
     statistics.versions = foreign.union(entries.keys).sorted().map { version in
       let entry = entries[version]
       return VersionInfo(
         version: version, ageNanoseconds: entry.map { now &- $0.createdAt },
-        owner: entry?.owner?.description ?? "another process",
+        owner: keepers[version]?.description ?? entry?.owner?.description ?? "another process",
         retainedBytes: retained.map { $0[version] ?? 0 })
     }
     let old = statistics.versions.filter { $0.version < statistics.newestVersion }
     statistics.pins = old.count
     statistics.oldestPinnedVersion = old.first?.version ?? statistics.newestVersion
     statistics.oldestPinAgeNanoseconds = old.compactMap(\.ageNanoseconds).max() ?? 0
-    return statistics
   }
 }

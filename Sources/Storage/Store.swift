@@ -82,11 +82,13 @@ package final class Store: @unchecked Sendable {
   /// Write lock only.
   var memory: WriterMemory {
     if let madeMemory { return madeMemory }
-    let memory = WriterMemory()
+    let memory = WriterMemory(
+      overwriting: durability == .memory
+        ? OverwriteMap(file, length: mapping.mapping.length) : nil)
     madeMemory = memory
     return memory
   }
-  @exclusivity(unchecked) private var madeMemory: WriterMemory?
+  @exclusivity(unchecked) private(set) var madeMemory: WriterMemory?
   @exclusivity(unchecked) var foreignPinState = ForeignPinState()
   /// Write lock only: the process holds the lock against other processes since then.
   @exclusivity(unchecked) var processLockSince: UInt64?
@@ -130,13 +132,15 @@ package final class Store: @unchecked Sendable {
     limit = Atomic(options.maximumNumberOfActiveVersions ?? .max)
     listeners.setSource(
       VersionListeners.Source(
-        start: { [weak self] in self?.follow() }, stop: { [lockFile] in lockFile.follow(false) }))
+        // Who listens keeps the store.
+        start: { [unowned self] in follow() }, stop: { [lockFile] in lockFile.follow(false) }))
   }
 
   /// Begins to hear of versions that other processes publish.
   private func follow() -> FileWatch? {
     if isInMemory { return nil }
-    let watch = options.fileSystem.watch(lockFile.path) { [weak self] in self?.lookForNews() }
+    let later = LaterReference(self)
+    let watch = options.fileSystem.watch(lockFile.path) { later.object?.lookForNews() }
     lockFile.follow(watch != nil)
     return watch
   }
@@ -196,12 +200,15 @@ package final class Store: @unchecked Sendable {
   ///
   /// - Parameter place: names the writer for those who wait for it.
   package func beginWrite(
-    by place: WriterPlace = .thread(.current)
+    by place: PlaceNote = PlaceNote(.current)
   ) throws(StorageError) -> WriteTransaction {
     guard !isReadOnly else { throw .readOnly(path: path) }
     queue.acquire(by: place) { holder, waiters in
-      LongWait(path: path, holder: holder?.description, waiters: waiters.map(\.description))
-        .report()
+      LongWait(
+        path: path, holder: holder?.description,
+        waiters: waiters.map { $0.description ?? "somebody" }
+      )
+      .report()
     }
     do throws(StorageError) { try enterProcessLock() } catch {
       leaveWriteLock()
@@ -214,7 +221,7 @@ package final class Store: @unchecked Sendable {
   ///
   /// - Parameter mayUseFile: false where the caller must not be kept waiting by the disk.
   func beginWithLock(
-    by place: WriterPlace, mayUseFile: Bool = true
+    by place: PlaceNote, mayUseFile: Bool = true
   ) throws(StorageError) -> WriteTransaction {
     do throws(StorageError) {
       try throwIfSyncFailed()
@@ -258,7 +265,7 @@ package final class Store: @unchecked Sendable {
       throw .previousSyncFailure(
         path: path, reason: SystemError(call: "fdatasync", path: path, code: code).reason)
     }
-    if let failure = pipeline.failure {
+    if pipeline.hasFailed, let failure = pipeline.failure {
       throw .previousSyncFailure(path: path, reason: "\(failure)")
     }
   }

@@ -42,6 +42,8 @@ package final class ScheduleModel: @unchecked Sendable {
 
   /// What the file holds: every transaction begins on it.
   package private(set) var committed: JournalState
+  /// Every state that the file has held, by its number of entries.
+  private var history: [Int: JournalState]
   /// Entries that everybody has to see.
   package private(set) var visibleCount: Int
   package private(set) var violations: [String] = []
@@ -54,6 +56,7 @@ package final class ScheduleModel: @unchecked Sendable {
 
   package init(_ start: JournalState) {
     committed = start
+    history = [start.count: start]
     visibleCount = start.count
   }
 
@@ -99,6 +102,7 @@ package final class ScheduleModel: @unchecked Sendable {
     if running != entry { violate("\(entry) ends, but \(running ?? -1) is running") }
     running = nil
     for change in changes { committed.append(change) }
+    history[committed.count] = committed
   }
 
   /// The task, or the completion, hears how it ended.
@@ -121,7 +125,7 @@ package final class ScheduleModel: @unchecked Sendable {
     }
     guard let state, outcome == .done else { return }
     // Others may have written since, but nothing is taken back.
-    if state.count > committed.count { violate("\(entry) sees \(state), more than \(committed)") }
+    judge(state, by: "\(entry)")
     visibleCount = max(visibleCount, state.count)
   }
 
@@ -169,9 +173,7 @@ package final class ScheduleModel: @unchecked Sendable {
     }
     // The last entry of a transaction may have undone what an earlier one of it has done.
     if state.count <= known.count { violate("\(observer) hears of \(state) after \(known)") }
-    if state.count > committed.count {
-      violate("\(observer) hears of what is not committed: \(state)")
-    }
+    judge(state, by: "the observer \(observer)")
     observers[observer] = state
   }
 
@@ -189,9 +191,17 @@ package final class ScheduleModel: @unchecked Sendable {
   package func read(_ state: JournalState, least: Int, by place: String) {
     note("\(place) sees \(state.count - least)")
     if state.count < least { violate("\(place) sees \(state.count) entries, not \(least)") }
-    if state.count == committed.count && state != committed {
-      violate("\(place) sees \(state) instead of \(committed)")
+    judge(state, by: place)
+  }
+
+  /// What anybody sees is a state that the file has held, the newest or an older one.
+  private func judge(_ state: JournalState, by place: String) {
+    if state.count > committed.count {
+      violate("\(place) sees what is not committed: \(state)")
+    } else if let held = history[state.count] {
+      if state != held { violate("\(place) sees \(state) instead of \(held)") }
+    } else {
+      violate("\(place) sees a part of a transaction: \(state)")
     }
-    if state.count > committed.count { violate("\(place) sees what is not committed: \(state)") }
   }
 }

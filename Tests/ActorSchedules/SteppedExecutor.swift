@@ -15,22 +15,16 @@ package final class SteppedExecutor: TaskExecutor {
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     arrived.withLock { $0.append(job) }
-    arrived.notifyAll()
   }
 
   /// Runs jobs on the calling thread until there is none.
   ///
-  /// - Parameters:
-  ///   - settle: called after each step; returns when no other thread is about to make a job ready.
-  ///   - choose: picks one of so many jobs that can run, given the number of the step.
+  /// - Parameter choose: picks one of so many jobs that can run, given the number of the step.
   /// - Returns: the number of steps.
-  package func run(
-    settle: () -> Void = {}, choose: (_ step: Int, _ count: Int) -> Int
-  ) -> Int {
+  package func run(choose: (_ step: Int, _ count: Int) -> Int) -> Int {
     var ready: [UnownedJob] = []
     var step = 0
     while true {
-      settle()
       collect(&ready)
       if ready.isEmpty { return step }
       let index = choose(step, ready.count)
@@ -39,11 +33,6 @@ package final class SteppedExecutor: TaskExecutor {
       job.runSynchronously(on: asUnownedTaskExecutor())
       step += 1
     }
-  }
-
-  /// Blocks until a job can run; false when that takes longer.
-  package func waitForJob(nanoseconds: UInt64) -> Bool {
-    arrived.wait(nanoseconds: nanoseconds) { !$0.isEmpty }
   }
 
   private func collect(_ ready: inout [UnownedJob]) {

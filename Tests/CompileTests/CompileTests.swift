@@ -52,7 +52,10 @@ import Testing
           Line(number: number + 1, text: String(line[$0.upperBound...]))
         }
       }
-    let output = try runCompiler(options + [fixture.path])
+    let (output, reason, status) = try runCompiler(options + [fixture.path])
+    #expect(
+      reason == .exit && (status == 0) == expected.isEmpty,
+      "the compiler has ended with \(status): \(output)", sourceLocation: sourceLocation)
     let found = output.split(separator: "\n").compactMap { line -> Line? in
       // FILE:LINE:COLUMN: error: TEXT
       let parts = line.split(separator: ":", maxSplits: 3)
@@ -72,8 +75,10 @@ import Testing
     #expect(Set(found).sorted() == expected, "\(output)", sourceLocation: sourceLocation)
   }
 
-  /// What the compiler says.
-  private func runCompiler(_ options: [String]) throws -> String {
+  /// What the compiler says, and how it ends.
+  private func runCompiler(
+    _ options: [String]
+  ) throws -> (String, Process.TerminationReason, status: Int32) {
     let products = try productsFolder()
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources")
@@ -93,7 +98,9 @@ import Testing
     try process.run()
     let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    return String(decoding: output, as: UTF8.self)
+    return (
+      String(decoding: output, as: UTF8.self), process.terminationReason, process.terminationStatus
+    )
   }
 
   /// Where the build that this test belongs to has its products.

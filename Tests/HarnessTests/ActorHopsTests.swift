@@ -7,13 +7,16 @@ import Testing
 
 @Suite(.serialized) struct ActorHopsTests {
   private func outcome(
-    _ bug: ModelBug?, seconds: Double, _ change: (inout RunSettings) -> Void = { _ in }
-  ) -> RunOutcome {
-    HarnessTests.outcome(of: .actorHops, bug, seconds: seconds) {
-      $0.threads = 2
-      $0.readers = 3
-      $0.refreshEvery = 2
-      change(&$0)
+    _ bug: ModelBug?, seconds: Double,
+    _ change: @escaping @Sendable (inout RunSettings) -> Void = { _ in }
+  ) async -> RunOutcome {
+    await onOwnThread {
+      HarnessTests.outcome(of: .actorHops, bug, seconds: seconds) {
+        $0.threads = 2
+        $0.readers = 3
+        $0.refreshEvery = 2
+        change(&$0)
+      }
     }
   }
 
@@ -30,43 +33,47 @@ import Testing
     }
   }
 
-  @Test func soundEnginePasses() {
-    let result = outcome(nil, seconds: 0.5)
+  @Test func soundEnginePasses() async {
+    let result = await outcome(nil, seconds: 60) { $0.operations = 200 }
     expectSound(result)
     // Two hops a letter.
     let letters = result.collector.total(.measure, .chain)!.service.count
     #expect(result.collector.total(.measure, .hop)!.service.count == 2 * letters)
   }
 
-  @Test func lettersFollowASchedule() {
-    let result = outcome(nil, seconds: 0.5) { $0.ratePerSecond = 400 }
+  @Test func lettersFollowASchedule() async {
+    let result = await outcome(nil, seconds: 60) {
+      $0.operations = 200
+      $0.ratePerSecond = 2_000
+    }
     expectSound(result)
     #expect(result.collector.total(.measure, .chain)!.response!.count > 0)
   }
 
-  @Test func theRealEnginePasses() throws {
+  @Test func theRealEnginePasses() async throws {
     let folder = TemporaryFolder()
     var settings = RunSettings(.actorHops)
     settings.objects = 200
     settings.readers = 3
     settings.refreshEvery = 2
     settings.warmupNanoseconds = 0
-    settings.durationNanoseconds = 500_000_000
+    settings.operations = 200
     settings.seed = testSeed()
     let driver = try RealmDriver(path: folder.file("hops.realm"), durability: .full)
-    let output = CollectedOutput()
-    let result = WorkloadRun(
-      settings.makeWorkload(driver), settings: settings, interruption: TimedInterruption(),
-      progress: ProgressLine(output.console(), OutputChoices())
-    ).run()
+    let result = await onOwnThread { [settings] in
+      WorkloadRun(
+        settings.makeWorkload(driver), settings: settings, interruption: TimedInterruption(),
+        progress: ProgressLine(CollectedOutput().console(), OutputChoices())
+      ).run()
+    }
     expectSound(result)
     #expect(result.transactions > 0)
   }
 
   @Test(arguments: ModelBug.allCases.filter { $0.actorInvariant != nil })
-  func plantedBugIsFoundByItsChecker(_ bug: ModelBug) {
+  func plantedBugIsFoundByItsChecker(_ bug: ModelBug) async {
     let invariant = bug.actorInvariant!
-    let result = outcome(bug, seconds: 10) { $0.invariants = [invariant] }
+    let result = await outcome(bug, seconds: 10) { $0.invariants = [invariant] }
     let found = result.violation?.violation
     #expect(
       found?.invariant == invariant, "\(found.map { "\($0)" } ?? "nothing"), seed \(testSeed())")

@@ -202,6 +202,69 @@ import Testing
     #expect(refusal(line, .migration) == text)
   }
 
+  @Test(
+    arguments: [
+      (
+        "--group 8 --in-flight 4", WorkloadKind.groupedCommit,
+        "--in-flight 4 is less than --group 8"
+      ),
+      ("--patience 0s", .groupedCommit, "--patience is 0"),
+      ("--pins 3", .groupedCommit, "--pins: the workload grouped-commit does not use this flag"),
+      (
+        "--cached trees", .freezeCache,
+        "--cached: 'trees' is not one of objects, lists, results"
+      ),
+      ("--pins 0", .freezeCache, "--pins: 0 is not between 1 and 1000000"),
+      ("--churn 2", .freezeCache, "--churn needs a share from 0 to 1, not '2'"),
+      (
+        "--release sideways", .pinnedGrowth,
+        "--release: 'sideways' is not one of oldest, newest, random"
+      ),
+      ("--writers 0", .pinnedGrowth, "--writers 0: nothing to run"),
+      ("--readers 1", .actorHops, "--readers 1: a chain has two actors at least"),
+      ("--readers 0", .referenceHandoff, "--readers 0: nobody resolves the references"),
+      (
+        "--threads 3", .queueConfined,
+        "--threads: the workload queue-confined does not use this flag"
+      ),
+      (
+        "--readers 3", .notifyStorm,
+        "--readers: the workload notify-storm does not use this flag"
+      ),
+      ("--writers 0", .notifyStorm, "--writers 0: nothing to run"),
+      (
+        "--threshold durable.response_p99_ns<2", .groupedCommit,
+        "--threshold 'durable.response_p99_ns<2': a closed loop leaves 'response_p99_ns' empty; use a service_ column"
+      ),
+    ])
+  func threadWorkloadsRefuse(line: String, workload: WorkloadKind, text: String) {
+    #expect(refusal(line, workload) == text)
+  }
+
+  @Test func threadWorkloadsHaveTheirFlags() throws {
+    let grouped = try settings("--group 100 --queues 3 --patience 2s", .groupedCommit)
+    #expect(grouped.group == 100 && grouped.inFlight == 200 && grouped.queues == 3)
+    #expect(grouped.patienceNanoseconds == 2_000_000_000)
+    #expect(try settings("--group 100 --in-flight 150", .groupedCommit).inFlight == 150)
+    let cache = try settings("--cached lists,results --churn 0.25 --pin-age 3s", .freezeCache)
+    #expect(cache.cached == [.lists, .results] && cache.churn == 0.25)
+    #expect(cache.pinAgeNanoseconds == 3_000_000_000)
+    // A cache keeps no versions besides.
+    let plan = try settings("--pins 50", .freezeCache).plan
+    #expect(plan.cacheSize == 50 && plan.pins == 0)
+    #expect(cache.plan.cacheSize == 1_000 && cache.command.contains("--pins 1000 "))
+    let growth = try settings("--pin-every 7 --release newest --pins 0", .pinnedGrowth)
+    #expect(growth.pinEvery == 7 && growth.release == .newest && growth.pins == 0)
+    #expect(growth.command.contains("--pins 0 "))
+    #expect(try settings("--write-every 5", .referenceHandoff).writeEvery == 5)
+    #expect(try settings("", .referenceHandoff).plan.writeEvery == 16)
+    #expect(try settings("--attempts 0", .queueConfined).attempts == 0)
+  }
+
+  @Test func noFlagIsKnownAndRefused() {
+    #expect(RunFlags.known.allSatisfy { RunFlags.refused[$0.name] == nil })
+  }
+
   @Test func eachWorkloadHasItsDefaultsAndCommand() throws {
     let mixed = try settings("--mix D --threads 3 --scan-length 7 --rate 5/s", .mixed)
     #expect(mixed.readKeys == .latest && mixed.threads == 3 && mixed.scanLength == 7)

@@ -13,6 +13,18 @@
     private let folder: TemporaryFolder
     init() { folder = TemporaryFolder() }
 
+    /// A table of one cluster: what is reused is of the same kind, so that reads go wrong, not down.
+    private static func load(_ workload: String) -> String {
+      switch workload {
+      case "grouped-commit": "--readers 1 --group 8 --in-flight 16 --patience 3s"
+      case "freeze-cache": "--readers 2 --batch 4 --durability memory --pins 100 --churn 0.5"
+      case "reference-handoff": "--readers 2 --batch 4 --durability memory --write-every 2"
+      case "queue-confined": "--queues 2 --attempts 40 --durability memory"
+      case "notify-storm": "--observers 3 --writers 2 --batch 4 --durability memory"
+      default: "--readers 2 --batch 4 --durability memory --pins 8 --pin-every 3"
+      }
+    }
+
     /// Runs the tool in a process of its own: a broken engine may end it.
     private func run(
       _ bug: PlantedBug?, seed: UInt64, workload: String? = nil, _ more: String
@@ -21,10 +33,9 @@
         .appendingPathComponent("realm-bench")
       let process = Process()
       process.executableURL = tool
-      // A table of one cluster: what is reused is of the same kind, so that reads go wrong, not down.
+      let workload = workload ?? bug?.workload ?? "readers-writer"
       process.arguments =
-        "run \(workload ?? bug?.workload ?? "readers-writer") --readers 2 --objects 200 --batch 4 "
-        .appending("--value-size 8B --warmup 0s --durability memory --pins 8 --pin-every 3 ")
+        "run \(workload) --objects 200 --value-size 8B --warmup 0s \(Self.load(workload)) "
         .appending("--quiet --overwrite --seed \(seed) --output \(folder.path)/out-\(seed) \(more)")
         .split(separator: " ").map(String.init)
       process.environment = ProcessInfo.processInfo.environment.merging(
@@ -47,7 +58,9 @@
       _ bug: PlantedBug, workload: String? = nil, _ more: String
     ) throws -> (Int32, String) {
       for seed in testSeed()..<testSeed() + 5 {
-        let result = try run(bug, seed: seed, workload: workload, "--duration 10s \(more)")
+        let result = try run(
+          bug, seed: seed, workload: workload, "--duration \(bug.isFoundAtTheEnd ? 1 : 10)s \(more)"
+        )
         if !result.isSignal { return (result.code, result.errors) }
       }
       return (-1, "the engine ended every process")
@@ -91,8 +104,10 @@
     /// to fail.
     @Test func theLoadIsSound() throws {
       guard let bug = PlantedBug.current else {
-        let result = try run(nil, seed: testSeed(), "--duration 2s")
-        #expect(result.code == 0 && !result.isSignal, "\(result.errors)")
+        for workload in Set(Self.bugs.map(\.workload)).sorted() {
+          let result = try run(nil, seed: testSeed(), workload: workload, "--duration 2s")
+          #expect(result.code == 0 && !result.isSignal, "\(workload): \(result.errors)")
+        }
         return
       }
       let (code, errors) = try findings(bug, "--invariants \(bug.invariant!)")

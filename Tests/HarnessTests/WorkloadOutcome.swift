@@ -1,5 +1,6 @@
 // Runs a workload on the model engine, small and short.
 import Harness
+import Platform
 import TestSupport
 
 /// What a run of a workload on the model engine gives.
@@ -22,4 +23,23 @@ func outcome(
     interruption: TimedInterruption(),
     progress: ProgressLine(output.console(), OutputChoices())
   ).run()
+}
+
+/// Runs a workload of actors on a thread of its own.
+///
+/// Tests run on the threads that tasks have, as many as there are cores: two that block them would leave none
+/// for the actors.
+func onOwnThread(_ body: @escaping @Sendable () -> RunOutcome) async -> RunOutcome {
+  final class Box: @unchecked Sendable {
+    // @unchecked: written by the thread before it resumes the only one who reads it.
+    var outcome: RunOutcome?
+  }
+  let box = Box()
+  await withCheckedContinuation { continuation in
+    Thread.start(name: "workload") {
+      box.outcome = body()
+      continuation.resume()
+    }.detach()
+  }
+  return box.outcome!
 }

@@ -5,26 +5,37 @@ import Testing
 
 @Suite(.serialized) struct WorkloadRunTests {
   @Test(arguments: WorkloadKind.allCases)
-  func failingWriteEndsTheRun(_ workload: WorkloadKind) {
-    let result = outcome(of: workload, .failingWrite) {
-      $0.batch = 2
-      $0.threads = 1
-      $0.writers = 1
-      $0.pins = 0
+  func failingWriteEndsTheRun(_ workload: WorkloadKind) async {
+    // Ends with the failure, however long actors wait for threads of other tests.
+    let result = await onOwnThread {
+      outcome(of: workload, .failingWrite, seconds: 60) {
+        $0.batch = 2
+        $0.threads = 1
+        $0.queues = 1
+        $0.writers = workload == .groupedCommit ? 0 : 1
+        $0.pins = 0
+      }
     }
     #expect(result.status == .failed && result.violation == nil)
-    let thread =
+    let threads =
       switch workload {
-      case .readersWriter, .transfer, .bulkLoad: "writer 1"
-      case .mixed: "thread 1"
-      case .migration: "migration"
-      case .actorHops: "chain 1"
+      case .readersWriter, .transfer, .bulkLoad, .freezeCache, .pinnedGrowth, .notifyStorm:
+        ["writer 1"]
+      // Readers write too.
+      case .referenceHandoff: ["writer 1", "reader 1", "reader 2"]
+      case .mixed: ["thread 1"]
+      case .groupedCommit, .queueConfined: ["queue 1"]
+      case .migration: ["migration"]
+      case .actorHops: ["chain 1"]
       }
-    #expect(result.failure?.contains(thread) == true, "\(result.failure ?? "no failure")")
+    let failure = result.failure ?? "no failure"
+    #expect(threads.contains { failure.contains($0) }, "\(failure)")
     let errors = Operation.allCases.reduce(0) {
       $0 + (result.collector.total(.measure, $1)?.errors ?? 0)
     }
-    #expect(errors == 1)
+    // Of a group every commit fails, and several threads may meet it.
+    let isOne = workload != .groupedCommit && workload != .referenceHandoff
+    #expect(isOne ? errors == 1 : errors >= 1)
   }
 
   @Test(arguments: [
@@ -48,7 +59,9 @@ import Testing
     }
     let figures = result.collector.total(.measure, .write)!
     let due = figures.service.count + figures.skipped
-    #expect((195...205).contains(due), "\(due) of 200 were due")
+    // A slow machine ends the second late.
+    let expected = 200 * result.phase(.measure)!.elapsedSeconds
+    #expect(abs(Double(due) - expected) < 8, "\(due) of \(expected) were due")
     #expect(figures.response!.count == figures.service.count)
     #expect(figures.generatorDelay!.count == figures.service.count)
     #expect(figures.response!.maximum >= figures.service.minimum)

@@ -43,9 +43,8 @@ struct ProcessTests {
     bytes.withUnsafeMutableBytes { fillWithSystemRandom(.init(rebasing: $0[0..<0])) }
   }
 
-  @Test func theBootIdentifierIsStable() {
-    #expect(systemBootIdentifier() != 0)
-    #expect(systemBootIdentifier() == systemBootIdentifier())
+  @Test func theBootIdentifierIsKnown() {
+    #expect(systemBootIdentifier != 0)
   }
 
   @Test func processFacts() {

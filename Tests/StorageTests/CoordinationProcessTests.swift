@@ -8,7 +8,7 @@ internal import Testing
 @Suite struct CoordinationProcessTests {
   private static func open(_ path: String) throws -> LockFile {
     try LockFile.open(
-      dataPath: path, fileIdentifier: (1, 2), bootIdentifier: systemBootIdentifier(),
+      dataPath: path, fileIdentifier: (1, 2), bootIdentifier: systemBootIdentifier,
       fileSystem: LinuxFileSystem())
   }
 

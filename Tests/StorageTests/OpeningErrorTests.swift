@@ -285,8 +285,8 @@ enum StoreFile {
         }
         close(taken.removeLast())
       }
-      // The file, its lock file, and the second look at a path.
-      precondition(failures == 3, "\(failures)")
+      // The file and its lock file.
+      precondition(failures == 2, "\(failures)")
     }
   }
 

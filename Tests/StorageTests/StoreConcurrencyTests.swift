@@ -171,4 +171,32 @@ import Testing
     for thread in threads { thread.join() }
     #expect(order.withLock { $0 } == [0, 1, 2, 3, 4, 5])
   }
+
+  /// An asynchronous waiter may have no thread to run on: a lock kept for it would be kept for ever.
+  @Test func anOfferKeepsNobodyFromWriting() throws {
+    let folder = TemporaryFolder()
+    let store = try Store.open(
+      StoreOptions(path: folder.path + "/offered.realm", durability: .memory))
+    let offers = Monitor(0)
+    let offer = WriteOffer {
+      offers.withLock { $0 += 1 }
+      offers.notifyAll()
+    }
+    let held = try store.beginWrite()
+    store.requestWrite(offer)
+    held.cancel()
+    offers.wait(until: { $0 > 0 }, then: { _ in })
+    // Nobody takes it.
+    let hasWritten = Monitor(false)
+    let writer = Thread.start(name: "writer") {
+      if let transaction = try? store.beginWrite() {
+        transaction.cancel()
+        hasWritten.withLock { $0 = true }
+        hasWritten.notifyAll()
+      }
+    }
+    #expect(hasWritten.wait(nanoseconds: 20_000_000_000) { $0 })
+    store.withdrawRequest(offer)
+    writer.join()
+  }
 }

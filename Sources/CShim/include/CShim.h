@@ -60,6 +60,10 @@ static inline uint64_t shim_fork_generation(void) {
   return __atomic_load_n(&shim_fork_generation_count, __ATOMIC_RELAXED);
 }
 
+/// 1 when a page of the file that was written before can be changed through a shared map without needing
+/// space on the disk.
+int shim_overwrites_in_place(int descriptor);
+
 /// Magic number of the file system that holds `path` into `magic`. Returns 0 or the errno value.
 int shim_file_system_magic(const char *path, uint32_t *magic);
 

@@ -47,6 +47,8 @@ public enum RealmBench {
       return try CheckVerb.run(rest, console: console)
     case "inspect":
       return try InspectVerb.run(rest, console: console)
+    case ForbiddenUse.verb:
+      return try ForbiddenAttempt.run(rest, console: console)
     case let verb?:
       throw refusal(of: verb)
     }

@@ -38,6 +38,7 @@ package enum RunFlags {
     return [
       .init("readers", "N", "reader threads (\(settings.readers))"),
       .init("writers", "N", "writer threads (\(settings.writers))"),
+      .init("observers", "N", "observers, each with a thread of its own (\(settings.observers))"),
       .init("threads", "N", "threads (\(settings.threads))"),
       .init("mix", "MIX", "A to F, or shares such as read:70,update:30 (\(settings.mix.text))"),
       .init("scan-length", "N", "objects of the longest scan (\(settings.scanLength))"),
@@ -56,13 +57,41 @@ package enum RunFlags {
       .init(
         "refresh-every", "N", "reads between two refreshes of a reader (\(settings.refreshEvery))"),
       .init("durability", "full|memory", "whether a commit waits for the disk (full)"),
-      .init("pins", "N", "frozen versions that are kept (\(settings.pins))"),
-      .init("pin-every", "N", "transactions between two pins (100)"),
+      .init("pins", "N", pinsText(settings)),
+      .init("pin-every", "N", "transactions between two pins (\(settings.pinEvery))"),
+      .init("pin-age", "TIME", "and none older than this (no limit)"),
+      .init(
+        "release", ReleaseOrder.allCases.map(\.rawValue).joined(separator: "|"),
+        "which pin goes when there are too many (\(settings.release.rawValue))"),
+      .init("queues", "N", "serial queues with a Realm each (\(settings.queues))"),
+      .init("group", "N", "commits that are asked for together (\(settings.group))"),
+      .init(
+        "in-flight", "N", "\(inFlightText(settings)) on their way at most (\(settings.inFlight))"),
+      .init("patience", "TIME", "silence after which a write counts as forgotten (30s)"),
+      .init("cached", "LIST", "of objects, lists, results (all)"),
+      .init("churn", "SHARE", "look-ups that replace what they find, of 1 (\(settings.churn))"),
+      .init("write-every", "N", "references between two transactions (\(settings.writeEvery))"),
+      .init("attempts", "N", "forbidden uses tried at the end (\(settings.attempts))"),
     ]
   }
 
   private static func scheduledText(_ settings: RunSettings) -> String {
-    settings.scheduled == [.write] ? "writes" : "operations"
+    switch settings.scheduled {
+    case [.write]: "writes"
+    case [.burst]: "bursts"
+    case [.reference]: "references"
+    default: "operations"
+    }
+  }
+
+  private static func pinsText(_ settings: RunSettings) -> String {
+    settings.workload == .freezeCache
+      ? "frozen values in the cache (\(settings.cacheSize))"
+      : "frozen versions that are kept (\(settings.pins))"
+  }
+
+  private static func inFlightText(_ settings: RunSettings) -> String {
+    settings.workload == .referenceHandoff ? "references" : "commits of a queue"
   }
 
   private static let common: [FlagDefinition] = [
@@ -89,8 +118,7 @@ package enum RunFlags {
 
   /// Flags of later versions: refused by name, never ignored.
   package static let refused: [String: String] = [
-    "group": later, "in-flight": later, "pin-age": later, "hops": later, "observers": later,
-    "replicas": later, "allocator": later, "history": later, "baseline": later,
+    "hops": later, "replicas": later, "allocator": later, "history": later, "baseline": later,
     "save-baseline": later,
   ]
   private static let later = "not in this version of realm-bench"
@@ -104,7 +132,7 @@ package enum RunFlags {
     }
     var settings = RunSettings(workload)
     if flags.has("quick") { settings.makeQuick() }
-    try refuseContradictions(flags)
+    try refuseContradictions(flags, settings)
     try readLoad(flags, &settings)
     try readMeasurement(flags, &settings)
     try readFiles(flags, &settings)
@@ -122,10 +150,12 @@ package enum RunFlags {
     return choices
   }
 
-  private static func refuseContradictions(_ flags: FlagValues) throws(UsageError) {
+  private static func refuseContradictions(
+    _ flags: FlagValues, _ defaults: RunSettings
+  ) throws(UsageError) {
     try flags.refuse("duration", with: "ops", because: "a run ends by time or by count")
     try flags.refuse("arrivals", without: "rate")
-    try flags.refuse("pin-every", without: "pins")
+    if defaults.pins == 0 { try flags.refuse("pin-every", without: "pins") }
     try flags.refuse("overwrite", with: "dry-run", because: "a dry run writes nothing")
   }
 
@@ -138,6 +168,7 @@ package enum RunFlags {
     }
     settings.readers = try count("readers", 0, 1_024) ?? settings.readers
     settings.writers = try count("writers", 0, 1_024) ?? settings.writers
+    settings.observers = try count("observers", 0, 1_024) ?? settings.observers
     settings.threads = try count("threads", 1, 1_024) ?? settings.threads
     settings.scanLength = try count("scan-length", 1, 1_000_000) ?? settings.scanLength
     if let text = flags.first("mix") {
@@ -153,7 +184,11 @@ package enum RunFlags {
     settings.objects = try count("objects", 1, ContentModel.objectsMax) ?? settings.objects
     settings.batch = try count("batch", 1, 1_000_000) ?? min(settings.batch, settings.objects)
     settings.refreshEvery = try count("refresh-every", 1, 1 << 30) ?? settings.refreshEvery
-    settings.pins = try count("pins", 0, 1_000_000) ?? settings.pins
+    if settings.workload == .freezeCache {
+      settings.cacheSize = try count("pins", 1, 1_000_000) ?? settings.cacheSize
+    } else {
+      settings.pins = try count("pins", 0, 1_000_000) ?? settings.pins
+    }
     settings.pinEvery = try count("pin-every", 1, 1 << 30) ?? settings.pinEvery
     if let text = flags.first("value-size") {
       settings.valueSize = try Units.valueSize(text, flag: "--value-size")
@@ -164,6 +199,7 @@ package enum RunFlags {
     if let text = flags.first("rate") {
       settings.ratePerSecond = try Units.ratePerSecond(text, flag: "--rate")
     }
+    try readThreads(flags, &settings)
     settings.arrivals = try flags.choice("arrivals") ?? settings.arrivals
     settings.durability = try flags.choice("durability") ?? settings.durability
     if let text = flags.first("read-keys") { settings.readKeys = try keyDistribution(text) }
@@ -172,6 +208,46 @@ package enum RunFlags {
         throw UsageError("--seed needs a whole number from 0 to 2^64-1, not '\(text)'")
       }
       settings.seed = seed
+    }
+  }
+
+  /// Flags of the workloads of queues, frozen values and references.
+  private static func readThreads(
+    _ flags: FlagValues, _ settings: inout RunSettings
+  ) throws(UsageError) {
+    func count(_ name: String, _ maximum: Int) throws(UsageError) -> Int? {
+      guard let text = flags.first(name) else { return nil }
+      return try Units.count(
+        text, flag: "--" + name, minimum: name == "attempts" ? 0 : 1, maximum: maximum)
+    }
+    settings.queues = try count("queues", 1_024) ?? settings.queues
+    settings.group = try count("group", 1_000_000) ?? settings.group
+    settings.inFlight =
+      try count("in-flight", 10_000_000) ?? max(settings.inFlight, settings.defaultInFlight)
+    settings.writeEvery = try count("write-every", 1 << 30) ?? settings.writeEvery
+    settings.attempts = try count("attempts", 10_000) ?? settings.attempts
+    settings.release = try flags.choice("release") ?? settings.release
+    if let text = flags.first("pin-age") {
+      settings.pinAgeNanoseconds = try Units.nanoseconds(text, flag: "--pin-age")
+    }
+    if let text = flags.first("patience") {
+      settings.patienceNanoseconds = try Units.nanoseconds(text, flag: "--patience")
+      guard settings.patienceNanoseconds > 0 else { throw UsageError("--patience is 0") }
+    }
+    if let text = flags.first("churn") {
+      guard let churn = Units.number(text[...]), churn <= 1 else {
+        throw UsageError("--churn needs a share from 0 to 1, not '\(text)'")
+      }
+      settings.churn = churn
+    }
+    if let text = flags.first("cached") {
+      settings.cached = []
+      for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+        guard let kind = CachedKind(rawValue: String(name)) else {
+          throw UsageError("--cached: '\(name)' is not one of objects, lists, results")
+        }
+        settings.cached.insert(kind)
+      }
     }
   }
 
@@ -219,9 +295,25 @@ package enum RunFlags {
     if settings.batch > settings.objects {
       throw UsageError("--batch \(settings.batch) is more than --objects \(settings.objects)")
     }
-    if settings.workload == .mixed || settings.workload == .migration { return }
-    if settings.workload == .bulkLoad && settings.writers == 0 {
-      throw UsageError("--writers 0: nothing to run")
+    switch settings.workload {
+    case .mixed, .migration, .queueConfined: return
+    case .actorHops:
+      if settings.readers < 2 {
+        throw UsageError("--readers \(settings.readers): a chain has two actors at least")
+      }
+      return
+    case .groupedCommit:
+      if settings.inFlight < settings.group {
+        throw UsageError(
+          "--in-flight \(settings.inFlight) is less than --group \(settings.group)")
+      }
+      return
+    case .bulkLoad, .pinnedGrowth, .referenceHandoff, .notifyStorm:
+      if settings.writers == 0 { throw UsageError("--writers 0: nothing to run") }
+      if settings.workload == .referenceHandoff && settings.readers == 0 {
+        throw UsageError("--readers 0: nobody resolves the references")
+      }
+    default: break
     }
     if settings.readers == 0 && settings.writers == 0 {
       throw UsageError("--readers 0 and --writers 0: nothing to run")
@@ -231,7 +323,9 @@ package enum RunFlags {
     }
     guard settings.writers == 0 else { return }
     if settings.ratePerSecond != nil { throw UsageError("--rate needs a writer: --writers is 0") }
-    if settings.pins > 0 { throw UsageError("--pins needs a writer: --writers is 0") }
+    if settings.pins > 0 {
+      throw UsageError("--pins needs a writer: --writers is 0")
+    }
   }
 
   private static func keyDistribution(_ text: String) throws(UsageError) -> KeyDistribution {

@@ -21,6 +21,7 @@ package struct RunSettings: Sendable {
   package var engine = "realm"
   package var readers = 4
   package var writers = 1
+  package var observers = 4
   package var objects = 100_000
   package var valueSize = ValueSize(minimum: 100, maximum: 100)
   package var durationNanoseconds: UInt64 = 10_000_000_000
@@ -39,6 +40,19 @@ package struct RunSettings: Sendable {
   package var durability = DurabilityClass.full
   package var pins = 0
   package var pinEvery = 100
+  /// Frozen values in the cache of freeze-cache; the flag is --pins there, too.
+  package var cacheSize = 1_000
+  /// References between two transactions.
+  package var writeEvery = 16
+  package var pinAgeNanoseconds: UInt64?
+  package var release = ReleaseOrder.oldest
+  package var queues = 1
+  package var group = 64
+  package var inFlight = 128
+  package var patienceNanoseconds: UInt64 = 30_000_000_000
+  package var cached = Set(CachedKind.allCases)
+  package var churn = 0.01
+  package var attempts = 24
   package var seed: UInt64 = 1
   package var intervalNanoseconds: UInt64 = 1_000_000_000
   package var path: String?
@@ -59,6 +73,9 @@ package struct RunSettings: Sendable {
     workload.setDefaults(&self)
   }
 
+  /// Commits on their way by default: while one group waits for its sync the next one fills.
+  var defaultInFlight: Int { workload == .groupedCommit ? 2 * group : 0 }
+
   /// What `--quick` changes.
   package mutating func makeQuick() { workload.makeQuick(&self) }
 
@@ -77,15 +94,27 @@ package struct RunSettings: Sendable {
     case .bulkLoad: [.write]
     case .migration: (readers > 0 ? [.read] : []) + [.migrate]
     case .actorHops: [.chain, .hop, .write]
+    case .groupedCommit:
+      [.burst, .request, .begin, .accept, .durable] + (readers > 0 ? [.read, .refresh] : [])
+        + (writers > 0 ? [.write] : [])
+    case .freezeCache:
+      (readers > 0 ? [.read, .refresh, .freeze] : []) + (writers > 0 ? [.write] : [])
+    case .pinnedGrowth: [.write, .recover]
+    case .queueConfined: mix.shares.map(\.operation) + [.refresh, .hop]
+    case .referenceHandoff: [.reference, .write, .resolve]
+    case .notifyStorm: (observers > 0 ? [.notify] : []) + [.write]
     }
   }
 
   /// How many threads do an operation.
   package func threads(of operation: Operation) -> Int {
     switch operation {
-    case .migrate: 1
+    case .migrate, .recover: 1
     case _ where workload == .mixed || workload == .actorHops: threads
-    case .write: writers
+    case _ where workload == .queueConfined: queues
+    case .burst, .request, .begin, .accept, .durable: queues
+    case .write, .reference: writers
+    case .notify: observers
     default: readers
     }
   }
@@ -102,14 +131,31 @@ package struct RunSettings: Sendable {
     case .migration: "\(readers) readers, \(pins) pins, \(grouped(objects)) objects"
     case .actorHops:
       "\(threads) chains of \(readers) actors, \(grouped(objects)) objects, batch \(batch)"
+    case .groupedCommit:
+      "\(queues) queues, groups of \(group), \(inFlight) in flight, \(readers) readers, "
+        + "\(writers) writers, \(grouped(objects)) objects"
+    case .freezeCache:
+      "\(readers) readers, \(writers) writers, cache of \(grouped(cacheSize)) "
+        + "\(CachedKind.text(cached)), churn \(churn), \(grouped(objects)) objects"
+    case .pinnedGrowth:
+      "\(writers) writers, \(grouped(pins)) pins, one every \(pinEvery), \(release.rawValue) goes "
+        + "first, \(grouped(objects)) objects"
+    case .queueConfined:
+      "\(queues) queues, mix \(mix.text), \(grouped(objects)) objects, \(readKeys.text)"
+    case .referenceHandoff:
+      "\(writers) writers, \(readers) readers, \(inFlight) in flight, \(grouped(objects)) objects"
+    case .notifyStorm:
+      "\(observers) observers, \(writers) writers, \(grouped(objects)) objects, batch \(batch)"
     }
   }
 
   package var model: ContentModel {
     let rule: ContentModel.Rule =
       switch workload {
-      case .readersWriter, .transfer, .migration, .actorHops: .rewrite
-      case .mixed: .rewritePayload
+      case .readersWriter, .transfer, .migration, .groupedCommit, .freezeCache, .pinnedGrowth,
+        .referenceHandoff, .actorHops, .notifyStorm:
+        .rewrite
+      case .mixed, .queueConfined: .rewritePayload
       case .bulkLoad: .insert
       }
     return ContentModel(
@@ -119,9 +165,9 @@ package struct RunSettings: Sendable {
   /// What ends the measured phase after a number of operations; nil = by time.
   package var operationsOfPhase: Int? {
     switch workload {
-    case .readersWriter, .transfer, .mixed, .actorHops: operations
     case .bulkLoad: (objects + batch - 1) / batch
     case .migration: 1
+    default: operations
     }
   }
 
@@ -130,6 +176,7 @@ package struct RunSettings: Sendable {
     var plan = RunPlan(model: model)
     plan.readers = readers
     plan.writers = writers
+    plan.observers = observers
     plan.refreshEvery = refreshEvery
     plan.readKeys = readKeys
     plan.threads = threads
@@ -137,6 +184,17 @@ package struct RunSettings: Sendable {
     plan.scanLength = scanLength
     plan.pins = pins
     plan.pinEvery = pinEvery
+    plan.cacheSize = cacheSize
+    plan.writeEvery = writeEvery
+    plan.pinAgeNanoseconds = pinAgeNanoseconds
+    plan.release = release
+    plan.queues = queues
+    plan.group = group
+    plan.inFlight = inFlight
+    plan.patienceNanoseconds = patienceNanoseconds
+    plan.cached = cached
+    plan.churn = churn
+    plan.attempts = attempts
     plan.ratePerSecond = ratePerSecond
     plan.arrivals = arrivals
     plan.invariants = Set(invariants)
@@ -154,6 +212,7 @@ package struct RunSettings: Sendable {
     add("seed", seed)
     add("readers", readers)
     add("writers", writers)
+    add("observers", observers)
     add("threads", threads)
     add("mix", mix.text)
     add("scan-length", scanLength)
@@ -173,10 +232,22 @@ package struct RunSettings: Sendable {
     add("read-keys", readKeys.text)
     add("refresh-every", refreshEvery)
     add("durability", durability.rawValue)
-    if pins > 0 || workload == .migration {
+    if workload == .freezeCache {
+      add("pins", cacheSize)
+    } else if pins > 0 || RunSettings(workload).pins > 0 {
       add("pins", pins)
       add("pin-every", pinEvery)
     }
+    if let pinAgeNanoseconds { add("pin-age", Units.text(nanoseconds: pinAgeNanoseconds)) }
+    add("release", release.rawValue)
+    add("queues", queues)
+    add("group", group)
+    add("in-flight", inFlight)
+    add("patience", Units.text(nanoseconds: patienceNanoseconds))
+    add("cached", CachedKind.text(cached))
+    add("churn", decimal(churn, places: 6))
+    add("write-every", writeEvery)
+    add("attempts", attempts)
     if invariants != workload.invariants {
       add(
         "invariants",
@@ -190,6 +261,7 @@ package struct RunSettings: Sendable {
 package struct SettingsRecord: Codable, Sendable {
   package var readers: Int?
   package var writers: Int?
+  package var observers: Int?
   package var threads: Int?
   package var mix: String?
   package var scanLength: Int?
@@ -206,6 +278,16 @@ package struct SettingsRecord: Codable, Sendable {
   package var durability: String
   package var pins: Int?
   package var pinEvery: Int?
+  package var pinAgeNs: UInt64?
+  package var release: String?
+  package var queues: Int?
+  package var group: Int?
+  package var inFlight: Int?
+  package var patienceNs: UInt64?
+  package var cached: String?
+  package var churn: Double?
+  package var writeEvery: Int?
+  package var attempts: Int?
   package var seed: UInt64
   package var intervalNs: UInt64
   package var path: String
@@ -225,6 +307,7 @@ package struct SettingsRecord: Codable, Sendable {
     }
     readers = used("readers", settings.readers)
     writers = used("writers", settings.writers)
+    observers = used("observers", settings.observers)
     threads = used("threads", settings.threads)
     mix = used("mix", settings.mix.text)
     scanLength = used("scan-length", settings.scanLength)
@@ -240,8 +323,18 @@ package struct SettingsRecord: Codable, Sendable {
     arrivals = settings.ratePerSecond == nil ? nil : settings.arrivals.rawValue
     readKeys = used("read-keys", settings.readKeys.text)
     durability = settings.durability.rawValue
-    pins = used("pins", settings.pins)
+    pins = used("pins", settings.workload == .freezeCache ? settings.cacheSize : settings.pins)
     pinEvery = settings.pins > 0 ? used("pin-every", settings.pinEvery) : nil
+    pinAgeNs = settings.pinAgeNanoseconds
+    release = used("release", settings.release.rawValue)
+    queues = used("queues", settings.queues)
+    group = used("group", settings.group)
+    inFlight = used("in-flight", settings.inFlight)
+    patienceNs = used("patience", settings.patienceNanoseconds)
+    cached = used("cached", CachedKind.text(settings.cached))
+    churn = used("churn", settings.churn)
+    writeEvery = used("write-every", settings.writeEvery)
+    attempts = used("attempts", settings.attempts)
     seed = settings.seed
     intervalNs = settings.intervalNanoseconds
     self.path = path

@@ -1,5 +1,5 @@
-// The workloads of `run`: their names, what help and `list` say of them, the flags that they use, and
-// their defaults.
+// The workloads of `run`: their names, the flags that they use, what they check, and their defaults. What
+// help and `list` say of them is in WorkloadKind+Texts.swift.
 
 /// A workload that `run` knows.
 package enum WorkloadKind: String, CaseIterable, Sendable {
@@ -9,79 +9,12 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
   case bulkLoad = "bulk-load"
   case migration = "migration-under-load"
   case actorHops = "actor-hops"
-
-  /// One line for `list`.
-  package var summary: String {
-    switch self {
-    case .readersWriter: "reader threads by key and writer threads in batches, over one table"
-    case .transfer: "a bank: threads move money between accounts, others add all accounts up"
-    case .mixed:
-      "threads read, update, insert, scan and read-modify-write single objects (YCSB A to F)"
-    case .bulkLoad: "writer threads fill a new file; bytes an object, objects a second, memory"
-    case .migration: "a table gets another form of its class while readers hold frozen versions"
-    case .actorHops: "chains of actors hand objects on as references, frozen and as values"
-    }
-  }
-
-  /// What help says before the flags.
-  package var help: String {
-    switch self {
-    case .readersWriter:
-      """
-      Reader threads look objects up by key and read all their properties; writer threads change
-      --batch objects in each transaction. Each reader refreshes every --refresh-every reads. With
-      --rate the writers follow a schedule (open loop), the readers stay closed.
-
-        realm-bench run readers-writer --readers 2 --duration 5s --durability full
-      """
-    case .transfer:
-      """
-      Writer threads move money between random accounts: one transaction reads and changes --batch of
-      them, in pairs, and each change counts. Reader threads add up all accounts (operation 'sum') of a
-      refreshed Realm and of frozen copies, --refresh-every times a snapshot. The total never
-      changes (I2), and each snapshot counts exactly the changes of its transactions (I7).
-
-        realm-bench run transfer --writers 2 --duration 5s --durability memory
-      """
-    case .mixed:
-      """
-      Each thread draws an operation from --mix and an object from --read-keys: a read of all its
-      properties, an update of its payload, an insertion, a scan of up to --scan-length objects, or a
-      read-modify-write; a transaction each where it writes. Before every --refresh-every-th read its
-      Realm is refreshed. With --rate all operations follow a schedule.
-
-        A read:50,update:50   B read:95,update:5   C read:100   D read:95,insert:5 (reads the latest)
-        E scan:95,insert:5    F read:50,read-modify-write:50
-
-        realm-bench run mixed --mix B --threads 4 --duration 5s --rate 20000/s
-      """
-    case .bulkLoad:
-      """
-      Writer threads insert --objects objects into a new file, --batch in each transaction. The
-      summary tells objects a second, bytes an object and memory; growth.csv has them over time.
-
-        realm-bench run bulk-load --objects 1000000 --batch 10000
-      """
-    case .migration:
-      """
-      A table of --objects objects gets another form of its class: a property is renamed, one changes
-      its type, one goes, one comes and is filled by a migration block. Meanwhile --readers threads
-      read frozen versions from before by key, and --pins others are held. The rows of phase 'warmup'
-      are the readers before the migration, those of 'measure' during it.
-
-        realm-bench run migration-under-load --objects 1000000 --pins 8
-      """
-    case .actorHops:
-      """
-      Each of --threads chains has --readers actors, each with a Realm of its own. A letter goes through
-      the chain (operation 'chain', in hops from one actor to the next): an object as a reference, as a
-      frozen object or as plain values, which each actor checks. After each --refresh-every-th letter
-      the last actor commits --batch objects by asyncWrite. With --rate the letters follow a schedule.
-
-        realm-bench run actor-hops --threads 2 --readers 4 --duration 5s --rate 2000/s
-      """
-    }
-  }
+  case groupedCommit = "grouped-commit"
+  case freezeCache = "freeze-cache"
+  case pinnedGrowth = "pinned-growth"
+  case queueConfined = "queue-confined"
+  case referenceHandoff = "reference-handoff"
+  case notifyStorm = "notify-storm"
 
   /// The flags of `RunFlags.load` that mean something to it.
   package var flags: Set<String> {
@@ -96,16 +29,40 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
     case .migration:
       return table.subtracting(["duration"]).union(["readers", "batch", "pins", "warmup"])
     case .actorHops: return table.union(load).union(["threads", "readers", "batch"])
+    case .groupedCommit:
+      return table.union(load).union([
+        "queues", "readers", "writers", "batch", "group", "in-flight", "patience", "read-keys",
+      ])
+    case .freezeCache:
+      return table.union(load).subtracting(["refresh-every"]).union([
+        "readers", "writers", "batch", "pins", "pin-age", "churn", "cached", "read-keys",
+        "attempts",
+      ])
+    case .pinnedGrowth:
+      return table.union(load).subtracting(["refresh-every"]).union([
+        "writers", "batch", "pins", "pin-every", "pin-age", "release",
+      ])
+    case .queueConfined:
+      return table.union(load).union(["queues", "mix", "scan-length", "read-keys", "attempts"])
+    case .referenceHandoff:
+      return table.union(load).subtracting(["refresh-every"]).union([
+        "readers", "writers", "batch", "in-flight", "write-every", "attempts",
+      ])
+    case .notifyStorm:
+      return table.union(load).union(["observers", "writers", "batch"])
+        .subtracting(["refresh-every"])
     }
   }
 
   /// Operations that `--rate` schedules.
   package var scheduled: Set<Operation> {
     switch self {
-    case .readersWriter, .transfer: [.write]
-    case .mixed: Set(OperationMix.operations)
+    case .readersWriter, .transfer, .freezeCache, .pinnedGrowth, .notifyStorm: [.write]
+    case .mixed, .queueConfined: Set(OperationMix.operations)
     case .bulkLoad, .migration: []
     case .actorHops: [.chain]
+    case .groupedCommit: [.burst]
+    case .referenceHandoff: [.reference]
     }
   }
 
@@ -115,15 +72,30 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
   /// Whether a run goes on for as long as one likes, so that its figures should settle.
   package var isSteady: Bool { self != .bulkLoad && self != .migration }
 
+  /// Whether it ends with a phase in which the file gets short again.
+  package var recovers: Bool { self == .pinnedGrowth }
+
   /// What it checks: a load has no readers that could see a version twice, and nobody moves to another
   /// version during a migration.
   package var invariants: [Invariant] {
     switch self {
     case .readersWriter, .transfer, .mixed: Invariant.ofSnapshots
     case .bulkLoad: Invariant.ofSnapshots.filter { $0 != .snapshotStability }
-    case .actorHops: Invariant.allCases
+    case .actorHops: Self.snapshots(and: [.references])
     case .migration: [.snapshotStability, .atomicity, .serialOrder, .spaceAccounting]
+    case .groupedCommit: Self.snapshots(and: [.durablePrefix, .completion])
+    case .freezeCache:
+      Self.snapshots(and: [.frozenImmutability]).filter { $0 != .snapshotStability }
+    case .pinnedGrowth: Invariant.ofSnapshots
+    case .queueConfined: Self.snapshots(and: [.confinement])
+    case .referenceHandoff:
+      Self.snapshots(and: [.references]).filter { $0 != .snapshotStability }
+    case .notifyStorm: [.exactChanges, .spaceAccounting]
     }
+  }
+
+  private static func snapshots(and more: [Invariant]) -> [Invariant] {
+    Invariant.allCases.filter { Invariant.ofSnapshots.contains($0) || more.contains($0) }
   }
 
   func setDefaults(_ settings: inout RunSettings) {
@@ -153,6 +125,27 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
       settings.objects = 10_000
       settings.batch = 1
       settings.refreshEvery = 16
+    case .groupedCommit:
+      settings.readers = 1
+      settings.writers = 0
+      settings.batch = 1
+    case .freezeCache:
+      settings.readers = 2
+    case .pinnedGrowth:
+      settings.batch = 1
+      settings.pins = 100
+      settings.pinEvery = 200
+    case .queueConfined:
+      settings.queues = 4
+      settings.readKeys = settings.mix.defaultKeys
+      settings.refreshEvery = 16
+    case .referenceHandoff:
+      settings.readers = 2
+      settings.inFlight = 64
+    case .notifyStorm:
+      settings.readers = 0
+      settings.objects = 1_000
+      settings.batch = 8
     }
   }
 
@@ -161,6 +154,8 @@ package enum WorkloadKind: String, CaseIterable, Sendable {
     settings.isQuick = true
     settings.readers = min(settings.readers, 2)
     settings.threads = min(settings.threads, 2)
+    settings.queues = min(settings.queues, 2)
+    settings.observers = min(settings.observers, 2)
     settings.objects = min(settings.objects, isSteady ? 10_000 : 100_000)
     settings.warmupNanoseconds = min(settings.warmupNanoseconds, 500_000_000)
     guard isSteady else { return }
@@ -180,6 +175,12 @@ extension RunSettings {
     case .bulkLoad: BulkLoad(shared)
     case .migration: Migrating(shared)
     case .actorHops: ActorHops(shared)
+    case .groupedCommit: GroupedCommit(shared)
+    case .freezeCache: FreezeCache(shared)
+    case .pinnedGrowth: PinnedGrowth(shared)
+    case .queueConfined: QueueConfined(shared)
+    case .referenceHandoff: ReferenceHandoff(shared)
+    case .notifyStorm: NotifyStorm(shared)
     }
   }
 }

@@ -1,6 +1,8 @@
 // The seam between workloads and the engine they drive. The only driver of realm-bench goes through
 // RealmSwift's public API; tests put a small model engine here, whole or with bugs planted in it, to
-// prove that the checkers find what they are for. A session belongs to one thread, a pin to anyone.
+// prove that the checkers find what they are for. A session belongs to one thread or queue, a pin, a
+// frozen copy and a reference to anyone.
+package import Dispatch
 
 /// An engine on one file.
 package protocol EngineDriver: Sendable {
@@ -15,6 +17,13 @@ package protocol EngineDriver: Sendable {
   /// Opens the file for an actor, at its newest version; the session moves on `refresh` and when it
   /// writes only.
   func openSession(for actor: isolated any Actor) async throws -> Session
+  /// Opens the file for a serial queue, at its newest version; called by a block of the queue.
+  func openSession(on queue: DispatchQueue) throws -> Session
+  /// Observes a part of the table in a place of its own, where `told` is called.
+  func observe(
+    _ part: ObservedPart,
+    _ told: @escaping @Sendable (ObservedChange, any ObservedContent) -> Void
+  ) throws -> any EngineObserver
   /// Brings the file to another form of its class.
   ///
   /// Every session must be gone, pins may stay. Afterwards only `readMigrated` and what follows it can
@@ -22,8 +31,16 @@ package protocol EngineDriver: Sendable {
   func migrate() throws
   /// Goes over the whole table after `migrate`, in the order of keys.
   func readMigrated(_ body: (MigratedRow) throws -> Void) throws
-  /// Counters and sizes, without pinning a version.
+  /// Counters and sizes, without pinning a version; waits for a running transaction.
   func statistics() throws -> EngineStatistics
+  /// What can be told at any time, also while a long transaction is running.
+  func glance() throws -> EngineStatistics
+  /// The newest version that a Realm opened now would show.
+  var visibleVersion: UInt64 { get }
+  /// Bytes that some live version reaches, by a walk over all of them.
+  func reachableBytes() throws -> UInt64
+  /// Tries a forbidden use in a process of its own.
+  func attempt(_ use: ForbiddenUse) throws -> ForbiddenUse.Outcome
   /// Walks every structure of the file (I10); returns what is wrong.
   func checkInvariants() throws -> [String]
   /// Lets go of the file and waits until nothing of the process has it open.
@@ -41,6 +58,8 @@ package protocol EngineSession: AnyObject {
   associatedtype Held
   /// An object on its way to another session.
   associatedtype Parcel: Sendable
+  associatedtype Copy: EngineCopy
+  associatedtype Reference: EngineReference
 
   /// Number of the version that the session sees.
   var version: UInt64 { get }
@@ -76,6 +95,37 @@ package protocol EngineSession: AnyObject {
   /// The row has the object's key, balance, changes and stamp; the rest is undefined, except for
   /// `.record`.
   func update(_ key: Int, _ parts: RowParts, _ change: (inout Row) -> Void) -> Bool
+  /// Inside `write`: removes the object; false when there is none.
+  func delete(_ key: Int) -> Bool
+  /// Inside `write`: deletes the object and inserts it again as another one, changed once more.
+  func replace(_ key: Int) -> Bool
+  /// Inside `write`: sets the list and stamp of a group, and makes the group if there is none.
+  func setGroup(_ group: Int, stamp: Int, members: [Int])
+  /// The stamp of a group; nil when there is none.
+  func groupStamp(_ group: Int) -> Int?
+
+  /// A frozen copy of some content alone; nil when there is none.
+  func copy(_ content: Content) -> Copy?
+  /// A reference to some content; nil when there is none.
+  func reference(to content: Content) -> Reference?
+  /// Resolves a reference and reads what it refers to; false when that was deleted.
+  func resolve(_ reference: Reference, into rows: inout [Row]) -> Bool
+
+  /// Asks for a transaction; `body` runs in it, in the session's queue, some time later.
+  func requestWrite(_ body: @escaping () -> Void)
+  /// Inside the body of `requestWrite`: commits, and calls back in the session's queue once it is
+  /// durable.
+  func commitAsynchronously(
+    allowsGrouping: Bool, _ completion: @escaping ((any Error)?) -> Void)
+}
+
+/// What can be copied and referred to.
+package enum Content: Equatable, Sendable {
+  case object(Int)
+  /// The list of a group.
+  case list(Int)
+  /// The objects of some keys, in their order, by a query.
+  case results(Range<Int>)
 }
 
 extension EngineSession {
@@ -102,6 +152,18 @@ package protocol EnginePin: Sendable {
   func read(_ key: Int, into row: inout Row) -> Bool
   /// Goes over the whole table and adds it up.
   func total() -> TableTotal
+}
+
+/// A frozen object, list or results, which any thread may read.
+package protocol EngineCopy: Sendable {
+  var version: UInt64 { get }
+  /// Reads everything in it.
+  func read(into rows: inout [Row])
+}
+
+/// Carries an object, list or results to another session.
+package protocol EngineReference: Sendable {
+  var isResolved: Bool { get }
 }
 
 /// What a pass over the whole table adds up to.
@@ -137,11 +199,12 @@ package struct EngineStatistics: Sendable {
   package var pins = 0
   package var oldestPinAgeNanoseconds: UInt64 = 0
   package var fileBytes: UInt64 = 0
-  package var liveBytes: UInt64 = 0
-  package var heldBytes: UInt64 = 0
-  package var freeBytes: UInt64 = 0
-  package var writtenBytes: UInt64 = 0
-  package var commits: UInt64 = 0
+  /// Nil, as are the others that can be, while a transaction keeps its numbers to itself.
+  package var liveBytes: UInt64?
+  package var heldBytes: UInt64?
+  package var freeBytes: UInt64?
+  package var writtenBytes: UInt64?
+  package var commits: UInt64?
   package var syncs: UInt64 = 0
 
   package init() {}

@@ -1,5 +1,6 @@
 // The driver of realm-bench: RealmSwift through its public API, as a user would. The package hook for
 // the version's number and the store's counters are the only things taken from below.
+package import Dispatch
 internal import Foundation
 internal import Platform
 internal import RealmSwift
@@ -34,9 +35,16 @@ final class BenchmarkObject: Object {
   }
 }
 
+/// An object with a list, for workloads that copy lists or refer to them.
+final class BenchmarkGroup: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var stamp: Int
+  @Persisted var members: List<BenchmarkObject>
+}
+
 extension Realm {
   /// Adds up all objects, one after the other.
-  fileprivate func benchmarkTotal() -> TableTotal {
+  func benchmarkTotal() -> TableTotal {
     var total = TableTotal()
     for object in objects(BenchmarkObject.self) {
       total.add(balance: object.balance, changes: object.changes, stamp: object.stamp)
@@ -54,11 +62,17 @@ package final class RealmDriver: EngineDriver {
   ///
   /// Nil once it is closed.
   private let store: Monitor<Store?>
+  /// The executable that tries forbidden uses.
+  private let tool: String
 
   /// Makes the file, or opens it.
-  package init(path: String, durability: DurabilityClass) throws {
+  ///
+  /// - Parameter tool: path of realm-bench, for processes of their own; nil = this process's.
+  package init(path: String, durability: DurabilityClass, tool: String? = nil) throws {
+    self.tool = tool ?? ForbiddenUse.ownExecutable
     var configuration = Realm.Configuration(
-      fileURL: URL(fileURLWithPath: path), objectTypes: [BenchmarkObject.self])
+      fileURL: URL(fileURLWithPath: path),
+      objectTypes: [BenchmarkObject.self, BenchmarkGroup.self])
     configuration.durability = durability == .full ? .full : .memory
     self.configuration = configuration
     // The Realm comes first: it says what is wrong with a file in the words of Realm.Error.
@@ -75,10 +89,21 @@ package final class RealmDriver: EngineDriver {
     RealmSession(try Realm(configuration: configuration))
   }
 
+  package func observe(
+    _ part: ObservedPart,
+    _ told: @escaping @Sendable (ObservedChange, any ObservedContent) -> Void
+  ) throws -> any EngineObserver {
+    try RealmObserver(configuration, part, told)
+  }
+
   package func openSession(for actor: isolated any Actor) async throws -> RealmSession {
     let realm = try await Realm.open(configuration: configuration, _isolation: actor)
     realm.autorefresh = false
     return RealmSession(realm)
+  }
+
+  package func openSession(on queue: DispatchQueue) throws -> RealmSession {
+    RealmSession(try Realm(configuration: configuration, queue: queue))
   }
 
   package func migrate() throws { _ = try Realm(configuration: migratedConfiguration) }
@@ -102,6 +127,20 @@ package final class RealmDriver: EngineDriver {
 
   package func statistics() throws -> EngineStatistics {
     guard let figures = try store.withLock({ $0 })?.statistics() else { return EngineStatistics() }
+    var statistics = Self.glance(figures)
+    statistics.liveBytes = figures.liveBytes
+    statistics.heldBytes = figures.heldBytes
+    statistics.freeBytes = figures.freeBytes
+    statistics.writtenBytes = figures.writtenBytes
+    statistics.commits = figures.commits
+    return statistics
+  }
+
+  package func glance() throws -> EngineStatistics {
+    try store.withLock { $0 }.map { Self.glance(try $0.glance()) } ?? EngineStatistics()
+  }
+
+  private static func glance(_ figures: StoreStatistics) -> EngineStatistics {
     var statistics = EngineStatistics()
     statistics.newestVersion = figures.newestVersion.rawValue
     statistics.oldestPinnedVersion = figures.oldestPinnedVersion.rawValue
@@ -109,13 +148,18 @@ package final class RealmDriver: EngineDriver {
     statistics.pins = figures.pins
     statistics.oldestPinAgeNanoseconds = figures.oldestPinAgeNanoseconds
     statistics.fileBytes = figures.fileBytes
-    statistics.liveBytes = figures.liveBytes
-    statistics.heldBytes = figures.heldBytes
-    statistics.freeBytes = figures.freeBytes
-    statistics.writtenBytes = figures.writtenBytes
-    statistics.commits = figures.commits
     statistics.syncs = figures.syncs
     return statistics
+  }
+
+  package var visibleVersion: UInt64 { store.withLock { $0 }?.newestVersion.rawValue ?? 0 }
+
+  package func reachableBytes() throws -> UInt64 {
+    try store.withLock { $0 }?.checkInvariants().visibleBytes ?? 0
+  }
+
+  package func attempt(_ use: ForbiddenUse) throws -> ForbiddenUse.Outcome {
+    try use.run(by: tool)
   }
 
   package func checkInvariants() throws -> [String] {
@@ -214,6 +258,14 @@ package final class RealmSession: EngineSession {
     realm.add(object)
   }
 
+  package func delete(_ key: Int) -> Bool {
+    guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
+      return false
+    }
+    realm.delete(object)
+    return true
+  }
+
   package func update(_ key: Int, _ parts: RowParts, _ change: (inout Row) -> Void) -> Bool {
     guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
       return false
@@ -237,6 +289,95 @@ package final class RealmSession: EngineSession {
     }
     object.stamp = scratch.stamp
     return true
+  }
+
+  package func replace(_ key: Int) -> Bool {
+    guard read(key, .all, into: &scratch),
+      let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key)
+    else { return false }
+    realm.delete(object)
+    scratch.changes += 1
+    insert(scratch)
+    return true
+  }
+
+  package func setGroup(_ group: Int, stamp: Int, members: [Int]) {
+    let object =
+      realm.object(ofType: BenchmarkGroup.self, forPrimaryKey: group)
+      ?? realm.create(BenchmarkGroup.self, value: ["id": group])
+    object.stamp = stamp
+    object.members.removeAll()
+    for key in members {
+      guard let member = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
+        continue
+      }
+      object.members.append(member)
+    }
+  }
+
+  package func groupStamp(_ group: Int) -> Int? {
+    realm.object(ofType: BenchmarkGroup.self, forPrimaryKey: group)?.stamp
+  }
+
+  // MARK: - What leaves the session
+
+  package func copy(_ content: Content) -> RealmCopy? {
+    switch content {
+    case .object(let key):
+      realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key).map {
+        RealmCopy(.object($0.freeze()))
+      }
+    case .list(let group):
+      realm.object(ofType: BenchmarkGroup.self, forPrimaryKey: group).map {
+        RealmCopy(.list($0.members.freeze()))
+      }
+    case .results(let keys): RealmCopy(.results(results(keys).freeze()))
+    }
+  }
+
+  package func reference(to content: Content) -> RealmReference? {
+    switch content {
+    case .object(let key):
+      realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key).map {
+        RealmReference(.object(ThreadSafeReference(to: $0)))
+      }
+    case .list(let group):
+      realm.object(ofType: BenchmarkGroup.self, forPrimaryKey: group).map {
+        RealmReference(.list(ThreadSafeReference(to: $0.members)))
+      }
+    case .results(let keys): RealmReference(.results(ThreadSafeReference(to: results(keys))))
+    }
+  }
+
+  private func results(_ keys: Range<Int>) -> Results<BenchmarkObject> {
+    realm.objects(BenchmarkObject.self)
+      .where { $0.id >= keys.lowerBound && $0.id < keys.upperBound }
+      .sorted(by: \.id, ascending: true)
+  }
+
+  package func resolve(_ reference: RealmReference, into rows: inout [Row]) -> Bool {
+    switch reference.value {
+    case .object(let reference):
+      guard let object = realm.resolve(reference) else { return false }
+      CollectionOfOne(object).copy(into: &rows)
+    case .list(let reference):
+      guard let list = realm.resolve(reference) else { return false }
+      list.copy(into: &rows)
+    case .results(let reference):
+      guard let results = realm.resolve(reference) else { return false }
+      results.copy(into: &rows)
+    }
+    return true
+  }
+
+  // MARK: - Asynchronous writes
+
+  package func requestWrite(_ body: @escaping () -> Void) { realm.beginAsyncWrite(body) }
+
+  package func commitAsynchronously(
+    allowsGrouping: Bool, _ completion: @escaping ((any Error)?) -> Void
+  ) {
+    realm.commitAsyncWrite(allowGrouping: allowsGrouping, completion)
   }
 }
 
@@ -262,27 +403,4 @@ package struct RealmParcel: @unchecked Sendable {
   fileprivate static func frozen(_ object: BenchmarkObject) -> RealmParcel {
     RealmParcel(content: .frozen(object))
   }
-}
-
-/// A frozen Realm, which any thread may use.
-package struct RealmPin: EnginePin, @unchecked Sendable {
-  // @unchecked: a frozen Realm never changes; Realm itself cannot be Sendable, since live ones are not.
-  private let realm: Realm
-
-  init(_ realm: Realm) {
-    precondition(realm.isFrozen, "only a frozen Realm may leave its thread")
-    self.realm = realm
-  }
-
-  package var version: UInt64 { realm.currentVersion }
-
-  package func read(_ key: Int, into row: inout Row) -> Bool {
-    guard let object = realm.object(ofType: BenchmarkObject.self, forPrimaryKey: key) else {
-      return false
-    }
-    object.copy(.all, into: &row)
-    return true
-  }
-
-  package func total() -> TableTotal { realm.benchmarkTotal() }
 }

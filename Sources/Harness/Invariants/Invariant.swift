@@ -7,9 +7,14 @@ package enum Invariant: String, CaseIterable, Sendable {
   case atomicity = "I2"
   case monotonicVersions = "I3"
   case readYourWrites = "I4"
+  case frozenImmutability = "I5"
+  case durablePrefix = "I6"
   case serialOrder = "I7"
+  case exactChanges = "I8"
   case references = "I9"
   case spaceAccounting = "I10"
+  case confinement = "I11"
+  case completion = "I12"
 
   /// What every workload with readers and blocking writers can show.
   package static let ofSnapshots: [Invariant] = [
@@ -25,9 +30,14 @@ package enum Invariant: String, CaseIterable, Sendable {
     case .atomicity: 1
     case .monotonicVersions: 2
     case .readYourWrites: 3
-    case .serialOrder: 4
-    case .references: 5
-    case .spaceAccounting: 6
+    case .frozenImmutability: 4
+    case .durablePrefix: 5
+    case .serialOrder: 6
+    case .exactChanges: 7
+    case .references: 8
+    case .spaceAccounting: 9
+    case .confinement: 10
+    case .completion: 11
     }
   }
 
@@ -41,10 +51,18 @@ package enum Invariant: String, CaseIterable, Sendable {
       "A reader never goes back, and a version number names one state only."
     case .readYourWrites:
       "After a write returns, its Realm and every Realm refreshed or opened later see it."
+    case .frozenImmutability:
+      "Frozen objects, lists and results keep their content and reject writes."
+    case .durablePrefix: "What is acknowledged is durable, with all that was committed before it."
     case .serialOrder: "The transactions have one order, and no update is lost."
+    case .exactChanges:
+      "What an observer is told, done to its old copy, gives its new one; after its end it hears nothing."
     case .references:
       "A reference resolves once, to the same object at the same or a newer version, or to nil."
     case .spaceAccounting: "Reachable, free and held blocks make up the file, with no overlap."
+    case .confinement: "Use from a wrong thread, queue or actor always stops, and says whose it is."
+    case .completion:
+      "An asynchronous commit completes once, in the order of commits, and never too late."
     }
   }
 
@@ -55,10 +73,17 @@ package enum Invariant: String, CaseIterable, Sendable {
     case .atomicity: "readers: every object read, the newest transaction, totals of snapshots"
     case .monotonicVersions: "readers: every refresh and reopening, digests of shared versions"
     case .readYourWrites: "writers after each commit, readers after each refresh and reopening"
+    case .frozenImmutability:
+      "freeze-cache: every hit of the cache; writes to frozen values in child processes"
+    case .durablePrefix: "grouped-commit: every completion against what others can see"
     case .serialOrder:
       "the whole table at the end; transfers: each read in a transaction, each total"
-    case .references: "actor-hops: every reference that an actor resolves"
+    case .exactChanges: "observers: every call, and a refresh before each end"
+    case .references:
+      "reference-handoff and actor-hops: every resolution; a second one in child processes"
     case .spaceAccounting: "first writer between commits, and in full at the end"
+    case .confinement: "queue-confined: wrong uses in child processes, at the end"
+    case .completion: "grouped-commit: every request, commit and completion"
     }
   }
 }

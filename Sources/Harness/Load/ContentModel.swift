@@ -91,6 +91,19 @@ package struct ContentModel: Sendable {
     return larger
   }
 
+  // MARK: - Groups
+
+  /// Objects with a list, in workloads that have some.
+  package var groups: Int { max(1, min(1_000, objects / 16)) }
+
+  /// The members that transaction `stamp` gives to a group; of the lower half of the keys, so that the
+  /// objects of the upper half can be deleted.
+  package func members(of group: Int, stamp: Int) -> [Int] {
+    let first = mix(seed &+ 2 ^ mix(UInt64(group) << 32 ^ UInt64(stamp)))
+    let keys = UInt64(max(1, objects / 2))
+    return (0..<4 + Int(first % 5)).map { Int(mix(first &+ UInt64($0)) % keys) }
+  }
+
   // MARK: - Content
 
   /// Twelve letters that follow from the key alone.

@@ -18,14 +18,43 @@ package enum Operation: String, CaseIterable, Sendable {
   case migrate
   /// A letter's way through a chain of actors.
   case chain
-  /// From leaving one actor to running on the next.
+  /// A call that asks for an asynchronous write: how long it blocks the caller.
+  case request
+  /// From the request to the begin of its block.
+  case begin
+  /// The call that commits without waiting for the disk.
+  case accept
+  /// From the request to the completion.
+  case durable
+  /// From the first request of some made together to the last completion.
+  case burst
+  /// From handing a job to a queue, or leaving one actor, to its begin there.
   case hop
+  /// Making a reference.
+  case reference
+  case resolve
+  /// From letting all pins go until the file is short again.
+  case recover
+  /// From the commit to an observer's call.
+  case notify
 
   /// Whether each one is a transaction.
   package var commits: Bool {
     switch self {
-    case .insert, .write, .update, .readModifyWrite, .migrate: true
-    case .read, .refresh, .sum, .freeze, .scan, .chain, .hop: false
+    case .insert, .write, .update, .readModifyWrite, .migrate, .durable: true
+    case .read, .refresh, .sum, .freeze, .scan, .request, .begin, .accept, .burst, .hop, .chain,
+      .reference, .resolve, .recover, .notify:
+      false
+    }
+  }
+}
+
+extension Operation {
+  /// A step of another operation, which needs no place of its own in the progress line.
+  package var isMinor: Bool {
+    switch self {
+    case .refresh, .freeze, .request, .begin, .accept, .burst, .hop: true
+    default: false
     }
   }
 }
@@ -35,14 +64,22 @@ package enum Phase: UInt8, CaseIterable, Sendable {
   case load
   case warmup
   case measure
+  /// After the measured phase: pins have gone, the file becomes shorter.
+  case recover
 
   package var name: String {
     switch self {
     case .load: "load"
     case .warmup: "warmup"
     case .measure: "measure"
+    case .recover: "recover"
     }
   }
+}
+
+extension Operation {
+  /// The phase whose figures are the run's result.
+  package var phase: Phase { self == .recover ? .recover : .measure }
 }
 
 /// Figures of one operation.

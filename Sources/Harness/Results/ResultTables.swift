@@ -26,7 +26,8 @@ package struct ResultTables {
       table.append(insertRow(phase, objects: outcome.objects, threads: settings.writers))
     }
     for phase in outcome.phases where phase.phase != .load {
-      for operation in settings.operationsMeasured {
+      for operation in settings.operationsMeasured
+      where phase.phase == .recover || operation.phase != .recover {
         guard let figures = outcome.collector.total(phase.phase, operation) else { continue }
         table.append(row(phase, operation, figures))
       }
@@ -36,8 +37,8 @@ package struct ResultTables {
 
   /// The measured phase's cell of an operation, as written.
   package func summaryCell(_ operation: Operation, column: String) -> String? {
-    guard let phase = outcome.phase(.measure),
-      let figures = outcome.collector.total(.measure, operation)
+    guard let phase = outcome.phase(operation.phase),
+      let figures = outcome.collector.total(operation.phase, operation)
     else { return nil }
     return row(phase, operation, figures)[ResultSchema.summaryColumns.firstIndex(of: column)!]
   }
@@ -93,13 +94,12 @@ package struct ResultTables {
   }
 
   private func perCommit(_ phase: PhaseOutcome) -> [String?] {
-    let commits = phase.after.commits - min(phase.before.commits, phase.after.commits)
-    guard commits > 0 else { return [nil, nil] }
+    guard let commits = phase.commits, commits > 0 else { return [nil, nil] }
     let syncs = phase.after.syncs - min(phase.before.syncs, phase.after.syncs)
-    let bytes = phase.after.writtenBytes - min(phase.before.writtenBytes, phase.after.writtenBytes)
+    let bytes = phase.difference(\.writtenBytes)
     return [
       decimal(Double(syncs) / Double(commits), places: 4),
-      decimal(Double(bytes) / Double(commits), places: 1),
+      bytes.map { decimal(Double($0) / Double(commits), places: 1) },
     ]
   }
 
@@ -135,14 +135,15 @@ package struct ResultTables {
     let figures = point.statistics
     return head + [
       settings.engine, settings.workload.rawValue, point.phase.name,
-      decimal(point.elapsedSeconds, places: 3), String(figures.commits),
+      decimal(point.elapsedSeconds, places: 3), figures.commits.map(String.init),
       String(figures.newestVersion), String(figures.oldestPinnedVersion),
       String(figures.liveVersions), String(figures.pins),
       decimal(Double(figures.oldestPinAgeNanoseconds) / 1e9, places: 3),
-      String(figures.fileBytes), String(figures.liveBytes), String(figures.heldBytes),
-      String(figures.freeBytes), point.residentBytes.map(String.init),
-      point.allocatedBytes.map(String.init), String(figures.writtenBytes), String(figures.syncs),
-      String(point.objects),
+      String(figures.fileBytes), figures.liveBytes.map(String.init),
+      figures.heldBytes.map(String.init), figures.freeBytes.map(String.init),
+      point.residentBytes.map(String.init), point.allocatedBytes.map(String.init),
+      figures.writtenBytes.map(String.init), String(figures.syncs), String(point.objects),
+      point.walkedBytes.map(String.init),
     ]
   }
 

@@ -23,7 +23,7 @@ package enum ResultSchema {
     "schema_version", "run_id", "replica", "engine", "workload", "phase", "elapsed_s", "commits",
     "newest_version", "oldest_pinned_version", "live_versions", "pins", "oldest_pin_age_s",
     "file_bytes", "live_bytes", "held_bytes", "free_bytes", "resident_bytes", "allocated_bytes",
-    "written_bytes", "syncs", "objects",
+    "written_bytes", "syncs", "objects", "walked_bytes",
   ]
 
   package static let invariantColumns = [

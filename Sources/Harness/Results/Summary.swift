@@ -37,7 +37,7 @@ package struct Summary {
   private func rows() -> [[String]] {
     guard let phase = outcome.phase(.measure) else { return [] }
     var rows: [[String]] = []
-    for operation in settings.operationsMeasured {
+    for operation in settings.operationsMeasured where operation.phase == .measure {
       guard let figures = outcome.collector.total(.measure, operation) else { continue }
       let rate = Double(figures.service.count) / max(phase.elapsedSeconds, 1e-9)
       rows.append(
@@ -76,11 +76,12 @@ package struct Summary {
       notes.append(
         (
           "file",
-          "\(readableBytes(growth.fileBytes)): live \(readableBytes(growth.liveBytes)), held for "
-            + "pins \(readableBytes(growth.heldBytes)), free \(readableBytes(growth.freeBytes)); "
+          "\(readableBytes(growth.fileBytes)): live \(readable(growth.liveBytes)), held for "
+            + "pins \(readable(growth.heldBytes)), free \(readable(growth.freeBytes)); "
             + "\(growth.liveVersions) live versions, \(growth.pins) pins"
         ))
     }
+    notes += growthNotes()
     notes += commitNotes()
     if !settings.openLoop.isEmpty {
       let figures = settings.openLoop.compactMap { outcome.collector.total(.measure, $0) }
@@ -132,8 +133,8 @@ package struct Summary {
       (
         "an object",
         "\(bytes(growth.statistics.fileBytes)) bytes of the file, "
-          + "\(bytes(growth.statistics.liveBytes)) of them live, "
-          + "\(bytes(growth.statistics.writtenBytes)) written"
+          + "\(growth.statistics.liveBytes.map(bytes) ?? "-") of them live, "
+          + "\(growth.statistics.writtenBytes.map(bytes) ?? "-") written"
       ))
     if let peak = outcome.growth.compactMap(\.residentBytes).max() {
       notes.append(("memory", "at most \(readableBytes(peak)) resident"))
@@ -141,8 +142,46 @@ package struct Summary {
     return notes
   }
 
+  private func readable(_ bytes: UInt64?) -> String { bytes.map(readableBytes) ?? "-" }
+
+  /// What pins have cost, and the way back.
+  private func growthNotes() -> [(String, String)] {
+    guard settings.workload.recovers, let measured = outcome.phase(.measure) else { return [] }
+    var notes: [(String, String)] = []
+    if let commits = measured.commits, commits > 0 {
+      let growth = Double(measured.after.fileBytes) - Double(measured.before.fileBytes)
+      notes.append(
+        (
+          "growth",
+          "\(decimal(growth / Double(commits), places: 1)) bytes a commit over "
+            + "\(grouped(Int(commits))) commits"
+        ))
+    }
+    if let walked = outcome.growth.compactMap(\.walkedBytes).last {
+      let share = Double(measured.after.fileBytes) / Double(max(1, walked))
+      notes.append(
+        (
+          "pins",
+          "\(readableBytes(walked)) can be seen in some version, by a walk; the file has "
+            + "\(decimal(share, places: 3)) times that; held \(readable(measured.after.heldBytes))"
+        ))
+    }
+    if let back = outcome.collector.total(.recover, .recover), back.service.count > 0 {
+      let commits = outcome.collector.total(.recover, .write)?.service.count ?? 0
+      notes.append(
+        (
+          "back",
+          back.errors > 0
+            ? "the file did not get short in \(grouped(Int(commits))) commits"
+            : "short again \(grouped(Int(commits))) commits and "
+              + "\(readableDuration(back.service.maximum)) after the pins had gone"
+        ))
+    }
+    return notes
+  }
+
   private func commitNotes() -> [(String, String)] {
-    guard let operation = settings.operationsMeasured.first(where: { $0.commits }) else {
+    guard let operation = settings.operationsMeasured.first(where: \.commits) else {
       return []
     }
     let syncs = tables.summaryCell(operation, column: "syncs_per_commit")

@@ -15,6 +15,12 @@ package enum Verdict {
     if outcome.status == .interrupted { reasons.append("interrupted") }
     if BuildFacts.isDebug { reasons.append("debug build: figures say nothing about speed") }
     for operation in settings.operationsMeasured {
+      if operation == .recover {
+        if outcome.collector.total(.recover, .recover)?.errors ?? 1 > 0 {
+          reasons.append("the file did not get short after the pins had gone")
+        }
+        continue
+      }
       guard let figures = outcome.collector.total(.measure, operation) else {
         reasons.append("no '\(operation.rawValue)' was measured")
         continue

@@ -9,11 +9,6 @@ package struct ActorHops<Driver: EngineDriver>: Workload {
 
   package init(_ shared: RunShared<Driver>) { self.shared = shared }
 
-  package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {
-    try loadTable(
-      shared.driver, model: shared.plan.model, isCancelled: isCancelled, progress: progress)
-  }
-
   package var threads: [WorkerPlan] {
     let shared = shared
     return (1...shared.plan.threads).map { number in
@@ -52,7 +47,7 @@ package final class HopChain<Driver: EngineDriver>: Worker {
     self.shared = shared
     actors = try waitForTask {
       var actors: [HopActor<Driver>] = []
-      for position in 1...max(2, shared.plan.readers) {
+      for position in 1...shared.plan.readers {
         actors.append(try await HopActor(shared, chain: number, position: position))
       }
       return actors

@@ -26,10 +26,14 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
   private var walk: SpaceWalk<Driver>
   private var watch: SessionWatch<Driver>
   private var commits: UInt64 = 0
+  /// Nil in workloads that end with the measured phase.
+  private let recovery: Recovery<Driver>?
 
   package init(
-    number: Int, shared: RunShared<Driver>, handover: Handover, change: @escaping Change
+    number: Int, shared: RunShared<Driver>, handover: Handover, isScheduled: Bool = true,
+    recovery: Recovery<Driver>? = nil, change: @escaping Change
   ) throws {
+    self.recovery = recovery
     self.shared = shared
     self.number = number
     self.change = change
@@ -41,7 +45,8 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
     session = try shared.driver.openSession()
     pace = ThreadPace(
       control: shared.control, handover: handover,
-      openLoad: shared.plan.openLoad(thread: number, of: shared.plan.writers),
+      openLoad: isScheduled
+        ? shared.plan.openLoad(thread: number, of: shared.plan.writers) : nil,
       random: random.split())
   }
 
@@ -49,12 +54,36 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
   package func run() throws {
     defer { pace.finish() }
     pace.waitForStart()
-    while let turn = pace.nextTurn() {
+    while let turn = nextTurn() {
+      if pace.phase == .recover {
+        guard try recover(turn) else { break }
+        continue
+      }
       try commit(turn)
       if number == 1 && shared.plan.checks(.spaceAccounting) {
         try walk.runIfDue(after: session.version, &pace, &ledger)
       }
     }
+  }
+
+  private func nextTurn() -> ThreadPace.Turn? {
+    if let turn = pace.nextTurn() { return turn }
+    guard recovery != nil, pace.waitForNextPhase() else { return nil }
+    return pace.nextTurn()
+  }
+
+  /// Commits while the file is longer than it need be; false when that is over.
+  private func recover(_ turn: ThreadPace.Turn) throws -> Bool {
+    guard number == 1, let recovery else { return false }
+    if !recovery.hasBegun { try recovery.begin(&ledger) }
+    guard try !recovery.isOver else {
+      pace.measurements.figures[1].service.record(recovery.elapsedNanoseconds)
+      if recovery.hasFailed { pace.measurements.figures[1].errors += 1 }
+      return false
+    }
+    try commit(turn)
+    recovery.commits += 1
+    return true
   }
 
   // MARK: - One transaction
@@ -81,7 +110,8 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
       session, transaction, key: batch.key(Int(random.next(upperBound: UInt64(batch.count)))),
       place: place, &ledger)
     commits += 1
-    if shared.plan.pins > 0 && transaction % shared.plan.pinEvery == 0 { try keepPin(transaction) }
+    let isPinning = shared.plan.pins > 0 && (recovery == nil || pace.phase == .measure)
+    if isPinning && transaction % shared.plan.pinEvery == 0 { try keepPin(transaction) }
   }
 
   // MARK: - Checks
@@ -113,9 +143,11 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
       }
       ledger.count(.snapshotStability, checks: 0, cost: clock.nanoseconds() - start)
     }
-    shared.pins.keep(KeptPin(pin: pin, rows: rows))
-    // Readers verify what leaves the ring; without them, or when they are behind, the writer does.
-    while shared.pins.waiting > 8, let retired = shared.pins.takeRetired() {
+    guard shared.pins.keep(KeptPin(pin: pin, rows: rows)) else { return }
+    // Readers verify what leaves the ring; without them, or when they are behind, the writer does. What
+    // pinned-growth measures is the pins that were asked for, so none waits there.
+    let waitingMax = recovery == nil ? 8 : 0
+    while shared.pins.waiting > waitingMax, let retired = shared.pins.takeRetired() {
       if let violation = retired.verify(place: "pin released by \(place)") { throw violation }
       ledger.count(.snapshotStability, checks: retired.checks)
     }

@@ -161,9 +161,12 @@ package enum LetterCheck {
         .references, "A reference has resolved to another object.",
         witness: ["\(place): object \(found.id) instead of \(sent.id)"])
     }
-    if version < sentAt || found.stamp < sent.stamp {
+    if let violation = ReferenceCheck.version(version, reference: sentAt, place: place) {
+      return violation
+    }
+    if found.stamp < sent.stamp {
       return Violation(
-        .references, "A reference has resolved to an older version.",
+        .references, "A reference has resolved to an older version of its object.",
         witness: [
           "\(place), version \(version): object \(found.id) was written by transaction "
             + "\(found.stamp), in version \(sentAt) by \(sent.stamp)"

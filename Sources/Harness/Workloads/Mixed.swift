@@ -14,11 +14,6 @@ package struct Mixed<Driver: EngineDriver>: Workload {
 
   package var objects: Int { table.objects }
 
-  package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {
-    try loadTable(
-      shared.driver, model: shared.plan.model, isCancelled: isCancelled, progress: progress)
-  }
-
   package var threads: [WorkerPlan] {
     let (shared, table) = (shared, table)
     return (1...shared.plan.threads).map { number in
@@ -31,6 +26,15 @@ package struct Mixed<Driver: EngineDriver>: Workload {
   }
 
   package func checkEnd(_ ledger: inout InvariantLedger) throws {
+    try MixedCheck.judge(shared, table, &ledger)
+  }
+}
+
+/// Judges the table after the last operation of a mix.
+enum MixedCheck {
+  static func judge<Driver: EngineDriver>(
+    _ shared: RunShared<Driver>, _ table: MixedTable, _ ledger: inout InvariantLedger
+  ) throws {
     let check = try FinalCheck(shared, &ledger)
     let (model, version) = (shared.plan.model, check.session.version)
     if shared.plan.checks(.atomicity) {

@@ -1,10 +1,13 @@
-// One thread of the workload mixed: draws an operation and a key, does it in a closed or open loop, and
-// checks what it saw (I1 to I4, I7). Timed operations hold engine calls only, and what a transaction
-// has to know inside the write lock.
+// One thread of the workloads mixed and queue-confined: draws an operation and a key, does it in a closed
+// or open loop, there itself or in a job of its queue, and checks what it saw (I1 to I4, I7). Timed
+// operations hold engine calls only, and what a transaction has to know inside the write lock.
+package import Dispatch
 internal import Platform
 
-/// A thread; made and used on it.
-package final class MixedThread<Driver: EngineDriver>: Worker {
+/// A thread; made and used on it, and by blocks of its queue while it waits for them.
+package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendable {
+  // @unchecked: at most one block of the queue runs at a time, and the thread waits for its end.
+
   private let shared: RunShared<Driver>
   private let table: MixedTable
   private let number: Int
@@ -18,7 +21,10 @@ package final class MixedThread<Driver: EngineDriver>: Worker {
   /// Nil when I7 is not checked.
   private let expected: ExpectedState?
   private let openedAfter: SessionWatch<Driver>.Acknowledged
-  private let session: Driver.Session
+  /// Where the session belongs; nil = the thread.
+  private let queue: DispatchQueue?
+  // Nil only at the end: a session goes where it belongs.
+  private var session: Driver.Session!
   private var random: RandomGenerator
   package private(set) var ledger = InvariantLedger()
   package var pausedNanoseconds: UInt64 { pace.pausedNanoseconds }
@@ -36,7 +42,8 @@ package final class MixedThread<Driver: EngineDriver>: Worker {
   private var remembered: Row?
 
   package init(
-    number: Int, shared: RunShared<Driver>, table: MixedTable, handover: Handover
+    number: Int, shared: RunShared<Driver>, table: MixedTable, handover: Handover,
+    queue: DispatchQueue? = nil
   ) throws {
     self.shared = shared
     self.table = table
@@ -53,35 +60,71 @@ package final class MixedThread<Driver: EngineDriver>: Worker {
     frozenCopies = FrozenCopyCheck(now: MonotonicClock().nanoseconds(), random: &random)
     openedAfter = watch.acknowledged()
     known = table.objects
-    session = try shared.driver.openSession()
+    self.queue = queue
+    let threads = queue == nil ? shared.plan.threads : shared.plan.queues
     pace = ThreadPace(
       control: shared.control, handover: handover,
-      openLoad: shared.plan.openLoad(thread: number, of: shared.plan.threads),
+      openLoad: shared.plan.openLoad(thread: number, of: threads),
       skippedShares: mix.shares.map { Double($0.percent) / 100 }, random: random.split())
+    if let queue {
+      session = try queue.sync { try shared.driver.openSession(on: queue) }
+    } else {
+      session = try shared.driver.openSession()
+    }
   }
 
   /// Works until the run stops.
   package func run() throws {
     defer { pace.finish() }
+    defer { try? inPlace { [self] in session = nil } }
     pace.waitForStart()
-    try watch.moved(
-      session, since: openedAfter, place: "\(place), opened", readingWith: &random,
-      readsObject: false, &ledger)
+    try inPlace { [self] in
+      try watch.moved(
+        session, since: openedAfter, place: "\(place), opened", readingWith: &random,
+        readsObject: false, &ledger)
+    }
     while let turn = pace.nextTurn() {
       let began = clock.nanoseconds()
-      let position = mix.next(&random)
-      switch mix.shares[position].operation {
-      case .read: try read(position, turn, began)
-      case .scan: try scan(position, turn, began)
-      case .update: try update(position, turn, began, .payload)
-      case .readModifyWrite: try update(position, turn, began, .record)
-      case .insert: try insert(position, turn, began)
-      case .refresh, .write, .sum, .freeze, .migrate, .chain, .hop:
-        preconditionFailure("a mix has no such operation")
+      try inPlace { [self] in
+        if queue != nil { try beginJob(began) }
+        try operate(turn, began)
       }
-      operations += 1
-      if operations & 63 == 0 { try checkOccasionally() }
     }
+  }
+
+  /// Runs a body where the session belongs, and waits for its end.
+  private func inPlace(_ body: @escaping @Sendable () throws -> Void) throws {
+    guard let queue else { return try body() }
+    // Not `sync`, which would run it on this thread whenever the queue is idle.
+    let result = Monitor<Result<Void, any Error>?>(nil)
+    queue.async {
+      let outcome = Result { try body() }
+      result.withLock { $0 = outcome }
+      result.notifyAll()
+    }
+    try result.wait(until: { $0 != nil }, then: { $0! }).get()
+  }
+
+  /// A job of the queue has begun: the session may have moved between two of them, never within one.
+  private func beginJob(_ handed: UInt64) throws {
+    pace.measurements.figures[refreshPosition + 1].service.record(clock.nanoseconds() - handed)
+    let before = watch.version
+    try watch.observe(session, place: place, &ledger)
+    if watch.version != before { remembered = nil }
+  }
+
+  private func operate(_ turn: ThreadPace.Turn, _ began: UInt64) throws {
+    let position = mix.next(&random)
+    switch mix.shares[position].operation {
+    case .read: try read(position, turn, began)
+    case .scan: try scan(position, turn, began)
+    case .update: try update(position, turn, began, .payload)
+    case .readModifyWrite: try update(position, turn, began, .record)
+    case .insert: try insert(position, turn, began)
+    default: preconditionFailure("a mix has no such operation")
+    }
+    operations += 1
+    if operations & 63 == 0 { try checkOccasionally() }
   }
 
   // MARK: - Reading

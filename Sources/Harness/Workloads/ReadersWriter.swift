@@ -7,11 +7,6 @@ package struct ReadersWriter<Driver: EngineDriver>: Workload {
 
   package init(_ shared: RunShared<Driver>) { self.shared = shared }
 
-  package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {
-    try loadTable(
-      shared.driver, model: shared.plan.model, isCancelled: isCancelled, progress: progress)
-  }
-
   package var threads: [WorkerPlan] {
     var threads: [WorkerPlan] = []
     let (shared, model) = (shared, shared.plan.model)

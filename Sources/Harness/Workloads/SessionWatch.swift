@@ -68,10 +68,23 @@ package struct SessionWatch<Driver: EngineDriver> {
     _ session: Driver.Session, _ transaction: Int, key: Int, place: String,
     _ ledger: inout InvariantLedger
   ) throws {
-    let other = shared.versions.acknowledge(version: session.version, transaction: transaction)
+    try acknowledge(session.version, transaction)
+    try accepted(session, transaction, key: key, place: place, &ledger)
+  }
+
+  /// Says that a commit is durable: everybody has to see it from now on.
+  package func acknowledge(_ version: UInt64, _ transaction: Int) throws {
+    let other = shared.versions.acknowledge(version: version, transaction: transaction)
     if let other, checksVersions {
-      throw VersionDigestCheck.sharedNumber(session.version, transactions: other, transaction)
+      throw VersionDigestCheck.sharedNumber(version, transactions: other, transaction)
     }
+  }
+
+  /// After a commit has returned, durable or not: its own session sees it.
+  package mutating func accepted(
+    _ session: Driver.Session, _ transaction: Int, key: Int, place: String,
+    _ ledger: inout InvariantLedger
+  ) throws {
     if checksAcknowledged {
       let start = clock.nanoseconds()
       let isFound = session.read(key, into: &row)

@@ -44,13 +44,13 @@ package struct FinalCheck<Driver: EngineDriver> {
     }
   }
 
-  /// I1: reads what is still pinned once more and releases it.
+  /// I1: reads what is still pinned once more and releases it; nothing is pinned after that.
   package static func checkPins(
     _ shared: RunShared<Driver>, _ ledger: inout InvariantLedger
   ) throws {
     let clock = MonotonicClock()
     let start = clock.nanoseconds()
-    for pin in shared.pins.takeAll() where shared.plan.checks(.snapshotStability) {
+    for pin in shared.pins.close() where shared.plan.checks(.snapshotStability) {
       ledger.count(.snapshotStability, checks: pin.checks)
       if let violation = pin.verify(place: "pin released at the end") { throw violation }
     }

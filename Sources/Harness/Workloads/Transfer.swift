@@ -13,11 +13,6 @@ package struct Transfer<Driver: EngineDriver>: Workload {
     expected = ExpectedState(objects: shared.plan.model.objects)
   }
 
-  package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {
-    try loadTable(
-      shared.driver, model: shared.plan.model, isCancelled: isCancelled, progress: progress)
-  }
-
   package var threads: [WorkerPlan] {
     var threads: [WorkerPlan] = []
     let shared = shared

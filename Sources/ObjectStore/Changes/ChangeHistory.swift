@@ -24,6 +24,7 @@ package final class ChangeHistory: StoreCompanion {
     /// The version that it was built on.
     let base: Version
     let changes: ChangeSet
+    let notes: Int
   }
 
   private let state = Monitor(State())
@@ -56,7 +57,7 @@ package final class ChangeHistory: StoreCompanion {
     let notes = changes.notes
     let dropped: [Version: Entry] = state.withLock { state in
       if state.standing.isEmpty { return [:] }
-      state.entries[version] = Entry(base: base, changes: changes)
+      state.entries[version] = Entry(base: base, changes: changes, notes: notes)
       state.notes += notes
       if state.notes <= Self.notesMax { return [:] }
       defer {
@@ -125,7 +126,7 @@ package final class ChangeHistory: StoreCompanion {
     if !state.entries.keys.contains(where: { $0 <= oldest }) { return [:] }
     let passed = state.entries.filter { $0.key <= oldest }
     state.entries = state.entries.filter { $0.key > oldest }
-    for entry in passed.values { state.notes -= entry.changes.notes }
+    for entry in passed.values { state.notes -= entry.notes }
     return passed
   }
 

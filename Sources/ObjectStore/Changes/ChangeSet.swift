@@ -1,5 +1,5 @@
 // What differs between two versions of a file, by object and column. Made by the transaction that changed
-// it (ChangeRecorder), by composing the sets of several transactions, or by comparing two versions
+// it (TableRecorder), by composing the sets of several transactions, or by comparing two versions
 // (ChangeSet+Comparing). Immutable values that any thread may read.
 
 /// What differs between two versions.

@@ -12,6 +12,20 @@ extension GroupTransaction {
     return isThere
   }
 
+  /// Removes several objects; keys of none are passed over.
+  ///
+  /// A list or map that links to many of them is gone through once.
+  package func delete(_ table: StoredTable, _ keys: [ObjectKey]) {
+    if schema.isPlain(table) || keys.count == 1 {
+      for key in keys { _ = delete(table, key) }
+      return
+    }
+    lateLinks = [:]
+    for key in keys { deleteObject(table.index, key) }
+    deleteOrphans()
+    removeLateLinks()
+  }
+
   /// Removes one object; what it owned is in `orphans` then.
   @discardableResult
   func deleteObject(_ index: Int, _ key: ObjectKey) -> Bool {
@@ -119,6 +133,7 @@ extension GroupTransaction {
     let distinct =
       targets.lowerBound == targets.upperBound ? origins : Array(Set(origins)).sorted()
     for origin in distinct {
+      if lateLinks != nil, nullifyLater(place, origin, targets) { continue }
       if table.traits[column].isAny {
         nullifyAny(table, origin, column, targets)
       } else {
@@ -138,41 +153,82 @@ extension GroupTransaction {
       }
       return
     }
-    withCollection(table, origin, column) { tableEditor, opened in
-      func remove(_ position: Int) {
-        opened.elements.remove(at: position)
-        noteElements(tableEditor, opened) { $0.remove(position..<position + 1) }
+    if targets.lowerBound != targets.upperBound, collection != .map {
+      // The whole target table goes.
+      withCollection(table, origin, column) { tableEditor, opened in
+        let count = opened.elements.count
+        opened.elements.removeAll()
+        if count > 0 { noteElements(tableEditor, opened) { $0.remove(0..<count) } }
       }
-      func setNull(_ position: Int) {
-        opened.set(.null, at: position)
-        noteElements(tableEditor, opened) { $0.modify(at: position) }
-      }
+      return
+    }
+    nullifyElements(table, origin, column) { reader in
       if targets.lowerBound != targets.upperBound {
-        // The whole target table goes.
-        if collection != .map {
-          let count = opened.elements.count
-          opened.elements.removeAll()
-          if count > 0 { noteElements(tableEditor, opened) { $0.remove(0..<count) } }
-        } else {
-          for position in 0..<opened.elements.count where !opened.reader.isNull(at: position) {
-            setNull(position)
-          }
-        }
-        return
+        return (0..<reader.count).filter { !reader.isNull(at: $0) }
       }
-      let target = targets.lowerBound
-      switch collection {
-      case .map:
-        for position in opened.reader.positions(ofInteger: target) { setNull(position) }
-      case .set:
-        let link = ElementValue.link(ObjectKey(rawValue: target))
-        if let position = opened.reader.position(of: link, sorted: true) { remove(position) }
-      default:
-        for position in opened.reader.positions(ofInteger: target).reversed() {
-          remove(position)
+      if collection == .set {
+        let link = ElementValue.link(ObjectKey(rawValue: targets.lowerBound))
+        return reader.position(of: link, sorted: true).map { [$0] } ?? []
+      }
+      return reader.positions(ofInteger: targets.lowerBound)
+    }
+  }
+
+  /// Takes elements out of a list or set, or makes values of a map null.
+  ///
+  /// - Parameter positions: finds them, in ascending order.
+  private func nullifyElements(
+    _ table: StoredTable, _ origin: ObjectKey, _ column: Int,
+    _ positions: (ElementReader) -> [Int]
+  ) {
+    let isMap = table.schema.columns[column].collection == .map
+    withCollection(table, origin, column) { tableEditor, opened in
+      for position in positions(opened.reader).reversed() {
+        if isMap {
+          opened.set(.null, at: position)
+          noteElements(tableEditor, opened) { $0.modify(at: position) }
+        } else {
+          opened.elements.remove(at: position)
+          noteElements(tableEditor, opened) { $0.remove(position..<position + 1) }
         }
       }
     }
+  }
+
+  // MARK: - Links of lists and maps, together
+
+  /// Puts off taking a link out of a list or map; false for all others.
+  private func nullifyLater(
+    _ place: LinkColumn, _ origin: ObjectKey, _ targets: ClosedRange<Int64>
+  ) -> Bool {
+    let column = schema.tables[place.table].schema.columns[place.column]
+    guard targets.lowerBound == targets.upperBound, column.type == .object,
+      column.collection == .list || column.collection == .map
+    else { return false }
+    let collection = LinkCollection(table: place.table, column: place.column, origin: origin)
+    lateLinks![collection, default: []].insert(targets.lowerBound)
+    return true
+  }
+
+  private func removeLateLinks() {
+    let late = lateLinks ?? [:]
+    lateLinks = nil
+    for (collection, targets) in late.sorted(by: { $0.key < $1.key }) {
+      let table = schema.tables[collection.table]
+      // The origin may be among the deleted.
+      guard withTable(table, { $0.lookup.locate(collection.origin) != nil }) else { continue }
+      nullifyElements(table, collection.origin, collection.column) { reader in
+        var positions: [Int] = []
+        reader.forEach { position, value in
+          if case .link(let key) = value, targets.contains(key.rawValue) {
+            positions.append(position)
+          }
+          return true
+        }
+        return positions
+      }
+    }
+    closeCollection()
   }
 
   private func nullifyAny(
@@ -222,5 +278,16 @@ extension GroupTransaction {
         noteElements(tableEditor, opened) { $0.modify(at: change.position) }
       }
     }
+  }
+}
+
+/// A list or map of links of one object.
+struct LinkCollection: Hashable, Comparable {
+  let table: Int
+  let column: Int
+  let origin: ObjectKey
+
+  static func < (left: LinkCollection, right: LinkCollection) -> Bool {
+    (left.table, left.column, left.origin) < (right.table, right.column, right.origin)
   }
 }

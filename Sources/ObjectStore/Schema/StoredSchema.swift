@@ -224,6 +224,7 @@ package final class StoredSchema: Sendable {
       return known
     }
     guard LongValue.isValue(block) else { throw reader.damage(reference, "it is not a schema") }
+    try LongValue.verify(reader, block)
     let bytes = LongValue.withBytes(reader, block) { [UInt8]($0) }
     do throws(SchemaCoding.Unreadable) {
       let tables = try SchemaCoding.decode(bytes)

@@ -23,17 +23,20 @@ package final class GroupTransaction {
   /// By table index: its index in the base version, nil for a new table.
   ///
   /// Nil as a whole while no table was removed: then the indexes are the same.
-  private var baseIndexes: [Int?]?
+  @exclusivity(unchecked) private var baseIndexes: [Int?]?
   /// The collection that was changed last; nil until one is.
   @exclusivity(unchecked) var collection: Unmanaged<CollectionEditor>?
   /// Embedded objects that have lost their link, and are to be deleted.
   @exclusivity(unchecked) var orphans: [(table: Int, key: ObjectKey)] = []
+  /// Links to deleted objects that lists and maps still have, by target; nil unless several objects are
+  /// being deleted.
+  var lateLinks: [LinkCollection: Set<Int64>]?
   /// Tables that cascades have changed since the client last asked.
   ///
   /// The first 64 have bits of their own: a delete must not allocate for this.
   @exclusivity(unchecked) private var changedFirstTables: UInt64 = 0
   @exclusivity(unchecked) private var changedOtherTables: Set<Int> = []
-  var isSchemaChanged = false
+  @exclusivity(unchecked) var isSchemaChanged = false
   private var nextTableKey: UInt64 = 1
   /// Whether `recordedChanges` is asked for in the end.
   package let isRecorded: Bool

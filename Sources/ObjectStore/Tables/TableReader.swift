@@ -136,7 +136,7 @@ package struct TableReader {
       return ObjectKey(rawValue: Int64(first) << Cluster.slotBits + Int64(slot))
     }
     var found: Int64?
-    tree.forEachCluster(from: first) { number, cluster in
+    tree.forEachCluster(from: first, isScan: false) { number, cluster in
       let slot = Cluster.nextSlot(cluster, from: number == first ? Int(from & 255) : 0)
       if let slot { found = Int64(number) << Cluster.slotBits + Int64(slot) }
       return slot == nil
@@ -235,9 +235,8 @@ package struct TableReader {
   /// Starts to load what the row's first columns are read from, so that they come from memory together.
   @inlinable @inline(__always)
   func prefetch(_ location: RowLocation) {
-    let columns = min(Cluster.columns(location.cluster), 6)
-    for column in 0..<columns {
-      let leaf = Cluster.column(location.cluster, column)
+    for column in 0..<min(Cluster.columns(location.cluster), 6) {
+      let leaf = BlockHeader.reference(location.cluster, column)
       tree.reader.prefetch(leaf)
       // Where the element of a packed leaf is when it takes one byte.
       tree.reader.prefetch(leaf, offset: 24 &+ location.row)

@@ -3,6 +3,13 @@
 internal import ObjectStore
 internal import Platform
 
+/// The object and the column that the elements of a managed collection belong to.
+struct ElementOwner {
+  let table: TablePointer
+  let key: ObjectKey
+  let column: Int
+}
+
 /// A collection property of a managed object.
 ///
 /// Confined like the object; in a frozen Realm it never changes.
@@ -49,6 +56,18 @@ final class CollectionCell {
     epoch = object._epoch
     location = object._location
     generation = object._generation
+  }
+
+  /// The collection of values at a place; the object has to be there.
+  init(_ realm: ConfinedRealm, _ owner: ElementOwner) {
+    self.realm = realm
+    table = owner.table
+    key = owner.key
+    column = owner.column
+    objectClass = nil
+    epoch = realm.epoch
+    location = realm.reader(of: table)?.locate(key)
+    generation = table.pointee.generation
   }
 
   private init(
@@ -155,7 +174,7 @@ final class CollectionCell {
     _ElementSource(
       elements: elements, realm: realm,
       target: objectClass.map { realm.targetTable(of: $0, table, column) },
-      cell: objectClass == nil && storedTable.schema.columns[column].type == .any ? self : nil)
+      owner: ElementOwner(table: table, key: key, column: column))
   }
 
   // MARK: - Writing

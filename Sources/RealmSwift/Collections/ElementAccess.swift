@@ -10,19 +10,19 @@ public struct _ElementSource {
   private let unmanagedRealm: Unmanaged<ConfinedRealm>
   /// The table that links lead to.
   let target: TablePointer?
-  /// The collection, where its elements can be collections themselves.
-  let cell: CollectionCell?
+  /// What the elements belong to.
+  let owner: ElementOwner
   /// Packed values that were copied ahead, and the position of the first.
   @usableFromInline var ahead = UnsafeBufferPointer<Int64>(start: nil, count: 0)
   @usableFromInline var aheadStart = 0
 
   init(
-    elements: ElementReader, realm: ConfinedRealm, target: TablePointer?, cell: CollectionCell?
+    elements: ElementReader, realm: ConfinedRealm, target: TablePointer?, owner: ElementOwner
   ) {
     self.elements = elements
     unmanagedRealm = .passUnretained(realm)
     self.target = target
-    self.cell = cell
+    self.owner = owner
   }
 
   var realm: ConfinedRealm { unmanagedRealm._withUnsafeGuaranteedRef { $0 } }

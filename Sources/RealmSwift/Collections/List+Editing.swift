@@ -10,7 +10,6 @@ extension List: MutableCollection {
   where Elements.Element == Element {
     switch storage {
     case .unmanaged:
-      // Taken first: the elements may be the list's own.
       let added = Array(objects)
       guard case .unmanaged(let elements) = storage else { return }
       edit(elements) { $0.append(contentsOf: added) }
@@ -18,7 +17,8 @@ extension List: MutableCollection {
       let group = cell.requireWriting()
       let bulk = BulkAppend(cell, group)
       if !bulk.appendMemory(of: objects) {
-        cell.withValues(objects) { bulk.append($0) }
+        // Taken first, here and below: the elements may be the list's own.
+        cell.withValues(Array(objects)) { bulk.append($0) }
         bulk.finish()
       }
       cell.changed()
@@ -40,7 +40,7 @@ extension List: MutableCollection {
       let group = cell.requireWriting()
       checkBounds(index, cell.requireElements().count + 1)
       var position = index
-      cell.withValues(objects) {
+      cell.withValues(Array(objects)) {
         group.listInsert(cell.storedTable, cell.key, cell.column, at: position, $0)
         position += 1
       }

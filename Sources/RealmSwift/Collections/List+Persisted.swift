@@ -65,7 +65,10 @@ extension List: _Persistable {
 
   /// Replaces the content of an unmanaged list by that of another one.
   public func _takeContent(of other: List) -> Bool {
-    if self !== other { storage = .unmanaged(Array(other)) }
+    if self !== other {
+      storage = .unmanaged(Array(other))
+      place = nil
+    }
     return true
   }
 

@@ -3,10 +3,10 @@
 
 extension Map where Value.PersistedType: MinMaxType {
   /// The smallest value; nil when there is none.
-  public func min() -> Value? { Aggregation(values).min.flatMap { $0 as? Value } }
+  public func min() -> Value? { aggregated(.min, "self") }
 
   /// The largest value; nil when there is none.
-  public func max() -> Value? { Aggregation(values).max.flatMap { $0 as? Value } }
+  public func max() -> Value? { aggregated(.max, "self") }
 }
 
 extension Map
@@ -15,24 +15,20 @@ where
   Value.Wrapped.PersistedType: MinMaxType
 {
   /// The smallest value that is not nil; nil when there is none.
-  public func min() -> Value.Wrapped? {
-    Aggregation(values).min.flatMap { $0 as? Value.Wrapped }
-  }
+  public func min() -> Value.Wrapped? { aggregated(.min, "self") }
 
   /// The largest value that is not nil; nil when there is none.
-  public func max() -> Value.Wrapped? {
-    Aggregation(values).max.flatMap { $0 as? Value.Wrapped }
-  }
+  public func max() -> Value.Wrapped? { aggregated(.max, "self") }
 }
 
 extension Map where Value.PersistedType: AddableType {
   /// The sum of the values; zero when there is none.
-  public func sum() -> Value { convertedSum(Aggregation(values).sum) }
+  public func sum() -> Value { aggregated(.sum, "self")! }
 
   /// The mean of the values; nil when there is none.
   public func average<Result: _HasPersistedType>() -> Result?
   where Result.PersistedType: AddableType {
-    converted(Aggregation(values).average)
+    aggregated(.average, "self")
   }
 }
 
@@ -42,12 +38,12 @@ where
   Value.Wrapped.PersistedType: AddableType
 {
   /// The sum of the values that are not nil; zero when there is none.
-  public func sum() -> Value.Wrapped { convertedSum(Aggregation(values).sum) }
+  public func sum() -> Value.Wrapped { aggregated(.sum, "self")! }
 
   /// The mean of the values that are not nil; nil when there is none.
   public func average<Result: _HasPersistedType>() -> Result?
   where Result.PersistedType: AddableType {
-    converted(Aggregation(values).average)
+    aggregated(.average, "self")
   }
 }
 
@@ -67,9 +63,4 @@ func converted<Value>(_ result: Any?) -> Value? {
     }
   }
   misuse(.argument, "The result \(result) is no '\(Value.self)'.")
-}
-
-func convertedSum<Value>(_ result: Any) -> Value {
-  let sum: Value? = converted(result)
-  return sum.unsafelyUnwrapped
 }

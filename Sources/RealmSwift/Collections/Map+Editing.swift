@@ -146,6 +146,6 @@ extension Realm {
   /// Removes the objects that a map holds; its values are nil from now on.
   public func delete<Element: ObjectBase>(_ map: Map<String, Element?>) {
     _ = confined.requireWriting()
-    for object in map.values.compactMap({ $0 }) where !object.isInvalidated { delete(object) }
+    deleteTogether(map.values.compactMap { $0 })
   }
 }

@@ -72,7 +72,10 @@ extension Map: _Persistable {
 
   /// Replaces the content of an unmanaged map by that of another one.
   public func _takeContent(of other: Map) -> Bool {
-    if self !== other { storage = .unmanaged(other.entries) }
+    if self !== other {
+      storage = .unmanaged(other.entries)
+      place = nil
+    }
     return true
   }
 

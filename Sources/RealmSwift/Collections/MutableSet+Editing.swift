@@ -29,7 +29,9 @@ extension MutableSet {
       edit(elements) { for element in added { $0.insert(element) } }
     case .managed(let cell):
       let group = cell.requireWriting()
-      cell.withValues(objects) { group.setInsert(cell.storedTable, cell.key, cell.column, $0) }
+      cell.withValues(Array(objects)) {
+        group.setInsert(cell.storedTable, cell.key, cell.column, $0)
+      }
       cell.changed()
     }
   }

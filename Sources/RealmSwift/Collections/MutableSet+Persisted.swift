@@ -65,7 +65,10 @@ extension MutableSet: _Persistable {
 
   /// Replaces the content of an unmanaged set by that of another one.
   public func _takeContent(of other: MutableSet) -> Bool {
-    if self !== other { storage = .unmanaged(UniqueElements(other)) }
+    if self !== other {
+      storage = .unmanaged(UniqueElements(other))
+      place = nil
+    }
     return true
   }
 

@@ -21,8 +21,8 @@ package final class ConfinedRealm {
   /// Earlier forms of `classes`, which accessors that were made then may still point to.
   @exclusivity(unchecked) private var earlierClasses: [SchemaBindings] = []
   let confinement: Confinement
-  /// Names the Realm's place for those who wait for its transactions.
-  let place: ConfinementName
+  /// Names the Realm's place: for those who wait for its transactions, and in lists of live versions.
+  let place: PlaceNote
   let isFrozen: Bool
   let tables: TableSlots
 
@@ -78,8 +78,9 @@ package final class ConfinedRealm {
     self.schema = schema
     self.classes = classes
     self.confinement = confinement
-    place = ConfinementName(confinement)
     self.snapshot = snapshot
+    place = confinement.note
+    snapshot.note(standing: place)
     isFrozen = false
     // Behind the classes come their dynamic forms.
     tables = TableSlots(count: 2 * classes.bindings.count)
@@ -94,8 +95,9 @@ package final class ConfinedRealm {
     schema = live.schema
     classes = live.classes
     confinement = .anywhere
-    place = live.place
     self.snapshot = snapshot
+    place = live.place
+    snapshot.note(frozenBy: place)
     isFrozen = true
     tables = TableSlots(count: 2 * live.bindings.count)
   }
@@ -194,7 +196,15 @@ package final class ConfinedRealm {
       state.reader = makeReader(binding)
       state.isStale = false
     }
-    return tables.install(state, at: binding.index)
+    let table = tables.install(state, at: binding.index)
+    // A change through one makes the other's accessors stale. In a frozen Realm there are none.
+    if !isFrozen, binding.schema.isDynamic,
+      let main = classes.binding(named: binding.schema.name), main !== binding
+    {
+      table.pointee.twin = self.table(main)
+      self.table(main).pointee.twin = table
+    }
+    return table
   }
 
   /// The shared state of the accessors of a class that is known by its position.
@@ -227,6 +237,7 @@ package final class ConfinedRealm {
 
   func move(to newSnapshot: Snapshot?) {
     snapshot = newSnapshot
+    newSnapshot?.note(standing: place)
     frozenTwin = nil
     bumpAll()
     if let newSnapshot { adoptSchema(of: newSnapshot) }
@@ -296,7 +307,9 @@ package final class ConfinedRealm {
 
   /// A frozen Realm of the current version that no client has, so that none can invalidate it.
   func frozenApart() -> ConfinedRealm {
-    ConfinedRealm(freezing: self, at: currentSnapshot().settled)
+    var base = currentSnapshot().settled
+    if PlantedBug.freezeNewest.isActive { base = (try? store.pinNewest()) ?? base }
+    return ConfinedRealm(freezing: self, at: base)
   }
 
   /// Lets go of the version; ends a running transaction; all objects are invalid from now on.
@@ -342,7 +355,9 @@ package final class ConfinedRealm {
   /// Stops when no transaction may be begun.
   func requireWritable() {
     check()
-    if isFrozen { misuse(.frozen, "Can't perform transactions on a frozen Realm") }
+    if isFrozen && !PlantedBug.frozenWritable.isActive {
+      misuse(.frozen, "Can't perform transactions on a frozen Realm")
+    }
     if configuration.readOnly {
       misuse(.transaction, "Can't perform transactions on read-only Realms.")
     }
@@ -364,7 +379,7 @@ package final class ConfinedRealm {
       frozenTwin = nil
       // Stale from here on: should the lock fail, the next read starts on the newest version.
       bumpAll()
-      let transaction = try store.beginWrite(by: .named(place))
+      let transaction = try store.beginWrite(by: place)
       if try tellObservers(ofBaseOf: transaction, known) { return didBegin(transaction) }
     }
   }
@@ -396,6 +411,7 @@ package final class ConfinedRealm {
       // Everything is rolled back, and the Realm stays on the version it began on, if that is still one.
       noteStanding()
       stepBackIfLost()
+      observers?.didEndTransaction()
       throw error
     }
     observers?.didCommit(writing.transaction, skipped: skipped)
@@ -418,6 +434,7 @@ package final class ConfinedRealm {
         to: try writing.transaction.commitAsynchronously(awaitsMore: awaitsMore, completion))
     } catch {
       noteStanding()
+      observers?.didEndTransaction()
       throw error
     }
     observers?.didCommit(writing.transaction, skipped: [])

@@ -3,7 +3,6 @@
 // compares threads; how code gets to run in such a place is in Scheduler.swift.
 internal import Dispatch
 internal import Platform
-internal import Storage
 
 /// The owner of a confined Realm and the check for it.
 struct Confinement: Sendable {
@@ -129,7 +128,7 @@ struct Confinement: Sendable {
     case .anyone: true
     case .thread: false
     case .main: Self.isMain
-    case .queue(_, let mark): mark.isHere
+    case .queue(_, let mark): mark.isHere || PlantedBug.queueUnchecked.isActive
     case .actor(let owner): owner.executor.isCurrent
     }
   }
@@ -165,6 +164,15 @@ struct Confinement: Sendable {
     }
   }
 
+  /// The owner in one word.
+  var note: PlaceNote {
+    switch owner {
+    case .anyone: .nobody
+    case .thread(let number): PlaceNote(number)
+    case .main, .queue, .actor: PlaceNote(name: description)
+    }
+  }
+
   /// Where the caller runs.
   static var placeDescription: String {
     if isMain { return "main thread" }
@@ -172,15 +180,6 @@ struct Confinement: Sendable {
     if let label = currentQueueLabel { return "queue '\(label)'" }
     return currentThreadDescription()
   }
-}
-
-/// The name of a confinement, made when somebody asks.
-final class ConfinementName: PlaceName {
-  private let confinement: Confinement
-
-  init(_ confinement: Confinement) { self.confinement = confinement }
-
-  var description: String { confinement.description }
 }
 
 /// An actor to which Realms are confined.

@@ -71,15 +71,7 @@ extension ConfinedRealm {
   /// The shared state of dynamic accessors of a class; nil when the Realm does not hold it.
   func dynamicTable(named name: String) -> TablePointer? {
     guard let binding = classes.binding(named: name) else { return nil }
-    let dynamic = classes.dynamicBinding(of: binding)
-    let table = table(dynamic)
-    // A change through one makes the other's accessors stale. In a frozen Realm there are none.
-    if !isFrozen, dynamic !== binding, table.pointee.twin == nil {
-      let main = self.table(binding)
-      table.pointee.twin = main
-      main.pointee.twin = table
-    }
-    return table
+    return table(classes.dynamicBinding(of: binding))
   }
 
   /// The same; stops when the Realm does not hold the class.

@@ -21,6 +21,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   static let fieldCount = 6
 
   /// An object that belongs to no Realm.
+  ///
+  /// What is read from a Realm may be made without it.
   public required init() {}
 
   /// Whether the object can no longer be used: deleted, or its Realm was invalidated.
@@ -131,8 +133,9 @@ extension ObjectBase {
 
   /// Makes the object an accessor of a row.
   final func attach(_ table: TablePointer, _ key: ObjectKey) {
-    attach(table.pointee.attachments)
+    // First, since boxes of older classes keep the place of their object.
     identify(table, key)
+    attach(table.pointee.attachments)
   }
 
   /// Makes the wrappers managed.

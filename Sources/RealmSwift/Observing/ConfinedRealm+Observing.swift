@@ -28,9 +28,6 @@ extension ConfinedRealm {
     held = transaction
     move(to: transaction.base)
     observers.didAdvance()
-    if writing != nil {
-      misuse(.transaction, "The Realm is already in a write transaction")
-    }
     return held === transaction
   }
 

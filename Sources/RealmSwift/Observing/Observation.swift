@@ -2,6 +2,10 @@
 // called. When, and in which order, is decided in RealmObservers.swift. Confined to the Realm's place.
 internal import ObjectStore
 
+#if PLANTED_BUGS
+  internal import Platform
+#endif
+
 /// What is called when a Realm has moved on.
 ///
 /// The observer knows one version of its subject: that of its last call, or a newer one of which there was
@@ -82,7 +86,7 @@ final class CollectionObservation<Subject: ThreadConfined>: Observation {
       callback(.initial(subject))
       return true
     }
-    if let change = tracker.advance(step) {
+    if let change = planted(tracker.advance(step)) {
       callback(
         .update(
           subject, deletions: change.deletions, insertions: change.insertions,
@@ -92,6 +96,17 @@ final class CollectionObservation<Subject: ThreadConfined>: Observation {
   }
 
   override func skip(_ step: VersionStep) { _ = tracker?.advance(step) }
+
+  private func planted(_ change: CollectionChange?) -> CollectionChange? {
+    #if PLANTED_BUGS
+      guard var change, !change.deletions.isEmpty else { return change }
+      if PlantedBug.dropDeletion.strikes(everyCalls: 5) { change.deletions.removeLast() }
+      if PlantedBug.shiftPosition.isActive, change.deletions.count > 1 { change.deletions[1] += 1 }
+      return change
+    #else
+      change
+    #endif
+  }
 }
 
 /// The observation of a map.
@@ -149,9 +164,8 @@ final class ObjectObservation<Subject: ObjectBase>: Observation {
     self.callback = callback
     tracker = ObjectTracker(object, keyPaths: keyPaths)
     let table = object._table.unsafelyUnwrapped.pointee.binding.table
-    let isOwnOnly = keyPaths?.allSatisfy { !$0.contains(".") } ?? true
     key =
-      isOwnOnly
+      tracker.watchesOwnColumnsOnly
       ? table.map { ObservedObjectKey(table: $0.tableKey, object: object._key) } : nil
     super.init(object._realm.unsafelyUnwrapped)
   }
@@ -176,7 +190,7 @@ final class ObjectObservation<Subject: ObjectBase>: Observation {
   /// - Parameter old: the object in the version that the observer knows; nil to leave old values out.
   private func propertyChange(_ position: Int, _ old: ObjectBase?) -> PropertyChange {
     let property = object.classSchema.properties[position]
-    if property.codec.collection != .none {
+    if property.codec.collection != .none || property.isComputed {
       return PropertyChange(name: property.name, oldValue: nil, newValue: nil)
     }
     var oldValue = unwrapped(old?.value(forKey: property.name))
@@ -201,6 +215,8 @@ extension ConfinedRealm {
 /// The observation of a Realm itself.
 final class RealmObservation: Observation {
   private let callback: Realm.NotificationBlock
+  /// Whether the Realm has moved when it could not be called.
+  var isOwed = false
 
   init(_ realm: ConfinedRealm, _ callback: @escaping Realm.NotificationBlock) {
     self.callback = callback

@@ -39,8 +39,6 @@ final class RealmObservers {
   private var depth = 0
   /// The newest version that the Realm has made itself.
   private var newestOwn: Version?
-  /// Observers of the Realm that were not told because their callback was running.
-  private var missed = false
 
   /// An observation and its place in the order.
   private struct Entry {
@@ -160,25 +158,42 @@ final class RealmObservers {
   }
 
   /// A transaction is over that left the Realm where it was.
-  func didEndTransaction() { if isBehind { schedule() } }
+  func didEndTransaction() { if isBehind || isOwedToRealm { schedule() } }
 
   /// A newer version can be read, to which the Realm does not move by itself.
   func newerVersionWasPublished() { tellRealm(.refreshRequired) }
 
   private func tellRealm(_ notification: Realm.Notification, except: [NotificationToken] = []) {
-    for entry in ofRealm {
-      guard !except.contains(where: { $0.slot === entry.slot }),
-        let observation = entry.slot.observation as? RealmObservation
-      else { continue }
-      if observation.isRunning {
-        missed = missed || notification == .didChange
-        continue
-      }
-      observation.isRunning = true
-      observation.tell(notification)
-      observation.isRunning = false
+    for entry in ofRealm where !except.contains(where: { $0.slot === entry.slot }) {
+      guard let observation = entry.slot.observation as? RealmObservation else { continue }
+      tell(observation, notification)
     }
-    if missed { schedule() }
+    if isOwedToRealm { schedule() }
+  }
+
+  /// Calls an observer of the Realm, unless its own call runs or one before it has begun a transaction.
+  private func tell(_ observation: RealmObservation, _ notification: Realm.Notification) {
+    if notification == .didChange {
+      observation.isOwed = observation.isRunning || realm.writing != nil
+      if observation.isOwed { return }
+    } else if observation.isRunning {
+      return
+    }
+    observation.isRunning = true
+    observation.tell(notification)
+    observation.isRunning = false
+  }
+
+  private var isOwedToRealm: Bool {
+    ofRealm.contains { ($0.slot.observation as? RealmObservation)?.isOwed == true }
+  }
+
+  private func tellOwedToRealm() {
+    for entry in ofRealm where realm.writing == nil {
+      guard let observation = entry.slot.observation as? RealmObservation, observation.isOwed
+      else { continue }
+      tell(observation, .didChange)
+    }
   }
 
   /// Makes observers know the newest version, who knew the one on which it was built.
@@ -212,10 +227,7 @@ final class RealmObservers {
     mailbox.sendToRealm { realm in
       guard let observers = realm.observers else { return }
       observers.isScheduled = false
-      if observers.missed {
-        observers.missed = false
-        observers.tellRealm(.didChange)
-      }
+      observers.tellOwedToRealm()
       observers.deliver()
     }
   }

@@ -55,14 +55,14 @@ extension Map {
 
   // MARK: - Aggregates
 
-  private func aggregated<Result>(_ aggregate: PredicateAggregate, _ keyPath: String) -> Result? {
+  /// One value of a property of all values, or with "self" of the values; nil for null.
+  func aggregated<Result>(_ aggregate: PredicateAggregate, _ keyPath: String) -> Result? {
     guard cell == nil else {
       return querySource().aggregated(aggregate, keyPath).typed(Result.self)
     }
     let list = List<Value>()
     list.append(objectsIn: values)
-    let found = list.values(forKeyPath: keyPath, whole: false)
-    return converted(Aggregation(found).result(of: aggregate))
+    return list.value(aggregate, keyPath, Result.self)
   }
 
   /// The smallest value of a property; nil when there is none.

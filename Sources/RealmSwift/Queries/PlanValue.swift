@@ -2,6 +2,7 @@
 // them compare is decided here.
 internal import Foundation
 internal import ObjectStore
+internal import Trees
 
 /// A value of a property, an element or a condition.
 ///
@@ -164,13 +165,8 @@ extension PlanValue {
   static func order(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
   ) -> PlanOrder {
-    let common = min(left.count, right.count)
-    if common > 0 {
-      let order = memcmp(left.baseAddress!, right.baseAddress!, common)
-      if order != 0 { return order < 0 ? .less : .greater }
-    }
-    if left.count == right.count { return .equal }
-    return left.count < right.count ? .less : .greater
+    let order = left.compare(to: right)
+    return order == 0 ? .equal : order < 0 ? .less : .greater
   }
 
   /// Whether a comparison of two values holds.

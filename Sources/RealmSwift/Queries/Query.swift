@@ -140,7 +140,8 @@ extension PredicateOperand {
   /// Whether the operand leads to the values of a collection.
   var isMultiple: Bool {
     guard case .path(let path) = self else { return false }
-    return !path.collections.isEmpty && !path.hasAggregate
+    // Of the last collection an aggregate makes one value.
+    return path.collections.count > (path.hasAggregate ? 1 : 0)
   }
 }
 

@@ -143,6 +143,11 @@ extension Results: QueryableCollection {
 
 extension List: QueryableCollection {
   func makeQuerySource() -> AnyObject {
+    if nestedPlace != nil {
+      misuse(
+        .argument,
+        "Queries on a list inside of a mixed value are not supported: use Swift's filter.")
+    }
     guard let cell else {
       misuse(.ownership, "This method may only be called on managed collections.")
     }

@@ -11,8 +11,9 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   private let condition: PredicateTree?
   private let orders: [QueryOrder]
   private let state: Monitor<State>
-  /// Whether elements are values of a client's type, which are stored as objects.
-  private let isCustom = Element.self is any _CustomPersistable.Type
+  /// Whether elements are made of objects: values of a client's type, projections.
+  private let isCustom =
+    Element.self is any _CustomPersistable.Type || Element.self is any _AnyProjection.Type
 
   /// What is made of the query, and what it found.
   private struct State: @unchecked Sendable {
@@ -87,6 +88,12 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   // MARK: - Finding
+
+  /// What changes when the elements may have.
+  func stamp() -> [UInt64] {
+    check()
+    return stamp(resolved)
+  }
 
   /// The keys or positions of the elements, in order.
   func items() -> [Int64] {
@@ -183,13 +190,18 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     guard let table = origin.table else {
       return items().firstIndex { self.element($0) == element }
     }
-    guard let object = element as? ObjectBase, object._realm === realm, object._table == table
+    let projected = (element as? any _AnyProjection)?._projectedObject
+    guard let object = projected ?? element as? ObjectBase, object._realm === realm,
+      object._table == table
     else { return nil }
     return items().firstIndex(of: object._key.rawValue)
   }
 
   override func makeIterator() -> RLMIterator<Element> {
-    if let table = origin.table { return RLMIterator(LinkCursor(realm, table, keys: items())) }
+    // Its objects are the elements, not projected or made into another type.
+    if let table = origin.table, !isCustom {
+      return RLMIterator(LinkCursor(realm, table, keys: items()))
+    }
     return RLMIterator(
       KeyCursor(keys: items().map { ObjectKey(rawValue: $0) }) { [self] key in
         check()

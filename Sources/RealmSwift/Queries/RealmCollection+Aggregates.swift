@@ -1,5 +1,6 @@
 // Smallest, largest, sum and mean of a property of all objects, or of values.
 internal import Foundation
+internal import ObjectStore
 
 /// What values are folded into, for the functions below.
 extension RealmCollection {
@@ -10,12 +11,28 @@ extension RealmCollection {
     querySource().aggregated(aggregate, keyPath)
   }
 
-  fileprivate func value<Value>(
+  /// One value of a property of all elements, or with "self" of the elements; nil for null.
+  func value<Value>(
     _ aggregate: PredicateAggregate, _ keyPath: String, _: Value.Type
   ) -> Value? {
-    realm == nil
-      ? converted(Aggregation(values(forKeyPath: keyPath, whole: false)).result(of: aggregate))
-      : folded(aggregate, keyPath).typed(Value.self)
+    if realm != nil, (self as? any InsideMixedValue)?.nestedPlace == nil {
+      return folded(aggregate, keyPath).typed(Value.self)
+    }
+    if Element.self == AnyRealmValue.self { return foldedMixed(aggregate).typed(Value.self) }
+    return converted(
+      Aggregation(values(forKeyPath: keyPath, whole: false)).result(of: aggregate))
+  }
+
+  /// One value of mixed values in memory, by the rules of those in a file.
+  private func foldedMixed(_ aggregate: PredicateAggregate) -> PlanConstant {
+    var folding = AggregateFolding(aggregate, .any)
+    for element in self {
+      // What links lead to does not count.
+      var writer = AnyValueWriter { _ in (0, ObjectKey(rawValue: -1)) }
+      writer.append(element as! AnyRealmValue)
+      writer.bytes.withUnsafeBytes { folding.add(PlanValue(mixed: $0)) }
+    }
+    return folding.result
   }
 
   /// The smallest value of a property; nil when there is none.

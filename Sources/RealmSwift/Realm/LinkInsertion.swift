@@ -108,13 +108,14 @@ extension ConfinedRealm {
     if let idleInsertion, idleInsertion.update == update {
       links = idleInsertion
     } else {
-      _ = requireWriting()
       links = LinkInsertion(self, update)
     }
+    let group = requireWriting().group
     check()
     idleInsertion = nil
     body(links)
-    if writing != nil { idleInsertion = links }
+    // The client's code may have ended the transaction and begun another.
+    if writing?.group === group { idleInsertion = links }
   }
 
   /// The key of an object as the target of a link; unmanaged ones are added.

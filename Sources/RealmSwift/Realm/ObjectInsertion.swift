@@ -64,6 +64,8 @@ final class ObjectInsertion {
   func start(_ object: ObjectBase, _ links: LinkInsertion) -> Started {
     let base = Unmanaged.passUnretained(object).toOpaque()
     let (key, isNew) = makeRow { property in property.codec.key(base + property.offset) }
+    // Values are read from other objects, of this class too, before all are written.
+    table.pointee.bump()
     object.identify(table, key)
     return Started(insertion: self, object: object, key: key, isNew: isNew)
   }
@@ -114,6 +116,7 @@ final class ObjectInsertion {
       }
       return property.codec.key(base + property.offset)
     }
+    table.pointee.bump()
     links.remember(key, asCopyOf: value)
     return Started(insertion: self, object: object, key: key, isNew: isNew, given: values)
   }

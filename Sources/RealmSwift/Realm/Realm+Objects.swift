@@ -69,14 +69,33 @@ extension Realm {
   public func delete<Objects: Sequence>(_ objects: Objects) where Objects.Element: ObjectBase {
     _ = confined.requireWriting()
     // Taken first: a collection of the Realm changes while its objects go.
-    for object in Array(objects) { delete(object) }
+    deleteTogether(Array(objects))
+  }
+
+  /// Removes objects; those with the same class in a row go together.
+  func deleteTogether(_ objects: [ObjectBase]) {
+    let writing = confined.requireWriting()
+    for object in objects {
+      guard object._realm === confined else {
+        misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
+      }
+      if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
+    }
+    var start = 0
+    while start < objects.count {
+      let table = objects[start]._table!
+      let end = objects[start...].firstIndex { $0._table != table } ?? objects.count
+      writing.group.delete(table.pointee.binding.table!, objects[start..<end].map(\._key))
+      table.pointee.bump()
+      confined.bumpChangedTables()
+      start = end
+    }
   }
 
   /// Removes the objects of a list; it is empty then.
   public func delete<Element: ObjectBase>(_ objects: List<Element>) {
     _ = confined.requireWriting()
-    // An object that is in the list twice goes once.
-    for object in Array(objects) where !object.isInvalidated { delete(object) }
+    deleteTogether(Array(objects))
   }
 
   /// Removes all objects that the results hold.
@@ -88,7 +107,7 @@ extension Realm {
     if let all = objects.source as? TableSource<Element> {
       deleteAll(all.table, writing)
     } else {
-      for object in Array(objects) where !object.isInvalidated { delete(object) }
+      deleteTogether(Array(objects))
     }
   }
 
@@ -114,7 +133,11 @@ extension Realm {
   /// - Complexity: O(1).
   public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
     confined.check()
-    return Results(TableSource(confined, confined.requireTable(of: type._fetchedClass)))
+    let table = confined.requireTable(of: type._fetchedClass)
+    if type is any _AnyProjection.Type {
+      return Results(QuerySource(TableOrigin(realm: confined, objects: table)))
+    }
+    return Results(TableSource(confined, table))
   }
 
   /// The object of a primary key, if there is one.

@@ -239,17 +239,19 @@ private struct PropertyDiscovery {
     _ field: StoredField, in base: UnsafeRawPointer,
     _ mapping: [String: String]
   ) {
-    guard let wrapper = field.type as? any _PersistedProperty.Type else {
+    let (name, codec): (String, _PropertyCodec)
+    if let wrapper = field.type as? any _PersistedProperty.Type {
+      // A wrapper's storage has the property's name behind an underscore.
+      (name, codec) = (String(field.name.dropFirst()), wrapper._codec)
+    } else {
       hasOtherFields = true
-      return
+      guard let box = field.type as? any _BoxedProperty.Type else { return }
+      (name, codec) = (field.name, box.codec(at: field.offset))
     }
-    // A wrapper's storage has the property's name behind an underscore.
-    let name = String(field.name.dropFirst())
     if legacy.ignored.contains(name) {
       hasOtherFields = true
       return
     }
-    let codec = wrapper._codec
     checkOptional(name, codec)
     let role = legacy.role(name, codec.role(base + field.offset))
     if role != .plain { checkKey(name, codec, role) }

@@ -58,13 +58,14 @@ final class SchemaBindings: @unchecked Sendable {
   func own(_ binding: TableBinding) -> TableBinding {
     let position = binding.index < bindings.count ? binding.index : binding.index - bindings.count
     if bindings.indices.contains(position) {
-      let same = bindings[position].schema
+      // Never the other Realm's own, which ends with that Realm.
+      let own = bindings[position]
+      if own.schema === binding.schema { return own }
       // Dynamic forms lie behind the classes, at the same distance.
-      if same === binding.schema
-        || binding.schema.isDynamic && binding.index >= bindings.count
-          && same.name == binding.schema.name
+      if binding.schema.isDynamic, binding.index >= bindings.count,
+        own.schema.name == binding.schema.name
       {
-        return binding
+        return dynamicBinding(of: own)
       }
     }
     if binding.schema.isDynamic {

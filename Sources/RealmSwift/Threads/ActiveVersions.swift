@@ -8,7 +8,8 @@ extension Realm {
     public let version: UInt64
     /// How long ago it was made, or first seen by this process; nil when only another process keeps it.
     public let age: Duration?
-    /// The thread, queue or actor that made it, or the thread that first opened the file on it.
+    /// The thread, queue or actor that keeps it: the last one that froze it, or else whose Realm
+    /// came to stand on it, or else the thread that made it.
     public let owner: String
     /// Bytes of the file that would be free without it.
     ///

@@ -76,11 +76,11 @@ final class AsynchronousWrites {
     else { return }
     let offer: WriteOffer
     switch first.kind {
-    case .task(let signal): offer = WriteOffer(by: .named(realm.place)) { signal.send() }
+    case .task(let signal): offer = WriteOffer(by: realm.place) { signal.send() }
     case .block:
       // Keeps the Realm until its writes are done.
       let carried = Carried((mailbox, realm, WeakBox<WriteOffer>()))
-      offer = WriteOffer(by: .named(realm.place)) {
+      offer = WriteOffer(by: realm.place) {
         let (mailbox, realm, own) = carried.value
         mailbox.send { realm.asynchronousWrites?.take(own.value) }
       }
@@ -102,8 +102,9 @@ final class AsynchronousWrites {
     }
     guard realm.writing == nil, running == nil else { return withdrawRequest() }
     do throws(StorageError) {
+      let known = realm.snapshot?.version
       guard let transaction = try realm.store.beginWrite(taking: offer) else { return }
-      request = nil
+      guard try keeps(transaction, known, offer) else { return askForLock() }
       realm.didBegin(transaction)
     } catch {
       request = nil
@@ -113,6 +114,24 @@ final class AsynchronousWrites {
       return askForLock()
     }
     runFirst()
+  }
+
+  /// Tells observers what others have committed before a transaction that is about to begin.
+  ///
+  /// - Parameter known: the version of which observers were told before.
+  /// - Returns: false when their calls have used the transaction up, or dropped the operation; the lock is
+  ///   free then.
+  private func keeps(
+    _ transaction: WriteTransaction, _ known: Version?, _ offer: WriteOffer
+  ) throws(StorageError) -> Bool {
+    // Until then the request stands, so that nothing asks for the lock that is held.
+    let isHeld = try realm.tellObservers(ofBaseOf: transaction, known)
+    let isWanted = request === offer
+    if isWanted { request = nil }
+    if isHeld && isWanted { return true }
+    realm.held = nil
+    if isHeld { transaction.cancel() }
+    return false
   }
 
   /// Runs the first block, in the transaction that has begun for it.
@@ -195,6 +214,9 @@ final class AsynchronousWrites {
     if pending.isEmpty { newestPending = nil }
     if failure != nil { realm.stepBackIfLost() }
     completion?(failure.map { Realm.Error($0) })
+    #if PLANTED_BUGS
+      if PlantedBug.doubleCompletion.strikes(everyCalls: 50) { completion?(nil) }
+    #endif
     askForLock()
   }
 
@@ -291,8 +313,12 @@ final class AsynchronousWrites {
       return false
     }
     do throws(StorageError) {
+      let known = realm.snapshot?.version
       guard let transaction = try realm.store.beginWrite(taking: offer) else { return false }
-      request = nil
+      guard try keeps(transaction, known, offer) else {
+        askForLock()
+        return false
+      }
       let operation = queued.removeFirst()
       running = Running(identifier: operation.identifier, isTask: true)
       realm.didBegin(transaction)

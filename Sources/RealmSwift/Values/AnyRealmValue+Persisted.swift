@@ -2,6 +2,8 @@
 internal import Foundation
 internal import ObjectStore
 
+extension AnyRealmValue: MinMaxType, AddableType, SortableType {}
+
 extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
   /// Stored as itself.
   public typealias PersistedType = AnyRealmValue
@@ -137,7 +139,9 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
   public static func _readElement(_ source: _ElementSource, _ position: Int) -> AnyRealmValue {
     if source.isNull(position) { return .none }
     return source.withBytes(position) { bytes in
-      source.realm.anyValue(bytes) { source.cell.flatMap { $0.place(ofElement: position) } }
+      source.realm.anyValue(bytes) {
+        CollectionCell(source.realm, source.owner).place(ofElement: position)
+      }
     }
   }
 

@@ -174,3 +174,12 @@ final class MixedPlace {
   /// Whether both are the same collection of the same Realm.
   func isSame(as other: MixedPlace) -> Bool { cell.isSame(as: other.cell) && steps == other.steps }
 }
+
+/// A collection that can be inside of a mixed value.
+protocol InsideMixedValue {
+  /// Where it is; nil when it is not inside of one.
+  var nestedPlace: MixedPlace? { get }
+}
+
+extension List: InsideMixedValue {}
+extension Map: InsideMixedValue {}

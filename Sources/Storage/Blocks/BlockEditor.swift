@@ -33,7 +33,7 @@ package final class BlockEditor {
   /// Called by `seal`; places the tree under a reference in the file.
   ///
   /// Nil: blocks stay provisional.
-  package var placer: ((BlockReference) -> BlockReference)?
+  @exclusivity(unchecked) package var placer: ((BlockReference) -> BlockReference)?
 
   @usableFromInline let arena: ProvisionalArena
   /// Bytes that a block takes in the file besides its own.

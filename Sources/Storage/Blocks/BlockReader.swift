@@ -55,12 +55,11 @@ package struct BlockReader: @unchecked Sendable {
 
   /// Starts to load the part of a block that begins `offset` bytes behind its header's start.
   ///
-  /// Does nothing for a block of the running transaction: it is in the cache most often.
+  /// Has no effect for a block of the running transaction, which is in the cache most often: for any
+  /// address that is not mapped the processor does nothing.
   @inlinable @inline(__always)
   package func prefetch(_ reference: BlockReference, offset: Int = 0) {
-    if reference.rawValue < limit {
-      Platform.prefetch(base + (Int(truncatingIfNeeded: reference.rawValue) &+ offset))
-    }
+    Platform.prefetch(base + (Int(truncatingIfNeeded: reference.rawValue) &+ offset))
   }
 
   @inline(never) @usableFromInline
@@ -72,12 +71,30 @@ package struct BlockReader: @unchecked Sendable {
     }
   }
 
-  /// Verifies a block without stopping.
+  /// Says that all blocks from one to another, which lie side by side, are about to be visited.
+  ///
+  /// Where they are not in memory they are read from the disk together.
+  @inline(never) @usableFromInline
+  package func willVisit(_ first: BlockReference, through last: BlockReference) {
+    let (start, end) = (first.rawValue, last.rawValue)
+    // Not side by side: of different ages, or in a running transaction.
+    guard start > 0, start < end, end < limit, end - start < 4 << 20 else { return }
+    verifier._withUnsafeGuaranteedRef { $0.willVisit(start..<end) }
+  }
+
+  /// Verifies a block without stopping, unless this process has done so before.
   ///
   /// Used where damage has to become a typed error.
   package func verify(_ reference: BlockReference) throws(StorageError) {
+    if reference.isProvisional { return }
+    let unit = reference.rawValue >> 4
+    if reference.rawValue < limit,
+      verified[Int(unit >> 6)].load(ordering: .acquiring) & (1 << (unit & 63)) != 0
+    {
+      return
+    }
     let verifier = verifier.takeUnretainedValue()
-    if reference.isProvisional || verifier.unwritten(reference) != nil { return }
+    if verifier.unwritten(reference) != nil { return }
     try verifier.verify(reference)
   }
 
@@ -117,6 +134,9 @@ package class BlockVerifier: @unchecked Sendable {
 
   /// The bytes of a block that is in no file yet; nil for any other.
   func unwritten(_ reference: BlockReference) -> UnsafeRawPointer? { nil }
+
+  /// Reads a range ahead, if the mapping needs that.
+  func willVisit(_ range: Range<UInt64>) {}
 
   func verifyOrStop(_ reference: BlockReference) {
     do {

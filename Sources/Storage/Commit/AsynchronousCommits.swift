@@ -29,6 +29,7 @@ final class AsynchronousCommits: Sendable {
     /// The thread sleeps until there is an entry; until there is one that awaits no more.
     var isIdle = false
     var isGathering = false
+    /// Those that were not called back yet.
     var entries: [Entry] = []
   }
 
@@ -65,7 +66,7 @@ extension Store {
       leaveWriteLock()
       throw error
     }
-    return try beginWithLock(by: offer.place, mayUseFile: isInMemory)
+    return try beginWithLock(by: offer.place, mayUseFile: !defersCommits)
   }
 
   /// Takes the lock against other processes if that does not mean to wait.
@@ -127,9 +128,10 @@ extension Store {
   }
 
   func notifyWhenDurable(_ version: Version, _ waiting: AsynchronousCommits.Waiting) {
-    if pipeline.failure(of: version) == nil, version <= newestVersion {
-      return waiting.completion(nil)
-    }
+    if PlantedBug.earlyCompletion.isActive { return waiting.completion(nil) }
+    let isDurable = pipeline.failure(of: version) == nil && version <= newestVersion
+    // Not before those that wait already, though their versions may be durable, too.
+    if isDurable, commits.state.withLock({ $0.entries.isEmpty }) { return waiting.completion(nil) }
     enqueue(.init(version: version, waiting: waiting, store: self))
   }
 
@@ -186,9 +188,9 @@ extension Store {
       if failure == nil, entry.version > durable { break }
       decided.append { entry.waiting.completion(failure) }
     }
-    // Only this thread removes any.
-    commits.state.withLock { $0.entries.removeFirst(decided.count) }
     for completion in decided { completion() }
+    // Only now, so that none that comes meanwhile is told before them. Only this thread removes any.
+    commits.state.withLock { $0.entries.removeFirst(decided.count) }
   }
 
   /// Blocks until a version is durable.

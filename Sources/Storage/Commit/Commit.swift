@@ -183,17 +183,24 @@ extension Store {
     let commit = try place(transaction, home: group.home, into: &placement)
     // The last that may fail besides the writing: after the record nothing could be taken back.
     let mapping = try mappingCovering(writer!.fileLength)
-    // Step 6.
+    // Step 6. What lies right behind the record goes out together with it.
     if PlantedBug.groupSplit.isActive { group.own = [] }
-    for filling in placement.filling where filling.used > 0 {
-      let bytes = UnsafeRawBufferPointer(start: filling.buffer, count: filling.used)
-      try writeBytes(bytes, at: filling.offset)
-      group.own.append(VouchedExtent(bytes, at: filling.offset))
+    let extents = placement.filling.filter { $0.used > 0 }
+    for filling in extents { group.own.append(VouchedExtent(filling.bytes, at: filling.offset)) }
+    let behindRecord =
+      commit.isLarge
+      ? nil
+      : extents.firstIndex {
+        $0.offset == header.homes[group.home] + UInt64(CommitRecord.lengthMax)
+      }
+    for index in extents.indices where index != behindRecord {
+      try writeBytes(extents[index].bytes, at: extents[index].offset)
     }
     #if PLANTED_BUGS
       if PlantedBug.changeUnderPin.isActive { try changeInPlace(transaction) }
     #endif
-    try writeRecord(commit.record, &group, isLarge: commit.isLarge)
+    try writeRecord(
+      commit.record, &group, isLarge: commit.isLarge, behind: behindRecord.map { extents[$0] })
     // Step 7.
     let snapshot = snapshots.makeSnapshot(
       transaction.version, root: commit.record.root, mapping: mapping,
@@ -234,17 +241,21 @@ extension Store {
   }
 
   /// Writes the record of a group's last commit, over all that the group has written.
+  ///
+  /// - Parameter blocks: lie right behind the record and are not written yet.
   func writeRecord(
-    _ commit: CommitRecord, _ group: inout CommitPipeline.Group, isLarge: Bool
+    _ commit: CommitRecord, _ group: inout CommitPipeline.Group, isLarge: Bool,
+    behind blocks: Placement.Filling? = nil
   ) throws(StorageError) {
     let home = header.homes[group.home]
-    let vouched = group.carried + group.own
+    let vouched = group.carried.isEmpty ? group.own : group.carried + group.own
     var record = commit
     record.durableVersion = group.durableBefore
-    record.contentHash = CommitRecord.contentHash(vouched.map(\.hash))
-    record.extents = vouched.map(\.extent)
+    record.contentHash = CommitRecord.contentHash(vouched.lazy.map { $0.hash })
+    record.extents = vouched.map { $0.extent }
     var encoded = isLarge ? nil : record.encoded(salt: header.salt, home: home, cipher)
     if encoded == nil {
+      if let blocks { try writeBytes(blocks.bytes, at: blocks.offset) }
       // Two phases: what was written becomes durable first, so the record need not prove it.
       if durability == .full, !PlantedBug.recordBeforeData.isActive { try synchronizeOrLatch() }
       group.own = []
@@ -256,7 +267,9 @@ extension Store {
     guard let encoded else {
       throw .invariant(path: path, reason: "a commit record is too long")
     }
-    try writeRecord(encoded, home: home, previous: group.record)
+    try writeRecord(
+      encoded, home: home, previous: group.record,
+      behind: record.extents.isEmpty ? nil : blocks)
     group.record = encoded
   }
 
@@ -273,8 +286,13 @@ extension Store {
   #endif
 
   func writeBytes(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    // With syncs also called without the write lock, which the memory needs: see `writeDeferred`.
+    let overwriting = durability == .memory ? memory.overwriting : nil
     do throws(SystemError) {
-      try file.write(bytes, at: offset)
+      if overwriting?.write(bytes, at: offset) != true {
+        try file.write(bytes, at: offset)
+        overwriting?.didWrite(bytes.count, at: offset)
+      }
       writtenBytes.add(UInt64(bytes.count), ordering: .relaxed)
     } catch {
       throw error.isOutOfSpace ? .diskFull(error) : .system(error)
@@ -282,11 +300,18 @@ extension Store {
   }
 
   /// Writes a record; puts the group's previous one back when that fails half way.
+  ///
+  /// - Parameter blocks: are written in the same call: what lies behind the record in its home, and is
+  ///   in memory as it lies in the file.
   private func writeRecord(
-    _ record: [UInt8], home: UInt64, previous: [UInt8]
+    _ record: [UInt8], home: UInt64, previous: [UInt8], behind blocks: Placement.Filling?
   ) throws(StorageError) {
     do throws(StorageError) {
-      try writeAll(record, at: home)
+      if let blocks {
+        try writeBytes(blocks.bytes(behind: record), at: home)
+      } else {
+        try writeAll(record, at: home)
+      }
     } catch {
       guard !previous.isEmpty, !PlantedBug.tornRecordLeft.isActive else { throw error }
       do throws(StorageError) {

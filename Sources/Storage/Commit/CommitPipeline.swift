@@ -97,6 +97,7 @@ final class CommitPipeline: Sendable {
   private let unwritten = Atomic(0)
   /// Whether any version was lost, readable without the lock.
   private let hasLosses = Atomic(false)
+  private let failed = Atomic(false)
 
   init(homeCount: Int) { self.homeCount = homeCount }
 
@@ -104,6 +105,11 @@ final class CommitPipeline: Sendable {
   var durable: CommittedVersion? { state.withLock { $0.durable } }
 
   var failure: StorageError? { state.withLock { $0.failure } }
+
+  /// Whether any write or sync has failed.
+  ///
+  /// - Complexity: one load.
+  var hasFailed: Bool { failed.load(ordering: .acquiring) }
 
   /// Whether there are commits that nobody has written yet.
   ///
@@ -254,6 +260,7 @@ final class CommitPipeline: Sendable {
         state.open = nil
       }
       state.losses.append(Loss(versions: lost.first!.version...last.version, failure: failure))
+      failed.store(true, ordering: .releasing)
       hasLosses.store(true, ordering: .releasing)
       unwritten.subtract(dropped?.deferred.count ?? 0, ordering: .sequentiallyConsistent)
       return dropped
@@ -286,8 +293,11 @@ final class CommitPipeline: Sendable {
   }
 
   /// Why a version will never be durable, if that is certain.
+  ///
+  /// - Complexity: one load while nothing has failed.
   func failure(of version: Version) -> StorageError? {
-    state.withLock { $0.failure(of: version) }
+    guard hasFailed else { return nil }
+    return state.withLock { $0.failure(of: version) }
   }
 
   /// Whether a version was given up because it could not be written.
@@ -349,6 +359,7 @@ final class CommitPipeline: Sendable {
       // What was never written goes with it: nothing more will be.
       let dropped = state.withLock { state in
         state.failure = error
+        failed.store(true, ordering: .releasing)
         state.syncing = nil
         return dropOpen(&state)
       }
@@ -371,10 +382,8 @@ final class CommitPipeline: Sendable {
 
   /// Publishes without a sync, for files that promise less.
   ///
-  /// - Precondition: nothing is unwritten.
+  /// - Precondition: no commit of the file is ever deferred.
   func publishWithoutSync(_ publish: (CommittedVersion) -> Void) {
-    // A leader that has written deferred commits is about to publish them.
-    state.wait(until: { $0.syncing == nil }, then: { _ in })
     guard let group = takeLead() else { return }
     publish(group.last!)
     state.withLock { state in

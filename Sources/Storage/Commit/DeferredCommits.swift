@@ -24,11 +24,17 @@ struct DeferredCommit: Sendable {
 }
 
 extension Store {
+  /// Whether asynchronous commits are written later.
+  ///
+  /// Not where writing is a copy in memory: without syncs a commit stores into pages of the file, and
+  /// only the holder of the write lock knows which.
+  var defersCommits: Bool { durability == .full && !isInMemory }
+
   /// Whether a transaction can be written later.
   ///
   /// Not where the file could outgrow its mapping: that is changed by who writes.
   func canDefer(_ transaction: WriteTransaction) -> Bool {
-    if isInMemory { return false }
+    guard defersCommits else { return false }
     let growth = 2 * UInt64(transaction.editor.provisionalBytes) + 2 * writer!.growthStep + 4 << 20
     return writer!.fileLength + growth <= UInt64(mapping.mapping.length)
   }
@@ -47,12 +53,11 @@ extension Store {
     let unwritten = mapping.unwrittenBlocks
     var extents: [UnwrittenExtent] = []
     for filling in placement.filling where filling.used > 0 {
-      let bytes = UnsafeRawBufferPointer(start: filling.buffer, count: filling.used)
       // What was verified there was another block.
       if cipher == nil {
         mapping.forget(Run(offset: filling.offset, length: UInt64(filling.used)))
       }
-      extents.append(unwritten.copy(bytes, for: filling.offset))
+      extents.append(unwritten.copy(filling.bytes, for: filling.offset))
     }
     let length = writer!.fileLength == writer!.lengthInFile ? nil : writer!.fileLength
     let snapshot = snapshots.makeSnapshot(
@@ -89,14 +94,16 @@ extension Store {
     _ = writeDeferred(group)
   }
 
-  /// The same for a running transaction, which needs its base.
+  /// The same for a running transaction, which needs its base and the length that the file was to have.
   func writeDeferred(before transaction: WriteTransaction) throws(StorageError) {
     writeDeferred()
     if let failure = pipeline.failure(of: transaction.base.version) { throw failure }
+    if writer!.lengthInFile != writer!.fileLength { try setLength(writer!.fileLength) }
   }
 
   /// Writes the deferred commits of a group that the pipeline has given out.
   ///
+  /// Also without the write lock: what it touches belongs to the group.
   /// - Returns: the group as it is in the file.
   func writeDeferred(_ original: CommitPipeline.Group) -> CommitPipeline.Group {
     var group = original

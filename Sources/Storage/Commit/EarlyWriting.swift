@@ -75,7 +75,7 @@ extension Store {
     _ transaction: WriteTransaction, atLeast length: Int
   ) throws(StorageError) {
     // What is unwritten may be about to change the file's length.
-    if pipeline.hasUnwritten { try writeDeferred(before: transaction) }
+    try writeDeferred(before: transaction)
     let wanted = UInt64(EarlyWriter.extentLength)
     var run: Run
     if let hole = writer!.free.bestFit(wanted / 4, below: writer!.shrinkThreshold) {

@@ -12,6 +12,18 @@ struct Placement: ~Copyable {
     let length: Int
     var used = 0
     let buffer: UnsafeMutableRawPointer
+
+    /// What is placed so far.
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: buffer, count: used) }
+
+    /// The same, of a run that begins behind the place of a record, with the record before it.
+    func bytes(behind record: [UInt8]) -> UnsafeRawBufferPointer {
+      // The first run in the buffer begins as far behind the start of a page as it does in the file.
+      let start = buffer - CommitRecord.lengthMax
+      memset(start, 0, CommitRecord.lengthMax)
+      record.withUnsafeBytes { start.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+      return UnsafeRawBufferPointer(start: start, count: CommitRecord.lengthMax + used)
+    }
   }
 
   /// Enough for the largest commit that is written in one go, spread over as many extents as may be.

@@ -5,18 +5,18 @@
 // until the waiter's own code runs and takes it, and a blocked thread behind it may go first. It must
 // not be handed over, since the code may have no thread to run on: those that run tasks may all be
 // blocked in here. Who was passed over often gets the lock kept free for a moment.
-internal import Platform
+package import Platform
 
 /// An asynchronous wait for the write lock.
 package final class WriteOffer: Sendable {
   /// Says that the lock may be taken; called on any thread, and again after a take that failed.
   let offer: @Sendable () -> Void
-  let place: WriterPlace
+  let place: PlaceNote
   /// It must not join the queue again; guarded by the queue.
   fileprivate let isWithdrawn = Atomic(false)
 
   package init(
-    by place: WriterPlace = .thread(.current), _ offer: @escaping @Sendable () -> Void
+    by place: PlaceNote = PlaceNote(.current), _ offer: @escaping @Sendable () -> Void
   ) {
     self.place = place
     self.offer = offer
@@ -35,9 +35,9 @@ final class WriteQueue: Sendable {
       case deferred
     }
     let signal = Monitor(Signal.wait)
-    let place: WriterPlace
+    let place: PlaceNote
 
-    init(_ place: WriterPlace) { self.place = place }
+    init(_ place: PlaceNote) { self.place = place }
 
     func send(_ new: Signal) {
       signal.withLock { $0 = new }
@@ -49,7 +49,7 @@ final class WriteQueue: Sendable {
     case thread(Waiter)
     case asynchronous(WriteOffer, isOffered: Bool, timesPassed: Int)
 
-    var place: WriterPlace {
+    var place: PlaceNote {
       switch self {
       case .thread(let waiter): waiter.place
       case .asynchronous(let offer, _, _): offer.place
@@ -65,7 +65,7 @@ final class WriteQueue: Sendable {
   private struct State {
     var isHeld = false
     /// Who has the lock, where that is known.
-    var holder: WriterPlace?
+    var holder: PlaceNote?
     var entries: [Entry] = []
     var threads = 0
     /// The lock was left free for asynchronous waiters that had been passed over often.
@@ -113,11 +113,12 @@ final class WriteQueue: Sendable {
   ///
   /// - Parameter onLongWait: called once when it takes more than a second, with who has the lock and who waits.
   func acquire(
-    by place: WriterPlace, onLongWait: (_ holder: WriterPlace?, _ waiters: [WriterPlace]) -> Void
+    by place: PlaceNote, onLongWait: (_ holder: PlaceNote?, _ waiters: [PlaceNote]) -> Void
   ) {
     let waiter: Waiter? = state.withLock { state in
       // An offer that was not taken yet is no reason to wait, unless the lock is kept free for it.
-      if !state.isHeld, !state.isReserved {
+      let mustWait = PlantedBug.strictQueue.isActive && !state.entries.isEmpty
+      if !state.isHeld, !state.isReserved, !mustWait {
         notePassing(&state, before: state.entries.endIndex)
         state.isHeld = true
         state.holder = place
@@ -263,8 +264,12 @@ final class WriteQueue: Sendable {
         if timesPassed >= Self.timesPassedMax { mustReserve = true }
         if isOffered { continue }
         state.entries[index] = .asynchronous(offer, isOffered: true, timesPassed: timesPassed)
+        #if PLANTED_BUGS
+          if PlantedBug.lostWakeUp.strikes(everyCalls: 50) { continue }
+        #endif
         wakes.offers.append(offer)
       }
+      if PlantedBug.strictQueue.isActive, next == nil { return wakes }
     }
     guard let next else { return wakes }
     if mustReserve {

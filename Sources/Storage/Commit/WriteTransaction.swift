@@ -18,14 +18,14 @@ package final class WriteTransaction {
   /// The root of the new version; starts as the base's.
   ///
   /// Assign it before `commit`.
-  package var root: BlockReference
+  @exclusivity(unchecked) package var root: BlockReference
   /// Called once when the commit cannot fail any more but by its sync, before anyone can see the version.
   ///
   /// Runs under the write lock: it may take no lock that is held while one waits for that.
   package var willBecomeVisible: (() -> Void)?
 
   /// Where it runs.
-  let place: WriterPlace
+  let place: PlaceNote
 
   /// Runs taken from free space by this transaction.
   @exclusivity(unchecked) var taken: [Run] = []
@@ -34,7 +34,7 @@ package final class WriteTransaction {
   @exclusivity(unchecked) private var isFinished = false
 
   init(
-    store: Store, editor: BlockEditor, base: Snapshot, version: Version, place: WriterPlace
+    store: Store, editor: BlockEditor, base: Snapshot, version: Version, place: PlaceNote
   ) {
     self.store = store
     self.place = place

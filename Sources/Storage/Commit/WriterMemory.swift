@@ -9,6 +9,11 @@ final class WriterMemory {
   /// Blocks of a large transaction as they are written early.
   let earlyBuffer = Placement.makeBuffer()
 
+  /// Nil when each write has to be a call.
+  let overwriting: OverwriteMap?
+
+  init(overwriting: OverwriteMap?) { self.overwriting = overwriting }
+
   deinit {
     buffer.deallocate()
     earlyBuffer.deallocate()

@@ -51,7 +51,8 @@ extension Store {
   ///   hide one.
   func updatePins() throws(StorageError) -> Version {
     let head = newestVersion
-    snapshots.drain { added, removed in writer!.updatePins(added: added, removed: removed) }
+    snapshots.drain(&writer!.pinsAdded, &writer!.pinsRemoved)
+    writer!.updatePins()
     guard let versions = try lockFile.foreignPins(since: &foreignPinState) else {
       return min(head, foreignPinState.everythingSince ?? head)
     }
@@ -65,6 +66,7 @@ extension Store {
   /// about to write to the same group, or dead; whatever homes its groups are in, none of them is needed
   /// once this version is durable.
   private func takeOver() throws(StorageError) {
+    madeMemory?.overwriting?.forget()
     let search = recordSearch
     let records = try search.records()
     let durable = newestVersion
@@ -158,6 +160,7 @@ extension Store {
     // Nothing of any pinned, durable or open version lies in free space: readers never look there.
     let length = PlantedBug.truncateLiveBlock.isActive ? tail.offset & ~4095 : cut.length
     if !writer!.isDeferring { try setLength(length) }
+    madeMemory?.overwriting?.forget()
     writer!.free.removeAll(from: length)
     writer!.fileLength = length
     mapping.noteFileLength(length)

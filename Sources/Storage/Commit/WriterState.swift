@@ -36,9 +36,14 @@ final class WriterState {
   @exclusivity(unchecked) var pending: [Pending] = []
   /// Blocks of `pending` before this index are done.
   @exclusivity(unchecked) var pendingHead = 0
+  /// What this process's snapshots did since the last transaction began.
+  @exclusivity(unchecked) var pinsAdded: [Version] = []
+  @exclusivity(unchecked) var pinsRemoved: [Version] = []
   /// Pins by version: this process's own and, counted once each, those of others.
   @exclusivity(unchecked) var ownPins: [Version: Int] = [:]
   @exclusivity(unchecked) var foreignPins: Set<Version> = []
+  /// Is about to be made reusable, see `releaseLater`.
+  @exclusivity(unchecked) private var releasing: Run?
   @exclusivity(unchecked) var journal = SpaceJournal()
   /// New blocks go below this and blocks above it are moved, while the file is too long.
   @exclusivity(unchecked) var shrinkThreshold: UInt64?
@@ -104,25 +109,45 @@ final class WriterState {
       #endif
       let isSeen =
         entry.isVisible && dead.insert(run: run, birth: block.birth, death: entry.death)
-      if !isSeen { release(run) }
+      if !isSeen { releaseLater(run) }
     }
     if pendingHead > 4096 || pendingHead == pending.count {
       pending.removeFirst(pendingHead)
       pendingHead = 0
     }
-    var freed: [Run] = []
-    let hasMore = dead.collect(maximum: maximum) { freed.append($0) }
-    for run in freed { release(run) }
+    let hasMore = dead.collect(maximum: maximum) { releaseLater($0) }
+    if let run = releasing { release(run) }
+    releasing = nil
     return hasMore
   }
 
-  /// Applies what this process's snapshots did since the last call.
-  func updatePins(added: [Version], removed: [Version]) {
-    for version in added.sorted() {
+  /// Makes the run reusable, together with a neighbour that comes next: blocks that died together often
+  /// lie side by side.
+  private func releaseLater(_ run: Run) {
+    guard let before = releasing else {
+      releasing = run
+      return
+    }
+    let first = before.offset < run.offset ? before : run
+    let second = before.offset < run.offset ? run : before
+    // What lies in a home is kept apart from the rest.
+    let areTogether = HomeSpace.contains(first.offset) == HomeSpace.contains(second.offset)
+    if first.end == second.offset, areTogether {
+      releasing = Run(offset: first.offset, length: first.length + second.length)
+    } else {
+      release(before)
+      releasing = run
+    }
+  }
+
+  /// Applies `pinsAdded` and `pinsRemoved`.
+  func updatePins() {
+    if pinsAdded.count > 1 { pinsAdded.sort() }
+    for version in pinsAdded {
       ownPins[version, default: 0] += 1
       if ownPins[version] == 1, !foreignPins.contains(version) { dead.addPin(version) }
     }
-    for version in removed {
+    for version in pinsRemoved {
       ownPins[version]! -= 1
       if ownPins[version] == 0 {
         ownPins[version] = nil

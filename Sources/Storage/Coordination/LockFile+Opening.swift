@@ -171,7 +171,7 @@ extension LockTable {
   private func keepSegments() throws(StorageError) -> Bool {
     guard try fileLength() <= UInt64(LockLayout.keptLength) else { return false }
     do throws(StorageError) {
-      for slot in 0..<LockLayout.slotCount { try clear(slot) }
+      for slot in 0..<LockLayout.slotCount where holdsPins(slot) { try clear(slot) }
       return true
     } catch {
       // A slot that contradicts itself.

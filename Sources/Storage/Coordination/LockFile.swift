@@ -30,15 +30,15 @@ package final class LockFile: @unchecked Sendable {
   private let inheritedFailure: UInt64
   private let isClosed = Atomic<Bool>(false)
   /// Write lock only: this process has it.
-  var isWriter = false
+  @exclusivity(unchecked) var isWriter = false
   /// Write lock only: the ticket with which the lock was got; 0 without one.
   var heldTicket: UInt64 = 0
   /// Write lock only: this process has the byte that lone writers lock, and writes by it.
-  var hasAlone = false
-  var isWritingAlone = false
+  @exclusivity(unchecked) var hasAlone = false
+  @exclusivity(unchecked) var isWritingAlone = false
   /// Write lock only: another process has had the lock, or nobody yet, since this one last called
   /// `publishCommitted`.
-  package private(set) var wasHeldByAnother = true
+  @exclusivity(unchecked) package private(set) var wasHeldByAnother = true
 
   /// Table lock held, unless private.
   init(table: LockTable?, slot: Int, isFirstOpener: Bool, path: String, clock: any Clock) {

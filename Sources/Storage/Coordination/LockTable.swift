@@ -199,6 +199,15 @@ final class LockTable: @unchecked Sendable {
     (words + HeaderWord.live).pointee.bitwiseAnd(~(1 << slot), ordering: .releasing)
   }
 
+  /// Whether pins of an earlier owner of the slot may be there.
+  ///
+  /// Looking first spares writing to pages of the file that nobody has touched.
+  func holdsPins(_ slot: Int) -> Bool {
+    let first = self.slot(slot)
+    return (first + SlotWord.used).pointee.load(ordering: .relaxed) != 0
+      || (first + SlotWord.overflow).pointee.load(ordering: .relaxed) != 0
+  }
+
   /// Clears the slot if its process is dead.
   func clearIfDead(_ slot: Int) throws(StorageError) {
     let live = (words + HeaderWord.live).pointee.load(ordering: .relaxed)

@@ -146,8 +146,10 @@ final class PinRegion: @unchecked Sendable {
   ///
   /// Nil when there is no room.
   private func findSegment(_ number: Int) -> LockWord? {
-    // Any failure ends in the overflow word, which is coarse but safe.
-    try? table.withLock { () throws(StorageError) -> LockWord? in
+    // An old one can be found without the lock: only this process gives its slot another. Any failure
+    // ends in the overflow word, which is coarse but safe.
+    if let first = try? table.segment(number, ofSlot: slot) { return first }
+    return try? table.withLock { () throws(StorageError) -> LockWord? in
       if let first = try table.segment(number, ofSlot: slot) { return first }
       guard try table.addSegment(number, toSlot: slot) else { return nil }
       return try table.segment(number, ofSlot: slot)

@@ -42,19 +42,19 @@ struct CommitRecord: Equatable, Sendable {
 
   /// The bytes, or nil when the record would be too long for its home.
   func encoded(salt: UInt64, home: UInt64) -> [UInt8]? {
-    var tail: [UInt8] = []
-    tail.reserveCapacity(extents.count * 8 + deltas.count)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.fixedLength + extents.count * 8 + deltas.count)
+    bytes.append(contentsOf: repeatElement(0, count: Self.fixedLength))
     var previous: UInt64 = 0
     for extent in extents {
       let step = Int64(bitPattern: extent.offset / 16) - Int64(bitPattern: previous / 16)
-      tail.appendVariableLength(UInt64(bitPattern: step << 1 ^ step >> 63))
-      tail.appendVariableLength(extent.length / 16)
+      bytes.appendVariableLength(UInt64(bitPattern: step << 1 ^ step >> 63))
+      bytes.appendVariableLength(extent.length / 16)
       previous = extent.offset
     }
-    tail += deltas
-    let length = Self.fixedLength + tail.count
+    bytes += deltas
+    let length = bytes.count
     guard length <= Self.lengthMax else { return nil }
-    var bytes = [UInt8](repeating: 0, count: length)
     bytes.withUnsafeMutableBytes { buffer in
       buffer.store(Self.mark, at: 0)
       buffer.store(UInt32(length), at: 16)
@@ -68,7 +68,6 @@ struct CommitRecord: Equatable, Sendable {
       buffer.store(contentHash, at: 80)
       buffer.store(UInt32(extents.count), at: 88)
       buffer.store(UInt32(deltas.count), at: 92)
-      UnsafeMutableRawBufferPointer(rebasing: buffer[Self.fixedLength...]).copyBytes(from: tail)
       buffer.store(
         hash64(buffer.baseAddress! + 16, count: length - 16, seed: salt ^ home), at: 8)
     }

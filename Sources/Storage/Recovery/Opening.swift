@@ -76,7 +76,6 @@ extension Store {
   static func openFile(_ options: StoreOptions) throws(StorageError) -> any File {
     let fileSystem = options.fileSystem
     let path = options.path
-    if fileSystem.isDirectory(path) { throw .isDirectory(path: path) }
     do throws(SystemError) {
       let file = try fileSystem.open(path, options.isReadOnly ? [] : [.writable, .create])
       if fileSystem.isOnNetwork(path) {
@@ -189,7 +188,7 @@ extension Store {
     _ path: String, to identity: FileIdentity, _ fileSystem: any FileSystem
   ) throws(SystemError) -> Bool {
     do throws(SystemError) {
-      return try fileSystem.open(path, []).identity() == identity
+      return try fileSystem.identity(of: path) == identity
     } catch {
       // No other failure says that the file is gone: taken for that, it would be tried for ever.
       if error.isMissing { return false }
@@ -365,7 +364,7 @@ extension Store {
       let record = newest.found.record
       let snapshot = snapshots.makeSnapshot(
         record.version, root: record.root, mapping: mapping,
-        createdAt: options.clock.nanoseconds(), owner: .thread(.current))
+        createdAt: options.clock.nanoseconds(), owner: PlaceNote(.current))
       // The pin counts only if the version was still the newest after it was published.
       if lockFile.head != head { continue }
       let committed = CommittedVersion(

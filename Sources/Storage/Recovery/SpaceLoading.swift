@@ -65,7 +65,9 @@ extension Store {
     // The head before the pins: see `updatePins`.
     let durable = pipeline.durable?.version ?? newestVersion
     let vouchesAfter = pipeline.durable?.vouchesAfter ?? Version(0)
-    writer!.updatePins(added: snapshots.restartDraining(), removed: [])
+    writer!.pinsAdded = snapshots.restartDraining()
+    writer!.pinsRemoved = []
+    writer!.updatePins()
     if let versions = try lockFile.foreignPins(since: &foreignPinState, reapNow: true) {
       writer!.updateForeignPins(versions)
     }

@@ -19,6 +19,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   private let decrypted: AnonymousMemory?
   private let stripes: [Monitor<Void>]
   private let bits: AnonymousMemory
+  private let readAhead: ReadAhead
   private let verified: UnsafeMutablePointer<Atomic<UInt64>>
   /// Bytes below this are inside the file.
   ///
@@ -45,6 +46,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
       self.mapping = mapping
       bits = try AnonymousMemory(length: length / (BlockHeader.unit * 8) + 8)
       decrypted = cipher == nil ? nil : try AnonymousMemory(length: mapping.length)
+      readAhead = ReadAhead(mapping)
     } catch {
       throw .addressSpaceExhausted(path: file.path)
     }
@@ -140,6 +142,18 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     reuse.max(version.rawValue, ordering: .acquiringAndReleasing)
   }
 
+  // MARK: - Reading ahead
+
+  /// Shorter files stay in memory once they are there.
+  private static let readAheadFileLength: UInt64 = 64 << 20
+
+  override func willVisit(_ range: Range<UInt64>) {
+    guard cipher == nil, knownLength.load(ordering: .relaxed) >= Self.readAheadFileLength,
+      range.upperBound <= UInt64(mapping.length)
+    else { return }
+    readAhead.willVisit(Int(range.lowerBound)..<Int(range.upperBound))
+  }
+
   // MARK: - Verifying
 
   package override func verify(_ reference: BlockReference) throws(StorageError) {
@@ -217,6 +231,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
       throw .damaged(
         path: file.path, block: offset, version: 0, reason: "the reference points outside the file")
     }
+    readAhead.willTouch(Int(offset))
     let start = UnsafeRawPointer(mapping.base) + Int(offset)
     let length = storedLength(start)
     guard length >= BlockHeader.length, length <= BlockHeader.blockLengthMax,

@@ -1,6 +1,6 @@
 // A readable version and the pin that keeps it alive: one object a (process, version), counted by
 // Swift's own references. Freezing is one retain.
-internal import Platform
+package import Platform
 
 /// One committed version, readable from any thread for as long as the object lives.
 ///
@@ -21,6 +21,9 @@ package final class Snapshot: Sendable {
   private let memory: [UnwrittenMemory]
   /// Those bytes are in the file now.
   private let isWritten = Atomic(false)
+  /// Who was the last to freeze the version, and the last whose Realm came to stand on it.
+  private let frozenBy = Atomic<UInt64>(0)
+  private let standing = Atomic<UInt64>(0)
 
   init(
     version: Version, root: BlockReference, mapping: ReadMapping, table: SnapshotTable,
@@ -43,8 +46,30 @@ package final class Snapshot: Sendable {
   package var settled: Snapshot {
     if memory.isEmpty || !isWritten.load(ordering: .acquiring) { return self }
     return table.makeSnapshot(
-      version, root: root, mapping: mapping, createdAt: createdAt, owner: nil)
+      version, root: root, mapping: mapping, createdAt: createdAt, owner: nil, settling: self)
   }
 
-  deinit { table.released(version, pinSlot) }
+  deinit { table.released(self) }
+
+  /// Says who keeps the version, for lists of live versions.
+  package func note(frozenBy place: PlaceNote) {
+    // Relaxed, as below: a text for people.
+    frozenBy.store(place.rawValue, ordering: .relaxed)
+  }
+
+  /// Says whose Realm stands on the version: those move on, so who has frozen it comes first.
+  package func note(standing place: PlaceNote) {
+    standing.store(place.rawValue, ordering: .relaxed)
+  }
+
+  /// Takes over what was noted of another pin of the version.
+  func takeNotes(of old: Snapshot) {
+    frozenBy.store(old.frozenBy.load(ordering: .relaxed), ordering: .relaxed)
+    standing.store(old.standing.load(ordering: .relaxed), ordering: .relaxed)
+  }
+
+  var keptBy: PlaceNote {
+    let frozen = frozenBy.load(ordering: .relaxed)
+    return PlaceNote(rawValue: frozen != 0 ? frozen : standing.load(ordering: .relaxed))
+  }
 }

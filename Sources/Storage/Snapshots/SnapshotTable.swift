@@ -16,8 +16,13 @@ final class SnapshotTable: Sendable {
   struct Entry {
     var createdAt: UInt64
     /// Who made the version; nil when another process did.
-    var owner: WriterPlace?
+    var owner: PlaceNote?
     var count: Int
+    /// The first pin of the version, or the one that took its place; nil when that has gone before
+    /// another one.
+    ///
+    /// Not counted, but alive while it is here: its end takes it out, under the lock.
+    var snapshot: Unmanaged<Snapshot>?
     let root: BlockReference
   }
 
@@ -59,44 +64,68 @@ final class SnapshotTable: Sendable {
   ///
   /// Only for the newest durable version, whose head the caller reads again afterwards, for one that
   /// nobody else can know yet, or for one that is pinned already.
+  ///
+  /// - Parameter old: a pin of the version in whose place the new one will be kept.
   func makeSnapshot(
     _ version: Version, root: BlockReference, mapping: ReadMapping, createdAt: UInt64,
-    owner: WriterPlace?, memory: [UnwrittenMemory] = []
+    owner: PlaceNote?, memory: [UnwrittenMemory] = [], settling old: Snapshot? = nil
   ) -> Snapshot {
     let slot = lockFile.publishPin(version)
-    state.withLock { state in
-      // A version pinned twice (adopted by two threads) counts twice.
-      state.live[version, default: Entry(createdAt: createdAt, owner: owner, count: 0, root: root)]
-        .count += 1
-      state.added.append(version)
-    }
-    return Snapshot(
+    let snapshot = Snapshot(
       version: version, root: root, mapping: mapping, table: self, pinSlot: slot,
       createdAt: createdAt, memory: memory)
+    if let old { snapshot.takeNotes(of: old) }
+    let reference = Unmanaged.passUnretained(snapshot)
+    state.withLock { state in
+      // A version pinned twice (adopted by two threads) counts twice.
+      state.live[
+        version,
+        default: Entry(
+          createdAt: createdAt, owner: owner, count: 0, snapshot: reference, root: root)
+      ].count += 1
+      if old != nil { state.live[version]!.snapshot = reference }
+      state.added.append(version)
+    }
+    return snapshot
   }
 
   /// Called by a snapshot's end.
-  func released(_ version: Version, _ slot: PinSlot) {
-    lockFile.withdrawPin(slot)
+  func released(_ snapshot: Snapshot) {
+    let version = snapshot.version
+    lockFile.withdrawPin(snapshot.pinSlot)
+    let reference = Unmanaged.passUnretained(snapshot)
     state.withLock { state in
       state.live[version]!.count -= 1
-      if state.live[version]!.count == 0 { state.live[version] = nil }
+      if state.live[version]!.count == 0 {
+        state.live[version] = nil
+      } else if state.live[version]!.snapshot?.toOpaque() == reference.toOpaque() {
+        state.live[version]!.snapshot = nil
+      }
       state.removed.append(version)
     }
   }
 
   /// What came and went since the last call; the writer's view of this process's pins.
-  func drain(into apply: (_ added: [Version], _ removed: [Version]) -> Void) {
-    let (added, removed) = state.withLock { state in
-      let changes = (state.added, state.removed)
-      state.added.removeAll(keepingCapacity: true)
-      state.removed.removeAll(keepingCapacity: true)
-      return changes
+  ///
+  /// - Parameters: take the place of the lists that are filled next, so that no commit has to allocate
+  ///   them; they are emptied.
+  func drain(_ added: inout [Version], _ removed: inout [Version]) {
+    added.removeAll(keepingCapacity: true)
+    removed.removeAll(keepingCapacity: true)
+    state.withLock { state in
+      swap(&added, &state.added)
+      swap(&removed, &state.removed)
     }
-    apply(added, removed)
   }
 
   var entries: [Version: Entry] { state.withLock { $0.live } }
+
+  /// Who has said to keep a version.
+  var keepers: [Version: PlaceNote] {
+    state.withLock { state in
+      state.live.compactMapValues { $0.snapshot?._withUnsafeGuaranteedRef { $0.keptBy } }
+    }
+  }
 
   /// Live versions, one element a pin, for a writer that begins anew: `drain` tells what changes from
   /// here on.

@@ -12,7 +12,8 @@ package protocol VersionListener: AnyObject, Sendable {
 
 /// The listeners of one store.
 package final class VersionListeners: Sendable {
-  private let listeners = Monitor<[ObjectIdentifier: any VersionListener]>([:])
+  /// In the order in which they came, so that what is repeated happens alike.
+  private let listeners = Monitor<[any VersionListener]>([])
   /// How many there are, readable without the lock.
   private let count = Atomic(0)
   /// Brings news of other processes while somebody listens.
@@ -28,7 +29,7 @@ package final class VersionListeners: Sendable {
   func setSource(_ new: Source) { source.withLock { $0 = new } }
 
   package func add(_ listener: any VersionListener) {
-    listeners.withLock { $0[ObjectIdentifier(listener)] = listener }
+    listeners.withLock { $0.append(listener) }
     count.add(1, ordering: .relaxed)
     updateWatch()
   }
@@ -48,7 +49,9 @@ package final class VersionListeners: Sendable {
   /// - Precondition: it was added, and is removed once.
   package func remove(_ listener: any VersionListener) {
     // The reference leaves the lock before it goes.
-    let old = listeners.withLock { $0.removeValue(forKey: ObjectIdentifier(listener)) }
+    let old = listeners.withLock { listeners in
+      listeners.firstIndex { $0 === listener }.map { listeners.remove(at: $0) }
+    }
     precondition(old != nil, "a listener is removed twice")
     count.subtract(1, ordering: .relaxed)
     updateWatch()
@@ -57,12 +60,12 @@ package final class VersionListeners: Sendable {
   /// - Complexity: one load when nobody listens.
   func notify(_ version: Version) {
     if count.load(ordering: .relaxed) == 0 { return }
-    let all = listeners.withLock { Array($0.values) }
+    let all = listeners.withLock { $0 }
     for listener in all { listener.versionWasPublished(version) }
   }
 
   func notifyOfLoss() {
-    let all = listeners.withLock { Array($0.values) }
+    let all = listeners.withLock { $0 }
     for listener in all { listener.versionsWereLost() }
   }
 }

@@ -179,19 +179,23 @@ extension [UInt8] {
 
   fileprivate mutating func appendRuns(_ runs: [Run]) {
     // Sorted, then merged in place: the first `count` are the result so far.
-    var merged = runs.sorted { $0.offset < $1.offset }
-    var count = 0
-    for run in merged {
-      if count > 0, SpaceCoding.areOne(merged[count - 1], run) {
-        merged[count - 1].length += run.length
-      } else {
-        merged[count] = run
-        count += 1
+    var merged = runs
+    merged.sort { $0.offset < $1.offset }
+    let count = merged.withUnsafeMutableBufferPointer { merged in
+      var count = 0
+      for index in merged.indices {
+        if count > 0, SpaceCoding.areOne(merged[count - 1], merged[index]) {
+          merged[count - 1].length += merged[index].length
+        } else {
+          merged[count] = merged[index]
+          count += 1
+        }
       }
+      return count
     }
     appendVariableLength(UInt64(count))
     var previous: UInt64 = 0
-    for run in merged[..<count] { appendRun(run, after: &previous) }
+    for index in 0..<count { appendRun(merged[index], after: &previous) }
   }
 }
 

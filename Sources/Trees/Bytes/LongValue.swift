@@ -67,6 +67,18 @@ package enum LongValue {
     BlockHeader.kind(block) == .chunk || BlockHeader.kind(block) == .chunkNode
   }
 
+  /// Verifies all blocks of a value, so that reading it cannot stop.
+  package static func verify(
+    _ reader: BlockReader, _ block: UnsafeRawPointer
+  ) throws(StorageError) {
+    if BlockHeader.kind(block) == .chunk { return }
+    for index in 0..<BlockHeader.count(block) {
+      let child = BlockHeader.reference(block, index)
+      try reader.verify(child)
+      try verify(reader, reader.pointer(child))
+    }
+  }
+
   /// Bytes of the value.
   package static func length(_ block: UnsafeRawPointer) -> Int {
     let count = BlockHeader.count(block)

@@ -83,9 +83,12 @@ package struct ClusterTree: Sendable {
   }
 
   /// Runs `body` on each cluster at or after `number`, in order, until it returns false.
+  ///
+  /// - Parameter isScan: whether most clusters will be visited, so that reading them ahead pays.
   @inlinable
   package func forEachCluster(
-    from number: Int = 0, _ body: (_ number: Int, _ cluster: UnsafeRawPointer) -> Bool
+    from number: Int = 0, isScan: Bool = true,
+    _ body: (_ number: Int, _ cluster: UnsafeRawPointer) -> Bool
   ) {
     if depth == 0 {
       if number == 0, !root.isNone { _ = body(0, reader.pointer(root)) }
@@ -95,6 +98,10 @@ package struct ClusterTree: Sendable {
     while let (branch, first) = lowestBranch(from: number) {
       let count = BlockHeader.count(branch)
       var index = max(number &- first, 0)
+      if isScan {
+        reader.willVisit(
+          BlockHeader.reference(branch, index), through: BlockHeader.reference(branch, count &- 1))
+      }
       while index < count {
         let child = BlockHeader.reference(branch, index)
         if !child.isNone, !body(first &+ index, reader.pointer(child)) { return }

@@ -1,4 +1,5 @@
-// swift-format-ignore-file: each line carries what the compiler must say of it.
+// swift-format-ignore-file
+// Each line carries what the compiler must say of it.
 // What is confined, or not synchronised, and so may not be shared. Each line must be refused.
 import RealmSwift
 

@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 // Confined values that are used without entering their actor: the compiler must refuse each.
 import RealmSwift
 

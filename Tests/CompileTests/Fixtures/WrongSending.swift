@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 // Confined values that leave their actor: the compiler must refuse each.
 import RealmSwift
 

@@ -98,13 +98,16 @@ import Testing
     return ScheduleProgram(actors: 2, tasks: tasks)
   }
 
+  /// Programs with observers are replayed in the long form only.
   @Test func aSeedIsReplayedExactly() async throws {
+    let hasObservers = count(0) > 0
     let stages = [try await stage(), try await stage()]
     await onThreadAsync {
       var traces: Set<[String]> = []
       for seed in 1...200 as ClosedRange<UInt64> {
         var random = RandomGenerator(seed: seed)
-        let program = ScheduleProgram(actors: 3, &random)
+        var program = ScheduleProgram(actors: 3, &random)
+        if !hasObservers { program = program.withoutObservers }
         let result = stages[0].run(program, seed: seed)
         let other = stages[1].run(program, seed: seed)
         #expect(result.trace == other.trace && result.steps == other.steps, "seed \(seed)")

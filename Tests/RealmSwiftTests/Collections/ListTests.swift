@@ -5,6 +5,18 @@ import TestSupport
 import Testing
 
 @Suite struct ListTests {
+  /// Elements that are read from the list while it grows.
+  @Test func appendsAndInsertsItsOwnElements() throws {
+    try withKennels { kennel in
+      let list = kennel.numbers
+      list.append(objectsIn: 0..<1000)
+      list.append(objectsIn: (0..<1000).lazy.map { list[$0] })
+      #expect(Array(list) == Array(0..<1000) + Array(0..<1000))
+      list.insert(contentsOf: (0..<700).lazy.map { list[$0] }, at: 0)
+      #expect(Array(list.prefix(701)) == Array(0..<700) + [0] && list.count == 2700)
+    }
+  }
+
   @Test func isACollection() throws {
     try withKennels { kennel in
       let list = kennel.numbers

@@ -68,7 +68,9 @@ struct EvolvingModel {
     case 0, 1: create(realm, properties, &random)
     case 2, 3: upsert(id, realm, properties, &random)
     case 4:
-      delete(id, realm)
+      let count = Int.random(in: 1..<5, using: &random)
+      let others = (1..<count).compactMap { _ in nodes.keys.sorted().randomElement(using: &random) }
+      delete(Set(others + [id]), realm)
     case 5..<9: set(property, of: object, &random)
     case 9..<18: edit(property, of: object, &random)
     default: editPart(of: object, &random)
@@ -113,15 +115,19 @@ struct EvolvingModel {
       "Node", value: given, update: Bool.random(using: &random) ? .all : .modified)
   }
 
-  private mutating func delete(_ id: Int, _ realm: Realm) {
+  /// One by itself, several together.
+  private mutating func delete(_ ids: Set<Int>, _ realm: Realm) {
     let schema = realm.schema
-    realm.delete(realm.dynamicObject(ofType: "Node", forPrimaryKey: id)!)
-    nodes[id] = nil
+    let objects = ids.sorted().map { realm.dynamicObject(ofType: "Node", forPrimaryKey: $0)! }
+    if objects.count == 1 { realm.delete(objects[0]) } else { realm.delete(objects) }
+    for id in ids { nodes[id] = nil }
     for property in schema["Node"]!.properties
     where property.type == .object || property.type == .any {
       for other in nodes.keys {
-        let old = nodes[other]![property.name]!
-        nodes[other]![property.name] = old.forgetting(id, property, schema)
+        for id in ids {
+          let old = nodes[other]![property.name]!
+          nodes[other]![property.name] = old.forgetting(id, property, schema)
+        }
       }
     }
   }

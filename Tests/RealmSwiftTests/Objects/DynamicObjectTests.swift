@@ -27,6 +27,28 @@ private class Puppet: Object {
 @Suite struct DynamicObjectTests {
   private func realm() throws -> Realm { try memoryRealm([Owner.self, Puppet.self]) }
 
+  /// The first dynamic object of a Realm may come from another one's frozen form.
+  @Test func aThawedOneSeesChangesOfTheClass() throws {
+    let configuration = memoryConfiguration([Owner.self, Puppet.self])
+    let realm = try Realm(configuration: configuration)
+    try realm.write { _ = realm.create(Owner.self, value: ["name": "Ann", "age": 1]) }
+    let frozen = Frozen(
+      try #require(realm.dynamicObject(ofType: "Owner", forPrimaryKey: "Ann")).freeze())
+    onThread {
+      let thawed = frozen.value.thaw()!
+      let other = try! Realm(configuration: configuration)
+      let ann = other.object(ofType: Owner.self, forPrimaryKey: "Ann")!
+      try! other.write {
+        #expect(thawed["age"] as? Int == 1)
+        for number in 0..<300 { other.create(Owner.self, value: ["name": "\(number)"]) }
+        ann.age = 5
+        #expect(thawed["age"] as? Int == 5)
+        other.delete(ann)
+        #expect(thawed.isInvalidated)
+      }
+    }
+  }
+
   @Test func readsAndWritesByName() throws {
     let realm = try realm()
     let date = UUID()

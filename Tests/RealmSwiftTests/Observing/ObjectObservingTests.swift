@@ -144,6 +144,22 @@ import Testing
     ])
   }
 
+  /// Who links to an object is no column of it.
+  @Test func linksToTheObject() async {
+    let watched = await Self.watched()
+    await watched.run { watched in
+      watched.watch(watched.realm.hound("A"), keyPaths: ["kennels"])
+      watched.watch(watched.realm.hound("A"), "age ", keyPaths: ["age"])
+    }
+    _ = await watched.told()
+    watched.writeElsewhere { realm in
+      let other = Kennel(2)
+      realm.add(other)
+      other.hounds.append(realm.hound("A"))
+    }
+    await watched.expectTold(["kennels nil>nil"])
+  }
+
   @Test func manyObserversOfOneObjectAndManyObjects() async {
     let watched = await WatchedRealm()
     await watched.write { realm in for number in 0..<100 { realm.add(Hound("\(number)")) } }

@@ -1,5 +1,6 @@
 // Observing a Realm as a whole.
 import Dispatch
+import Platform
 import RealmSwift
 import TestSupport
 import Testing
@@ -37,6 +38,79 @@ import Testing
       #expect(watched.takeCalls() == [])
     }
     await watched.expectTold([])
+  }
+
+  private static func watchRealm(
+    _ watched: WatchedRealm, _ name: String, _ body: @escaping (Realm) -> Void = { _ in }
+  ) -> NotificationToken {
+    let token = watched.realm.observe { [unowned watched] _, realm in
+      watched.note("\(name) \(realm.objects(Hound.self).count)")
+      body(realm)
+    }
+    watched.tokens.append(token)
+    return token
+  }
+
+  /// Who could not be called because its call was running is told later, and nobody else is.
+  @Test func writesInsideOfACallAreToldOnce() async {
+    let watched = await WatchedRealm()
+    await watched.run { watched in
+      var second: NotificationToken?
+      _ = Self.watchRealm(watched, "first") { realm in
+        guard realm.objects(Hound.self).count == 1, let second else { return }
+        try! realm.write(withoutNotifying: [second]) { realm.add(Hound("B")) }
+      }
+      second = Self.watchRealm(watched, "second")
+      try watched.realm.write { watched.realm.add(Hound("A")) }
+    }
+    // The second one is called in its turn, and never for the commit that leaves it out.
+    await watched.expectTold(["first 1", "second 2", "first 2"])
+  }
+
+  @Test func nobodyIsCalledInATransactionThatACallHasBegun() async {
+    let watched = await WatchedRealm()
+    await watched.run { watched in
+      _ = Self.watchRealm(watched, "first") { realm in
+        if realm.objects(Hound.self).count == 1 { realm.beginWrite() }
+      }
+      _ = Self.watchRealm(watched, "second") { #expect(!$0.isInWriteTransaction) }
+      Self.addElsewhere(watched)
+      watched.realm.refresh()
+      #expect(watched.takeCalls() == ["first 1"] && watched.realm.isInWriteTransaction)
+      watched.realm.cancelWrite()
+    }
+    await watched.expectTold(["second 1"])
+  }
+
+  /// A commit that comes between the request of an asynchronous write and its lock.
+  @Test func whatAnAsynchronousWriteMovesToIsTold() async {
+    let watched = await Self.watched()
+    let isHeld = Event()
+    let configuration = watched.configuration
+    let mayEnd = Event()
+    let holder = startThread("holder") {
+      let realm = try! Realm(configuration: configuration)
+      realm.beginWrite()
+      isHeld.happen()
+      mayEnd.wait()
+      realm.add(Hound("Else"))
+      try! realm.commitWrite()
+    }
+    await isHeld.happened()
+    let isDone = Event()
+    await watched.run { watched in
+      watched.realm.autorefresh = false
+      watched.realm.beginAsyncWrite { [unowned watched] in
+        watched.note("block \(watched.realm.objects(Hound.self).count)")
+        watched.realm.cancelWrite()
+        isDone.happen()
+      }
+    }
+    mayEnd.happen()
+    await isDone.happened()
+    holder.join()
+    let told = await watched.told().filter { $0 != "refreshRequired 0" }
+    #expect(told == ["didChange 1", "block 1"])
   }
 
   @Test func commitsOfOthersAreToldAtTheRefresh() async {

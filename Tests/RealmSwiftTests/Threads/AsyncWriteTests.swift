@@ -125,37 +125,41 @@ import Testing
 
   /// A strict queue hangs here: the lock belongs to an actor whose block has no thread to start on, since
   /// synchronous writers block all threads that run tasks.
-  @Test func synchronousWritersDoNotBlockTheQueue() async throws {
-    let folder = TemporaryFolder()
-    let configuration = folder.configuration()
-    let isHeld = Event()
-    let mayEnd = Event()
-    let holder = startThread("holder") {
-      let realm = try! Realm(configuration: configuration)
-      realm.beginWrite()
-      isHeld.happen()
-      mayEnd.wait()
-      realm.cancelWrite()
+  ///
+  /// In a process of its own, since other tests block these threads, too.
+  @Test func synchronousWritersDoNotBlockTheQueue() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let configuration = folder.configuration()
+      let isHeld = Event()
+      let mayEnd = Event()
+      let holder = startThread("holder") {
+        let realm = try! Realm(configuration: configuration)
+        realm.beginWrite()
+        isHeld.happen()
+        mayEnd.wait()
+        realm.cancelWrite()
+      }
+      await isHeld.happened()
+      let cores = ProcessInfo.processInfo.activeProcessorCount
+      let waiting = try await Counter(configuration)
+      var blocked: [Counter] = []
+      for _ in 0..<cores { blocked.append(try await Counter(configuration)) }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await waiting.add(1) }
+        while await !waiting.isBusy { await Task.yield() }
+        for counter in blocked { group.addTask { try await counter.addBlocking() } }
+        // From a thread of its own: those for tasks are about to be blocked.
+        let file = Carried(try openRealm(configuration).freeze())
+        startThread {
+          file.value.waitForQueuedWriters(cores)
+          mayEnd.happen()
+        }.detach()
+        try await group.waitForAll()
+      }
+      holder.join()
+      #expect(try openRealm(configuration).objects(Dog.self).count == cores + 1)
     }
-    await isHeld.happened()
-    let cores = ProcessInfo.processInfo.activeProcessorCount
-    let waiting = try await Counter(configuration)
-    var blocked: [Counter] = []
-    for _ in 0..<cores { blocked.append(try await Counter(configuration)) }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await waiting.add(1) }
-      while await !waiting.isBusy { await Task.yield() }
-      for counter in blocked { group.addTask { try await counter.addBlocking() } }
-      // From a thread of its own: those for tasks are about to be blocked.
-      let file = Carried(try openRealm(configuration).freeze())
-      startThread {
-        file.value.waitForQueuedWriters(cores)
-        mayEnd.happen()
-      }.detach()
-      try await group.waitForAll()
-    }
-    holder.join()
-    #expect(try openRealm(configuration).objects(Dog.self).count == cores + 1)
   }
 
   @Test func cancelledTasksDoNotWrite() async throws {

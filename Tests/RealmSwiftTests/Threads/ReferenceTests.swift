@@ -7,6 +7,29 @@ import TestSupport
 import Testing
 
 @Suite struct ThreadSafeReferenceTests {
+  /// A Realm that meets a class for the first time in a reference must not use what ends with the Realm
+  /// that the reference came from.
+  @Test func outlivesTheRealmThatItCameFrom() throws {
+    let folder = TemporaryFolder()
+    let configuration = folder.configuration()
+    let made = Monitor<ThreadSafeReference<Dog>?>(nil)
+    onThread {
+      let realm = try! Realm(configuration: configuration)
+      let dog = try! realm.write { realm.create(Dog.self, value: ["name": "Rex"]) }
+      made.withLock { $0 = ThreadSafeReference(to: dog) }
+    }
+    let reference = try #require(made.withLock { $0 })
+    made.withLock { $0 = nil }
+    let realm = try Realm(configuration: configuration)
+    var first = realm.resolve(reference)
+    #expect(first?.name == "Rex")
+    first = nil
+    // What the other Realm had is used for something else now.
+    let others = (0..<2_000).map { [UInt8](repeating: 0xff, count: 8 * ($0 % 64) + 8) }
+    for _ in 0..<10 { #expect(realm.objects(Dog.self).first?.name == "Rex") }
+    withExtendedLifetime(others) {}
+  }
+
   @Test func objectsAndCollections() throws {
     let configuration = memoryConfiguration()
     let realm = try Realm(configuration: configuration)
@@ -327,6 +350,25 @@ import Testing
 }
 
 @Suite struct ActiveVersionsTests {
+  /// A thread by its number, a queue by its label, an actor by its type.
+  @Test func namesTheOwners() async throws {
+    actor Keeper {
+      func freeze(_ configuration: Realm.Configuration) async throws -> Frozen<Realm> {
+        Frozen(try await Realm.open(configuration: configuration).freeze())
+      }
+    }
+    let folder = TemporaryFolder()
+    let configuration = folder.configuration()
+    let writer = await QueueRealm(configuration)
+    let onQueue = await writer.run { Frozen($0.realm.freeze()) }
+    await writer.run { shared in try shared.realm.write { shared.realm.add(Dog()) } }
+    let inActor = try await Keeper().freeze(configuration)
+    await writer.run { shared in try shared.realm.write { shared.realm.add(Dog()) } }
+    let owners = await writer.run { try $0.realm.activeVersions().map(\.owner) }
+    #expect(owners == ["queue 'realm queue'", "actor Keeper", "queue 'realm queue'"])
+    withExtendedLifetime((onQueue, inActor)) {}
+  }
+
   @Test func listsWhatIsKept() throws {
     let folder = TemporaryFolder()
     let realm = try Realm(configuration: folder.configuration())

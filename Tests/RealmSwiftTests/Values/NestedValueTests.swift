@@ -185,6 +185,29 @@ private class Document: Object {
     #expect(ids(documents.where { $0.content["list"] == whole }) == [2])
   }
 
+  @Test func aggregates() throws {
+    let (realm, document) = try document()
+    let numbers: [AnyRealmValue] = [
+      .int(1), .double(2.5), .string("9"), .none, .decimal128(3), .bool(true),
+    ]
+    try realm.write {
+      document.content = .fromArray(numbers)
+      document.rows.append(objectsIn: numbers)
+      document.fields["a"] = .int(4)
+      document.fields["b"] = .double(0.5)
+    }
+    let plain = List<AnyRealmValue>()
+    plain.append(objectsIn: numbers)
+    let nested = try #require(document.content.listValue)
+    for list in [plain, nested, document.rows] {
+      #expect(list.sum() == .decimal128(6.5) && list.min() == .int(1) && list.max() == .int(3))
+      #expect(list.average() == Decimal128(6.5) / 3)
+    }
+    #expect(document.fields.sum() == .double(4.5) && document.fields.max() == .int(4))
+    let map = try #require(AnyRealmValue.fromDictionary(["a": .int(1)]).dictionaryValue)
+    #expect(map.sum() == .int(1) && map.average() == Decimal128(1))
+  }
+
   @Test func stops() async {
     let outside = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -166,6 +166,8 @@ private class Route: Object {
       #expect(route.stops.index(of: there) == 1 && route.stops.first == here)
       #expect(route.places["a"] == there && route.places["b"] == nil)
       #expect(route.stops.filter("latitude > 2").map(\.latitude) == [3, 5])
+      #expect(
+        Array(route.stops.filter("latitude > 2")) == [there, Position(latitude: 5, longitude: 6)])
       #expect(route.stops.sorted(byKeyPath: "latitude", ascending: false).first?.latitude == 5)
       #expect(route.stops.freeze().last?.latitude == 5)
       let other = try #require(realm.object(ofType: Route.self, forPrimaryKey: 2))

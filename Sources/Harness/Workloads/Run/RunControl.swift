@@ -9,10 +9,12 @@ package final class RunControl: Sendable {
   /// Threads hand over their figures when it changes.
   package struct Epoch: Equatable, Sendable {
     package let rawValue: UInt64
-    fileprivate static let stopCode: UInt64 = 3
+    fileprivate static let codeBits: UInt64 = 3
+    fileprivate static let codes: UInt64 = 1 << codeBits - 1
+    fileprivate static let stopCode = codes
 
     /// Nil when the threads are to stop.
-    package var phase: Phase? { Phase(rawValue: UInt8(rawValue & 3)) }
+    package var phase: Phase? { Phase(rawValue: UInt8(rawValue & Self.codes)) }
   }
 
   private struct Reports: Sendable {
@@ -20,6 +22,7 @@ package final class RunControl: Sendable {
     var failure: String?
     var readyThreads = 0
     var finishedThreads = 0
+    var waitingThreads = 0
   }
 
   private let word = Atomic<UInt64>(UInt64(Phase.load.rawValue))
@@ -67,6 +70,12 @@ package final class RunControl: Sendable {
     stopTime.max(clock.nanoseconds(), ordering: .relaxed)
   }
 
+  /// Called by a thread that found the budget of its phase taken and goes on in the next one.
+  package func waitForNextPhase(after phase: Phase?) {
+    reports.withLock { if epoch.phase == phase { $0.waitingThreads += 1 } }
+    reports.wait(until: { _ in self.epoch.phase != phase }, then: { _ in })
+  }
+
   package func threadFinished() {
     reports.withLock { $0.finishedThreads += 1 }
     reports.notifyAll()
@@ -111,19 +120,31 @@ package final class RunControl: Sendable {
     reports.withLock { $0.finishedThreads >= threads }
   }
 
+  /// Whether all threads that have not finished wait for the next phase.
+  package func areWaiting(threads: Int) -> Bool {
+    reports.withLock { $0.waitingThreads > 0 && $0.waitingThreads + $0.finishedThreads >= threads }
+  }
+
   /// Begins a phase, with a number of operations or without an end of its own.
   package func begin(_ phase: Phase, at now: UInt64, operations: Int? = nil) {
+    if epoch.phase != nil { stopTime.store(0, ordering: .relaxed) }
     start.store(now, ordering: .relaxed)
     budget.store(operations ?? .max, ordering: .relaxed)
-    move { previous in
-      previous & 3 == Epoch.stopCode ? nil : next(previous, UInt64(phase.rawValue))
+    reports.withLock { reports in
+      move { previous in
+        previous & Epoch.codes == Epoch.stopCode ? nil : next(previous, UInt64(phase.rawValue))
+      }
+      // Who waited for this phase is counted no more, even if it wakes late.
+      reports.waitingThreads = 0
     }
-    wake()
+    reports.notifyAll()
   }
 
   /// Makes every thread hand over what it has measured.
   package func tick() {
-    move { previous in previous & 3 == Epoch.stopCode ? nil : next(previous, previous & 3) }
+    move { previous in
+      previous & Epoch.codes == Epoch.stopCode ? nil : next(previous, previous & Epoch.codes)
+    }
   }
 
   /// Makes every thread stop after its present operation.
@@ -140,7 +161,7 @@ package final class RunControl: Sendable {
   }
 
   private func next(_ previous: UInt64, _ code: UInt64) -> UInt64 {
-    ((previous >> 2) &+ 1) << 2 | code
+    ((previous >> Epoch.codeBits) &+ 1) << Epoch.codeBits | code
   }
 
   private func move(_ change: (UInt64) -> UInt64?) {

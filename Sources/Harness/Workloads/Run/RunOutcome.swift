@@ -8,6 +8,7 @@ package struct GrowthPoint: Sendable {
   package var objects: Int
   package var residentBytes: UInt64?
   package var allocatedBytes: UInt64?
+  package var walkedBytes: UInt64?
 }
 
 /// How a run ended.
@@ -23,6 +24,16 @@ package struct PhaseOutcome: Sendable {
   package var elapsedSeconds: Double
   package var before: EngineStatistics
   package var after: EngineStatistics
+
+  /// By how much a counter has grown; nil when it was not known at one end.
+  func difference(_ counter: KeyPath<EngineStatistics, UInt64?>) -> UInt64? {
+    guard let before = before[keyPath: counter], let after = after[keyPath: counter] else {
+      return nil
+    }
+    return after - min(before, after)
+  }
+
+  var commits: UInt64? { difference(\.commits) }
 }
 
 /// Everything that a run measured.

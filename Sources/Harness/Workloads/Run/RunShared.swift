@@ -5,6 +5,7 @@ package import Platform
 package struct RunPlan: Sendable {
   package var readers = 4
   package var writers = 1
+  package var observers = 0
   package var refreshEvery = 16
   package var readKeys = KeyDistribution.uniform
   /// Threads and operations of the workload mixed.
@@ -12,7 +13,28 @@ package struct RunPlan: Sendable {
   package var mix = OperationMix.updateHeavy
   package var scanLength = 100
   package var pins = 0
-  package var pinEvery = 0
+  /// Transactions between two pins.
+  package var pinEvery = 100
+  /// Frozen values in a cache.
+  package var cacheSize = 1_000
+  /// References between two transactions.
+  package var writeEvery = 16
+  /// Pins older than this are released; nil = only their number counts.
+  package var pinAgeNanoseconds: UInt64?
+  package var release = ReleaseOrder.oldest
+  /// Queues to which Realms are confined.
+  package var queues = 1
+  /// Commits that are requested together.
+  package var group = 64
+  /// Asynchronous commits of a queue, or references, on their way at most.
+  package var inFlight = 128
+  /// The longest silence of what is on its way.
+  package var patienceNanoseconds: UInt64 = 30_000_000_000
+  package var cached = Set(CachedKind.allCases)
+  /// Share of look-ups that replace what they find in the cache.
+  package var churn = 0.01
+  /// Forbidden uses that are tried at the end.
+  package var attempts = 24
   /// Operations a second of all threads that follow the schedule; nil = closed loop.
   package var ratePerSecond: Double?
   package var arrivals = Arrivals.fixed
@@ -34,6 +56,25 @@ package struct RunPlan: Sendable {
   }
 }
 
+/// Which pin goes when there are too many.
+package enum ReleaseOrder: String, CaseIterable, Sendable {
+  case oldest
+  case newest
+  case random
+}
+
+/// What a cache of frozen values holds.
+package enum CachedKind: String, CaseIterable, Sendable {
+  case objects
+  case lists
+  case results
+
+  /// As in `objects,lists`.
+  package static func text(_ kinds: Set<CachedKind>) -> String {
+    allCases.filter(kinds.contains).map(\.rawValue).joined(separator: ",")
+  }
+}
+
 /// State that all threads of a run see.
 package final class RunShared<Driver: EngineDriver>: Sendable {
   package let driver: Driver
@@ -42,12 +83,26 @@ package final class RunShared<Driver: EngineDriver>: Sendable {
   package let versions = VersionLog()
   package let digests = Monitor(VersionDigestCheck())
   package let pins: PinRing<Driver.Session.Pin>
+  /// What a walk over all live versions has found, until growth.csv has it.
+  private let walkedBytes = Monitor<UInt64?>(nil)
 
   package init(driver: Driver, plan: RunPlan, control: RunControl = RunControl()) {
     self.driver = driver
     self.plan = plan
     self.control = control
-    pins = PinRing(capacity: plan.pins)
+    pins = PinRing(
+      capacity: plan.pins, release: plan.release, ageNanoseconds: plan.pinAgeNanoseconds,
+      seed: plan.seed)
+  }
+
+  package func note(walkedBytes bytes: UInt64) { walkedBytes.withLock { $0 = bytes } }
+
+  /// The result of a walk, for one row of growth.csv.
+  package func takeWalkedBytes() -> UInt64? {
+    walkedBytes.withLock { bytes in
+      defer { bytes = nil }
+      return bytes
+    }
   }
 
   /// A generator of its own for each thread, the same in each run of a seed.

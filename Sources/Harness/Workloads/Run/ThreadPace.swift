@@ -122,6 +122,15 @@ package struct ThreadPace {
     return nil
   }
 
+  /// With the budget taken: waits for the phase after this one.
+  ///
+  /// False when the run is over.
+  package mutating func waitForNextPhase() -> Bool {
+    guard follow() else { return false }
+    control.waitForNextPhase(after: epoch.phase)
+    return follow()
+  }
+
   /// Records an operation, by its place in the thread's plan.
   ///
   /// `began` is when the turn was taken up, if something had to come before the operation.

@@ -12,7 +12,7 @@ package protocol Workload<Driver>: Sendable {
   /// How many objects the table has now.
   var objects: Int { get }
 
-  /// Fills the table before anything is measured, on the calling thread.
+  /// Fills the table before anything is measured, on the calling thread; by default with its objects.
   ///
   /// Returns the version that it ends with, or nil when `isCancelled` became true.
   func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64?
@@ -25,6 +25,11 @@ package protocol Workload<Driver>: Sendable {
 
 extension Workload {
   package var objects: Int { shared.plan.model.objects }
+
+  package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {
+    try loadTable(
+      shared.driver, model: shared.plan.model, isCancelled: isCancelled, progress: progress)
+  }
 }
 
 /// A thread of a run: what it measures, and how its worker is made.

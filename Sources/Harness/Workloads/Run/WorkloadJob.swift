@@ -155,7 +155,7 @@ package struct WorkloadJob<Driver: EngineDriver> {
     try folder.write(tables.growth().text, to: "growth.csv")
     try folder.write(tables.invariants().text, to: "invariants.csv")
     for operation in settings.operationsMeasured {
-      guard let figures = outcome.collector.total(.measure, operation) else { continue }
+      guard let figures = outcome.collector.total(operation.phase, operation) else { continue }
       let name = "histograms/\(operation.rawValue)"
       try folder.write(figures.service.percentileText(), to: name + ".hgrm")
       if let response = figures.response {

@@ -6,13 +6,13 @@ internal import Platform
 /// Runs a workload on an engine.
 package final class WorkloadRun<Driver: EngineDriver> {
   private let workload: any Workload<Driver>
-  private let driver: Driver
   private let settings: RunSettings
   private let interruption: any Interruption
   private let progress: ProgressLine
   private let control: RunControl
   private let ledgers = Monitor(InvariantLedger())
   private let pauses = Monitor(UInt64(0))
+  private let probe: StatisticsProbe<Driver>
   private let clock = MonotonicClock()
   private var handovers: [Handover] = []
   private var threads: [Thread] = []
@@ -29,14 +29,16 @@ package final class WorkloadRun<Driver: EngineDriver> {
     self.settings = settings
     self.interruption = interruption
     self.progress = progress
-    driver = workload.shared.driver
     control = workload.shared.control
+    probe = StatisticsProbe(workload.shared.driver)
     outcome = RunOutcome(collector: Collector(openLoop: settings.openLoop))
   }
 
   /// Runs everything; failures and violations are part of what is returned.
   package func run() -> RunOutcome {
     began = clock.nanoseconds()
+    probe.start()
+    defer { probe.end() }
     if load() {
       startThreads()
       control.waitUntilReady(threads: threads.count)
@@ -70,7 +72,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
     let isCancelled = Monitor(false)
     let isDone = Monitor(false)
     let (workload, control, versions) = (workload, control, workload.shared.versions)
-    let before = statistics()
+    let before = statistics(withinNanoseconds: 10_000_000_000)
     let start = clock.nanoseconds()
     let thread = Thread.start(name: "load") {
       do {
@@ -147,12 +149,16 @@ package final class WorkloadRun<Driver: EngineDriver> {
       phases.append((.warmup, settings.warmupNanoseconds, nil))
     }
     phases.append((.measure, settings.durationNanoseconds, settings.operationsOfPhase))
+    // Ends by itself: the time is only for a file that never gets short.
+    if settings.workload.recovers { phases.append((.recover, 60_000_000_000, nil)) }
     var running: (phase: Phase, start: UInt64, before: EngineStatistics)?
     for (phase, length, operations) in phases {
-      let before = statistics()
+      let before = statistics(withinNanoseconds: 10_000_000_000)
       let start = clock.nanoseconds()
       if let running {
-        endPhase(running.phase, start: running.start, before: running.before, end: start)
+        let end = control.stoppedAt
+        endPhase(
+          running.phase, start: running.start, before: running.before, end: end == 0 ? start : end)
       }
       control.begin(phase, at: start, operations: operations)
       if running == nil { lastInterval = start }
@@ -162,7 +168,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
     }
     guard let running else { preconditionFailure("a run has at least the measured phase") }
     control.stop()
-    let end = control.stoppedAt
+    let stopped = control.stoppedAt
+    let end = stopped == 0 ? clock.nanoseconds() : stopped
     stopThreads()
     endPhase(running.phase, start: running.start, before: running.before, end: end)
     endInterval(running.phase, at: end)
@@ -186,6 +193,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
       if control.violation != nil || control.failure != nil { return false }
       if control.epoch.phase == nil || control.areFinished(threads: threads.count) { return false }
       if let length, now - start >= length { return true }
+      if control.areWaiting(threads: threads.count) { return true }
       if now - lastInterval >= settings.intervalNanoseconds {
         control.tick()
         // The threads answer between two operations; who is in a long one is counted next time.
@@ -205,7 +213,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
     outcome.phases.append(
       PhaseOutcome(
         phase: phase, elapsedSeconds: Double((end ?? clock.nanoseconds()) - start) / 1e9,
-        before: before, after: statistics()))
+        before: before, after: statistics(withinNanoseconds: 10_000_000_000)))
   }
 
   private func endInterval(_ phase: Phase, at now: UInt64) {
@@ -217,14 +225,16 @@ package final class WorkloadRun<Driver: EngineDriver> {
     let resident = residentBytes()
     outcome.growth.append(
       GrowthPoint(
-        phase: phase, elapsedSeconds: elapsed, statistics: statistics(),
+        phase: phase, elapsedSeconds: elapsed,
+        statistics: statistics(withinNanoseconds: min(100_000_000, settings.intervalNanoseconds)),
         objects: workload.objects, residentBytes: resident == 0 ? nil : resident,
-        allocatedBytes: Allocator.shared.allocatedBytes()))
+        allocatedBytes: Allocator.shared.allocatedBytes(),
+        walkedBytes: workload.shared.takeWalkedBytes()))
   }
 
-  private func statistics() -> EngineStatistics {
+  private func statistics(withinNanoseconds nanoseconds: UInt64) -> EngineStatistics {
     do {
-      return try driver.statistics()
+      return try probe.statistics(withinNanoseconds: nanoseconds)
     } catch {
       control.fail("statistics: \(error.explanation)")
       return EngineStatistics()
@@ -257,7 +267,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
 
   private func rates(seconds: Double) -> String {
     guard seconds > 0 else { return "" }
-    return settings.operationsMeasured.filter { $0 != .refresh && $0 != .freeze }.map { operation in
+    return settings.operationsMeasured.filter { !$0.isMinor }.map { operation in
       let rate = Double(outcome.collector.intervalCount(operation)) / seconds
       return "\(grouped(Int(rate))) \(operation.rawValue)s/s"
     }.joined(separator: ", ")

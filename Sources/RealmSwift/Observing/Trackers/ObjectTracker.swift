@@ -25,6 +25,11 @@ final class ObjectTracker {
     filter = KeyPathFilter(keyPaths, object._realm.unsafelyUnwrapped, table)
   }
 
+  /// Whether nothing but changes of the object's own columns is told; not so where links to it are, too.
+  var watchesOwnColumnsOnly: Bool {
+    filter.listedPaths()?.allSatisfy { $0.path.hops.isEmpty } ?? true
+  }
+
   /// Goes on to the newer version of a step.
   ///
   /// After `deleted` there is nothing more to tell. The values of both versions can be read from

@@ -34,7 +34,10 @@ final class VersionStep {
     let (first, last) = (old.currentSnapshot(), new.currentSnapshot())
     self.init(
       from: old, to: new,
-      new.history.changes(after: first.version, through: last.version) ?? .between(first, last))
+      new.history.changes(after: first.version, through: last.version)
+        ?? .between(
+          (first.reader, first.root, old.classes.stored),
+          (last.reader, last.root, new.classes.stored)))
   }
 
   /// A step whose changes are known.

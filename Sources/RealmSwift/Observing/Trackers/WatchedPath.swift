@@ -158,9 +158,27 @@ extension WatchedPath {
     case .not(let part): return of(part, from: path, realm)
     case .column(let test): return [path.watching(test.column, realm.classes.stored)]
     case .values(let test):
-      var paths = of(test.left, from: path, realm)
-      if case .operand(let right, _, _) = test.right { paths += of(right, from: path, realm) }
-      return paths
+      let paths = of(test.left, from: path, realm)
+      switch test.right {
+      case .test: return paths
+      case .operand(let right, _, _): return paths + of(right, from: path, realm)
+      case .area: return paths + places(of: test.left, from: path, realm)
+      }
+    }
+  }
+
+  /// The path to the objects that hold places: where they are can change without the links to them.
+  private static func places(
+    of operand: PlanOperand, from path: WatchedPath, _ realm: ConfinedRealm
+  ) -> [WatchedPath] {
+    guard case .path(let plan) = operand, let target = plan.target else { return [] }
+    let reached = extended(path, by: plan, realm)
+    switch plan.end {
+    case .column(let column), .elements(let column), .mapValues(let column),
+      .mapValue(let column, _):
+      let table = realm.bindings[target].table!.index
+      return [reached.following(column, to: table, realm.classes.stored).watchingAll()]
+    default: return [reached.watchingAll()]
     }
   }
 

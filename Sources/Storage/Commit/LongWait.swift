@@ -1,23 +1,5 @@
-// Who writes: for messages about long waits, and for the list of live versions.
-package import Platform
-
-/// Something that names a place of the process, such as a queue or an actor.
-package protocol PlaceName: AnyObject, Sendable {
-  var description: String { get }
-}
-
-/// Where a transaction runs.
-package enum WriterPlace: Sendable {
-  case thread(ThreadNumber)
-  case named(any PlaceName)
-
-  package var description: String {
-    switch self {
-    case .thread(let number): number.description
-    case .named(let name): name.description
-    }
-  }
-}
+// News of long waits for the write lock.
+internal import Platform
 
 /// A thread has waited long for the write lock of a file.
 package struct LongWait: Sendable {

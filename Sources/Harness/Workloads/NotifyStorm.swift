@@ -1,0 +1,74 @@
+// The workload notify-storm: writers insert, change and delete objects, observers in places of their own keep a
+// copy of what they observe by what they are told. After each call the copy has to be what the engine
+// shows (I8).
+internal import Platform
+
+/// Writers change a table that others observe.
+package struct NotifyStorm<Driver: EngineDriver>: Workload {
+  package let shared: RunShared<Driver>
+  private let commits = CommitBegins()
+
+  package init(_ shared: RunShared<Driver>) { self.shared = shared }
+
+  package var threads: [WorkerPlan] {
+    var threads: [WorkerPlan] = []
+    let (shared, commits, model) = (shared, commits, shared.plan.model)
+    for number in stride(from: 1, through: shared.plan.observers, by: 1) {
+      threads.append(
+        WorkerPlan("observer \(number)", operations: [.notify]) { handover in
+          try StormObserver(number: number, shared: shared, commits: commits, handover: handover)
+        })
+    }
+    for number in stride(from: 1, through: shared.plan.writers, by: 1) {
+      threads.append(
+        WorkerPlan("writer \(number)", operations: [.write]) { handover in
+          try BatchWriter(number: number, shared: shared, handover: handover) {
+            session, batch, _ in
+            Self.change(session, batch, model)
+            commits.note(batch.transaction)
+          }
+        })
+    }
+    return threads
+  }
+
+  /// Deletes the first objects of a batch that are there, inserts those that are not, and rewrites the
+  /// others.
+  private static func change(
+    _ session: Driver.Session, _ batch: ContentModel.Batch, _ model: ContentModel
+  ) {
+    var row = Row()
+    for position in 0..<batch.count {
+      let key = batch.key(position)
+      if position < (batch.count + 3) / 4, session.delete(key) { continue }
+      let isFound = session.update(key, .all) { model.fill(&$0, stamp: batch.transaction) }
+      if isFound { continue }
+      model.fillInitially(&row, id: key)
+      model.fill(&row, stamp: batch.transaction)
+      session.insert(row)
+    }
+  }
+
+  package func checkEnd(_ ledger: inout InvariantLedger) throws {
+    let check = try FinalCheck(shared, &ledger)
+    try check.checkSpace(&ledger)
+  }
+}
+
+/// When the newest transactions began to commit.
+final class CommitBegins: Sendable {
+  private static let count = 4_096
+  private let times = Monitor([UInt64](repeating: 0, count: count))
+  private let clock = MonotonicClock()
+
+  func note(_ transaction: Int) {
+    let now = clock.nanoseconds()
+    times.withLock { $0[transaction % Self.count] = now }
+  }
+
+  /// How long ago a transaction began to commit.
+  func age(of transaction: Int) -> UInt64 {
+    let now = clock.nanoseconds()
+    return now - min(now, times.withLock { $0[transaction % Self.count] })
+  }
+}

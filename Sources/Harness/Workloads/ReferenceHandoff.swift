@@ -1,0 +1,325 @@
+// The workload reference-handoff: threads that make references to objects, lists and results, and others
+// that resolve them, while objects are changed, deleted and made anew. What it answers: what a reference
+// costs, and what references on their way keep. Each is resolved once, to what it was made for (I9).
+internal import Platform
+
+/// Writers make references, readers resolve them.
+package struct ReferenceHandoff<Driver: EngineDriver>: Workload {
+  package let shared: RunShared<Driver>
+
+  package init(_ shared: RunShared<Driver>) { self.shared = shared }
+
+  package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {
+    try loadGroups(shared, isCancelled: isCancelled, progress: progress)
+  }
+
+  package var threads: [WorkerPlan] {
+    let shared = shared
+    let exchange = ReferenceExchange<Driver.Session.Reference>(
+      capacity: shared.plan.inFlight, makers: shared.plan.writers)
+    var threads = (1...shared.plan.writers).map { number in
+      WorkerPlan("writer \(number)", operations: [.reference, .write]) { handover in
+        try ReferenceMaker(number: number, shared: shared, exchange: exchange, handover: handover)
+      }
+    }
+    for number in 1...shared.plan.readers {
+      threads.append(
+        WorkerPlan("reader \(number)", operations: [.resolve]) { handover in
+          try ReferenceResolver(
+            number: number, shared: shared, exchange: exchange, handover: handover)
+        })
+    }
+    return threads
+  }
+
+  package func checkEnd(_ ledger: inout InvariantLedger) throws {
+    try FinalCheck.checkForbidden(
+      ForbiddenUse.ofReferences, count: shared.plan.attempts, shared, &ledger)
+    try ReadersWriter(shared).checkEnd(&ledger)
+  }
+}
+
+/// A reference on its way, and what it was made for.
+package struct ReferenceTicket<Reference: EngineReference>: Sendable {
+  let reference: Reference
+  let content: Content
+  let version: UInt64
+  /// Of an object: how often it was changed, which tells it from the one that replaces it.
+  let changes: Int
+}
+
+/// Where references wait for whoever resolves them.
+package final class ReferenceExchange<Reference: EngineReference>: Sendable {
+  private struct State: Sendable {
+    var tickets: [ReferenceTicket<Reference>] = []
+    var makers: Int
+  }
+
+  private let capacity: Int
+  private let state: Monitor<State>
+
+  init(capacity: Int, makers: Int) {
+    self.capacity = capacity
+    state = Monitor(State(makers: makers))
+  }
+
+  /// False when there is no room for a while.
+  func put(_ ticket: ReferenceTicket<Reference>) -> Bool {
+    _ = state.wait(nanoseconds: 5_000_000) { $0.tickets.count < self.capacity }
+    // Others may have seen the same room.
+    let hasRoom = state.withLock { state in
+      guard state.tickets.count < capacity else { return false }
+      state.tickets.append(ticket)
+      return true
+    }
+    if hasRoom { state.notifyAll() }
+    return hasRoom
+  }
+
+  /// Any ticket, so that some wait for long; nil when none has come for a while.
+  func take(_ random: inout RandomGenerator) -> ReferenceTicket<Reference>? {
+    let number = random.next()
+    _ = state.wait(nanoseconds: 5_000_000) { !$0.tickets.isEmpty || $0.makers == 0 }
+    let ticket = state.withLock { state -> ReferenceTicket<Reference>? in
+      guard !state.tickets.isEmpty else { return nil }
+      state.tickets.swapAt(Int(number % UInt64(state.tickets.count)), state.tickets.count - 1)
+      return state.tickets.removeLast()
+    }
+    if ticket != nil { state.notifyAll() }
+    return ticket
+  }
+
+  func makerEnds() {
+    state.withLock { $0.makers -= 1 }
+    state.notifyAll()
+  }
+
+  /// Whether no more references will come.
+  var isOver: Bool { state.withLock { $0.makers == 0 && $0.tickets.isEmpty } }
+}
+
+/// Writes now and then, and makes references; made and used on its own thread.
+package final class ReferenceMaker<Driver: EngineDriver>: Worker {
+  private enum Figure: Int { case reference, write }
+
+  private let shared: RunShared<Driver>
+  private let exchange: ReferenceExchange<Driver.Session.Reference>
+  private let place: String
+  private let clock = MonotonicClock()
+  private let model: ContentModel
+  private let session: Driver.Session
+  private var random: RandomGenerator
+  private var pace: ThreadPace
+  private var watch: SessionWatch<Driver>
+  private var row = Row()
+  /// Recently referred to: what is likely to be on its way is deleted.
+  private var recent: [Int] = []
+  package private(set) var ledger = InvariantLedger()
+  package var pausedNanoseconds: UInt64 { 0 }
+
+  package init(
+    number: Int, shared: RunShared<Driver>,
+    exchange: ReferenceExchange<Driver.Session.Reference>, handover: Handover
+  ) throws {
+    self.shared = shared
+    self.exchange = exchange
+    place = "writer \(number)"
+    model = shared.plan.model
+    random = shared.random(thread: number)
+    watch = SessionWatch(shared)
+    session = try shared.driver.openSession()
+    pace = ThreadPace(
+      control: shared.control, handover: handover,
+      openLoad: shared.plan.openLoad(thread: number, of: shared.plan.writers),
+      random: random.split())
+  }
+
+  package func run() throws {
+    defer { pace.finish() }
+    defer { exchange.makerEnds() }
+    pace.waitForStart()
+    var references = 0
+    while let turn = pace.nextTurn() {
+      if references % shared.plan.writeEvery == 0 { try write() }
+      references += 1
+      guard let ticket = makeReference(turn) else {
+        throw Violation(
+          .atomicity, "Something that no transaction leaves out was not found.",
+          witness: ["\(place), version \(session.version)"])
+      }
+      while !exchange.put(ticket) { if !pace.follow() { return } }
+    }
+  }
+
+  private func makeReference(
+    _ turn: ThreadPace.Turn
+  ) -> ReferenceTicket<Driver.Session.Reference>? {
+    let content = nextContent()
+    var changes = 0
+    if case .object(let key) = content {
+      guard session.read(key, .account, into: &row) else { return nil }
+      changes = row.changes
+      recent.append(key)
+      if recent.count > 64 { recent.removeFirst(32) }
+    }
+    let start = clock.nanoseconds()
+    guard let reference = session.reference(to: content) else { return nil }
+    pace.record(Figure.reference.rawValue, turn, start: start, end: clock.nanoseconds())
+    return ReferenceTicket(
+      reference: reference, content: content, version: session.version, changes: changes)
+  }
+
+  private func nextContent() -> Content {
+    switch random.next(upperBound: UInt64(4)) {
+    case 0: return .list(Int(random.next(upperBound: UInt64(model.groups))))
+    case 1:
+      let count = min(8, model.objects)
+      let first = Int(random.next(upperBound: UInt64(model.objects - count + 1)))
+      return .results(first..<first + count)
+    default: return .object(Int(random.next(upperBound: UInt64(model.objects))))
+    }
+  }
+
+  /// Changes a batch and a group, and puts another object in the place of one.
+  private func write() throws {
+    var transaction = 0
+    let start = clock.nanoseconds()
+    do {
+      try session.write {
+        transaction = shared.versions.nextTransaction()
+        try ReadersWriter<Driver>.rewrite(session, model.batch(of: transaction), model)
+        let group = transaction % model.groups
+        session.setGroup(
+          group, stamp: transaction, members: model.members(of: group, stamp: transaction))
+        guard let key = replaced() else { return }
+        if !session.replace(key) { throw AtomicityCheck.missing(key, version: session.version) }
+      }
+    } catch {
+      pace.measurements.figures[Figure.write.rawValue].errors += 1
+      throw error
+    }
+    pace.measurements.figures[Figure.write.rawValue].service.record(clock.nanoseconds() - start)
+    try watch.committed(
+      session, transaction, key: model.batch(of: transaction).key(0), place: place, &ledger)
+  }
+
+  /// Only objects of the upper half are replaced: the others are members of lists.
+  private func replaced() -> Int? {
+    let candidates = recent.filter { $0 >= max(1, model.objects / 2) }
+    guard !candidates.isEmpty else { return nil }
+    return candidates[Int(random.next(upperBound: UInt64(candidates.count)))]
+  }
+}
+
+/// Resolves references; made and used on its own thread.
+package final class ReferenceResolver<Driver: EngineDriver>: Worker {
+  private let shared: RunShared<Driver>
+  private let exchange: ReferenceExchange<Driver.Session.Reference>
+  private let place: String
+  private let clock = MonotonicClock()
+  private let model: ContentModel
+  private let session: Driver.Session
+  private let openedAfter: SessionWatch<Driver>.Acknowledged
+  private var random: RandomGenerator
+  private var pace: ThreadPace
+  private var watch: SessionWatch<Driver>
+  private var rows: [Row] = []
+  private var row = Row()
+  private var taken: UInt64 = 0
+  package private(set) var ledger = InvariantLedger()
+  package var pausedNanoseconds: UInt64 { 0 }
+
+  package init(
+    number: Int, shared: RunShared<Driver>,
+    exchange: ReferenceExchange<Driver.Session.Reference>, handover: Handover
+  ) throws {
+    self.shared = shared
+    self.exchange = exchange
+    place = "reader \(number)"
+    model = shared.plan.model
+    random = shared.random(thread: shared.plan.writers + number)
+    watch = SessionWatch(shared)
+    openedAfter = watch.acknowledged()
+    session = try shared.driver.openSession()
+    pace = ThreadPace(control: shared.control, handover: handover, random: random)
+  }
+
+  package func run() throws {
+    defer { pace.finish() }
+    pace.waitForStart()
+    try watch.moved(
+      session, since: openedAfter, place: "\(place), opened", readingWith: &random,
+      readsObject: true, &ledger)
+    // What is on its way at the end is released unresolved.
+    while pace.follow() && !exchange.isOver {
+      guard let ticket = exchange.take(&random) else { continue }
+      taken += 1
+      // One in 64 is released unresolved.
+      if taken & 63 == 0 { continue }
+      try resolve(ticket)
+    }
+  }
+
+  private func resolve(_ ticket: ReferenceTicket<Driver.Session.Reference>) throws {
+    if taken & 31 == 1 {
+      // In a transaction too: there it is resolved at the version that the transaction makes.
+      do {
+        try session.write { try resolveHere(ticket) }
+      } catch {
+        pace.measurements.figures[0].errors += 1
+        throw error
+      }
+    } else {
+      try resolveHere(ticket)
+    }
+    try watch.observe(session, place: place, &ledger)
+  }
+
+  private func resolveHere(_ ticket: ReferenceTicket<Driver.Session.Reference>) throws {
+    let start = clock.nanoseconds()
+    let isFound = session.resolve(ticket.reference, into: &rows)
+    let end = clock.nanoseconds()
+    pace.measurements.figures[0].service.record(end - start)
+    if shared.plan.checks(.references) {
+      let place = "\(place), resolving \(ticket.content)"
+      if let violation = judge(ticket, isFound, place) { throw violation }
+      ledger.count(.references, cost: clock.nanoseconds() - end)
+    }
+    guard isFound, shared.plan.checks(.atomicity) else { return }
+    for row in rows {
+      ledger.count(.atomicity)
+      if let violation = AtomicityCheck.content(
+        row, key: row.id, model: model, version: session.version)
+      {
+        throw violation
+      }
+    }
+  }
+
+  private func judge(
+    _ ticket: ReferenceTicket<Driver.Session.Reference>, _ isFound: Bool, _ place: String
+  ) -> Violation? {
+    let version = session.version
+    if let violation = ReferenceCheck.version(version, reference: ticket.version, place: place)
+      ?? ReferenceCheck.once(isResolved: ticket.reference.isResolved, place: place)
+    {
+      return violation
+    }
+    switch ticket.content {
+    case .object(let key):
+      let isThere = session.read(key, .account, into: &row)
+      return ReferenceCheck.object(
+        found: isFound ? rows.first : nil, key: key, changes: ticket.changes,
+        current: isThere ? row : nil, version: version, place: place)
+    case .list(let group):
+      let stamp = session.groupStamp(group) ?? 0
+      return ReferenceCheck.members(
+        isFound ? rows.map(\.id) : nil, expected: model.members(of: group, stamp: stamp),
+        of: ticket.content, version: version, place: place)
+    case .results(let keys):
+      return ReferenceCheck.members(
+        isFound ? rows.map(\.id) : nil, expected: Array(keys), of: ticket.content,
+        version: version, place: place)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// Asks the engine for its counters without ever making the coordinator wait for a long transaction, such
+// as a migration: the question is put by a thread of its own, and who asks gets less when it takes long.
+internal import Platform
+
+/// The counters of an engine, within a time.
+final class StatisticsProbe<Driver: EngineDriver>: Sendable {
+  private struct State: Sendable {
+    var isAsked = false
+    var isBusy = false
+    var isEnded = false
+    var answer: Result<EngineStatistics, any Error>?
+  }
+
+  private let driver: Driver
+  private let state = Monitor(State())
+
+  init(_ driver: Driver) { self.driver = driver }
+
+  /// Starts the thread, which ends after `end`.
+  func start() {
+    let (driver, state) = (driver, state)
+    Thread.start(name: "statistics") {
+      while true {
+        let isEnded = state.wait(until: { $0.isAsked || $0.isEnded }) { state in
+          state.isAsked = false
+          state.isBusy = !state.isEnded
+          return state.isEnded
+        }
+        if isEnded { return }
+        let answer = Result { try driver.statistics() }
+        state.withLock { state in
+          state.answer = answer
+          state.isBusy = false
+        }
+        state.notifyAll()
+      }
+    }.detach()
+  }
+
+  /// Lets the thread end; it may be in its last question for as long as a transaction runs.
+  func end() {
+    state.withLock { $0.isEnded = true }
+    state.notifyAll()
+  }
+
+  /// All counters if they come within the time, else those that are there at any time.
+  func statistics(withinNanoseconds nanoseconds: UInt64) throws -> EngineStatistics {
+    state.withLock { state in
+      state.answer = nil
+      // A question that is still open is answered with numbers of its end: they are new enough.
+      if !state.isBusy { state.isAsked = true }
+    }
+    state.notifyAll()
+    let isAnswered = state.wait(nanoseconds: nanoseconds) { $0.answer != nil }
+    guard isAnswered, let answer = state.withLock({ $0.answer }) else { return try driver.glance() }
+    return try answer.get()
+  }
+}

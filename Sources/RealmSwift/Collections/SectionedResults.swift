@@ -1,0 +1,299 @@
+// Results in sections: elements with the same key together, in the order of the first of each. The sections
+// are made when they are asked for, and kept until the results change.
+public import Foundation
+internal import Platform
+
+/// The elements of a collection in sections, always as they are now.
+///
+///     let byLetter = realm.objects(Person.self).sectioned(by: { $0.name.first.map { String($0) } },
+///       sortDescriptors: [SortDescriptor(keyPath: "name")])
+public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: RealmCollectionValue>:
+  RandomAccessCollection, Equatable, CustomStringConvertible, ThreadConfined
+{
+  /// One section.
+  public typealias Element = ResultsSection<Key, SectionElement>
+
+  let source: SectionSource<Key, SectionElement>
+
+  init(_ source: SectionSource<Key, SectionElement>) { self.source = source }
+
+  /// The keys of the sections, in their order.
+  public var allKeys: [Key] { source.sections().keys }
+  /// The Realm that the elements belong to.
+  public var realm: Realm? { source.results.realm }
+  /// Whether the collection can no longer be used.
+  public var isInvalidated: Bool { source.results.isInvalidated }
+  /// Whether the sections never change and may be used from any thread.
+  public var isFrozen: Bool { source.results.isFrozen }
+  /// Position of the first section.
+  public var startIndex: Int { 0 }
+  /// Position behind the last section.
+  public var endIndex: Int { count }
+  /// The number of sections.
+  public var count: Int { source.sections().keys.count }
+
+  /// The section at a position; stops when it is out of bounds.
+  public subscript(position: Int) -> ResultsSection<Key, SectionElement> {
+    let sections = source.sections()
+    checkBounds(position, sections.keys.count)
+    return ResultsSection(source, sections.keys[position])
+  }
+
+  /// The element at a position inside of a section; stops when one is out of bounds.
+  public subscript(indexPath: IndexPath) -> SectionElement { self[indexPath[0]][indexPath[1]] }
+
+  /// The sections as they are now, immutable and usable from any thread.
+  public func freeze() -> SectionedResults { SectionedResults(source.frozen()) }
+
+  /// The live form of frozen sections; nil when what the elements hang on was deleted.
+  public func thaw() -> SectionedResults? { source.thawed().map { SectionedResults($0) } }
+
+  /// Whether both show the same sections of the same results.
+  public static func == (left: SectionedResults, right: SectionedResults) -> Bool {
+    left.source === right.source
+  }
+
+  /// The keys, and the elements of each section.
+  public var description: String {
+    "SectionedResults<\(Key.self), \(CollectionDescription.name(SectionElement.self))> ("
+      + map { "\n\t\(indented($0.description))" }.joined(separator: ",") + "\n)"
+  }
+}
+
+@available(*, unavailable)
+extension SectionedResults: Sendable {}
+
+/// The elements of one section, always as they are now; none when the section is gone.
+public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
+  RandomAccessCollection, Equatable, Identifiable, CustomStringConvertible, ThreadConfined
+{
+  private let source: SectionSource<Key, Element>
+
+  /// What all elements of the section have in common.
+  public let key: Key
+
+  /// The key.
+  public var id: Key { key }
+
+  init(_ source: SectionSource<Key, Element>, _ key: Key) {
+    self.source = source
+    self.key = key
+  }
+
+  private var positions: [Int] { source.sections().positions[key] ?? [] }
+
+  /// The Realm that the elements belong to.
+  public var realm: Realm? { source.results.realm }
+  /// Whether the collection can no longer be used.
+  public var isInvalidated: Bool { source.results.isInvalidated }
+  /// Whether the section never changes and may be used from any thread.
+  public var isFrozen: Bool { source.results.isFrozen }
+  /// Position of the first element.
+  public var startIndex: Int { 0 }
+  /// Position behind the last element.
+  public var endIndex: Int { positions.count }
+  /// The number of elements.
+  public var count: Int { positions.count }
+
+  /// The element at a position; stops when it is out of bounds.
+  public subscript(position: Int) -> Element {
+    let positions = positions
+    checkBounds(position, positions.count)
+    return source.results[positions[position]]
+  }
+
+  /// The section as it is now, immutable and usable from any thread.
+  public func freeze() -> ResultsSection { ResultsSection(source.frozen(), key) }
+
+  /// The live form of a frozen section; nil when what the elements hang on was deleted.
+  public func thaw() -> ResultsSection? { source.thawed().map { ResultsSection($0, key) } }
+
+  /// Whether both are the same section of the same results.
+  public static func == (left: ResultsSection, right: ResultsSection) -> Bool {
+    left.source === right.source && left.key == right.key
+  }
+
+  /// The key and the elements.
+  public var description: String {
+    "ResultsSection<\(key)> ("
+      + map { "\n\t" + indented(ObjectDescription.text(of: $0._anyElement)) }
+      .joined(separator: ",") + "\n)"
+  }
+}
+
+@available(*, unavailable)
+extension ResultsSection: Sendable {}
+
+/// Results, and what makes sections of them.
+final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+  let results: Results<Element>
+  private let query: QuerySource<Element>
+  private let key: (Element) -> Key
+  private let isOrderedByKey: Bool?
+  /// What was found last; under a lock because frozen ones are used by many threads.
+  private let found = Monitor<Carried<Sections>?>(nil)
+
+  /// The positions of the elements of each section among the results.
+  struct Sections {
+    var stamp: [UInt64]
+    var keys: [Key] = []
+    var positions: [Key: [Int]] = [:]
+  }
+
+  /// - Parameter isOrderedByKey: sections in ascending or descending order of their keys; nil: in the
+  ///   order of their first elements.
+  init(
+    _ results: Results<Element>, isOrderedByKey: Bool? = nil, _ key: @escaping (Element) -> Key
+  ) {
+    self.results = results
+    query = results.querySource()
+    self.key = key
+    self.isOrderedByKey = isOrderedByKey
+  }
+
+  func sections() -> Sections {
+    let stamp = query.stamp()
+    // Inside of a transaction the keys may come from other classes, which have changed since.
+    if results.realm?.isInWriteTransaction != true, let known = found.withLock({ $0?.value }),
+      known.stamp == stamp
+    {
+      return known
+    }
+    var sections = Sections(stamp: stamp)
+    for (position, element) in results.enumerated() {
+      let key = key(element)
+      if sections.positions[key, default: []].isEmpty { sections.keys.append(key) }
+      sections.positions[key, default: []].append(position)
+    }
+    if let isOrderedByKey { sections.keys = sorted(sections.keys, ascending: isOrderedByKey) }
+    let carried = Carried(sections)
+    found.withLock { $0 = carried }
+    return sections
+  }
+
+  /// Keys in the order that a Realm puts their values in; null comes first.
+  private func sorted(_ keys: [Key], ascending: Bool) -> [Key] {
+    keys.sorted { left, right in
+      let isLess = isLess(unwrapped(left._anyValue), unwrapped(right._anyValue))
+      let isGreater = self.isLess(unwrapped(right._anyValue), unwrapped(left._anyValue))
+      return ascending ? isLess : isGreater
+    }
+  }
+
+  private func isLess(_ left: Any?, _ right: Any?) -> Bool {
+    guard let left, let right else { return left == nil && right != nil }
+    func compare<Value: Comparable>(_ left: Value) -> Bool {
+      (right as? Value).map { left < $0 } ?? false
+    }
+    if let left = left as? Bool { return !left && (right as? Bool) == true }
+    return (left as? any Comparable).map { compare($0) } ?? false
+  }
+
+  func frozen() -> SectionSource {
+    results.isFrozen
+      ? self : SectionSource(results.freeze(), isOrderedByKey: isOrderedByKey, key)
+  }
+
+  func thawed() -> SectionSource? {
+    if !results.isFrozen { return self }
+    return results.thaw().map { SectionSource($0, isOrderedByKey: isOrderedByKey, key) }
+  }
+}
+
+// MARK: - Making sections
+
+extension RealmCollection {
+  /// The elements in the order of some properties, in sections of elements with the same key.
+  ///
+  /// Stops when there is no descriptor.
+  public func sectioned<Key: _Persistable & Hashable>(
+    sortDescriptors: [SortDescriptor], _ keyBlock: @escaping (Element) -> Key
+  ) -> SectionedResults<Key, Element> {
+    sectioned(by: keyBlock, sortDescriptors: sortDescriptors)
+  }
+
+  /// The elements in the order of some properties, in sections of elements with the same key.
+  ///
+  /// Stops when there is no descriptor.
+  public func sectioned<Key: _Persistable & Hashable>(
+    by block: @escaping (Element) -> Key, sortDescriptors: [SortDescriptor]
+  ) -> SectionedResults<Key, Element> {
+    requireDescriptor(sortDescriptors)
+    return SectionedResults(SectionSource(sorted(by: sortDescriptors), block))
+  }
+
+  /// The elements in sections of elements with the same key, in the order of the keys.
+  ///
+  /// Values are in order inside of a section; objects are in the order of the collection.
+  public func sectioned<Key: _Persistable & Hashable>(
+    by block: @escaping (Element) -> Key, ascending: Bool = true
+  ) -> SectionedResults<Key, Element> {
+    let source = querySource()
+    if source.origin.table == nil {
+      return SectionedResults(SectionSource(sorted(byKeyPath: "self", ascending: ascending), block))
+    }
+    return SectionedResults(SectionSource(Results(source), isOrderedByKey: ascending, block))
+  }
+
+  private func requireDescriptor(_ descriptors: [SortDescriptor]) {
+    if descriptors.isEmpty {
+      misuse(
+        .argument, "There must be at least one SortDescriptor when using SectionedResults.")
+    }
+  }
+}
+
+extension RealmCollection where Element: ObjectBase {
+  /// The objects sorted by a property, in sections of objects with the same value.
+  public func sectioned<Key: _Persistable & Hashable>(
+    by keyPath: KeyPath<Element, Key>, ascending: Bool = true
+  ) -> SectionedResults<Key, Element> {
+    SectionedResults(
+      SectionSource(sorted(byKeyPath: _name(for: keyPath), ascending: ascending)) {
+        $0[keyPath: keyPath]
+      })
+  }
+
+  /// The objects sorted by several properties, in sections of objects with the same value of the first.
+  ///
+  /// Stops when there is no descriptor, and when the first one is of another property.
+  public func sectioned<Key: _Persistable & Hashable>(
+    by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
+  ) -> SectionedResults<Key, Element> {
+    let sections = sectioned(by: { $0[keyPath: keyPath] }, sortDescriptors: sortDescriptors)
+    if sortDescriptors[0].keyPath != _name(for: keyPath) {
+      misuse(.argument, "The section key path must match the primary sort descriptor.")
+    }
+    return sections
+  }
+}
+
+// MARK: - Index paths
+
+#if !canImport(UIKit) && !canImport(AppKit)
+  extension IndexPath {
+    /// The path of an element in a section.
+    public init(item: Int, section: Int) { self = [section, item] }
+
+    /// The path of an element in a section.
+    public init(row: Int, section: Int) { self = [section, row] }
+
+    /// The position of the section.
+    public var section: Int {
+      get { self[0] }
+      set { self[0] = newValue }
+    }
+
+    /// The position inside of the section.
+    public var item: Int {
+      get { self[1] }
+      set { self[1] = newValue }
+    }
+
+    /// The position inside of the section.
+    public var row: Int {
+      get { self[1] }
+      set { self[1] = newValue }
+    }
+  }
+#endif

@@ -1,0 +1,102 @@
+// Declarations and conditions that cannot be meant, and the messages that they stop with.
+import Foundation
+import RealmSwift
+import Testing
+
+private class Target: Object {
+  @Persisted var name: String
+  @Persisted var others: List<Target>
+  @Persisted var friends: List<Target>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class OptionalList: Object {
+  @Persisted var targets: List<Target?>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class OptionalSet: Object {
+  @Persisted var targets: MutableSet<Target?>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class RequiredMap: Object {
+  @Persisted var targets: Map<String, Target>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class RequiredLink: Object {
+  @Persisted var target: Target
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class NoOrigin: Object {
+  @Persisted var targets: LinkingObjects<Target>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+@Suite struct DeclarationStopTests {
+  @Test func collectionsOfObjects() async {
+    let list = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm([OptionalList.self, Target.self]) }
+    expectStop(list, "List<Target> property 'targets' must not be marked as optional.")
+    let set = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm([OptionalSet.self, Target.self]) }
+    expectStop(set, "MutableSet<Target> property 'targets' must not be marked as optional.")
+    let map = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm([RequiredMap.self, Target.self]) }
+    expectStop(map, "Map<String, Target> property 'targets' must be marked as optional.")
+  }
+
+  @Test func links() async {
+    let link = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm([RequiredLink.self, Target.self]) }
+    expectStop(link, "Object property 'target' must be marked as optional.")
+    let origin = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm([NoOrigin.self, Target.self]) }
+    expectStop(
+      origin,
+      "LinkingObjects<Target> property 'targets' must set the origin property name with "
+        + "@Persisted(originProperty:")
+  }
+
+  @Test func pathsThatLeadNowhere() async {
+    let aggregate = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm([Target.self]).objects(Target.self).filter("name.@avg == 1") }
+    expectStop(
+      aggregate,
+      "Invalid keypath 'name.@avg': Property 'Target.name' is not a link or collection and can only "
+        + "appear at the end of a keypath.")
+    let columns = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let targets = try memoryRealm([Target.self]).objects(Target.self)
+      _ = targets.where { $0.others.name == $0.friends.name }
+    }
+    expectStop(columns, "Comparing two collection columns is not permitted.")
+    let subquery = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let targets = try memoryRealm([Target.self]).objects(Target.self)
+      _ = targets.where { ($0.name == "a").count == 1 }
+    }
+    expectStop(subquery, "Subqueries must contain a keypath starting with a collection.")
+  }
+
+  @Test func unmanagedCollectionsAreNotFrozen() async {
+    let map = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = Map<String, Int>().freeze() }
+    expectStop(map, "Unmanaged maps cannot be frozen.")
+    let set = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = MutableSet<Int>().freeze() }
+    expectStop(set, "Unmanaged sets cannot be frozen.")
+  }
+}

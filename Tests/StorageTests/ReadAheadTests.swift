@@ -1,0 +1,87 @@
+// Which parts of a file are read ahead, and how often.
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import Storage
+
+private let part = 128 << 10
+
+@Suite struct ReadAheadTests {
+  /// Notes what it is asked for.
+  private final class NotingMapping: FileMapping {
+    let memory: AnonymousMemory
+    private let asked = Monitor<[Range<Int>]>([])
+    var base: UnsafeMutableRawPointer { memory.base }
+    var length: Int { memory.length }
+
+    init(length: Int) throws { memory = try AnonymousMemory(length: length) }
+
+    func readAhead(_ range: Range<Int>) { asked.withLock { $0.append(range) } }
+    func isInMemory(_ offset: Int) -> Bool { offset >= 50 * part }
+
+    func takeAsked() -> [Range<Int>] {
+      asked.withLock { asked in
+        defer { asked = [] }
+        return asked
+      }
+    }
+  }
+
+  @Test func eachPartOnce() throws {
+    let mapping = try NotingMapping(length: 100 * part)
+    let readAhead = ReadAhead(mapping)
+    readAhead.willTouch(10 * part + 5)
+    #expect(mapping.takeAsked() == [10 * part..<11 * part])
+    readAhead.willTouch(10 * part)
+    readAhead.willTouch(11 * part - 1)
+    #expect(mapping.takeAsked() == [])
+    readAhead.willTouch(50 * part)
+    #expect(mapping.takeAsked() == [50 * part..<51 * part])
+  }
+
+  @Test func moreAtOnceInARow() throws {
+    let mapping = try NotingMapping(length: 100 * part + 32)
+    let readAhead = ReadAhead(mapping)
+    for number in 0..<20 { readAhead.willTouch(number * part) }
+    #expect(
+      mapping.takeAsked() == [
+        0..<part, part..<9 * part, 9 * part..<17 * part, 17 * part..<25 * part,
+      ])
+    readAhead.willTouch(98 * part)
+    readAhead.willTouch(99 * part)
+    #expect(mapping.takeAsked() == [98 * part..<99 * part, 99 * part..<mapping.length])
+  }
+
+  @Test func scansAskAgain() throws {
+    let mapping = try NotingMapping(length: 100 * part)
+    let readAhead = ReadAhead(mapping)
+    for _ in 0..<2 { readAhead.willVisit(5..<part) }
+    #expect(mapping.takeAsked() == [5..<part, 5..<part])
+    readAhead.willVisit(60 * part..<61 * part)
+    #expect(mapping.takeAsked() == [])
+  }
+
+  /// A range that begins inside of a page, as one from a block to another does.
+  @Test func whatIsAskedForComesIntoMemory() throws {
+    let folder = TemporaryFolder()
+    let file = try LinuxFileSystem().open(folder.file("cold"), [.writable, .create])
+    try file.write(bytes: Array(repeating: 7, count: 4 * part), at: 0)
+    try file.synchronize()
+    let mapping = try file.map(length: 4 * part)
+    let descriptor = open(folder.file("cold"), O_RDONLY)
+    defer { close(descriptor) }
+    posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+    // Some file systems keep everything in memory.
+    if mapping.isInMemory(2 * part) { return }
+    mapping.readAhead(part + 16..<3 * part)
+    // The reading goes on after the call.
+    let clock = MonotonicClock()
+    let start = clock.nanoseconds()
+    while !mapping.isInMemory(2 * part), clock.nanoseconds() - start < 60_000_000_000 {
+      sched_yield()
+    }
+    #expect(mapping.isInMemory(2 * part))
+  }
+}
