@@ -253,6 +253,43 @@ import Testing
     }
   }
 
+  /// Also of what a blocking writer has made durable while those before are still being told.
+  @Test func completionsComeInCommitOrder() throws {
+    let store = try Fixture().store
+    let order = Monitor<[Int]>([])
+    let isTold = Monitor(false)
+    let mayGoOn = Monitor(false)
+    func commit(_ number: Int, changes: Bool = true) throws {
+      let transaction = try beginWithoutWaiting(store)
+      if changes {
+        transaction.root = SlotTree.set(
+          transaction.editor, transaction.root, slot: number, [UInt8(number)])
+      }
+      _ = try transaction.commitAsynchronously(awaitsMore: false) { failure in
+        #expect(failure == nil)
+        if number == 1 {
+          isTold.withLock { $0 = true }
+          isTold.notifyAll()
+          mayGoOn.wait(until: { $0 }, then: { _ in })
+        }
+        order.withLock { $0.append(number) }
+        order.notifyAll()
+      }
+    }
+    try commit(1)
+    isTold.wait(until: { $0 }, then: { _ in })
+    try commit(2)
+    let transaction = try store.beginWrite()
+    transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: 3, [3])
+    let snapshot = try transaction.commit()
+    #expect(store.newestVersion == snapshot.version)
+    try commit(4, changes: false)
+    #expect(order.withLock { $0 } == [])
+    mayGoOn.withLock { $0 = true }
+    mayGoOn.notifyAll()
+    #expect(order.wait(until: { $0.count == 3 }, then: { $0 }) == [1, 2, 4])
+  }
+
   /// A file without syncs shows asynchronous commits as soon as they are written.
   @Test func filesWithoutSyncs() throws {
     let fixture = try Fixture(durability: .memory)

@@ -43,7 +43,7 @@ final class LockTable: @unchecked Sendable {
     // Acquiring: pairs with the store in `addSegment`, which follows the writing of the zeros.
     let offset = (self.slot(slot) + (SlotWord.segments + number)).pointee.load(ordering: .acquiring)
     if offset == 0 { return nil }
-    let length = UInt64(LockLayout.words(inSegment: number) * 8)
+    let length = UInt64(LockLayout.length(ofSegment: number))
     guard offset % 8 == 0, offset >= UInt64(LockLayout.baseLength),
       offset <= UInt64(LockLayout.mappedLength), try fileLength() >= offset + length
     else {
@@ -218,7 +218,7 @@ final class LockTable: @unchecked Sendable {
   ///
   /// - Returns: false when there is no room, in the file or on the disk.
   func addSegment(_ number: Int, toSlot slot: Int) throws(StorageError) -> Bool {
-    let length = LockLayout.words(inSegment: number) * 8
+    let length = LockLayout.length(ofSegment: number)
     let page = UInt64(LockLayout.pageLength)
     let start = (try fileLength() + page - 1) / page * page
     guard start + UInt64(length) <= UInt64(LockLayout.mappedLength) else { return false }

@@ -70,7 +70,7 @@ final class SnapshotTable: Sendable {
     _ version: Version, root: BlockReference, mapping: ReadMapping, createdAt: UInt64,
     owner: PlaceNote?, memory: [UnwrittenMemory] = [], settling old: Snapshot? = nil
   ) -> Snapshot {
-    let slot = lockFile.publishPin(version)
+    let slot = lockFile.publishPin(version, since: createdAt)
     let snapshot = Snapshot(
       version: version, root: root, mapping: mapping, table: self, pinSlot: slot,
       createdAt: createdAt, memory: memory)
