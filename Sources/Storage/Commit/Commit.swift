@@ -183,6 +183,7 @@ extension Store {
     let commit = try place(transaction, home: group.home, into: &placement)
     // The last that may fail besides the writing: after the record nothing could be taken back.
     let mapping = try mappingCovering(writer!.fileLength)
+    memory.overwriting?.cover(mapping.mapping.length)
     // Step 6. What lies right behind the record goes out together with it.
     if PlantedBug.groupSplit.isActive { group.own = [] }
     let extents = placement.filling.filter { $0.used > 0 }

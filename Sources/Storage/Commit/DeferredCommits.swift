@@ -63,7 +63,7 @@ extension Store {
     let snapshot = snapshots.makeSnapshot(
       transaction.version, root: commit.record.root, mapping: mapping,
       createdAt: options.clock.nanoseconds(), owner: transaction.place,
-      memory: unwritten.add(extents))
+      memory: SnapshotMemory(unwritten.add(extents)))
     // Of a version that is lost it does no harm: none that comes to be is built on it.
     transaction.willBecomeVisible?()
     do throws(StorageError) {

@@ -17,17 +17,15 @@ package final class Snapshot: Sendable {
   /// Keeps the mapping that `reader` points into.
   let mapping: ReadMapping
   private let table: SnapshotTable
-  /// What its readers may point into besides the mapping: bytes that had to be written when it was made.
-  private let memory: [UnwrittenMemory]
-  /// Those bytes are in the file now.
-  private let isWritten = Atomic(false)
+  /// What its readers may point into besides the mapping; nil of a version that was made in the file.
+  private let memory: SnapshotMemory?
   /// Who was the last to freeze the version, and the last whose Realm came to stand on it.
   private let frozenBy = Atomic<UInt64>(0)
   private let standing = Atomic<UInt64>(0)
 
   init(
     version: Version, root: BlockReference, mapping: ReadMapping, table: SnapshotTable,
-    pinSlot: PinSlot, createdAt: UInt64, memory: [UnwrittenMemory]
+    pinSlot: PinSlot, createdAt: UInt64, memory: SnapshotMemory?
   ) {
     self.memory = memory
     self.version = version
@@ -40,13 +38,20 @@ package final class Snapshot: Sendable {
   }
 
   /// The bytes that it was made with are in the file.
-  func noteWritten() { isWritten.store(true, ordering: .releasing) }
+  func noteWritten() { memory?.isWritten.store(true, ordering: .releasing) }
 
   /// The same version, without memory where the file has everything: the form to keep for long.
   package var settled: Snapshot {
-    if memory.isEmpty || !isWritten.load(ordering: .acquiring) { return self }
-    return table.makeSnapshot(
-      version, root: root, mapping: mapping, createdAt: createdAt, owner: nil, settling: self)
+    guard let memory, memory.isWritten.load(ordering: .acquiring) else { return self }
+    if let settled = memory.settled.withLock({ $0 }) { return settled }
+    let new = table.makeSnapshot(
+      version, root: root, mapping: mapping, createdAt: createdAt, owner: nil)
+    // Another thread may have been faster.
+    return memory.settled.withLock { settled in
+      let result = settled ?? new
+      settled = result
+      return result
+    }
   }
 
   deinit { table.released(self) }
@@ -62,14 +67,19 @@ package final class Snapshot: Sendable {
     standing.store(place.rawValue, ordering: .relaxed)
   }
 
-  /// Takes over what was noted of another pin of the version.
-  func takeNotes(of old: Snapshot) {
-    frozenBy.store(old.frozenBy.load(ordering: .relaxed), ordering: .relaxed)
-    standing.store(old.standing.load(ordering: .relaxed), ordering: .relaxed)
-  }
+  var frozenNote: PlaceNote { PlaceNote(rawValue: frozenBy.load(ordering: .relaxed)) }
 
-  var keptBy: PlaceNote {
-    let frozen = frozenBy.load(ordering: .relaxed)
-    return PlaceNote(rawValue: frozen != 0 ? frozen : standing.load(ordering: .relaxed))
-  }
+  var standingNote: PlaceNote { PlaceNote(rawValue: standing.load(ordering: .relaxed)) }
+}
+
+/// What the snapshot of a version needs that was made before its bytes were in the file.
+final class SnapshotMemory: Sendable {
+  /// Everything that had to be written then.
+  let unwritten: [UnwrittenMemory]
+  /// That is in the file now.
+  let isWritten = Atomic(false)
+  /// The same version without memory, once somebody has asked for it.
+  let settled = Monitor<Snapshot?>(nil)
+
+  init(_ unwritten: [UnwrittenMemory]) { self.unwritten = unwritten }
 }
