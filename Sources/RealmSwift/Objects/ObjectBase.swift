@@ -161,6 +161,13 @@ extension ObjectBase {
     _epoch = table.pointee.epoch
   }
 
+  /// Notes where the row is, and in which generation of its table that holds.
+  @inline(__always)
+  final func settle(at location: RowLocation, generation: UInt64) {
+    _location = location
+    _generation = generation
+  }
+
   /// Points an accessor, that nobody else holds, to another row of its table.
   @inline(__always)
   final func aim(at key: ObjectKey, _ location: RowLocation, generation: UInt64, epoch: UInt32) {

@@ -47,6 +47,13 @@ final class CommitPipeline: Sendable {
     var syncing: Group?
     var failure: StorageError?
     var syncs: UInt64 = 0
+    /// Somebody lets others join the open group before closing it.
+    var isGathering = false
+
+    /// Nobody leads yet, and the open group is whole.
+    var needsLeader: Bool {
+      syncing == nil && !isGathering && open?.isBeingWritten == false
+    }
 
     /// Never goes back: another process may have been faster.
     mutating func noteDurable(_ committed: CommittedVersion) {
@@ -55,6 +62,9 @@ final class CommitPipeline: Sendable {
   }
 
   private let state = Monitor(State())
+  /// Woken by what joins the open group: who gathers waits here, so that those who wait for the sync
+  /// sleep on.
+  private let arrivals = Monitor(())
   private let homeCount: Int
 
   init(homeCount: Int) { self.homeCount = homeCount }
@@ -128,20 +138,33 @@ final class CommitPipeline: Sendable {
 
   /// The commit is in the file.
   func didWrite(_ group: Group) {
-    state.withLock { state in
+    let (needsLeader, isGathering) = state.withLock { state in
       state.open = group
       state.open!.isBeingWritten = false
+      return (state.needsLeader, state.isGathering)
     }
-    state.notifyAll()
+    tellOfArrival(needsLeader: needsLeader, isGathering: isGathering)
+  }
+
+  /// Wakes who has something to do now, and nobody else: each waiting committer that looked up in vain
+  /// would take the processor from the next writer.
+  private func tellOfArrival(needsLeader: Bool, isGathering: Bool) {
+    if needsLeader { state.notifyAll() }
+    if isGathering {
+      // Through the lock, so that whoever has just looked is asleep by now.
+      arrivals.withLock { _ in }
+      arrivals.notifyAll()
+    }
   }
 
   /// The commit was rolled back; earlier commits of the group stand.
   func didFail() {
-    state.withLock { state in
+    let isGathering = state.withLock { state in
       state.open?.isBeingWritten = false
       if state.open?.last == nil { state.open = nil }
+      return state.isGathering
     }
-    state.notifyAll()
+    tellOfArrival(needsLeader: true, isGathering: isGathering)
   }
 
   /// Makes everything up to `version` durable, by leading a sync or by waiting for one.
@@ -154,24 +177,29 @@ final class CommitPipeline: Sendable {
     _ version: Version, isWriterQueued: () -> Bool, sync: () throws(StorageError) -> Void,
     publish: (CommittedVersion) -> Void
   ) throws(StorageError) {
-    enum Step { case done, failed(StorageError), lead(Group) }
+    enum Step { case done, failed(StorageError), lead }
     while true {
       let step: Step = state.wait(
         until: { state in
           (state.durable?.version ?? Version(0)) >= version || state.failure != nil
-            || (state.syncing == nil && state.open?.isBeingWritten == false)
+            || state.needsLeader
         },
         then: { state in
           if (state.durable?.version ?? Version(0)) >= version { return .done }
           if let failure = state.failure { return .failed(failure) }
-          return .lead(state.open!)
+          state.isGathering = true
+          return .lead
         })
       switch step {
       case .done: return
       case .failed(let failure): throw failure
       case .lead:
         gather(isWriterQueued)
-        guard let group = takeLead() else { continue }
+        guard let group = takeLead() else {
+          // Others may have looked while this thread was about to lead.
+          state.notifyAll()
+          continue
+        }
         if PlantedBug.publishBeforeSync.isActive { publish(group.last!) }
         do throws(StorageError) {
           try sync()
@@ -209,12 +237,16 @@ final class CommitPipeline: Sendable {
   /// sync does.
   private func gather(_ isWriterQueued: () -> Bool) {
     guard isWriterQueued() else { return }
-    _ = state.wait(nanoseconds: 200_000) { _ in !isWriterQueued() }
+    _ = arrivals.wait(nanoseconds: 200_000) { _ in
+      !isWriterQueued() && state.withLock { $0.open?.isBeingWritten != true }
+    }
   }
 
-  /// Closes the open group, unless someone else was faster or a commit is writing into it.
+  /// Ends the gathering and closes the open group, unless another process was faster or a commit is
+  /// writing into it.
   private func takeLead() -> Group? {
     state.withLock { state in
+      state.isGathering = false
       guard state.syncing == nil, state.failure == nil, let group = state.open,
         !group.isBeingWritten
       else { return nil }
