@@ -27,6 +27,8 @@ package enum PlantedBug: String, Sendable {
   // What observers are told.
   case dropDeletion = "drop-deletion"
   case shiftPosition = "shift-position"
+  case loseMergedCommit = "lose-merged-commit"
+  case tellAfterEnd = "tell-after-end"
   // Commit and durability.
   case publishBeforeSync = "publish-before-sync"
   case headerBeforeData = "header-before-data"
@@ -67,6 +69,7 @@ package enum PlantedBug: String, Sendable {
   case deadPinsKept = "dead-pins-kept"
   case truncateUnderForeignPin = "truncate-under-foreign-pin"
   case staleCut = "stale-cut"
+  case mapNotForgotten = "map-not-forgotten"
   case foreignLockFile = "foreign-lock-file"
   case staleBoot = "stale-boot"
   // Actors.

@@ -143,6 +143,7 @@ extension Store {
     let (journal, deadJournal) = try recordSpace(transaction, dead: dead, into: &placement)
     // The last that may fail besides the writing: after the record nothing could be taken back.
     let mapping = try mappingCovering(writer!.fileLength)
+    memory.overwriting?.cover(mapping.mapping.length)
     // Step 6. What lies right behind the record goes out together with it.
     let extents = placement.filling.filter { $0.used > 0 }
     for filling in extents {

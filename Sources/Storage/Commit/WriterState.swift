@@ -37,8 +37,6 @@ final class WriterState {
   /// Pins by version: this process's own and, counted once each, those of others.
   @exclusivity(unchecked) var ownPins: [Version: Int] = [:]
   @exclusivity(unchecked) var foreignPins: Set<Version> = []
-  /// Is about to be made reusable, see `releaseLater`.
-  @exclusivity(unchecked) private var releasing: Run?
   @exclusivity(unchecked) var journal = SpaceJournal()
   /// New blocks go below this and blocks above it are moved, while the file is too long.
   @exclusivity(unchecked) var shrinkThreshold: UInt64?
@@ -90,6 +88,7 @@ final class WriterState {
   func reclaim(
     durable: Version, vouchesAfter: Version, maximum: Int
   ) -> Bool {
+    var waiting: Run?
     while pendingHead < pending.count,
       pending[pendingHead].death <= durable || PlantedBug.reuseBeforeSync.isActive
     {
@@ -106,23 +105,22 @@ final class WriterState {
       #endif
       let isSeen =
         entry.isVisible && dead.insert(run: run, birth: block.birth, death: entry.death)
-      if !isSeen { releaseLater(run) }
+      if !isSeen { release(run, after: &waiting) }
     }
     if pendingHead > 4096 || pendingHead == pending.count {
       pending.removeFirst(pendingHead)
       pendingHead = 0
     }
-    let hasMore = dead.collect(maximum: maximum) { releaseLater($0) }
-    if let run = releasing { release(run) }
-    releasing = nil
+    let hasMore = dead.collect(maximum: maximum) { release($0, after: &waiting) }
+    if let waiting { release(waiting) }
     return hasMore
   }
 
-  /// Makes the run reusable, together with a neighbour that comes next: blocks that died together often
-  /// lie side by side.
-  private func releaseLater(_ run: Run) {
-    guard let before = releasing else {
-      releasing = run
+  /// Makes the run before this one reusable, and lets this one wait for its neighbours: blocks that died
+  /// together often lie side by side.
+  private func release(_ run: Run, after waiting: inout Run?) {
+    guard let before = waiting else {
+      waiting = run
       return
     }
     let first = before.offset < run.offset ? before : run
@@ -130,10 +128,10 @@ final class WriterState {
     // What lies in a home is kept apart from the rest.
     let areTogether = HomeSpace.contains(first.offset) == HomeSpace.contains(second.offset)
     if first.end == second.offset, areTogether {
-      releasing = Run(offset: first.offset, length: first.length + second.length)
+      waiting = Run(offset: first.offset, length: first.length + second.length)
     } else {
       release(before)
-      releasing = run
+      waiting = run
     }
   }
 
