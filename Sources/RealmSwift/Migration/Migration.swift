@@ -53,7 +53,7 @@ public final class Migration {
     ofType typeName: String, _ block: MigrationObjectEnumerateBlock
   ) {
     let oldTable = oldRealm.dynamicTable(named: storedName(typeName))
-    let newTable = newRealm.dynamicTable(named: typeName)
+    var newTable = newRealm.dynamicTable(named: typeName)
     guard let oldTable else {
       // Taken first: the block may add objects.
       guard let newTable else { return }
@@ -64,10 +64,16 @@ public final class Migration {
       return
     }
     var cursor = ObjectCursor(oldRealm, oldTable, oldRealm.reader(of: oldTable))
-    let newRealm = newRealm
+    var newRealm = newRealm
     var newObject = newTable.map { ReusedAccessor($0) }
     while let object = cursor.next() {
       let old = unsafeDowncast(object, to: MigrationObject.self)
+      if newRealm !== self.newRealm {
+        // The block has renamed a property or removed a class.
+        newRealm = self.newRealm
+        newTable = newRealm.dynamicTable(named: typeName)
+        newObject = newTable.map { ReusedAccessor($0) }
+      }
       guard let newTable else {
         block(old, nil)
         continue

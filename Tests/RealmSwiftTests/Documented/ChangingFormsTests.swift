@@ -88,8 +88,10 @@ private enum New {
           new["town"] = town
         }
         new["scores"] = (old["scores"] as! List<Int>).map { Double($0) / 2 }
+        // Changes tables, while the objects of one are being gone through.
+        if old["id"] as! Int == 0 { #expect(migration.deleteData(forType: "Junk")) }
       }
-      #expect(migration.deleteData(forType: "Junk") && !migration.deleteData(forType: "Nothing"))
+      #expect(!migration.deleteData(forType: "Junk") && !migration.deleteData(forType: "Nothing"))
     }
     let realm = try Realm(configuration: configuration)
     let clients = realm.objects(New.Client.self)
