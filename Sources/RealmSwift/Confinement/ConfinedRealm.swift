@@ -21,8 +21,8 @@ package final class ConfinedRealm {
   /// Earlier forms of `classes`, which accessors that were made then may still point to.
   @exclusivity(unchecked) private var earlierClasses: [SchemaBindings] = []
   let confinement: Confinement
-  /// Whose versions the Realm keeps, in lists of live versions.
-  private let place: PlaceNote
+  /// Names the Realm's place: for those who wait for its transactions, and in lists of live versions.
+  let place: PlaceNote
   let isFrozen: Bool
   let tables: TableSlots
 
@@ -296,6 +296,8 @@ package final class ConfinedRealm {
   }
 
   private func advance() throws(StorageError) -> Bool {
+    // What a failed sync or write has taken back is no version to stand on.
+    stepBackIfLost()
     // The Realm may be ahead: its own commits show here before they are durable.
     if let snapshot, snapshot.version >= store.newestVersion { return false }
     let newest = try store.pinNewest()
@@ -316,7 +318,7 @@ package final class ConfinedRealm {
 
   /// A frozen Realm of the current version that no client has, so that none can invalidate it.
   func frozenApart() -> ConfinedRealm {
-    var base = currentSnapshot()
+    var base = currentSnapshot().settled
     if PlantedBug.freezeNewest.isActive { base = (try? store.pinNewest()) ?? base }
     return ConfinedRealm(freezing: self, at: base)
   }
@@ -346,7 +348,10 @@ package final class ConfinedRealm {
     observers?.wasInvalidated()
   }
 
-  /// Lets go of a version that a failed sync has taken back.
+  /// Whether the Realm's version was taken back by a failed write or sync.
+  var isLost: Bool { snapshot.map { store.isLost($0.version) } ?? false }
+
+  /// Lets go of a version that a failed write or sync has taken back.
   func stepBackIfLost() {
     guard let snapshot, store.isLost(snapshot.version) else { return }
     if let writing {
@@ -385,7 +390,7 @@ package final class ConfinedRealm {
       frozenTwin = nil
       // Stale from here on: should the lock fail, the next read starts on the newest version.
       bumpAll()
-      let transaction = try store.beginWrite()
+      let transaction = try store.beginWrite(by: place)
       if try tellObservers(ofBaseOf: transaction, known) { return didBegin(transaction) }
     }
   }
