@@ -24,7 +24,7 @@
       case .resolveTwice, .resolveBehind: "I9"
       case .queueUnchecked: "I11"
       case .doubleCompletion, .lostWakeUp: "I12"
-      case .dropDeletion, .shiftPosition: "I8"
+      case .dropDeletion, .shiftPosition, .loseMergedCommit, .tellAfterEnd: "I8"
       default: nil
       }
     }
@@ -37,7 +37,7 @@
       case .freezeNewest, .frozenWritable: "freeze-cache"
       case .resolveTwice, .resolveBehind: "reference-handoff"
       case .queueUnchecked: "queue-confined"
-      case .dropDeletion, .shiftPosition: "notify-storm"
+      case .dropDeletion, .shiftPosition, .loseMergedCommit, .tellAfterEnd: "notify-storm"
       default: "readers-writer"
       }
     }
@@ -76,6 +76,10 @@
         load("RealmSwift/Observing", "leaves a deletion out of what is told now and then")
       case .shiftPosition:
         load("RealmSwift/Observing", "tells the second of several deletions one position too high")
+      case .loseMergedCommit:
+        load("ObjectStore/Changes", "leaves a commit out of several that are told at once")
+      case .tellAfterEnd:
+        load("RealmSwift/Observing", "goes on to call an observer whose token was invalidated")
       case .publishBeforeSync, .headerBeforeData, .recordBeforeData, .folderNotSynced, .groupSplit,
         .carriedLost, .overwriteDurableHome, .tornRecordLeft, .ignoredShortWrite, .unfairLock,
         .strictQueue,

@@ -27,6 +27,8 @@ package enum PlantedBug: String, Sendable {
   // What observers are told.
   case dropDeletion = "drop-deletion"
   case shiftPosition = "shift-position"
+  case loseMergedCommit = "lose-merged-commit"
+  case tellAfterEnd = "tell-after-end"
   // Commit and durability.
   case publishBeforeSync = "publish-before-sync"
   case headerBeforeData = "header-before-data"

@@ -32,18 +32,6 @@ package struct ScheduleProgram: Sendable {
     self.tasks = tasks
   }
 
-  /// The same without observers.
-  package var withoutObservers: ScheduleProgram {
-    ScheduleProgram(
-      actors: actors,
-      tasks: tasks.map { steps in
-        steps.filter { step in
-          if case .observe = step { return false }
-          return true
-        }
-      })
-  }
-
   /// A random program for so many actors.
   package init(actors: Int, _ random: inout RandomGenerator) {
     func pick(_ count: Int) -> Int { Int(random.next(upperBound: UInt64(count))) }

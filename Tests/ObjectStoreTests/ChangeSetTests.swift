@@ -204,7 +204,9 @@ private struct ChangeSetCheck {
         ChangeSetCheck(old: before.image, new: image, changes: recorded, isCompared: false).run()
         let start = Int.random(in: max(step - 6, 0)..<step, using: &random)
         var merged = ChangeSet()
-        for version in versions[(start + 1)...step] { merged.merge(version.changes) }
+        // One by one and all at once.
+        let sets = versions[(start + 1)...step].map(\.changes)
+        if step.isMultiple(of: 2) { merged.merge(sets) } else { sets.forEach { merged.merge($0) } }
         ChangeSetCheck(
           old: versions[start].image, new: image, changes: merged, isCompared: false
         ).run()

@@ -6,6 +6,11 @@ internal import Testing
 /// The seed of this run: REALM_SEED if it is set, else `standard`.
 package func testSeed(_ standard: UInt64 = 1) -> UInt64 { requestedSeed() ?? standard }
 
+/// The seeds from 1 through `count`, or REALM_SEED alone.
+package func testSeeds(_ count: Int) -> ClosedRange<UInt64> {
+  requestedSeed().map { $0...$0 } ?? 1...UInt64(count)
+}
+
 /// Runs `body` with the generators of `count` seeds, or of REALM_SEED alone when that is set.
 ///
 /// What fails inside, expectations and thrown errors alike, carries the seed and the command that
@@ -66,7 +71,8 @@ private func requestedSeed() -> UInt64? {
   return seed
 }
 
-private func repeatCommand(_ seed: UInt64) -> String {
+/// The command that runs the current test again with a seed.
+package func repeatCommand(_ seed: UInt64) -> String {
   // A test's identifier ends in /File.swift:line:column; the filter wants what stands before.
   let name = Test.current.map { test in
     let parts = String(describing: test.id).split(separator: "/")

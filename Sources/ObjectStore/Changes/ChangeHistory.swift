@@ -10,8 +10,8 @@ package final class ChangeHistory: StoreCompanion {
   private static let notesMax = 1_000_000
 
   private struct State {
-    /// By version.
-    var entries: [Version: Entry] = [:]
+    /// In the order of versions.
+    var entries: [Entry] = []
     /// Notes in all entries.
     var notes = 0
     /// Where observing Realms stand, by their numbers.
@@ -21,6 +21,7 @@ package final class ChangeHistory: StoreCompanion {
 
   /// One commit.
   private struct Entry {
+    let version: Version
     /// The version that it was built on.
     let base: Version
     let changes: ChangeSet
@@ -55,13 +56,13 @@ package final class ChangeHistory: StoreCompanion {
   /// not used again.
   package func append(_ changes: ChangeSet, base: Version, version: Version) {
     let notes = changes.notes
-    let dropped: [Version: Entry] = state.withLock { state in
-      if state.standing.isEmpty { return [:] }
-      state.entries[version] = Entry(base: base, changes: changes, notes: notes)
+    let dropped: [Entry] = state.withLock { state in
+      if state.standing.isEmpty { return [] }
+      state.entries.append(Entry(version: version, base: base, changes: changes, notes: notes))
       state.notes += notes
-      if state.notes <= Self.notesMax { return [:] }
+      if state.notes <= Self.notesMax { return [] }
       defer {
-        state.entries = [:]
+        state.entries = []
         state.notes = 0
       }
       return state.entries
@@ -121,12 +122,14 @@ package final class ChangeHistory: StoreCompanion {
   }
 
   /// Takes the entries out that no observing Realm has yet to pass; they are dropped without the lock.
-  private static func takePassed(_ state: inout State) -> [Version: Entry] {
+  ///
+  /// One that stays behind costs the others nothing, however many entries it keeps.
+  private static func takePassed(_ state: inout State) -> ArraySlice<Entry> {
     let oldest = state.standing.values.min() ?? Version(.max)
-    if !state.entries.keys.contains(where: { $0 <= oldest }) { return [:] }
-    let passed = state.entries.filter { $0.key <= oldest }
-    state.entries = state.entries.filter { $0.key > oldest }
-    for entry in passed.values { state.notes -= entry.notes }
+    let passed = state.entries.prefix { $0.version <= oldest }
+    if passed.isEmpty { return [] }
+    state.entries.removeFirst(passed.count)
+    for entry in passed { state.notes -= entry.notes }
     return passed
   }
 
@@ -137,15 +140,20 @@ package final class ChangeHistory: StoreCompanion {
     let sets: [ChangeSet]? = state.withLock { state in
       var sets: [ChangeSet] = []
       var version = new
-      while version > old {
-        guard let entry = state.entries[version] else { return nil }
+      for entry in state.entries.reversed() where entry.version <= version {
+        // One of those between was not recorded.
+        if version <= old || entry.version < version { break }
         sets.append(entry.changes)
         version = entry.base
       }
       return version == old ? sets : nil
     }
-    guard let sets, var result = sets.last else { return sets == nil ? nil : ChangeSet() }
-    for later in sets.dropLast().reversed() { result.merge(later) }
+    guard var sets, let oldest = sets.popLast() else { return sets == nil ? nil : ChangeSet() }
+    #if PLANTED_BUGS
+      if !sets.isEmpty, PlantedBug.loseMergedCommit.strikes(everyCalls: 3) { sets.removeLast() }
+    #endif
+    var result = oldest
+    result.merge(sets.reversed())
     return result
   }
 }

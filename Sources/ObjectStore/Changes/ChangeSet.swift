@@ -29,8 +29,19 @@ package struct ChangeSet: Sendable {
   /// Adds what happened after these changes.
   ///
   /// - Complexity: O(size of `later`) and the sorting of deletions.
-  package mutating func merge(_ later: ChangeSet) {
-    for (key, changes) in later.tables { tables[key, default: TableChanges()].merge(changes) }
+  package mutating func merge(_ later: ChangeSet) { merge(CollectionOfOne(later)) }
+
+  /// Adds what happened after these changes, one set after the other.
+  ///
+  /// - Complexity: O(size of all sets) and one sorting of deletions, however many sets there are.
+  package mutating func merge(_ later: some Sequence<ChangeSet>) {
+    var unsorted: Set<UInt64> = []
+    for set in later {
+      for (key, changes) in set.tables {
+        if tables[key, default: TableChanges()].add(changes) { unsorted.insert(key) }
+      }
+    }
+    for key in unsorted { tables[key]!.deleted.sort() }
   }
 }
 
@@ -71,7 +82,10 @@ package struct TableChanges: Sendable {
     return low < deleted.count && deleted[low] == key
   }
 
-  mutating func merge(_ later: TableChanges) {
+  /// Adds what happened after these changes.
+  ///
+  /// - Returns: whether deletions were added, which have to be sorted.
+  fileprivate mutating func add(_ later: TableChanges) -> Bool {
     let firstNew = min(firstNewKey, later.firstNewKey)
     let known = firstNewKey
     defer { firstNewKey = firstNew }
@@ -87,19 +101,21 @@ package struct TableChanges: Sendable {
     for (place, changes) in later.collections where place.object < known {
       collections[place, default: .elements(ElementChanges())].merge(changes)
     }
-    if later.isCleared || isCleared || later.deleted.isEmpty { return }
+    if later.isCleared || isCleared || later.deleted.isEmpty { return false }
     let gone = later.deleted.filter { $0 < known }
-    if gone.isEmpty { return }
-    deleted = (deleted + gone).sorted()
+    if gone.isEmpty { return false }
+    deleted += gone
     forget(gone)
+    return true
   }
 
   /// Drops what was noted of objects that are gone.
   mutating func forget(_ gone: [ObjectKey]) {
-    for key in gone { modified[key] = nil }
-    if collections.isEmpty { return }
-    let gone = Set(gone)
-    collections = collections.filter { !gone.contains($0.key.object) }
+    for key in gone {
+      // The columns of changed collections are among the modified ones.
+      guard let columns = modified.removeValue(forKey: key), !collections.isEmpty else { continue }
+      columns.forEach { collections[CollectionPlace(key, $0)] = nil }
+    }
   }
 }
 

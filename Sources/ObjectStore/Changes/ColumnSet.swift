@@ -26,6 +26,15 @@ package struct ColumnSet: Hashable, Sendable {
     }
   }
 
+  package func forEach(_ body: (UInt64) -> Void) {
+    var rest = low
+    while rest != 0 {
+      body(UInt64(rest.trailingZeroBitCount))
+      rest &= rest &- 1
+    }
+    high?.forEach(body)
+  }
+
   package mutating func formUnion(_ other: ColumnSet) {
     low |= other.low
     if let more = other.high { high = (high ?? []).union(more) }

@@ -68,11 +68,14 @@ struct ObservationStart<Subject: ThreadConfined> {
       do { realm = try ConfinedRealm.thaw(since, place) } catch {
         misuse(.storage, "The Realm cannot be opened to observe it: \(error)")
       }
-      // Lost with a failed sync: nobody knows what has become of the subject.
-      guard realm.advance(to: since.currentSnapshot().version) else { return slot.end() }
-      guard let live = realm.live(frozen) else { return wasDeleted() }
-      realm.requireObservers().add(
-        make(live), slot, since: (since, reader), isOwed: hasFirstCall)
+      realm.requireObservers().addOutsideOfTransaction { realm in
+        if slot.isEnded { return }
+        // Lost with a failed sync: nobody knows what has become of the subject.
+        guard realm.advance(to: since.currentSnapshot().version) else { return slot.end() }
+        guard let live = realm.live(frozen) else { return wasDeleted() }
+        realm.requireObservers().add(
+          make(live), slot, since: (since, reader), isOwed: hasFirstCall)
+      }
     }
   }
 }

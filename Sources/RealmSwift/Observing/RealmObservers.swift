@@ -33,6 +33,8 @@ final class RealmObservers {
   private var reader: ChangeHistory.Reader?
   /// Where observers stood who have come from other places and were not called yet.
   private var arrivals: [ChangeHistory.Reader] = []
+  /// Observations from other places that came here inside of a transaction, and begin behind it.
+  private var waiting: [(ConfinedRealm) -> Void] = []
   private var isScheduled = false
   private var deliveries: UInt64 = 0
   /// How many deliveries run, one within the other.
@@ -96,6 +98,16 @@ final class RealmObservers {
     schedule()
   }
 
+  /// Runs what begins an observation, behind the running transaction if there is one: what that has changed
+  /// may be rolled back.
+  func addOutsideOfTransaction(_ body: @escaping (ConfinedRealm) -> Void) {
+    if realm.writing == nil { body(realm) } else { waiting.append(body) }
+  }
+
+  private func addWaiting() {
+    while realm.writing == nil, !waiting.isEmpty { waiting.removeFirst()(realm) }
+  }
+
   /// Begins an observation of the Realm itself.
   func add(_ observation: RealmObservation, _ slot: ObservationSlot) {
     guard slot.install(observation, mailbox) else { return }
@@ -137,6 +149,7 @@ final class RealmObservers {
     ofObjects = [:]
     letGo()
     for entry in ended { entry.slot.end() }
+    if !waiting.isEmpty { schedule() }
   }
 
   // MARK: - What happens to the Realm
@@ -154,11 +167,11 @@ final class RealmObservers {
     newestOwn = realm.snapshot?.version
     if !skipped.isEmpty { skip(skipped, transaction.base.version) }
     tellRealm(.didChange, except: skipped)
-    if hasContentObservers { schedule() }
+    if hasContentObservers || !waiting.isEmpty { schedule() }
   }
 
   /// A transaction is over that left the Realm where it was.
-  func didEndTransaction() { if isBehind || isOwedToRealm { schedule() } }
+  func didEndTransaction() { if isBehind || isOwedToRealm || !waiting.isEmpty { schedule() } }
 
   /// A newer version can be read, to which the Realm does not move by itself.
   func newerVersionWasPublished() { tellRealm(.refreshRequired) }
@@ -227,6 +240,7 @@ final class RealmObservers {
     mailbox.sendToRealm { realm in
       guard let observers = realm.observers else { return }
       observers.isScheduled = false
+      observers.addWaiting()
       observers.tellOwedToRealm()
       observers.deliver()
     }

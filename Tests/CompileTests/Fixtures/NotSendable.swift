@@ -23,4 +23,14 @@ func whatIsNotSendable() {
   requireSendable(List<Int>.self)  // error: conformance of 'List<Element>' to 'Sendable' is unavailable
   requireSendable(MutableSet<Int>.self)  // error: conformance of 'MutableSet<Element>' to 'Sendable' is unavailable
   requireSendable(Map<String, Int>.self)  // error: conformance of 'Map<Key, Value>' to 'Sendable' is unavailable
+  requireSendable(ProjectedCollection<String>.self)  // error: conformance of 'ProjectedCollection<Value>' to 'Sendable' is unavailable
+  requireSendable(SectionedResults<String, Dog>.self)  // error: conformance of 'SectionedResults<Key, SectionElement>' to 'Sendable' is unavailable
+  requireSendable(ResultsSection<String, Dog>.self)  // error: conformance of 'ResultsSection<Key, Element>' to 'Sendable' is unavailable
+  requireSendable(Projection<Dog>.self)  // error: conformance of 'Projection<Root>' to 'Sendable' is unavailable
+  requireSendable(RealmOptional<Int>.self)  // error: conformance of 'RealmOptional<Value>' to 'Sendable' is unavailable
+  requireSendable(RealmProperty<Int?>.self)  // error: conformance of 'RealmProperty<Value>' to 'Sendable' is unavailable
+  requireSendable(PropertyChange.self)  // error: conformance of 'PropertyChange' to 'Sendable' is unavailable
+  requireSendable(ObjectChange<Dog>.self)  // error: conformance of 'ObjectChange<T>' to 'Sendable' is unavailable
+  requireSendable(RealmCollectionChange<List<Dog>>.self)  // error: conformance of 'RealmCollectionChange<CollectionType>' to 'Sendable' is unavailable
+  requireSendable(RealmMapChange<Map<String, Int>>.self)  // error: conformance of 'RealmMapChange<MapType>' to 'Sendable' is unavailable
 }

@@ -186,6 +186,78 @@ func writeInTasks() async throws {
   cancelled.cancel()
 }
 
+// MARK: - Observing
+
+/// Keeps its tokens; each call comes on the actor.
+actor Watcher {
+  private var tokens: [NotificationToken] = []
+  private var changes = 0
+  private var realm: Realm!
+
+  func start() async throws {
+    realm = try await Realm.open()
+    let dogs = realm.objects(Dog.self)
+    tokens.append(await dogs.observe(on: self) { watcher, change in watcher.note(change) })
+    tokens.append(
+      await dogs.observe(keyPaths: ["name"], on: self) { watcher, _ in watcher.changes += 1 })
+    tokens.append(
+      await dogs.where { $0.name == "Rex" }.observe(keyPaths: [\.name], on: self) { watcher, _ in
+        watcher.changes += 1
+      })
+    if let dog = dogs.first {
+      tokens.append(await dog.observe(on: self) { (watcher, change: ObjectChange<Dog>) in
+        watcher.note(change)
+      })
+      tokens.append(
+        await dog.observe(keyPaths: [\Dog.name], on: self) {
+          (watcher, change: ObjectChange<Dog>) in watcher.note(change)
+        })
+    }
+    tokens.append(realm.observe { _, realm in _ = realm.isEmpty })
+    try await realm.asyncWrite {}
+    try realm.write(withoutNotifying: tokens) {}
+  }
+
+  private func note(_ change: RealmCollectionChange<Results<Dog>>) {
+    if case .update(let dogs, let deletions, let insertions, let modifications) = change {
+      changes += deletions.count + insertions.count + modifications.count + dogs.count
+    }
+  }
+
+  private func note(_ change: ObjectChange<Dog>) {
+    switch change {
+    case .change(let dog, let properties): changes += properties.count + dog.name.count
+    case .deleted, .error: tokens = []
+    }
+  }
+}
+
+/// An observer of the main actor, told on another actor and on a queue too.
+@MainActor final class Screen {
+  private(set) var names: [String] = []
+  private var tokens: [NotificationToken] = []
+
+  func start(_ realm: Realm, _ watcher: Watcher, _ queue: DispatchQueue) async {
+    let dogs = realm.objects(Dog.self).sorted(byKeyPath: "name")
+    tokens = [
+      dogs.observe { [weak self] change in
+        if case .initial(let dogs) = change { self?.names = dogs.map(\.name) }
+      },
+      dogs.observe(on: .main) { _ in },
+      dogs.observe(on: queue) { change in
+        if case .update(let dogs, _, _, _) = change { _ = dogs.first?.name }
+      },
+      await dogs.observe(on: MainActor.shared) { [weak self] _, _ in self?.names = [] },
+      await dogs.observe(on: watcher) { watcher, _ in watcher.assertIsolated() },
+    ]
+  }
+}
+
+/// Tokens go anywhere.
+func endAnywhere(_ token: NotificationToken) async {
+  await Task.detached { token.invalidate() }.value
+}
+
 // MARK: - Sendable
 
 func requireSendable<Value: Sendable>(_: Value.Type) {}
@@ -203,6 +275,7 @@ func whatIsSendable() {
   requireSendable(ThreadSafeReference<Dog>.self)
   requireSendable(ThreadSafeReference<Results<Dog>>.self)
   requireSendable(Realm.Configuration.self)
+  requireSendable(NotificationToken.self)
   requireSendable(Realm.Error.self)
   requireSendable(Realm.ActiveVersion.self)
   requireSendable(SyncConfiguration.self)

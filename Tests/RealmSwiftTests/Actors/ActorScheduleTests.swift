@@ -17,34 +17,43 @@ import Testing
     ProcessInfo.processInfo.environment["REALM_ACTOR_SCHEDULES"].flatMap { Int($0) } ?? standard
   }
 
-  private func check(_ result: ScheduleStage.Result, _ text: @autoclosure () -> String) -> Bool {
+  private func check(
+    _ result: ScheduleStage.Result, seed: UInt64, _ program: ScheduleProgram, repeatBy: String,
+    cancelled: String = ""
+  ) -> Bool {
     if result.violations.isEmpty { return true }
     Issue.record(
       """
       \(result.violations.joined(separator: "\n"))
-      \(text())
+      repeat by: \(repeatBy)
+      \(program), seed \(seed)\(cancelled)
       \(result.trace.joined(separator: "\n"))
       """)
     return false
+  }
+
+  /// The command that repeats a seed, by the seed, for threads that belong to no test.
+  private func repeatCommands() -> @Sendable (UInt64) -> String {
+    let command = repeatCommand(0)
+    return { command.replacing("REALM_SEED=0", with: "REALM_SEED=\($0)") }
   }
 
   /// Two programs that differ only in their order never end differently from some sequential order.
   @Test func programsAreSerial() async throws {
     let count = count(1_000)
     let stages = [try await stage(), try await stage(1)]
+    let repeatBy = repeatCommands()
     await onThreadAsync {
-      let first = testSeed()
-      let seeds = first == 1 ? 1...UInt64(count) : first...first
       let clock = ContinuousClock()
       let start = clock.now
       var steps = 0
-      for seed in seeds {
+      for seed in testSeeds(count) {
         var random = RandomGenerator(seed: seed)
         let stage = stages[Int(seed % 4 == 0 ? 1 : 0)]
         let program = ScheduleProgram(actors: seed % 4 == 0 ? 1 : 3, &random)
         let result = stage.run(program, seed: seed)
         steps += result.steps
-        guard check(result, "repeat by REALM_SEED=\(seed): \(program)") else { return }
+        guard check(result, seed: seed, program, repeatBy: repeatBy(seed)) else { return }
       }
       if count >= 10_000 {
         let seconds = (clock.now - start) / .seconds(1)
@@ -57,22 +66,24 @@ import Testing
   @Test func cancelledAtEachPoint() async throws {
     let count = count(1_000)
     let stage = try await stage()
+    let repeatBy = repeatCommands()
     await onThreadAsync {
-      var random = RandomGenerator(seed: testSeed())
       var schedules = 0
       var cancelled = 0
-      while schedules < count {
-        let seed = random.next()
+      for seed in testSeeds(count) where schedules < count {
+        var random = RandomGenerator(seed: seed)
         let program = Self.writers(&random)
         let whole = stage.run(program, seed: seed)
-        guard check(whole, "\(program), seed \(seed)") else { return }
+        guard check(whole, seed: seed, program, repeatBy: repeatBy(seed)) else { return }
         for task in program.tasks.indices {
           // Beyond the last step nothing is cancelled any more.
           for step in 0..<whole.steps {
             let result = stage.run(program, seed: seed, cancellation: (task, step))
-            guard check(result, "\(program), seed \(seed), task \(task) at step \(step)") else {
-              return
-            }
+            guard
+              check(
+                result, seed: seed, program, repeatBy: repeatBy(seed),
+                cancelled: ", task \(task) cancelled at step \(step)")
+            else { return }
             schedules += 1
             if result.trace.contains(where: { $0.hasSuffix(" cancelled") }) { cancelled += 1 }
           }
@@ -98,22 +109,40 @@ import Testing
     return ScheduleProgram(actors: 2, tasks: tasks)
   }
 
-  /// Programs with observers are replayed in the long form only.
   @Test func aSeedIsReplayedExactly() async throws {
-    let hasObservers = count(0) > 0
     let stages = [try await stage(), try await stage()]
     await onThreadAsync {
       var traces: Set<[String]> = []
       for seed in 1...200 as ClosedRange<UInt64> {
         var random = RandomGenerator(seed: seed)
-        var program = ScheduleProgram(actors: 3, &random)
-        if !hasObservers { program = program.withoutObservers }
+        let program = ScheduleProgram(actors: 3, &random)
         let result = stages[0].run(program, seed: seed)
         let other = stages[1].run(program, seed: seed)
         #expect(result.trace == other.trace && result.steps == other.steps, "seed \(seed)")
         traces.insert(result.trace)
       }
       #expect(traces.count > 150)
+    }
+  }
+
+  /// A failure is repeated by its seed alone, on a stage that has run nothing before.
+  @Test func aSeedNeedsNothingBeforeIt() async throws {
+    let used = try await stage()
+    var traces: [[String]] = []
+    for seed in 1...100 as ClosedRange<UInt64> {
+      traces.append(await Self.trace(seed, used))
+    }
+    for seed in [2, 17, 50, 99, 100] {
+      let fresh = try await stage()
+      #expect(await Self.trace(UInt64(seed), fresh) == traces[seed - 1], "seed \(seed)")
+    }
+  }
+
+  private static func trace(_ seed: UInt64, _ stage: ScheduleStage) async -> [String] {
+    await onThreadAsync {
+      var random = RandomGenerator(seed: seed)
+      let program = ScheduleProgram(actors: 3, &random)
+      return stage.run(program, seed: seed).trace
     }
   }
 

@@ -132,7 +132,9 @@ extension QueryTracker {
   ) -> CollectionChange? {
     let stored = step.schema.tables[query.table]
     let changes = step.changes(query.table)
-    let count = affected.count + (changes?.deleted.count ?? 0)
+    let reader = step.reader(query.table)
+    let newCount = changes.map { reader.count - reader.rank(of: $0.firstNewKey) } ?? 0
+    let count = affected.count + (changes?.deleted.count ?? 0) + newCount
     if changes?.isCleared == true || count > max(64, items.count / Self.shareMax) { return nil }
     guard let older = step.older(stored) else { return nil }
     self.query.forget()
@@ -152,7 +154,6 @@ extension QueryTracker {
     before.sort { $0.position < $1.position }
     // Those that are elements now, by their place among the others.
     let rest = OtherItems(items, without: before.map(\.position))
-    let reader = step.reader(query.table)
     let newOrder = KeyOrder(query, step.new, reader)
     let readers = PlanReaders(step.new, query.classes)
     var after: [(gap: Int, place: KeyOrder.Place)] = []
