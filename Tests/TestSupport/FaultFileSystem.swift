@@ -226,6 +226,9 @@ package final class FaultFileSystem: FileSystem {
 
   package func exists(_ path: String) -> Bool { base.exists(path) }
   package func isDirectory(_ path: String) -> Bool { base.isDirectory(path) }
+  package func watch(_ path: String, _ body: @escaping @Sendable () -> Void) -> FileWatch? {
+    base.watch(path, body)
+  }
   package func isOnNetwork(_ path: String) -> Bool { base.isOnNetwork(path) }
   package var bootIdentifier: UInt64 { base.bootIdentifier }
 

@@ -76,6 +76,13 @@ int shim_overwrites_in_place(int descriptor);
 /// Magic number of the file system that holds `path` into `magic`. Returns 0 or the errno value.
 int shim_file_system_magic(const char *path, uint32_t *magic);
 
+/// News of writes to files. All return a number, or -errno.
+int shim_watches_open(void);
+int shim_watches_add(int descriptor, const char *path);
+int shim_watches_remove(int descriptor, int watch);
+/// Waits for news; the watches they are about, up to `capacity`, the same one perhaps several times.
+int shim_watches_wait(int descriptor, int *watches, int capacity);
+
 /// Up to `length` random bytes of the kernel. Returns how many, or -1 with errno set.
 int64_t shim_random_bytes(void *buffer, size_t length);
 

@@ -129,7 +129,11 @@ extension Store {
     let reference = BlockReference(rawValue: arena.places[number])
     BlockHeader.setBirth(block, transaction.version)
     // Before it is encrypted.
-    mapping.keep(reference, block, length - blockOverhead)
+    if writer!.isDeferring {
+      mapping.keepUnwritten(reference, block, length - blockOverhead)
+    } else {
+      mapping.keep(reference, block, length - blockOverhead)
+    }
     seal(block, length - blockOverhead, at: reference)
     #if PLANTED_BUGS
       if PlantedBug.staleChecksum.strikes(everyCalls: 100) {
@@ -202,6 +206,16 @@ extension Store {
     if !PlantedBug.freeSpaceLost.isActive { writer!.release(rest) }
   }
 
+  /// Tells the file how long it has to be.
+  func setLength(_ length: UInt64) throws(StorageError) {
+    do throws(SystemError) {
+      try file.setLength(length)
+    } catch {
+      throw error.isOutOfSpace ? .diskFull(error) : .system(error)
+    }
+    writer!.lengthInFile = length
+  }
+
   /// Makes the file longer and its new end free.
   ///
   /// - Returns: free space of at least `length` bytes at the end of the file.
@@ -211,11 +225,7 @@ extension Store {
     let missing = UInt64(length) - min(UInt64(length), tail?.length ?? 0)
     let page = UInt64(FileHeader.pageLength)
     let new = (old + max(missing, writer!.growthStep) + page - 1) / page * page
-    do throws(SystemError) {
-      try file.setLength(new)
-    } catch {
-      throw error.isOutOfSpace ? .diskFull(error) : .system(error)
-    }
+    if !writer!.isDeferring { try setLength(new) }
     writer!.free.free(Run(offset: old, length: new - old))
     writer!.fileLength = new
     return Run(offset: tail?.offset ?? old, length: UInt64(length))

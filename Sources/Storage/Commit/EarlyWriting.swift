@@ -74,6 +74,8 @@ extension Store {
   private func openEarly(
     _ transaction: WriteTransaction, atLeast length: Int
   ) throws(StorageError) {
+    // What is unwritten may be about to change the file's length.
+    try writeDeferred(before: transaction)
     let run: Run
     if let hole = earlyHole(atLeast: length) {
       run = hole

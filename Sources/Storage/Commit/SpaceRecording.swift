@@ -65,7 +65,7 @@ extension Store {
   /// the threshold takes it, moving it is tried again and again.
   private var isCheckpointCheap: Bool {
     let runs = writer!.free.count + writer!.dead.count + writer!.pending.count
-    return writer!.writtenBytes - writer!.journal.writtenBefore > 8 * runs
+    return writtenBytes.load(ordering: .relaxed) - writer!.journal.writtenBefore > 8 * runs
   }
 
   /// A complete list of what is free or will be, after this commit.
@@ -98,7 +98,7 @@ extension Store {
         birth: transaction.version)
     }
     journal.checkpointBytes = lengths.reduce(0, +)
-    journal.writtenBefore = writer!.writtenBytes
+    journal.writtenBefore = writtenBytes.load(ordering: .relaxed)
     return journal
   }
 

@@ -23,7 +23,12 @@ final class WriterState {
   @exclusivity(unchecked) var newest: CommittedVersion
   /// The highest version number ever given out.
   @exclusivity(unchecked) var lastNumber: Version
+  /// How long the file is, or will be once what is unwritten was written.
   @exclusivity(unchecked) var fileLength: UInt64
+  /// What the file was told to be, or will be by the last commit that is unwritten.
+  @exclusivity(unchecked) var lengthInFile: UInt64
+  /// The running commit makes no system call; what it would write is written later.
+  @exclusivity(unchecked) var isDeferring = false
   @exclusivity(unchecked) var commits: UInt64
   @exclusivity(unchecked) var free = FreeSpace()
   @exclusivity(unchecked) var homes: HomeSpace
@@ -49,9 +54,6 @@ final class WriterState {
   @exclusivity(unchecked) var isIdle = false
   /// False until the space was rebuilt from the file.
   @exclusivity(unchecked) var isLoaded = false
-  /// Bytes written to the file by this process.
-  @exclusivity(unchecked) var writtenBytes: UInt64 = 0
-
   init(
     newest: CommittedVersion, lastNumber: Version, fileLength: UInt64, homes: [UInt64],
     commits: UInt64
@@ -59,6 +61,7 @@ final class WriterState {
     self.newest = newest
     self.lastNumber = lastNumber
     self.fileLength = fileLength
+    lengthInFile = fileLength
     self.homes = HomeSpace(homes: homes)
     self.commits = commits
   }

@@ -15,9 +15,10 @@ final class SnapshotTable: Sendable {
 
   struct Entry {
     var createdAt: UInt64
-    /// The thread that made the version; nil when another process did.
-    var owner: ThreadNumber?
-    /// The pins of the version: one, or more when threads have adopted it at the same time.
+    /// Who made the version; nil when another process did.
+    var owner: PlaceNote?
+    /// The pins of the version: one, or more when threads have adopted it at the same time or one takes
+    /// the place of another.
     ///
     /// Not counted, but alive while they are here: the end of each takes it out, under the lock.
     var first: Unmanaged<Snapshot>
@@ -69,16 +70,19 @@ final class SnapshotTable: Sendable {
 
   /// Makes the snapshot of a version and pins it, in this process and for the others.
   ///
-  /// Only for the newest durable version, whose head the caller reads again afterwards, or for one
-  /// that nobody else can know yet.
+  /// Only for the newest durable version, whose head the caller reads again afterwards, for one that
+  /// nobody else can know yet, or for one that is pinned already.
+  ///
+  /// - Parameter old: a pin of the version in whose place the new one will be kept.
   func makeSnapshot(
     _ version: Version, root: BlockReference, mapping: ReadMapping, createdAt: UInt64,
-    owner: ThreadNumber?
+    owner: PlaceNote?, memory: [UnwrittenMemory] = [], settling old: Snapshot? = nil
   ) -> Snapshot {
-    let slot = lockFile.publishPin(version)
+    let slot = lockFile.publishPin(version, since: createdAt)
     let snapshot = Snapshot(
       version: version, root: root, mapping: mapping, table: self, pinSlot: slot,
-      createdAt: createdAt)
+      createdAt: createdAt, memory: memory)
+    if let old { snapshot.takeNotes(of: old) }
     let reference = Unmanaged.passUnretained(snapshot)
     state.withLock { state in
       if state.live[version]?.others.append(reference) == nil {
@@ -130,9 +134,6 @@ final class SnapshotTable: Sendable {
       state.live.compactMapValues { $0.keptBy }
     }
   }
-
-  /// Roots of all live versions.
-  var roots: [BlockReference] { state.withLock { $0.live.values.map(\.root) } }
 
   /// Live versions, one element a pin, for a writer that begins anew: `drain` tells what changes from
   /// here on.

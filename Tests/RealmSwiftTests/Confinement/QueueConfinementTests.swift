@@ -44,6 +44,20 @@ import Testing
     #expect(await inner.run { shared.realm.isEmpty })
   }
 
+  /// Where nobody can tell whether a queue is serial it is tried.
+  @Test func queuesOfUnknownWidth() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      hidesQueueWidths.store(true, ordering: .relaxed)
+      let shared = await QueueRealm(memoryConfiguration())
+      await shared.run { shared in try shared.realm.write { _ = shared.realm.create(Dog.self) } }
+      let queue = DispatchQueue(label: "many at once", attributes: .concurrent)
+      await queue.run { _ = try Realm(configuration: memoryConfiguration(), queue: queue) }
+    }
+    expectStop(result, "Invalid queue 'many at once': Realms can only be confined to serial")
+  }
+
   @Test func otherQueuesStop() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
