@@ -319,7 +319,7 @@ private let couponClasses = kennelClasses + [Coupon.self]
     let all = Array(0..<200)
     await watched.expectTold(["-[] +[] ~\(all)", "filtered -[] +[] ~\(Array(0..<100))"])
     await watched.write { realm in
-      realm.delete(realm.objects(Coupon.self).where { $0.rank % 2 == 0 })
+      realm.delete(Array(realm.objects(Coupon.self)).filter { $0.rank % 2 == 0 })
     }
     let even = all.filter { $0 % 2 == 0 }
     await watched.expectTold(["-\(even) +[] ~[]", "filtered -\(even.prefix(50)) +[] ~[]"])
