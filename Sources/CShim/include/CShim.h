@@ -22,6 +22,15 @@ void *swift_allocObject(const void *metadata, size_t size, size_t alignment_mask
 /// Starts to load the cache line of an address; any address will do.
 static inline void shim_prefetch(const void *address) { __builtin_prefetch(address); }
 
+/// Tells the processor that a loop waits for another one.
+static inline void shim_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
 /// An anonymous file in memory. Returns a descriptor or -1 with errno set.
 int shim_memory_file(const char *name);
 

@@ -35,8 +35,15 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
   /// The running write transaction.
   @exclusivity(unchecked) private(set) var writing: Writing? {
-    didSet { idleInsertion = nil }
+    didSet {
+      idleInsertion = nil
+      group = writing.map { .passUnretained($0.group) }
+    }
   }
+  /// The objects of `writing`.
+  ///
+  /// Unmanaged, since every change of a property needs it.
+  @exclusivity(unchecked) private var group: Unmanaged<GroupTransaction>?
   /// What has added objects in the running transaction, while it is not in use.
   @exclusivity(unchecked) var idleInsertion: LinkInsertion?
   /// How often the Realm was invalidated: an object of an earlier time stays invalid.
@@ -132,19 +139,23 @@ package final class ConfinedRealm {
   var isInvalidatedFrozen: Bool { isClosed.load(ordering: .relaxed) }
 
   /// The running transaction; stops without one.
-  func requireWriting() -> Writing {
+  func requireWriting() -> GroupTransaction {
     check()
     if isFrozen {
       misuse(.frozen, "Can't perform transactions on a frozen Realm")
     }
-    guard let writing else {
+    guard let runningGroup else {
       misuse(
         .transaction,
         "Cannot modify managed objects outside of a write transaction. Call it inside "
           + "`write { }`, or after `beginWrite()`.")
     }
-    return writing
+    return runningGroup
   }
+
+  /// What the running write transaction changes; nil outside of one.
+  @inline(__always)
+  var runningGroup: GroupTransaction? { group?._withUnsafeGuaranteedRef { $0 } }
 
   // MARK: - Reading
 
@@ -225,7 +236,7 @@ package final class ConfinedRealm {
 
   private func makeReader(_ binding: TableBinding) -> TableReader? {
     guard let table = binding.table else { return nil }
-    if let writing { return writing.group.reader(table) }
+    if let group { return group._withUnsafeGuaranteedRef { $0.reader(table) } }
     let snapshot = currentSnapshot()
     return TableReader(reader: snapshot.reader, root: snapshot.root, table: table)
   }
@@ -452,7 +463,8 @@ package final class ConfinedRealm {
 
   /// The running transaction, with all changes so far below its root; it goes on from there.
   func settledTransaction() -> WriteTransaction {
-    let writing = requireWriting()
+    _ = requireWriting()
+    let writing = writing!
     let transaction = writing.transaction
     transaction.root = writing.group.finish()
     var earlier = writing.earlierChanges

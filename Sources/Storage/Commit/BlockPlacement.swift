@@ -35,7 +35,17 @@ extension Store {
       }
     }
     var rest = fitsHome ? cold : cold + hot
-    for block in order where !(fitsHome && block.isHot) {
+    var alone: [Int] = []
+    if let threshold = writer!.shrinkThreshold {
+      for block in order where !(fitsHome && block.isHot) && alone.count < Self.snugExtentsMax {
+        guard let run = snugHole(for: block.length, below: threshold) else { continue }
+        alone.append(block.number)
+        rest -= block.length
+        take(run, transaction, &placement)
+        copy(block.number, block.length, placement.take(block.length)!, transaction)
+      }
+    }
+    for block in order where !(fitsHome && block.isHot) && !alone.contains(block.number) {
       if placement.filling.isEmpty || placement.rest < block.length || isHomeFilling(placement) {
         try openRun(rest: rest, next: block.length, transaction, &placement)
       }
@@ -48,6 +58,21 @@ extension Store {
     returnRest(of: placement, transaction)
     let place = transaction.editor.arena.places[Int(root.rawValue & 0xffff_ffff)]
     return BlockReference(rawValue: place)
+  }
+
+  /// Extents that a commit may spend on blocks in holes of their own.
+  private static let snugExtentsMax = 4
+
+  /// A hole that a large block fills; asked for while the file is too long.
+  ///
+  /// Units that begin wherever there is room would leave no hole below the threshold for large blocks,
+  /// so that those keep the file long.
+  private func snugHole(for length: Int, below threshold: UInt64) -> Run? {
+    guard length >= 1024,
+      let hole = writer!.free.bestFit(UInt64(length), below: threshold),
+      hole.length <= UInt64(length + length / 16)
+    else { return nil }
+    return Run(offset: hole.offset, length: UInt64(length))
   }
 
   private func isHomeFilling(_ placement: borrowing Placement) -> Bool {

@@ -63,6 +63,13 @@ final class CommitPipeline: Sendable {
     var syncing: Group?
     var failure: StorageError?
     var losses: [Loss] = []
+    /// Somebody lets others join the open group before closing it.
+    var isGathering = false
+
+    /// Nobody leads yet, and the open group is whole.
+    var needsLeader: Bool {
+      syncing == nil && !isGathering && open?.isBeingWritten == false
+    }
 
     /// Never goes back: another process may have been faster.
     mutating func noteDurable(_ committed: CommittedVersion) {
@@ -92,6 +99,9 @@ final class CommitPipeline: Sendable {
   }
 
   private let state = Monitor(State())
+  /// Woken by what joins the open group: who gathers waits here, so that those who wait for the sync
+  /// sleep on.
+  private let arrivals = Monitor(())
   private let homeCount: Int
   /// Commits that are in no file yet, readable without the lock.
   private let unwritten = Atomic(0)
@@ -189,34 +199,47 @@ final class CommitPipeline: Sendable {
 
   /// The commit is in the file.
   func didWrite(_ group: Group) {
-    state.withLock { state in
+    let (needsLeader, isGathering) = state.withLock { state in
       state.open = group
       state.open!.isBeingWritten = false
+      return (state.needsLeader, state.isGathering)
     }
-    state.notifyAll()
+    tellOfArrival(needsLeader: needsLeader, isGathering: isGathering)
+  }
+
+  /// Wakes who has something to do now, and nobody else: each waiting committer that looked up in vain
+  /// would take the processor from the next writer.
+  private func tellOfArrival(needsLeader: Bool, isGathering: Bool) {
+    if needsLeader { state.notifyAll() }
+    if isGathering {
+      // Through the lock, so that whoever has just looked is asleep by now.
+      arrivals.withLock { _ in }
+      arrivals.notifyAll()
+    }
   }
 
   /// The commit is final, and will be written by whoever leads its group, or builds on it.
   ///
   /// - Throws: when a version that it builds on was lost meanwhile.
   func deferCommit(_ commit: DeferredCommit, base: Version) throws(StorageError) {
-    try state.withLock { (state) throws(StorageError) in
+    let (needsLeader, isGathering) = try state.withLock { (state) throws(StorageError) in
       if let failure = state.failure ?? state.failure(of: base) { throw failure }
       state.open!.deferred.append(commit)
       state.open!.isBeingWritten = false
       unwritten.add(1, ordering: .sequentiallyConsistent)
+      return (state.needsLeader, state.isGathering)
     }
-    state.notifyAll()
+    tellOfArrival(needsLeader: needsLeader, isGathering: isGathering)
   }
 
   /// The commit was rolled back; earlier commits of the group stand.
   func didFail() {
-    let dropped = state.withLock { state in
+    let (dropped, isGathering) = state.withLock { state in
       state.open?.isBeingWritten = false
       if state.open?.last == nil, state.open?.deferred.isEmpty == true { state.open = nil }
-      return state.failure == nil ? nil : dropOpen(&state)
+      return (state.failure == nil ? nil : dropOpen(&state), state.isGathering)
     }
-    state.notifyAll()
+    tellOfArrival(needsLeader: true, isGathering: isGathering)
     _ = dropped
   }
 
@@ -287,7 +310,7 @@ final class CommitPipeline: Sendable {
       unwritten.subtract(count, ordering: .sequentiallyConsistent)
       return old
     }
-    state.notifyAll()
+    tellOfArrival(needsLeader: true, isGathering: old.isGathering)
     // Its snapshots end outside of the lock.
     _ = old
   }
@@ -329,18 +352,24 @@ final class CommitPipeline: Sendable {
       let step: Step = state.wait(
         until: { state in
           (state.durable?.version ?? Version(0)) >= version || state.failure(of: version) != nil
-            || (state.syncing == nil && state.open?.isBeingWritten == false)
+            || state.needsLeader
         },
         then: { state in
           if let failure = state.failure(of: version) { return .failed(failure) }
-          return (state.durable?.version ?? Version(0)) >= version ? .done : .lead
+          if (state.durable?.version ?? Version(0)) >= version { return .done }
+          state.isGathering = true
+          return .lead
         })
       switch step {
       case .done: return
       case .failed(let failure): throw failure
       case .lead:
         gather(isWriterQueued)
-        guard let group = takeLead() else { continue }
+        guard let group = takeLead() else {
+          // Others may have looked while this thread was about to lead.
+          state.notifyAll()
+          continue
+        }
         try lead(group, write, sync, publish)
       }
     }
@@ -397,12 +426,16 @@ final class CommitPipeline: Sendable {
   /// sync does.
   private func gather(_ isWriterQueued: () -> Bool) {
     guard isWriterQueued() else { return }
-    _ = state.wait(nanoseconds: 200_000) { _ in !isWriterQueued() }
+    _ = arrivals.wait(nanoseconds: 200_000) { _ in
+      !isWriterQueued() && state.withLock { $0.open?.isBeingWritten != true }
+    }
   }
 
-  /// Closes the open group, unless someone else was faster or a commit is writing into it.
+  /// Ends the gathering and closes the open group, unless another process was faster or a commit is
+  /// writing into it.
   private func takeLead() -> Group? {
     state.withLock { state in
+      state.isGathering = false
       guard state.syncing == nil, state.failure == nil, var group = state.open,
         !group.isBeingWritten
       else { return nil }

@@ -35,13 +35,26 @@ final class WriteQueue: Sendable {
       case deferred
     }
     let signal = Monitor(Signal.wait)
+    /// The same as `served`, for a thread that has not gone to sleep yet.
+    private let isServed = Atomic(false)
     let place: PlaceNote
 
     init(_ place: PlaceNote) { self.place = place }
 
     func send(_ new: Signal) {
+      // Releasing: pairs with the load below; what the thread before has done is seen.
+      if new == .served { isServed.store(true, ordering: .releasing) }
       signal.withLock { $0 = new }
       signal.notifyAll()
+    }
+
+    /// Waits for as long as a small transaction takes, without going to sleep.
+    func isServedSoon() -> Bool {
+      for _ in 0..<WriteQueue.spinsMax {
+        if isServed.load(ordering: .acquiring) { return true }
+        pauseProcessor()
+      }
+      return false
     }
   }
 
@@ -86,6 +99,9 @@ final class WriteQueue: Sendable {
   /// Times that threads behind it may go first before an asynchronous waiter gets a reservation.
   private static let timesPassedMax = 4
   private static let reservationNanoseconds: UInt64 = 2_000_000
+  /// Looks at a signal before a thread goes to sleep, some 20 us: a small transaction is over by then,
+  /// and waking a thread takes longer than the transaction did.
+  private static let spinsMax = 500
   /// Who waits for longer says so.
   private static let longWaitNanoseconds: UInt64 = 1_000_000_000
 
@@ -133,6 +149,7 @@ final class WriteQueue: Sendable {
     }
     guard let waiter else { return }
     state.notifyAll()
+    if waiter.isServedSoon() { return }
     if !waiter.signal.wait(nanoseconds: Self.longWaitNanoseconds, until: { $0 != .wait }) {
       let (holder, waiters) = state.withLock { state in
         (state.isHeld ? state.holder : nil, state.entries.map(\.place))

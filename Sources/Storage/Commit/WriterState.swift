@@ -184,6 +184,8 @@ struct SpaceJournal {
   var blocks: [BlockEditor.DeadBlock] = []
   var checkpointBytes = 0
   var logBytes = 0
+  /// What this process had written when it made the checkpoint.
+  var writtenBefore: UInt64 = 0
   /// Encoded deltas since the newest log block.
   var deltas: [UInt8] = []
   var deltaCommits = 0

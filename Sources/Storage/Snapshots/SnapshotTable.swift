@@ -17,7 +17,8 @@ final class SnapshotTable: Sendable {
     var createdAt: UInt64
     /// Who made the version; nil when another process did.
     var owner: PlaceNote?
-    /// The pins of the version: one, or more when threads have adopted it at the same time, or one has settled.
+    /// The pins of the version: one, or more when threads have adopted it at the same time or one takes
+    /// the place of another.
     ///
     /// Not counted, but alive while they are here: the end of each takes it out, under the lock.
     var first: Unmanaged<Snapshot>
