@@ -135,33 +135,47 @@ private func asynchronousWriteRows(_ report: inout Report) throws {
 }
 
 private func scheduleRows(_ report: inout Report) throws {
-  guard report.wants("schedules") || report.wants("schedules-without-realm") else { return }
-  let stage = try inTask {
-    try await ScheduleStage(
-      actors: 3,
-      Realm.Configuration(
-        inMemoryIdentifier: "schedules", objectTypes: [Journal.self]))
+  let names = ["schedules", "schedules-all-processors", "schedules-without-realm"]
+  guard names.contains(where: { report.wants($0) }) else { return }
+  let processors = ProcessInfo.processInfo.activeProcessorCount
+  let stages = try (0..<processors).map { number in
+    try inTask {
+      try await ScheduleStage(
+        actors: 3,
+        Realm.Configuration(
+          inMemoryIdentifier: "schedules-\(number)", objectTypes: [Journal.self]))
+    }
   }
   let count = isQuick ? 2_000 : 20_000
   let clock = MonotonicClock()
-  var rates: [[Double]] = [[], []]
+  var rates: [[Double]] = [[], [], []]
   for _ in 0..<repetitions {
-    for (position, usesRealm) in [true, false].enumerated() {
+    for (position, threads) in [1, processors, 1].enumerated() {
       let start = clock.nanoseconds()
-      for seed in 1...UInt64(count) {
-        var random = RandomGenerator(seed: seed)
-        let program =
-          usesRealm
-          ? ScheduleProgram(actors: 3, &random)
-          : ScheduleProgram(
-            actors: 3,
-            tasks: Array(repeating: [.visit(actor: 0), .suspend, .visit(actor: 1)], count: 3))
-        let result = stage.run(program, seed: seed, settles: usesRealm)
-        precondition(result.violations.isEmpty, "\(result.violations), seed \(seed)")
+      let running = stages[..<threads].enumerated().map { number, stage in
+        Thread.start(name: "schedules") {
+          for seed in 0..<UInt64(count) {
+            run(seed + UInt64(number * count), on: stage, usesRealm: position < 2)
+          }
+        }
       }
-      rates[position].append(Double(count) * 1e9 / Double(clock.nanoseconds() - start))
+      for thread in running { thread.join() }
+      let seconds = Double(clock.nanoseconds() - start) / 1e9
+      rates[position].append(Double(count * threads) / seconds)
     }
   }
-  report.add("schedules", unit: "schedules/s", rates[0])
-  report.add("schedules-without-realm", unit: "schedules/s", rates[1])
+  for (name, values) in zip(names, rates) { report.add(name, unit: "schedules/s", values) }
+}
+
+/// One schedule: of a random program, or of tasks that only call actors.
+private func run(_ seed: UInt64, on stage: ScheduleStage, usesRealm: Bool) {
+  var random = RandomGenerator(seed: seed)
+  let program =
+    usesRealm
+    ? ScheduleProgram(actors: 3, &random)
+    : ScheduleProgram(
+      actors: 3,
+      tasks: Array(repeating: [.visit(actor: 0), .suspend, .visit(actor: 1)], count: 3))
+  let result = stage.run(program, seed: seed, settles: usesRealm)
+  precondition(result.violations.isEmpty, "\(result.violations), seed \(seed)")
 }

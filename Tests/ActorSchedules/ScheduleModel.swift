@@ -47,8 +47,10 @@ package final class ScheduleModel: @unchecked Sendable {
   /// Entries that everybody has to see.
   package private(set) var visibleCount: Int
   package private(set) var violations: [String] = []
-  /// What has happened, in order.
-  package private(set) var trace: [String] = []
+  /// What has happened, in order; made to text only when it is asked for.
+  package private(set) var events: [@Sendable () -> String] = []
+  /// How many tasks were cancelled before their write.
+  package private(set) var cancelledWrites = 0
   /// The transaction that is open now.
   private var running: Int?
   private var writes: [Int: Write] = [:]
@@ -60,11 +62,11 @@ package final class ScheduleModel: @unchecked Sendable {
     visibleCount = start.count
   }
 
-  package func note(_ line: String) { trace.append(line) }
+  package func note(_ line: @escaping @Sendable @autoclosure () -> String) { events.append(line) }
 
   package func violate(_ text: String) {
     violations.append(text)
-    trace.append("VIOLATION: \(text)")
+    note("VIOLATION: \(text)")
   }
 
   // MARK: - Writes
@@ -113,6 +115,7 @@ package final class ScheduleModel: @unchecked Sendable {
     }
     write.isFinished = true
     writes[entry] = write
+    if outcome == .cancelled { cancelledWrites += 1 }
     let isExpected =
       switch outcome {
       case .done: write.runs == 1 && write.ending != .fails && !write.wasCancelledBefore

@@ -37,7 +37,7 @@ package struct ScheduleProgram: Sendable {
     func pick(_ count: Int) -> Int { Int(random.next(upperBound: UInt64(count))) }
     self.actors = actors
     var tasks: [[Step]] = []
-    let count = 2 + pick(4)
+    let count = 2 + pick(3)
     // Two open transactions would wait for each other with the only thread there is.
     let longTask = pick(count)
     for task in 0..<count {

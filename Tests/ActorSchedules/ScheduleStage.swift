@@ -11,8 +11,19 @@ package final class ScheduleStage: Sendable {
   package struct Result: Sendable {
     package let steps: Int
     package let violations: [String]
+    /// How many tasks were cancelled before their write.
+    package let cancelledWrites: Int
+    private let events: [@Sendable () -> String]
+
+    fileprivate init(_ steps: Int, _ model: ScheduleModel) {
+      self.steps = steps
+      violations = model.violations
+      cancelledWrites = model.cancelledWrites
+      events = model.events
+    }
+
     /// What has happened, in order: equal for equal schedules.
-    package let trace: [String]
+    package var trace: [String] { events.map { $0() } }
   }
 
   package init(actors count: Int, _ configuration: Realm.Configuration) async throws {
@@ -67,7 +78,7 @@ package final class ScheduleStage: Sendable {
       model.endObservers()
       tasks.dropTokens()
     }
-    return Result(steps: steps, violations: model.violations, trace: model.trace)
+    return Result(steps, model)
   }
 
   /// Runs what earlier schedules have left, and brings every Realm to the newest version: each schedule

@@ -247,7 +247,7 @@ actor Watcher {
       dogs.observe(on: queue) { change in
         if case .update(let dogs, _, _, _) = change { _ = dogs.first?.name }
       },
-      await dogs.observe(on: MainActor.shared) { [weak self] _, _ in self?.names = [] },
+      await dogs.observe(on: MainActor.shared) { main, _ in main.assertIsolated() },
       await dogs.observe(on: watcher) { watcher, _ in watcher.assertIsolated() },
     ]
   }

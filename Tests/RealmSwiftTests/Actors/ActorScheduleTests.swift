@@ -38,60 +38,99 @@ import Testing
     return { command.replacing("REALM_SEED=0", with: "REALM_SEED=\($0)") }
   }
 
+  /// Runs a body on the seeds, in the long form on as many threads as there are processors, each with its
+  /// stages and its share of `count`; the sum of what it returns.
+  private func onThreads(
+    _ count: Int,
+    _ body:
+      @escaping @Sendable (
+        _ seeds: StrideThrough<UInt64>, [ScheduleStage], _ enough: Int
+      ) -> Schedules
+  ) async throws -> Schedules {
+    let seeds = testSeeds(count)
+    let threads = min(
+      count < 10_000 ? 1 : ProcessInfo.processInfo.activeProcessorCount, seeds.count)
+    let clock = ContinuousClock()
+    let start = clock.now
+    let sum = try await withThrowingTaskGroup(of: Schedules.self) { group in
+      for thread in 0..<UInt64(threads) {
+        let stages = [try await stage(), try await stage(1)]
+        let part = stride(from: seeds.lowerBound + thread, through: seeds.upperBound, by: threads)
+        group.addTask { await onThreadAsync { body(part, stages, count / threads) } }
+      }
+      return try await group.reduce(into: Schedules()) { $0.add($1) }
+    }
+    if count >= 10_000 {
+      let rate = Double(sum.schedules) / ((clock.now - start) / .seconds(1))
+      print("\(sum.schedules) schedules, \(sum.steps) steps, \(Int(rate)) schedules/s")
+    }
+    return sum
+  }
+
+  /// What was run.
+  private struct Schedules {
+    var schedules = 0
+    var steps = 0
+    /// Schedules in which a task was cancelled before its write.
+    var cancelled = 0
+
+    mutating func add(_ other: Schedules) {
+      schedules += other.schedules
+      steps += other.steps
+      cancelled += other.cancelled
+    }
+
+    mutating func add(_ result: ScheduleStage.Result) {
+      schedules += 1
+      steps += result.steps
+      if result.cancelledWrites > 0 { cancelled += 1 }
+    }
+  }
+
   /// Two programs that differ only in their order never end differently from some sequential order.
   @Test func programsAreSerial() async throws {
-    let count = count(1_000)
-    let stages = [try await stage(), try await stage(1)]
     let repeatBy = repeatCommands()
-    await onThreadAsync {
-      let clock = ContinuousClock()
-      let start = clock.now
-      var steps = 0
-      for seed in testSeeds(count) {
+    _ = try await onThreads(count(1_000)) { seeds, stages, _ in
+      var sum = Schedules()
+      for seed in seeds {
         var random = RandomGenerator(seed: seed)
         let stage = stages[Int(seed % 4 == 0 ? 1 : 0)]
         let program = ScheduleProgram(actors: seed % 4 == 0 ? 1 : 3, &random)
         let result = stage.run(program, seed: seed)
-        steps += result.steps
-        guard check(result, seed: seed, program, repeatBy: repeatBy(seed)) else { return }
+        sum.add(result)
+        guard check(result, seed: seed, program, repeatBy: repeatBy(seed)) else { break }
       }
-      if count >= 10_000 {
-        let seconds = (clock.now - start) / .seconds(1)
-        print("\(count) schedules, \(steps) steps, \(Int(Double(count) / seconds)) schedules/s")
-      }
+      return sum
     }
   }
 
   /// A task that writes is cancelled before each step of a schedule, one schedule for each.
   @Test func cancelledAtEachPoint() async throws {
-    let count = count(1_000)
-    let stage = try await stage()
     let repeatBy = repeatCommands()
-    await onThreadAsync {
-      var schedules = 0
-      var cancelled = 0
-      for seed in testSeeds(count) where schedules < count {
+    let sum = try await onThreads(count(1_000)) { seeds, stages, enough in
+      var sum = Schedules()
+      for seed in seeds where sum.schedules < enough {
         var random = RandomGenerator(seed: seed)
         let program = Self.writers(&random)
-        let whole = stage.run(program, seed: seed)
-        guard check(whole, seed: seed, program, repeatBy: repeatBy(seed)) else { return }
+        let whole = stages[0].run(program, seed: seed)
+        guard check(whole, seed: seed, program, repeatBy: repeatBy(seed)) else { return sum }
         for task in program.tasks.indices {
           // Beyond the last step nothing is cancelled any more.
           for step in 0..<whole.steps {
-            let result = stage.run(program, seed: seed, cancellation: (task, step))
+            let result = stages[0].run(program, seed: seed, cancellation: (task, step))
+            sum.add(result)
             guard
               check(
                 result, seed: seed, program, repeatBy: repeatBy(seed),
                 cancelled: ", task \(task) cancelled at step \(step)")
-            else { return }
-            schedules += 1
-            if result.trace.contains(where: { $0.hasSuffix(" cancelled") }) { cancelled += 1 }
+            else { return sum }
           }
         }
       }
-      // Neither all nor none of the writes were too late to be cancelled.
-      #expect(cancelled > 0 && cancelled < schedules)
+      return sum
     }
+    // Neither all nor none of the writes were too late to be cancelled.
+    #expect(sum.cancelled > 0 && sum.cancelled < sum.schedules)
   }
 
   /// Tasks that write at the same time, some on the same actor, one of them over suspensions.

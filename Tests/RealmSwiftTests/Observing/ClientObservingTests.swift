@@ -319,7 +319,7 @@ private let couponClasses = kennelClasses + [Coupon.self]
     let all = Array(0..<200)
     await watched.expectTold(["-[] +[] ~\(all)", "filtered -[] +[] ~\(Array(0..<100))"])
     await watched.write { realm in
-      realm.delete(realm.objects(Coupon.self).where { $0.rank % 2 == 0 })
+      realm.delete(Array(realm.objects(Coupon.self)).filter { $0.rank % 2 == 0 })
     }
     let even = all.filter { $0 % 2 == 0 }
     await watched.expectTold(["-\(even) +[] ~[]", "filtered -\(even.prefix(50)) +[] ~[]"])
@@ -376,7 +376,7 @@ private let couponClasses = kennelClasses + [Coupon.self]
     await watched.expectTold(["note", "all -[] +[] ~[0]"])
     await write { $0.note.listValue![0] = .fromDictionary(["k": .int(1)]) }
     await watched.expectTold(["note", "all -[] +[] ~[0]"])
-    await write { $0.note.listValue![0].dictionaryValue!["k"] = .none }
+    await write { $0.note.listValue![0].dictionaryValue!["k"] = AnyRealmValue.none }
     await watched.expectTold(["note", "all -[] +[] ~[0]"])
     await write { coupon in
       coupon.note = .object(coupon.realm!.object(ofType: Coupon.self, forPrimaryKey: 1)!)
@@ -476,7 +476,7 @@ private let couponClasses = kennelClasses + [Coupon.self]
     await watched.write { $0.delete($0.hound("B")) }
     await watched.write { $0.add(Hound("E")) }
     await watched.run { $0.realm.refresh() }
-    let names = shown.withLock { $0.map { $0.map(\.name).joined() } }
+    let names = shown.withLock { $0.map { Array($0.map(\.name)).joined() } }
     #expect(names == ["ABCD", "ACD", "ACDE"])
   }
 
