@@ -83,7 +83,6 @@ private enum FileWatches {
       if count < 0, count != -EINTR { return }
       let bodies = state.withLock { state in
         if state.bodies.isEmpty, state.pending == 0 {
-          close(descriptor)
           state.descriptor = -1
           return nil as [@Sendable () -> Void]?
         }
@@ -91,7 +90,11 @@ private enum FileWatches {
           state.bodies[number].map { Array($0.values) } ?? []
         }
       }
-      guard let bodies else { return }
+      guard let bodies else {
+        // Without the lock: it takes the kernel some milliseconds, and whoever opens a file would wait.
+        close(descriptor)
+        return
+      }
       for body in bodies { body() }
     }
   }
