@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <xxhash.h>
+#include <sys/inotify.h>
 
 uint64_t shim_hash64(const void *bytes, size_t length, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes, length, seed);
@@ -114,3 +115,30 @@ int shim_overwrites_in_place(int descriptor) {
 }
 
 int64_t shim_random_bytes(void *buffer, size_t length) { return getrandom(buffer, length, 0); }
+
+int shim_watches_open(void) {
+  int descriptor = inotify_init1(IN_CLOEXEC);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
+int shim_watches_add(int descriptor, const char *path) {
+  int watch = inotify_add_watch(descriptor, path, IN_MODIFY);
+  return watch < 0 ? -errno : watch;
+}
+
+int shim_watches_remove(int descriptor, int watch) {
+  return inotify_rm_watch(descriptor, watch) < 0 ? -errno : 0;
+}
+
+int shim_watches_wait(int descriptor, int *watches, int capacity) {
+  _Alignas(struct inotify_event) char buffer[4096];
+  ssize_t length = read(descriptor, buffer, sizeof buffer);
+  if (length < 0) return -errno;
+  int count = 0;
+  for (char *next = buffer; next < buffer + length && count < capacity;) {
+    const struct inotify_event *event = (const struct inotify_event *)next;
+    watches[count++] = event->wd;
+    next += sizeof *event + event->len;
+  }
+  return count;
+}

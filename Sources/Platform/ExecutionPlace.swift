@@ -56,6 +56,10 @@ package struct ExecutorIdentity: Hashable, Sendable {
 package final class QueueMark: Sendable {
   private let key = DispatchSpecificKey<Bool>()
   private let address: UInt
+  private let isUsed = Atomic(false)
+
+  /// True once.
+  package var isFirstUse: Bool { !isUsed.exchange(true, ordering: .relaxed) }
 
   package init(_ queue: DispatchQueue) {
     address = UInt(bitPattern: Unmanaged.passUnretained(key).toOpaque())
@@ -86,13 +90,26 @@ extension DispatchQueue {
   ///
   /// Nil when that cannot be known: libdispatch does not tell, and its memory does not look as expected.
   package var isSerial: Bool? {
-    guard Self.canReadWidths else { return nil }
+    guard Self.canReadWidths, !hidesQueueWidths.load(ordering: .relaxed) else { return nil }
     return shim_queue_width(rawQueue) == 1
   }
 
   /// Whether this is the main queue, for which Swift makes a new wrapper each time.
   package var isMain: Bool {
-    Self.canReadWidths ? rawQueue == shim_main_queue() : self === DispatchQueue.main
+    Self.canReadWidths ? rawQueue == shim_main_queue() : label == "com.apple.main-thread"
+  }
+
+  /// Whether another block of the queue runs while the calling one does, which never happens on a serial
+  /// queue: found out by trying, for so long.
+  ///
+  /// For queues whose `isSerial` is nil. Call it in a block of the queue.
+  package func runsAnotherBlock(within nanoseconds: UInt64) -> Bool {
+    let hasRun = Monitor(false)
+    async {
+      hasRun.withLock { $0 = true }
+      hasRun.notifyAll()
+    }
+    return hasRun.wait(nanoseconds: nanoseconds) { $0 }
   }
 
   /// The C object: the only field of Swift's wrapper.
@@ -110,6 +127,9 @@ extension DispatchQueue {
       && shim_queue_width(concurrent.rawQueue) > 1 && shim_queue_width(global().rawQueue) > 1
   }()
 }
+
+/// Makes queues look as if their memory were not as expected; for tests.
+package let hidesQueueWidths = Atomic(false)
 
 // MARK: - Run loops
 

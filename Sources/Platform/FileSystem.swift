@@ -40,6 +40,8 @@ package protocol FileSystem: Sendable {
   func rename(_ path: String, toNew newPath: String) throws(SystemError)
   /// Makes creations, renames and removals in a folder durable.
   func synchronizeFolder(_ path: String) throws(SystemError)
+  /// Tells of writes to a file until the watch goes; nil where that cannot be had.
+  func watch(_ path: String, _ body: @escaping @Sendable () -> Void) -> FileWatch?
   /// True for network file systems, whose locks and maps cannot be trusted.
   func isOnNetwork(_ path: String) -> Bool
   /// Names this start of the machine that the files are on; 0 when unknown.
@@ -49,6 +51,8 @@ package protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
+  package func watch(_ path: String, _ body: @escaping @Sendable () -> Void) -> FileWatch? { nil }
+
   package var bootIdentifier: UInt64 { systemBootIdentifier }
 
   package func identity(of path: String) throws(SystemError) -> FileIdentity {

@@ -75,6 +75,10 @@ package struct LinuxFileSystem: FileSystem {
     }
   }
 
+  package func watch(_ path: String, _ body: @escaping @Sendable () -> Void) -> FileWatch? {
+    FileWatch(path, body)
+  }
+
   /// True when the file, or the folder it would be made in, is on a network file system.
   package func isOnNetwork(_ path: String) -> Bool {
     var magic: UInt32 = 0

@@ -24,6 +24,21 @@ package struct ObjectImage {
     bytes.copyMemory(from: UnsafeRawBufferPointer(start: address, count: byteCount))
   }
 
+  /// Another image, to be changed and deallocated on its own.
+  package func copy() -> ObjectImage {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+    copy.copyMemory(from: UnsafeRawBufferPointer(bytes))
+    return ObjectImage(type: type, bytes: copy)
+  }
+
+  private init(type: UnsafeRawPointer, bytes: UnsafeMutableRawBufferPointer) {
+    self.type = type
+    self.bytes = bytes
+  }
+
+  /// Where the image's object lies, as far as its fields are concerned.
+  package var address: UnsafeMutableRawPointer { bytes.baseAddress.unsafelyUnwrapped }
+
   package func deallocate() { bytes.deallocate() }
 
   /// Another object with the same fields, which the caller has to release.

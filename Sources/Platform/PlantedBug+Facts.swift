@@ -278,6 +278,11 @@
           layer: "Storage/Commit",
           summary: "cuts the file to what an older record than another process's newest names",
           finder: "CrashProcessTests/filesCanBeOpenedAfterEachCut")
+      case .mapNotForgotten:
+        Facts(
+          layer: "Storage/Commit",
+          summary: "stores through a map to pages that another process may have cut off",
+          finder: "OverwriteMapTests/pagesOfAnotherProcessAreForgotten")
       case .foreignLockFile:
         Facts(
           layer: "Storage/Coordination", summary: "trusts the lock file of another Realm file",

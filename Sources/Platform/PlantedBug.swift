@@ -69,6 +69,7 @@ package enum PlantedBug: String, Sendable {
   case deadPinsKept = "dead-pins-kept"
   case truncateUnderForeignPin = "truncate-under-foreign-pin"
   case staleCut = "stale-cut"
+  case mapNotForgotten = "map-not-forgotten"
   case foreignLockFile = "foreign-lock-file"
   case staleBoot = "stale-boot"
   // Actors.

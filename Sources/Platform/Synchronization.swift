@@ -1,7 +1,7 @@
 // Every lock, wait and thread start of the engine comes from this file, and every atomic from
 // Atomic.swift, so that a controlled scheduler can be put under them.
-internal import CShim
 // Public because locking is inlined into the layers above: it is on the path of every commit.
+public import CShim
 public import Glibc
 
 /// A value guarded by a mutex, with a condition to wait on.
@@ -129,6 +129,9 @@ package struct Thread: @unchecked Sendable {
 
   package func join() { pthread_join(handle, nil) }
 }
+
+/// Says that the thread waits for another one by looking at memory.
+@inlinable package func pauseProcessor() { shim_pause() }
 
 /// Lets other threads run first.
 package func yieldProcessor() { sched_yield() }

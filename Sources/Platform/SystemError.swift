@@ -13,6 +13,9 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
     self.code = code
   }
 
+  /// errno of an input/output error.
+  package static let inputOutput: Int32 = EIO
+
   /// The text of errno, as strerror gives it.
   package var reason: String { String(cString: strerror(code)) }
 

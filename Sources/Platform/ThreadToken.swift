@@ -33,17 +33,33 @@ package struct ThreadNumber: Sendable {
   package static var current: ThreadNumber { ThreadNumber(rawValue: shim_thread_identifier()) }
 
   /// As in `thread 'reader-3' (41207)`.
-  package var description: String {
-    let path = "/proc/self/task/\(rawValue)/comm"
-    guard let file = fopen(path, "r") else { return "thread (\(rawValue)), which has ended" }
-    defer { fclose(file) }
-    let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { buffer in
-      guard fgets(buffer.baseAddress, Int32(buffer.count), file) != nil else { return "" }
-      return String(cString: buffer.baseAddress!).split(separator: "\n").first.map(String.init)
-        ?? ""
-    }
-    let kind = rawValue == UInt64(getpid()) ? "main thread" : "thread"
-    return name.isEmpty ? "\(kind) (\(rawValue))" : "\(kind) '\(name)' (\(rawValue))"
+  package var description: String { describeThread(rawValue, of: "self", UInt64(getpid())) }
+}
+
+private func describeThread(_ thread: UInt64, of folder: String, _ process: UInt64) -> String {
+  guard let name = firstLine(of: "/proc/\(folder)/task/\(thread)/comm") else {
+    return "thread (\(thread)), which has ended"
+  }
+  let kind = thread == process ? "main thread" : "thread"
+  return name.isEmpty ? "\(kind) (\(thread))" : "\(kind) '\(name)' (\(thread))"
+}
+
+/// Names a thread of another process, as in `process 'server' (41200), thread 'reader-3' (41207)`.
+package func describeThread(_ thread: UInt64, ofProcess process: UInt64) -> String {
+  guard process > 0, let name = firstLine(of: "/proc/\(process)/comm") else {
+    return process > 0 ? "process (\(process))" : "another process"
+  }
+  let thread = thread == 0 ? "unknown thread" : describeThread(thread, of: "\(process)", process)
+  return "process '\(name)' (\(process)), \(thread)"
+}
+
+/// Nil when there is no such file.
+private func firstLine(of path: String) -> String? {
+  guard let file = fopen(path, "r") else { return nil }
+  defer { fclose(file) }
+  return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { buffer in
+    guard fgets(buffer.baseAddress, Int32(buffer.count), file) != nil else { return "" }
+    return String(cString: buffer.baseAddress!).split(separator: "\n").first.map(String.init) ?? ""
   }
 }
 

@@ -12,3 +12,18 @@ package func retainIfAlive<Value: AnyObject>(_ reference: Unmanaged<Value>) -> V
   guard let retained = swift_tryRetain(reference.toOpaque()) else { return nil }
   return Unmanaged<Value>.fromOpaque(retained).takeRetainedValue()
 }
+
+/// A reference that does not keep its object, for a closure that may outlive it.
+package final class LaterReference<Value: AnyObject & Sendable>: Sendable {
+  /// Keeps the memory of the object, not the object.
+  private unowned let memory: Value
+  private let reference: Unmanaged<Value>
+
+  package init(_ object: Value) {
+    memory = object
+    reference = .passUnretained(object)
+  }
+
+  /// The object, unless its last strong reference is gone.
+  package var object: Value? { retainIfAlive(reference) }
+}

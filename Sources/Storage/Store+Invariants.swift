@@ -115,7 +115,10 @@ extension Store {
     return check
   }
 
-  private func liveSnapshotRoots() -> [BlockReference] { snapshots.roots }
+  /// Without versions that were lost: the file does not have them.
+  private func liveSnapshotRoots() -> [BlockReference] {
+    snapshots.entries.filter { !pipeline.isLost($0.key) }.map(\.value.root)
+  }
 }
 
 /// A walk over the blocks of some versions, each block once.

@@ -4,9 +4,9 @@ internal import Platform
 /// One live version.
 package struct VersionInfo: Sendable {
   package let version: Version
-  /// Nil when only another process pins it.
+  /// Nil when nobody has noted when it was made.
   package let ageNanoseconds: UInt64?
-  /// Who keeps it, or else the thread that made it.
+  /// Who keeps it here, or else the thread that made it; and the processes that keep it.
   package let owner: String
   /// Bytes of which it is the newest version that sees them, the newest version of all left out.
   ///
@@ -47,7 +47,7 @@ extension Store {
   /// - Parameter countsRetained: also adds up what each version retains.
   /// - Complexity: O(versions); with `countsRetained` O(blocks that pins keep).
   package func statistics(countsRetained: Bool = false) throws(StorageError) -> StoreStatistics {
-    if isReadOnly { return try glance() }
+    if isReadOnly { return try glance(withOthers: true) }
     var statistics = StoreStatistics()
     let transaction = try beginWrite()
     let writer = writer!
@@ -59,40 +59,50 @@ extension Store {
       + writer.journal.blocks.reduce(0) { $0 + UInt64($1.length) }
     statistics.liveBytes =
       writer.fileLength - statistics.freeBytes - statistics.heldBytes - overhead
-    statistics.writtenBytes = writer.writtenBytes
+    statistics.writtenBytes = writtenBytes.load(ordering: .relaxed)
     statistics.commits = writer.commits
     statistics.liveVersions = writer.pinnedVersions.union(snapshots.versions).count
     let foreign = writer.foreignPins
+    // What has gone meanwhile is still listed.
+    var others = foreign.map { PinOwner(version: $0, text: nil, since: 0) }
     let retained = countsRetained ? writer.dead.heldBytesByPin : nil
     transaction.cancel()
-    list(&statistics, foreign: foreign, retained: retained)
+    if !foreign.isEmpty { others += try lockFile.pinOwners() }
+    list(&statistics, others: others, retained: retained)
     return statistics
   }
 
   /// What can be told without waiting for a writer: the file's length, syncs, and the live versions of
   /// this process.
-  package func glance() throws(StorageError) -> StoreStatistics {
+  ///
+  /// - Parameter withOthers: also those of other processes, which takes system calls.
+  package func glance(withOthers: Bool = false) throws(StorageError) -> StoreStatistics {
     var statistics = StoreStatistics()
     statistics.fileBytes = try Store.converting { () throws(SystemError) in try file.length() }
-    statistics.liveVersions = snapshots.count
-    list(&statistics, foreign: [], retained: nil)
+    list(&statistics, others: withOthers ? try lockFile.pinOwners() : [], retained: nil)
+    statistics.liveVersions = statistics.versions.count
     return statistics
   }
 
   /// Adds the live versions.
   private func list(
-    _ statistics: inout StoreStatistics, foreign: Set<Version>, retained: [Version: UInt64]?
+    _ statistics: inout StoreStatistics, others: [PinOwner], retained: [Version: UInt64]?
   ) {
-    statistics.syncs = pipeline.syncs
+    statistics.syncs = syncs.load(ordering: .relaxed)
     statistics.newestVersion = newestVersion
     let now = options.clock.nanoseconds()
     let entries = snapshots.entries
     let keepers = snapshots.keepers
-    statistics.versions = foreign.union(entries.keys).sorted().map { version in
+    let foreign = Dictionary(grouping: others, by: \.version)
+    statistics.versions = Set(entries.keys).union(foreign.keys).sorted().map { version in
       let entry = entries[version]
+      let others = foreign[version] ?? []
+      let times = [entry?.createdAt].compactMap { $0 } + others.map(\.since).filter { $0 > 0 }
+      let own = keepers[version]?.description ?? entry?.owner?.description
+      let owners = [own].compactMap { $0 } + Set(others.compactMap(\.text)).sorted()
       return VersionInfo(
-        version: version, ageNanoseconds: entry.map { now &- $0.createdAt },
-        owner: keepers[version]?.description ?? entry?.owner?.description ?? "another process",
+        version: version, ageNanoseconds: times.min().map { now > $0 ? now - $0 : 0 },
+        owner: owners.isEmpty ? "another process" : owners.joined(separator: "; "),
         retainedBytes: retained.map { $0[version] ?? 0 })
     }
     let old = statistics.versions.filter { $0.version < statistics.newestVersion }

@@ -92,6 +92,13 @@ package final class Store: @unchecked Sendable {
   @exclusivity(unchecked) var foreignPinState = ForeignPinState()
   /// Write lock only: the process holds the lock against other processes since then.
   @exclusivity(unchecked) var processLockSince: UInt64?
+  /// Write lock only: why what a transaction needs could not be got ready for it elsewhere.
+  @exclusivity(unchecked) var preparationFailure: StorageError?
+  /// A version was lost, and what the writer knows is that of a file which never was.
+  let needsReload = Atomic(false)
+  /// Syncs and bytes written by this process since the file was opened.
+  let syncs = Atomic<UInt64>(0)
+  let writtenBytes = Atomic<UInt64>(0)
   let mappingState: Monitor<ReadMapping>
   /// Serialises publishing and adopting versions of other processes.
   let publishing = Monitor(())
@@ -123,6 +130,26 @@ package final class Store: @unchecked Sendable {
     pipeline = CommitPipeline(homeCount: header.homes.count)
     mappingState = Monitor(mapping)
     limit = Atomic(options.maximumNumberOfActiveVersions ?? .max)
+    listeners.setSource(
+      VersionListeners.Source(
+        // Who listens keeps the store.
+        start: { [unowned self] in follow() }, stop: { [lockFile] in lockFile.follow(false) }))
+  }
+
+  /// Begins to hear of versions that other processes publish.
+  private func follow() -> FileWatch? {
+    if isInMemory { return nil }
+    let later = LaterReference(self)
+    let watch = options.fileSystem.watch(lockFile.path) { later.object?.lookForNews() }
+    lockFile.follow(watch != nil)
+    return watch
+  }
+
+  /// Another process may have published a version: those who follow are told.
+  private func lookForNews() {
+    guard let newest = snapshots.pinNewest(), newest.version < newestVersion else { return }
+    // An error is met again, and told, by whoever looks next.
+    _ = try? pinNewest()
   }
 
   deinit { close() }
@@ -170,21 +197,35 @@ package final class Store: @unchecked Sendable {
   /// Waits for the write lock and begins on the newest version, durable or not.
   ///
   /// - Throws: `readOnly`, `previousSyncFailure`, or an error of reading what another process wrote.
-  package func beginWrite() throws(StorageError) -> WriteTransaction {
+  ///
+  /// - Parameter place: names the writer for those who wait for it.
+  package func beginWrite(
+    by place: PlaceNote = PlaceNote(.current)
+  ) throws(StorageError) -> WriteTransaction {
     guard !isReadOnly else { throw .readOnly(path: path) }
-    queue.acquire()
+    queue.acquire(by: place) { holder, waiters in
+      LongWait(
+        path: path, holder: holder?.description,
+        waiters: waiters.map { $0.description ?? "somebody" }
+      )
+      .report()
+    }
     do throws(StorageError) { try enterProcessLock() } catch {
       leaveWriteLock()
       throw error
     }
-    return try beginWithLock()
+    return try beginWithLock(by: place)
   }
 
   /// Begins with both write locks held; lets go of them on an error.
-  func beginWithLock() throws(StorageError) -> WriteTransaction {
+  ///
+  /// - Parameter mayUseFile: false where the caller must not be kept waiting by the disk.
+  func beginWithLock(
+    by place: PlaceNote, mayUseFile: Bool = true
+  ) throws(StorageError) -> WriteTransaction {
     do throws(StorageError) {
       try throwIfSyncFailed()
-      try prepareWriter()
+      try prepareWriter(mayUseFile: mayUseFile)
     } catch {
       leaveWriteLock()
       throw error
@@ -197,14 +238,26 @@ package final class Store: @unchecked Sendable {
       store: self,
       editor: BlockEditor(
         base: base.reader, arena: memory.arena, blockOverhead: blockOverhead), base: base,
-      version: version)
+      version: version, place: place)
   }
 
-  /// Takes the lock against other processes, unless this process still has it.
-  private func enterProcessLock() throws(StorageError) {
+  /// Takes the lock against other processes, unless this process still has it and nobody else has waited for
+  /// long.
+  func enterProcessLock() throws(StorageError) {
+    if isProcessLockOverdue {
+      writeDeferred()
+      lockFile.releaseWriteLock()
+      processLockSince = nil
+    }
     guard processLockSince == nil else { return }
     try lockFile.acquireWriteLock()
     processLockSince = options.clock.nanoseconds()
+  }
+
+  /// Whether another process waits and this one has had the lock for 10 ms.
+  var isProcessLockOverdue: Bool {
+    guard let since = processLockSince, lockFile.otherProcessesWait else { return false }
+    return options.clock.nanoseconds() &- since > 10_000_000
   }
 
   func throwIfSyncFailed() throws(StorageError) {
@@ -212,7 +265,7 @@ package final class Store: @unchecked Sendable {
       throw .previousSyncFailure(
         path: path, reason: SystemError(call: "fdatasync", path: path, code: code).reason)
     }
-    if let failure = pipeline.failure {
+    if pipeline.hasFailed, let failure = pipeline.failure {
       throw .previousSyncFailure(path: path, reason: "\(failure)")
     }
   }
@@ -221,18 +274,27 @@ package final class Store: @unchecked Sendable {
   package func waitForQueuedWriters(_ count: Int) { queue.waitForWaiters(count) }
 
   /// Hands the write lock on: to the next thread, or to other processes when none waits here or this
-  /// process has had it for 10 ms.
+  /// process has had it for 10 ms, and everything is written that they have to find.
   func leaveWriteLock() {
-    if let since = processLockSince {
-      let isOverdue =
-        lockFile.otherProcessesWait && options.clock.nanoseconds() &- since > 10_000_000
-      // An asynchronous waiter may be long in coming: others need not wait for it.
-      if !queue.hasWaitingThreads || isOverdue {
+    var keepsForWriting = false
+    // An asynchronous waiter may be long in coming: others need not wait for it.
+    if processLockSince != nil, !queue.hasWaitingThreads || isProcessLockOverdue {
+      keepsForWriting = pipeline.hasUnwritten
+      if !keepsForWriting {
         lockFile.releaseWriteLock()
         processLockSince = nil
       }
     }
     queue.release()
+    // Who writes what is unwritten hands the lock on, unless it came while this thread had the queue. Both
+    // look again after their own step, in one order for all, so one of them does it.
+    if keepsForWriting { leaveProcessLock() }
+  }
+
+  /// Lets other processes write, if nobody here does and nothing is unwritten.
+  func leaveProcessLock() {
+    guard !pipeline.hasUnwritten, queue.tryAcquire() else { return }
+    leaveWriteLock()
   }
 }
 

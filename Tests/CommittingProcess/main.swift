@@ -1,9 +1,11 @@
-// A process for tests to kill. It commits numbered transactions with full durability and prints each
+// A process for tests to kill. It commits numbered transactions with full durability, or none, and prints each
 // number once it is acknowledged; or it reads and pins versions, checks them and prints their numbers;
 // or it takes the write lock and keeps it. Each transaction writes the number to several leaves, so that
 // half of one would show.
 //
-//   CommittingProcess FILE [COUNT | read | hold | compact]
+//   CommittingProcess FILE [COUNT | read | hold | compact] [memory]
+//
+// With `memory` nothing is synced.
 import Glibc
 import Storage
 
@@ -12,6 +14,7 @@ let leafCount = 5
 let path = CommandLine.arguments[1]
 let mode = CommandLine.arguments.count > 2 ? CommandLine.arguments[2] : "\(Int.max)"
 var options = StoreOptions(path: path)
+if CommandLine.arguments.last == "memory" { options.durability = .memory }
 if mode == "compact" { options.shouldCompact = { _, _ in true } }
 let store = try Store.open(options)
 switch mode {

@@ -8,10 +8,11 @@ import Testing
 @Suite(.serialized) struct ActorHopsTests {
   private func outcome(
     _ bug: ModelBug?, seconds: Double,
-    _ change: @escaping @Sendable (inout RunSettings) -> Void = { _ in }
+    until isEnough: @escaping @Sendable (RunOutcome) -> Bool = { _ in true },
+    _ change: @escaping @Sendable (inout RunSettings) -> Void
   ) async -> RunOutcome {
     await onOwnThread {
-      HarnessTests.outcome(of: .actorHops, bug, seconds: seconds) {
+      HarnessTests.outcome(of: .actorHops, bug, seconds: seconds, until: isEnough) {
         $0.threads = 2
         $0.readers = 3
         $0.refreshEvery = 2
@@ -73,7 +74,9 @@ import Testing
   @Test(arguments: ModelBug.allCases.filter { $0.actorInvariant != nil })
   func plantedBugIsFoundByItsChecker(_ bug: ModelBug) async {
     let invariant = bug.actorInvariant!
-    let result = await outcome(bug, seconds: 10) { $0.invariants = [invariant] }
+    let result = await outcome(bug, seconds: 10, until: { _ in false }) {
+      $0.invariants = [invariant]
+    }
     let found = result.violation?.violation
     #expect(
       found?.invariant == invariant, "\(found.map { "\($0)" } ?? "nothing"), seed \(testSeed())")

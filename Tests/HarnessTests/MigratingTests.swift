@@ -6,16 +6,23 @@ import Testing
 
 @Suite(.serialized) struct MigratingTests {
   private func outcome(
-    _ bug: ModelBug?, _ change: (inout RunSettings) -> Void = { _ in }
+    _ bug: ModelBug?, until isEnough: (RunOutcome) -> Bool = { _ in true },
+    _ change: (inout RunSettings) -> Void
   ) -> RunOutcome {
-    HarnessTests.outcome(of: .migration, bug) {
+    HarnessTests.outcome(of: .migration, bug, seconds: 5, until: isEnough) {
       $0.warmupNanoseconds = 50_000_000
       change(&$0)
     }
   }
 
   @Test func soundEnginePasses() throws {
-    let result = outcome(nil)
+    let result = outcome(
+      nil,
+      until: {
+        $0.hasDone([.read], in: [.warmup, .measure])
+          && $0.hasChecked(WorkloadKind.migration.invariants)
+      }
+    ) { _ in }
     #expect(result.violation == nil, "\(result.violation.map { "\($0)" } ?? ""), \(testSeed())")
     #expect(result.failure == nil && result.status == .complete)
     #expect(result.transactions == 8)
@@ -35,7 +42,7 @@ import Testing
       (.labelNotMigrated, .serialOrder), (.lostBalance, .serialOrder), (.leak, .spaceAccounting),
     ])
   func plantedBugIsFoundByItsChecker(_ bug: ModelBug, _ invariant: Invariant) {
-    let result = outcome(bug) {
+    let result = outcome(bug, until: { _ in false }) {
       $0.pins = 40
       $0.invariants = [invariant]
     }

@@ -11,9 +11,10 @@ import Testing
 
   private func outcome(
     _ bug: ModelBug?, seconds: Double = 5, mix: String = everything,
-    _ change: (inout RunSettings) -> Void = { _ in }
+    until isEnough: (RunOutcome) -> Bool = { _ in true },
+    _ change: (inout RunSettings) -> Void
   ) -> RunOutcome {
-    HarnessTests.outcome(of: .mixed, bug, seconds: seconds) {
+    HarnessTests.outcome(of: .mixed, bug, seconds: seconds, until: isEnough) {
       $0.mix = OperationMix(mix)!
       $0.threads = 2
       $0.scanLength = 10
@@ -48,7 +49,9 @@ import Testing
   }
 
   @Test func everyInvariantIsChecked() {
-    let result = outcome(nil, seconds: 0.8)
+    let result = outcome(
+      nil, seconds: 0.8, until: { $0.hasChecked(Invariant.ofSnapshots) && $0.objects > 200 }
+    ) { _ in }
     for invariant in Invariant.ofSnapshots {
       #expect(result.ledger[invariant].checks > 0, "\(invariant.name) was never checked")
     }
@@ -60,7 +63,7 @@ import Testing
     let invariant = bug.mixedInvariant!
     // A lost insertion would be missed as an object first, and a snapshot has to last for a while.
     let mix = bug == .droppedInsert ? Self.everything : "read:60,update:20,read-modify-write:20"
-    let result = outcome(bug, seconds: 10, mix: mix) {
+    let result = outcome(bug, seconds: 10, mix: mix, until: { _ in false }) {
       $0.invariants = [invariant]
       $0.readKeys = .latest
       $0.refreshEvery = 8
@@ -71,7 +74,9 @@ import Testing
   }
 
   @Test func everyOperationFollowsTheSchedule() {
-    let result = outcome(nil, seconds: 1) { $0.ratePerSecond = 400 }
+    let result = outcome(nil, seconds: 1, until: { $0.hasDone(OperationMix.operations) }) {
+      $0.ratePerSecond = 400
+    }
     var due: UInt64 = 0
     for operation in OperationMix.operations {
       let figures = result.collector.total(.measure, operation)!
@@ -80,13 +85,15 @@ import Testing
       // The response holds the refresh before a read too.
       #expect(figures.response!.maximum >= figures.service.minimum)
     }
-    // A busy machine ends the run late, and what falls due until then counts too.
-    #expect((390...700).contains(due), "\(due) of 400 were due")
+    let expected = result.expectedDue(ratePerSecond: 400, threads: 2)
+    #expect(abs(Double(due) - expected) < 5, "\(due) of \(expected) were due")
     #expect(result.collector.total(.measure, .refresh)!.response == nil)
   }
 
   @Test func tooHighARateIsSkippedInProportion() {
-    let result = outcome(nil, seconds: 0.3, mix: "A") { $0.ratePerSecond = 10_000_000 }
+    let result = outcome(
+      nil, seconds: 0.3, mix: "A", until: { $0.hasDone([.read, .update]) }
+    ) { $0.ratePerSecond = 10_000_000 }
     let skipped = [Operation.read, .update].map {
       Double(result.collector.total(.measure, $0)!.skipped)
     }

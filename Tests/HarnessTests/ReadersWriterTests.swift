@@ -14,7 +14,14 @@ import Testing
   }
 
   @Test func soundEnginePasses() throws {
-    let result = outcome(nil, seconds: 0.8) {
+    let operations = [Operation.read, .refresh, .write]
+    let result = HarnessTests.outcome(
+      of: .readersWriter, nil, seconds: 0.8,
+      until: {
+        $0.hasDone(operations, in: [.warmup, .measure]) && $0.hasChecked(Invariant.ofSnapshots)
+          && $0.growth.count >= 5 && $0.samples.count > 20
+      }
+    ) {
       $0.writers = 2
       $0.warmupNanoseconds = 100_000_000
       $0.pins = 5
@@ -24,7 +31,7 @@ import Testing
     #expect(result.failure == nil)
     #expect(result.status == .complete)
     #expect(result.phases.map(\.phase) == [.load, .warmup, .measure])
-    for operation in [Operation.read, .refresh, .write] {
+    for operation in operations {
       #expect(result.collector.total(.measure, operation)!.service.count > 0)
       #expect(result.collector.total(.warmup, operation)!.service.count > 0)
     }
@@ -44,7 +51,9 @@ import Testing
   func plantedBugIsFoundByItsChecker(_ bug: ModelBug) {
     let invariant = bug.invariant!
     // The replay looks at the end only.
-    let result = outcome(bug, seconds: invariant == .serialOrder ? 0.5 : 10) {
+    let result = HarnessTests.outcome(
+      of: .readersWriter, finding: bug, seconds: invariant == .serialOrder ? 0.5 : 10
+    ) {
       $0.pins = 3
       $0.pinEvery = 2
       $0.invariants = [invariant]
@@ -58,7 +67,7 @@ import Testing
 
   @Test(arguments: ModelBug.allCases.filter { $0.invariant != nil })
   func plantedBugIsFoundBySomeChecker(_ bug: ModelBug) {
-    let result = outcome(bug, seconds: 10) {
+    let result = HarnessTests.outcome(of: .readersWriter, finding: bug, seconds: 10) {
       $0.pins = 3
       $0.pinEvery = 2
     }
@@ -72,7 +81,9 @@ import Testing
   }
 
   @Test func readersAloneRun() {
-    let result = outcome(nil, seconds: 0.2) {
+    let result = HarnessTests.outcome(
+      of: .readersWriter, nil, seconds: 0.2, until: { $0.hasDone([.read]) }
+    ) {
       $0.writers = 0
       $0.readKeys = .latest
     }

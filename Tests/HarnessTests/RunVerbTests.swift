@@ -12,16 +12,45 @@ import Testing
   private static let bare =
     "readers-writer --readers 1 --objects 100 --value-size 16B --warmup 0s --interval 50ms"
   private static let small = bare + " --duration 300ms"
-  private static let endless = bare + " --duration 60s"
+  private static let endless = bare + " --duration 1h"
+
+  /// Asks for a stop after so many commits of all phases.
+  private struct CommitInterruption: Interruption {
+    let engine: ModelEngine
+    let commits: UInt64
+    func isRequested() -> Bool { engine.commits >= commits }
+  }
+
+  /// Runs for longer and longer until every thread of the run had a turn.
+  private func run(
+    _ line: String, seconds: Double, until isEnough: () -> Bool
+  ) throws -> (code: ExitCode, output: String, errors: String) {
+    var seconds = seconds
+    while true {
+      let result = try run(
+        "\(line) --duration \(Int(seconds * 1000))ms --output \(folder.path)/out --overwrite")
+      if seconds > 100 || isEnough() { return result }
+      seconds *= 4
+    }
+  }
+
+  /// Whether the histograms of these operations have something in them.
+  private func haveSamples(_ names: [String]) -> Bool {
+    names.allSatisfy {
+      let text = try? text("histograms/\($0).hgrm")
+      return (text.flatMap { LatencyHistogram(percentileText: $0) }?.count ?? 0) > 0
+    }
+  }
 
   private func run(
-    _ line: String, bug: ModelBug? = nil, interruptAfter: UInt64? = nil
+    _ line: String, bug: ModelBug? = nil, interruptAfterCommits: UInt64? = nil
   ) throws -> (code: ExitCode, output: String, errors: String) {
     let output = CollectedOutput()
+    let engine = ModelEngine(bug: bug)
     let surroundings = RunVerb.Surroundings(
       console: output.console(),
-      interruption: { TimedInterruption(afterNanoseconds: interruptAfter) },
-      makeDriver: { _, _ in ModelEngine(bug: bug) })
+      interruption: { CommitInterruption(engine: engine, commits: interruptAfterCommits ?? .max) },
+      makeDriver: { _, _ in engine })
     let words = line.split(separator: " ").map(String.init)
     return (try RunVerb.run(words, surroundings), output.output, output.errors)
   }
@@ -36,7 +65,9 @@ import Testing
   }
 
   @Test func writesEveryFileOfTheContract() throws {
-    let result = try run("\(Self.small) --rate 300/s --seed 7 --output \(folder.path)/out")
+    let histograms = ["read", "refresh", "write", "write-response"]
+    let result = try run(
+      "\(Self.bare) --rate 300/s --seed 7", seconds: 0.3, until: { haveSamples(histograms) })
     #expect(result.code == .success)
     #expect(result.output.contains("readers-writer on realm"))
     for (name, columns) in [
@@ -49,7 +80,7 @@ import Testing
       #expect(rows.count > 1, "\(name) has no rows")
       #expect(rows.allSatisfy { $0.count == columns.count })
     }
-    for name in ["read", "refresh", "write", "write-response"] {
+    for name in histograms {
       #expect(LatencyHistogram(percentileText: try text("histograms/\(name).hgrm"))!.count > 0)
     }
     let document = try document()
@@ -120,11 +151,11 @@ import Testing
 
   @Test(
     arguments: [
-      endless, "transfer --duration 60s --warmup 0s --objects 100",
-      "mixed --duration 60s --warmup 0s --objects 100", "bulk-load --objects 100000000 --batch 1",
+      endless, "transfer --duration 1h --warmup 0s --objects 100",
+      "mixed --duration 1h --warmup 0s --objects 100", "bulk-load --objects 100000000 --batch 1",
     ])
   func interruptionKeepsPartialResults(line: String) throws {
-    let result = try run("\(line) --output \(folder.path)/out", interruptAfter: 400_000_000)
+    let result = try run("\(line) --output \(folder.path)/out", interruptAfterCommits: 200)
     #expect(result.code == .interrupted, "\(result.errors)")
     #expect(try document()["status"] as? String == "interrupted")
     #expect(CSVTable.parse(try text("summary.csv"))!.count > 2)
@@ -142,7 +173,8 @@ import Testing
   func everyWorkloadWritesTheSameFiles(
     line: String, operations: [String], committing: [String]
   ) throws {
-    let run = try run("\(line) --warmup 0s --duration 300ms --output \(folder.path)/out")
+    let run = try run(
+      "\(line) --warmup 0s", seconds: 0.3, until: { haveSamples(operations) })
     #expect(run.code == .success, "\(run.errors)")
     let rows = try #require(CSVTable.parse(try text("summary.csv")))
     #expect(rows.filter { $0[8] == "measure" }.map { $0[7] } == operations)
@@ -186,7 +218,10 @@ import Testing
 
   @Test func thresholdsDecideTheExitCode() throws {
     let line = "\(Self.small) --output \(folder.path)/out --overwrite --threshold "
-    #expect(try run(line + "read.count>0").code == .success)
+    #expect(
+      try run(
+        "\(Self.bare) --writers 0 --ops 50 --output \(folder.path)/out --threshold read.count>0"
+      ).code == .success)
     #expect(try run(line + "read.count>900000000").code == .thresholdMissed)
     #expect(try run(line + "file_bytes<=4096").code == .success)
     // Too few samples: what cannot be shown is not met.

@@ -6,15 +6,15 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct TransferTests {
-  private func outcome(
-    _ bug: ModelBug?, seconds: Double = 5, _ change: (inout RunSettings) -> Void = { _ in }
-  ) -> RunOutcome {
-    HarnessTests.outcome(of: .transfer, bug, seconds: seconds, change)
-  }
-
   @Test(arguments: [2, 6])
   func soundEnginePasses(batch: Int) throws {
-    let result = outcome(nil, seconds: 0.6) {
+    let operations = [Operation.sum, .refresh, .freeze, .write]
+    let result = outcome(
+      of: .transfer, nil, seconds: 0.6,
+      until: {
+        $0.hasDone(operations, in: [.warmup, .measure]) && $0.hasChecked(Invariant.ofSnapshots)
+      }
+    ) {
       $0.batch = batch
       $0.warmupNanoseconds = 100_000_000
       $0.pins = 5
@@ -23,7 +23,7 @@ import Testing
     #expect(result.violation == nil, "\(result.violation.map { "\($0)" } ?? ""), \(testSeed())")
     #expect(result.failure == nil)
     #expect(result.status == .complete)
-    for operation in [Operation.sum, .refresh, .freeze, .write] {
+    for operation in operations {
       #expect(result.collector.total(.measure, operation)!.service.count > 0)
       #expect(result.collector.total(.warmup, operation)!.service.count > 0)
     }
@@ -36,7 +36,7 @@ import Testing
   @Test(arguments: ModelBug.allCases.filter { $0.transferInvariant != nil })
   func plantedBugIsFoundByItsChecker(_ bug: ModelBug) {
     let invariant = bug.transferInvariant!
-    let result = outcome(bug, seconds: 10) {
+    let result = outcome(of: .transfer, finding: bug, seconds: 10) {
       $0.pins = 3
       $0.pinEvery = 2
       $0.invariants = [invariant]

@@ -120,7 +120,8 @@ internal import Testing
     let areGone = Atomic<Bool>(false)
     let writer = Thread.start(name: "resident") {
       do {
-        while !areGone.load(ordering: .relaxed) { try write(resident) }
+        // Once at least, even when the visitors are gone first.
+        repeat { try write(resident) } while !areGone.load(ordering: .relaxed)
       } catch {
         Issue.record(error)
       }

@@ -8,6 +8,8 @@ internal import Testing
 /// Stores with a few hundred slots that were overwritten and removed often enough to leave holes.
 enum HoleyStore {
   static func fill(_ store: Store, commits: Int = 30) throws -> [Int: [UInt8]] {
+    // It would close the holes whenever nothing is committed for 50 ms.
+    store.stopIdleWork()
     var content: [Int: [UInt8]] = [:]
     for commit in 0..<commits {
       let transaction = try store.beginWrite()

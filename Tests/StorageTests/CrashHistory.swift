@@ -5,6 +5,20 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
+/// Begins a transaction as an asynchronous writer does: by an offer, and without a call to the file.
+func beginWithoutWaiting(_ store: Store) throws(StorageError) -> WriteTransaction {
+  let turn = Monitor(false)
+  let offer = WriteOffer {
+    turn.withLock { $0 = true }
+    turn.notifyAll()
+  }
+  store.requestWrite(offer)
+  while true {
+    turn.wait(until: { $0 }, then: { $0 = false })
+    if let transaction = try store.beginWrite(taking: offer) { return transaction }
+  }
+}
+
 /// A store on a simulated disk, and what each of its versions holds.
 ///
 /// Threads may commit at the same time.
@@ -28,6 +42,8 @@ final class CrashHistory: Sendable {
     var entries = [
       Entry(version: Version(1), content: [:], begun: 0, acknowledged: nil)
     ]
+    /// Asynchronous commits that are not durable yet.
+    var pending = 0
   }
 
   let disk: SimulatedDisk
@@ -62,8 +78,13 @@ final class CrashHistory: Sendable {
   }
 
   /// One transaction with its record in the model.
-  func commit(_ store: Store, _ change: (WriteTransaction, inout [Int: [UInt8]]) -> Void) throws {
-    let transaction = try store.beginWrite()
+  ///
+  /// - Parameter isAsynchronous: it is written and synced by the store's thread.
+  func commit(
+    _ store: Store, isAsynchronous: Bool = false,
+    _ change: (WriteTransaction, inout [Int: [UInt8]]) -> Void
+  ) throws {
+    let transaction = try isAsynchronous ? beginWithoutWaiting(store) : store.beginWrite()
     let base = transaction.base.version
     var content = state.withLock { Self.content(of: base, $0.entries) }
     change(transaction, &content)
@@ -74,20 +95,39 @@ final class CrashHistory: Sendable {
       $0.entries.append(Entry(version: version, content: content, begun: begun))
     }
     do throws(StorageError) {
-      let snapshot = try transaction.commit()
+      let snapshot: Snapshot
+      if isAsynchronous {
+        state.withLock { $0.pending += 1 }
+        snapshot = try transaction.commitAsynchronously(awaitsMore: false) { [self] failure in
+          if let failure { Issue.record(failure) }
+          acknowledge(version)
+          state.withLock { $0.pending -= 1 }
+          state.notifyAll()
+        }
+      } else {
+        snapshot = try transaction.commit()
+        acknowledge(version)
+      }
       // Nothing was changed.
       if snapshot.version != version { forget(version) }
     } catch {
+      if isAsynchronous { state.withLock { $0.pending -= 1 } }
       // After a failed sync, or a kill, it may turn up again; after any other failure it never was.
       if case .diskFull = error { forget(version) }
       throw error
     }
+  }
+
+  private func acknowledge(_ version: Version) {
     let count = disk.operationCount
     state.withLock { state in
       guard let index = state.entries.lastIndex(where: { $0.version == version }) else { return }
       state.entries[index].acknowledged = count
     }
   }
+
+  /// Waits until all asynchronous commits are durable.
+  func settle() { state.wait(until: { $0.pending == 0 }, then: { _ in }) }
 
   /// What a version holds that was not lost.
   ///
@@ -114,7 +154,9 @@ final class CrashHistory: Sendable {
   }
 
   /// A random transaction: mostly a few slots, at times hundreds of larger ones.
-  func commitRandom(_ store: Store, _ random: inout RandomGenerator, slots: Int = 400) throws {
+  func commitRandom(
+    _ store: Store, _ random: inout RandomGenerator, slots: Int = 400, isAsynchronous: Bool = false
+  ) throws {
     let isLarge = random.oneIn(12)
     let changes = (0..<Int.random(in: 1...(isLarge ? 120 : 5), using: &random)).map { _ in
       let length = Int.random(in: 0..<(isLarge ? 3000 : 700), using: &random)
@@ -125,7 +167,7 @@ final class CrashHistory: Sendable {
           ? nil : [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: length)
       )
     }
-    try commit(store) { transaction, content in
+    try commit(store, isAsynchronous: isAsynchronous) { transaction, content in
       for (slot, bytes) in changes {
         content[slot] = bytes
         transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: slot, bytes)
@@ -145,10 +187,12 @@ final class CrashHistory: Sendable {
   }
 
   /// A transaction that is streamed out before its commit, which then syncs twice.
-  func commitLarge(_ store: Store, _ random: inout RandomGenerator) throws {
+  func commitLarge(
+    _ store: Store, _ random: inout RandomGenerator, isAsynchronous: Bool = false
+  ) throws {
     let start = Int.random(in: 0..<350, using: &random)
     let byte = UInt8.random(in: 0...255, using: &random)
-    try commit(store) { transaction, content in
+    try commit(store, isAsynchronous: isAsynchronous) { transaction, content in
       for slot in start..<start + 50 {
         let bytes = [UInt8](repeating: byte, count: 24_000)
         content[slot] = bytes

@@ -263,15 +263,8 @@ internal import Testing
         #expect(try survivor.store!.checkInvariants().findings == [], "death \(death)")
       }
       // The dead are looked for every 20 ms.
-      let clock = MonotonicClock()
-      let start = clock.nanoseconds()
-      while try survivor.store!.statistics().liveVersions > 1 {
-        guard clock.nanoseconds() - start < 5_000_000_000 else {
-          Issue.record("pins of the dead are still there")
-          return
-        }
-        sched_yield()
-      }
+      let areGone = try eventually { try survivor.store!.statistics().liveVersions == 1 }
+      #expect(areGone, "pins of the dead are still there")
       try history.checkCuts(CrashPoints.share(60), &random)
       withExtendedLifetime(dead) {}
     }

@@ -17,6 +17,7 @@ internal import Testing
       switch Int.random(in: 0..<20, using: &random) {
       case 0:
         pins = []
+        history.settle()
         store = nil
         store = try history.open()
       case 1, 2:
@@ -25,10 +26,18 @@ internal import Testing
         if !pins.isEmpty { pins.remove(at: Int.random(in: 0..<pins.count, using: &random)) }
       case 5:
         try store!.runMaintenance()
+      case 6...9:
+        // Some that are written and synced together.
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+          try history.commitRandom(store!, &random, isAsynchronous: true)
+        }
+        // Else the next commit writes what is left.
+        if random.oneIn(2) { history.settle() }
       default:
         try history.commitRandom(store!, &random)
       }
     }
+    history.settle()
   }
 
   /// Every operation of short histories, every kind of cut.
@@ -65,8 +74,42 @@ internal import Testing
       for _ in 0..<3 {
         try history.commitLarge(store, &random)
         try history.commitRandom(store, &random)
+        try history.commitRandom(store, &random, isAsynchronous: true)
+        try history.commitLarge(store, &random, isAsynchronous: true)
+        try history.commitRandom(store, &random, isAsynchronous: true)
       }
+      history.settle()
       try history.checkCuts(CrashPoints.share(20), &random)
+    }
+  }
+
+  /// Asynchronous commits that fill a group while the one before is in its sync.
+  @Test(arguments: CrashPoints.rounds) func cutsOfAsynchronousGroups(round: Int) async {
+    await CrashPoints.run(25, round: round) { random in
+      let history = CrashHistory()
+      let store = try history.openFirst()
+      for turn in 0..<8 {
+        history.fileSystem.hold(.synchronize)
+        try history.commitRandom(store, &random, isAsynchronous: true)
+        history.fileSystem.waitUntilHeld(.synchronize)
+        for _ in 0..<Int.random(in: 1...30, using: &random) {
+          try history.commitRandom(store, &random, isAsynchronous: true)
+        }
+        // At times somebody writes what was deferred before its group is led.
+        if turn % 2 == 0 { try store.beginWrite().cancel() }
+        let cut = history.disk.operationCount
+        for kind in PowerCut.allCases {
+          let image = history.disk.crashImage(cutAfterOperation: cut, kind, random: &random)
+          try history.checkTwice(image, cut: cut, &random, "cut in turn \(turn), \(kind)")
+        }
+        try history.checkTwice(
+          history.disk.killImage(), cut: cut, &random, "killed in turn \(turn)")
+        history.fileSystem.release(.synchronize)
+        if turn % 3 == 0 { history.settle() }
+      }
+      history.settle()
+      #expect(try store.checkInvariants().findings == [])
+      try history.checkCuts(CrashPoints.share(60), &random)
     }
   }
 

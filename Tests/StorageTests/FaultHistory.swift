@@ -174,6 +174,8 @@ final class FaultHistory {
       store = try Store.open(
         StoreOptions(
           path: Self.path, durability: durability, fileSystem: system, encryptionKey: key))
+      // It would take work, and so calls, off this thread whenever a step lasts for 50 ms.
+      store?.stopIdleWork()
     case .commit(let changes):
       guard let store else { return }
       let transaction = try store.beginWrite()

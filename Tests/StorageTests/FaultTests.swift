@@ -84,8 +84,7 @@ internal import Testing
         struck += history.system.struck.count
       }
     }
-    // The store's own thread may take some work, and so some calls, off this one.
-    #expect(struck > runs * 9 / 10)
+    #expect(struck == runs)
   }
 
   @Test(arguments: [Durability.full, .memory]) func everyCallOfANewFile(

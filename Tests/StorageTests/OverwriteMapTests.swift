@@ -81,4 +81,53 @@ import Testing
       #expect(content.count == 50 && content[49] == [UInt8(round), 49])
     }
   }
+
+  @Test func moreIsCoveredWhenTheFileOutgrowsTheMap() throws {
+    let file = try LinuxFileSystem().openInMemory(name: "outgrown")
+    try file.setLength(UInt64(8 * page))
+    let map = try #require(OverwriteMap(file, length: 2 * page))
+    map.didWrite(6 * page, at: 0)
+    #expect(overwrite(map, bytes(1, 10), at: page))
+    #expect(!overwrite(map, bytes(2, 10), at: 4 * page))
+    map.cover(8 * page)
+    #expect(overwrite(map, bytes(3, 10), at: 4 * page) && overwrite(map, bytes(4, 5), at: page))
+    #expect(try content(file, page..<page + 10) == bytes(4, 5) + bytes(1, 5))
+    #expect(try content(file, 4 * page..<4 * page + 10) == bytes(3, 10))
+  }
+
+  /// What another process has cut off in between may have no place on the disk any more.
+  @Test func pagesOfAnotherProcessAreForgotten() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("a.realm")
+    let systems = (1...2).map {
+      FaultFileSystem(LinuxFileSystem(), process: $0, overwritesInPlace: true)
+    }
+    let stores = try systems.map {
+      try Store.open(StoreOptions(path: path, durability: .memory, fileSystem: $0))
+    }
+    /// Commits, and tells how many bytes were written by calls, and how many in all.
+    func commit(_ process: Int) throws -> (byCalls: Int, all: Int) {
+      let before = try stores[process].statistics().writtenBytes
+      systems[process].resetRecords()
+      let transaction = try stores[process].beginWrite()
+      transaction.root = SlotTree.set(
+        transaction.editor, transaction.root, slot: process, bytes(UInt8(process), 2000))
+      _ = try transaction.commit()
+      let calls = systems[process].records.filter { $0.call == .write && $0.path == path }
+      return (
+        calls.reduce(0) { $0 + $1.count },
+        Int(try stores[process].statistics().writtenBytes - before)
+      )
+    }
+    let probe = try LinuxFileSystem().open(folder.file("probe"), [.writable, .create])
+    guard OverwriteMap(probe, length: page) != nil else { return }
+    for round in 0..<5 {
+      let isWarm = try eventually { try commit(0).byCalls == 0 }
+      #expect(isWarm, "nothing is stored through the map")
+      _ = try commit(1)
+      let written = try commit(0)
+      #expect(written.byCalls == written.all, "round \(round)")
+    }
+    for store in stores { #expect(try store.checkInvariants().findings == []) }
+  }
 }

@@ -1,4 +1,6 @@
 // The list of live versions: whose they are, and what the file keeps for each.
+internal import Foundation
+internal import Glibc
 internal import Platform
 internal import Storage
 internal import TestSupport
@@ -34,8 +36,32 @@ internal import Testing
     #expect(retained[2] == 0)
     #expect(versions[0].owner.contains("thread"))
     #expect(versions[0].ageNanoseconds != nil)
-    #expect(versions[1].owner == "another process")
-    #expect(versions[1].ageNanoseconds == nil)
+    #expect(versions[1].owner.contains("process '"))
+    #expect(versions[1].owner.contains("(\(processIdentifier)), "))
+    #expect(versions[1].owner.contains("thread"))
+    #expect(versions[1].ageNanoseconds != nil)
     withExtendedLifetime((own, foreign)) {}
+  }
+
+  /// Who asks need not write, nor wait for who does.
+  @Test func withoutTheWriteLock() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("versions.realm")
+    let child = try ProcessDeathTests.Child(path, "1")
+    child.process.waitUntilExit()
+    let holder = try ProcessDeathTests.Child(path, "hold")
+    _ = holder.read(lines: 1)
+    let reader = try Store.open(StoreOptions(path: path, isReadOnly: true))
+    let newest = try reader.statistics(countsRetained: true).versions.last!
+    #expect(newest.version == reader.newestVersion)
+    #expect(
+      newest.owner.contains("; process 'CommittingProce' (\(holder.process.processIdentifier))"))
+    #expect(newest.owner.contains("main thread"))
+    #expect(newest.ageNanoseconds != nil)
+    #expect(newest.retainedBytes == nil)
+    kill(holder.process.processIdentifier, SIGKILL)
+    holder.process.waitUntilExit()
+    let alone = try reader.statistics().versions.last!
+    #expect(!alone.owner.contains("CommittingProce"))
   }
 }

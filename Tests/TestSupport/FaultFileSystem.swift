@@ -76,11 +76,18 @@ package final class FaultFileSystem: FileSystem {
   /// Maps of at least so many bytes, else twice the file, instead of what is asked for: so that a small
   /// file outgrows its map.
   let leastMapping: Int?
+  /// Whether maps for overwriting are given where the file system below has them: no call shows what is
+  /// stored there.
+  let overwritesInPlace: Bool
 
   /// - Parameter process: files of two numbers are not taken for the same, so that one process can open
   ///   a store as if it were several.
-  package init(_ base: any FileSystem, process: UInt64 = 0, leastMapping: Int? = nil) {
+  package init(
+    _ base: any FileSystem, process: UInt64 = 0, leastMapping: Int? = nil,
+    overwritesInPlace: Bool = false
+  ) {
     self.leastMapping = leastMapping
+    self.overwritesInPlace = overwritesInPlace
     self.base = base
     self.process = process
   }
@@ -219,6 +226,9 @@ package final class FaultFileSystem: FileSystem {
 
   package func exists(_ path: String) -> Bool { base.exists(path) }
   package func isDirectory(_ path: String) -> Bool { base.isDirectory(path) }
+  package func watch(_ path: String, _ body: @escaping @Sendable () -> Void) -> FileWatch? {
+    base.watch(path, body)
+  }
   package func isOnNetwork(_ path: String) -> Bool { base.isOnNetwork(path) }
   package var bootIdentifier: UInt64 { base.bootIdentifier }
 
@@ -311,6 +321,10 @@ private final class FaultFile: File {
   func mapShared(length: Int) throws(SystemError) -> any FileMapping {
     try system.pass(.mapShared, path, offset: UInt64(length))
     return try base.mapShared(length: length)
+  }
+
+  func mapForOverwriting(length: Int) -> (any FileMapping)? {
+    system.overwritesInPlace ? base.mapForOverwriting(length: length) : nil
   }
 
   func lockByte(_ byte: Int64, exclusive: Bool, wait: Bool) throws(SystemError) -> Bool {

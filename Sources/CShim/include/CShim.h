@@ -22,6 +22,15 @@ void *swift_allocObject(const void *metadata, size_t size, size_t alignment_mask
 /// Starts to load the cache line of an address; any address will do.
 static inline void shim_prefetch(const void *address) { __builtin_prefetch(address); }
 
+/// Tells the processor that a loop waits for another one.
+static inline void shim_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
 /// An anonymous file in memory. Returns a descriptor or -1 with errno set.
 int shim_memory_file(const char *name);
 
@@ -66,6 +75,13 @@ int shim_overwrites_in_place(int descriptor);
 
 /// Magic number of the file system that holds `path` into `magic`. Returns 0 or the errno value.
 int shim_file_system_magic(const char *path, uint32_t *magic);
+
+/// News of writes to files. All return a number, or -errno.
+int shim_watches_open(void);
+int shim_watches_add(int descriptor, const char *path);
+int shim_watches_remove(int descriptor, int watch);
+/// Waits for news; the watches they are about, up to `capacity`, the same one perhaps several times.
+int shim_watches_wait(int descriptor, int *watches, int capacity);
 
 /// Up to `length` random bytes of the kernel. Returns how many, or -1 with errno set.
 int64_t shim_random_bytes(void *buffer, size_t length);

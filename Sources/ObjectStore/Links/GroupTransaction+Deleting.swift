@@ -58,9 +58,11 @@ extension GroupTransaction {
   /// Takes back all links of an object.
   private func removeOutgoing(_ tableEditor: TableEditor, _ key: ObjectKey) {
     let table = tableEditor.table
+    if table.linkColumns.isEmpty { return }
+    // Only trees of pairs change below.
+    let lookup = tableEditor.lookup
+    let location = lookup.locate(key)!
     for column in table.linkColumns {
-      let lookup = tableEditor.lookup
-      let location = lookup.locate(key)!
       switch table.schema.columns[column].collection {
       case .none:
         if table.traits[column].isLink {
@@ -109,41 +111,60 @@ extension GroupTransaction {
 
   // MARK: - Links to what is deleted
 
+  /// So many pairs of an object are removed one by one, which needs no look for their positions.
+  private static let pairsOneByOne = 8
+
   /// Makes the links of a column that lead to some targets null, or takes them out of lists and sets.
   ///
   /// - Parameter targets: as they are entered in the column's tree of links.
   private func nullify(_ place: LinkColumn, _ targets: ClosedRange<Int64>) {
     let table = schema.tables[place.table]
     let column = place.column
+    // How often each origin links to the first of the targets.
+    var linkCounts: [Int] = []
     let origins = withTable(table) { tableEditor -> [ObjectKey] in
       var origins: [ObjectKey] = []
+      var pairs: [Pair] = []
       tableEditor.lookup.pairTree(column, .links).forEach(from: Pair(targets.lowerBound, .min)) {
         guard $0.first <= targets.upperBound else { return false }
-        if origins.last?.rawValue != $0.second { origins.append(ObjectKey(rawValue: $0.second)) }
+        if origins.last?.rawValue == $0.second {
+          linkCounts[linkCounts.count - 1] += 1
+        } else {
+          origins.append(ObjectKey(rawValue: $0.second))
+          linkCounts.append(1)
+        }
+        if pairs.count <= Self.pairsOneByOne { pairs.append($0) }
         return true
       }
-      if !origins.isEmpty {
-        tableEditor.changePairs(column, .links) { $0.removeAll(firsts: targets) }
+      if pairs.isEmpty { return origins }
+      tableEditor.changePairs(column, .links) { editor in
+        if pairs.count > Self.pairsOneByOne {
+          editor.removeAll(firsts: targets)
+        } else {
+          for pair in pairs { editor.remove(pair) }
+        }
       }
       return origins
     }
     if origins.isEmpty { return }
     noteChange(place.table)
     // With many targets an origin comes several times; the first time all its links go.
-    let distinct =
-      targets.lowerBound == targets.upperBound ? origins : Array(Set(origins)).sorted()
-    for origin in distinct {
+    let isOne = targets.lowerBound == targets.upperBound
+    let distinct = isOne ? origins : Array(Set(origins)).sorted()
+    for (index, origin) in distinct.enumerated() {
       if lateLinks != nil, nullifyLater(place, origin, targets) { continue }
       if table.traits[column].isAny {
         nullifyAny(table, origin, column, targets)
       } else {
-        nullifyLinks(table, origin, column, targets)
+        nullifyLinks(table, origin, column, targets, maximum: isOne ? linkCounts[index] : .max)
       }
     }
   }
 
+  /// - Parameter maximum: so many links to the targets are in the collection, which is searched no further.
   private func nullifyLinks(
-    _ table: StoredTable, _ origin: ObjectKey, _ column: Int, _ targets: ClosedRange<Int64>
+    _ table: StoredTable, _ origin: ObjectKey, _ column: Int, _ targets: ClosedRange<Int64>,
+    maximum: Int
   ) {
     let collection = table.schema.columns[column].collection
     if collection == .none {
@@ -170,7 +191,7 @@ extension GroupTransaction {
         let link = ElementValue.link(ObjectKey(rawValue: targets.lowerBound))
         return reader.position(of: link, sorted: true).map { [$0] } ?? []
       }
-      return reader.positions(ofInteger: targets.lowerBound)
+      return reader.positions(ofInteger: targets.lowerBound, maximum: maximum)
     }
   }
 

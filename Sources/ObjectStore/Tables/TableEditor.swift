@@ -13,7 +13,9 @@ final class TableEditor {
   /// The table's root block in the base version; none for a new table.
   private let block: BlockReference
   private let base: TableRoot
-  @exclusivity(unchecked) var table: StoredTable
+  @exclusivity(unchecked) var table: StoredTable { didSet { form = TableReader.Form(table) } }
+  /// Of `table`, so that a reader is made without counting references.
+  @exclusivity(unchecked) private var form: TableReader.Form
   /// Roots of the columns' trees of pairs as they are now, two a column; readers hold its address.
   @exclusivity(unchecked) private var pairRoots: UnsafeMutableBufferPointer<BlockReference>
   /// Editors of these trees, made when they are first changed.
@@ -25,6 +27,7 @@ final class TableEditor {
   init(_ editor: BlockEditor, _ table: StoredTable, block: BlockReference) {
     self.editor = editor
     self.table = table
+    form = TableReader.Form(table)
     self.block = block
     base = block.isNone ? TableRoot() : TableRoot(editor.reader.pointer(block))
     tree = ClusterTreeEditor(
@@ -51,7 +54,7 @@ final class TableEditor {
   @inline(__always)
   private var unflushedRoot: TableRoot {
     let tree = tree.shape
-    let index = index.shape
+    let index = Unmanaged.passUnretained(index)._withUnsafeGuaranteedRef { $0.shape }
     return TableRoot(
       clusters: tree.root, depth: tree.depth, index: index.root, nextKey: tree.nextKey,
       count: tree.count, bucketCount: index.bucketCount, entries: index.count)
@@ -60,14 +63,14 @@ final class TableEditor {
   /// A reader for look-ups while the table is being changed.
   var lookup: TableReader {
     TableReader(
-      reader: editor.reader, table: table, root: unflushedRoot,
+      reader: editor.reader, form: form, root: unflushedRoot,
       pairRoots: UnsafeRawPointer(pairRoots.baseAddress))
   }
 
   /// A reader that sees all changes so far; good until the next change.
   var reader: TableReader {
     TableReader(
-      reader: editor.reader, table: table, root: root,
+      reader: editor.reader, form: form, root: root,
       pairRoots: UnsafeRawPointer(pairRoots.baseAddress))
   }
 

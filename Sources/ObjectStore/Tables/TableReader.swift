@@ -36,26 +36,39 @@ package struct TableReader {
   @inline(__always)
   init(reader: BlockReader, block: BlockReference, table: StoredTable) {
     if block.isNone {
-      self.init(reader: reader, table: table, root: TableRoot(), pairRoots: nil)
+      self.init(reader: reader, form: Form(table), root: TableRoot(), pairRoots: nil)
     } else {
       let root = reader.pointer(block)
       self.init(
-        reader: reader, table: table, root: TableRoot(root), pairRoots: TableRoot.pairRoots(root))
+        reader: reader, form: Form(table), root: TableRoot(root),
+        pairRoots: TableRoot.pairRoots(root))
+    }
+  }
+
+  /// What a reader has to know of its table; good while that lives.
+  struct Form {
+    let keyColumn: Int
+    let optionalColumns: UnsafePointer<UInt8>
+    let traits: UnsafePointer<ColumnTraits>
+
+    @inline(__always)
+    init(_ table: StoredTable) {
+      keyColumn = table.keyColumn
+      optionalColumns = table.optionalColumns
+      traits = table.traits
     }
   }
 
   @inline(__always)
-  init(
-    reader: BlockReader, table: StoredTable, root: TableRoot, pairRoots: UnsafeRawPointer?
-  ) {
+  init(reader: BlockReader, form: Form, root: TableRoot, pairRoots: UnsafeRawPointer?) {
     tree = ClusterTree(reader: reader, root: root.clusters, depth: root.depth)
     count = root.count
     nextKey = root.nextKey
     indexRoot = root.index
     bucketCount = root.bucketCount
-    keyColumn = table.keyColumn
-    optionalColumns = table.optionalColumns
-    traits = table.traits
+    keyColumn = form.keyColumn
+    optionalColumns = form.optionalColumns
+    traits = form.traits
     self.pairRoots = pairRoots
   }
 

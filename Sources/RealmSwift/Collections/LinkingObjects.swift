@@ -225,6 +225,7 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
 
   private func keys() -> [Int64] {
     var keys: [Int64] = []
+    keys.reserveCapacity(16)
     backlinks()?.forEach {
       keys.append($0.rawValue)
       return true

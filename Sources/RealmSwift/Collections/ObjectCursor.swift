@@ -51,7 +51,7 @@ struct ReusedAccessor {
   private var current: ObjectBase?
   private let canReuse: Bool
 
-  init(_ table: TablePointer) { canReuse = !table.pointee.binding.schema.hasOtherFields }
+  init(_ table: TablePointer) { canReuse = table.pointee.image != nil }
 
   /// The accessor of a row: the last one, if nobody else holds it, or a new one.
   @inline(__always)

@@ -21,8 +21,8 @@ package final class ConfinedRealm {
   /// Earlier forms of `classes`, which accessors that were made then may still point to.
   @exclusivity(unchecked) private var earlierClasses: [SchemaBindings] = []
   let confinement: Confinement
-  /// Whose versions the Realm keeps, in lists of live versions.
-  private let place: PlaceNote
+  /// Names the Realm's place: for those who wait for its transactions, and in lists of live versions.
+  let place: PlaceNote
   let isFrozen: Bool
   let tables: TableSlots
 
@@ -35,8 +35,15 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
   /// The running write transaction.
   @exclusivity(unchecked) private(set) var writing: Writing? {
-    didSet { idleInsertion = nil }
+    didSet {
+      idleInsertion = nil
+      group = writing.map { .passUnretained($0.group) }
+    }
   }
+  /// The objects of `writing`.
+  ///
+  /// Unmanaged, since every change of a property needs it.
+  @exclusivity(unchecked) private var group: Unmanaged<GroupTransaction>?
   /// What has added objects in the running transaction, while it is not in use.
   @exclusivity(unchecked) var idleInsertion: LinkInsertion?
   /// How often the Realm was invalidated: an object of an earlier time stays invalid.
@@ -132,19 +139,23 @@ package final class ConfinedRealm {
   var isInvalidatedFrozen: Bool { isClosed.load(ordering: .relaxed) }
 
   /// The running transaction; stops without one.
-  func requireWriting() -> Writing {
+  func requireWriting() -> GroupTransaction {
     check()
     if isFrozen {
       misuse(.frozen, "Can't perform transactions on a frozen Realm")
     }
-    guard let writing else {
+    guard let runningGroup else {
       misuse(
         .transaction,
         "Cannot modify managed objects outside of a write transaction. Call it inside "
           + "`write { }`, or after `beginWrite()`.")
     }
-    return writing
+    return runningGroup
   }
+
+  /// What the running write transaction changes; nil outside of one.
+  @inline(__always)
+  var runningGroup: GroupTransaction? { group?._withUnsafeGuaranteedRef { $0 } }
 
   // MARK: - Reading
 
@@ -225,7 +236,7 @@ package final class ConfinedRealm {
 
   private func makeReader(_ binding: TableBinding) -> TableReader? {
     guard let table = binding.table else { return nil }
-    if let writing { return writing.group.reader(table) }
+    if let group { return group._withUnsafeGuaranteedRef { $0.reader(table) } }
     let snapshot = currentSnapshot()
     return TableReader(reader: snapshot.reader, root: snapshot.root, table: table)
   }
@@ -285,6 +296,8 @@ package final class ConfinedRealm {
   }
 
   private func advance() throws(StorageError) -> Bool {
+    // What a failed sync or write has taken back is no version to stand on.
+    stepBackIfLost()
     // The Realm may be ahead: its own commits show here before they are durable.
     if let snapshot, snapshot.version >= store.newestVersion { return false }
     let newest = try store.pinNewest()
@@ -305,7 +318,7 @@ package final class ConfinedRealm {
 
   /// A frozen Realm of the current version that no client has, so that none can invalidate it.
   func frozenApart() -> ConfinedRealm {
-    var base = currentSnapshot()
+    var base = currentSnapshot().settled
     if PlantedBug.freezeNewest.isActive { base = (try? store.pinNewest()) ?? base }
     return ConfinedRealm(freezing: self, at: base)
   }
@@ -335,7 +348,10 @@ package final class ConfinedRealm {
     observers?.wasInvalidated()
   }
 
-  /// Lets go of a version that a failed sync has taken back.
+  /// Whether the Realm's version was taken back by a failed write or sync.
+  var isLost: Bool { snapshot.map { store.isLost($0.version) } ?? false }
+
+  /// Lets go of a version that a failed write or sync has taken back.
   func stepBackIfLost() {
     guard let snapshot, store.isLost(snapshot.version) else { return }
     if let writing {
@@ -374,7 +390,7 @@ package final class ConfinedRealm {
       frozenTwin = nil
       // Stale from here on: should the lock fail, the next read starts on the newest version.
       bumpAll()
-      let transaction = try store.beginWrite()
+      let transaction = try store.beginWrite(by: place)
       if try tellObservers(ofBaseOf: transaction, known) { return didBegin(transaction) }
     }
   }
@@ -447,7 +463,8 @@ package final class ConfinedRealm {
 
   /// The running transaction, with all changes so far below its root; it goes on from there.
   func settledTransaction() -> WriteTransaction {
-    let writing = requireWriting()
+    _ = requireWriting()
+    let writing = writing!
     let transaction = writing.transaction
     transaction.root = writing.group.finish()
     var earlier = writing.earlierChanges

@@ -66,11 +66,20 @@ struct Confinement: Sendable {
       self.init(Self.elsewhereToken, .queue(queue, QueueMarks.mark(of: queue)))
     }
     if !isHere { misuse(.confinement, "Realm opened from incorrect dispatch queue.") }
+    // Nobody can tell, so it is tried, once a queue.
+    if case .queue(_, let mark) = owner, queue.isSerial == nil, mark.isFirstUse,
+      queue.runsAnotherBlock(within: 50_000_000)
+    {
+      Self.refuse(queue)
+    }
   }
 
   /// Stops when a queue is concurrent.
   static func requireSerial(_ queue: DispatchQueue) {
-    if queue.isMain || queue.isSerial != false { return }
+    if !queue.isMain, queue.isSerial == false { refuse(queue) }
+  }
+
+  private static func refuse(_ queue: DispatchQueue) -> Never {
     misuse(
       .confinement,
       "Invalid queue '\(queue.label)': Realms can only be confined to serial queues or the main "

@@ -69,6 +69,10 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
     standing.store(version?.rawValue ?? .max, ordering: .relaxed)
   }
 
+  func versionsWereLost() {
+    sendToRealm { $0.stepBackIfLost() }
+  }
+
   func versionWasPublished(_ version: Version) {
     guard version.rawValue > standing.load(ordering: .relaxed),
       !isRefreshDue.exchange(true, ordering: .acquiringAndReleasing)

@@ -221,14 +221,8 @@ final class TableBinding: @unchecked Sendable {
           store: position == primaryKey || property.isComputed ? nil : codec.store,
           becomeManaged: codec.collection == .none ? nil : codec.becomeManaged))
     }
-    if schema.hasOtherFields {
-      image = nil
-      return
-    }
-    // Managed wrappers own nothing: they hold the number of a column.
-    let accessor = schema.objectClass.init()
-    accessor.attach(UnsafeBufferPointer(attachments))
-    image = ObjectImage(of: accessor, byteCount: schema.instanceBytes)
+    image = schema.accessorImage?.copy()
+    if let image { ObjectBase.attach(at: image.address, UnsafeBufferPointer(attachments)) }
   }
 
   deinit {

@@ -53,7 +53,7 @@ public final class Migration {
     ofType typeName: String, _ block: MigrationObjectEnumerateBlock
   ) {
     let oldTable = oldRealm.dynamicTable(named: storedName(typeName))
-    let newTable = newRealm.dynamicTable(named: typeName)
+    var newTable = newRealm.dynamicTable(named: typeName)
     guard let oldTable else {
       // Taken first: the block may add objects.
       guard let newTable else { return }
@@ -64,13 +64,22 @@ public final class Migration {
       return
     }
     var cursor = ObjectCursor(oldRealm, oldTable, oldRealm.reader(of: oldTable))
+    var newRealm = newRealm
+    var newObject = newTable.map { ReusedAccessor($0) }
     while let object = cursor.next() {
       let old = unsafeDowncast(object, to: MigrationObject.self)
+      if newRealm !== self.newRealm {
+        // The block has renamed a property or removed a class.
+        newRealm = self.newRealm
+        newTable = newRealm.dynamicTable(named: typeName)
+        newObject = newTable.map { ReusedAccessor($0) }
+      }
       guard let newTable else {
         block(old, nil)
         continue
       }
-      guard let new = newRealm.accessor(newTable, old._key) else { continue }
+      guard let location = newRealm.locate(newTable, old._key) else { continue }
+      let new = newObject!.object(newRealm, newTable, old._key, at: location)
       block(old, unsafeDowncast(new, to: MigrationObject.self))
     }
   }
@@ -108,7 +117,7 @@ public final class Migration {
   /// - Returns: whether the file has the class.
   @discardableResult
   public func deleteData(forType typeName: String) -> Bool {
-    let group = newRealm.requireWriting().group
+    let group = newRealm.requireWriting()
     let name = storedName(typeName)
     guard let table = group.schema.table(named: name) else { return false }
     group.deleteAll(table)
@@ -135,7 +144,7 @@ public final class Migration {
     func stop(_ reason: String) -> Never {
       misuse(.schema, "Cannot rename property '\(name).\(oldName)' to '\(newName)': \(reason)")
     }
-    let group = newRealm.requireWriting().group
+    let group = newRealm.requireWriting()
     guard oldRealm.classes.binding(named: name) != nil,
       let table = group.schema.table(named: name)
     else {
@@ -169,7 +178,7 @@ public final class Migration {
 
   /// Puts an old column in the place of a new, empty one.
   private func move(_ table: StoredTable, _ oldName: String, to declared: ColumnSchema) {
-    let group = newRealm.requireWriting().group
+    let group = newRealm.requireWriting()
     var table = table
     if let empty = table.columnIndex(named: declared.name) {
       table = group.removeColumn(table, empty)

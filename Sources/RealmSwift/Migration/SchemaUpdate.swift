@@ -146,7 +146,9 @@ struct SchemaUpdate {
         var row = _RowWriter(
           group: group, binding: binding, table: table, key: key, isNew: true, compares: false,
           links: links)
-        property.codec.store(instance.pointer(to: property), &row, column)
+        withExtendedLifetime(links) {
+          property.codec.store(instance.pointer(to: property), &row, column)
+        }
         if property.codec.keepsDefault { instance = classSchema.objectClass.init() }
         next = group.reader(table).nextKey(after: key)
       }

@@ -72,23 +72,23 @@ func readBytes<Value: _BytesValue>(
 /// Writes the packed value of a managed property.
 @usableFromInline
 func writeInteger(_ object: ObjectBase, _ column: Int32, _ value: Int64?) {
-  let writing = requireWritable(object, column)
+  let group = requireWritable(object, column)
   let table = object._table.unsafelyUnwrapped
-  writing.group.setInteger(table.pointee.binding.table!, object._key, Int(column), value)
+  group.setInteger(table.pointee.binding.table!, object._key, Int(column), value)
   table.pointee.bump()
 }
 
 /// Writes the bytes of a managed property.
 func writeBytes(_ object: ObjectBase, _ column: Int32, _ value: UnsafeRawBufferPointer?) {
-  let writing = requireWritable(object, column)
+  let group = requireWritable(object, column)
   let table = object._table.unsafelyUnwrapped
   if let value { checkLength(value.count, table.pointee.binding, column) }
-  writing.group.setBytes(table.pointee.binding.table!, object._key, Int(column), value)
+  group.setBytes(table.pointee.binding.table!, object._key, Int(column), value)
   table.pointee.bump()
 }
 
 /// The transaction in which the property may be changed; stops when it may not.
-func requireWritable(_ object: ObjectBase, _ column: Int32) -> ConfinedRealm.Writing {
+func requireWritable(_ object: ObjectBase, _ column: Int32) -> GroupTransaction {
   let realm = object._realm.unsafelyUnwrapped
   realm.check()
   if realm.isFrozen {
@@ -97,7 +97,7 @@ func requireWritable(_ object: ObjectBase, _ column: Int32) -> ConfinedRealm.Wri
       "Attempting to modify a frozen object - call thaw on the Object instance first.")
   }
   if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
-  guard let writing = realm.writing else {
+  guard let group = realm.runningGroup else {
     misuse(
       .transaction,
       "Attempting to modify object outside of a write transaction - call beginWriteTransaction on "
@@ -106,7 +106,7 @@ func requireWritable(_ object: ObjectBase, _ column: Int32) -> ConfinedRealm.Wri
   if object._table.unsafelyUnwrapped.pointee.binding.primaryKeyColumn == Int(column) {
     misuse(.argument, "Primary key can't be changed after an object is inserted.")
   }
-  return writing
+  return group
 }
 
 /// The longest text or data that a property can hold.
@@ -125,16 +125,18 @@ func checkLength(_ length: Int, _ binding: TableBinding, _ column: Int32) {
 
 /// Writes values into one row of a write transaction.
 public struct _RowWriter {
-  let group: GroupTransaction
-  let binding: TableBinding
-  let table: StoredTable
+  // Unowned, as a reference that is counted costs more than a value that is written: whoever makes the
+  // writer keeps them while it is used.
+  unowned(unsafe) let group: GroupTransaction
+  unowned(unsafe) let binding: TableBinding
+  unowned(unsafe) let table: StoredTable
   let key: ObjectKey
   /// The row was just made: it holds the defaults, which need not be written again.
   let isNew: Bool
   /// Values that the row has already are not written again.
   let compares: Bool
   /// Adds what the row links to.
-  let links: LinkInsertion
+  unowned(unsafe) let links: LinkInsertion
 
   @inline(__always)
   mutating func setInteger(_ value: Int64?, _ column: Int) {

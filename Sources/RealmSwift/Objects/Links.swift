@@ -98,11 +98,11 @@ func readLink(
 func writeLink(
   _ object: ObjectBase, _ column: Int32, _ value: ObjectBase?, _ type: ObjectBase.Type
 ) {
-  let writing = requireWritable(object, column)
+  let group = requireWritable(object, column)
   let realm = object._realm.unsafelyUnwrapped
   let table = object._table.unsafelyUnwrapped
   let target = value.map { realm.linkTarget($0, type) }
-  writing.group.setLink(table.pointee.binding.table!, object._key, Int(column), target)
+  group.setLink(table.pointee.binding.table!, object._key, Int(column), target)
   table.pointee.bump()
   // An embedded object that was linked before is gone.
   realm.bumpChangedTables()

@@ -70,19 +70,20 @@ extension ConfinedRealm {
   /// A new accessor of an object whose place is known.
   @inline(__always)
   func accessor(_ table: TablePointer, _ key: ObjectKey, at location: RowLocation) -> ObjectBase {
-    let object: ObjectBase
-    if _fastPath(table.pointee.image != nil) {
-      // The image is of an instance of the class.
-      object = Unmanaged<ObjectBase>.fromOpaque(table.pointee.image.unsafelyUnwrapped.make())
-        .takeRetainedValue()
-      object.identify(table, key)
-    } else {
-      object = table.pointee.objectClass.init()
+    guard _fastPath(table.pointee.image != nil) else {
+      let object = table.pointee.objectClass.init()
       object.attach(table, key)
+      object.settle(at: location, generation: table.pointee.generation)
+      return object
     }
-    object._location = location
-    object._generation = table.pointee.generation
-    return object
+    // The image is of an instance of the class. Taken as an object only when it is whole: else it would be
+    // retained and released in between.
+    let made = Unmanaged<ObjectBase>.fromOpaque(table.pointee.image.unsafelyUnwrapped.make())
+    made._withUnsafeGuaranteedRef { object in
+      object.identify(table, key)
+      object.settle(at: location, generation: table.pointee.generation)
+    }
+    return made.takeRetainedValue()
   }
 
   /// The live Realm of a frozen one; stops when it cannot be opened.

@@ -45,6 +45,8 @@ extension ObjectBase {
     }
     realm.check()
     guard realm.isFrozen else { return self }
+    // Of a version that never came to be there is no object, though there may be another of its key.
+    if realm.isLost { return nil }
     let live = ConfinedRealm.thawOrStop(realm)
     let accessor = live.accessor(live.table(table.pointee.binding), _key)
     return accessor.map { unsafeDowncast($0, to: Self.self) }

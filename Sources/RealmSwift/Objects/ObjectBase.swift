@@ -135,12 +135,15 @@ extension ObjectBase {
   final func attach(_ table: TablePointer, _ key: ObjectKey) {
     // First, since boxes of older classes keep the place of their object.
     identify(table, key)
-    attach(table.pointee.attachments)
+    ObjectBase.attach(at: Unmanaged.passUnretained(self).toOpaque(), table.pointee.attachments)
   }
 
   /// Makes the wrappers managed.
-  final func attach(_ attachments: UnsafeBufferPointer<TableBinding.Attachment>) {
-    let base = Unmanaged.passUnretained(self).toOpaque()
+  ///
+  /// - Parameter base: where the object lies, or an image of one.
+  static func attach(
+    at base: UnsafeMutableRawPointer, _ attachments: UnsafeBufferPointer<TableBinding.Attachment>
+  ) {
     for index in 0..<attachments.count {
       let attachment = attachments.baseAddress.unsafelyUnwrapped + index
       if let image = attachment.pointee.image {
@@ -159,6 +162,13 @@ extension ObjectBase {
     _table = table
     _key = key
     _epoch = table.pointee.epoch
+  }
+
+  /// Notes where the row is, and in which generation of its table that holds.
+  @inline(__always)
+  final func settle(at location: RowLocation, generation: UInt64) {
+    _location = location
+    _generation = generation
   }
 
   /// Points an accessor, that nobody else holds, to another row of its table.

@@ -93,7 +93,13 @@ extension RealmCollection where Element: ObjectBase {
 
 extension RealmCollection {
   /// The class of the elements; nil of values.
-  var elementTable: TablePointer? { querySource().origin.table }
+  ///
+  /// Stops for what is chosen from a collection inside of a mixed value.
+  var elementTable: TablePointer? {
+    let origin = querySource().origin
+    if origin is NestedOrigin { stopForNestedObserver() }
+    return origin.table
+  }
 }
 
 /// The Realm of a collection that is to be observed; stops when there is none, or it cannot be used.
@@ -101,9 +107,17 @@ func requireObservedRealm(of collection: some ThreadConfined) -> ConfinedRealm {
   guard let realm = collection.realm?.confined else {
     misuse(.ownership, "Change notifications are only supported on managed collections.")
   }
+  if (collection as? any InsideMixedValue)?.nestedPlace != nil { stopForNestedObserver() }
   realm.requireObservable()
   if collection.isInvalidated {
     misuse(.invalidated, "Object has been deleted or invalidated.")
   }
   return realm
+}
+
+private func stopForNestedObserver() -> Never {
+  misuse(
+    .argument,
+    "Collections inside of a mixed value cannot be observed: observe the object that has the value."
+  )
 }

@@ -1,10 +1,14 @@
 // What maps can be asked for: conditions, orders and aggregates of their values. Results hold values
 // without their keys; a value that is nil because its object was deleted is left out.
 public import Foundation
+internal import ObjectStore
 
 extension Map {
   /// The values as a query; stops when the map is not managed.
   private func querySource() -> QuerySource<Value> {
+    if let nestedPlace {
+      return QuerySource(NestedOrigin(place: nestedPlace, tag: .dictionary))
+    }
     guard let cell else {
       misuse(.ownership, "This method may only be called on managed collections.")
     }
@@ -57,7 +61,7 @@ extension Map {
 
   /// One value of a property of all values, or with "self" of the values; nil for null.
   func aggregated<Result>(_ aggregate: PredicateAggregate, _ keyPath: String) -> Result? {
-    guard cell == nil else {
+    guard realm == nil else {
       return querySource().aggregated(aggregate, keyPath).typed(Result.self)
     }
     let list = List<Value>()

@@ -15,11 +15,18 @@ protocol QueryOrigin {
   var owner: (table: TablePointer, key: ObjectKey)? { get }
   /// Runs `body` on each element, in the order of the collection, until it returns false.
   func forEach(_ body: (_ item: Int64, PlanSubject) -> Bool)
+  /// The value at a position, in the form of the elements; nil when there is none, and of objects.
+  func value<Element: RealmCollectionValue>(at position: Int, _: Element.Type) -> Element?
+  /// Runs `body` on the value at a position; never of objects.
+  func withValue(at position: Int, _ body: (PlanValue) -> Void)
   /// The same in another Realm of the file; nil when it is not there.
   func moved(to realm: ConfinedRealm) -> (any QueryOrigin)?
 }
 
 extension QueryOrigin {
+  func value<Element: RealmCollectionValue>(at position: Int, _: Element.Type) -> Element? { nil }
+  func withValue(at position: Int, _ body: (PlanValue) -> Void) {}
+
   /// What conditions on the elements speak of.
   var scope: PlanScope {
     let binding = table?.pointee.binding
@@ -83,8 +90,47 @@ struct CellOrigin: QueryOrigin {
     }
   }
 
+  func value<Element: RealmCollectionValue>(at position: Int, _: Element.Type) -> Element? {
+    let elements = cell.requireContent()
+    guard position < elements.count else { return nil }
+    return Element._readElement(cell.source(elements), position)
+  }
+
   func moved(to realm: ConfinedRealm) -> (any QueryOrigin)? {
     cell.moved(to: realm).map { CellOrigin(cell: $0, type: type) }
+  }
+}
+
+/// The elements of a list, or the values of a dictionary, inside of a mixed value.
+struct NestedOrigin: QueryOrigin {
+  let place: MixedPlace
+  let tag: AnyTag
+
+  var realm: ConfinedRealm { place.cell.realm }
+  var table: TablePointer? { nil }
+  var type: PropertyType { .any }
+  var tables: Set<Int> { [realm.position(of: place.cell.table.pointee.binding)] }
+  var owner: (table: TablePointer, key: ObjectKey)? { (place.cell.table, place.cell.key) }
+
+  func forEach(_ body: (Int64, PlanSubject) -> Bool) {
+    place.forEachPart(tag) { body(Int64($0.index), .value(PlanValue(mixed: $0.value))) }
+  }
+
+  func value<Element: RealmCollectionValue>(at position: Int, _: Element.Type) -> Element? {
+    place.value(tag, atIndex: position) as? Element
+  }
+
+  func withValue(at position: Int, _ body: (PlanValue) -> Void) {
+    place.forEachPart(tag) { part in
+      if part.index == position { body(PlanValue(mixed: part.value)) }
+      return part.index < position
+    }
+  }
+
+  func moved(to realm: ConfinedRealm) -> (any QueryOrigin)? {
+    guard let cell = place.cell.moved(to: realm) else { return nil }
+    let place = MixedPlace(cell, place.steps)
+    return place.isInvalidated(tag) ? nil : NestedOrigin(place: place, tag: tag)
   }
 }
 
@@ -143,10 +189,8 @@ extension Results: QueryableCollection {
 
 extension List: QueryableCollection {
   func makeQuerySource() -> AnyObject {
-    if nestedPlace != nil {
-      misuse(
-        .argument,
-        "Queries on a list inside of a mixed value are not supported: use Swift's filter.")
+    if let nestedPlace {
+      return QuerySource<Element>(NestedOrigin(place: nestedPlace, tag: .list))
     }
     guard let cell else {
       misuse(.ownership, "This method may only be called on managed collections.")

@@ -179,10 +179,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       // The source was made for this element class.
       return object.map { unsafeBitCast($0, to: Element.self) }
     }
-    guard let origin = origin as? CellOrigin else { return nil }
-    let elements = origin.cell.requireContent()
-    guard item < elements.count else { return nil }
-    return Element._readElement(origin.cell.source(elements), Int(item))
+    return origin.value(at: Int(item), Element.self)
   }
 
   override func position(of element: Element) -> Int? {
@@ -241,11 +238,13 @@ extension QuerySource: TrackedQuery {
 
 /// Finds what conditions are asked about, by item.
 struct SubjectReader {
+  private let origin: any QueryOrigin
   private let reader: TableReader?
   private let elements: ElementReader?
   private let type: PropertyType
 
   init(_ origin: any QueryOrigin) {
+    self.origin = origin
     type = origin.type
     reader = origin.table.flatMap { origin.realm.reader(of: $0) }
     elements = origin.table == nil ? (origin as? CellOrigin)?.cell.requireContent() : nil
@@ -261,6 +260,11 @@ struct SubjectReader {
         result = body(.value(PlanValue(value, type, target: -1)))
         return false
       }
+      return result
+    }
+    guard reader != nil else {
+      var result: Result?
+      origin.withValue(at: Int(item)) { result = body(.value($0)) }
       return result
     }
     let key = ObjectKey(rawValue: item)

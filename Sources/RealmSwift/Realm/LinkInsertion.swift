@@ -110,7 +110,7 @@ extension ConfinedRealm {
     } else {
       links = LinkInsertion(self, update)
     }
-    let group = requireWriting().group
+    let group = requireWriting()
     check()
     idleInsertion = nil
     body(links)
@@ -167,8 +167,8 @@ extension ConfinedRealm {
 
   /// Makes accessors of tables that the last change reached beside its own stale.
   func bumpChangedTables() {
-    guard let writing else { return }
-    writing.group.takeChangedTables { index in
+    guard let group = runningGroup else { return }
+    group.takeChangedTables { index in
       if let binding = classes.binding(ofTable: index) { tables[binding.index]?.pointee.bump() }
     }
   }

@@ -30,7 +30,7 @@ final class ObjectInsertion {
     self.objectType = objectType
     self.realm = realm
     self.update = update
-    group = realm.requireWriting().group
+    group = realm.requireWriting()
     table = realm.requireTable(of: objectType)
     binding = table.pointee.binding
     storedTable = binding.table!

@@ -55,12 +55,12 @@ extension Realm {
   ///
   /// Stops outside of a transaction and when the object does not belong to this Realm.
   public func delete(_ object: ObjectBase) {
-    let writing = confined.requireWriting()
+    let group = confined.requireWriting()
     guard object._realm === confined, let table = object._table else {
       misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
     }
     if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
-    _ = writing.group.delete(table.pointee.binding.table!, object._key)
+    _ = group.delete(table.pointee.binding.table!, object._key)
     table.pointee.bump()
     confined.bumpChangedTables()
   }
@@ -74,7 +74,7 @@ extension Realm {
 
   /// Removes objects; those with the same class in a row go together.
   func deleteTogether(_ objects: [ObjectBase]) {
-    let writing = confined.requireWriting()
+    let group = confined.requireWriting()
     for object in objects {
       guard object._realm === confined else {
         misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
@@ -85,7 +85,7 @@ extension Realm {
     while start < objects.count {
       let table = objects[start]._table!
       let end = objects[start...].firstIndex { $0._table != table } ?? objects.count
-      writing.group.delete(table.pointee.binding.table!, objects[start..<end].map(\._key))
+      group.delete(table.pointee.binding.table!, objects[start..<end].map(\._key))
       table.pointee.bump()
       confined.bumpChangedTables()
       start = end
@@ -100,12 +100,12 @@ extension Realm {
 
   /// Removes all objects that the results hold.
   public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
-    let writing = confined.requireWriting()
+    let group = confined.requireWriting()
     guard objects.source.realm === confined else {
       misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
     }
     if let all = objects.source as? TableSource<Element> {
-      deleteAll(all.table, writing)
+      deleteAll(all.table, group)
     } else {
       deleteTogether(Array(objects))
     }
@@ -115,12 +115,12 @@ extension Realm {
   ///
   /// Stops outside of a transaction.
   public func deleteAll() {
-    let writing = confined.requireWriting()
-    for binding in confined.bindings { deleteAll(confined.table(binding), writing) }
+    let group = confined.requireWriting()
+    for binding in confined.bindings { deleteAll(confined.table(binding), group) }
   }
 
-  private func deleteAll(_ table: TablePointer, _ writing: ConfinedRealm.Writing) {
-    writing.group.deleteAll(table.pointee.binding.table!)
+  private func deleteAll(_ table: TablePointer, _ group: GroupTransaction) {
+    group.deleteAll(table.pointee.binding.table!)
     table.pointee.bump()
     confined.bumpChangedTables()
   }

@@ -57,6 +57,7 @@ struct RealmOpening {
   private struct NeedsReset: Error {}
 
   private func openOnce() throws -> Opened {
+    _ = Self.reportLongWaits
     let options = configuration.storeOptions
     try copySeed()
     let store = try mappingErrors { () throws(StorageError) in try Store.open(options) }
@@ -77,6 +78,15 @@ struct RealmOpening {
     } catch {
       throw Realm.Error(error)
     }
+  }
+
+  /// Says when somebody waits long for a file's write lock; set up once.
+  private static let reportLongWaits: Void = LongWait.setObserver { wait in
+    Logger.shared.log(
+      .warn,
+      "A write transaction of '\(wait.path)' has been waited for for more than a second. It belongs to "
+        + "\(wait.holder ?? "nobody yet"); waiting: \(wait.waiters.joined(separator: ", ")). Do not keep "
+        + "transactions open across suspensions, and use asyncWrite in tasks.")
   }
 
   private func logOpening(_ opened: Opened) {

@@ -64,11 +64,13 @@ final class ClassSchema: Sendable {
   let isEmbedded: Bool
   /// What kind of key a look-up can take without looking at the property's type again.
   let keyForm: KeyForm
-  /// Whether instances have stored properties of their own that are not persisted, which an accessor
-  /// must not carry from one object to another.
-  let hasOtherFields: Bool
-  /// Where the last stored property of an instance ends.
-  let instanceBytes: Int
+  /// An accessor whose properties lie in columns by their positions; nil when instances have stored
+  /// properties of their own that are not persisted, which only initializers can make.
+  ///
+  /// It spares each Realm that is opened a run of the class's initializer.
+  // Unsafe: its memory is written in `init` only.
+  nonisolated(unsafe) let accessorImage: ObjectImage?
+  private let names: [String]
   private let indexByName: [String: Int]
 
   /// Primary keys by how they are looked up.
@@ -96,8 +98,8 @@ final class ClassSchema: Sendable {
     self.primaryKey = primaryKey
     self.isEmbedded = isEmbedded
     keyForm = .other
-    hasOtherFields = false
-    instanceBytes = Self.fields(of: objectClass).map(\.end).max()!
+    accessorImage = Self.image(of: objectClass.init())
+    names = properties.map(\.name)
     indexByName = Dictionary(
       uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
   }
@@ -112,13 +114,23 @@ final class ClassSchema: Sendable {
     properties = discovery.properties
     primaryKey = discovery.primaryKey
     keyForm = discovery.keyForm
-    hasOtherFields = discovery.hasOtherFields
-    instanceBytes = Self.fields(of: objectClass).map(\.end).max()!
+    accessorImage = discovery.accessor.map(Self.image)
+    names = properties.map(\.name)
     indexByName = Dictionary(
       uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
   }
 
-  func index(ofProperty name: String) -> Int? { indexByName[name] }
+  deinit { accessorImage?.deallocate() }
+
+  private static func image(of accessor: ObjectBase) -> ObjectImage {
+    // Managed wrappers own nothing: they hold the number of a column.
+    ObjectImage(of: accessor, byteCount: fields(of: type(of: accessor)).map(\.end).max()!)
+  }
+
+  func index(ofProperty name: String) -> Int? {
+    // Comparing with a few names is faster than hashing one.
+    names.count > 8 ? indexByName[name] : names.firstIndex(of: name)
+  }
 
   /// Whether its objects are accessed by names alone.
   var isDynamic: Bool { objectClass == DynamicObject.self }
@@ -197,7 +209,9 @@ private struct PropertyDiscovery {
   let objectClass: ObjectBase.Type
   var properties: [PropertyDescription] = []
   var primaryKey: Int?
-  var hasOtherFields = false
+  /// The instance that was looked at, made an accessor; nil when it has fields that are not persisted.
+  private(set) var accessor: ObjectBase?
+  private var hasOtherFields = false
   private let legacy: LegacyDeclarations
 
   init(_ objectClass: ObjectBase.Type) {
@@ -214,6 +228,11 @@ private struct PropertyDiscovery {
       for field in ClassSchema.fields(of: objectClass).dropFirst(ObjectBase.fieldCount) {
         add(field, in: base, mapping)
       }
+      if hasOtherFields { return }
+      for (position, property) in properties.enumerated() {
+        property.codec.attach(instance.pointer(to: property), Int32(position))
+      }
+      accessor = instance
     }
     checkColumnNames()
     if let key = legacy.primaryKey, primaryKey == nil {

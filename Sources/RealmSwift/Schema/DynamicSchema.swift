@@ -159,7 +159,7 @@ extension _PropertyCodec {
   }
 
   private static func setLink(_ object: ObjectBase, _ column: Int32, _ value: Any?) -> Bool {
-    let writing = requireWritable(object, column)
+    let group = requireWritable(object, column)
     let realm = object._realm.unsafelyUnwrapped
     let table = object._table.unsafelyUnwrapped
     let target = realm.targetTable(of: DynamicObject.self, table, Int(column))
@@ -170,7 +170,7 @@ extension _PropertyCodec {
       links.finish()
       key = found
     }
-    writing.group.setLink(table.pointee.binding.table!, object._key, Int(column), key)
+    group.setLink(table.pointee.binding.table!, object._key, Int(column), key)
     table.pointee.bump()
     realm.bumpChangedTables()
     return true

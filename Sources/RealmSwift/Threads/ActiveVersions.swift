@@ -6,10 +6,13 @@ extension Realm {
   public struct ActiveVersion: Sendable, Equatable {
     /// Its number; newer versions have larger ones.
     public let version: UInt64
-    /// How long ago it was made, or first seen by this process; nil when only another process keeps it.
+    /// How long ago it was made, or first seen by the process that keeps it; nil when that is not known.
     public let age: Duration?
-    /// The thread, queue or actor that keeps it: the last one that froze it, or else whose Realm
-    /// came to stand on it, or else the thread that made it.
+    /// Who keeps it.
+    ///
+    /// The thread, queue or actor that froze it last, or else whose Realm came to stand on it, or else
+    /// the thread that made it. Of other processes: name and number, and the thread that made or first
+    /// saw the version.
     public let owner: String
     /// Bytes of the file that would be free without it.
     ///

@@ -76,11 +76,11 @@ final class AsynchronousWrites {
     else { return }
     let offer: WriteOffer
     switch first.kind {
-    case .task(let signal): offer = WriteOffer { signal.send() }
+    case .task(let signal): offer = WriteOffer(by: realm.place) { signal.send() }
     case .block:
       // Keeps the Realm until its writes are done.
       let carried = Carried((mailbox, realm, WeakBox<WriteOffer>()))
-      offer = WriteOffer {
+      offer = WriteOffer(by: realm.place) {
         let (mailbox, realm, own) = carried.value
         mailbox.send { realm.asynchronousWrites?.take(own.value) }
       }
@@ -197,7 +197,12 @@ final class AsynchronousWrites {
       try realm.commitAsynchronously(awaitsMore: allowsGrouping && !queued.isEmpty, finish)
       newestPending = realm.snapshot?.version
     } catch {
-      finish(error)
+      // After the completions of what was committed before.
+      if let newestPending {
+        realm.store.notifyWhenDurable(newestPending) { _ in finish(error) }
+      } else {
+        finish(error)
+      }
     }
     return identifier
   }

@@ -73,7 +73,8 @@ extension Realm {
 extension ConfinedRealm {
   /// The live form of a frozen value in this Realm; nil when it was deleted, or is of another file.
   func live<Value: ThreadConfined>(_ frozen: Value) -> Value? {
-    guard let source = frozen.realm?.confined, source.store === store, !source.isInvalidatedFrozen
+    guard let source = frozen.realm?.confined, source.store === store, !source.isInvalidatedFrozen,
+      !source.isLost
     else { return nil }
     let version = source.currentSnapshot().version
     guard PlantedBug.resolveBehind.isActive || advance(to: version) else { return nil }

@@ -29,14 +29,14 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
 
   /// Writes a managed property; an object that belongs to no Realm is added to the property's.
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: AnyRealmValue) {
-    let writing = requireWritable(object, column)
+    let group = requireWritable(object, column)
     let realm = object._realm.unsafelyUnwrapped
     let table = object._table.unsafelyUnwrapped
     let links = LinkInsertion(realm, .error)
     let bytes = value.bytes(links)
     if let bytes { checkLength(bytes.count, table.pointee.binding, column) }
     withBuffer(bytes) {
-      writing.group.setBytes(table.pointee.binding.table!, object._key, Int(column), $0)
+      group.setBytes(table.pointee.binding.table!, object._key, Int(column), $0)
     }
     links.finish()
     table.pointee.bump()

@@ -34,10 +34,8 @@ final class MixedPlace {
 
   /// The value at a position of a list; stops when it is out of bounds.
   func value(at position: Int) -> AnyRealmValue {
-    withParts(.list) { parts in
-      checkBounds(position, parts.count)
-      return parts.first { $0.index == position }.map { value($0.value, .index(position)) } ?? .none
-    }
+    checkBounds(position, count(.list))
+    return value(.list, atIndex: position) ?? .none
   }
 
   /// The value of a key of a dictionary.
@@ -69,6 +67,20 @@ final class MixedPlace {
         return true
       }
       return entries
+    }
+  }
+
+  /// Runs `body` on each part of the collection until it returns false.
+  func forEachPart(_ tag: AnyTag, _ body: (MixedParts.Part) -> Bool) {
+    _ = withParts(tag) { $0.forEach(body) }
+  }
+
+  /// The value at an index of a list, or of the entries of a dictionary in the order of their keys.
+  func value(_ tag: AnyTag, atIndex index: Int) -> AnyRealmValue? {
+    withParts(tag) { parts in
+      parts.first { $0.index == index }.map { part in
+        value(part.value, part.key.map { .key(String(_bytes: $0)) } ?? .index(index))
+      }
     }
   }
 

@@ -64,8 +64,11 @@ package struct BlockReader: @unchecked Sendable {
 
   @inline(never) @usableFromInline
   func verifiedPointer(_ reference: BlockReference) -> UnsafeRawPointer {
-    verifier._withUnsafeGuaranteedRef { $0.verifyOrStop(reference) }
-    return base + Int(reference.rawValue)
+    verifier._withUnsafeGuaranteedRef { verifier in
+      if let unwritten = verifier.unwritten(reference) { return unwritten }
+      verifier.verifyOrStop(reference)
+      return base + Int(reference.rawValue)
+    }
   }
 
   /// Says that all blocks from one to another, which lie side by side, are about to be visited.
@@ -90,7 +93,9 @@ package struct BlockReader: @unchecked Sendable {
     {
       return
     }
-    try verifier.takeUnretainedValue().verify(reference)
+    let verifier = verifier.takeUnretainedValue()
+    if verifier.unwritten(reference) != nil { return }
+    try verifier.verify(reference)
   }
 
   /// The error for a block whose checksum holds and that still is not what belongs there.
@@ -100,8 +105,9 @@ package struct BlockReader: @unchecked Sendable {
 
   /// Verifies the bytes that are in the file now, also of a block that was verified before.
   func verifyStored(_ reference: BlockReference) throws(StorageError) {
-    if reference.isProvisional { return }
-    try verifier.takeUnretainedValue().verifyStored(reference)
+    let verifier = verifier.takeUnretainedValue()
+    if reference.isProvisional || verifier.unwritten(reference) != nil { return }
+    try verifier.verifyStored(reference)
   }
 }
 
@@ -125,6 +131,9 @@ package class BlockVerifier: @unchecked Sendable {
 
   /// Verifies the bytes that are in the file now, whatever was verified before.
   func verifyStored(_ reference: BlockReference) throws(StorageError) { try verify(reference) }
+
+  /// The bytes of a block that is in no file yet; nil for any other.
+  func unwritten(_ reference: BlockReference) -> UnsafeRawPointer? { nil }
 
   /// Reads a range ahead, if the mapping needs that.
   func willVisit(_ range: Range<UInt64>) {}

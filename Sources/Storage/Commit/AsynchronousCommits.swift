@@ -1,6 +1,6 @@
-// Asynchronous writing: taking the write lock without ever blocking a thread for it, and commits whose
-// sync happens on a thread of the store's own. The thread starts with the first such commit and ends when
-// there has been none for a while. It keeps the store, so a store is never closed with a commit pending.
+// Asynchronous writing: taking the write lock without ever blocking a thread for it, and commits that are
+// written and synced by a thread of the store's own. The thread starts with the first such commit and ends
+// when there has been none for a while. What waits keeps the store, so none is closed with a commit pending.
 internal import Platform
 
 /// Commits that wait for the disk, in commit order.
@@ -10,15 +10,26 @@ final class AsynchronousCommits: Sendable {
   /// How long a group stays open for commits that are known to come.
   static let groupNanoseconds: UInt64 = 5_000_000
 
-  struct Entry {
-    let version: Version
+  /// Who is to hear of a commit.
+  struct Waiting: Sendable {
     /// Another commit is about to follow and may share the sync.
     let awaitsMore: Bool
+    /// Called once, on any thread, in commit order.
     let completion: @Sendable (StorageError?) -> Void
+  }
+
+  struct Entry: Sendable {
+    let version: Version
+    let waiting: Waiting
+    let store: Store
   }
 
   struct State {
     var isRunning = false
+    /// The thread sleeps until there is an entry; until there is one that awaits no more.
+    var isIdle = false
+    var isGathering = false
+    /// Those that were not called back yet.
     var entries: [Entry] = []
   }
 
@@ -42,67 +53,69 @@ extension Store {
   /// - Throws: as `beginWrite`; the waiter has left the queue then.
   package func beginWrite(taking offer: WriteOffer) throws(StorageError) -> WriteTransaction? {
     guard queue.take(offer) else { return nil }
-    if processLockSince == nil {
-      do throws(StorageError) {
-        guard try lockFile.tryAcquireWriteLock() else {
-          waitForProcesses(offer)
-          return nil
-        }
-      } catch {
-        leaveWriteLock()
-        throw error
+    do throws(StorageError) {
+      if let failure = preparationFailure {
+        preparationFailure = nil
+        throw failure
       }
-      processLockSince = options.clock.nanoseconds()
+      if try !enterProcessLockAtOnce() || needsTakeOver {
+        prepareElsewhere(offer)
+        return nil
+      }
+    } catch {
+      leaveWriteLock()
+      throw error
     }
-    return try beginWithLock()
+    return try beginWithLock(by: offer.place, mayUseFile: !defersCommits)
   }
 
-  /// Another process writes: a thread of its own waits for it, and then the offer is made again.
+  /// Takes the lock against other processes if that does not mean to wait.
+  private func enterProcessLockAtOnce() throws(StorageError) -> Bool {
+    if processLockSince != nil { return !isProcessLockOverdue }
+    guard try lockFile.tryAcquireWriteLock() else { return false }
+    processLockSince = options.clock.nanoseconds()
+    return true
+  }
+
+  /// Another process writes, or has written: a thread of its own waits for it and reads what it has left, and
+  /// then the offer is made again.
   ///
   /// The thread has the lock of this process meanwhile, which is no use to anyone now.
-  private func waitForProcesses(_ offer: WriteOffer) {
+  private func prepareElsewhere(_ offer: WriteOffer) {
     let thread = Thread.start(name: "realm-lock") { [self] in
       do throws(StorageError) {
-        try lockFile.acquireWriteLock()
-        processLockSince = options.clock.nanoseconds()
+        try enterProcessLock()
+        try throwIfSyncFailed()
+        try prepareWriter(mayUseFile: true)
       } catch {
-        // Whoever takes the offer meets the error again.
+        // Whoever takes an offer next is told.
+        preparationFailure = error
       }
       queue.request(offer)
       queue.release()
       // Other processes must not wait for a waiter that cannot run: its offer stays.
       queue.waitUntilGone(offer, nanoseconds: 10_000_000)
-      if queue.tryAcquire() {
-        if processLockSince != nil {
-          lockFile.releaseWriteLock()
-          processLockSince = nil
-        }
-        queue.release()
-      }
+      leaveProcessLock()
     }
     thread.detach()
   }
 
   // MARK: - Commits
 
-  /// Makes a version whose durability is waited for elsewhere.
+  /// Makes a version that is written, and whose durability is waited for, elsewhere.
   ///
   /// - Parameters:
   ///   - awaitsMore: another commit will follow soon and may share this one's sync.
   ///   - completion: called once, on any thread, in commit order, when the version is durable or cannot
   ///     become so; not called when this function throws.
-  /// - Throws: as a commit does, except for a failed sync; everything is rolled back then.
+  /// - Throws: when the version cannot be made; everything is rolled back then.
   func commitAsynchronously(
     _ transaction: WriteTransaction, awaitsMore: Bool,
     _ completion: @escaping @Sendable (StorageError?) -> Void
   ) throws(StorageError) -> Snapshot {
-    let (snapshot, needsMaintenance) = try commitWithoutSync(transaction)
-    let isWaited = durability == .full && snapshot.version > newestVersion
-    if isWaited && !PlantedBug.earlyCompletion.isActive {
-      enqueue(.init(version: snapshot.version, awaitsMore: awaitsMore, completion: completion))
-    } else {
-      completion(nil)
-    }
+    let (snapshot, needsMaintenance) = try commitWithoutSync(
+      transaction,
+      notifying: AsynchronousCommits.Waiting(awaitsMore: awaitsMore, completion: completion))
     if let needsMaintenance { noteCommitForMaintenance(isNeeded: needsMaintenance) }
     return snapshot
   }
@@ -111,78 +124,88 @@ extension Store {
   package func notifyWhenDurable(
     _ version: Version, _ completion: @escaping @Sendable (StorageError?) -> Void
   ) {
-    if durability == .full, version > newestVersion {
-      enqueue(.init(version: version, awaitsMore: false, completion: completion))
-    } else {
-      completion(nil)
-    }
+    notifyWhenDurable(version, .init(awaitsMore: false, completion: completion))
+  }
+
+  func notifyWhenDurable(_ version: Version, _ waiting: AsynchronousCommits.Waiting) {
+    if PlantedBug.earlyCompletion.isActive { return waiting.completion(nil) }
+    let isDurable = pipeline.failure(of: version) == nil && version <= newestVersion
+    // Not before those that wait already, though their versions may be durable, too.
+    if isDurable, commits.state.withLock({ $0.entries.isEmpty }) { return waiting.completion(nil) }
+    enqueue(.init(version: version, waiting: waiting, store: self))
   }
 
   private func enqueue(_ entry: AsynchronousCommits.Entry) {
-    let starts = commits.state.withLock { state in
+    let (starts, wakes) = commits.state.withLock { state in
       state.entries.append(entry)
-      if state.isRunning { return false }
-      state.isRunning = true
-      return true
+      let wakes = state.isIdle || (state.isGathering && !entry.waiting.awaitsMore)
+      defer { state.isRunning = true }
+      return (!state.isRunning, wakes)
     }
-    commits.state.notifyAll()
+    if wakes { commits.state.notifyAll() }
     guard starts else { return }
     let commits = commits
-    let thread = Thread.start(name: "realm-commit") { [weak self] in
-      Store.complete(commits) { self }
-    }
+    let thread = Thread.start(name: "realm-commit") { Store.complete(commits) }
     thread.detach()
   }
 
-  /// The thread's work: syncs for what waits and tells who waits.
+  /// The thread's work: writes and syncs for what waits and tells who waits.
   ///
   /// The store is held only while there is something to do.
-  private static func complete(_ commits: AsynchronousCommits, _ store: () -> Store?) {
+  private static func complete(_ commits: AsynchronousCommits) {
     while true {
+      commits.state.withLock { $0.isIdle = $0.entries.isEmpty }
       let hasWork = commits.state.wait(nanoseconds: AsynchronousCommits.idleNanoseconds) {
         !$0.entries.isEmpty
       }
-      if !hasWork {
-        let isDone = commits.state.withLock { state in
-          if state.entries.isEmpty { state.isRunning = false }
-          return !state.isRunning
-        }
-        if isDone { return }
-        continue
+      let isDone = commits.state.withLock { state in
+        state.isIdle = false
+        state.isGathering = state.entries.last?.waiting.awaitsMore == true
+        if !hasWork, state.entries.isEmpty { state.isRunning = false }
+        return !state.isRunning
       }
-      // Each entry's completion keeps a Realm, and with it the store, until it was called.
-      guard let store = store() else { return }
+      if isDone { return }
       _ = commits.state.wait(nanoseconds: AsynchronousCommits.groupNanoseconds) {
-        $0.entries.last?.awaitsMore == false
+        $0.entries.last?.waiting.awaitsMore != true
       }
-      store.completeCommits()
+      let first = commits.state.withLock { state in
+        state.isGathering = false
+        return state.entries.first
+      }
+      first?.store.completeCommits(first!.version)
     }
   }
 
-  private func completeCommits() {
-    let entries = commits.state.withLock { state in
-      defer { state.entries = [] }
-      return state.entries
-    }
-    var failure: StorageError?
-    if let newest = entries.map(\.version).max() {
-      do throws(StorageError) { try waitUntilDurable(newest) } catch { failure = error }
-    }
+  /// Makes a version durable and tells everybody whose version is decided then.
+  private func completeCommits(_ first: Version) {
+    // A failure is told below.
+    try? waitUntilDurable(first)
+    let durable = newestVersion
+    let entries = commits.state.withLock { $0.entries }
+    var decided: [@Sendable () -> Void] = []
     for entry in entries {
-      entry.completion(entry.version <= newestVersion ? nil : failure)
+      let failure = pipeline.failure(of: entry.version)
+      if failure == nil, entry.version > durable { break }
+      decided.append { entry.waiting.completion(failure) }
     }
+    for completion in decided { completion() }
+    // Only now, so that none that comes meanwhile is told before them. Only this thread removes any.
+    commits.state.withLock { $0.entries.removeFirst(decided.count) }
   }
 
   /// Blocks until a version is durable.
   ///
   /// - Throws: when it cannot become so.
   package func waitForDurability(_ version: Version) throws(StorageError) {
-    guard durability == .full, version > newestVersion else { return }
-    try waitUntilDurable(version)
+    if let failure = pipeline.failure(of: version) { throw failure }
+    if version > newestVersion { try waitUntilDurable(version) }
   }
 
-  /// Whether a version was given up because its sync failed.
+  /// Whether a version was given up because it could not be written or synced.
+  ///
+  /// - Complexity: two loads while nothing has failed.
   package func isLost(_ version: Version) -> Bool {
-    version > newestVersion && (pipeline.failure != nil || lockFile.syncFailure != nil)
+    if pipeline.isLost(version) { return true }
+    return version > newestVersion && (pipeline.failure != nil || lockFile.syncFailure != nil)
   }
 }

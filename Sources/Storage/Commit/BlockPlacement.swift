@@ -35,7 +35,17 @@ extension Store {
       }
     }
     var rest = fitsHome ? cold : cold + hot
-    for block in order where !(fitsHome && block.isHot) {
+    var alone: [Int] = []
+    if let threshold = writer!.shrinkThreshold {
+      for block in order where !(fitsHome && block.isHot) && alone.count < Self.snugExtentsMax {
+        guard let run = snugHole(for: block.length, below: threshold) else { continue }
+        alone.append(block.number)
+        rest -= block.length
+        take(run, transaction, &placement)
+        copy(block.number, block.length, placement.take(block.length)!, transaction)
+      }
+    }
+    for block in order where !(fitsHome && block.isHot) && !alone.contains(block.number) {
       if placement.filling.isEmpty || placement.rest < block.length || isHomeFilling(placement) {
         try openRun(rest: rest, next: block.length, transaction, &placement)
       }
@@ -48,6 +58,21 @@ extension Store {
     returnRest(of: placement, transaction)
     let place = transaction.editor.arena.places[Int(root.rawValue & 0xffff_ffff)]
     return BlockReference(rawValue: place)
+  }
+
+  /// Extents that a commit may spend on blocks in holes of their own.
+  private static let snugExtentsMax = 4
+
+  /// A hole that a large block fills; asked for while the file is too long.
+  ///
+  /// Units that begin wherever there is room would leave no hole below the threshold for large blocks,
+  /// so that those keep the file long.
+  private func snugHole(for length: Int, below threshold: UInt64) -> Run? {
+    guard length >= 1024,
+      let hole = writer!.free.bestFit(UInt64(length), below: threshold),
+      hole.length <= UInt64(length + length / 16)
+    else { return nil }
+    return Run(offset: hole.offset, length: UInt64(length))
   }
 
   private func isHomeFilling(_ placement: borrowing Placement) -> Bool {
@@ -104,7 +129,11 @@ extension Store {
     let reference = BlockReference(rawValue: arena.places[number])
     BlockHeader.setBirth(block, transaction.version)
     // Before it is encrypted.
-    mapping.keep(reference, block, length - blockOverhead)
+    if writer!.isDeferring {
+      mapping.keepUnwritten(reference, block, length - blockOverhead)
+    } else {
+      mapping.keep(reference, block, length - blockOverhead)
+    }
     seal(block, length - blockOverhead, at: reference)
     #if PLANTED_BUGS
       if PlantedBug.staleChecksum.strikes(everyCalls: 100) {
@@ -177,6 +206,16 @@ extension Store {
     if !PlantedBug.freeSpaceLost.isActive { writer!.release(rest) }
   }
 
+  /// Tells the file how long it has to be.
+  func setLength(_ length: UInt64) throws(StorageError) {
+    do throws(SystemError) {
+      try file.setLength(length)
+    } catch {
+      throw error.isOutOfSpace ? .diskFull(error) : .system(error)
+    }
+    writer!.lengthInFile = length
+  }
+
   /// Makes the file longer and its new end free.
   ///
   /// - Returns: free space of at least `length` bytes at the end of the file.
@@ -186,11 +225,7 @@ extension Store {
     let missing = UInt64(length) - min(UInt64(length), tail?.length ?? 0)
     let page = UInt64(FileHeader.pageLength)
     let new = (old + max(missing, writer!.growthStep) + page - 1) / page * page
-    do throws(SystemError) {
-      try file.setLength(new)
-    } catch {
-      throw error.isOutOfSpace ? .diskFull(error) : .system(error)
-    }
+    if !writer!.isDeferring { try setLength(new) }
     writer!.free.free(Run(offset: old, length: new - old))
     writer!.fileLength = new
     return Run(offset: tail?.offset ?? old, length: UInt64(length))

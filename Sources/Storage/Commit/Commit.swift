@@ -5,13 +5,16 @@
 //  3 join the open group of the pipeline          7 make the version the newest one, pin it
 //  4 place every new block, patch references      8 release the write lock
 //                                                 9 wait for a sync (or lead one), which publishes
+//
+// An asynchronous commit leaves step 6 to DeferredCommits.swift: its bytes wait in memory, and from step 7
+// on everybody who may see the version reads them there.
 internal import Glibc
 internal import Platform
 
 extension Store {
   func commit(_ transaction: WriteTransaction) throws(StorageError) -> Snapshot {
-    let (snapshot, needsMaintenance) = try commitWithoutSync(transaction)
-    // Step 9. Without syncs the version was published before the lock was released, see `write`.
+    let (snapshot, needsMaintenance) = try commitWithoutSync(transaction, notifying: nil)
+    // Step 9. Without syncs the version was published before the lock was released, see `finish`.
     if durability == .full { try waitUntilDurable(snapshot.version) }
     if let needsMaintenance { noteCommitForMaintenance(isNeeded: needsMaintenance) }
     return snapshot
@@ -19,33 +22,36 @@ extension Store {
 
   /// Steps 1 to 8.
   ///
+  /// - Parameter waiting: of an asynchronous commit, who is to hear of it.
   /// - Returns: the new version, and whether idle work should follow; of a transaction without changes
   ///   its base, which may have to become durable too, and nil.
   func commitWithoutSync(
-    _ transaction: WriteTransaction
+    _ transaction: WriteTransaction, notifying waiting: AsynchronousCommits.Waiting?
   ) throws(StorageError) -> (snapshot: Snapshot, needsMaintenance: Bool?) {
     let editor = transaction.editor
     if transaction.root == transaction.base.root, editor.provisionalCount == 0, editor.dead.isEmpty,
       !writer!.isIdle
     {
+      if let waiting { notifyWhenDurable(transaction.base.version, waiting) }
       leaveWriteLock()
       return (transaction.base, nil)
     }
     #if PLANTED_BUGS
       if PlantedBug.loseCommit.strikes(everyCalls: 100) {
         rollBack(transaction)
+        waiting?.completion(nil)
         return (transaction.base, nil)
       }
     #endif
-    let committed: CommittedVersion
+    let snapshot: Snapshot
     do throws(StorageError) {
+      if let failure = pipeline.failure(of: transaction.base.version) { throw failure }
       try refuseTooManyVersions()
       if let failure = transaction.stream.failure { throw failure }
       moveBlocksDown(transaction)
-      let foreign = lockFile.head.home
-      let group = try pipeline.join(foreignHome: foreign)
+      let isDeferred = waiting != nil && canDefer(transaction)
       do throws(StorageError) {
-        committed = try write(transaction, group: group)
+        snapshot = try isDeferred ? writeLater(transaction) : writeNow(transaction)
       } catch {
         pipeline.didFail()
         throw error
@@ -55,10 +61,12 @@ extension Store {
       leaveWriteLock()
       throw error
     }
+    // Under the lock, so that they are told in commit order.
+    if let waiting { notifyWhenDurable(snapshot.version, waiting) }
     // The threshold is that of the commit's begin; what a large one has left behind it shows only now.
     let needsMaintenance = writer!.shrinkThreshold != nil || writer!.isTooLong
     leaveWriteLock()
-    return (committed.snapshot, needsMaintenance)
+    return (snapshot, needsMaintenance)
   }
 
   func rollBack(_ transaction: WriteTransaction) {
@@ -88,7 +96,14 @@ extension Store {
   func waitUntilDurable(_ version: Version) throws(StorageError) {
     try pipeline.waitUntilDurable(
       version, isWriterQueued: { queue.hasWaiters },
-      sync: { () throws(StorageError) in try synchronizeOrLatch() },
+      write: { group in
+        let written = writeDeferred(group)
+        leaveProcessLock()
+        return written
+      },
+      sync: { () throws(StorageError) in
+        if durability == .full { try synchronizeOrLatch() }
+      },
       publish: { publish($0) })
   }
 
@@ -100,6 +115,7 @@ extension Store {
   func synchronizeOrLatch() throws(StorageError) {
     try syncing.withLock { (_) throws(StorageError) in
       try throwIfSyncFailed()
+      syncs.add(1, ordering: .relaxed)
       do throws(SystemError) { try lockFile.synchronize(file) } catch { throw .system(error) }
     }
   }
@@ -118,61 +134,129 @@ extension Store {
     listeners.notify(committed.version)
   }
 
-  // MARK: - Steps 4 to 7
+  // MARK: - Steps 3 to 7
 
-  private func write(
-    _ transaction: WriteTransaction, group original: CommitPipeline.Group
-  ) throws(StorageError) -> CommittedVersion {
-    var group = original
-    if PlantedBug.groupSplit.isActive { group.own = [] }
-    let version = transaction.version
-    let home = header.homes[group.home]
+  /// What steps 4 and 5 have found out.
+  struct PlacedCommit {
+    /// Without extents and what the group knows.
+    var record: CommitRecord
+    let journal: SpaceJournal
+    /// Blocks that this commit has given up, and journal blocks.
+    let dead: [BlockEditor.DeadBlock]
+    let deadJournal: [BlockEditor.DeadBlock]
+    /// Its blocks were written while the transaction ran, and need a sync before the record.
+    let isLarge: Bool
+  }
+
+  /// Steps 4 and 5: the extents are in the placement, nothing is written but what is large.
+  func place(
+    _ transaction: WriteTransaction, home: Int, into placement: inout Placement
+  ) throws(StorageError) -> PlacedCommit {
     var root = transaction.root
-    var placement = Placement(buffer: memory.buffer)
-    let isLarge = transaction.editor.provisionalBytes > EarlyWriter.threshold
-    let startsEarly = transaction.stream.isUsed || isLarge
-    // Step 4. A large transaction streams its blocks out; a small one gathers them in memory.
-    if startsEarly {
+    let isLarge = isWrittenEarly(transaction)
+    // A large transaction streams its blocks out; a small one gathers them in memory.
+    if isLarge {
       if root.isProvisional { root = writeEarly(root, for: transaction) ?? root }
       try finishEarly(transaction)
     } else if root.isProvisional {
-      root = try place(root, of: transaction, home: group.home, into: &placement)
+      root = try place(root, of: transaction, home: home, into: &placement)
     }
-    // Step 5.
     let dead = transaction.editor.dead
     let (journal, deadJournal) = try recordSpace(transaction, dead: dead, into: &placement)
+    let record = CommitRecord(
+      version: transaction.version, root: root, durableVersion: Version(0),
+      fileLength: writer!.usefulLength, spaceCheckpoint: journal.checkpoint,
+      spaceLog: journal.log, commits: writer!.commits + 1, contentHash: 0, extents: [],
+      deltas: journal.deltas)
+    return PlacedCommit(
+      record: record, journal: journal, dead: dead, deadJournal: deadJournal, isLarge: isLarge)
+  }
+
+  func isWrittenEarly(_ transaction: WriteTransaction) -> Bool {
+    transaction.stream.isUsed || transaction.editor.provisionalBytes > EarlyWriter.threshold
+  }
+
+  private func writeNow(_ transaction: WriteTransaction) throws(StorageError) -> Snapshot {
+    try writeDeferred(before: transaction)
+    var group = try pipeline.join(foreignHome: lockFile.head.home)
+    var placement = Placement(buffer: memory.buffer)
+    let commit = try place(transaction, home: group.home, into: &placement)
     // The last that may fail besides the writing: after the record nothing could be taken back.
     let mapping = try mappingCovering(writer!.fileLength)
+    memory.overwriting?.cover(mapping.mapping.length)
     // Step 6. What lies right behind the record goes out together with it.
+    if PlantedBug.groupSplit.isActive { group.own = [] }
     let extents = placement.filling.filter { $0.used > 0 }
-    for filling in extents {
-      group.own.append(
-        VouchedExtent(
-          extent: Extent(offset: filling.offset, length: UInt64(filling.used)),
-          hash: CommitRecord.hash(filling.bytes, at: filling.offset)))
-    }
+    for filling in extents { group.own.append(VouchedExtent(filling.bytes, at: filling.offset)) }
     let behindRecord =
-      startsEarly ? nil : extents.firstIndex { $0.offset == home + UInt64(CommitRecord.lengthMax) }
+      commit.isLarge
+      ? nil
+      : extents.firstIndex {
+        $0.offset == header.homes[group.home] + UInt64(CommitRecord.lengthMax)
+      }
     for index in extents.indices where index != behindRecord {
       try writeBytes(extents[index].bytes, at: extents[index].offset)
     }
-    let length = writer!.usefulLength
     #if PLANTED_BUGS
       if PlantedBug.changeUnderPin.isActive { try changeInPlace(transaction) }
     #endif
+    try writeRecord(
+      commit.record, &group, isLarge: commit.isLarge, behind: behindRecord.map { extents[$0] })
+    // Step 7.
+    let snapshot = snapshots.makeSnapshot(
+      transaction.version, root: commit.record.root, mapping: mapping,
+      createdAt: options.clock.nanoseconds(), owner: transaction.place)
+    let committed = CommittedVersion(
+      snapshot: snapshot, home: group.home, vouchesAfter: group.durableBefore)
+    group.last = committed
+    transaction.willBecomeVisible?()
+    finish(transaction, commit, committed)
+    #if INVARIANT_CHECKS
+      let findings = checkSpace().findings
+      precondition(findings.isEmpty, "after version \(committed.version): \(findings)")
+    #endif
+    pipeline.didWrite(group)
+    if durability == .memory { pipeline.publishWithoutSync { publish($0) } }
+    return snapshot
+  }
+
+  /// Step 7: the writer goes on from this version.
+  func finish(
+    _ transaction: WriteTransaction, _ commit: PlacedCommit, _ committed: CommittedVersion
+  ) {
+    let version = committed.version
+    mapping.noteReuse(upTo: version)
+    writer!.newest = committed
+    writer!.commits = commit.record.commits
+    let length = commit.record.fileLength
+    writer!.plannedCut = length < writer!.fileLength ? (version, length) : nil
+    writer!.journal = commit.journal
+    for block in commit.dead {
+      writer!.pending.append(WriterState.Pending(block: block, death: version))
+    }
+    for block in commit.deadJournal {
+      writer!.pending.append(WriterState.Pending(block: block, death: version, isVisible: false))
+    }
+    transaction.taken = []
+    lockFile.publishCommitted(version: version, home: committed.home)
+  }
+
+  /// Writes the record of a group's last commit, over all that the group has written.
+  ///
+  /// - Parameter blocks: lie right behind the record and are not written yet.
+  func writeRecord(
+    _ commit: CommitRecord, _ group: inout CommitPipeline.Group, isLarge: Bool,
+    behind blocks: Placement.Filling? = nil
+  ) throws(StorageError) {
+    let home = header.homes[group.home]
     let vouched = group.carried.isEmpty ? group.own : group.carried + group.own
-    var record = CommitRecord(
-      version: version, root: root, durableVersion: group.durableBefore,
-      fileLength: length, spaceCheckpoint: journal.checkpoint, spaceLog: journal.log,
-      commits: writer!.commits + 1,
-      contentHash: CommitRecord.contentHash(vouched.lazy.map { $0.hash }),
-      extents: vouched.map { $0.extent },
-      deltas: journal.deltas)
-    var encoded = startsEarly ? nil : record.encoded(salt: header.salt, home: home, cipher)
+    var record = commit
+    record.durableVersion = group.durableBefore
+    record.contentHash = CommitRecord.contentHash(vouched.lazy.map { $0.hash })
+    record.extents = vouched.map { $0.extent }
+    var encoded = isLarge ? nil : record.encoded(salt: header.salt, home: home, cipher)
     if encoded == nil {
-      if let behindRecord {
-        try writeBytes(extents[behindRecord].bytes, at: extents[behindRecord].offset)
-      }
+      if let blocks { try writeBytes(blocks.bytes, at: blocks.offset) }
       // Two phases: what was written becomes durable first, so the record need not prove it.
       if durability == .full, !PlantedBug.recordBeforeData.isActive { try synchronizeOrLatch() }
       group.own = []
@@ -186,34 +270,8 @@ extension Store {
     }
     try writeRecord(
       encoded, home: home, previous: group.record,
-      behind: record.extents.isEmpty ? nil : behindRecord.map { extents[$0] })
+      behind: record.extents.isEmpty ? nil : blocks)
     group.record = encoded
-    // Step 7.
-    let snapshot = snapshots.makeSnapshot(
-      version, root: root, mapping: mapping,
-      createdAt: options.clock.nanoseconds(), owner: ThreadNumber.current)
-    let committed = CommittedVersion(
-      snapshot: snapshot, home: group.home, vouchesAfter: group.durableBefore)
-    group.last = committed
-    mapping.noteReuse(upTo: version)
-    writer!.newest = committed
-    writer!.commits += 1
-    writer!.plannedCut = length < writer!.fileLength ? (version, length) : nil
-    writer!.journal = journal
-    for block in dead { writer!.pending.append(WriterState.Pending(block: block, death: version)) }
-    for block in deadJournal {
-      writer!.pending.append(WriterState.Pending(block: block, death: version, isVisible: false))
-    }
-    transaction.taken = []
-    #if INVARIANT_CHECKS
-      let findings = checkSpace().findings
-      precondition(findings.isEmpty, "after version \(version): \(findings)")
-    #endif
-    transaction.willBecomeVisible?()
-    lockFile.publishCommitted(version: version, home: group.home)
-    pipeline.didWrite(group)
-    if durability == .memory { pipeline.publishWithoutSync { publish($0) } }
-    return committed
   }
 
   #if PLANTED_BUGS
@@ -229,13 +287,14 @@ extension Store {
   #endif
 
   func writeBytes(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
-    let overwriting = memory.overwriting
+    // With syncs also called without the write lock, which the memory needs: see `writeDeferred`.
+    let overwriting = durability == .memory ? memory.overwriting : nil
     do throws(SystemError) {
       if overwriting?.write(bytes, at: offset) != true {
         try file.write(bytes, at: offset)
         overwriting?.didWrite(bytes.count, at: offset)
       }
-      writer!.writtenBytes += UInt64(bytes.count)
+      writtenBytes.add(UInt64(bytes.count), ordering: .relaxed)
     } catch {
       throw error.isOutOfSpace ? .diskFull(error) : .system(error)
     }
@@ -260,7 +319,7 @@ extension Store {
         try writeAll(previous, at: home)
       } catch let second {
         // Earlier commits of the group have lost their record: the same as a failed sync.
-        lockFile.markSyncFailed(EIOCode)
+        lockFile.markSyncFailed(SystemError.inputOutput)
         throw second
       }
       throw error
@@ -275,6 +334,3 @@ extension Store {
     if let failure { throw failure }
   }
 }
-
-/// errno of an input/output error, for the latch in the lock file.
-private let EIOCode: Int32 = EIO

@@ -6,6 +6,8 @@ internal import Platform
 struct EarlyWriter {
   /// Space is taken in runs of this length, so that what belongs together lies together.
   static let extentLength = 4 << 20
+  /// Holes shorter than this are left to small commits, as long as the file is not too long.
+  static let holeLengthMin = 64 << 10
   /// Transactions smaller than this are written at their commit, in one go.
   static let threshold = 1 << 20
 

@@ -74,12 +74,14 @@ extension Store {
   private func openEarly(
     _ transaction: WriteTransaction, atLeast length: Int
   ) throws(StorageError) {
-    let wanted = UInt64(EarlyWriter.extentLength)
-    var run: Run
-    if let hole = writer!.free.bestFit(wanted / 4, below: writer!.shrinkThreshold) {
-      run = Run(offset: hole.offset, length: min(hole.length, wanted))
+    // What is unwritten may be about to change the file's length.
+    try writeDeferred(before: transaction)
+    let run: Run
+    if let hole = earlyHole(atLeast: length) {
+      run = hole
     } else {
-      run = try grow(by: EarlyWriter.extentLength)
+      // A file that is too long grows by no more than it must.
+      run = try grow(by: writer!.shrinkThreshold == nil ? EarlyWriter.extentLength : length)
     }
     writer!.free.take(run)
     transaction.stream.run = run
@@ -88,6 +90,26 @@ extension Store {
     transaction.stream.isUsed = true
     transaction.stream.memory =
       memory.earlyBuffer + Int(run.offset % UInt64(FileHeader.pageLength))
+  }
+
+  /// A hole for the next blocks: a quarter of an extent or more, else the longest there are.
+  ///
+  /// Nil while the file has little free space, or none in parts that are worth a call.
+  private func earlyHole(atLeast length: Int) -> Run? {
+    let longest = EarlyWriter.extentLength
+    let shortest = max(length, writer!.shrinkThreshold == nil ? EarlyWriter.holeLengthMin : 0)
+    var wanted = longest / 4
+    while true {
+      if let hole = writer!.free.bestFit(UInt64(wanted), below: writer!.shrinkThreshold) {
+        return Run(offset: hole.offset, length: min(hole.length, UInt64(longest)))
+      }
+      if wanted <= shortest || writer!.mayGrowFreely { break }
+      wanted = max(wanted / 2, shortest)
+    }
+    guard writer!.shrinkThreshold != nil,
+      let hole = writer!.free.lowestFit(UInt64(length), below: nil)
+    else { return nil }
+    return Run(offset: hole.offset, length: min(hole.length, UInt64(longest)))
   }
 
   private func flushEarly(_ transaction: WriteTransaction) throws(StorageError) {

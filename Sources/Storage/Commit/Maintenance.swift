@@ -167,6 +167,7 @@ extension Store {
     }
     writer!.free.free(Run(offset: old, length: step))
     writer!.fileLength = old + step
+    writer!.lengthInFile = old + step
     mapping.noteFileLength(old + step)
     return true
   }

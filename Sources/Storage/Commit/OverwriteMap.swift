@@ -14,8 +14,9 @@ final class OverwriteMap {
   /// Longer runs are written faster by a call.
   private static let lengthMax = 64 << 10
 
-  private let mapping: any FileMapping
-  private let base: UnsafeMutableRawPointer
+  private let file: any File
+  // Unchecked exclusivity, as below.
+  @exclusivity(unchecked) private var mapping: any FileMapping
   /// One bit a page that was written by a call, and was not cut off since.
   // Unchecked exclusivity: only the holder of the write lock touches it, in short accesses.
   @exclusivity(unchecked) private var written: [UInt64] = []
@@ -23,8 +24,14 @@ final class OverwriteMap {
   /// Nil where overwriting a page could fail.
   init?(_ file: any File, length: Int) {
     guard let mapping = file.mapForOverwriting(length: length) else { return nil }
+    self.file = file
     self.mapping = mapping
-    base = mapping.base
+  }
+
+  /// Maps more, when readers do: what lies behind the map is written by calls.
+  func cover(_ length: Int) {
+    if length <= mapping.length { return }
+    if let larger = file.mapForOverwriting(length: length) { mapping = larger }
   }
 
   /// Writes bytes if all of their pages may be overwritten.
@@ -36,7 +43,9 @@ final class OverwriteMap {
         return false
       }
     }
-    memcpy(base + Int(offset), bytes.baseAddress!, bytes.count)
+    withExtendedLifetime(mapping) {
+      _ = memcpy(mapping.base + Int(offset), bytes.baseAddress!, bytes.count)
+    }
     return true
   }
 
@@ -51,7 +60,10 @@ final class OverwriteMap {
   }
 
   /// The file has been cut, or another process has written, which may have cut it.
-  func forget() { written.removeAll(keepingCapacity: true) }
+  func forget() {
+    if PlantedBug.mapNotForgotten.isActive { return }
+    written.removeAll(keepingCapacity: true)
+  }
 
   private static func pages(_ offset: UInt64, _ count: Int) -> Range<Int> {
     let page = UInt64(pageLength)

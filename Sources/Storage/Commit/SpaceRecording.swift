@@ -14,15 +14,17 @@ extension Store {
     into placement: inout Placement
   ) throws(StorageError) -> (journal: SpaceJournal, dead: [BlockEditor.DeadBlock]) {
     var journal = writer!.journal
-    if journal.needsCheckpoint || isJournalTooHigh {
-      let old = journal.blocks
-      return (try writeCheckpoint(transaction, dead: dead + old, into: &placement), old)
-    }
     var delta = SpaceDelta(
       version: transaction.version, taken: transaction.taken, dead: Self.runs(of: dead))
     let isLogDue =
       journal.deltaCommits + 1 >= SpaceJournal.commitsPerLogBlock
       || journal.deltas.count + delta.encodedLengthMax > 512
+    // Journal blocks hang on no tree, so moving them means writing a checkpoint.
+    let mayMove = writer!.isIdle || (isLogDue && isCheckpointCheap)
+    if journal.needsCheckpoint || (mayMove && isJournalTooHigh) {
+      let old = journal.blocks
+      return (try writeCheckpoint(transaction, dead: dead + old, into: &placement), old)
+    }
     guard isLogDue else {
       delta.append(to: &journal.deltas)
       journal.deltaCommits += 1
@@ -53,14 +55,17 @@ extension Store {
     return (journal, [])
   }
 
-  /// Journal blocks hang on no tree, so moving them means writing a checkpoint.
-  ///
-  /// Worth it once the deltas are due anyway or nothing else is written.
+  /// Whether a part of the journal keeps the file from being cut.
   var isJournalTooHigh: Bool {
     guard let threshold = writer!.shrinkThreshold else { return false }
     return writer!.journal.blocks.contains { $0.reference.rawValue >= threshold }
-      && (writer!.journal.deltaCommits + 1 >= SpaceJournal.commitsPerLogBlock
-        || writer!.isIdle)
+  }
+
+  /// Whether a checkpoint is less than what commits have written since the last one: where no hole below
+  /// the threshold takes it, moving it is tried again and again.
+  private var isCheckpointCheap: Bool {
+    let runs = writer!.free.count + writer!.dead.count + writer!.pending.count
+    return writtenBytes.load(ordering: .relaxed) - writer!.journal.writtenBefore > 8 * runs
   }
 
   /// A complete list of what is free or will be, after this commit.
@@ -93,6 +98,7 @@ extension Store {
         birth: transaction.version)
     }
     journal.checkpointBytes = lengths.reduce(0, +)
+    journal.writtenBefore = writtenBytes.load(ordering: .relaxed)
     return journal
   }
 

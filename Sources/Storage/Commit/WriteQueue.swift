@@ -5,16 +5,22 @@
 // until the waiter's own code runs and takes it, and a blocked thread behind it may go first. It must
 // not be handed over, since the code may have no thread to run on: those that run tasks may all be
 // blocked in here. Who was passed over often gets the lock kept free for a moment.
-internal import Platform
+package import Platform
 
 /// An asynchronous wait for the write lock.
 package final class WriteOffer: Sendable {
   /// Says that the lock may be taken; called on any thread, and again after a take that failed.
   let offer: @Sendable () -> Void
+  let place: PlaceNote
   /// It must not join the queue again; guarded by the queue.
   fileprivate let isWithdrawn = Atomic(false)
 
-  package init(_ offer: @escaping @Sendable () -> Void) { self.offer = offer }
+  package init(
+    by place: PlaceNote = PlaceNote(.current), _ offer: @escaping @Sendable () -> Void
+  ) {
+    self.place = place
+    self.offer = offer
+  }
 }
 
 /// Threads and asynchronous waiters that want to write, in the order in which they came.
@@ -29,16 +35,39 @@ final class WriteQueue: Sendable {
       case deferred
     }
     let signal = Monitor(Signal.wait)
+    /// The same as `served`, for a thread that has not gone to sleep yet.
+    private let isServed = Atomic(false)
+    let place: PlaceNote
+
+    init(_ place: PlaceNote) { self.place = place }
 
     func send(_ new: Signal) {
+      // Releasing: pairs with the load below; what the thread before has done is seen.
+      if new == .served { isServed.store(true, ordering: .releasing) }
       signal.withLock { $0 = new }
       signal.notifyAll()
+    }
+
+    /// Waits for as long as a small transaction takes, without going to sleep.
+    func isServedSoon() -> Bool {
+      for _ in 0..<WriteQueue.spinsMax {
+        if isServed.load(ordering: .acquiring) { return true }
+        pauseProcessor()
+      }
+      return false
     }
   }
 
   private enum Entry {
     case thread(Waiter)
     case asynchronous(WriteOffer, isOffered: Bool, timesPassed: Int)
+
+    var place: PlaceNote {
+      switch self {
+      case .thread(let waiter): waiter.place
+      case .asynchronous(let offer, _, _): offer.place
+      }
+    }
 
     func isOffer(_ offer: WriteOffer) -> Bool {
       if case .asynchronous(let own, _, _) = self { return own === offer }
@@ -48,6 +77,8 @@ final class WriteQueue: Sendable {
 
   private struct State {
     var isHeld = false
+    /// Who has the lock, where that is known.
+    var holder: PlaceNote?
     var entries: [Entry] = []
     var threads = 0
     /// The lock was left free for asynchronous waiters that had been passed over often.
@@ -68,6 +99,11 @@ final class WriteQueue: Sendable {
   /// Times that threads behind it may go first before an asynchronous waiter gets a reservation.
   private static let timesPassedMax = 4
   private static let reservationNanoseconds: UInt64 = 2_000_000
+  /// Looks at a signal before a thread goes to sleep, some 20 us: a small transaction is over by then,
+  /// and waking a thread takes longer than the transaction did.
+  private static let spinsMax = 500
+  /// Who waits for longer says so.
+  private static let longWaitNanoseconds: UInt64 = 1_000_000_000
 
   private let state = Monitor(State())
   /// Number of waiters, readable without the lock.
@@ -90,16 +126,21 @@ final class WriteQueue: Sendable {
   // MARK: - Threads
 
   /// Waits for its turn.
-  func acquire() {
+  ///
+  /// - Parameter onLongWait: called once when it takes more than a second, with who has the lock and who waits.
+  func acquire(
+    by place: PlaceNote, onLongWait: (_ holder: PlaceNote?, _ waiters: [PlaceNote]) -> Void
+  ) {
     let waiter: Waiter? = state.withLock { state in
       // An offer that was not taken yet is no reason to wait, unless the lock is kept free for it.
       let mustWait = PlantedBug.strictQueue.isActive && !state.entries.isEmpty
       if !state.isHeld, !state.isReserved, !mustWait {
         notePassing(&state, before: state.entries.endIndex)
         state.isHeld = true
+        state.holder = place
         return nil
       }
-      let waiter = Waiter()
+      let waiter = Waiter(place)
       state.entries.append(.thread(waiter))
       state.threads += 1
       waiting.add(1, ordering: .relaxed)
@@ -108,6 +149,13 @@ final class WriteQueue: Sendable {
     }
     guard let waiter else { return }
     state.notifyAll()
+    if waiter.isServedSoon() { return }
+    if !waiter.signal.wait(nanoseconds: Self.longWaitNanoseconds, until: { $0 != .wait }) {
+      let (holder, waiters) = state.withLock { state in
+        (state.isHeld ? state.holder : nil, state.entries.map(\.place))
+      }
+      onLongWait(holder, waiters)
+    }
     while true {
       let signal = waiter.signal.wait(until: { $0 != .wait }, then: { $0 })
       if signal == .served { return }
@@ -133,6 +181,7 @@ final class WriteQueue: Sendable {
       }
       state.isReserved = false
       state.isHeld = true
+      state.holder = waiter.place
       notePassing(&state, before: index)
       removeThread(&state, at: index)
       return true
@@ -175,6 +224,7 @@ final class WriteQueue: Sendable {
         return false
       }
       state.isHeld = true
+      state.holder = offer.place
       state.isReserved = false
       state.entries.remove(at: index)
       waiting.subtract(1, ordering: .relaxed)
@@ -247,6 +297,7 @@ final class WriteQueue: Sendable {
     notePassing(&state, before: next.index)
     removeThread(&state, at: next.index)
     state.isHeld = true
+    state.holder = next.waiter.place
     wakes.thread = (next.waiter, .served)
     return wakes
   }

@@ -24,14 +24,20 @@ package final class WriteTransaction {
   /// Runs under the write lock: it may take no lock that is held while one waits for that.
   package var willBecomeVisible: (() -> Void)?
 
+  /// Where it runs.
+  let place: PlaceNote
+
   /// Runs taken from free space by this transaction.
   @exclusivity(unchecked) var taken: [Run] = []
   /// Blocks written early by `seal`.
   @exclusivity(unchecked) var stream = EarlyWriter()
   @exclusivity(unchecked) private var isFinished = false
 
-  init(store: Store, editor: BlockEditor, base: Snapshot, version: Version) {
+  init(
+    store: Store, editor: BlockEditor, base: Snapshot, version: Version, place: PlaceNote
+  ) {
     self.store = store
+    self.place = place
     self.editor = editor
     self.base = base
     self.version = version

@@ -6,15 +6,30 @@ extension Store {
   /// Blocks freed at the start of one transaction; what is more waits.
   static let reclaimMaximum = 4096
 
-  func prepareWriter() throws(StorageError) {
-    let newest = writer!.newest
-    let isOurs =
-      lockFile.committed == DurableHead(version: newest.version, home: newest.home)
-      && !lockFile.wasHeldByAnother
-    if !writer!.isLoaded || !isOurs { try takeOver() }
+  /// - Parameter mayUseFile: false where the caller must not be kept waiting by the disk; then nothing has to
+  ///   be taken over, see `needsTakeOver`.
+  func prepareWriter(mayUseFile: Bool) throws(StorageError) {
+    if mayUseFile {
+      writeDeferred()
+      if needsTakeOver {
+        needsReload.store(false, ordering: .relaxed)
+        try takeOver()
+      }
+      if writer!.lengthInFile != writer!.fileLength { try setLength(writer!.fileLength) }
+    }
     let durable = try updatePins()
     _ = reclaim(durable: durable)
+    writer!.isDeferring = !mayUseFile
+    defer { writer!.isDeferring = false }
     try cutTail()
+  }
+
+  /// Whether the writer's knowledge is not that of the newest version: of the first write, and after another
+  /// process has written or a version was lost.
+  var needsTakeOver: Bool {
+    let newest = writer!.newest
+    return !writer!.isLoaded || needsReload.load(ordering: .acquiring) || lockFile.wasHeldByAnother
+      || lockFile.committed != DurableHead(version: newest.version, home: newest.home)
   }
 
   /// Frees what no version sees any more.
@@ -71,7 +86,9 @@ extension Store {
         path: path, block: header.homes[0], version: durable.rawValue,
         reason: "the commit record of the newest version is lost")
     }
-    writer!.lastNumber = max(writer!.lastNumber, records[0].record.version)
+    // Also of a version that its process has not come to write.
+    writer!.lastNumber = max(
+      writer!.lastNumber, records[0].record.version, lockFile.committed.version)
     if newest.record.version != writer!.newest.version {
       try forgetReused(newest.record)
       let snapshot = snapshots.makeSnapshot(
@@ -142,7 +159,7 @@ extension Store {
     else { return }
     // Nothing of any pinned, durable or open version lies in free space: readers never look there.
     let length = PlantedBug.truncateLiveBlock.isActive ? tail.offset & ~4095 : cut.length
-    do throws(SystemError) { try file.setLength(length) } catch { throw .system(error) }
+    if !writer!.isDeferring { try setLength(length) }
     madeMemory?.overwriting?.forget()
     writer!.free.removeAll(from: length)
     writer!.fileLength = length

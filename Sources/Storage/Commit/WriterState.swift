@@ -23,7 +23,12 @@ final class WriterState {
   @exclusivity(unchecked) var newest: CommittedVersion
   /// The highest version number ever given out.
   @exclusivity(unchecked) var lastNumber: Version
+  /// How long the file is, or will be once what is unwritten was written.
   @exclusivity(unchecked) var fileLength: UInt64
+  /// What the file was told to be, or will be by the last commit that is unwritten.
+  @exclusivity(unchecked) var lengthInFile: UInt64
+  /// The running commit makes no system call; what it would write is written later.
+  @exclusivity(unchecked) var isDeferring = false
   @exclusivity(unchecked) var commits: UInt64
   @exclusivity(unchecked) var free = FreeSpace()
   @exclusivity(unchecked) var homes: HomeSpace
@@ -37,8 +42,6 @@ final class WriterState {
   /// Pins by version: this process's own and, counted once each, those of others.
   @exclusivity(unchecked) var ownPins: [Version: Int] = [:]
   @exclusivity(unchecked) var foreignPins: Set<Version> = []
-  /// Is about to be made reusable, see `releaseLater`.
-  @exclusivity(unchecked) private var releasing: Run?
   @exclusivity(unchecked) var journal = SpaceJournal()
   /// New blocks go below this and blocks above it are moved, while the file is too long.
   @exclusivity(unchecked) var shrinkThreshold: UInt64?
@@ -51,9 +54,6 @@ final class WriterState {
   @exclusivity(unchecked) var isIdle = false
   /// False until the space was rebuilt from the file.
   @exclusivity(unchecked) var isLoaded = false
-  /// Bytes written to the file by this process.
-  @exclusivity(unchecked) var writtenBytes: UInt64 = 0
-
   init(
     newest: CommittedVersion, lastNumber: Version, fileLength: UInt64, homes: [UInt64],
     commits: UInt64
@@ -61,6 +61,7 @@ final class WriterState {
     self.newest = newest
     self.lastNumber = lastNumber
     self.fileLength = fileLength
+    lengthInFile = fileLength
     self.homes = HomeSpace(homes: homes)
     self.commits = commits
   }
@@ -90,6 +91,7 @@ final class WriterState {
   func reclaim(
     durable: Version, vouchesAfter: Version, maximum: Int
   ) -> Bool {
+    var waiting: Run?
     while pendingHead < pending.count,
       pending[pendingHead].death <= durable || PlantedBug.reuseBeforeSync.isActive
     {
@@ -106,23 +108,22 @@ final class WriterState {
       #endif
       let isSeen =
         entry.isVisible && dead.insert(run: run, birth: block.birth, death: entry.death)
-      if !isSeen { releaseLater(run) }
+      if !isSeen { release(run, after: &waiting) }
     }
     if pendingHead > 4096 || pendingHead == pending.count {
       pending.removeFirst(pendingHead)
       pendingHead = 0
     }
-    let hasMore = dead.collect(maximum: maximum) { releaseLater($0) }
-    if let run = releasing { release(run) }
-    releasing = nil
+    let hasMore = dead.collect(maximum: maximum) { release($0, after: &waiting) }
+    if let waiting { release(waiting) }
     return hasMore
   }
 
-  /// Makes the run reusable, together with a neighbour that comes next: blocks that died together often
-  /// lie side by side.
-  private func releaseLater(_ run: Run) {
-    guard let before = releasing else {
-      releasing = run
+  /// Makes the run before this one reusable, and lets this one wait for its neighbours: blocks that died
+  /// together often lie side by side.
+  private func release(_ run: Run, after waiting: inout Run?) {
+    guard let before = waiting else {
+      waiting = run
       return
     }
     let first = before.offset < run.offset ? before : run
@@ -130,10 +131,10 @@ final class WriterState {
     // What lies in a home is kept apart from the rest.
     let areTogether = HomeSpace.contains(first.offset) == HomeSpace.contains(second.offset)
     if first.end == second.offset, areTogether {
-      releasing = Run(offset: first.offset, length: first.length + second.length)
+      waiting = Run(offset: first.offset, length: first.length + second.length)
     } else {
       release(before)
-      releasing = run
+      waiting = run
     }
   }
 
@@ -183,6 +184,8 @@ struct SpaceJournal {
   var blocks: [BlockEditor.DeadBlock] = []
   var checkpointBytes = 0
   var logBytes = 0
+  /// What this process had written when it made the checkpoint.
+  var writtenBefore: UInt64 = 0
   /// Encoded deltas since the newest log block.
   var deltas: [UInt8] = []
   var deltaCommits = 0

@@ -50,6 +50,9 @@ package final class LockFile: @unchecked Sendable {
     if let table {
       words = table.words
       pins = PinRegion(table, slot: slot)
+      // Relaxed: a text for people.
+      (table.slot(slot) + SlotWord.process).pointee.store(
+        UInt64(processIdentifier), ordering: .relaxed)
     } else {
       words = .allocate(capacity: HeaderWord.count)
       for index in 0..<HeaderWord.count { (words + index).initialize(to: Atomic(0)) }
@@ -113,8 +116,26 @@ package final class LockFile: @unchecked Sendable {
   /// An older one than is shown already changes nothing: syncs of two processes may end in either
   /// order.
   package func publishHead(version: Version, home: Int) {
+    defer { tellFollowers() }
     headWord.pointee.max(
       DurableHead(version: version, home: home).rawValue, ordering: .sequentiallyConsistent)
+  }
+
+  // Sequentially consistent, both: who publishes a head sees the follower, or that one the head.
+  private func tellFollowers() {
+    guard let table else { return }
+    let followers = words[HeaderWord.followers].load(ordering: .sequentiallyConsistent)
+    if followers & ~ownBit != 0 { table.tellFollowers() }
+  }
+
+  /// Says whether this process wants to be told of heads that others publish, by a write to the file.
+  func follow(_ wants: Bool) {
+    guard table != nil, !isForked else { return }
+    if wants {
+      words[HeaderWord.followers].bitwiseOr(ownBit, ordering: .sequentiallyConsistent)
+    } else {
+      words[HeaderWord.followers].bitwiseAnd(~ownBit, ordering: .sequentiallyConsistent)
+    }
   }
 
   /// The newest version that is written, durable or not.
@@ -182,12 +203,15 @@ package final class LockFile: @unchecked Sendable {
   ///
   /// Read `head` afterwards: the pin holds if it still names this version. Pin a version anew only
   /// while it is the head, or while nobody else can know it.
+  ///
+  /// - Parameter time: of the monotonic clock, for those who ask how old the pin is.
   /// - Complexity: O(1), no lock, no system call, except when more pins are alive than ever before.
-  package func publishPin(_ version: Version) -> PinSlot {
+  package func publishPin(_ version: Version, since time: UInt64 = 0) -> PinSlot {
     guard let pins else { return PinSlot(rawValue: 0) }
     stopIfForked()
     precondition(version.rawValue > 0 && version.rawValue < 1 << 55, "a version is out of range")
-    return pins.publish(version.rawValue)
+    let mark = PinMark(thread: PlaceNote(.current).rawValue, nanoseconds: time)
+    return pins.publish(version.rawValue, mark)
   }
 
   /// Ends a pin.

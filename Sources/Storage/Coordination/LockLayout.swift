@@ -6,16 +6,20 @@
 //         1  format version               9  pin words in use, from the first on
 //         2  data file, first half       10  oldest version of the pins that found no word, or 0
 //         3  data file, second half      16  byte offsets of up to 12 segments of pin words
-//         4  boot
-//         5  1 when initialised     segments from byte 20480 on: the n-th one of a slot has
-//         6  openings so far              512 << n words. A word is a pinned version, 0 (never
-//         8  durable head                 used), or top bit + number of the next free word + 1.
-//        16  committed head               Segments stay with their slot until the file is rebuilt.
-//        17  number of the last writer
+//         4  boot                          28  number of the process, for people
+//         5  1 when initialised
+//         6  openings so far        segments from byte 20480 on: the n-th one of a slot has
+//         8  durable head                 512 << n words. A word is a pinned version, 0 (never
+//        16  committed head               used), or top bit + number of the next free word + 1.
+//        17  number of the last writer    As many words follow, which say of each pin when it was
+//                                         made and by which thread, see PinMark. Segments stay
+//                                         with their slot until the file is rebuilt.
 //        24  failed sync: 0, or top bit + errno
 //        32  slots that wait for the write lock, a bit each
 //        33  next ticket of the write lock
 //        34  1 while a process writes that has the file to itself
+//        35  slots that want to hear of new durable heads, a bit each
+//        36  written to tell them
 //        40  slots in use, a bit each
 //
 //  locked bytes (open file descriptions own them, so the kernel frees those of the dead):
@@ -34,7 +38,7 @@ typealias LockWord = UnsafeMutablePointer<Atomic<UInt64>>
 enum LockLayout {
   /// "realmlck" in a little-endian machine's memory.
   static let magic: UInt64 = 0x6b63_6c6d_6c61_6572
-  static let formatVersion: UInt64 = 2
+  static let formatVersion: UInt64 = 3
   static let slotCount = 64
   static let pageLength = 4096
   static let slotStart = pageLength
@@ -51,6 +55,9 @@ enum LockLayout {
   static let pinCapacity = words(inSegments: segmentCount)
 
   static func words(inSegment segment: Int) -> Int { firstSegmentWords << segment }
+
+  /// Bytes of a segment: pin words and their marks.
+  static func length(ofSegment segment: Int) -> Int { 2 * 8 * words(inSegment: segment) }
 
   /// Words of the first so many segments together.
   static func words(inSegments count: Int) -> Int { firstSegmentWords * (1 << count - 1) }
@@ -81,6 +88,8 @@ enum HeaderWord {
   static let waiting = 32
   static let nextTicket = 33
   static let loneWriter = 34
+  static let followers = 35
+  static let news = 36
   static let live = 40
   static let count = 48
 }
@@ -90,6 +99,28 @@ enum SlotWord {
   static let used = 9
   static let overflow = 10
   static let segments = 16
+  static let process = 28
+}
+
+/// What a pin's second word says, for people: the kernel's number of a thread, and a time.
+struct PinMark {
+  /// Threads have fewer numbers than this takes, on every Linux.
+  private static let threadBits: UInt64 = 22
+  /// Milliseconds, nearly.
+  private static let timeShift: UInt64 = 20
+
+  let rawValue: UInt64
+
+  init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  init(thread: UInt64, nanoseconds: UInt64) {
+    rawValue =
+      (nanoseconds >> Self.timeShift) << Self.threadBits | thread & (1 << Self.threadBits - 1)
+  }
+
+  var thread: UInt64 { rawValue & (1 << Self.threadBits - 1) }
+  /// Of the machine's monotonic clock, which is the same for all its processes.
+  var nanoseconds: UInt64 { (rawValue >> Self.threadBits) << Self.timeShift }
 }
 
 enum LockByte {

@@ -43,7 +43,7 @@ final class LockTable: @unchecked Sendable {
     // Acquiring: pairs with the store in `addSegment`, which follows the writing of the zeros.
     let offset = (self.slot(slot) + (SlotWord.segments + number)).pointee.load(ordering: .acquiring)
     if offset == 0 { return nil }
-    let length = UInt64(LockLayout.words(inSegment: number) * 8)
+    let length = UInt64(LockLayout.length(ofSegment: number))
     guard offset % 8 == 0, offset >= UInt64(LockLayout.baseLength),
       offset <= UInt64(LockLayout.mappedLength), try fileLength() >= offset + length
     else {
@@ -135,6 +135,15 @@ final class LockTable: @unchecked Sendable {
     }
   }
 
+  /// Wakes those who watch the file.
+  ///
+  /// The word means nothing. Who does not hear of it finds the new version when it looks next.
+  func tellFollowers() {
+    try? withUnsafeBytes(of: UInt64(0)) { bytes in
+      try file.write(bytes, at: UInt64(HeaderWord.news * 8))
+    }
+  }
+
   private func calling<Value>(
     _ body: () throws(SystemError) -> Value
   ) throws(StorageError) -> Value {
@@ -186,6 +195,7 @@ final class LockTable: @unchecked Sendable {
     // Releasing, as is the next: whoever sees it sees the zeros.
     (first + SlotWord.changes).pointee.add(1, ordering: .releasing)
     (words + HeaderWord.waiting).pointee.bitwiseAnd(~(1 << slot), ordering: .relaxed)
+    (words + HeaderWord.followers).pointee.bitwiseAnd(~(1 << slot), ordering: .relaxed)
     (words + HeaderWord.live).pointee.bitwiseAnd(~(1 << slot), ordering: .releasing)
   }
 
@@ -208,7 +218,7 @@ final class LockTable: @unchecked Sendable {
   ///
   /// - Returns: false when there is no room, in the file or on the disk.
   func addSegment(_ number: Int, toSlot slot: Int) throws(StorageError) -> Bool {
-    let length = LockLayout.words(inSegment: number) * 8
+    let length = LockLayout.length(ofSegment: number)
     let page = UInt64(LockLayout.pageLength)
     let start = (try fileLength() + page - 1) / page * page
     guard start + UInt64(length) <= UInt64(LockLayout.mappedLength) else { return false }

@@ -46,12 +46,16 @@ final class PinRegion: @unchecked Sendable {
 
   /// Publishes a pin.
   ///
+  /// - Parameter mark: who and since when.
   /// - Complexity: O(1); at a new maximum of pins a lock of the process, at its doublings system
   ///   calls.
-  func publish(_ version: UInt64) -> PinSlot {
+  func publish(_ version: UInt64, _ mark: PinMark) -> PinSlot {
     guard let index = popFree() ?? takeFresh() else { return publishOverflow(version) }
+    let (segment, offset) = LockLayout.place(of: index)
+    let word = segments[segment]! + offset
+    (word + LockLayout.words(inSegment: segment)).pointee.store(mark.rawValue, ordering: .relaxed)
     // Releasing: a recycled word is the pin's from here on.
-    word(index).pointee.store(version, ordering: .releasing)
+    word.pointee.store(version, ordering: .releasing)
     if PlantedBug.pinNotCounted.isActive { return PinSlot(rawValue: UInt64(index)) }
     // Sequentially consistent, as are the load of the head that follows in the caller, the writer's
     // change of the head, and its load of this counter: so either the caller sees that the version

@@ -231,6 +231,8 @@ extension Store {
     to path: String, of snapshot: Snapshot? = nil, encryptionKey: [UInt8]? = nil
   ) throws(StorageError) {
     let snapshot = if let snapshot { snapshot } else { try pinNewest() }
+    // What is copied is in the file, and stays.
+    try waitForDurability(snapshot.version)
     try FileCopy.write(try source(snapshot), toNew: path, key: encryptionKey, options.fileSystem)
     withExtendedLifetime(snapshot) {}
   }
@@ -247,6 +249,7 @@ extension WriteTransaction {
   ///
   /// As `Store.writeCopy`.
   package func writeCopy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
+    try store.writeDeferred(before: self)
     let length = try Store.converting { () throws(SystemError) in try store.file.length() }
     let source = FileCopy.Source(
       reader: editor.reader, root: root, version: version,

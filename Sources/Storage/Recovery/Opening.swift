@@ -364,7 +364,7 @@ extension Store {
       let record = newest.found.record
       let snapshot = snapshots.makeSnapshot(
         record.version, root: record.root, mapping: mapping,
-        createdAt: options.clock.nanoseconds(), owner: ThreadNumber.current)
+        createdAt: options.clock.nanoseconds(), owner: PlaceNote(.current))
       // The pin counts only if the version was still the newest after it was published.
       if lockFile.head != head { continue }
       let committed = CommittedVersion(

@@ -51,6 +51,7 @@ extension Store {
     writer!.foreignPins = []
     writer!.journal = journal
     writer!.fileLength = length
+    writer!.lengthInFile = length
     writer!.commits = record.commits
     writer!.shrinkThreshold = nil
     writer!.moveCursor = []

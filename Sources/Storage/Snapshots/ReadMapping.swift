@@ -27,14 +27,18 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   private let knownLength: Atomic<UInt64>
   /// Decrypted blocks are right for all versions up to this one; 0 before the first.
   private let reuse = Atomic<UInt64>(0)
+  /// Blocks of this process's commits that are not in the file yet.
+  let unwrittenBlocks: UnwrittenBlocks
 
   /// Bytes to map for a file of this length: room for it to grow eightfold without a new mapping.
   static func length(forFile length: UInt64) -> Int { max(1 << 30, Int(length) * 8) }
 
   init(
-    file: any File, length: Int, fileLength: UInt64, salt: UInt64, cipher: FileCipher?
+    file: any File, length: Int, fileLength: UInt64, salt: UInt64, cipher: FileCipher?,
+    unwritten: UnwrittenBlocks = UnwrittenBlocks()
   ) throws(StorageError) {
     self.file = file
+    unwrittenBlocks = unwritten
     self.salt = salt
     self.cipher = cipher
     do {
@@ -97,7 +101,29 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     markVerified(reference)
   }
 
-  /// Forgets the decrypted blocks of a run, which no snapshot of this process sees.
+  /// The same for a block that will be written later and is read from elsewhere until then.
+  ///
+  /// Write lock only. Its old bit was cleared by `forget`.
+  func keepUnwritten(_ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int) {
+    if decrypted != nil { keep(reference, block, length) }
+  }
+
+  /// Blocks that were read from elsewhere are in the file now, one after the other.
+  func noteWritten(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) {
+    guard decrypted == nil else { return }
+    var position = 0
+    while position < bytes.count {
+      markVerified(BlockReference(rawValue: offset + UInt64(position)))
+      position += BlockHeader.blockLength(bytes.baseAddress! + position)
+    }
+  }
+
+  override func unwritten(_ reference: BlockReference) -> UnsafeRawPointer? {
+    // Of an encrypted file every block is read from memory, written or not.
+    decrypted == nil ? unwrittenBlocks.find(reference) : nil
+  }
+
+  /// Forgets the verified blocks of a run, which no snapshot of this process sees.
   func forget(_ run: Run) {
     let end = min(run.end, UInt64(mapping.length)) >> 4
     var unit = run.offset >> 4

@@ -17,14 +17,19 @@ package final class Snapshot: Sendable {
   /// Keeps the mapping that `reader` points into.
   let mapping: ReadMapping
   private let table: SnapshotTable
+  /// What its readers may point into besides the mapping: bytes that had to be written when it was made.
+  private let memory: [UnwrittenMemory]
+  /// Those bytes are in the file now.
+  private let isWritten = Atomic(false)
   /// Who was the last to freeze the version, and the last whose Realm came to stand on it.
   private let frozenBy = Atomic<UInt64>(0)
   private let standing = Atomic<UInt64>(0)
 
   init(
     version: Version, root: BlockReference, mapping: ReadMapping, table: SnapshotTable,
-    pinSlot: PinSlot, createdAt: UInt64
+    pinSlot: PinSlot, createdAt: UInt64, memory: [UnwrittenMemory]
   ) {
+    self.memory = memory
     self.version = version
     self.root = root
     self.mapping = mapping
@@ -32,6 +37,16 @@ package final class Snapshot: Sendable {
     self.pinSlot = pinSlot
     self.createdAt = createdAt
     reader = mapping.reader
+  }
+
+  /// The bytes that it was made with are in the file.
+  func noteWritten() { isWritten.store(true, ordering: .releasing) }
+
+  /// The same version, without memory where the file has everything: the form to keep for long.
+  package var settled: Snapshot {
+    if memory.isEmpty || !isWritten.load(ordering: .acquiring) { return self }
+    return table.makeSnapshot(
+      version, root: root, mapping: mapping, createdAt: createdAt, owner: nil, settling: self)
   }
 
   deinit { table.released(self) }
@@ -45,6 +60,12 @@ package final class Snapshot: Sendable {
   /// Says whose Realm stands on the version: those move on, so who has frozen it comes first.
   package func note(standing place: PlaceNote) {
     standing.store(place.rawValue, ordering: .relaxed)
+  }
+
+  /// Takes over what was noted of another pin of the version.
+  func takeNotes(of old: Snapshot) {
+    frozenBy.store(old.frozenBy.load(ordering: .relaxed), ordering: .relaxed)
+    standing.store(old.standing.load(ordering: .relaxed), ordering: .relaxed)
   }
 
   var keptBy: PlaceNote {

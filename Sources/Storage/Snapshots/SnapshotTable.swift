@@ -15,14 +15,23 @@ final class SnapshotTable: Sendable {
 
   struct Entry {
     var createdAt: UInt64
-    /// The thread that made the version; nil when another process did.
-    var owner: ThreadNumber?
-    var count: Int
-    /// The first pin of the version; nil when that has gone before another one.
+    /// Who made the version; nil when another process did.
+    var owner: PlaceNote?
+    /// The pins of the version: one, or more when threads have adopted it at the same time or one takes
+    /// the place of another.
     ///
-    /// Not counted, but alive while it is here: its end takes it out, under the lock.
-    var snapshot: Unmanaged<Snapshot>?
+    /// Not counted, but alive while they are here: the end of each takes it out, under the lock.
+    var first: Unmanaged<Snapshot>
+    var others: [Unmanaged<Snapshot>] = []
     let root: BlockReference
+
+    var count: Int { 1 + others.count }
+
+    /// Who has said to keep the version by one of its pins.
+    var keptBy: PlaceNote? {
+      ([first] + others).lazy.map { $0._withUnsafeGuaranteedRef { $0.keptBy } }
+        .first { $0 != .nobody }
+    }
   }
 
   private let state = Monitor(State())
@@ -61,24 +70,25 @@ final class SnapshotTable: Sendable {
 
   /// Makes the snapshot of a version and pins it, in this process and for the others.
   ///
-  /// Only for the newest durable version, whose head the caller reads again afterwards, or for one
-  /// that nobody else can know yet.
+  /// Only for the newest durable version, whose head the caller reads again afterwards, for one that
+  /// nobody else can know yet, or for one that is pinned already.
+  ///
+  /// - Parameter old: a pin of the version in whose place the new one will be kept.
   func makeSnapshot(
     _ version: Version, root: BlockReference, mapping: ReadMapping, createdAt: UInt64,
-    owner: ThreadNumber?
+    owner: PlaceNote?, memory: [UnwrittenMemory] = [], settling old: Snapshot? = nil
   ) -> Snapshot {
-    let slot = lockFile.publishPin(version)
+    let slot = lockFile.publishPin(version, since: createdAt)
     let snapshot = Snapshot(
       version: version, root: root, mapping: mapping, table: self, pinSlot: slot,
-      createdAt: createdAt)
+      createdAt: createdAt, memory: memory)
+    if let old { snapshot.takeNotes(of: old) }
     let reference = Unmanaged.passUnretained(snapshot)
     state.withLock { state in
-      // A version pinned twice (adopted by two threads) counts twice.
-      state.live[
-        version,
-        default: Entry(
-          createdAt: createdAt, owner: owner, count: 0, snapshot: reference, root: root)
-      ].count += 1
+      if state.live[version]?.others.append(reference) == nil {
+        state.live[version] = Entry(
+          createdAt: createdAt, owner: owner, first: reference, root: root)
+      }
       state.added.append(version)
     }
     return snapshot
@@ -90,13 +100,16 @@ final class SnapshotTable: Sendable {
     lockFile.withdrawPin(snapshot.pinSlot)
     let reference = Unmanaged.passUnretained(snapshot)
     state.withLock { state in
-      state.live[version]!.count -= 1
-      if state.live[version]!.count == 0 {
-        state.live[version] = nil
-      } else if state.live[version]!.snapshot?.toOpaque() == reference.toOpaque() {
-        state.live[version]!.snapshot = nil
-      }
       state.removed.append(version)
+      if state.live[version]!.others.isEmpty {
+        state.live[version] = nil
+        return
+      }
+      if state.live[version]!.first.toOpaque() == reference.toOpaque() {
+        state.live[version]!.first = state.live[version]!.others.removeLast()
+      } else {
+        state.live[version]!.others.removeAll { $0.toOpaque() == reference.toOpaque() }
+      }
     }
   }
 
@@ -118,12 +131,9 @@ final class SnapshotTable: Sendable {
   /// Who has said to keep a version.
   var keepers: [Version: PlaceNote] {
     state.withLock { state in
-      state.live.compactMapValues { $0.snapshot?._withUnsafeGuaranteedRef { $0.keptBy } }
+      state.live.compactMapValues { $0.keptBy }
     }
   }
-
-  /// Roots of all live versions.
-  var roots: [BlockReference] { state.withLock { $0.live.values.map(\.root) } }
 
   /// Live versions, one element a pin, for a writer that begins anew: `drain` tells what changes from
   /// here on.

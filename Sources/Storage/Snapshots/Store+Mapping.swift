@@ -11,16 +11,28 @@ extension Store {
       current.noteFileLength(fileLength)
       return current
     }
-    let larger = try makeMapping(fileLength)
+    let larger = try makeMapping(fileLength, current.unwrittenBlocks)
     larger.noteReuse(upTo: current.reuseKnown)
     mappingState.withLock { $0 = larger }
     return larger
   }
 
-  private func makeMapping(_ fileLength: UInt64) throws(StorageError) -> ReadMapping {
+  /// Puts an empty mapping in the place of one that readers of lost versions go on using: what they read may
+  /// get another content in the file.
+  func replaceMapping() throws(StorageError) {
+    let length: UInt64
+    do throws(SystemError) { length = try file.length() } catch { throw .system(error) }
+    let fresh = try makeMapping(length, UnwrittenBlocks())
+    fresh.noteReuse(upTo: newestVersion)
+    mappingState.withLock { $0 = fresh }
+  }
+
+  private func makeMapping(
+    _ fileLength: UInt64, _ unwritten: UnwrittenBlocks
+  ) throws(StorageError) -> ReadMapping {
     try ReadMapping(
       file: file, length: ReadMapping.length(forFile: fileLength), fileLength: fileLength,
-      salt: header.salt, cipher: cipher)
+      salt: header.salt, cipher: cipher, unwritten: unwritten)
   }
 
   /// Makes sure that no decrypted block is taken for one that has its place in a newer version.
@@ -34,7 +46,7 @@ extension Store {
     if known >= record.version { return }
     guard known.rawValue > 0 else { return current.noteReuse(upTo: record.version) }
     guard let deltas = deltas(of: record, since: known) else {
-      let empty = try makeMapping(record.fileLength)
+      let empty = try makeMapping(record.fileLength, current.unwrittenBlocks)
       empty.noteReuse(upTo: record.version)
       mappingState.withLock { $0 = empty }
       return

@@ -78,11 +78,14 @@ extension BytesLeaf {
     let bytes = UnsafeMutableRawPointer(mutating: values(block)) + start
     memmove(bytes + added, bytes, oldValues - start)
     if let source = value?.baseAddress { memcpy(bytes, source, added) }
-    let length = BlockHeader.blockLength(block)
-    for later in stride(from: rows - 1, through: row, by: -1) {
-      block.store(UInt16(end(block, later) + added), at: length - 2 * (later + 2))
+    // Ends lie in descending order of their rows, so that those of later rows move down by one.
+    let later = rows - row
+    let ends = (block + BlockHeader.blockLength(block) - 2 * (rows + 1))
+      .assumingMemoryBound(to: UInt16.self)
+    for index in 0..<later {
+      ends[index] = (UInt16(littleEndian: ends[index + 1]) &+ UInt16(added)).littleEndian
     }
-    block.store(UInt16(start + added), at: length - 2 * (row + 1))
+    ends[later] = UInt16(start + added).littleEndian
     if hasNulls { insertBit(block + nullsOffset, at: row, value == nil) }
     BlockHeader.setCount(block, rows + 1)
   }

@@ -88,17 +88,11 @@ import Testing
       nonisolated(unsafe) var realm: Realm!
       let loop = RunLoop.current
       loop.perform { realm = try! Realm(configuration: configuration) }
-      let end = Date(timeIntervalSinceNow: 60)
-      while realm == nil, Date() < end {
-        _ = loop.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
-      }
+      runLoop { realm != nil }
       #expect(realm.autorefresh)
       Self.addElsewhere(configuration)
       #expect(realm.isEmpty)
-      while realm.isEmpty, Date() < end {
-        _ = loop.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
-      }
-      #expect(!realm.isEmpty)
+      runLoop { !realm.isEmpty }
     }
   }
 

@@ -6,13 +6,26 @@ import RealmSwift
 import TestSupport
 import Testing
 
-/// Something that happens once, on any thread, and is waited for.
+/// Something that happens once or several times, on any thread, and is waited for.
 final class Event: Sendable {
-  private let count = Monitor(0)
+  private struct State {
+    var times = 0
+    /// Tasks that are suspended until it has happened so often.
+    var tasks: [(times: Int, continuation: CheckedContinuation<Bool, Never>, number: Int)] = []
+    var lastNumber = 0
+  }
+
+  private let state = Monitor(State())
 
   func happen() {
-    count.withLock { $0 += 1 }
-    count.notifyAll()
+    let reached = state.withLock { state in
+      state.times += 1
+      let reached = state.tasks.filter { $0.times <= state.times }
+      state.tasks.removeAll { $0.times <= state.times }
+      return reached
+    }
+    state.notifyAll()
+    for task in reached { task.continuation.resume(returning: true) }
   }
 
   /// Blocks until it has happened so often; false when that takes ten minutes.
@@ -20,22 +33,51 @@ final class Event: Sendable {
   /// So long, because under the thread sanitizer other tests keep the few threads of tasks for minutes.
   @discardableResult
   func wait(_ times: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
-    let hasHappened = count.wait(nanoseconds: 600_000_000_000) { $0 >= times }
+    let hasHappened = state.wait(nanoseconds: Self.limitNanoseconds) { $0.times >= times }
     #expect(hasHappened, "waited in vain", sourceLocation: sourceLocation)
     return hasHappened
   }
 
-  var times: Int { count.withLock { $0 } }
+  private static let limitNanoseconds: UInt64 = 600_000_000_000
 
-  /// Suspends until it has happened.
+  var times: Int { state.withLock { $0.times } }
+
+  /// Suspends until it has happened; holds no thread meanwhile, as many tests wait at the same time.
   func happened(_ times: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        self.wait(times, sourceLocation: sourceLocation)
-        continuation.resume()
+    let hasHappened = await withCheckedContinuation { continuation in
+      let number = state.withLock { state -> Int? in
+        if state.times >= times { return nil }
+        state.lastNumber += 1
+        state.tasks.append((times, continuation, state.lastNumber))
+        return state.lastNumber
       }
+      guard let number else { return continuation.resume(returning: true) }
+      DispatchQueue.global().asyncAfter(
+        deadline: .now() + .nanoseconds(Int(Self.limitNanoseconds))
+      ) { [weak self] in self?.giveUp(number) }
     }
+    #expect(hasHappened, "waited in vain", sourceLocation: sourceLocation)
   }
+
+  private func giveUp(_ number: Int) {
+    let late = state.withLock { state in
+      defer { state.tasks.removeAll { $0.number == number } }
+      return state.tasks.first { $0.number == number }
+    }
+    late?.continuation.resume(returning: false)
+  }
+}
+
+/// Runs the run loop of this thread until something has happened in it.
+func runLoop(
+  until isDone: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+) {
+  let hasHappened = eventually {
+    if isDone() { return true }
+    _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
+    return isDone()
+  }
+  #expect(hasHappened, "waited in vain", sourceLocation: sourceLocation)
 }
 
 /// A list that several threads append to.

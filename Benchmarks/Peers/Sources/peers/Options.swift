@@ -7,6 +7,7 @@ struct Options {
   var isScale = false
   var wantsHelp = false
   var rows: String?
+  var engines: String?
   var repetitions: Int?
   var csv: String?
   var objects = 0
@@ -14,12 +15,13 @@ struct Options {
   var folder = FileManager.default.currentDirectoryPath
 
   static let usage = """
-    usage: peers [--quick] [--scale] [--row REGEX] [--repetitions N] [--objects N] [--csv FILE]
-                 [--folder DIRECTORY]
+    usage: peers [--quick] [--scale] [--row REGEX] [--engine REGEX] [--repetitions N]
+                 [--objects N] [--csv FILE] [--folder DIRECTORY]
       --quick        100,000 objects and 3 repetitions instead of 1,000,000 and 5
       --scale        the rows that could grow with the file, at 10,000, 1,000,000 and 10,000,000
                      objects (10,000 and 100,000 with --quick), 3 repetitions
       --row REGEX    only rows whose name matches as a whole
+      --engine REGEX only ours, sqlite, lmdb or raw whose name matches as a whole
       --csv FILE     write the figures to FILE, and the table next to it, with suffix .md
       --folder DIR   make the files below DIR; the current folder unless given
     """
@@ -33,7 +35,7 @@ struct Options {
       case "--quick": isQuick = true
       case "--scale": isScale = true
       case "--help": wantsHelp = true
-      case "--row", "--repetitions", "--objects", "--csv", "--folder":
+      case "--row", "--engine", "--repetitions", "--objects", "--csv", "--folder":
         guard let value = rest.popFirst() else {
           refuse("\(argument) needs a value\n" + Self.usage)
           return nil
@@ -59,6 +61,9 @@ struct Options {
     case "--row":
       rows = value
       return (try? Regex(value)) != nil
+    case "--engine":
+      engines = value
+      return (try? Regex(value)) != nil
     case "--repetitions":
       repetitions = Int(value)
       return repetitions.map { (1...1_000).contains($0) } ?? false
@@ -78,8 +83,13 @@ struct Options {
   var repetitionCount: Int { repetitions ?? (isQuick || isScale ? 3 : 5) }
 
   /// Whether a row was asked for.
-  func includes(_ row: String) -> Bool {
-    guard let rows, let regex = try? Regex(rows) else { return true }
-    return row.wholeMatch(of: regex) != nil
+  func includes(_ row: String) -> Bool { matches(row, rows) }
+
+  /// Whether an engine was asked for.
+  func includes(_ engine: EngineName) -> Bool { matches(engine.rawValue, engines) }
+
+  private func matches(_ name: String, _ pattern: String?) -> Bool {
+    guard let pattern, let regex = try? Regex(pattern) else { return true }
+    return name.wholeMatch(of: regex) != nil
   }
 }

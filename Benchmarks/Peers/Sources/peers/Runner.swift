@@ -34,9 +34,11 @@ struct Runner {
 
   private func measure(_ benchmark: Benchmark) throws -> [[Contestant: Measurement]] {
     var measurements: [[Contestant: Measurement]] = []
+    let contestants = benchmark.contestants.filter { options.includes($0.engine) }
+    guard !contestants.isEmpty else { return [] }
     for repetition in -benchmark.warmUps..<options.repetitionCount {
-      let count = benchmark.contestants.count
-      let order = (0..<count).map { benchmark.contestants[($0 + repetition + count) % count] }
+      let count = contestants.count
+      let order = (0..<count).map { contestants[($0 + repetition + count) % count] }
       let measured = try benchmark.run(order, repetition + 1)
       try compareChecksums(measured, benchmark)
       if repetition >= 0 { measurements.append(measured) }

@@ -91,7 +91,9 @@ package struct ThreadPace {
 
   /// Call it when the thread ends, however it ends.
   package mutating func finish() {
-    countSkipped(until: clock.nanoseconds())
+    // What falls due while the thread is on its way out belongs to no phase.
+    let stopped = control.stoppedAt
+    countSkipped(until: stopped == 0 ? clock.nanoseconds() : stopped)
     handover.put(measurements)
   }
 

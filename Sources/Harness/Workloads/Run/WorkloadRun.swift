@@ -217,6 +217,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
   }
 
   private func endInterval(_ phase: Phase, at now: UInt64) {
+    // A thread may have stopped the run before the last interval was noted.
+    let now = max(now, lastInterval + 1)
     let elapsed = Double(now - began) / 1e9
     lastRates = rates(seconds: Double(now - lastInterval) / 1e9)
     outcome.samples += outcome.collector.endInterval(

@@ -82,6 +82,8 @@ protocol Session: AnyObject {
   func insert(_ population: Population) throws
   /// Removes objects in one transaction.
   func delete(_ keys: [Int]) throws
+  /// Removes all objects in one transaction.
+  func deleteAll() throws
   /// Sets the age of one object in one transaction.
   func setAge(_ key: Int, _ age: Int) throws
 

@@ -64,6 +64,12 @@ final class LMDBSession: Session {
     }
   }
 
+  func deleteAll() throws {
+    try writing { cursor in
+      try checkLMDB(mdb_drop(mdb_cursor_txn(cursor), engine.database, 0))
+    }
+  }
+
   func setAge(_ id: Int, _ age: Int) throws {
     try writing { cursor in
       try withKey(id) { key in

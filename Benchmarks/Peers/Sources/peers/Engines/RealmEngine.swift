@@ -81,6 +81,10 @@ final class RealmSession: Session {
     }
   }
 
+  func deleteAll() throws {
+    try realm.write { realm.delete(realm.objects(Person.self)) }
+  }
+
   func setAge(_ key: Int, _ age: Int) throws {
     let person = try find(key)
     try realm.write { person.age = age }

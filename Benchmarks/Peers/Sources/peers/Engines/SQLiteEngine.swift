@@ -26,10 +26,7 @@ final class SQLiteEngine: Engine {
   /// Held by the session that writes.
   let writing = Mutex(())
 
-  private static let configured: Int32 = peers_configure_sqlite()
-
   init(_ settings: EngineSettings) throws {
-    guard Self.configured == SQLITE_OK else { throw PeerError("sqlite: cannot be configured") }
     self.settings = settings
     path = settings.folder + "/person.sqlite"
   }
@@ -98,7 +95,11 @@ final class SQLiteEngine: Engine {
 final class SQLiteConnection {
   let handle: OpaquePointer
 
+  /// Before the first use of the library.
+  private static let configured: Int32 = peers_configure_sqlite()
+
   init(_ path: String) throws {
+    guard Self.configured == SQLITE_OK else { throw PeerError("sqlite: cannot be configured") }
     var handle: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     guard sqlite3_open_v2(path, &handle, flags, nil) == SQLITE_OK, let handle else {

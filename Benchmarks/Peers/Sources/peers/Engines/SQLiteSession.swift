@@ -64,6 +64,10 @@ final class SQLiteSession: Session {
     try commit.get().run()
   }
 
+  func deleteAll() throws {
+    try connection.run("BEGIN; DELETE FROM person; COMMIT")
+  }
+
   func setAge(_ key: Int, _ age: Int) throws {
     try engine.writing.withLock { _ in
       sqlite3_bind_int64(update.handle, 1, Int64(age))

@@ -32,8 +32,12 @@ protocol ModelDriver: AnyObject {
   func appendBulk(_ values: [Int]) throws
   /// Appends them one by one, in one transaction.
   func appendEach(_ values: [Int]) throws
+  /// How many elements can be put into the middle in a reasonable time.
+  var middleInserts: Int { get }
   /// Inserts in the middle, in one transaction.
   func insertInMiddle(_ values: [Int]) throws
+  /// Removes as many from there, in one transaction.
+  func removeFromMiddle(_ count: Int) throws
   /// The sum of the long list, in order.
   func sumInOrder() throws -> Int
   /// The sum of what is at positions of the long list.

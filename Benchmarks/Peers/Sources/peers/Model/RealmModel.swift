@@ -109,6 +109,16 @@ final class RealmModel: ModelDriver {
     }
   }
 
+  var middleInserts: Int { 10_000 }
+
+  func removeFromMiddle(_ count: Int) throws {
+    try realm.write {
+      let numbers = containers.numbers
+      let middle = (numbers.count - count) / 2
+      numbers.removeSubrange(middle..<middle + count)
+    }
+  }
+
   func insertInMiddle(_ values: [Int]) throws {
     try realm.write {
       let numbers = containers.numbers

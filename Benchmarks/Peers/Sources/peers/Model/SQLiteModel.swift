@@ -164,6 +164,21 @@ final class SQLiteModel: ModelDriver {
     }
   }
 
+  /// Each moves half of the list.
+  var middleInserts: Int { 3 }
+
+  func removeFromMiddle(_ count: Int) throws {
+    let middle = (try sum(prepared("SELECT count(*) FROM numbers")) - count) / 2
+    let delete = try prepared("DELETE FROM numbers WHERE position >= ?1 AND position < ?2")
+    let away = try prepared("UPDATE numbers SET position = -position WHERE position >= ?1")
+    let back = try prepared("UPDATE numbers SET position = -position - ?1 WHERE position < 0")
+    try transaction {
+      try run(delete, middle, middle + count)
+      try run(away, middle + count)
+      try run(back, count)
+    }
+  }
+
   /// Later positions move by one; by way of negative ones, as a position may exist once only.
   func insertInMiddle(_ values: [Int]) throws {
     let middle = try sum(prepared("SELECT count(*) FROM numbers")) / 2

@@ -28,7 +28,11 @@ enum AllRows {
       GrowthRows.pins(10_000, fixtures),
       GrowthRows.shrink(fixtures),
       GrowthRows.shrinkAfterDeletes(fixtures),
+      BulkRows.delete(fixtures),
       ModelRows.scenario(fixtures),
+      SchemaRows.migrations(fixtures),
+      CopyRows.all(fixtures),
+      EncryptionRows.all(fixtures),
     ]
   }
 

@@ -2,6 +2,29 @@
 import Foundation
 
 enum BulkRows {
+  /// `delete-scattered`: a tenth of all objects, one in ten, by key, an object; `delete-all`: the rest.
+  /// Each in one durable transaction.
+  static func delete(_ fixtures: Fixtures) -> Benchmark {
+    let rows = [Row("delete-scattered", .nanoseconds), Row("delete-all", .nanoseconds)]
+    return Benchmark(rows, Contestant.engines(.full)) { contestant, _ in
+      let fixture = try fixtures.fresh(contestant, count: fixtures.options.objects)
+      let scattered = Array(stride(from: 3, to: fixture.count, by: 10))
+      try flushFileSystem(holding: fixtures.options.folder)
+      var start = now()
+      try fixture.session.delete(scattered)
+      let time = Double(now() - start) / Double(scattered.count)
+      let checksum = try fixture.session.iterate()
+      try flushFileSystem(holding: fixtures.options.folder)
+      start = now()
+      try fixture.session.deleteAll()
+      let timeOfAll = Double(now() - start)
+      guard try fixture.session.count() == 0 else { throw PeerError("objects are left") }
+      try fixture.remove()
+      return Measurement(
+        values: ["delete-scattered": time, "delete-all": timeOfAll], checksum: checksum)
+    }
+  }
+
   /// `bulk-insert`: objects that the engine is given in its own form (ours: `Person` objects made
   /// before, the others: memory), durable at the end.
   static func insert(_ fixtures: Fixtures) -> Benchmark {

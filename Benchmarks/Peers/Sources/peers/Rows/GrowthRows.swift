@@ -4,6 +4,8 @@ import Foundation
 
 enum GrowthRows {
   static let objects = 100_000
+  /// The same in the quick form: what a pin keeps depends on how many commits come until the next one.
+  private static let commits = 20_000
 
   /// `growth-N-pins` and `commit-N-pins`: bytes that a commit adds to the file, and its median time;
   /// `file-over-visible-N-pins`: the file over what the kept versions see, for engines that tell.
@@ -11,7 +13,6 @@ enum GrowthRows {
   /// As many commits warm the file up. One pin is taken before those; more than one while commits are
   /// measured, evenly, and all are kept.
   static func pins(_ pins: Int, _ fixtures: Fixtures) -> Benchmark {
-    let commits = commits(fixtures)
     let suffix = pins == 1 ? "1-pin" : "\(pins)-pins"
     let rows = [
       Row("growth-" + suffix, .bytesPerCommit), Row("commit-" + suffix, .nanoseconds),
@@ -57,7 +58,6 @@ enum GrowthRows {
   /// `shrink`: file over its live bytes when 100 pins have gone: 64 commits and the engine's idle work
   /// later.
   static func shrink(_ fixtures: Fixtures) -> Benchmark {
-    let commits = commits(fixtures)
     return Benchmark([Row("shrink", .ratio)], Contestant.engines(.memory), objects: objects) {
       contestant, repetition in
       let fixture = try fixtures.fresh(contestant, count: objects, pins: 100, shrinks: true)
@@ -97,8 +97,4 @@ enum GrowthRows {
     }
   }
 
-  private static func commits(_ fixtures: Fixtures) -> Int {
-    // Enough that each of 10,000 pins sees a commit.
-    fixtures.options.isQuick ? 10_000 : 20_000
-  }
 }

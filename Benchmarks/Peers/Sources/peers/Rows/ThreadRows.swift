@@ -8,10 +8,11 @@ enum ThreadRows {
     let name = "commit-durable-8-threads"
     let limit = Row("raw-group-side-by-side-8-threads", .perSecond)
     let threads = 8
-    let commits = fixtures.options.isQuick ? 200 : 1_000
+    let commits = 1_000
     var floor: RawFile?
     return Benchmark(
-      [Row(name, .perSecond), limit], Contestant.engines(.full) + [Contestant(.raw, .full)]
+      [Row(name, .perSecond), limit], Contestant.engines(.full) + [Contestant(.raw, .full)],
+      warmUps: 1
     ) { contestant, repetition in
       if contestant.engine == .raw {
         if floor == nil {

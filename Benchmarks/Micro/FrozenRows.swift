@@ -1,0 +1,109 @@
+// Figures of issue 6 about many at once: frozen versions, freezing without end, open Realms.
+import Foundation
+import Platform
+import RealmSwift
+import Storage
+
+func frozenRows(_ report: inout Report) throws {
+  let names = ["realm-not-open", "frozen-", "freeze-thaw-", "open-realms-"]
+  guard names.contains(where: { report.wants($0) }) else { return }
+  let settings = configuration("frozen.realm", .memory)
+  try fill(settings, count: 100_000)
+  try report.latency("realm-not-open", repetitions: repetitions, calls: 200) { _ in
+    let realm = try Realm(configuration: settings)
+    precondition(realm.object(ofType: Person.self, forPrimaryKey: 7)!.age >= 0)
+  }
+  try versionRows(settings, &report)
+  try endlessRow(settings, &report)
+  try openRealmRows(&report)
+}
+
+private func fill(_ settings: Realm.Configuration, count: Int) throws {
+  let realm = try Realm(configuration: settings)
+  var random = RandomGenerator(seed: 8)
+  try realm.write { for id in 0..<count { realm.add(makePerson(id, &random)) } }
+}
+
+/// Memory of the process that is no file's.
+private func anonymousBytes() -> Double {
+  let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+  let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+  let number = line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Double($0) }
+  return (number ?? 0) * 1024
+}
+
+/// A thousand frozen versions with a commit each: what each keeps in memory and in the file.
+private func versionRows(_ settings: Realm.Configuration, _ report: inout Report) throws {
+  guard report.wants("frozen-version-") else { return }
+  let clock = MonotonicClock()
+  let count = 1_000
+  var memory: [Double] = []
+  var file: [Double] = []
+  var commits: [Double] = []
+  let realm = try Realm(configuration: settings)
+  var random = RandomGenerator(seed: 9)
+  func commit(_ number: Int) throws {
+    let id = Int(random.next() % 100_000)
+    let person = realm.object(ofType: Person.self, forPrimaryKey: id)!
+    try realm.write { person.age = number % 100 }
+  }
+  for _ in 0..<repetitions {
+    for number in 0..<count { try commit(number) }
+    var frozen: [Realm] = []
+    frozen.reserveCapacity(count)
+    var times: [UInt64] = []
+    times.reserveCapacity(count)
+    let memoryBefore = anonymousBytes()
+    let fileBefore = Double(try realm.storeStatistics().fileBytes)
+    for number in 0..<count {
+      frozen.append(realm.freeze())
+      let start = clock.nanoseconds()
+      try commit(number)
+      times.append(clock.nanoseconds() - start)
+    }
+    memory.append((anonymousBytes() - memoryBefore) / Double(count))
+    file.append((Double(try realm.storeStatistics().fileBytes) - fileBefore) / Double(count))
+    commits.append(Double(times.sorted()[count / 2]))
+    withExtendedLifetime(frozen) {}
+    frozen = []
+    try realm.runMaintenance()
+    _ = realm.refresh()
+    try realm.runMaintenance()
+  }
+  report.add("frozen-version-memory", unit: "bytes", memory)
+  report.add("frozen-version-file", unit: "bytes", file)
+  report.add("frozen-version-commit", unit: "ns", commits)
+}
+
+/// What a million freezes and thaws leave behind.
+private func endlessRow(_ settings: Realm.Configuration, _ report: inout Report) throws {
+  guard report.wants("freeze-thaw-million") else { return }
+  let realm = try Realm(configuration: settings)
+  let person = realm.object(ofType: Person.self, forPrimaryKey: 7)!
+  func turn(_ count: Int) { for _ in 0..<count { precondition(person.freeze().thaw() != nil) } }
+  turn(10_000)
+  let before = anonymousBytes()
+  turn(1_000_000)
+  report.add("freeze-thaw-million-resident", unit: "bytes", [anonymousBytes() - before])
+}
+
+/// A thousand files, each with an open Realm.
+private func openRealmRows(_ report: inout Report) throws {
+  guard report.wants("open-realms-1000") else { return }
+  let clock = MonotonicClock()
+  let before = anonymousBytes()
+  let start = clock.nanoseconds()
+  var realms: [Realm] = []
+  for number in 0..<1_000 {
+    let realm = try Realm(configuration: configuration("open-\(number).realm", .memory))
+    try realm.write { _ = realm.create(Person.self, value: ["id": number]) }
+    realms.append(realm)
+  }
+  report.add(
+    "open-realms-1000-each", unit: "us",
+    [Double(clock.nanoseconds() - start) / 1e3 / Double(realms.count)])
+  report.add(
+    "open-realms-1000-memory-each", unit: "bytes",
+    [(anonymousBytes() - before) / Double(realms.count)])
+  precondition(realms.allSatisfy { $0.objects(Person.self).count == 1 })
+}

@@ -1,0 +1,98 @@
+// News of writes to files, by this or another process: one thread for all watched files, which sleeps until
+// the kernel has something to tell, and ends with the last watch.
+internal import CShim
+internal import Glibc
+
+/// Tells of writes to one file until its last reference goes.
+package final class FileWatch: Sendable {
+  private let number: Int32
+  private let body: @Sendable () -> Void
+
+  /// Watches a file; nil when the system cannot.
+  ///
+  /// - Parameter body: called on a thread of its own after each write, or once after several.
+  package init?(_ path: String, _ body: @escaping @Sendable () -> Void) {
+    guard let number = FileWatches.add(path) else { return nil }
+    self.number = number
+    self.body = body
+    FileWatches.register(number, ObjectIdentifier(self), body)
+  }
+
+  deinit { FileWatches.remove(number, ObjectIdentifier(self)) }
+}
+
+/// The watched files of the process.
+private enum FileWatches {
+  private struct State {
+    var descriptor: Int32 = -1
+    /// By the kernel's number; the same file has the same one.
+    var bodies: [Int32: [ObjectIdentifier: @Sendable () -> Void]] = [:]
+    /// Files that are about to get a body.
+    var pending = 0
+  }
+
+  private static let state = Monitor(State())
+
+  static func add(_ path: String) -> Int32? {
+    // Quick system calls under the lock: the numbers are the kernel's.
+    let (number, starts) = state.withLock { state in
+      var starts: Int32?
+      if state.descriptor < 0 {
+        let descriptor = shim_watches_open()
+        if descriptor < 0 { return (nil as Int32?, nil as Int32?) }
+        state.descriptor = descriptor
+        starts = descriptor
+      }
+      let number = shim_watches_add(state.descriptor, path)
+      if number >= 0 { state.pending += 1 }
+      return (number < 0 ? nil : number, starts)
+    }
+    if let starts {
+      Thread.start(name: "realm-follow") { follow(starts) }.detach()
+    }
+    return number
+  }
+
+  static func register(
+    _ number: Int32, _ identifier: ObjectIdentifier, _ body: @escaping @Sendable () -> Void
+  ) {
+    state.withLock { state in
+      state.pending -= 1
+      state.bodies[number, default: [:]][identifier] = body
+    }
+  }
+
+  static func remove(_ number: Int32, _ identifier: ObjectIdentifier) {
+    // The body leaves the lock before it goes.
+    let old = state.withLock { state in
+      let old = state.bodies[number]?.removeValue(forKey: identifier)
+      if state.bodies[number]?.isEmpty == true, state.pending == 0 {
+        state.bodies[number] = nil
+        // Wakes the thread, which ends if this was the last.
+        _ = shim_watches_remove(state.descriptor, number)
+      }
+      return old
+    }
+    _ = old
+  }
+
+  private static func follow(_ descriptor: Int32) {
+    var numbers = [Int32](repeating: 0, count: 64)
+    while true {
+      let count = shim_watches_wait(descriptor, &numbers, Int32(numbers.count))
+      if count < 0, count != -EINTR { return }
+      let bodies = state.withLock { state in
+        if state.bodies.isEmpty, state.pending == 0 {
+          close(descriptor)
+          state.descriptor = -1
+          return nil as [@Sendable () -> Void]?
+        }
+        return Set(numbers.prefix(Int(max(0, count)))).flatMap { number in
+          state.bodies[number].map { Array($0.values) } ?? []
+        }
+      }
+      guard let bodies else { return }
+      for body in bodies { body() }
+    }
+  }
+}

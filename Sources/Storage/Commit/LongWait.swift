@@ -1,0 +1,24 @@
+// News of long waits for the write lock.
+internal import Platform
+
+/// A thread has waited long for the write lock of a file.
+package struct LongWait: Sendable {
+  package let path: String
+  /// Who has the lock; nil when it is kept free for somebody.
+  package let holder: String?
+  /// Who waits for it, in order.
+  package let waiters: [String]
+
+  private static let observer = Monitor<(@Sendable (LongWait) -> Void)?>(nil)
+
+  /// Sets who hears of long waits, on the thread that waits.
+  package static func setObserver(_ body: (@Sendable (LongWait) -> Void)?) {
+    observer.withLock { $0 = body }
+  }
+
+  func report() {
+    // Called with no lock held.
+    let body = Self.observer.withLock { $0 }
+    body?(self)
+  }
+}
