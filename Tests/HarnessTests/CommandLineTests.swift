@@ -58,6 +58,14 @@ import Testing
       ("--readers x", "--readers needs a whole number, not 'x'"),
       ("--readers -1", "--readers needs a whole number, not '-1'"),
       ("--readers 9999", "--readers: 9999 is not between 0 and 1024"),
+      (
+        "--readers 99999999999999999999",
+        "--readers: 99999999999999999999 is not between 0 and 1024"
+      ),
+      (
+        "--duration 1e3s",
+        "--duration: 'e3s' is not a unit of a duration (ns, us, ms, s, m, h)"
+      ),
       ("--batch 0", "--batch: 0 is not between 1 and 1000000"),
       ("--duration 30", "--duration: '30' has no unit; write a duration such as 30s or 500ms"),
       (

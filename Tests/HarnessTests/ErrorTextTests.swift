@@ -19,6 +19,17 @@ internal import Testing
     #expect(!told.contains("Domain="))
   }
 
+  @Test func anErrorOfFoundationIsToldByItsCause() throws {
+    let folder = TemporaryFolder()
+    try Data().write(to: URL(fileURLWithPath: folder.file("file")))
+    let error = #expect(throws: (any Error).self) {
+      try FileManager.default.createDirectory(
+        atPath: folder.file("file/inside"), withIntermediateDirectories: false)
+    }
+    let told = try #require(error).explanation
+    #expect(!told.contains("Domain=") && !told.isEmpty)
+  }
+
   @Test func anyOtherErrorTellsItself() {
     struct Simple: Error {}
     #expect(Simple().explanation == "Simple()")

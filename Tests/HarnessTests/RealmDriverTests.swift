@@ -162,6 +162,22 @@ import Testing
     }
   #endif
 
+  @Test func whatIsNoFileIsRefused() throws {
+    for verb in ["check", "inspect"] {
+      #expect(throws: UsageError("\(verb): '/dev/null' is a device or a socket, no file")) {
+        try tool("\(verb) /dev/null")
+      }
+      #expect(throws: UsageError("\(verb) needs the path of a file, not an empty one")) {
+        try RealmBench.dispatch([verb, ""], console: CollectedOutput().console())
+      }
+    }
+    #expect(
+      throws: UsageError("--path: '/' is a folder; give the path of a file that the run makes")
+    ) {
+      try tool("run readers-writer --ops 1 --path / --output \(folder.path)/out")
+    }
+  }
+
   @Test func foldersAreNotChecked() throws {
     #expect(throws: UsageError.self) { try tool("check \(folder.path)") }
     try "{}".write(toFile: folder.path + "/run.json", atomically: true, encoding: .utf8)

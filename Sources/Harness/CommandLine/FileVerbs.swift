@@ -1,6 +1,17 @@
 // `realm-bench check` and `realm-bench inspect`.
 internal import Foundation
 
+/// Refuses what could be neither a Realm file nor a folder.
+private func refuseNoFile(_ path: String, verb: String) throws(UsageError) {
+  if path.isEmpty { throw UsageError("\(verb) needs the path of a file, not an empty one") }
+  let kind = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+  switch kind {
+  case .typeCharacterSpecial, .typeBlockSpecial, .typeSocket:
+    throw UsageError("\(verb): '\(path)' is a device or a socket, no file")
+  default: return
+  }
+}
+
 /// The verb `check`.
 package enum CheckVerb {
   private static let flags: [FlagDefinition] = [
@@ -25,7 +36,10 @@ package enum CheckVerb {
     }
     let format: FileFormat = try values.choice("format") ?? .text
     guard !values.positional.isEmpty else { throw UsageError("check needs the path of a file") }
-    for path in values.positional { try refuseFolder(path) }
+    for path in values.positional {
+      try refuseNoFile(path, verb: "check")
+      try refuseFolder(path)
+    }
     let checks = values.positional.map(FileInspection.check)
     switch format {
     case .json: console.printRaw(try encodeJSON(checks))
@@ -102,6 +116,7 @@ package enum InspectVerb {
     guard values.positional.count == 1, let path = values.positional.first else {
       throw UsageError("inspect needs the path of one file")
     }
+    try refuseNoFile(path, verb: "inspect")
     do {
       let description = try FileInspection.describe(path)
       switch format {

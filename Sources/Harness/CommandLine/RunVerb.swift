@@ -84,11 +84,14 @@ package enum RunVerb {
 
   private static func checkPath(_ settings: RunSettings) throws(UsageError) {
     guard let path = settings.path else { return }
-    if FileManager.default.fileExists(atPath: path) {
-      throw UsageError("--path: '\(path)' exists already; a run makes a new file, remove it first")
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
+      throw UsageError(
+        isFolder.boolValue
+          ? "--path: '\(path)' is a folder; give the path of a file that the run makes"
+          : "--path: '\(path)' exists already; a run makes a new file, remove it first")
     }
     let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-    var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: parent, isDirectory: &isFolder), isFolder.boolValue
     else { throw UsageError("--path: the folder '\(parent)' does not exist; create it first") }
   }

@@ -50,10 +50,11 @@ package enum Units {
   package static func count(
     _ text: String, flag: String, minimum: Int, maximum: Int = 1 << 40
   ) throws(UsageError) -> Int {
-    guard isDigits(text), let value = Int(text) else {
+    guard isDigits(text) else {
       throw UsageError("\(flag) needs a whole number, not '\(text)'")
     }
-    guard value >= minimum, value <= maximum else {
+    // Digits that are no number are too many.
+    guard let value = Int(text), value >= minimum, value <= maximum else {
       throw UsageError("\(flag): \(text) is not between \(minimum) and \(maximum)")
     }
     return value
@@ -115,7 +116,10 @@ package enum Units {
     }
     guard let factor = units.first(where: { $0.0 == unit })?.1 else {
       let names = units.map(\.0)
-      let nearest = nearestName(String(unit), in: names).map { "; did you mean \(digits)\($0)?" }
+      // Of another letter it would be another size, not a slip.
+      let nearest = nearestName(String(unit), in: names)
+        .flatMap { $0.first?.lowercased() == unit.first?.lowercased() ? $0 : nil }
+        .map { "; did you mean \(digits)\($0)?" }
       throw UsageError(
         "\(flag): '\(unit)' is not a unit of \(kind) (\(names.joined(separator: ", ")))"
           + (nearest ?? ""))

@@ -6,6 +6,13 @@ extension Error {
   /// itself.
   var explanation: String {
     let carried = (self as? any CustomNSError)?.errorUserInfo[NSLocalizedDescriptionKey] as? String
-    return carried ?? "\(self)"
+    if let carried { return carried }
+    // Foundation's own errors print all that they hold.
+    guard self is CocoaError || self is POSIXError || type(of: self) == NSError.self else {
+      return "\(self)"
+    }
+    let error = self as NSError
+    let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError
+    return (cause ?? error).localizedDescription
   }
 }

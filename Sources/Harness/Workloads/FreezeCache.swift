@@ -127,51 +127,29 @@ package final class FrozenCache<Copy: EngineCopy>: Sendable {
   }
 }
 
-/// A reader; made and used on its own thread.
-package final class CacheReader<Driver: EngineDriver>: Worker {
+/// A reader.
+package final class CacheReader<Driver: EngineDriver>: SessionThread<Driver> {
   private enum Figure: Int { case read, refresh, freeze }
 
-  private let shared: RunShared<Driver>
   private let cache: FrozenCache<Driver.Session.Copy>
-  private let place: String
-  private let clock = MonotonicClock()
-  private let model: ContentModel
-  private let session: Driver.Session
   private let keys: KeyGenerator
   private let kinds: [CachedKind]
-  private let openedAfter: SessionWatch<Driver>.Acknowledged
-  private var random: RandomGenerator
-  private var pace: ThreadPace
-  private var watch: SessionWatch<Driver>
   private var rows: [Row] = []
-  private var row = Row()
   private var lookUps: UInt64 = 0
-  package private(set) var ledger = InvariantLedger()
-  package var pausedNanoseconds: UInt64 { 0 }
 
   package init(
     number: Int, shared: RunShared<Driver>, cache: FrozenCache<Driver.Session.Copy>,
     handover: Handover
   ) throws {
-    self.shared = shared
     self.cache = cache
-    place = "reader \(number)"
-    model = shared.plan.model
-    keys = KeyGenerator(shared.plan.readKeys, model: model)
+    keys = KeyGenerator(shared.plan.readKeys, model: shared.plan.model)
     kinds = CachedKind.allCases.filter(shared.plan.cached.contains)
-    random = shared.random(thread: number)
-    watch = SessionWatch(shared)
-    openedAfter = watch.acknowledged()
-    session = try shared.driver.openSession()
-    pace = ThreadPace(control: shared.control, handover: handover, random: random)
+    try super.init("reader \(number)", thread: number, shared, handover)
   }
 
-  package func run() throws {
+  package override func run() throws {
     defer { pace.finish() }
-    pace.waitForStart()
-    try watch.moved(
-      session, since: openedAfter, place: "\(place), opened", readingWith: &random,
-      readsObject: true, &ledger)
+    try begin()
     while pace.follow() {
       guard pace.claim(1) > 0 else { break }
       try lookUp()
@@ -187,29 +165,19 @@ package final class CacheReader<Driver: EngineDriver>: Worker {
     let now = clock.nanoseconds()
     if let entry, !isReplaced, !isTooOld(entry, now) {
       entry.copy.read(into: &rows)
-      pace.measurements.figures[Figure.read.rawValue].service.record(clock.nanoseconds() - now)
+      record(Figure.read.rawValue, since: now)
       guard shared.plan.checks(.frozenImmutability) else { return }
       let start = clock.nanoseconds()
       if let violation = entry.judge(rows, place: place) { throw violation }
       ledger.count(.frozenImmutability, cost: clock.nanoseconds() - start)
     } else {
-      try refresh()
+      try refresh(recordedAs: Figure.refresh.rawValue, readsObject: lookUps & 7 == 0)
       try replace(slot)
     }
   }
 
   private func isTooOld(_ entry: CachedCopy<Driver.Session.Copy>, _ now: UInt64) -> Bool {
     shared.plan.pinAgeNanoseconds.map { now - min(entry.madeAt, now) > $0 } ?? false
-  }
-
-  private func refresh() throws {
-    let acknowledged = watch.acknowledged()
-    let start = clock.nanoseconds()
-    _ = session.refresh()
-    pace.measurements.figures[Figure.refresh.rawValue].service.record(clock.nanoseconds() - start)
-    try watch.moved(
-      session, since: acknowledged, place: place, readingWith: &random,
-      readsObject: lookUps & 7 == 0, &ledger)
   }
 
   private func replace(_ slot: Int) throws {

@@ -98,46 +98,28 @@ package final class ReferenceExchange<Reference: EngineReference>: Sendable {
   var isOver: Bool { state.withLock { $0.makers == 0 && $0.tickets.isEmpty } }
 }
 
-/// Writes now and then, and makes references; made and used on its own thread.
-package final class ReferenceMaker<Driver: EngineDriver>: Worker {
+/// Writes now and then, and makes references.
+package final class ReferenceMaker<Driver: EngineDriver>: SessionThread<Driver> {
   private enum Figure: Int { case reference, write }
 
-  private let shared: RunShared<Driver>
   private let exchange: ReferenceExchange<Driver.Session.Reference>
-  private let place: String
-  private let clock = MonotonicClock()
-  private let model: ContentModel
-  private let session: Driver.Session
-  private var random: RandomGenerator
-  private var pace: ThreadPace
-  private var watch: SessionWatch<Driver>
-  private var row = Row()
   /// Recently referred to: what is likely to be on its way is deleted.
   private var recent: [Int] = []
-  package private(set) var ledger = InvariantLedger()
-  package var pausedNanoseconds: UInt64 { 0 }
 
   package init(
     number: Int, shared: RunShared<Driver>,
     exchange: ReferenceExchange<Driver.Session.Reference>, handover: Handover
   ) throws {
-    self.shared = shared
     self.exchange = exchange
-    place = "writer \(number)"
-    model = shared.plan.model
-    random = shared.random(thread: number)
-    watch = SessionWatch(shared)
-    session = try shared.driver.openSession()
-    pace = ThreadPace(
-      control: shared.control, handover: handover,
-      openLoad: shared.plan.openLoad(thread: number, of: shared.plan.writers),
-      random: random.split())
+    try super.init(
+      "writer \(number)", thread: number, shared, handover,
+      openLoad: shared.plan.openLoad(thread: number, of: shared.plan.writers))
   }
 
-  package func run() throws {
+  package override func run() throws {
     defer { pace.finish() }
     defer { exchange.makerEnds() }
-    pace.waitForStart()
+    try begin()
     var references = 0
     while let turn = pace.nextTurn() {
       if references % shared.plan.writeEvery == 0 { try write() }
@@ -198,7 +180,7 @@ package final class ReferenceMaker<Driver: EngineDriver>: Worker {
       pace.measurements.figures[Figure.write.rawValue].errors += 1
       throw error
     }
-    pace.measurements.figures[Figure.write.rawValue].service.record(clock.nanoseconds() - start)
+    record(Figure.write.rawValue, since: start)
     try watch.committed(
       session, transaction, key: model.batch(of: transaction).key(0), place: place, &ledger)
   }
@@ -211,45 +193,24 @@ package final class ReferenceMaker<Driver: EngineDriver>: Worker {
   }
 }
 
-/// Resolves references; made and used on its own thread.
-package final class ReferenceResolver<Driver: EngineDriver>: Worker {
-  private let shared: RunShared<Driver>
+/// Resolves references.
+package final class ReferenceResolver<Driver: EngineDriver>: SessionThread<Driver> {
   private let exchange: ReferenceExchange<Driver.Session.Reference>
-  private let place: String
-  private let clock = MonotonicClock()
-  private let model: ContentModel
-  private let session: Driver.Session
-  private let openedAfter: SessionWatch<Driver>.Acknowledged
-  private var random: RandomGenerator
-  private var pace: ThreadPace
-  private var watch: SessionWatch<Driver>
   private var rows: [Row] = []
-  private var row = Row()
   private var taken: UInt64 = 0
-  package private(set) var ledger = InvariantLedger()
-  package var pausedNanoseconds: UInt64 { 0 }
 
   package init(
     number: Int, shared: RunShared<Driver>,
     exchange: ReferenceExchange<Driver.Session.Reference>, handover: Handover
   ) throws {
-    self.shared = shared
     self.exchange = exchange
-    place = "reader \(number)"
-    model = shared.plan.model
-    random = shared.random(thread: shared.plan.writers + number)
-    watch = SessionWatch(shared)
-    openedAfter = watch.acknowledged()
-    session = try shared.driver.openSession()
-    pace = ThreadPace(control: shared.control, handover: handover, random: random)
+    try super.init(
+      "reader \(number)", thread: shared.plan.writers + number, shared, handover)
   }
 
-  package func run() throws {
+  package override func run() throws {
     defer { pace.finish() }
-    pace.waitForStart()
-    try watch.moved(
-      session, since: openedAfter, place: "\(place), opened", readingWith: &random,
-      readsObject: true, &ledger)
+    try begin()
     // What is on its way at the end is released unresolved.
     while pace.follow() && !exchange.isOver {
       guard let ticket = exchange.take(&random) else { continue }

@@ -2,25 +2,12 @@
 // Realm and a frozen copy of it, and judges what comes out. Timed operations hold engine calls only.
 package import Platform
 
-/// A reader; made and used on its own thread.
-package final class TransferReader<Driver: EngineDriver>: Worker {
-  private enum Operation: Int { case sum, refresh, freeze }
+/// A reader.
+package final class TransferReader<Driver: EngineDriver>: SessionThread<Driver> {
+  private enum Figure: Int { case sum, refresh, freeze }
 
-  private let shared: RunShared<Driver>
   /// I3: what each version added up to, as seen by all readers.
   private let totals: Monitor<VersionDigestCheck>
-  private let place: String
-  private let clock = MonotonicClock()
-  private let model: ContentModel
-  private let openedAfter: SessionWatch<Driver>.Acknowledged
-  private let session: Driver.Session
-  private var random: RandomGenerator
-  package private(set) var ledger = InvariantLedger()
-  package var pausedNanoseconds: UInt64 { 0 }
-
-  private var pace: ThreadPace
-  private var watch: SessionWatch<Driver>
-  private var row = Row()
   private var other = Row()
   private var frozenCopy: FrozenCopy<Driver.Session.Pin>?
   private var cycles: UInt64 = 0
@@ -29,28 +16,18 @@ package final class TransferReader<Driver: EngineDriver>: Worker {
     number: Int, shared: RunShared<Driver>, totals: Monitor<VersionDigestCheck>,
     handover: Handover
   ) throws {
-    self.shared = shared
     self.totals = totals
-    place = "reader \(number)"
-    model = shared.plan.model
-    random = shared.random(thread: number)
-    watch = SessionWatch(shared)
-    openedAfter = watch.acknowledged()
-    session = try shared.driver.openSession()
-    pace = ThreadPace(control: shared.control, handover: handover, random: random)
+    try super.init("reader \(number)", thread: number, shared, handover)
   }
 
   /// Adds up until the run stops.
-  package func run() throws {
+  package override func run() throws {
     defer { pace.finish() }
-    pace.waitForStart()
-    try watch.moved(
-      session, since: openedAfter, place: "\(place), opened", readingWith: &random,
-      readsObject: true, &ledger)
+    try begin()
     while pace.follow() {
       let count = pace.claim(shared.plan.refreshEvery)
       if count == 0 { break }
-      try refresh()
+      try refresh(recordedAs: Figure.refresh.rawValue, readsObject: cycles & 7 == 1)
       try addUp(times: count)
       try checkOccasionally()
       cycles += 1
@@ -58,16 +35,6 @@ package final class TransferReader<Driver: EngineDriver>: Worker {
   }
 
   // MARK: - Operations
-
-  private func refresh() throws {
-    let acknowledged = watch.acknowledged()
-    let start = clock.nanoseconds()
-    _ = session.refresh()
-    record(.refresh, start)
-    try watch.moved(
-      session, since: acknowledged, place: place, readingWith: &random,
-      readsObject: cycles & 7 == 1, &ledger)
-  }
 
   /// Adds the same snapshot up several times: the Realm first, then frozen copies by turns.
   private func addUp(times: Int) throws {
@@ -88,7 +55,7 @@ package final class TransferReader<Driver: EngineDriver>: Worker {
   private func addUpFrozen(_ first: TableTotal?) throws -> TableTotal {
     let start = clock.nanoseconds()
     let pin = session.pin()
-    record(.freeze, start)
+    record(Figure.freeze.rawValue, since: start)
     let total = sum { pin.total() }
     if frozenCopy == nil && shared.plan.checks(.snapshotStability) {
       frozenCopy = FrozenCopy(
@@ -100,12 +67,8 @@ package final class TransferReader<Driver: EngineDriver>: Worker {
   private func sum(_ body: () -> TableTotal) -> TableTotal {
     let start = clock.nanoseconds()
     let total = body()
-    record(.sum, start)
+    record(Figure.sum.rawValue, since: start)
     return total
-  }
-
-  private func record(_ operation: Operation, _ start: UInt64) {
-    pace.measurements.figures[operation.rawValue].service.record(clock.nanoseconds() - start)
   }
 
   // MARK: - Checks

@@ -11,8 +11,6 @@ package struct ColumnSet: Hashable, Sendable {
 
   package init() {}
 
-  package init(_ key: UInt64) { insert(key) }
-
   package var isEmpty: Bool { low == 0 && high == nil }
 
   package func contains(_ key: UInt64) -> Bool {

@@ -102,13 +102,13 @@ package enum AnyCoding {
 
   /// Whether an encoded value has a link to one of some objects, nested ones too.
   ///
-  /// - Parameter targets: as they are entered in a tree of links.
-  package static func hasLink(_ bytes: UnsafeRawBufferPointer, to targets: Set<Int64>) -> Bool {
+  /// - Parameter isTarget: gets a link as it is entered in a tree of links.
+  package static func hasLink(
+    _ bytes: UnsafeRawBufferPointer, where isTarget: (_ packed: Int64) -> Bool
+  ) -> Bool {
     guard mayHoldLinks(bytes) else { return false }
     var isFound = false
-    forEachLink(bytes) { _, packed in
-      if targets.contains(packed) { isFound = true }
-    }
+    forEachLink(bytes) { _, packed in isFound = isFound || isTarget(packed) }
     return isFound
   }
 

@@ -261,7 +261,7 @@ extension GroupTransaction {
         let lookup = tableEditor.lookup
         guard let location = lookup.locate(origin) else { stopForMissing(tableEditor, origin) }
         let changed = lookup.withBytes(location, column) { bytes in
-          bytes.flatMap { AnyCoding.nullified($0) { targets.contains($0) } }
+          bytes.flatMap { AnyCoding.nullified($0, where: targets.contains) }
         }
         storeIndexed(tableEditor, origin, column, changed)
         noteModified(tableEditor, origin, column)
@@ -271,18 +271,13 @@ extension GroupTransaction {
     withCollection(table, origin, column) { tableEditor, opened in
       var changes: [(position: Int, value: [UInt8]?)] = []
       opened.reader.forEach { position, value in
-        guard case .bytes(let bytes) = value, AnyCoding.mayHoldLinks(bytes) else { return true }
-        var isGone = false
-        AnyCoding.forEachLink(bytes) { _, packed in
-          if targets.contains(packed) { isGone = true }
+        guard case .bytes(let bytes) = value, AnyCoding.hasLink(bytes, where: targets.contains)
+        else { return true }
+        if collection == .set {
+          // It goes with the other links in it; those to the targets have been taken back.
+          removeLinks(tableEditor, column, origin, value)
         }
-        if isGone {
-          if collection == .set {
-            // It goes with the other links in it; those to the targets have been taken back.
-            removeLinks(tableEditor, column, origin, value)
-          }
-          changes.append((position, AnyCoding.nullified(bytes) { targets.contains($0) }))
-        }
+        changes.append((position, AnyCoding.nullified(bytes, where: targets.contains)))
         return true
       }
       for change in changes.reversed() {

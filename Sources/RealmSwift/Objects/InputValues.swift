@@ -52,13 +52,14 @@ struct InputValues {
   }
 
   private mutating func read(_ array: [Any]) {
-    if array.count > schema.properties.count {
+    // Linking objects have no place among the values.
+    let positions = schema.properties.indices.filter { !schema.properties[$0].isComputed }
+    if array.count > positions.count {
       misuse(
         .argument,
-        "Invalid array input: more values (\(array.count)) than properties "
-          + "(\(schema.properties.count)).")
+        "Invalid array input: more values (\(array.count)) than properties (\(positions.count)).")
     }
-    given = array.enumerated().map { ($0, unwrapped($1)) }
+    given = zip(positions, array).map { ($0, unwrapped($1)) }
   }
 
   /// What was given for a property; nil when nothing was.

@@ -177,7 +177,8 @@ extension WriterState {
       return fileLength
     }
     let page = UInt64(FileHeader.pageLength)
-    let wanted = UInt64(1.04 * Double(visibleBytes)) + Self.slackBytes
+    // One step of growth stays.
+    let wanted = visibleBytes + growthStep
     let end = (max(tail.offset, wanted, FileHeader.dataStart) + page - 1) / page * page
     return end + 16 * page <= fileLength ? end : fileLength
   }

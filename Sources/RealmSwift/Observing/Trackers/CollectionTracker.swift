@@ -205,7 +205,7 @@ extension CollectionCell {
     if changed.isEmpty { return [] }
     var positions: [Int] = []
     elements.forEach { position, value in
-      if case .bytes(let bytes) = value, AnyCoding.hasLink(bytes, to: changed) {
+      if case .bytes(let bytes) = value, AnyCoding.hasLink(bytes, where: changed.contains) {
         positions.append(position)
       }
       return true

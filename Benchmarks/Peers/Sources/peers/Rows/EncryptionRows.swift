@@ -90,7 +90,7 @@ enum EncryptionRows {
 
   /// Nanoseconds that something takes with all objects of a file that was just opened.
   private static func time(
-    _ configuration: Realm.Configuration, _ body: (Results<Person>) -> Int
+    _ configuration: Realm.Configuration, _ body: (RealmSwift.Results<Person>) -> Int
   ) throws -> Double {
     let people = try Realm(configuration: configuration).objects(Person.self)
     let start = now()
