@@ -1,5 +1,5 @@
 // News of writes to files, by this or another process: one thread for all watched files, which sleeps until
-// the kernel has something to tell, and ends with the last watch.
+// the kernel has something to tell. It stays, since ending to listen to the kernel takes milliseconds.
 internal import CShim
 internal import Glibc
 
@@ -68,7 +68,6 @@ private enum FileWatches {
       let old = state.bodies[number]?.removeValue(forKey: identifier)
       if state.bodies[number]?.isEmpty == true, state.pending == 0 {
         state.bodies[number] = nil
-        // Wakes the thread, which ends if this was the last.
         _ = shim_watches_remove(state.descriptor, number)
       }
       return old
@@ -82,18 +81,9 @@ private enum FileWatches {
       let count = shim_watches_wait(descriptor, &numbers, Int32(numbers.count))
       if count < 0, count != -EINTR { return }
       let bodies = state.withLock { state in
-        if state.bodies.isEmpty, state.pending == 0 {
-          state.descriptor = -1
-          return nil as [@Sendable () -> Void]?
-        }
-        return Set(numbers.prefix(Int(max(0, count)))).flatMap { number in
+        Set(numbers.prefix(Int(max(0, count)))).flatMap { number in
           state.bodies[number].map { Array($0.values) } ?? []
         }
-      }
-      guard let bodies else {
-        // Without the lock: it takes the kernel some milliseconds, and whoever opens a file would wait.
-        close(descriptor)
-        return
       }
       for body in bodies { body() }
     }

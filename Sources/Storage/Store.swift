@@ -130,10 +130,12 @@ package final class Store: @unchecked Sendable {
     pipeline = CommitPipeline(homeCount: header.homes.count)
     mappingState = Monitor(mapping)
     limit = Atomic(options.maximumNumberOfActiveVersions ?? .max)
-    listeners.setSource(
-      VersionListeners.Source(
-        // Who listens keeps the store.
-        start: { [unowned self] in follow() }, stop: { [lockFile] in lockFile.follow(false) }))
+  }
+
+  /// Tells a listener of every version that can be read from now on, other processes' included.
+  package func addListener(_ listener: any VersionListener) {
+    listeners.add(listener)
+    listeners.watch(by: follow)
   }
 
   /// Begins to hear of versions that other processes publish.

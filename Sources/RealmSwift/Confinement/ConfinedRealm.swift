@@ -513,7 +513,7 @@ package final class ConfinedRealm {
     let mailbox = RealmMailbox(scheduler, self)
     self.mailbox = mailbox
     noteStanding()
-    store.listeners.add(mailbox)
+    store.addListener(mailbox)
   }
 
   func noteStanding() {

@@ -16,34 +16,21 @@ package final class VersionListeners: Sendable {
   private let listeners = Monitor<[any VersionListener]>([])
   /// How many there are, readable without the lock.
   private let count = Atomic(0)
-  /// Brings news of other processes while somebody listens.
+  /// Brings news of other processes from the first listener on: beginning and ending to watch takes far
+  /// longer than opening a Realm.
   private let watch = Monitor<FileWatch?>(nil)
-  private let source = Monitor<Source?>(nil)
-
-  /// How news of other processes are got while somebody listens.
-  struct Source: Sendable {
-    let start: @Sendable () -> FileWatch?
-    let stop: @Sendable () -> Void
-  }
-
-  func setSource(_ new: Source) { source.withLock { $0 = new } }
+  private let isWatching = Atomic(false)
 
   package func add(_ listener: any VersionListener) {
     listeners.withLock { $0.append(listener) }
     count.add(1, ordering: .relaxed)
-    updateWatch()
   }
 
-  /// Watches while somebody listens.
-  private func updateWatch() {
-    // Quick system calls under the lock, or the last to leave could end the watch of the first to come.
-    watch.withLock { watch in
-      let isNeeded = listeners.withLock { !$0.isEmpty }
-      if isNeeded == (watch != nil) { return }
-      let source = source.withLock { $0 }
-      watch = isNeeded ? source?.start() : nil
-      if !isNeeded { source?.stop() }
-    }
+  /// Begins to hear of other processes, once.
+  func watch(by start: () -> FileWatch?) {
+    if isWatching.exchange(true, ordering: .relaxed) { return }
+    let new = start()
+    watch.withLock { $0 = new }
   }
 
   /// - Precondition: it was added, and is removed once.
@@ -54,7 +41,6 @@ package final class VersionListeners: Sendable {
     }
     precondition(old != nil, "a listener is removed twice")
     count.subtract(1, ordering: .relaxed)
-    updateWatch()
   }
 
   /// - Complexity: one load when nobody listens.
