@@ -49,7 +49,7 @@ import Testing
     #expect(libraries.filter("%@ IN volumes", library.volumes[1]).count == 1)
     #expect(libraries.filter("counts['seats'] == 12").count == 1)
     #expect(libraries.filter("ANY counts.@allKeys == 'desks'").count == 1)
-    #expect(libraries.filter("counts.@allValues > 11").count == 1)
+    #expect(libraries.filter("ANY counts.@allValues > 11").count == 1)
     #expect(libraries.filter("counts.@max < 12").isEmpty)
     #expect(realm.objects(Volume.self).filter("ANY libraries.name == 'main'").count == 4)
     #expect(realm.objects(Author.self).filter("volumes.@count == 2").first?.name == "Änna")

@@ -87,7 +87,7 @@ private enum New {
           towns[city] = town
           new["town"] = town
         }
-        new["scores"] = (old["scores"] as! List<Int>).map { Double($0) / 2 }
+        new["scores"] = Array((old["scores"] as! List<Int>).map { Double($0) / 2 })
         // Changes tables, while the objects of one are being gone through.
         if old["id"] as! Int == 0 { #expect(migration.deleteData(forType: "Junk")) }
       }

@@ -136,14 +136,18 @@ import Testing
     #expect(list.filter("SELF IN %@", ["a", "b"]).count == 2)
     #expect(list.index(matching: { $0 == .string("b") }) == 1)
     #expect(list.distinct().count == 4)
-    let sorted = list.sorted(byKeyPath: "self")
-    #expect(sorted.first == .double(1.5) && sorted.last == .string("b"))
+    let numbersInOrder = list.where { $0 > .int(0) }.sorted(byKeyPath: "self")
+    #expect(Array(numbersInOrder) == [.double(1.5), .int(3), .int(3)])
+    #expect(
+      Array(list.filter("SELF IN {'a', 'b'}").sorted(byKeyPath: "self"))
+        == ["a", "b"].map { .string($0) })
     let dictionary = try #require(library.extras[0].dictionaryValue)
     #expect(Array(dictionary.where { $0 >= .int(5) }) == [.int(5)])
     let numbers = list.where { $0 == .int(3) }
     try realm.write { list.remove(at: 0) }
     #expect(numbers.count == 1 && numbers.freeze().count == 1)
-    #expect(dictionary.sorted(byKeyPath: "self", ascending: false).first == .string("t"))
+    let descending = dictionary.where { $0 > .int(0) }.sorted(byKeyPath: "self", ascending: false)
+    #expect(Array(descending) == [.int(5), .int(1)])
   }
 
   @Test func observersOfCollectionsInsideMixedValuesStop() async {
