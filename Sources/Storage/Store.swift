@@ -107,6 +107,8 @@ package final class Store: @unchecked Sendable {
   /// Held during a sync: that of a group, or that of a large commit before its record is written.
   let syncing = Monitor(())
   let maintenance = MaintenanceState()
+  /// Threads that keep the store for a moment, to prepare a transaction elsewhere.
+  let helpers = Monitor(0)
   private let limit: Atomic<UInt64>
   #if PLANTED_BUGS
     let latePublication = LatePublication()

@@ -290,6 +290,28 @@ import Testing
     #expect(order.wait(until: { $0.count == 3 }, then: { $0 }) == [1, 2, 4])
   }
 
+  @Test func whoIsToldMayOpenTheFileWithOtherSettings() throws {
+    let system = FaultFileSystem(SimulatedDisk())
+    for round in 0..<200 {
+      let told = Monitor(false)
+      func commitAndClose() throws {
+        let store = try Store.open(
+          StoreOptions(
+            path: "/data/settings.realm", durability: round % 2 == 0 ? .full : .memory,
+            fileSystem: system))
+        let transaction = try beginWithoutWaiting(store)
+        transaction.root = SlotTree.set(
+          transaction.editor, transaction.root, slot: 1, [UInt8(round)])
+        _ = try transaction.commitAsynchronously(awaitsMore: false) { _ in
+          told.withLock { $0 = true }
+          told.notifyAll()
+        }
+      }
+      try commitAndClose()
+      told.wait(until: { $0 }, then: { _ in })
+    }
+  }
+
   /// A file without syncs shows asynchronous commits as soon as they are written.
   @Test func filesWithoutSyncs() throws {
     let fixture = try Fixture(durability: .memory)

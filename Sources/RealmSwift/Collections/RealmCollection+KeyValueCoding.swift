@@ -31,7 +31,9 @@ extension RealmCollection {
     switch parts[0] {
     case "@min": return Aggregation(values).min
     case "@max": return Aggregation(values).max
-    case "@sum": return Aggregation(values).sum
+    case "@sum":
+      let sum = Aggregation(values).sum
+      return (sum as? Int64).map { Int($0) } ?? sum
     case "@avg": return Aggregation(values).average
     case "@unionOfObjects": return values.compactMap { $0 }
     case "@distinctUnionOfObjects":

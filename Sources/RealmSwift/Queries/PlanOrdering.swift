@@ -117,7 +117,7 @@ private struct OrderColumn {
     }
     let (first, second) = (values[left], values[right])
     if first.isNull != second.isNull { return first.isNull ? .less : .greater }
-    return first.withValue { first in second.withValue { first.order($0) } } ?? .equal
+    return first.withValue { first in second.withValue { first.sortOrder($0) } }
   }
 
   /// Adds bytes that are the same for equal values only.
@@ -244,4 +244,42 @@ extension ConfinedRealm {
 
   /// The position of a class among the Realm's: also of its dynamic form, which comes behind all.
   func position(of binding: TableBinding) -> Int { binding.index % bindings.count }
+}
+
+extension PlanValue {
+  /// Where values of its sort stand when mixed values are sorted: null, Bool, numbers, texts, data, dates,
+  /// object ids, UUIDs, objects, collections.
+  private var sortRank: Int {
+    switch self {
+    case .null: return 0
+    case .bool: return 1
+    case .integer, .number, .decimal: return 2
+    case .text: return 3
+    case .bytes(.data, _): return 4
+    case .date: return 5
+    case .bytes(.objectId, _): return 6
+    case .bytes(.UUID, _): return 7
+    case .link, .mixedLink: return 8
+    case .bytes: return 9
+    }
+  }
+
+  /// A total order, as sorting needs it: values without an order to each other go by their sorts, what is
+  /// not a number comes before all numbers, and objects go by their classes.
+  func sortOrder(_ other: PlanValue) -> PlanOrder {
+    if let order = order(other) { return order }
+    let (left, right) =
+      sortRank == other.sortRank
+      ? (sortDetail, other.sortDetail) : (UInt64(sortRank), UInt64(other.sortRank))
+    return left == right ? .equal : left < right ? .less : .greater
+  }
+
+  /// Tells values of one sort apart that have no order.
+  private var sortDetail: UInt64 {
+    switch self {
+    case .mixedLink(let table, _): return table
+    case .link(let table, _): return UInt64(table)
+    default: return order(self) == nil ? 0 : 1
+    }
+  }
 }

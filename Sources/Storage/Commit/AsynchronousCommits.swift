@@ -21,7 +21,8 @@ final class AsynchronousCommits: Sendable {
   struct Entry: Sendable {
     let version: Version
     let waiting: Waiting
-    let store: Store
+    /// Nil while it is being told: whoever hears of it may close the file.
+    var store: Store?
   }
 
   struct State {
@@ -82,22 +83,33 @@ extension Store {
   ///
   /// The thread has the lock of this process meanwhile, which is no use to anyone now.
   private func prepareElsewhere(_ offer: WriteOffer) {
-    let thread = Thread.start(name: "realm-lock") { [self] in
-      do throws(StorageError) {
-        try enterProcessLock()
-        try throwIfSyncFailed()
-        try prepareWriter(mayUseFile: true)
-      } catch {
-        // Whoever takes an offer next is told.
-        preparationFailure = error
-      }
-      queue.request(offer)
-      queue.release()
-      // Other processes must not wait for a waiter that cannot run: its offer stays.
-      queue.waitUntilGone(offer, nanoseconds: 10_000_000)
-      leaveProcessLock()
+    let helpers = helpers
+    helpers.withLock { $0 += 1 }
+    // Released by hand: who waits for the helpers must not find that one still has the store.
+    let store = Unmanaged.passRetained(self)
+    let thread = Thread.start(name: "realm-lock") {
+      store._withUnsafeGuaranteedRef { $0.prepare(for: offer) }
+      store.release()
+      helpers.withLock { $0 -= 1 }
+      helpers.notifyAll()
     }
     thread.detach()
+  }
+
+  private func prepare(for offer: WriteOffer) {
+    do throws(StorageError) {
+      try enterProcessLock()
+      try throwIfSyncFailed()
+      try prepareWriter(mayUseFile: true)
+    } catch {
+      // Whoever takes an offer next is told.
+      preparationFailure = error
+    }
+    queue.request(offer)
+    queue.release()
+    // Other processes must not wait for a waiter that cannot run: its offer stays.
+    queue.waitUntilGone(offer, nanoseconds: 10_000_000)
+    leaveProcessLock()
   }
 
   // MARK: - Commits
@@ -168,29 +180,40 @@ extension Store {
       _ = commits.state.wait(nanoseconds: AsynchronousCommits.groupNanoseconds) {
         $0.entries.last?.waiting.awaitsMore != true
       }
-      let first = commits.state.withLock { state in
-        state.isGathering = false
-        return state.entries.first
-      }
-      first?.store.completeCommits(first!.version)
+      let decided = decide(commits)
+      for (waiting, failure) in decided { waiting.completion(failure) }
+      // Only now, so that none that comes meanwhile is told before them. Only this thread removes any.
+      commits.state.withLock { $0.entries.removeFirst(decided.count) }
     }
   }
 
-  /// Makes a version durable and tells everybody whose version is decided then.
-  private func completeCommits(_ first: Version) {
-    // A failure is told below.
+  /// What to tell whom; the store is let go, as far as this thread is concerned.
+  private static func decide(
+    _ commits: AsynchronousCommits
+  ) -> [(AsynchronousCommits.Waiting, StorageError?)] {
+    let first = commits.state.withLock { state in
+      state.isGathering = false
+      return state.entries.first
+    }
+    return first.map { $0.store!.decide($0.version) } ?? []
+  }
+
+  /// Makes a version durable, and finds everybody whose version is decided then.
+  private func decide(_ first: Version) -> [(AsynchronousCommits.Waiting, StorageError?)] {
+    // A failure is told to those who wait.
     try? waitUntilDurable(first)
     let durable = newestVersion
-    let entries = commits.state.withLock { $0.entries }
-    var decided: [@Sendable () -> Void] = []
-    for entry in entries {
-      let failure = pipeline.failure(of: entry.version)
-      if failure == nil, entry.version > durable { break }
-      decided.append { entry.waiting.completion(failure) }
+    var decided: [(AsynchronousCommits.Waiting, StorageError?)] = []
+    for (version, waiting) in commits.state.withLock({ $0.entries.map { ($0.version, $0.waiting) } }
+    ) {
+      let failure = pipeline.failure(of: version)
+      if failure == nil, version > durable { break }
+      decided.append((waiting, failure))
     }
-    for completion in decided { completion() }
-    // Only now, so that none that comes meanwhile is told before them. Only this thread removes any.
-    commits.state.withLock { $0.entries.removeFirst(decided.count) }
+    commits.state.withLock { state in
+      for index in decided.indices { state.entries[index].store = nil }
+    }
+    return decided
   }
 
   /// Blocks until a version is durable.

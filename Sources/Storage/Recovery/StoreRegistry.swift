@@ -29,11 +29,16 @@ struct StoreRegistry {
     return store
   }
 
-  /// Whether anyone but its own idle work uses the store of a file.
+  /// How long threads of a store's own are waited for; where another process writes it may take them long.
+  private static let helpNanoseconds: UInt64 = 1_000_000_000
+
+  /// Whether anyone but threads of its own uses the store of a file.
   ///
-  /// Waits for that work to give way.
+  /// Waits for idle work to give way, and for who has prepared a transaction to be done.
   func isInUse(_ identity: FileIdentity) -> Bool {
-    guard let maintenance = byFile[identity]?.store?.maintenance else { return false }
+    guard let (maintenance, helpers) = byFile[identity]?.store.map({ ($0.maintenance, $0.helpers) })
+    else { return false }
+    _ = helpers.wait(nanoseconds: Self.helpNanoseconds) { $0 == 0 }
     maintenance.pause()
     defer { maintenance.resume() }
     return byFile[identity]?.store != nil

@@ -205,9 +205,10 @@ actor Watcher {
         watcher.changes += 1
       })
     if let dog = dogs.first {
-      tokens.append(await dog.observe(on: self) { (watcher, change: ObjectChange<Dog>) in
-        watcher.note(change)
-      })
+      tokens.append(
+        await dog.observe(on: self) { (watcher, change: ObjectChange<Dog>) in
+          watcher.note(change)
+        })
       tokens.append(
         await dog.observe(keyPaths: [\Dog.name], on: self) {
           (watcher, change: ObjectChange<Dog>) in watcher.note(change)

@@ -211,7 +211,7 @@ import Testing
       #expect(hounds.value(forKey: "name") as? [String] == ["Rex", "Max", "Rex"])
       #expect(hounds.value(forKeyPath: "friend.name") as? [String?] == [nil, "Rex", nil])
       #expect(hounds.value(forKeyPath: "@count") as? Int == 3)
-      #expect(hounds.value(forKeyPath: "@sum.age") as? Int64 == 12)
+      #expect(hounds.value(forKeyPath: "@sum.age") as? Int == 12)
       #expect(hounds.value(forKeyPath: "@avg.age") as? Double == 4)
       #expect(hounds.value(forKeyPath: "@max.age") as? Int == 5)
       #expect(hounds.value(forKeyPath: "@min.age") as? Int == 3)

@@ -127,7 +127,7 @@ import Testing
       #expect(map.value(forKey: "@allKeys") as? [String] == ["a", "b"])
       #expect(map.value(forKey: "@allValues") as? [Int] == [1, 4])
       #expect(map.value(forKeyPath: "@count") as? Int == 2)
-      #expect(map.value(forKeyPath: "@sum.self") as? Int64 == 5)
+      #expect(map.value(forKeyPath: "@sum.self") as? Int == 5)
       map.setValue(9, forKey: "c")
       map.setValue(nil, forKey: "a")
       #expect(map.keys == ["b", "c"] && map["c"] == 9)

@@ -29,7 +29,7 @@ import Testing
     #expect(
       library.volumes.value(forKey: "title") as? [String] == ["École", "ecole", "Zebra", "apple"])
     #expect(library.volumes.value(forKeyPath: "@count") as? Int == 4)
-    #expect(library.volumes.value(forKeyPath: "@sum.year") as? Int64 == 7830)
+    #expect(library.volumes.value(forKeyPath: "@sum.year") as? Int == 7830)
     #expect(library.volumes.value(forKeyPath: "@max.rating") as? Double == 4.5)
     #expect(library.value(forKeyPath: "volumes.@avg.year") as? Double == 1957.5)
     let names = library.volumes.value(forKeyPath: "@distinctUnionOfObjects.author.name")

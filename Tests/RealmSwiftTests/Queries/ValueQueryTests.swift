@@ -280,6 +280,20 @@ class MixedBox: Object {
     #expect(boxes.filter("ANY value[*] == 'x'").map(\.id).elementsEqual([10]))
   }
 
+  /// Sorts of values do not mix, and what is not a number does not upset the rest.
+  @Test func sortsOfValuesStandTogether() throws {
+    let realm = try filled()
+    try realm.write {
+      for (id, value) in [Double.nan, -3, 70].enumerated() {
+        realm.create(MixedBox.self, value: ["id": 200 + id]).value = .double(value)
+      }
+    }
+    let sorted = realm.objects(MixedBox.self).sorted(by: ["value", "id"])
+    #expect(sorted.map(\.id).prefix(14) == [0, 4, 200, 201, 1, 2, 9, 3, 202, 6, 5, 7, 8, 100])
+    let descending = realm.objects(MixedBox.self).sorted(byKeyPath: "value", ascending: false)
+    #expect(descending.last?.id == 0 && descending[3].id == 8)
+  }
+
   @Test func linksAndLists() throws {
     let realm = try filled()
     let boxes = realm.objects(MixedBox.self)

@@ -2,8 +2,9 @@
 import Foundation
 
 enum BulkRows {
-  /// `delete-scattered`: a tenth of all objects, one in ten, by key, an object; `delete-all`: the rest.
-  /// Each in one durable transaction.
+  /// Deletions, each in one durable transaction.
+  ///
+  /// `delete-scattered` takes a tenth of all objects by key, one in ten; `delete-all` takes the rest.
   static func delete(_ fixtures: Fixtures) -> Benchmark {
     let rows = [Row("delete-scattered", .nanoseconds), Row("delete-all", .nanoseconds)]
     return Benchmark(rows, Contestant.engines(.full)) { contestant, _ in
