@@ -296,6 +296,8 @@ package final class ConfinedRealm {
   }
 
   private func advance() throws(StorageError) -> Bool {
+    // Mostly nothing has happened; and what is durable cannot be lost.
+    if let snapshot, snapshot.version == store.newestVersion { return false }
     // What a failed sync or write has taken back is no version to stand on.
     stepBackIfLost()
     // The Realm may be ahead: its own commits show here before they are durable.
