@@ -68,7 +68,7 @@ private final class Worker: Sendable {
 
   /// Waits for more lines than there were; false when the child has ended or ten minutes are over.
   func waitForLines(_ count: Int) -> Bool {
-    let isDone = state.wait(nanoseconds: 600_000_000_000) { $0.lines >= count || $0.hasEnded }
+    let isDone = state.wait(nanoseconds: waitLimitNanoseconds) { $0.lines >= count || $0.hasEnded }
     return isDone && state.withLock { !$0.hasEnded }
   }
 

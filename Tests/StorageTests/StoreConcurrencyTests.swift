@@ -221,7 +221,7 @@ import Testing
         hasWritten.notifyAll()
       }
     }
-    #expect(hasWritten.wait(nanoseconds: 600_000_000_000) { $0 })
+    #expect(hasWritten.wait(nanoseconds: waitLimitNanoseconds) { $0 })
     store.withdrawRequest(offer)
     writer.join()
   }

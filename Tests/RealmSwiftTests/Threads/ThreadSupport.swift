@@ -38,7 +38,7 @@ final class Event: Sendable {
     return hasHappened
   }
 
-  private static let limitNanoseconds: UInt64 = 600_000_000_000
+  private static let limitNanoseconds = waitLimitNanoseconds
 
   var times: Int { state.withLock { $0.times } }
 
