@@ -50,7 +50,7 @@ internal import Testing
   /// Whenever one has begun a transaction, which is when it cuts the file, another can open it: the
   /// newest record never names more than there is.
   @Test func filesCanBeOpenedAfterEachCut() async {
-    await withSeeds(6) { random in
+    await withSeeds(20) { random in
       let history = CrashHistory()
       _ = try history.openFirst()
       let writers = try (1...2).map { try SimulatedProcess(history, number: $0) }
