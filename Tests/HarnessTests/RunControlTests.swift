@@ -1,13 +1,14 @@
 // How the coordinator of a run and its threads keep step.
 import Harness
 import Platform
+import TestSupport
 import Testing
 
 @Suite struct RunControlTests {
   /// A thread that waits at the end of a phase's budget, seen by the coordinator.
   private func waiter(_ control: RunControl, after phase: Phase) -> Thread {
     let thread = Thread.start(name: "waiter") { control.waitForNextPhase(after: phase) }
-    while !control.areWaiting(threads: 1) { sleep(nanoseconds: 100_000) }
+    #expect(eventually { control.areWaiting(threads: 1) })
     return thread
   }
 

@@ -36,6 +36,13 @@ import Testing
       }
     }
 
+    /// A commit whose group is held in a call, so that what follows is unwritten.
+    func commitHeld(in call: FileCall) throws {
+      system.hold(call)
+      try commit([1: [1]])
+      system.waitUntilHeld(call)
+    }
+
     /// Waits for so many completions.
     func told(_ count: Int) -> [(version: Version, failure: StorageError?)] {
       told.wait(until: { $0.count >= count }, then: { $0 })
@@ -119,9 +126,7 @@ import Testing
     let fixture = try Fixture()
     try fixture.commit([0: [0]])
     _ = fixture.told(1)
-    fixture.system.hold(.synchronize)
-    try fixture.commit([1: [1]])
-    fixture.system.waitUntilHeld(.synchronize)
+    try fixture.commitHeld(in: .synchronize)
     try fixture.commit([2: [2]])
     try fixture.commit([3: [3]])
     let before = fixture.calls.count { $0.call == .write }
@@ -138,9 +143,7 @@ import Testing
     let fixture = try Fixture()
     try fixture.commit([0: [0]])
     _ = fixture.told(1)
-    fixture.system.hold(.synchronize)
-    try fixture.commit([1: [1]])
-    fixture.system.waitUntilHeld(.synchronize)
+    try fixture.commitHeld(in: .synchronize)
     let syncs = fixture.system.count(of: .synchronize)
     for number in 2...65 { try fixture.commit([number: [UInt8](repeating: 7, count: 100)]) }
     fixture.system.release(.synchronize)
@@ -154,9 +157,7 @@ import Testing
     try fixture.commit([0: [0]])
     _ = fixture.told(1)
     // One group waits in its sync; what follows is in the next one.
-    fixture.system.hold(.synchronize)
-    try fixture.commit([1: [1]])
-    fixture.system.waitUntilHeld(.synchronize)
+    try fixture.commitHeld(in: .synchronize)
     let lost = try (2...9).map {
       try fixture.commit([$0: [UInt8](repeating: UInt8($0), count: 20)])
     }
@@ -219,9 +220,7 @@ import Testing
     try fixture.commit([0: [0]])
     _ = fixture.told(1)
     fixture.system.inject(FileFault([.write], code: ENOSPC, times: 1))
-    fixture.system.hold(.write)
-    try fixture.commit([1: [1]])
-    fixture.system.waitUntilHeld(.write)
+    try fixture.commitHeld(in: .write)
     for number in 2...5 { try fixture.commit([number: [UInt8(number)]]) }
     fixture.system.release(.write)
     #expect(fixture.told(6)[1...].allSatisfy { $0.failure != nil })
@@ -233,9 +232,7 @@ import Testing
     let fixture = try Fixture()
     try fixture.commit([0: [0]])
     _ = fixture.told(1)
-    fixture.system.hold(.synchronize)
-    try fixture.commit([1: [1]])
-    fixture.system.waitUntilHeld(.synchronize)
+    try fixture.commitHeld(in: .synchronize)
     let pins = try (2...9).map { try fixture.commit([$0: [UInt8($0)]]) }
     fixture.system.failAll(.synchronize, code: EIO)
     fixture.system.release(.synchronize)

@@ -113,6 +113,9 @@ enum ForbiddenAttempt {
 }
 
 /// A Realm in memory and some values of it, of the place where it is made.
+///
+/// Made in a child process that has to stop: an error, which in memory means that there is none left, stops it with
+/// another text than the one that is expected (`try!`).
 private final class BenchmarkValues {
   let realm: Realm
   let object: BenchmarkObject
