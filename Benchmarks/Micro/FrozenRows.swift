@@ -5,17 +5,19 @@ import RealmSwift
 import Storage
 
 func frozenRows(_ report: inout Report) throws {
-  let names = ["realm-not-open", "frozen-", "freeze-thaw-", "open-realms-"]
-  guard names.contains(where: { report.wants($0) }) else { return }
+  let versions = ["frozen-version-memory", "frozen-version-file", "frozen-version-commit"]
+  let endless = "freeze-thaw-million-resident"
+  let thousand = ["make-realms-1000-each", "open-realms-1000-memory-each"]
+  guard report.wants(anyOf: ["realm-not-open", endless] + versions + thousand) else { return }
   let settings = configuration("frozen.realm", .memory)
   try fill(settings, count: 100_000)
   try report.latency("realm-not-open", repetitions: repetitions, calls: 200) { _ in
     let realm = try Realm(configuration: settings)
     precondition(realm.object(ofType: Person.self, forPrimaryKey: 7)!.age >= 0)
   }
-  try versionRows(settings, &report)
-  try endlessRow(settings, &report)
-  try openRealmRows(&report)
+  if report.wants(anyOf: versions) { try versionRows(settings, &report) }
+  if report.wants(endless) { try endlessRow(settings, &report) }
+  if report.wants(anyOf: thousand) { try openRealmRows(&report) }
 }
 
 private func fill(_ settings: Realm.Configuration, count: Int) throws {
@@ -34,7 +36,6 @@ private func anonymousBytes() -> Double {
 
 /// A thousand frozen versions with a commit each: what each keeps in memory and in the file.
 private func versionRows(_ settings: Realm.Configuration, _ report: inout Report) throws {
-  guard report.wants("frozen-version-") else { return }
   let clock = MonotonicClock()
   let count = 1_000
   var memory: [Double] = []
@@ -77,7 +78,6 @@ private func versionRows(_ settings: Realm.Configuration, _ report: inout Report
 
 /// What a million freezes and thaws leave behind.
 private func endlessRow(_ settings: Realm.Configuration, _ report: inout Report) throws {
-  guard report.wants("freeze-thaw-million") else { return }
   let realm = try Realm(configuration: settings)
   let person = realm.object(ofType: Person.self, forPrimaryKey: 7)!
   func turn(_ count: Int) { for _ in 0..<count { precondition(person.freeze().thaw() != nil) } }
@@ -87,9 +87,8 @@ private func endlessRow(_ settings: Realm.Configuration, _ report: inout Report)
   report.add("freeze-thaw-million-resident", unit: "bytes", [anonymousBytes() - before])
 }
 
-/// A thousand files, each with an open Realm.
+/// A thousand files, made with one commit each, whose Realms stay open.
 private func openRealmRows(_ report: inout Report) throws {
-  guard report.wants("open-realms-1000") else { return }
   let clock = MonotonicClock()
   let before = anonymousBytes()
   let start = clock.nanoseconds()
@@ -100,7 +99,7 @@ private func openRealmRows(_ report: inout Report) throws {
     realms.append(realm)
   }
   report.add(
-    "open-realms-1000-each", unit: "us",
+    "make-realms-1000-each", unit: "us",
     [Double(clock.nanoseconds() - start) / 1e3 / Double(realms.count)])
   report.add(
     "open-realms-1000-memory-each", unit: "bytes",

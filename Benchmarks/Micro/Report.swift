@@ -14,6 +14,9 @@ struct Report {
     print(lines[0])
   }
 
+  /// Whether any of the rows is asked for; their whole names, as the expression may stand for any part.
+  func wants(anyOf names: [String]) -> Bool { names.contains { wants($0) } }
+
   /// Whether the row is asked for.
   func wants(_ name: String) -> Bool {
     guard let wanted else { return true }

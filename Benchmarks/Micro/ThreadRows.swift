@@ -28,16 +28,25 @@ private final class QueueLoad: @unchecked Sendable {
 }
 
 func threadRows(_ report: inout Report) throws {
-  let names = [
-    "dispatch-async", "async-write", "commit-async", "grouped-64", "syncs-per", "grouped-steady",
-    "freeze-read-release", "freeze-object", "reference-", "realm-",
+  let hops = ["dispatch-async-and-back", "dispatch-async-request-to-block"]
+  let singles = [
+    "async-write-request-to-block", "async-write-request-to-completion", "commit-async-returns",
   ]
-  guard names.contains(where: { report.wants($0) }) else { return }
-  let load = try QueueLoad(configuration("threads.realm", .full), count: 10_000)
-  hopRow(load, &report)
-  singleRows(load, &report)
-  try burstRows(load, &report)
-  try valueRows(&report)
+  let bursts = [
+    "grouped-64-async-commits", "syncs-per-burst-of-64", "grouped-steady-async-commits",
+    "syncs-per-grouped-commit",
+  ]
+  if report.wants(anyOf: hops + singles + bursts) {
+    let load = try QueueLoad(configuration("threads.realm", .full), count: 10_000)
+    if report.wants(anyOf: hops) { hopRow(load, &report) }
+    if report.wants(anyOf: singles) { singleRows(load, &report) }
+    if report.wants(anyOf: bursts) { try burstRows(load, &report) }
+  }
+  let values = [
+    "freeze-read-release", "freeze-object-into-frozen", "reference-object", "reference-results",
+    "realm-cached", "realm-another-instance",
+  ]
+  if report.wants(anyOf: values) { try valueRows(&report) }
 }
 
 /// A block on a queue, from the request to its first instruction.

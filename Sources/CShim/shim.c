@@ -132,7 +132,9 @@ int shim_watches_remove(int descriptor, int watch) {
 
 int shim_watches_wait(int descriptor, int *watches, int capacity) {
   _Alignas(struct inotify_event) char buffer[4096];
-  ssize_t length = read(descriptor, buffer, sizeof buffer);
+  // What is read is gone: no more than there is room for. Events of files have no name.
+  size_t room = (size_t)capacity * sizeof(struct inotify_event);
+  ssize_t length = read(descriptor, buffer, room < sizeof buffer ? room : sizeof buffer);
   if (length < 0) return -errno;
   int count = 0;
   for (char *next = buffer; next < buffer + length && count < capacity;) {

@@ -59,17 +59,22 @@ private enum FileWatches {
     state.withLock { state in
       state.pending -= 1
       state.bodies[number, default: [:]][identifier] = body
+      // Those whose last watch went while this one was being made.
+      guard state.pending == 0 else { return }
+      for number in state.bodies.keys where state.bodies[number]!.isEmpty { forget(number, &state) }
     }
+  }
+
+  private static func forget(_ number: Int32, _ state: inout State) {
+    state.bodies[number] = nil
+    _ = shim_watches_remove(state.descriptor, number)
   }
 
   static func remove(_ number: Int32, _ identifier: ObjectIdentifier) {
     // The body leaves the lock before it goes.
     let old = state.withLock { state in
       let old = state.bodies[number]?.removeValue(forKey: identifier)
-      if state.bodies[number]?.isEmpty == true, state.pending == 0 {
-        state.bodies[number] = nil
-        _ = shim_watches_remove(state.descriptor, number)
-      }
+      if state.bodies[number]?.isEmpty == true, state.pending == 0 { forget(number, &state) }
       return old
     }
     _ = old
@@ -80,8 +85,10 @@ private enum FileWatches {
     while true {
       let count = shim_watches_wait(descriptor, &numbers, Int32(numbers.count))
       if count < 0, count != -EINTR { return }
+      let told = Set(numbers.prefix(Int(max(0, count))))
       let bodies = state.withLock { state in
-        Set(numbers.prefix(Int(max(0, count)))).flatMap { number in
+        // -1: there was more than the kernel keeps, of any file.
+        (told.contains(-1) ? Set(state.bodies.keys) : told).flatMap { number in
           state.bodies[number].map { Array($0.values) } ?? []
         }
       }

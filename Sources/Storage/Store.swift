@@ -92,8 +92,8 @@ package final class Store: @unchecked Sendable {
   @exclusivity(unchecked) var foreignPinState = ForeignPinState()
   /// Write lock only: the process holds the lock against other processes since then.
   @exclusivity(unchecked) var processLockSince: UInt64?
-  /// Write lock only: why what a transaction needs could not be got ready for it elsewhere.
-  @exclusivity(unchecked) var preparationFailure: StorageError?
+  /// Write lock only: for whom what a transaction needs could not be got ready elsewhere, and why.
+  @exclusivity(unchecked) var preparationFailure: (offer: WriteOffer, error: StorageError)?
   /// A version was lost, and what the writer knows is that of a file which never was.
   let needsReload = Atomic(false)
   /// Syncs and bytes written by this process since the file was opened.

@@ -127,7 +127,9 @@ final class CrashHistory: Sendable {
   }
 
   /// Waits until all asynchronous commits are durable.
-  func settle() { state.wait(until: { $0.pending == 0 }, then: { _ in }) }
+  func settle() {
+    #expect(state.wait(nanoseconds: waitLimitNanoseconds) { $0.pending == 0 })
+  }
 
   /// What a version holds that was not lost.
   ///

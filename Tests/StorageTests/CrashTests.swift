@@ -88,7 +88,7 @@ internal import Testing
     await CrashPoints.run(25, round: round) { random in
       let history = CrashHistory()
       let store = try history.openFirst()
-      for turn in 0..<8 {
+      for turn in 0..<CrashPoints.share(8) {
         history.fileSystem.hold(.synchronize)
         try history.commitRandom(store, &random, isAsynchronous: true)
         history.fileSystem.waitUntilHeld(.synchronize)
@@ -97,13 +97,14 @@ internal import Testing
         }
         // At times somebody writes what was deferred before its group is led. Not here: what is too long
         // for one record needs a sync of its own, which waits for the one that is held.
-        let writer =
-          turn % 2 > 0
-          ? nil
-          : Thread.start(name: "writer") {
+        var writer: Thread?
+        if turn % 2 == 0 {
+          let writes = history.fileSystem.count(of: .write)
+          writer = Thread.start(name: "writer") {
             do { try store.beginWrite().cancel() } catch { Issue.record(error) }
           }
-        for _ in 0..<200 where writer != nil { sched_yield() }
+          #expect(eventually { history.fileSystem.count(of: .write) > writes })
+        }
         let cut = history.disk.operationCount
         for kind in PowerCut.allCases {
           let image = history.disk.crashImage(cutAfterOperation: cut, kind, random: &random)

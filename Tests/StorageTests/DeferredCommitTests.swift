@@ -45,7 +45,8 @@ import Testing
 
     /// Waits for so many completions.
     func told(_ count: Int) -> [(version: Version, failure: StorageError?)] {
-      told.wait(until: { $0.count >= count }, then: { $0 })
+      #expect(told.wait(nanoseconds: waitLimitNanoseconds) { $0.count >= count })
+      return told.withLock { $0 }
     }
 
     var calls: [FileCallRecord] { system.records.filter { $0.thread == .current } }
@@ -145,10 +146,13 @@ import Testing
     _ = fixture.told(1)
     try fixture.commitHeld(in: .synchronize)
     let syncs = fixture.system.count(of: .synchronize)
+    let writes = fixture.system.count(of: .write)
     for number in 2...65 { try fixture.commit([number: [UInt8](repeating: 7, count: 100)]) }
     fixture.system.release(.synchronize)
     _ = fixture.told(66)
     #expect(fixture.system.count(of: .synchronize) - syncs <= 2)
+    // A record for each commit would be 64 writes, without the blocks.
+    #expect(fixture.system.count(of: .write) - writes < 64)
   }
 
   /// What cannot be written is lost, with all that builds on it; everything else goes on.
@@ -267,14 +271,14 @@ import Testing
         if number == 1 {
           isTold.withLock { $0 = true }
           isTold.notifyAll()
-          mayGoOn.wait(until: { $0 }, then: { _ in })
+          #expect(mayGoOn.wait(nanoseconds: waitLimitNanoseconds) { $0 })
         }
         order.withLock { $0.append(number) }
         order.notifyAll()
       }
     }
     try commit(1)
-    isTold.wait(until: { $0 }, then: { _ in })
+    #expect(isTold.wait(nanoseconds: waitLimitNanoseconds) { $0 })
     try commit(2)
     let transaction = try store.beginWrite()
     transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: 3, [3])
@@ -284,7 +288,25 @@ import Testing
     #expect(order.withLock { $0 } == [])
     mayGoOn.withLock { $0 = true }
     mayGoOn.notifyAll()
-    #expect(order.wait(until: { $0.count == 3 }, then: { $0 }) == [1, 2, 4])
+    #expect(order.wait(nanoseconds: waitLimitNanoseconds) { $0.count == 3 })
+    #expect(order.withLock { $0 } == [1, 2, 4])
+  }
+
+  /// What is dropped must not keep the lock from other processes, which learn of the failure.
+  @Test func aFailedSyncLetsOtherProcessesGoOn() throws {
+    let fixture = try Fixture()
+    let other = try Store.open(
+      StoreOptions(
+        path: "/data/deferred.realm", fileSystem: FaultFileSystem(fixture.disk, process: 2)))
+    try fixture.commit([0: [0]])
+    _ = fixture.told(1)
+    // The sync that is in flight fails, while a commit behind it is in no file yet.
+    fixture.system.failAll(.synchronize, code: EIO)
+    try fixture.commitHeld(in: .synchronize)
+    try fixture.commit([2: [2]])
+    fixture.system.release(.synchronize)
+    #expect(fixture.told(3)[1...].allSatisfy { $0.failure != nil })
+    #expect(throws: StorageError.self) { try other.beginWrite().cancel() }
   }
 
   @Test func whoIsToldMayOpenTheFileWithOtherSettings() throws {
@@ -305,7 +327,7 @@ import Testing
         }
       }
       try commitAndClose()
-      told.wait(until: { $0 }, then: { _ in })
+      #expect(told.wait(nanoseconds: waitLimitNanoseconds) { $0 })
     }
   }
 
@@ -352,7 +374,7 @@ import Testing
         }
       }
     }
-    done.wait(until: { $0 == 80 }, then: { _ in })
+    #expect(done.wait(nanoseconds: waitLimitNanoseconds) { $0 == 80 })
     for store in stores {
       let newest = try store.pinNewest()
       #expect(Self.content(newest)[0] == [80])

@@ -102,11 +102,13 @@ package final class SimulatedDisk: FileSystem {
   ///
   /// Shared maps keep their stores too, when the kill is now (no `operation`).
   package func killImage(cutAfterOperation operation: Int? = nil) -> SimulatedDisk {
-    let (start, operations, contents) = state.withLock { state in
+    let (start, operations, shared) = state.withLock { state in
       let count = operation ?? state.operations.count
       precondition(count <= state.operations.count, "no such operation")
-      let shared = operation == nil ? state.directory : [:]
-      return (state.start, Array(state.operations[..<count]), shared)
+      // At the same moment as the operations, which wait for this lock: idle work may go on meanwhile, and
+      // what it stores must not be seen without what it has written before.
+      let shared = operation == nil ? state.directory.filter { $0.value.hasSharedMap } : [:]
+      return (state.start, Array(state.operations[..<count]), shared.mapValues { $0.bytes() })
     }
     let image = SimulatedDisk(start, bootIdentifier: bootIdentifier)
     image.state.withLock { state in
@@ -114,9 +116,7 @@ package final class SimulatedDisk: FileSystem {
         state.directory.values.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
       for operation in operations { Self.redo(operation, &state, &files) }
       state.operations = operations
-      for (path, content) in contents where content.hasSharedMap {
-        state.directory[path]?.copy(content)
-      }
+      for (path, bytes) in shared { state.directory[path]?.replace(bytes) }
     }
     return image
   }

@@ -49,9 +49,9 @@ final class SimulatedContent: Sendable {
     }
   }
 
-  func copy(_ other: SimulatedContent) {
-    setLength(other.length)
-    place(other.bytes()[...], at: 0)
+  func replace(_ bytes: [UInt8]) {
+    setLength(UInt64(bytes.count))
+    place(bytes[...], at: 0)
   }
 
   /// The memory behind a simulated file fails only when the machine has none left.

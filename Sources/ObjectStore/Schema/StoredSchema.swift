@@ -34,7 +34,7 @@ struct ColumnTraits {
 /// One table of a version.
 @usableFromInline
 package final class StoredTable: @unchecked Sendable {
-  // @unchecked: the pointer is to bytes that are written once, in init.
+  // @unchecked: all is `let`; the bytes behind the pointers are written in init only, and freed in deinit.
   /// Place in the group root's references and in `StoredSchema.tables`.
   @usableFromInline package let index: Int
   /// Never reused, also when the table is removed.

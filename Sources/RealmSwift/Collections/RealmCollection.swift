@@ -75,6 +75,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         .map { unsafeBitCast($0, to: Element.self) }
     }
     guard let object = cursor?.next() else { return elements?.next() }
+    // The same for the cursor over a table.
     return unsafeBitCast(object, to: Element.self)
   }
 }

@@ -165,7 +165,9 @@ package final class ConfinedRealm {
     do throws(StorageError) {
       let newest = try store.pinNewest()
       snapshot = newest
+      newest.note(standing: place)
       adoptSchema(of: newest)
+      noteStanding()
       return newest
     } catch {
       misuse(.storage, "The Realm cannot be read: \(error)")
@@ -356,11 +358,16 @@ package final class ConfinedRealm {
   /// Lets go of a version that a failed write or sync has taken back.
   func stepBackIfLost() {
     guard let snapshot, store.isLost(snapshot.version) else { return }
-    if let writing {
-      self.writing = nil
-      writing.transaction.cancel()
+    let lost = writing
+    if let lost {
+      writing = nil
+      lost.transaction.cancel()
     }
     letGo()
+    guard lost != nil else { return }
+    // What waited for the end of the transaction goes on.
+    asynchronousWrites?.didEndTransaction()
+    observers?.didEndTransaction()
   }
 
   // MARK: - Transactions
@@ -516,6 +523,8 @@ package final class ConfinedRealm {
     self.mailbox = mailbox
     noteStanding()
     store.addListener(mailbox)
+    // What was published before anybody listened.
+    mailbox.versionWasPublished(store.newestVersion)
   }
 
   func noteStanding() {

@@ -116,7 +116,7 @@ enum RealmCache {
   }
 
   private struct Candidates: @unchecked Sendable {
-    // @unchecked: they go to the thread that is part of their key, and were taken for it.
+    // @unchecked: they go to the place that is part of their key, where they are looked for.
     let realms: [ConfinedRealm]
   }
 }

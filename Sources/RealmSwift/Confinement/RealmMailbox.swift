@@ -23,7 +23,8 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
   }
 
   private struct Job: @unchecked Sendable {
-    // @unchecked: made for, and run in, the Realm's place.
+    // @unchecked: what it captures is used where the job runs, the Realm's place. When the actor is gone it
+    // runs where it was sent from: a body that needs the place asks `isHere` first.
     let body: () -> Void
   }
 

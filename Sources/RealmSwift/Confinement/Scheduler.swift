@@ -57,7 +57,7 @@ final class ActorReference: Sendable {
   private unowned let memory: any Actor
 
   private struct UnsafeReference: @unchecked Sendable {
-    // @unchecked: an address; it is only followed through `retainIfAlive`.
+    // @unchecked: an address, to what `memory` keeps; it is only followed through `retainIfAlive`.
     let object: Unmanaged<AnyObject>
   }
 

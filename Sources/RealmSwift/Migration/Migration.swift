@@ -60,7 +60,7 @@ public final class Migration {
       let last = newRealm.reader(of: newTable).flatMap { reader in
         reader.count == 0 ? nil : reader.key(at: reader.count - 1)
       }
-      forEachNew(newTable, through: last) { block(nil, $0) }
+      forEachNew(typeName, through: last) { block(nil, $0) }
       return
     }
     var cursor = ObjectCursor(oldRealm, oldTable, oldRealm.reader(of: oldTable))
@@ -85,15 +85,23 @@ public final class Migration {
   }
 
   private func forEachNew(
-    _ table: TablePointer, through last: ObjectKey?, _ body: (MigrationObject) -> Void
+    _ typeName: String, through last: ObjectKey?, _ body: (MigrationObject) -> Void
   ) {
-    guard let last else { return }
-    var next = newRealm.reader(of: table)?.nextKey(after: nil)
+    guard let last, var table = newRealm.dynamicTable(named: typeName) else { return }
+    // Keeps the tables while the block runs, which may replace the Realm.
+    var realm = newRealm
+    var next = realm.reader(of: table)?.nextKey(after: nil)
     while let key = next, key <= last {
-      if let object = newRealm.accessor(table, key) {
+      if let object = realm.accessor(table, key) {
         body(unsafeDowncast(object, to: MigrationObject.self))
       }
-      next = newRealm.reader(of: table)?.nextKey(after: key)
+      if realm !== newRealm {
+        // The block has renamed a property or removed a class.
+        realm = newRealm
+        guard let current = realm.dynamicTable(named: typeName) else { return }
+        table = current
+      }
+      next = realm.reader(of: table)?.nextKey(after: key)
     }
   }
 

@@ -32,7 +32,7 @@ public final class NotificationToken: Sendable, Hashable {
 /// Emptied by any thread, so that a Realm whose place never runs again is not kept.
 final class ObservationSlot: Sendable {
   private struct State: @unchecked Sendable {
-    // @unchecked: whoever takes the observation out only uses it in its Realm's place, or drops it.
+    // @unchecked: it is used in its Realm's place only; elsewhere its constants are read, or it is dropped.
     var observation: Observation?
     var isEnded = false
     var mailbox: RealmMailbox?

@@ -130,30 +130,27 @@ private struct OrderColumn {
       append(keys[position])
       return
     }
-    switch values[position] {
-    case .null: bytes.append(0)
-    case .bool(let value): bytes += [1, value ? 1 : 0]
-    case .integer(let value):
-      bytes.append(2)
-      append(value)
-    case .number(let value), .date(let value):
-      bytes.append(3)
-      append(value._packed)
-    case .text(let text), .bytes(_, let text):
-      bytes.append(4)
-      append(Int64(text.count))
-      bytes += text
-    case .decimal(let value):
-      bytes.append(6)
-      bytes += Array(Decimal128(value).stringValue.utf8)
-    case .mixedLink(let table, let key):
-      bytes.append(7)
-      append(Int64(bitPattern: table))
-      append(key.rawValue)
-    case .link(let table, let key):
-      bytes.append(5)
-      append(Int64(table))
-      append(key.rawValue)
+    values[position].withValue { value in
+      bytes.append(value.sortRank)
+      switch value {
+      case .null: break
+      case .bool(let value): bytes.append(value ? 1 : 0)
+      case .integer, .number, .decimal:
+        // The same number in any form is one value; all that are none are, too.
+        let number = value.asDecimal!
+        let bits = number.isNaN ? UInt128.max : number.isZero ? 0 : number.reduced.bits
+        withUnsafeBytes(of: bits) { bytes.append(contentsOf: $0) }
+      case .date(let date): append((date == 0 ? 0 : date)._packed)
+      case .text(let text), .bytes(_, let text):
+        append(Int64(text.count))
+        bytes += text
+      case .mixedLink(let table, let key):
+        append(Int64(bitPattern: table))
+        append(key.rawValue)
+      case .link(let table, let key):
+        append(Int64(table))
+        append(key.rawValue)
+      }
     }
   }
 }
@@ -249,7 +246,7 @@ extension ConfinedRealm {
 extension PlanValue {
   /// Where values of its sort stand when mixed values are sorted: null, Bool, numbers, texts, data, dates,
   /// object ids, UUIDs, objects, collections.
-  private var sortRank: Int {
+  fileprivate var sortRank: UInt8 {
     switch self {
     case .null: return 0
     case .bool: return 1
@@ -264,8 +261,10 @@ extension PlanValue {
     }
   }
 
-  /// A total order, as sorting needs it: values without an order to each other go by their sorts, what is
-  /// not a number comes before all numbers, and objects go by their classes.
+  /// A total order, as sorting of mixed values and decimals needs it.
+  ///
+  /// Values without an order to each other go by their sorts, what is not a number comes before all numbers, and
+  /// objects go by their classes. Columns of doubles go by `OrderKey` instead, where it stands at the ends.
   func sortOrder(_ other: PlanValue) -> PlanOrder {
     if let order = order(other) { return order }
     let (left, right) =

@@ -93,6 +93,7 @@ final class AsynchronousWrites {
   /// The lock may be taken by the first operation, a block.
   private func take(_ offer: WriteOffer?) {
     guard let offer else { return }
+    guard realm.confinement.isHere else { return abandonAnywhere(offer) }
     // An error is met again when the lock is taken.
     try? realm.tellObserversBeforeWriting()
     guard request === offer else {
@@ -271,6 +272,17 @@ final class AsynchronousWrites {
       let error = Realm.Error(.fail, "The Realm was closed before the write began.", path: nil)
       for operation in dropped { Self.drop(operation, error) }
     }
+  }
+
+  /// The actor is gone: nobody is left to run blocks for.
+  private func abandonAnywhere(_ offer: WriteOffer) {
+    realm.store.withdrawRequest(offer)
+    guard request === offer else { return }
+    request = nil
+    let dropped = queued
+    queued = []
+    let error = Realm.Error(.fail, "The actor was released before the write began.", path: nil)
+    for operation in dropped { Self.drop(operation, error) }
   }
 
   private static func drop(_ operation: Operation, _ error: Realm.Error) {

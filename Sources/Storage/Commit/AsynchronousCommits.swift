@@ -55,9 +55,9 @@ extension Store {
   package func beginWrite(taking offer: WriteOffer) throws(StorageError) -> WriteTransaction? {
     guard queue.take(offer) else { return nil }
     do throws(StorageError) {
-      if let failure = preparationFailure {
+      if let failure = preparationFailure, failure.offer === offer {
         preparationFailure = nil
-        throw failure
+        throw failure.error
       }
       if try !enterProcessLockAtOnce() || needsTakeOver {
         prepareElsewhere(offer)
@@ -102,8 +102,7 @@ extension Store {
       try throwIfSyncFailed()
       try prepareWriter(mayUseFile: true)
     } catch {
-      // Whoever takes an offer next is told.
-      preparationFailure = error
+      preparationFailure = (offer, error)
     }
     queue.request(offer)
     queue.release()
@@ -136,15 +135,18 @@ extension Store {
   package func notifyWhenDurable(
     _ version: Version, _ completion: @escaping @Sendable (StorageError?) -> Void
   ) {
-    notifyWhenDurable(version, .init(awaitsMore: false, completion: completion))
+    let waiting = AsynchronousCommits.Waiting(awaitsMore: false, completion: completion)
+    if !enqueueUnlessDurable(version, waiting) { completion(nil) }
   }
 
-  func notifyWhenDurable(_ version: Version, _ waiting: AsynchronousCommits.Waiting) {
-    if PlantedBug.earlyCompletion.isActive { return waiting.completion(nil) }
+  /// - Returns: false when the version is durable and nobody waits before it: the caller tells.
+  func enqueueUnlessDurable(_ version: Version, _ waiting: AsynchronousCommits.Waiting) -> Bool {
+    if PlantedBug.earlyCompletion.isActive { return false }
     let isDurable = pipeline.failure(of: version) == nil && version <= newestVersion
     // Not before those that wait already, though their versions may be durable, too.
-    if isDurable, commits.state.withLock({ $0.entries.isEmpty }) { return waiting.completion(nil) }
+    if isDurable, commits.state.withLock({ $0.entries.isEmpty }) { return false }
     enqueue(.init(version: version, waiting: waiting, store: self))
+    return true
   }
 
   private func enqueue(_ entry: AsynchronousCommits.Entry) {

@@ -32,8 +32,7 @@ extension Store {
     if transaction.root == transaction.base.root, editor.provisionalCount == 0, editor.dead.isEmpty,
       !writer!.isIdle
     {
-      if let waiting { notifyWhenDurable(transaction.base.version, waiting) }
-      leaveWriteLock()
+      leaveWriteLock(telling: waiting, of: transaction.base.version)
       return (transaction.base, nil)
     }
     #if PLANTED_BUGS
@@ -61,12 +60,18 @@ extension Store {
       leaveWriteLock()
       throw error
     }
-    // Under the lock, so that they are told in commit order.
-    if let waiting { notifyWhenDurable(snapshot.version, waiting) }
     // The threshold is that of the commit's begin; what a large one has left behind it shows only now.
     let needsMaintenance = writer!.shrinkThreshold != nil || writer!.isTooLong
-    leaveWriteLock()
+    leaveWriteLock(telling: waiting, of: snapshot.version)
     return (snapshot, needsMaintenance)
+  }
+
+  /// Step 8 of an asynchronous commit: who is to hear of it joins the queue under the lock, so that all are
+  /// told in commit order, but nobody is told under it.
+  private func leaveWriteLock(telling waiting: AsynchronousCommits.Waiting?, of version: Version) {
+    let mustWait = waiting.map { enqueueUnlessDurable(version, $0) }
+    leaveWriteLock()
+    if mustWait == false { waiting!.completion(nil) }
   }
 
   func rollBack(_ transaction: WriteTransaction) {
@@ -94,17 +99,24 @@ extension Store {
   }
 
   func waitUntilDurable(_ version: Version) throws(StorageError) {
-    try pipeline.waitUntilDurable(
-      version, isWriterQueued: { queue.hasWaiters },
-      write: { group in
-        let written = writeDeferred(group)
-        leaveProcessLock()
-        return written
-      },
-      sync: { () throws(StorageError) in
-        if durability == .full { try synchronizeOrLatch() }
-      },
-      publish: { publish($0) })
+    do throws(StorageError) {
+      try pipeline.waitUntilDurable(
+        version, isWriterQueued: { queue.hasWaiters },
+        write: { group in
+          let written = writeDeferred(group)
+          leaveProcessLock()
+          return written
+        },
+        sync: { () throws(StorageError) in
+          if durability == .full { try synchronizeOrLatch() }
+        },
+        publish: { publish($0) })
+    } catch {
+      // What was unwritten is dropped: it no longer keeps other processes waiting, nor Realms standing on it.
+      leaveProcessLock()
+      listeners.notifyOfLoss()
+      throw error
+    }
   }
 
   /// One fdatasync.

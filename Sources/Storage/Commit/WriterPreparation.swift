@@ -138,7 +138,8 @@ extension Store {
         if queue.tryAcquire() {
           writer?.newest = committed
           writer?.isLoaded = false
-          queue.release()
+          // Whoever has written what was unwritten meanwhile could not hand the lock on.
+          leaveWriteLock()
         }
         return
       }

@@ -6,15 +6,26 @@ internal import Platform
 extension Store {
   /// A mapping that covers the file, made anew when the file has outgrown the old one.
   func mappingCovering(_ fileLength: UInt64) throws(StorageError) -> ReadMapping {
-    let current = mapping
-    if fileLength <= UInt64(current.mapping.length) {
-      current.noteFileLength(fileLength)
-      return current
+    while true {
+      let current = mapping
+      if fileLength <= UInt64(current.mapping.length) {
+        current.noteFileLength(fileLength)
+        return current
+      }
+      let larger = try makeMapping(fileLength, current.unwrittenBlocks)
+      larger.noteReuse(upTo: current.reuseKnown)
+      if install(larger, over: current) { return larger }
     }
-    let larger = try makeMapping(fileLength, current.unwrittenBlocks)
-    larger.noteReuse(upTo: current.reuseKnown)
-    mappingState.withLock { $0 = larger }
-    return larger
+  }
+
+  /// - Returns: false when another one has taken the place meanwhile, perhaps because what is unwritten in
+  ///   `current` was lost.
+  private func install(_ new: ReadMapping, over current: ReadMapping) -> Bool {
+    mappingState.withLock { mapping in
+      guard mapping === current else { return false }
+      mapping = new
+      return true
+    }
   }
 
   /// Puts an empty mapping in the place of one that readers of lost versions go on using: what they read may
@@ -48,7 +59,7 @@ extension Store {
     guard let deltas = deltas(of: record, since: known) else {
       let empty = try makeMapping(record.fileLength, current.unwrittenBlocks)
       empty.noteReuse(upTo: record.version)
-      mappingState.withLock { $0 = empty }
+      if !install(empty, over: current) { try forgetReused(record) }
       return
     }
     // No snapshot of this process sees these runs: it would have kept them from being taken.

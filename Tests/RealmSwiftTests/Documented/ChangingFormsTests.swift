@@ -47,6 +47,27 @@ private enum New {
 }
 
 @Suite struct ChangingFormsTests {
+  /// Objects of a class that is new go on being enumerated when the block removes another one.
+  @Test func removingAClassWhileNewObjectsAreEnumerated() throws {
+    let folder = TemporaryFolder()
+    var configuration = folder.configuration("forms.realm", [Old.Junk.self])
+    do { _ = try Realm(configuration: configuration) }
+    configuration.objectTypes = [New.Town.self, New.Client.self]
+    configuration.schemaVersion = 1
+    configuration.migrationBlock = { migration, _ in
+      for name in ["a", "b", "c"] { migration.create("Town", value: ["name": name]) }
+      var names: [String] = []
+      migration.enumerateObjects(ofType: "Town") { old, new in
+        #expect(old == nil)
+        names.append(new!["name"] as! String)
+        if names.count == 1 { #expect(migration.deleteData(forType: "Junk")) }
+      }
+      #expect(names == ["a", "b", "c"])
+    }
+    let realm = try Realm(configuration: configuration)
+    #expect(realm.objects(New.Town.self).count == 3)
+  }
+
   @Test func everythingAtOnce() throws {
     let folder = TemporaryFolder()
     var configuration = folder.configuration("forms.realm", [Old.Client.self, Old.Junk.self])

@@ -294,6 +294,23 @@ class MixedBox: Object {
     #expect(descending.last?.id == 0 && descending[3].id == 8)
   }
 
+  /// The same number in any form is one value; the same bytes of other types are not.
+  @Test func distinctByValue() throws {
+    let realm = try memoryRealm([MixedBox.self, Dog.self])
+    let values: [AnyRealmValue] = [
+      .string("ab"), .data(Data("ab".utf8)), .int(1), .double(1), .decimal128("1.0"),
+      .decimal128("1.00"), .double(0), .double(-0.0), .double(3),
+      .date(Date(timeIntervalSinceReferenceDate: 3)), .bool(true), .none, .none,
+    ]
+    try realm.write {
+      for (id, value) in values.enumerated() {
+        realm.create(MixedBox.self, value: ["id": id]).value = value
+      }
+    }
+    let distinct = realm.objects(MixedBox.self).distinct(by: ["value"])
+    #expect(Array(distinct.map(\.id)) == [0, 1, 2, 6, 8, 9, 10, 11])
+  }
+
   @Test func linksAndLists() throws {
     let realm = try filled()
     let boxes = realm.objects(MixedBox.self)

@@ -147,7 +147,7 @@ import Testing
       for _ in 0..<cores { blocked.append(try await Counter(configuration)) }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await waiting.add(1) }
-        while await !waiting.isBusy { await Task.yield() }
+        #expect(await eventually { await waiting.isBusy })
         for counter in blocked { group.addTask { try await counter.addBlocking() } }
         // From a thread of its own: those for tasks are about to be blocked.
         let file = Carried(try openRealm(configuration).freeze())
@@ -172,7 +172,7 @@ import Testing
     await counter.begin()
     let waiting = Task { try await counter.add(2) }
     let behind = Task { try await counter.add(3) }
-    while await !counter.isBusy { await Task.yield() }
+    #expect(await eventually { await counter.isBusy })
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
     await counter.cancel()
@@ -185,7 +185,7 @@ import Testing
     let counter = try await Counter(memoryConfiguration())
     await counter.begin()
     let waiting = Task { try await counter.add(2) }
-    while await !counter.isBusy { await Task.yield() }
+    #expect(await eventually { await counter.isBusy })
     await counter.invalidate()
     await #expect(throws: Realm.Error.self) { try await waiting.value }
     #expect(try await counter.add(1) == 1)

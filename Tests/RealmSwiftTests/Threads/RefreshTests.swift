@@ -31,6 +31,18 @@ import Testing
     #expect(await shared.run { $0.realm.objects(Dog.self).count } == 2)
   }
 
+  /// What is read then is a version to follow from, as that before was.
+  @Test func queuesFollowAfterInvalidation() async {
+    let configuration = memoryConfiguration()
+    let shared = await QueueRealm(configuration)
+    await shared.run { shared in
+      shared.realm.invalidate()
+      #expect(shared.realm.isEmpty)
+    }
+    Self.addElsewhere(configuration)
+    #expect(await shared.run { $0.realm.objects(Dog.self).count } == 1)
+  }
+
   @Test func notWhenTurnedOff() async {
     let configuration = memoryConfiguration()
     let shared = await QueueRealm(configuration)

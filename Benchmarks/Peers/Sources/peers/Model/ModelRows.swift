@@ -94,15 +94,15 @@ enum ModelRows {
       },
       Step(
         row: Row("list-insert-in-middle", .nanoseconds), operations: 0,
-        operationsOfDriver: { $0.middleInserts },
+        operationsOfDriver: { min($0.middleInserts, values.count) },
         run: {
           try $0.insertInMiddle(Array(values.prefix($0.middleInserts)))
           return 0
         },
         check: {
-          let inserted = values.prefix($0.middleInserts).reduce(0, +)
-          let sum = try $0.sumInOrder() - inserted
-          try $0.removeFromMiddle($0.middleInserts)
+          let inserted = values.prefix($0.middleInserts)
+          let sum = try $0.sumInOrder() - inserted.reduce(0, +)
+          try $0.removeFromMiddle(inserted.count)
           guard try $0.sumInOrder() == sum else { throw PeerError("wrong elements were removed") }
           return sum
         }),

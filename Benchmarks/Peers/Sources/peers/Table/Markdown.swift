@@ -25,7 +25,7 @@ extension Results {
       }
       text += "|\n"
     }
-    text += "\nRows that wait for their part of the public API:\n\n"
+    text += "\nRows that are not beside the peers yet; measured without them:\n\n"
     for (row, needs) in AllRows.missing { text += "- `\(row)`: \(needs)\n" }
     return text
   }
