@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func soundEnginePasses() async {
-    let result = await outcome(nil, seconds: 60) { $0.operations = 200 }
+    let result = await outcome(nil, seconds: 600) { $0.operations = 200 }
     expectSound(result)
     // Two hops a letter.
     let letters = result.collector.total(.measure, .chain)!.service.count
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func lettersFollowASchedule() async {
-    let result = await outcome(nil, seconds: 60) {
+    let result = await outcome(nil, seconds: 600) {
       $0.operations = 200
       $0.ratePerSecond = 2_000
     }

@@ -8,7 +8,7 @@ import Testing
   func failingWriteEndsTheRun(_ workload: WorkloadKind) async {
     // Ends with the failure, however long actors wait for threads of other tests.
     let result = await onOwnThread {
-      outcome(of: workload, .failingWrite, seconds: 60) {
+      outcome(of: workload, .failingWrite, seconds: 600) {
         $0.batch = 2
         $0.threads = 1
         $0.queues = 1
