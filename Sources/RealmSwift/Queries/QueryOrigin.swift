@@ -134,10 +134,20 @@ struct NestedOrigin: QueryOrigin {
   }
 }
 
-/// The objects of another source, which conditions cannot be part of.
-struct KeysOrigin<Element: RealmCollectionValue>: QueryOrigin {
+/// The objects that link to one.
+protocol LinkingOrigin: QueryOrigin {
+  /// The object that is linked to.
+  var linked: (table: TablePointer, key: ObjectKey) { get }
+  /// The column of links.
+  var column: Int { get }
+}
+
+/// The objects that link to one by a column, in key order and as often as they link.
+struct KeysOrigin<Element: RealmCollectionValue>: LinkingOrigin {
   let source: ResultsSource<Element>
   let objects: TablePointer
+  let column: Int
+  let linked: (table: TablePointer, key: ObjectKey)
   /// The class of the object that is linked to.
   let target: TablePointer
   let keys: () -> [ObjectKey]
