@@ -251,7 +251,7 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
   override func makeQueryOrigin() -> any QueryOrigin {
     check()
     return KeysOrigin(
-      source: self, objects: origin, column: column, linked: (table, key), target: table
+      source: self, objects: origin, column: column, linked: (table, key)
     ) { [self] in
       keys().map { ObjectKey(rawValue: $0) }
     }

@@ -148,8 +148,6 @@ struct KeysOrigin<Element: RealmCollectionValue>: LinkingOrigin {
   let objects: TablePointer
   let column: Int
   let linked: (table: TablePointer, key: ObjectKey)
-  /// The class of the object that is linked to.
-  let target: TablePointer
   let keys: () -> [ObjectKey]
 
   var realm: ConfinedRealm { source.realm }
@@ -157,7 +155,7 @@ struct KeysOrigin<Element: RealmCollectionValue>: LinkingOrigin {
   var table: TablePointer? { objects }
   var type: PropertyType { .object }
   var tables: Set<Int> {
-    [realm.position(of: objects.pointee.binding), realm.position(of: target.pointee.binding)]
+    [realm.position(of: objects.pointee.binding), realm.position(of: linked.table.pointee.binding)]
   }
 
   func forEach(_ body: (Int64, PlanSubject) -> Bool) {
