@@ -64,6 +64,8 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) private(set) var asynchronousWrites: AsynchronousWrites?
   /// Who observes the Realm and its values; nil before the first.
   @exclusivity(unchecked) var observers: RealmObservers?
+  /// Where the cache knows the Realm; nil of frozen ones and those of migrations.
+  @exclusivity(unchecked) var openFile: RealmCache.OpenFile?
   /// A transaction that is about to begin, while observers are told of the version that it builds on.
   @exclusivity(unchecked) var held: WriteTransaction?
 
@@ -220,6 +222,17 @@ package final class ConfinedRealm {
     return table
   }
 
+  /// The shared state of the accessors of a class that is known by the state of another Realm.
+  ///
+  /// - Complexity: two comparisons when both Realms were made of the same, as frozen ones are.
+  @inline(__always)
+  func table(like other: TablePointer) -> TablePointer {
+    if let table = tables.find(other.pointee.index), table.pointee.hasBinding(of: other) {
+      return table
+    }
+    return table(other.pointee.binding)
+  }
+
   /// The shared state of the accessors of a class that is known by its position.
   func table(atIndex index: Int) -> TablePointer { tables[index] ?? table(bindings[index]) }
 
@@ -246,7 +259,12 @@ package final class ConfinedRealm {
   // MARK: - Versions
 
   /// Makes every cached location of the Realm's accessors stale.
-  private func bumpAll() { tables.forEach { $0.pointee.bump() } }
+  private func bumpAll() {
+    tables.forEach { table in
+      table.pointee.bump()
+      table.pointee.frozenForm = nil
+    }
+  }
 
   func move(to newSnapshot: Snapshot?) {
     snapshot = newSnapshot
@@ -314,7 +332,10 @@ package final class ConfinedRealm {
   func frozen() -> ConfinedRealm {
     check()
     if isFrozen { return self }
-    if let frozenTwin, !frozenTwin.isInvalidatedFrozen { return frozenTwin }
+    if let frozenTwin {
+      if !frozenTwin.isInvalidatedFrozen { return frozenTwin }
+      tables.forEach { $0.pointee.frozenForm = nil }
+    }
     let twin = frozenApart()
     frozenTwin = twin
     return twin

@@ -49,7 +49,7 @@ struct RealmOpening {
       try Realm.deleteFiles(for: configuration)
       opened = try openOnce()
     }
-    logOpening(opened)
+    Self.log(configuration, opened.snapshot, opened.stored)
     return opened
   }
 
@@ -89,14 +89,17 @@ struct RealmOpening {
         + "transactions open across suspensions, and use asyncWrite in tasks.")
   }
 
-  private func logOpening(_ opened: Opened) {
+  /// Says that a Realm was opened.
+  static func log(
+    _ configuration: Realm.Configuration, _ snapshot: Snapshot, _ stored: StoredSchema
+  ) {
     let logger = Logger.shared
     guard logger.level >= .detail else { return }
     logger.log(
       .detail,
-      "Details DB: opened '\(configuration.place)', version \(opened.snapshot.version.rawValue), "
-        + "schema version \(opened.stored.schemaVersion), \(opened.stored.tables.count) classes.")
-    for table in opened.stored.tables {
+      "Details DB: opened '\(configuration.place)', version \(snapshot.version.rawValue), "
+        + "schema version \(stored.schemaVersion), \(stored.tables.count) classes.")
+    for table in stored.tables {
       logger.log(
         .trace,
         "Trace DB: class '\(table.schema.name)' with \(table.schema.columns.count) properties.")

@@ -215,7 +215,7 @@ final class PreparedFile: Sendable {
     _ completion: @escaping @Sendable (Result<PreparedFile, any Error>) -> Void
   ) {
     let thread = Thread.start(name: "realm-open") {
-      completion(Result { PreparedFile(try ConfinedRealm.open(configuration).store) })
+      completion(Result { PreparedFile(try ConfinedRealm.open(configuration, on: nil).store) })
     }
     thread.detach()
   }

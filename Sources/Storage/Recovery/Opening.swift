@@ -46,6 +46,11 @@ extension Store {
     return StoreRegistry.shared.withLock { $0.isInUse(identity) }
   }
 
+  /// Whether a path leads to this store's file now; any does to a file in memory.
+  package func isReached(by path: String) -> Bool {
+    isInMemory || (try? Store.leads(path, to: identity, options.fileSystem)) == true
+  }
+
   func checkSettings(_ options: StoreOptions) throws(StorageError) {
     if isReadOnly != options.isReadOnly {
       throw .alreadyOpen(path: path, reason: "with different read permissions")
