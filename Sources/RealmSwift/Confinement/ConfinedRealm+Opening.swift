@@ -21,8 +21,9 @@ extension ConfinedRealm {
   static func open(
     _ configuration: Realm.Configuration, _ confinement: Confinement
   ) throws -> ConfinedRealm {
+    let found = RealmCache.find(configuration, confinement.identity)
     let realm =
-      try RealmCache.find(configuration, confinement) ?? another(configuration, confinement)
+      try found.realm ?? another(found, configuration, confinement)
       ?? openFile(configuration, confinement)
     RememberedObject.set(realm)
     return realm
@@ -30,24 +31,18 @@ extension ConfinedRealm {
 
   /// A further instance of a Realm that is open with equal settings in another place.
   ///
-  /// Nil when there is none, or the file or its classes are no longer those that were opened there.
+  /// Nil when the file or its classes are no longer those that were opened there.
   private static func another(
-    _ configuration: Realm.Configuration, _ confinement: Confinement
+    _ found: RealmCache.Found, _ configuration: Realm.Configuration, _ confinement: Confinement
   ) throws -> ConfinedRealm? {
-    guard let form = RealmCache.findForm(configuration),
-      form.store.isReached(by: configuration.place)
-    else { return nil }
+    guard let form = found.form, form.store.isReached(by: configuration.place) else { return nil }
     let (snapshot, stored) = try form.store.pinNewestSchema(form.classes.stored)
     guard stored === form.classes.stored else { return nil }
     if let limit = configuration.maximumNumberOfActiveVersions {
       form.store.maximumNumberOfActiveVersions = UInt64(limit)
     }
     RealmOpening.log(configuration, snapshot, stored)
-    let realm = ConfinedRealm(
-      store: form.store, configuration: configuration, schema: form.schema, classes: form.classes,
-      confinement: confinement, snapshot: snapshot)
-    RealmCache.insert(realm)
-    return realm
+    return make(form, configuration, confinement, snapshot, found)
   }
 
   private static func openFile(
@@ -55,28 +50,36 @@ extension ConfinedRealm {
   ) throws -> ConfinedRealm {
     let opening = try RealmOpening(configuration)
     let opened = try opening.open()
-    let realm = ConfinedRealm(
+    let form = RealmForm(
       store: opened.store, configuration: configuration, schema: opening.schema,
-      classes: SchemaBindings(opening.schema.classes, opened.stored), confinement: confinement,
-      snapshot: opened.snapshot)
-    RealmCache.insert(realm)
-    return realm
+      classes: opened.classes)
+    return make(form, configuration, confinement, opened.snapshot)
   }
 
   /// The live Realm of a frozen one for a place.
   static func thaw(
     _ frozen: ConfinedRealm, _ confinement: Confinement
   ) throws -> ConfinedRealm {
-    if let realm = RealmCache.find(frozen.configuration, confinement), realm.store === frozen.store
+    if let realm = RealmCache.find(frozen.configuration, confinement.identity).realm,
+      realm.store === frozen.store
     {
       return realm
     }
     let (snapshot, stored) = try frozen.store.pinNewestSchema(frozen.classes.stored)
-    let realm = ConfinedRealm(
+    let form = RealmForm(
       store: frozen.store, configuration: frozen.configuration, schema: frozen.schema,
-      classes: stored === frozen.classes.stored ? frozen.classes : frozen.classes.adopting(stored),
+      classes: stored === frozen.classes.stored ? frozen.classes : frozen.classes.adopting(stored))
+    return make(form, frozen.configuration, confinement, snapshot)
+  }
+
+  private static func make(
+    _ form: RealmForm, _ configuration: Realm.Configuration, _ confinement: Confinement,
+    _ snapshot: Snapshot, _ found: RealmCache.Found? = nil
+  ) -> ConfinedRealm {
+    let realm = ConfinedRealm(
+      store: form.store, configuration: configuration, schema: form.schema, classes: form.classes,
       confinement: confinement, snapshot: snapshot)
-    RealmCache.insert(realm)
+    RealmCache.insert(realm, form, found)
     return realm
   }
 }

@@ -32,7 +32,11 @@ package final class ConfinedRealm {
   /// The version that the Realm stands on.
   ///
   /// Nil after `invalidate`, until the next use; never nil in a frozen Realm.
-  @exclusivity(unchecked) private(set) var snapshot: Snapshot?
+  @exclusivity(unchecked) private(set) var snapshot: Snapshot? {
+    didSet { unmanagedSnapshot = snapshot.map { .passUnretained($0) } }
+  }
+  /// The same, for questions that should not count references.
+  @exclusivity(unchecked) private var unmanagedSnapshot: Unmanaged<Snapshot>?
   /// The running write transaction.
   @exclusivity(unchecked) private(set) var writing: Writing? {
     didSet {
@@ -88,6 +92,7 @@ package final class ConfinedRealm {
     self.classes = classes
     self.confinement = confinement
     self.snapshot = snapshot
+    unmanagedSnapshot = .passUnretained(snapshot)
     place = confinement.note
     snapshot.note(standing: place)
     isFrozen = false
@@ -105,6 +110,7 @@ package final class ConfinedRealm {
     classes = live.classes
     confinement = .anywhere
     self.snapshot = snapshot
+    unmanagedSnapshot = .passUnretained(snapshot)
     place = live.place
     snapshot.note(frozenBy: place)
     isFrozen = true
@@ -374,7 +380,15 @@ package final class ConfinedRealm {
   }
 
   /// Whether the Realm's version was taken back by a failed write or sync.
-  var isLost: Bool { snapshot.map { store.isLost($0.version) } ?? false }
+  var isLost: Bool {
+    unmanagedSnapshot?._withUnsafeGuaranteedRef { store.isLost($0.version) } ?? false
+  }
+
+  /// Whether rows are where a frozen Realm has them: both read one snapshot, unchanged.
+  @inline(__always)
+  func showsVersion(of frozen: ConfinedRealm) -> Bool {
+    group == nil && unmanagedSnapshot?.toOpaque() == frozen.unmanagedSnapshot?.toOpaque()
+  }
 
   /// Lets go of a version that a failed write or sync has taken back.
   func stepBackIfLost() {

@@ -13,7 +13,7 @@ enum RealmCache {
   final class OpenFile: @unchecked Sendable {
     // @unchecked: `entries` is guarded by the cache's monitor.
     fileprivate let location: Location
-    fileprivate var entries: [Entry] = []
+    @exclusivity(unchecked) fileprivate var entries: [Entry] = []
 
     fileprivate init(_ location: Location) { self.location = location }
   }
@@ -31,18 +31,18 @@ enum RealmCache {
   /// A live Realm.
   fileprivate struct Entry {
     // Unmanaged, not weak, so that counting references to a Realm stays fast. Its memory is there while
-    // it is in here: its `deinit` waits for the lock to take it out.
+    // it is in here, and its constants are: its `deinit` waits for the lock to take it out.
     let realm: Unmanaged<ConfinedRealm>
-    let confinement: Confinement
-    let form: Form
-  }
+    let place: Confinement.Identity
+    let form: RealmForm
 
-  /// What a Realm was made of: a further one can be made of the same.
-  struct Form: Sendable {
-    let store: Store
-    let configuration: Realm.Configuration
-    let schema: RealmSchema
-    let classes: SchemaBindings
+    /// Whether the place is neither a thread nor the main one.
+    var isElsewhere: Bool {
+      switch place {
+      case .queue, .actor: true
+      case .anyone, .thread, .main: false
+      }
+    }
   }
 
   // Realms are found and entered in the place that they are confined to; only the removal of dead ones
@@ -64,40 +64,37 @@ enum RealmCache {
     return realm
   }
 
-  /// The open Realm that a configuration would give.
-  static func find(_ configuration: Realm.Configuration, _ confinement: Confinement)
-    -> ConfinedRealm?
-  {
+  /// What is open of a configuration's file.
+  struct Found: @unchecked Sendable {
+    // @unchecked: Realms go to the place that they are confined to, where they are looked for.
+    /// The Realm that the configuration would give.
+    fileprivate(set) var realm: ConfinedRealm?
+    /// What a Realm of equal settings was made of that is open in another place.
+    fileprivate(set) var form: RealmForm?
+    /// The Realms of the file; nil when there are none.
+    fileprivate var file: OpenFile?
+  }
+
+  /// Looks for the Realm that a configuration would give in a place, or for a like one in another.
+  static func find(_ configuration: Realm.Configuration, _ place: Confinement.Identity) -> Found {
     let location = Location(configuration)
-    let place = confinement.identity
-    // References leave the lock before they are released: that may end a Realm.
     return files.withLock { files in
       var found = Found()
-      for entry in files[location]?.entries ?? [] where entry.confinement.identity == place {
-        guard let realm = retainIfAlive(entry.realm) else { continue }
-        if entry.form.configuration.opensSameRealm(as: configuration) {
+      guard let file = files[location] else { return found }
+      found.file = file
+      for index in file.entries.indices {
+        let isHere = file.entries[index].place == place
+        guard isHere || found.form == nil,
+          file.entries[index].form.configuration.opensSameRealm(as: configuration)
+        else { continue }
+        if !isHere {
+          found.form = file.entries[index].form
+        } else if let realm = retainIfAlive(file.entries[index].realm) {
           found.realm = realm
           break
         }
-        found.others.append(realm)
       }
       return found
-    }.realm
-  }
-
-  private struct Found: @unchecked Sendable {
-    // @unchecked: they go to the place that they are confined to, where they are looked for.
-    var realm: ConfinedRealm?
-    var others: [ConfinedRealm] = []
-  }
-
-  /// What a Realm of equal settings was made of that is open in any place.
-  static func findForm(_ configuration: Realm.Configuration) -> Form? {
-    let location = Location(configuration)
-    return files.withLock { files in
-      files[location]?.entries.last {
-        $0.form.configuration.opensSameRealm(as: configuration)
-      }?.form
     }
   }
 
@@ -113,27 +110,37 @@ enum RealmCache {
     let location = Location(configuration)
     let places = files.withLock { files in
       files[location]?.entries.compactMap { entry in
-        entry.confinement.token == Confinement.elsewhereToken ? entry.confinement : nil
+        entry.isElsewhere ? entry.realm._withUnsafeGuaranteedRef { $0.confinement } : nil
       } ?? []
     }
     for place in places where place.isHere {
-      if let realm = find(configuration, place) { return realm }
+      if let realm = find(configuration, place.identity).realm { return realm }
     }
     return nil
   }
 
   // MARK: - Entering
 
-  static func insert(_ realm: ConfinedRealm) {
-    let location = Location(realm.configuration)
+  /// - Parameters:
+  ///   - form: what the Realm was made of.
+  ///   - found: what was open when it was looked for.
+  static func insert(_ realm: ConfinedRealm, _ form: RealmForm, _ found: Found? = nil) {
     let entry = Entry(
-      realm: .passUnretained(realm), confinement: realm.confinement,
-      form: Form(
-        store: realm.store, configuration: realm.configuration, schema: realm.schema,
-        classes: realm.classes))
+      realm: .passUnretained(realm), place: realm.confinement.identity, form: form)
     realm.openFile = files.withLock { files in
-      let file = files[location] ?? OpenFile(location)
-      if file.entries.isEmpty { files[location] = file }
+      let file: OpenFile
+      // Without entries it is no longer known.
+      if let known = found?.file, !known.entries.isEmpty {
+        known.entries.append(entry)
+        return known
+      }
+      let location = Location(realm.configuration)
+      if let known = files[location] {
+        file = known
+      } else {
+        file = OpenFile(location)
+        files[location] = file
+      }
       file.entries.append(entry)
       return file
     }
@@ -151,5 +158,22 @@ enum RealmCache {
       return old.form
     }
     withExtendedLifetime(old) {}
+  }
+}
+
+/// What a Realm was made of: a further one can be made of the same.
+final class RealmForm: Sendable {
+  let store: Store
+  let configuration: Realm.Configuration
+  let schema: RealmSchema
+  let classes: SchemaBindings
+
+  init(
+    store: Store, configuration: Realm.Configuration, schema: RealmSchema, classes: SchemaBindings
+  ) {
+    self.store = store
+    self.configuration = configuration
+    self.schema = schema
+    self.classes = classes
   }
 }

@@ -79,7 +79,7 @@ extension Realm {
   ) async throws -> ConfinedRealm {
     try Task.checkCancellation()
     let confinement = Confinement(actor)
-    if let open = RealmCache.find(configuration, confinement) { return open }
+    if let open = RealmCache.find(configuration, confinement.identity).realm { return open }
     let prepared = try await PreparedFile.make(configuration, isolation)
     try Task.checkCancellation()
     confinement.check()

@@ -170,12 +170,6 @@ extension ConfinedRealm {
     check()
   }
 
-  /// Whether rows are where a frozen Realm has them: both read one snapshot, unchanged.
-  @inline(__always)
-  func showsVersion(of frozen: ConfinedRealm) -> Bool {
-    writing == nil && snapshot === frozen.snapshot
-  }
-
   /// Moves to the version of a frozen Realm at least.
   ///
   /// False when that is of another file, or ended, or its version was lost.
