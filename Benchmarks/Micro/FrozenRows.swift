@@ -8,16 +8,40 @@ func frozenRows(_ report: inout Report) throws {
   let versions = ["frozen-version-memory", "frozen-version-file", "frozen-version-commit"]
   let endless = "freeze-thaw-million-resident"
   let thousand = ["make-realms-1000-each", "open-realms-1000-memory-each"]
-  guard report.wants(anyOf: ["realm-not-open", endless] + versions + thousand) else { return }
+  let openings = ["realm-not-open", "realm-close"]
+  if report.wants(anyOf: openings) { try openingRows(&report) }
+  guard report.wants(anyOf: [endless] + versions + thousand) else { return }
   let settings = configuration("frozen.realm", .memory)
   try fill(settings, count: 100_000)
-  try report.latency("realm-not-open", repetitions: repetitions, calls: 200) { _ in
-    let realm = try Realm(configuration: settings)
-    precondition(realm.object(ofType: Person.self, forPrimaryKey: 7)!.age >= 0)
-  }
   if report.wants(anyOf: versions) { try versionRows(settings, &report) }
   if report.wants(endless) { try endlessRow(settings, &report) }
   if report.wants(anyOf: thousand) { try openRealmRows(&report) }
+}
+
+/// A file that nobody has open, in the page cache: from opening it to the first value, and its closing.
+private func openingRows(_ report: inout Report) throws {
+  let clock = MonotonicClock()
+  let settings = configuration("opened.realm", .full)
+  try fill(settings, count: 100_000)
+  var opened: [Double] = []
+  var closed: [Double] = []
+  for _ in 0..<repetitions {
+    var openTimes: [UInt64] = []
+    var closeTimes: [UInt64] = []
+    for call in 0..<200 {
+      let start = clock.nanoseconds()
+      var realm: Realm? = try Realm(configuration: settings)
+      precondition(realm!.object(ofType: Person.self, forPrimaryKey: call)!.age >= 0)
+      let end = clock.nanoseconds()
+      realm = nil
+      openTimes.append(end - start)
+      closeTimes.append(clock.nanoseconds() - end)
+    }
+    opened.append(Double(openTimes.sorted()[100]))
+    closed.append(Double(closeTimes.sorted()[100]))
+  }
+  report.add("realm-not-open", unit: "ns", opened)
+  report.add("realm-close", unit: "ns", closed)
 }
 
 private func fill(_ settings: Realm.Configuration, count: Int) throws {

@@ -85,6 +85,33 @@ uint64_t shim_thread_token_draw(void) {
   return token;
 }
 
+_Thread_local void *shim_remembered_slot __attribute__((tls_model("initial-exec"))) = NULL;
+static pthread_key_t remembered_key;
+static int has_remembered_key = 0;
+
+// Of Swift's runtime: they count what keeps the memory of an object, not the object.
+extern void *swift_unownedRetain(void *object);
+extern void swift_unownedRelease(void *object);
+
+static void forget_remembered(void *object) {
+  // The thread ends; what runs in it after this may remember anew.
+  shim_remembered_slot = NULL;
+  swift_unownedRelease(object);
+}
+
+__attribute__((constructor)) static void make_remembered_key(void) {
+  has_remembered_key = pthread_key_create(&remembered_key, forget_remembered) == 0;
+}
+
+void shim_remember(void *object) {
+  // Without a key nobody would let go of it.
+  if (!has_remembered_key || pthread_setspecific(remembered_key, object) != 0) return;
+  void *old = shim_remembered_slot;
+  swift_unownedRetain(object);
+  shim_remembered_slot = object;
+  if (old) swift_unownedRelease(old);
+}
+
 uint64_t shim_fork_generation_count = 0;
 
 static void count_fork(void) {

@@ -57,11 +57,14 @@ package final class QueueMark: Sendable {
   private let key = DispatchSpecificKey<Bool>()
   private let address: UInt
   private let isUsed = Atomic(false)
+  /// The queue in one word.
+  package let note: PlaceNote
 
   /// True once.
   package var isFirstUse: Bool { !isUsed.exchange(true, ordering: .relaxed) }
 
-  package init(_ queue: DispatchQueue) {
+  package init(_ queue: DispatchQueue, _ note: PlaceNote = .nobody) {
+    self.note = note
     address = UInt(bitPattern: Unmanaged.passUnretained(key).toOpaque())
     queue.setSpecific(key: key, value: true)
   }

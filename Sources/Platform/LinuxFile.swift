@@ -8,17 +8,21 @@ internal import Glibc
 package final class LinuxFile: File {
   package let path: String
   private let descriptor: Int32
+  /// What the file is, which never changes; nil while nobody has asked the system.
+  private let knownIdentity: FileIdentity?
 
   /// Takes over the descriptor.
-  init(descriptor: Int32, path: String) {
+  init(descriptor: Int32, path: String, identity: FileIdentity? = nil) {
     self.descriptor = descriptor
     self.path = path
+    knownIdentity = identity
   }
 
   deinit { close(descriptor) }
 
   package func identity() throws(SystemError) -> FileIdentity {
-    FileIdentity(try status())
+    if let knownIdentity { return knownIdentity }
+    return FileIdentity(try status())
   }
 
   package func length() throws(SystemError) -> UInt64 { UInt64(try status().st_size) }
@@ -98,15 +102,18 @@ package final class LinuxFile: File {
     return answer == 1
   }
 
-  func status() throws(SystemError) -> stat {
-    var description = stat()
-    _ = try repeated("fstat", path) { fstat(descriptor, &description) }
-    return description
-  }
+  private func status() throws(SystemError) -> stat { try Platform.status(of: descriptor, path) }
 
   private func failure(_ call: String, _ code: Int32) -> SystemError {
     SystemError(call: call, path: path, code: code)
   }
+}
+
+/// What the system knows of an open file.
+func status(of descriptor: Int32, _ path: String) throws(SystemError) -> stat {
+  var description = stat()
+  _ = try repeated("fstat", path) { fstat(descriptor, &description) }
+  return description
 }
 
 extension FileIdentity {

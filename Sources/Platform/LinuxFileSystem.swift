@@ -16,10 +16,14 @@ package struct LinuxFileSystem: FileSystem {
     if mode.contains(.create) { flags |= O_CREAT }
     if mode.contains(.exclusive) { flags |= O_CREAT | O_EXCL }
     let descriptor = try repeated("open", path) { Glibc.open(path, flags, 0o666) }
-    // From here the object closes the descriptor, also when the checks throw.
-    let file = LinuxFile(descriptor: descriptor, path: path)
-    try requireRegular(try file.status(), path)
-    return file
+    do throws(SystemError) {
+      let status = try status(of: descriptor, path)
+      try requireRegular(status, path)
+      return LinuxFile(descriptor: descriptor, path: path, identity: FileIdentity(status))
+    } catch {
+      close(descriptor)
+      throw error
+    }
   }
 
   package func identity(of path: String) throws(SystemError) -> FileIdentity {

@@ -23,9 +23,10 @@ package final class Monitor<State>: @unchecked Sendable {
     @usableFromInline var state: State
     @usableFromInline let filler: UInt8 = 0
 
-    init(state: sending State) { self.state = state }
+    @inlinable init(state: sending State) { self.state = state }
   }
 
+  @inlinable
   package init(_ state: sending State) {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
@@ -40,6 +41,7 @@ package final class Monitor<State>: @unchecked Sendable {
     guarded = Guarded(state: state)
   }
 
+  @inlinable
   deinit {
     pthread_cond_destroy(condition)
     pthread_mutex_destroy(mutex)

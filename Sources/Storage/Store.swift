@@ -110,6 +110,8 @@ package final class Store: @unchecked Sendable {
   /// Threads that keep the store for a moment, to prepare a transaction elsewhere.
   let helpers = Monitor(0)
   private let limit: Atomic<UInt64>
+  /// When the path was last seen to lead to the file, by the store's clock; see `isReached`.
+  let reachedAt = Atomic<UInt64>(0)
   #if PLANTED_BUGS
     let latePublication = LatePublication()
   #endif

@@ -63,6 +63,13 @@ static inline uint64_t shim_thread_token(void) {
 /// The same, or 0 while the thread has none yet: enough to compare with a token known from before.
 static inline uint64_t shim_thread_token_or_zero(void) { return shim_thread_token_slot; }
 
+/// An object of the calling thread's choice, of which only the memory is kept; NULL at first. Never
+/// touched directly: see below.
+extern _Thread_local void *shim_remembered_slot __attribute__((tls_model("initial-exec")));
+static inline void *shim_remembered(void) { return shim_remembered_slot; }
+/// Keeps the memory of an object, in the place of the one before, at most until the thread ends.
+void shim_remember(void *object);
+
 /// How often this process is a fork of the one that started: 0 there, larger in a forked child.
 extern uint64_t shim_fork_generation_count;
 static inline uint64_t shim_fork_generation(void) {

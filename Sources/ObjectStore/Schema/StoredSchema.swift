@@ -140,6 +140,8 @@ package final class StoredSchema: Sendable {
   package let schemaVersion: UInt64
   /// Nil for a schema that a transaction is making.
   private let source: Source?
+  /// What it was decoded from.
+  private let bytes: [UInt8]
   /// By table: the columns of links that lead to it.
   let incoming: [[LinkColumn]]
   /// Columns of type `any`, which can lead to every table.
@@ -149,13 +151,14 @@ package final class StoredSchema: Sendable {
   private let embeddedTargets: [[Int]]
 
   package convenience init(tables: [StoredTable], schemaVersion: UInt64) {
-    self.init(tables: tables, schemaVersion: schemaVersion, source: nil)
+    self.init(tables: tables, schemaVersion: schemaVersion, source: nil, bytes: [])
   }
 
-  private init(tables: [StoredTable], schemaVersion: UInt64, source: Source?) {
+  private init(tables: [StoredTable], schemaVersion: UInt64, source: Source?, bytes: [UInt8]) {
     self.tables = tables
     self.schemaVersion = schemaVersion
     self.source = source
+    self.bytes = bytes
     var indexes: [String: Int] = [:]
     var incoming = [[LinkColumn]](repeating: [], count: tables.count)
     var anyColumns: [LinkColumn] = []
@@ -201,11 +204,14 @@ package final class StoredSchema: Sendable {
 
   /// The schema of a version; empty for a file without one.
   ///
-  /// - Parameter known: a schema of another version of the same file, which is returned if it is this
-  ///   version's too. So a schema is decoded once, however many versions have it.
+  /// - Parameters:
+  ///   - known: a schema of another version of the same file, which is returned if it is this version's
+  ///     too. So a schema is decoded once, however many versions have it.
+  ///   - likely: a schema of any file, which is returned if it has the same place and the same bytes.
   /// - Throws: `damaged` when a block is, or when sound blocks hold something else than a schema.
   package static func load(
-    _ reader: BlockReader, root: BlockReference, reusing known: StoredSchema? = nil
+    _ reader: BlockReader, root: BlockReference, reusing known: StoredSchema? = nil,
+    orEqual likely: StoredSchema? = nil
   ) throws(StorageError) -> StoredSchema {
     if root.isNone { return StoredSchema(tables: [], schemaVersion: 0) }
     try reader.verify(root)
@@ -226,12 +232,17 @@ package final class StoredSchema: Sendable {
     guard LongValue.isValue(block) else { throw reader.damage(reference, "it is not a schema") }
     try LongValue.verify(reader, block)
     let bytes = LongValue.withBytes(reader, block) { [UInt8]($0) }
+    if let likely, source != nil, likely.source == source, likely.schemaVersion == version,
+      likely.bytes == bytes
+    {
+      return likely
+    }
     do throws(SchemaCoding.Unreadable) {
       let tables = try SchemaCoding.decode(bytes)
       guard tables.count <= BlockHeader.count(group) - GroupRoot.firstTableSlot else {
         throw SchemaCoding.Unreadable(reason: "the schema has more tables than the version")
       }
-      return StoredSchema(tables: tables, schemaVersion: version, source: source)
+      return StoredSchema(tables: tables, schemaVersion: version, source: source, bytes: bytes)
     } catch {
       throw reader.damage(reference, error.reason)
     }

@@ -107,7 +107,7 @@ final class TableSource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func moved(to realm: ConfinedRealm) -> ResultsSource<Element>? {
-    TableSource(realm, realm.table(table.pointee.binding))
+    TableSource(realm, realm.table(like: table))
   }
 
   override func makeQueryOrigin() -> any QueryOrigin {

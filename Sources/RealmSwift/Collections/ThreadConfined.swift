@@ -12,6 +12,10 @@ public protocol ThreadConfined {
   func freeze() -> Self
   /// The live form of a frozen value, for the calling thread.
   func thaw() -> Self?
+  /// What carries the value to other places; stops when it may not be carried.
+  func _makeReference() -> _ValueReference
+  /// The live value of a reference in a Realm; nil when it was deleted, or is of another file.
+  static func _resolve(_ reference: _ValueReference, in realm: Realm) -> Self?
 }
 
 /// A class whose objects a Realm can be asked for.

@@ -1,44 +1,99 @@
 // How a confined Realm comes to be: the instance of this thread is found, or made of an opened file.
+internal import Dispatch
 internal import ObjectStore
 internal import Platform
 internal import Storage
 
 extension ConfinedRealm {
-  /// The Realm of a configuration for the place where the caller runs.
+  /// The Realm of a configuration for the place where the caller runs, or for a queue by which it runs.
   ///
   /// - Throws: a `Realm.Error`; see the codes there.
   static func open(
-    _ configuration: Realm.Configuration, _ confinement: Confinement = .current()
+    _ configuration: Realm.Configuration, on queue: DispatchQueue?
   ) throws -> ConfinedRealm {
-    if let realm = RealmCache.find(configuration, confinement) { return realm }
+    if let realm = RealmCache.findLast(configuration, queue) { return realm }
+    return try open(configuration, queue.map { Confinement($0) } ?? .current())
+  }
+
+  /// The Realm of a configuration for a place, where the caller runs.
+  ///
+  /// - Throws: a `Realm.Error`; see the codes there.
+  static func open(
+    _ configuration: Realm.Configuration, _ confinement: Confinement
+  ) throws -> ConfinedRealm {
+    let found = RealmCache.find(configuration, confinement.identity)
+    let realm =
+      try found.realm ?? another(found, configuration, confinement)
+      ?? openFile(configuration, confinement)
+    RememberedObject.set(realm)
+    return realm
+  }
+
+  /// A further instance of a Realm that is open with equal settings in another place.
+  ///
+  /// Nil when the file or its classes are no longer those that were opened there.
+  private static func another(
+    _ found: RealmCache.Found, _ configuration: Realm.Configuration, _ confinement: Confinement
+  ) throws -> ConfinedRealm? {
+    guard let form = found.form, form.store.isReached(by: configuration.place) else { return nil }
+    let (snapshot, stored) = try form.store.pinNewestSchema(form.classes.stored)
+    guard stored === form.classes.stored else { return nil }
+    if let limit = configuration.maximumNumberOfActiveVersions {
+      form.store.maximumNumberOfActiveVersions = UInt64(limit)
+    }
+    RealmOpening.log(configuration, snapshot, stored)
+    return make(form, configuration, confinement, snapshot, found)
+  }
+
+  private static func openFile(
+    _ configuration: Realm.Configuration, _ confinement: Confinement
+  ) throws -> ConfinedRealm {
     let opening = try RealmOpening(configuration)
     let opened = try opening.open()
-    let realm = ConfinedRealm(
+    let form = RealmForm(
       store: opened.store, configuration: configuration, schema: opening.schema,
-      classes: SchemaBindings(opening.schema.classes, opened.stored), confinement: confinement,
-      snapshot: opened.snapshot)
-    RealmCache.insert(realm)
-    return realm
+      classes: opened.classes)
+    return make(form, configuration, confinement, opened.snapshot)
   }
 
   /// The live Realm of a frozen one for a place.
   static func thaw(
     _ frozen: ConfinedRealm, _ confinement: Confinement
   ) throws -> ConfinedRealm {
-    if let realm = RealmCache.find(frozen.configuration, confinement), realm.store === frozen.store
+    if let realm = RealmCache.find(frozen.configuration, confinement.identity).realm,
+      realm.store === frozen.store
     {
       return realm
     }
-    let snapshot = try mappingErrors { () throws(StorageError) in try frozen.store.pinNewest() }
-    let stored = try mappingErrors { () throws(StorageError) in
-      try StoredSchema.load(
-        snapshot.reader, root: snapshot.root, reusing: frozen.classes.stored)
-    }
-    let realm = ConfinedRealm(
+    let (snapshot, stored) = try frozen.store.pinNewestSchema(frozen.classes.stored)
+    let form = RealmForm(
       store: frozen.store, configuration: frozen.configuration, schema: frozen.schema,
-      classes: stored === frozen.classes.stored ? frozen.classes : frozen.classes.adopting(stored),
+      classes: stored === frozen.classes.stored ? frozen.classes : frozen.classes.adopting(stored))
+    return make(form, frozen.configuration, confinement, snapshot)
+  }
+
+  private static func make(
+    _ form: RealmForm, _ configuration: Realm.Configuration, _ confinement: Confinement,
+    _ snapshot: Snapshot, _ found: RealmCache.Found? = nil
+  ) -> ConfinedRealm {
+    let realm = ConfinedRealm(
+      store: form.store, configuration: configuration, schema: form.schema, classes: form.classes,
       confinement: confinement, snapshot: snapshot)
-    RealmCache.insert(realm)
+    RealmCache.insert(realm, form, found)
     return realm
+  }
+}
+
+extension Store {
+  /// Pins the newest version and gives its schema: the known one if it is that.
+  fileprivate func pinNewestSchema(
+    _ known: StoredSchema
+  ) throws -> (snapshot: Snapshot, stored: StoredSchema) {
+    try mappingErrors { () throws(StorageError) in
+      let snapshot = try pinNewest()
+      return (
+        snapshot, try StoredSchema.load(snapshot.reader, root: snapshot.root, reusing: known)
+      )
+    }
   }
 }

@@ -32,7 +32,11 @@ package final class ConfinedRealm {
   /// The version that the Realm stands on.
   ///
   /// Nil after `invalidate`, until the next use; never nil in a frozen Realm.
-  @exclusivity(unchecked) private(set) var snapshot: Snapshot?
+  @exclusivity(unchecked) private(set) var snapshot: Snapshot? {
+    didSet { unmanagedSnapshot = snapshot.map { .passUnretained($0) } }
+  }
+  /// The same, for questions that should not count references.
+  @exclusivity(unchecked) private var unmanagedSnapshot: Unmanaged<Snapshot>?
   /// The running write transaction.
   @exclusivity(unchecked) private(set) var writing: Writing? {
     didSet {
@@ -64,6 +68,8 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) private(set) var asynchronousWrites: AsynchronousWrites?
   /// Who observes the Realm and its values; nil before the first.
   @exclusivity(unchecked) var observers: RealmObservers?
+  /// Where the cache knows the Realm; nil of frozen ones and those of migrations.
+  @exclusivity(unchecked) var openFile: RealmCache.OpenFile?
   /// A transaction that is about to begin, while observers are told of the version that it builds on.
   @exclusivity(unchecked) var held: WriteTransaction?
 
@@ -86,6 +92,7 @@ package final class ConfinedRealm {
     self.classes = classes
     self.confinement = confinement
     self.snapshot = snapshot
+    unmanagedSnapshot = .passUnretained(snapshot)
     place = confinement.note
     snapshot.note(standing: place)
     isFrozen = false
@@ -103,6 +110,7 @@ package final class ConfinedRealm {
     classes = live.classes
     confinement = .anywhere
     self.snapshot = snapshot
+    unmanagedSnapshot = .passUnretained(snapshot)
     place = live.place
     snapshot.note(frozenBy: place)
     isFrozen = true
@@ -220,6 +228,17 @@ package final class ConfinedRealm {
     return table
   }
 
+  /// The shared state of the accessors of a class that is known by the state of another Realm.
+  ///
+  /// - Complexity: two comparisons when both Realms were made of the same, as frozen ones are.
+  @inline(__always)
+  func table(like other: TablePointer) -> TablePointer {
+    if let table = tables.find(other.pointee.index), table.pointee.hasBinding(of: other) {
+      return table
+    }
+    return table(other.pointee.binding)
+  }
+
   /// The shared state of the accessors of a class that is known by its position.
   func table(atIndex index: Int) -> TablePointer { tables[index] ?? table(bindings[index]) }
 
@@ -246,7 +265,12 @@ package final class ConfinedRealm {
   // MARK: - Versions
 
   /// Makes every cached location of the Realm's accessors stale.
-  private func bumpAll() { tables.forEach { $0.pointee.bump() } }
+  private func bumpAll() {
+    tables.forEach { table in
+      table.pointee.bump()
+      table.pointee.frozenForm = nil
+    }
+  }
 
   func move(to newSnapshot: Snapshot?) {
     snapshot = newSnapshot
@@ -314,7 +338,10 @@ package final class ConfinedRealm {
   func frozen() -> ConfinedRealm {
     check()
     if isFrozen { return self }
-    if let frozenTwin, !frozenTwin.isInvalidatedFrozen { return frozenTwin }
+    if let frozenTwin {
+      if !frozenTwin.isInvalidatedFrozen { return frozenTwin }
+      tables.forEach { $0.pointee.frozenForm = nil }
+    }
     let twin = frozenApart()
     frozenTwin = twin
     return twin
@@ -353,7 +380,15 @@ package final class ConfinedRealm {
   }
 
   /// Whether the Realm's version was taken back by a failed write or sync.
-  var isLost: Bool { snapshot.map { store.isLost($0.version) } ?? false }
+  var isLost: Bool {
+    unmanagedSnapshot?._withUnsafeGuaranteedRef { store.isLost($0.version) } ?? false
+  }
+
+  /// Whether rows are where a frozen Realm has them: both read one snapshot, unchanged.
+  @inline(__always)
+  func showsVersion(of frozen: ConfinedRealm) -> Bool {
+    group == nil && unmanagedSnapshot?.toOpaque() == frozen.unmanagedSnapshot?.toOpaque()
+  }
 
   /// Lets go of a version that a failed write or sync has taken back.
   func stepBackIfLost() {

@@ -133,6 +133,18 @@ struct Confinement: Sendable {
     }
   }
 
+  /// Whether a Realm that is opened now would belong here.
+  ///
+  /// - Parameter queue: the one to confine it to; nil for the place where the caller runs.
+  func isPlaceHere(for queue: DispatchQueue?) -> Bool {
+    switch owner {
+    case .anyone, .actor: false
+    case .thread: queue == nil && token == ThreadToken.current.rawValue && !Self.isMain
+    case .main: (queue == nil || queue!.isMain) && Self.isMain
+    case .queue(let own, let mark): own === queue && mark.isHere
+    }
+  }
+
   /// Stops unless the caller may use what is confined here.
   ///
   /// - Complexity: one comparison for threads, some nanoseconds for queues and actors.
@@ -159,19 +171,25 @@ struct Confinement: Sendable {
     case .anyone: "every thread"
     case .thread(let number): number.description
     case .main: "main thread"
-    case .queue(let queue, _): "queue '\(queue.label)'"
+    case .queue(let queue, _): Self.name(of: queue)
     case .actor(let owner): "actor \(owner.typeName)"
     }
   }
+
+  fileprivate static func name(of queue: DispatchQueue) -> String { "queue '\(queue.label)'" }
 
   /// The owner in one word.
   var note: PlaceNote {
     switch owner {
     case .anyone: .nobody
     case .thread(let number): PlaceNote(number)
-    case .main, .queue, .actor: PlaceNote(name: description)
+    case .main: Self.mainNote
+    case .queue(_, let mark): mark.note
+    case .actor: PlaceNote(name: description)
     }
   }
+
+  private static let mainNote = PlaceNote(name: main.description)
 
   /// Where the caller runs.
   static var placeDescription: String {
@@ -212,9 +230,16 @@ final class ActorOwner: Sendable {
 
 /// The marks of the queues to which Realms are confined.
 enum QueueMarks {
-  private struct Entry {
-    weak var queue: DispatchQueue?
+  private struct Entry: Sendable {
+    /// Keeps the memory of the queue, not the queue: no other one ever has its address.
+    unowned let memory: DispatchQueue
+    let reference: Reference
     let mark: QueueMark
+  }
+
+  private struct Reference: @unchecked Sendable {
+    // @unchecked: an address, to what `memory` keeps; it is only followed through `retainIfAlive`.
+    let queue: Unmanaged<DispatchQueue>
   }
 
   private static let entries = Monitor<[ObjectIdentifier: Entry]>([:])
@@ -223,10 +248,13 @@ enum QueueMarks {
   static func mark(of queue: DispatchQueue) -> QueueMark {
     let identifier = ObjectIdentifier(queue)
     return entries.withLock { entries in
-      if let entry = entries[identifier], entry.queue === queue { return entry.mark }
-      if entries.count >= 64 { entries = entries.filter { $0.value.queue != nil } }
-      let mark = QueueMark(queue)
-      entries[identifier] = Entry(queue: queue, mark: mark)
+      if let entry = entries[identifier] { return entry.mark }
+      if entries.count >= 64 {
+        entries = entries.filter { retainIfAlive($0.value.reference.queue) != nil }
+      }
+      let mark = QueueMark(queue, PlaceNote(name: Confinement.name(of: queue)))
+      entries[identifier] = Entry(
+        memory: queue, reference: Reference(queue: .passUnretained(queue)), mark: mark)
       return mark
     }
   }

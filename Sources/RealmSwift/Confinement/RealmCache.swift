@@ -1,13 +1,24 @@
 // The open Realms of the process by file and place, without keeping them alive: a Realm that nobody uses
 // is gone and pins nothing. Opening the same file with equal settings in the same place gives the same
 // instance.
+internal import Dispatch
 internal import Foundation
+internal import ObjectStore
 internal import Platform
 internal import Storage
 
 /// Finds the Realm that is open already.
 enum RealmCache {
-  private struct Location: Hashable {
+  /// The live Realms of one file name, or of one in memory, while there are any.
+  final class OpenFile: @unchecked Sendable {
+    // @unchecked: `entries` is guarded by the cache's monitor.
+    fileprivate let location: Location
+    @exclusivity(unchecked) fileprivate var entries: [Entry] = []
+
+    fileprivate init(_ location: Location) { self.location = location }
+  }
+
+  fileprivate struct Location: Hashable {
     let name: String
     let isInMemory: Bool
 
@@ -17,106 +28,152 @@ enum RealmCache {
     }
   }
 
-  private struct Key: Hashable {
-    let location: Location
+  /// A live Realm.
+  fileprivate struct Entry {
+    // Unmanaged, not weak, so that counting references to a Realm stays fast. Its memory is there while
+    // it is in here, and its constants are: its `deinit` waits for the lock to take it out.
+    let realm: Unmanaged<ConfinedRealm>
     let place: Confinement.Identity
+    let form: RealmForm
 
-    init(_ configuration: Realm.Configuration, _ confinement: Confinement) {
-      location = Location(configuration)
-      place = confinement.identity
+    /// Whether the place is neither a thread nor the main one.
+    var isElsewhere: Bool {
+      switch place {
+      case .queue, .actor: true
+      case .anyone, .thread, .main: false
+      }
     }
   }
 
-  // Entries are found and entered in the place that they are confined to; only the removal of dead ones
+  // Realms are found and entered in the place that they are confined to; only the removal of dead ones
   // may come from elsewhere.
-  private struct Entries: @unchecked Sendable {
-    // @unchecked: a Realm taken out of here is handed only to code in the place that is part of its key.
-    // Unmanaged, not weak, so that counting references to a Realm stays fast. Its memory is there while
-    // it is in here: its `deinit` waits for the lock to take it out.
-    var byKey: [Key: [Unmanaged<ConfinedRealm>]] = [:]
-    /// How many of them each store has.
-    var stores: [ObjectIdentifier: Int] = [:]
-    /// Places of a file's Realms that are neither a thread nor the main one.
-    var others: [Location: [Confinement]] = [:]
+  private static let files = Monitor<[Location: OpenFile]>([:])
+
+  // MARK: - Finding
+
+  /// The Realm that this thread has opened last, if it is the one that a configuration and a queue, or
+  /// the caller's place, would give.
+  static func findLast(
+    _ configuration: Realm.Configuration, _ queue: DispatchQueue?
+  ) -> ConfinedRealm? {
+    // Where the thread runs is asked anew each time: a worker runs blocks of many queues.
+    guard let realm = RememberedObject.find(ConfinedRealm.self),
+      realm.configuration.shared === configuration.shared,
+      realm.confinement.isPlaceHere(for: queue)
+    else { return nil }
+    return realm
   }
 
-  private static let entries = Monitor(Entries())
-
-  /// The open Realm that a configuration would give.
-  static func find(_ configuration: Realm.Configuration, _ confinement: Confinement)
-    -> ConfinedRealm?
-  {
-    // The references leave the lock before they are compared: releasing one may end a Realm.
-    let key = Key(configuration, confinement)
-    let realms = candidates(key)
-    return realms.first { $0.configuration.opensSameRealm(as: configuration) }
+  /// What is open of a configuration's file.
+  struct Found: @unchecked Sendable {
+    // @unchecked: Realms go to the place that they are confined to, where they are looked for.
+    /// The Realm that the configuration would give.
+    fileprivate(set) var realm: ConfinedRealm?
+    /// What a Realm of equal settings was made of that is open in another place.
+    fileprivate(set) var form: RealmForm?
+    /// The Realms of the file; nil when there are none.
+    fileprivate var file: OpenFile?
   }
 
-  /// Any open live Realm of the same file in this place, whatever its other settings.
-  static func findAny(like configuration: Realm.Configuration, _ confinement: Confinement)
-    -> ConfinedRealm?
-  {
-    candidates(Key(configuration, confinement)).first
+  /// Looks for the Realm that a configuration would give in a place, or for a like one in another.
+  static func find(_ configuration: Realm.Configuration, _ place: Confinement.Identity) -> Found {
+    let location = Location(configuration)
+    return files.withLock { files in
+      var found = Found()
+      guard let file = files[location] else { return found }
+      found.file = file
+      for index in file.entries.indices {
+        let isHere = file.entries[index].place == place
+        guard isHere || found.form == nil,
+          file.entries[index].form.configuration.opensSameRealm(as: configuration)
+        else { continue }
+        if !isHere {
+          found.form = file.entries[index].form
+        } else if let realm = retainIfAlive(file.entries[index].realm) {
+          found.realm = realm
+          break
+        }
+      }
+      return found
+    }
   }
 
   /// Whether a live Realm of the file is open on any thread.
   static func hasLiveRealm(of store: Store) -> Bool {
-    let identifier = ObjectIdentifier(store)
-    return entries.withLock { $0.stores[identifier, default: 0] > 0 }
+    files.withLock { files in
+      files.values.contains { $0.entries.contains { $0.form.store === store } }
+    }
   }
 
   /// The open Realm of equal settings that is confined to the queue or actor by which the caller runs.
   static func findHere(_ configuration: Realm.Configuration) -> ConfinedRealm? {
-    let places = entries.withLock { $0.others[Location(configuration)] ?? [] }
+    let location = Location(configuration)
+    let places = files.withLock { files in
+      files[location]?.entries.compactMap { entry in
+        entry.isElsewhere ? entry.realm._withUnsafeGuaranteedRef { $0.confinement } : nil
+      } ?? []
+    }
     for place in places where place.isHere {
-      if let realm = find(configuration, place) { return realm }
+      if let realm = find(configuration, place.identity).realm { return realm }
     }
     return nil
   }
 
-  static func insert(_ realm: ConfinedRealm) {
-    let key = Key(realm.configuration, realm.confinement)
-    let reference = Unmanaged.passUnretained(realm)
-    let store = ObjectIdentifier(realm.store)
-    entries.withLock { entries in
-      entries.byKey[key, default: []].append(reference)
-      entries.stores[store, default: 0] += 1
-      if realm.confinement.token == Confinement.elsewhereToken {
-        entries.others[key.location, default: []].append(realm.confinement)
+  // MARK: - Entering
+
+  /// - Parameters:
+  ///   - form: what the Realm was made of.
+  ///   - found: what was open when it was looked for.
+  static func insert(_ realm: ConfinedRealm, _ form: RealmForm, _ found: Found? = nil) {
+    let entry = Entry(
+      realm: .passUnretained(realm), place: realm.confinement.identity, form: form)
+    realm.openFile = files.withLock { files in
+      let file: OpenFile
+      // Without entries it is no longer known.
+      if let known = found?.file, !known.entries.isEmpty {
+        known.entries.append(entry)
+        return known
       }
+      let location = Location(realm.configuration)
+      if let known = files[location] {
+        file = known
+      } else {
+        file = OpenFile(location)
+        files[location] = file
+      }
+      file.entries.append(entry)
+      return file
     }
   }
 
+  /// Called by a Realm's `deinit`.
   static func forget(_ realm: ConfinedRealm) {
-    let key = Key(realm.configuration, realm.confinement)
+    guard let file = realm.openFile else { return }
     let address = Unmanaged.passUnretained(realm).toOpaque()
-    let store = ObjectIdentifier(realm.store)
-    entries.withLock { entries in
-      guard let index = entries.byKey[key]?.firstIndex(where: { $0.toOpaque() == address }) else {
-        return
-      }
-      entries.byKey[key]!.remove(at: index)
-      if entries.byKey[key]!.isEmpty { entries.byKey[key] = nil }
-      let count = entries.stores[store]! - 1
-      entries.stores[store] = count == 0 ? nil : count
-      if realm.confinement.token == Confinement.elsewhereToken,
-        let index = entries.others[key.location]?.firstIndex(where: { $0.identity == key.place })
-      {
-        entries.others[key.location]!.remove(at: index)
-        if entries.others[key.location]!.isEmpty { entries.others[key.location] = nil }
-      }
+    // The form leaves the lock before it goes.
+    let old = files.withLock { files in
+      let index = file.entries.firstIndex { $0.realm.toOpaque() == address }!
+      let old = file.entries.remove(at: index)
+      if file.entries.isEmpty { files[file.location] = nil }
+      return old.form
     }
+    withExtendedLifetime(old) {}
   }
+}
 
-  private static func candidates(_ key: Key) -> [ConfinedRealm] {
-    let found = entries.withLock { entries in
-      Candidates(realms: entries.byKey[key]?.compactMap { retainIfAlive($0) } ?? [])
-    }
-    return found.realms
-  }
+/// What a Realm was made of: a further one can be made of the same.
+final class RealmForm: Sendable {
+  let store: Store
+  let configuration: Realm.Configuration
+  let schema: RealmSchema
+  let classes: SchemaBindings
 
-  private struct Candidates: @unchecked Sendable {
-    // @unchecked: they go to the place that is part of their key, where they are looked for.
-    let realms: [ConfinedRealm]
+  init(
+    store: Store, configuration: Realm.Configuration, schema: RealmSchema, classes: SchemaBindings
+  ) {
+    self.store = store
+    self.configuration = configuration
+    self.schema = schema
+    self.classes = classes
   }
 }

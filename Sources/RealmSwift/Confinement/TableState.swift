@@ -38,8 +38,16 @@ struct TableState {
   let keyForm: ClassSchema.KeyForm
   /// The state of the other accessors of the table, dynamic or not, once there are any.
   var twin: TablePointer?
+  /// The same class in the Realm's frozen twin, while rows are where that has them.
+  ///
+  /// Ends with the Realm's version and when a transaction begins.
+  var frozenForm: TablePointer?
+
+  /// Position of the class among the Realm's.
+  let index: Int
 
   init(realm: ConfinedRealm, binding: TableBinding) {
+    index = binding.index
     owner = realm.confinement.token
     isStale = true
     epoch = realm.epoch
@@ -64,6 +72,12 @@ struct TableState {
 
   @inline(__always)
   var binding: TableBinding { unmanagedBinding._withUnsafeGuaranteedRef { $0 } }
+
+  /// Whether this is the state of the class that another state stands for, in whatever Realm.
+  @inline(__always)
+  func hasBinding(of other: TablePointer) -> Bool {
+    unmanagedBinding.toOpaque() == other.pointee.unmanagedBinding.toOpaque()
+  }
 
   /// Makes every cached row location of the class stale.
   mutating func bump() {
@@ -133,6 +147,10 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
     slots.deinitialize(count: count)
     slots.deallocate()
   }
+
+  /// The state at a position that may be another Realm's; nil when there is none.
+  @inline(__always)
+  func find(_ index: Int) -> TablePointer? { index < count ? self[index] : nil }
 
   subscript(index: Int) -> TablePointer? {
     // Acquiring: pairs with the exchange in `install`.

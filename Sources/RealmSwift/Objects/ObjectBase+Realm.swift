@@ -20,18 +20,12 @@ extension ObjectBase {
   /// Stops when the object belongs to no Realm, was deleted, or was made in the running transaction.
   /// - Complexity: O(1).
   public final func freeze() -> Self {
-    guard let realm = _realm, let table = _table else {
+    guard let table = _table else {
       misuse(.ownership, "Unmanaged objects cannot be frozen.")
     }
-    if realm.isFrozen { return self }
-    _ = requireLocation()
-    let frozen = realm.frozen()
-    let frozenTable = frozen.table(table.pointee.binding)
-    guard let accessor = frozen.accessor(frozenTable, _key) else {
-      misuse(
-        .transaction,
-        "Cannot freeze an object in the same write transaction as it was created in.")
-    }
+    if table.pointee.withRealm({ $0.isFrozen }) { return self }
+    let (frozen, location) = ConfinedRealm.freeze(table, _key, at: requireLocation())
+    let accessor = frozen.pointee.withRealm { $0.accessor(frozen, _key, at: location) }
     return unsafeDowncast(accessor, to: Self.self)
   }
 
@@ -48,7 +42,7 @@ extension ObjectBase {
     // Of a version that never came to be there is no object, though there may be another of its key.
     if realm.isLost { return nil }
     let live = ConfinedRealm.thawOrStop(realm)
-    let accessor = live.accessor(live.table(table.pointee.binding), _key)
+    let accessor = live.accessor(live.table(like: table), _key)
     return accessor.map { unsafeDowncast($0, to: Self.self) }
   }
 

@@ -125,8 +125,8 @@ extension ObjectBase {
 
   /// The row, for use by whoever called the object; stops on a wrong thread and on a dead object.
   final func requireLocation() -> RowLocation {
-    let realm = _realm.unsafelyUnwrapped
-    realm.check()
+    // By the table: each counted reference to the Realm would take longer than all else here.
+    _table.unsafelyUnwrapped.pointee.withRealm { $0.check() }
     if let location = locate() { return location }
     misuse(.invalidated, "Object has been deleted or invalidated.")
   }

@@ -33,8 +33,7 @@ public struct Realm: Equatable {
   /// - Throws: `Realm.Error`: `fileNotFound`, `filePermissionDenied`, `fileAccess`,
   ///   `invalidDatabase`, `schemaMismatch`, `alreadyOpen` and others.
   public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
-    let confinement = queue.map { Confinement($0) } ?? .current()
-    confined = try ConfinedRealm.open(configuration, confinement)
+    confined = try ConfinedRealm.open(configuration, on: queue)
   }
 
   /// Opens the Realm of a file, with all else as in the default configuration.

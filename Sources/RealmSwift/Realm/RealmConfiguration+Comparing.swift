@@ -8,8 +8,8 @@ extension Realm.Configuration: Equatable {
   ///
   /// Closures are equal when one is a copy of the other's setting.
   public static func == (left: Realm.Configuration, right: Realm.Configuration) -> Bool {
-    left.opensSameRealm(as: right) && left.migration == right.migration
-      && left.compaction == right.compaction
+    left.opensSameRealm(as: right) && left.settings.migration == right.settings.migration
+      && left.settings.compaction == right.settings.compaction
       && left.deleteRealmIfMigrationNeeded == right.deleteRealmIfMigrationNeeded
       && left.seedFilePath == right.seedFilePath
   }
@@ -17,9 +17,10 @@ extension Realm.Configuration: Equatable {
   /// Whether an open Realm of one fits the other: all settings but those that matter only until a Realm
   /// is open.
   ///
-  /// Settings of a synchronised Realm fit nothing that is open, so that opening refuses them.
+  /// Settings of a synchronised Realm fit nothing that is open, since opening refuses them.
   func opensSameRealm(as other: Realm.Configuration) -> Bool {
-    location == other.location && readOnly == other.readOnly
+    if shared === other.shared { return true }
+    return settings.location == other.settings.location && readOnly == other.readOnly
       && schemaVersion == other.schemaVersion && encryptionKey == other.encryptionKey
       && maximumNumberOfActiveVersions == other.maximumNumberOfActiveVersions
       && durability == other.durability && syncConfiguration == other.syncConfiguration
@@ -42,9 +43,9 @@ extension Realm.Configuration: CustomStringConvertible {
       \tencryptionKey = \(encryptionKey == nil ? "(null)" : "(set)");
       \treadOnly = \(readOnly);
       \tschemaVersion = \(schemaVersion);
-      \tmigrationBlock = \(migration == nil ? "(null)" : "(set)");
+      \tmigrationBlock = \(settings.migration == nil ? "(null)" : "(set)");
       \tdeleteRealmIfMigrationNeeded = \(deleteRealmIfMigrationNeeded);
-      \tshouldCompactOnLaunch = \(compaction == nil ? "(null)" : "(set)");
+      \tshouldCompactOnLaunch = \(settings.compaction == nil ? "(null)" : "(set)");
       \tmaximumNumberOfActiveVersions = \(limit ?? "(null)");
       \tdurability = \(durability);
       \tobjectTypes = \(names ?? "(null)");
@@ -56,19 +57,13 @@ extension Realm.Configuration: CustomStringConvertible {
 
 extension Realm.Configuration {
   /// Where the Realm is, for messages.
-  var place: String {
-    switch location {
-    case .file(let url): return url.path
-    case .memory(let identifier): return identifier
-    case .none: return ""
-    }
-  }
+  var place: String { shared.settings.place }
 
   /// The same settings as the layer below wants them.
   ///
   /// Stops when there is neither a file nor an identifier.
   var storeOptions: StoreOptions {
-    if case .none = location {
+    if case .none = settings.location {
       misuse(
         .configuration, "A Realm Configuration must specify a path or an in-memory identifier.")
     }

@@ -15,34 +15,91 @@ extension Realm {
 
   /// How a Realm is opened: where its file is and which classes it holds.
   public struct Configuration: Sendable {
-    var location: Location
-    private var types: [ObjectBase.Type]?
-    private var isReadOnly = false
-    private var deletesOnMismatch = false
-    private var key: Data?
-    var migration: Identified<MigrationBlock>?
-    var compaction: Identified<@Sendable (Int, Int) -> Bool>?
+    /// Shared by all copies; a change makes a new one.
+    ///
+    /// So copies are cheap, and two configurations that share are equal without a look at the settings.
+    private(set) var shared: Shared
+
+    /// Settings that never change.
+    final class Shared: Sendable {
+      let settings: Settings
+      init(_ settings: Settings) { self.settings = settings }
+    }
+
+    struct Settings: Sendable {
+      var location = Location.none {
+        didSet { place = location.place }
+      }
+      /// The location as a text: making it of a URL takes longer than all else in finding an open Realm.
+      private(set) var place = ""
+      var types: [ObjectBase.Type]?
+      var isReadOnly = false
+      var deletesOnMismatch = false
+      var key: Data?
+      var migration: Identified<MigrationBlock>?
+      var compaction: Identified<@Sendable (Int, Int) -> Bool>?
+      var schemaVersion: UInt64 = 0
+      var maximumNumberOfActiveVersions: UInt?
+      var durability = Durability.full
+      var seedFilePath: URL?
+      var syncConfiguration: SyncConfiguration?
+    }
 
     enum Location: Sendable, Equatable {
       case file(URL)
       case memory(String)
       case none
+
+      fileprivate var place: String {
+        switch self {
+        case .file(let url): url.path
+        case .memory(let identifier): identifier
+        case .none: ""
+        }
+      }
+    }
+
+    var settings: Settings { shared.settings }
+
+    private mutating func change(_ body: (inout Settings) -> Void) {
+      var settings = shared.settings
+      body(&settings)
+      shared = Shared(settings)
     }
 
     /// Version of the classes; raise it when they change.
-    public var schemaVersion: UInt64
+    public var schemaVersion: UInt64 {
+      get { settings.schemaVersion }
+      set { change { $0.schemaVersion = newValue } }
+    }
+
     /// The most versions of the file that may be alive at once; a commit that would leave more throws.
     ///
     /// Nil: no limit.
-    public var maximumNumberOfActiveVersions: UInt?
+    public var maximumNumberOfActiveVersions: UInt? {
+      get { settings.maximumNumberOfActiveVersions }
+      set { change { $0.maximumNumberOfActiveVersions = newValue } }
+    }
+
     /// What a commit promises when it returns; the same for all that have the file open.
-    public var durability: Durability = .full
+    public var durability: Durability {
+      get { settings.durability }
+      set { change { $0.durability = newValue } }
+    }
+
     /// A Realm file whose content a new file starts with.
     ///
     /// Not looked at when the file is there already.
-    public var seedFilePath: URL?
+    public var seedFilePath: URL? {
+      get { settings.seedFilePath }
+      set { change { $0.seedFilePath = newValue } }
+    }
+
     /// Settings of a synchronised Realm, which every form of opening refuses.
-    public var syncConfiguration: SyncConfiguration?
+    public var syncConfiguration: SyncConfiguration? {
+      get { settings.syncConfiguration }
+      set { change { $0.syncConfiguration = newValue } }
+    }
 
     /// Settings for one Realm.
     ///
@@ -69,35 +126,35 @@ extension Realm {
       shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil,
       objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil
     ) {
+      var settings = Settings()
+      settings.schemaVersion = schemaVersion
+      settings.syncConfiguration = syncConfiguration
+      settings.seedFilePath = seedFilePath
+      settings.migration = migrationBlock.map { Identified($0) }
       if let inMemoryIdentifier {
-        location = .memory(inMemoryIdentifier)
+        settings.location = .memory(inMemoryIdentifier)
       } else if let fileURL {
-        location = .file(fileURL)
+        settings.location = .file(fileURL)
       } else {
         misuse(
           .configuration, "A Realm Configuration must specify a path or an in-memory identifier.")
       }
-      self.schemaVersion = schemaVersion
-      self.syncConfiguration = syncConfiguration
-      self.seedFilePath = seedFilePath
+      shared = Shared(settings)
       // By the setters, which check.
-      self.encryptionKey = encryptionKey
-      self.readOnly = readOnly
-      self.migrationBlock = migrationBlock
-      self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
-      self.shouldCompactOnLaunch = shouldCompactOnLaunch
-      self.objectTypes = objectTypes
+      if encryptionKey != nil { self.encryptionKey = encryptionKey }
+      if readOnly { self.readOnly = true }
+      if deleteRealmIfMigrationNeeded { self.deleteRealmIfMigrationNeeded = true }
+      if shouldCompactOnLaunch != nil { self.shouldCompactOnLaunch = shouldCompactOnLaunch }
+      if objectTypes != nil { self.objectTypes = objectTypes }
     }
 
-    /// Where a Realm lives unless a configuration says otherwise.
-    public static var defaultFileURL: URL? {
-      URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
-        .appendingPathComponent("default.realm")
-    }
+    /// Where a Realm lives unless a configuration says otherwise: in the folder that was the current one
+    /// when this was first asked for.
+    public static var defaultFileURL: URL? { initialDefaultFileURL }
 
     /// Settings of `Realm()`.
     public static var defaultConfiguration: Configuration {
-      get { storedDefault.withLock { $0 } ?? Configuration() }
+      get { storedDefault.withLock { $0 } ?? initialDefault }
       set { storedDefault.withLock { $0 = newValue } }
     }
 
@@ -108,15 +165,15 @@ extension Realm {
     /// Setting it clears `inMemoryIdentifier`.
     public var fileURL: URL? {
       get {
-        if case .file(let url) = location { return url }
+        if case .file(let url) = settings.location { return url }
         return nil
       }
       set {
         guard let newValue else {
-          if case .file = location { location = .none }
+          if case .file = settings.location { change { $0.location = .none } }
           return
         }
-        location = .file(newValue)
+        change { $0.location = .file(newValue) }
       }
     }
 
@@ -125,15 +182,15 @@ extension Realm {
     /// Setting it clears `fileURL`.
     public var inMemoryIdentifier: String? {
       get {
-        if case .memory(let identifier) = location { return identifier }
+        if case .memory(let identifier) = settings.location { return identifier }
         return nil
       }
       set {
         guard let newValue else {
-          if case .memory = location { location = .none }
+          if case .memory = settings.location { change { $0.location = .none } }
           return
         }
-        location = .memory(newValue)
+        change { $0.location = .memory(newValue) }
       }
     }
 
@@ -143,25 +200,25 @@ extension Realm {
     ///
     /// Setting it stops when the key has another length.
     public var encryptionKey: Data? {
-      get { key }
+      get { settings.key }
       set {
         checkKeyLength(newValue)
-        key = newValue
+        change { $0.key = newValue }
       }
     }
 
     /// Whether the file is never written.
     public var readOnly: Bool {
-      get { isReadOnly }
+      get { settings.isReadOnly }
       set {
-        if newValue, deletesOnMismatch {
+        if newValue, settings.deletesOnMismatch {
           misuse(
             .configuration, "Cannot set `readOnly` when `deleteRealmIfMigrationNeeded` is set.")
         }
-        if newValue, compaction != nil {
+        if newValue, settings.compaction != nil {
           misuse(.configuration, "Cannot set `readOnly` when `shouldCompactOnLaunch` is set.")
         }
-        isReadOnly = newValue
+        change { $0.isReadOnly = newValue }
       }
     }
 
@@ -170,12 +227,12 @@ extension Realm {
     /// Gets the bytes of the file, and how many of them hold data; the file is compacted when it
     /// answers true.
     public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)? {
-      get { compaction?.value }
+      get { settings.compaction?.value }
       set {
-        if newValue != nil, isReadOnly {
+        if newValue != nil, settings.isReadOnly {
           misuse(.configuration, "Cannot set `shouldCompactOnLaunch` when `readOnly` is set.")
         }
-        compaction = newValue.map { Identified($0) }
+        change { $0.compaction = newValue.map { Identified($0) } }
       }
     }
 
@@ -185,19 +242,19 @@ extension Realm {
     ///
     /// All that it does is one transaction with the change of the classes.
     public var migrationBlock: MigrationBlock? {
-      get { migration?.value }
-      set { migration = newValue.map { Identified($0) } }
+      get { settings.migration?.value }
+      set { change { $0.migration = newValue.map { Identified($0) } } }
     }
 
     /// Whether to start over with an empty file when the classes have changed.
     public var deleteRealmIfMigrationNeeded: Bool {
-      get { deletesOnMismatch }
+      get { settings.deletesOnMismatch }
       set {
-        if newValue, isReadOnly {
+        if newValue, settings.isReadOnly {
           misuse(
             .configuration, "Cannot set `deleteRealmIfMigrationNeeded` when `readOnly` is set.")
         }
-        deletesOnMismatch = newValue
+        change { $0.deletesOnMismatch = newValue }
       }
     }
 
@@ -206,18 +263,22 @@ extension Realm {
     /// Nil: every class of the process whose `shouldIncludeInDefaultSchema()` is true. Setting it stops
     /// when one of them cannot be stored.
     public var objectTypes: [ObjectBase.Type]? {
-      get { types }
+      get { settings.types }
       set {
         for type in newValue ?? [] where !canBeStored(type) {
           misuse(.schema, "Can't add non-Object type '\(type)' to a schema.")
         }
-        types = newValue
+        change { $0.types = newValue }
       }
     }
   }
 }
 
 private let storedDefault = Monitor<Realm.Configuration?>(nil)
+private let initialDefault = Realm.Configuration()
+private let initialDefaultFileURL = URL(
+  fileURLWithPath: FileManager.default.currentDirectoryPath
+).appendingPathComponent("default.realm")
 
 /// Whether a class is a client's.
 private func canBeStored(_ type: ObjectBase.Type) -> Bool {

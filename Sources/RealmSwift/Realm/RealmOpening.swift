@@ -14,7 +14,7 @@ struct RealmOpening {
   struct Opened {
     let store: Store
     let snapshot: Snapshot
-    let stored: StoredSchema
+    let classes: SchemaBindings
   }
 
   /// - Throws: a `Realm.Error` for settings that nothing can be opened with.
@@ -49,7 +49,7 @@ struct RealmOpening {
       try Realm.deleteFiles(for: configuration)
       opened = try openOnce()
     }
-    logOpening(opened)
+    Self.log(configuration, opened.snapshot, opened.classes.stored)
     return opened
   }
 
@@ -89,14 +89,17 @@ struct RealmOpening {
         + "transactions open across suspensions, and use asyncWrite in tasks.")
   }
 
-  private func logOpening(_ opened: Opened) {
+  /// Says that a Realm was opened.
+  static func log(
+    _ configuration: Realm.Configuration, _ snapshot: Snapshot, _ stored: StoredSchema
+  ) {
     let logger = Logger.shared
     guard logger.level >= .detail else { return }
     logger.log(
       .detail,
-      "Details DB: opened '\(configuration.place)', version \(opened.snapshot.version.rawValue), "
-        + "schema version \(opened.stored.schemaVersion), \(opened.stored.tables.count) classes.")
-    for table in opened.stored.tables {
+      "Details DB: opened '\(configuration.place)', version \(snapshot.version.rawValue), "
+        + "schema version \(stored.schemaVersion), \(stored.tables.count) classes.")
+    for table in stored.tables {
       logger.log(
         .trace,
         "Trace DB: class '\(table.schema.name)' with \(table.schema.columns.count) properties.")
@@ -107,17 +110,38 @@ struct RealmOpening {
 
   private func prepareSchema(_ store: Store) throws -> Opened {
     let snapshot = try mappingErrors { () throws(StorageError) in try store.pinNewest() }
-    let stored = try loadSchema(snapshot)
+    let fitting = schema.fitting.withLock { $0 }
+    let stored = try loadSchema(snapshot, fitting?.stored)
+    if let fitting, stored === fitting.stored,
+      stored.schemaVersion == configuration.schemaVersion
+    {
+      return Opened(store: store, snapshot: snapshot, classes: fitting)
+    }
     if try need(stored, isNew: snapshot.root.isNone) == .nothing || configuration.readOnly {
-      return Opened(store: store, snapshot: snapshot, stored: stored)
+      return opened(store, snapshot, stored)
     }
     return try update(store)
   }
 
-  private func loadSchema(_ snapshot: Snapshot) throws -> StoredSchema {
+  private func loadSchema(
+    _ snapshot: Snapshot, _ likely: StoredSchema? = nil
+  ) throws -> StoredSchema {
     try mappingErrors { () throws(StorageError) in
-      try StoredSchema.load(snapshot.reader, root: snapshot.root)
+      try StoredSchema.load(snapshot.reader, root: snapshot.root, orEqual: likely)
     }
+  }
+
+  private func opened(_ store: Store, _ snapshot: Snapshot, _ stored: StoredSchema) -> Opened {
+    let classes = SchemaBindings(schema.classes, stored)
+    // A file that is only read may lack classes and indexes.
+    if !configuration.readOnly {
+      let old = schema.fitting.withLock { fitting in
+        defer { fitting = classes }
+        return fitting
+      }
+      withExtendedLifetime(old) {}
+    }
+    return Opened(store: store, snapshot: snapshot, classes: classes)
   }
 
   /// What has to be done to the file's classes.
@@ -191,8 +215,7 @@ struct RealmOpening {
       }
       transaction.root = group.finish()
       let snapshot = try mappingErrors { () throws(StorageError) in try transaction.commit() }
-      return Opened(
-        store: store, snapshot: snapshot, stored: try loadSchema(snapshot))
+      return opened(store, snapshot, try loadSchema(snapshot))
     } catch {
       if transaction.isOpen { transaction.cancel() }
       throw error

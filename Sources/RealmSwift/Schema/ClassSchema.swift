@@ -366,6 +366,12 @@ private struct LegacyDeclarations {
 /// The classes of a configuration, checked for names that clash.
 final class RealmSchema: Sendable {
   let classes: [ClassSchema]
+  /// What is wrong with the classes together, a line each; none when they can be stored.
+  let errors: [String]
+  /// What was made last of the classes and the schema of a file, which had all of them in their form.
+  ///
+  /// Most openings find the same schema as the one before.
+  let fitting = Monitor<SchemaBindings?>(nil)
 
   private init(_ types: [ObjectBase.Type]) {
     var seen = Set<ObjectIdentifier>()
@@ -380,15 +386,32 @@ final class RealmSchema: Sendable {
             + "Pick one by `objectTypes`, or rename one by `_realmObjectName()`.")
       }
     }
+    errors = Self.errors(of: classes)
   }
 
   var publicForm: Schema { Schema(objectSchema: classes.map(\.publicForm)) }
 
   private static let defaultSchema = Monitor<RealmSchema?>(nil)
+  /// Of lists of classes.
+  private static let known = Monitor<[[ObjectIdentifier]: RealmSchema]>([:])
 
   /// The schema of a list of classes; nil for the default one.
   static func of(_ types: [ObjectBase.Type]?) -> RealmSchema {
-    if let types { return RealmSchema(types) }
+    if let types {
+      let key = types.map { ObjectIdentifier($0) }
+      if let schema = known.withLock({ $0[key] }) { return schema }
+      let schema = RealmSchema(types)
+      // Programs have few lists; tests, many.
+      let old = known.withLock { known in
+        let old = known.count < 64 ? [:] : known
+        if !old.isEmpty { known = [:] }
+        known[key] = schema
+        return old
+      }
+      // They leave the lock before they go.
+      withExtendedLifetime(old) {}
+      return schema
+    }
     if let schema = defaultSchema.withLock({ $0 }) { return schema }
     let schema = RealmSchema(
       ClassDiscovery.allObjectClasses().filter { $0.shouldIncludeInDefaultSchema() })

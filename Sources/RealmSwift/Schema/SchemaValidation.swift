@@ -3,7 +3,7 @@
 
 extension RealmSchema {
   /// What is wrong with the classes together, a line each; none when they can be stored.
-  var errors: [String] {
+  static func errors(of classes: [ClassSchema]) -> [String] {
     let byName = Dictionary(classes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     return classes.flatMap { classSchema in
       var errors: [String] = []
@@ -17,7 +17,7 @@ extension RealmSchema {
     }
   }
 
-  private func errors(
+  private static func errors(
     of property: PropertyDescription, in classSchema: ClassSchema, _ byName: [String: ClassSchema]
   ) -> [String] {
     guard let targetName = property.objectClassName else { return [] }

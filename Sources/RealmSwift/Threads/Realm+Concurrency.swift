@@ -79,7 +79,7 @@ extension Realm {
   ) async throws -> ConfinedRealm {
     try Task.checkCancellation()
     let confinement = Confinement(actor)
-    if let open = RealmCache.find(configuration, confinement) { return open }
+    if let open = RealmCache.find(configuration, confinement.identity).realm { return open }
     let prepared = try await PreparedFile.make(configuration, isolation)
     try Task.checkCancellation()
     confinement.check()
@@ -218,7 +218,7 @@ final class PreparedFile: Sendable {
     _ completion: @escaping @Sendable (Result<PreparedFile, any Error>) -> Void
   ) {
     let thread = Thread.start(name: "realm-open") {
-      completion(Result { PreparedFile(try ConfinedRealm.open(configuration).store) })
+      completion(Result { PreparedFile(try ConfinedRealm.open(configuration, on: nil).store) })
     }
     thread.detach()
   }

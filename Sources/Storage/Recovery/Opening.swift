@@ -46,6 +46,20 @@ extension Store {
     return StoreRegistry.shared.withLock { $0.isInUse(identity) }
   }
 
+  /// Whether a path by which the store was reached still leads to its file; to one in memory any does.
+  ///
+  /// The system is asked at most once a millisecond: it takes as long as all else that is done for a
+  /// further Realm of an open file.
+  package func isReached(by path: String) -> Bool {
+    if isInMemory { return true }
+    let now = options.clock.nanoseconds()
+    // Relaxed: at worst two threads ask.
+    if now &- reachedAt.load(ordering: .relaxed) < 1_000_000 { return true }
+    guard (try? Store.leads(path, to: identity, options.fileSystem)) == true else { return false }
+    reachedAt.store(now, ordering: .relaxed)
+    return true
+  }
+
   func checkSettings(_ options: StoreOptions) throws(StorageError) {
     if isReadOnly != options.isReadOnly {
       throw .alreadyOpen(path: path, reason: "with different read permissions")

@@ -51,7 +51,10 @@ struct StoreRegistry {
   }
 
   /// Closed stores take no part in their own removal: they may end while this lock is held.
+  ///
+  /// Of a few the memory stays until there are more.
   mutating func forgetClosed() {
+    if byFile.count + inMemory.count < 16 { return }
     byFile = byFile.filter { !$0.value.isClosed }
     inMemory = inMemory.filter { $0.value.store != nil }
   }

@@ -37,8 +37,9 @@ struct ReadAhead: ~Copyable, @unchecked Sendable {
     for other in part..<(end + Self.partLength - 1) / Self.partLength {
       asked[other >> 6].bitwiseOr(1 << UInt64(other & 63), ordering: .relaxed)
     }
-    // Mostly all is there, and two pages are asked about much faster than all are asked for.
-    if mapping.isInMemory(offset), mapping.isInMemory(end - 1) { return }
+    // Mostly all is there, and a page or two are asked about much faster than all are asked for. Of one
+    // part only its end: its first page may have been read by other means.
+    if mapping.isInMemory(end - 1), count == 1 || mapping.isInMemory(offset) { return }
     mapping.readAhead(part * Self.partLength..<end)
   }
 

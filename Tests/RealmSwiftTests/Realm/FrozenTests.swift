@@ -26,6 +26,48 @@ import Testing
     #expect(frozenDog.name == "Rex" && frozenDogs.map(\.age) == [3])
   }
 
+  /// A client has ended the frozen Realm that its objects would share: they get another one.
+  @Test func freezesAgainAfterTheFrozenRealmHasEnded() throws {
+    let realm = try memoryRealm()
+    let (dog, person) = try realm.write {
+      (realm.create(Dog.self), realm.create(Person.self, value: ["id": 1, "name": "Ann"]))
+    }
+    for _ in 0..<3 {
+      do {
+        let frozen = realm.freeze()
+        #expect(dog.freeze().realm == frozen && person.freeze().realm == frozen)
+        frozen.invalidate()
+      }
+      let others = (0..<200).map { [UInt8](repeating: 0xff, count: 8 * ($0 % 64) + 8) }
+      #expect(dog.freeze().name == "Rex" && person.freeze().name == "Ann")
+      #expect(dog.freeze().realm == person.freeze().realm)
+      withExtendedLifetime(others) {}
+    }
+  }
+
+  @Test func freezesWhatHasMoved() throws {
+    let realm = try memoryRealm()
+    let dogs = try realm.write {
+      (0..<600).map { realm.create(Dog.self, value: ["age": $0]) }
+    }
+    var frozen = [dogs[300].freeze()]
+    try realm.write {
+      for number in 4..<590 where number != 300 { realm.delete(dogs[number]) }
+      // As it was when the transaction began.
+      frozen.append(dogs[300].freeze())
+      dogs[300].age = 1
+      frozen.append(dogs[300].freeze())
+    }
+    frozen.append(dogs[300].freeze())
+    #expect(frozen.map(\.age) == [300, 300, 300, 1])
+    realm.beginWrite()
+    dogs[300].age = 2
+    realm.cancelWrite()
+    frozen.append(dogs[300].freeze())
+    realm.invalidate()
+    #expect(frozen.map(\.age) == [300, 300, 300, 1, 1])
+  }
+
   @Test func everythingFromAFrozenRealmIsFrozen() throws {
     let realm = try memoryRealm()
     try realm.write { realm.create(Person.self, value: ["id": 1]) }

@@ -145,6 +145,45 @@ import Testing
     #expect(try realm.activeVersions().count == 1)
   }
 
+  /// Where an object is in the reference's version must not be taken for where it is now.
+  @Test func objectsThatHaveMoved() throws {
+    let realm = try memoryRealm()
+    let dogs = try realm.write {
+      (0..<600).map { realm.create(Dog.self, value: ["name": "\($0)"]) }
+    }
+    let live = [3, 300, 599].map { ThreadSafeReference(to: dogs[$0]) }
+    let moved = [3, 300, 599].map { ThreadSafeReference(to: dogs[$0]) }
+    let frozen = ThreadSafeReference(to: dogs[300].freeze())
+    let written = ThreadSafeReference(to: dogs[300])
+    #expect(live.map { realm.resolve($0)?.name } == ["3", "300", "599"])
+    try realm.write {
+      for number in 4..<590 where number != 300 { realm.delete(dogs[number]) }
+      #expect(realm.resolve(written)?.name == "300")
+    }
+    #expect(moved.map { realm.resolve($0)?.name } == ["3", "300", "599"])
+    #expect(realm.resolve(frozen)?.name == "300")
+  }
+
+  @Test func collectionsOfAllKinds() throws {
+    let configuration = memoryConfiguration()
+    let realm = try Realm(configuration: configuration)
+    try realm.write { for age in 0..<10 { realm.create(Dog.self, value: ["age": age]) } }
+    let dogs = realm.objects(Dog.self)
+    let all = ThreadSafeReference(to: dogs)
+    let old = ThreadSafeReference(to: dogs.where { $0.age > 6 }.sorted(by: \.age, ascending: false))
+    let any = ThreadSafeReference(to: AnyRealmCollection(dogs))
+    let copy = ThreadSafeReference(to: dogs.freeze())
+    #expect(!all.isInvalidated && !any.isInvalidated)
+    onThread {
+      let realm = try! Realm(configuration: configuration)
+      try! realm.write { realm.delete(realm.objects(Dog.self).first!) }
+      #expect(realm.resolve(all)?.count == 9 && all.isInvalidated)
+      #expect(realm.resolve(old)?.map(\.age) == [9, 8, 7])
+      #expect(realm.resolve(any)?.count == 9 && any.isInvalidated)
+      #expect(realm.resolve(copy)?.isFrozen == false)
+    }
+  }
+
   @Test func fromQueueToActorAndBack() async throws {
     let folder = TemporaryFolder()
     let configuration = folder.configuration()
@@ -213,6 +252,31 @@ import Testing
       _ = realm.resolve(reference)
     }
     expectStop(twice, "Can only resolve a thread safe reference once.")
+    let object = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let realm = try openRealm(memoryConfiguration())
+      let dog = try realm.write { realm.create(Dog.self) }
+      let reference = ThreadSafeReference(to: dog)
+      _ = realm.resolve(reference)
+      _ = realm.resolve(reference)
+    }
+    expectStop(object, "Can only resolve a thread safe reference once.")
+    let new = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let realm = try openRealm(memoryConfiguration())
+      try realm.write { _ = ThreadSafeReference(to: realm.create(Dog.self)) }
+    }
+    expectStop(new, "Cannot freeze an object in the same write transaction as it was created in.")
+    let frozen = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let realm = try openRealm(memoryConfiguration())
+      let dog = try realm.write { realm.create(Dog.self) }
+      _ = realm.freeze().resolve(ThreadSafeReference(to: dog))
+    }
+    expectStop(frozen, "Cannot resolve a thread safe reference in a frozen Realm.")
     let thread = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
