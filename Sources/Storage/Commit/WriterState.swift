@@ -36,8 +36,10 @@ final class WriterState {
   @exclusivity(unchecked) var pending: [Pending] = []
   /// Blocks of `pending` before this index are done.
   @exclusivity(unchecked) var pendingHead = 0
-  /// Empty but for `reclaim`.
-  @exclusivity(unchecked) private var freed = FreedRuns()
+  /// What `reclaim` frees; empty but for its calls.
+  @exclusivity(unchecked) private var freed: [Run] = []
+  /// So many runs of it keep their memory.
+  private static let freedKept = 1024
   /// What this process's snapshots did since the last transaction began.
   @exclusivity(unchecked) var pinsAdded: [Version] = []
   @exclusivity(unchecked) var pinsRemoved: [Version] = []
@@ -109,14 +111,16 @@ final class WriterState {
       #endif
       let isSeen =
         entry.isVisible && dead.insert(run: run, birth: block.birth, death: entry.death)
-      if !isSeen { freed.add(run, release) }
+      if !isSeen { freed.append(run) }
     }
     if pendingHead > 4096 || pendingHead == pending.count {
       pending.removeFirst(pendingHead)
       pendingHead = 0
     }
-    let hasMore = dead.collect(maximum: maximum) { freed.add($0, release) }
-    freed.finish(release)
+    let hasMore = dead.collect(maximum: maximum) { freed.append($0) }
+    freed.sortAndMerge()
+    for run in freed { release(run) }
+    freed.removeAll(keepingCapacity: freed.count <= Self.freedKept)
     return hasMore
   }
 

@@ -1,48 +1,34 @@
 // What was freed together, before it goes to the free space: blocks that died together often lie side by
-// side, though those of several columns by turns. Merged first, they cost the free space far less.
+// side, though they died in the order of a tree, or of hashes. Merged first, they cost the free space far
+// less.
 
-/// Runs that wait for their neighbours.
-struct FreedRuns {
-  /// So many rows of neighbours can grow by turns.
-  private static let countMax = 8
-
-  private var waiting: [Run] = []
-  /// The next to make room.
-  private var oldest = 0
-
-  init() { waiting.reserveCapacity(Self.countMax) }
-
-  /// Adds a run; another one may have waited long enough and is given to `release`.
-  mutating func add(_ run: Run, _ release: (Run) -> Void) {
-    for index in waiting.indices {
-      let other = waiting[index]
-      if other.end == run.offset, areTogether(other, run) {
-        waiting[index].length += run.length
-        return
+extension [Run] {
+  /// Sorts runs by place and makes one of those that are adjacent.
+  ///
+  /// - Precondition: no byte is in two of them.
+  mutating func sortAndMerge() {
+    if count < 2 { return }
+    sort { $0.offset < $1.offset }
+    // In place: the runs up to `last` are the result so far.
+    let last = withUnsafeMutableBufferPointer { runs in
+      var last = 0
+      for index in 1..<runs.count {
+        if runs[last].isFollowed(by: runs[index]) {
+          runs[last].length += runs[index].length
+        } else {
+          last += 1
+          runs[last] = runs[index]
+        }
       }
-      if run.end == other.offset, areTogether(run, other) {
-        waiting[index] = Run(offset: run.offset, length: run.length + other.length)
-        return
-      }
+      return last
     }
-    if waiting.count < Self.countMax {
-      waiting.append(run)
-      return
-    }
-    release(waiting[oldest])
-    waiting[oldest] = run
-    oldest = (oldest + 1) % Self.countMax
+    removeLast(count - 1 - last)
   }
+}
 
-  /// Gives all that wait to `release`.
-  mutating func finish(_ release: (Run) -> Void) {
-    waiting.forEach(release)
-    waiting.removeAll(keepingCapacity: true)
-    oldest = 0
-  }
-
-  /// What lies in a home is kept apart from the rest.
-  private func areTogether(_ lower: Run, _ upper: Run) -> Bool {
-    HomeSpace.contains(lower.offset) == HomeSpace.contains(upper.offset)
+extension Run {
+  /// Whether two runs are adjacent and of one kind: the homes are counted apart from what follows.
+  func isFollowed(by upper: Run) -> Bool {
+    end == upper.offset && upper.offset != FileHeader.dataStart
   }
 }
