@@ -11,6 +11,8 @@ extension Store {
     pipeline.stop()
     snapshots.unpublish()
     lockFile.close()
+    maintenance.state.withLock { $0.isAtEnd = true }
+    maintenance.state.notifyAll()
   }
 
   /// Notes the durable version in the header, so that the next opening can tell a lost record from

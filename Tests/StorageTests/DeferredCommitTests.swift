@@ -331,6 +331,35 @@ import Testing
     }
   }
 
+  /// Nobody holds a store any more that is being closed, but it is not yet gone.
+  @Test func whoOpensAFileThatIsBeingClosedWaits() throws {
+    let system = FaultFileSystem(SimulatedDisk())
+    @Sendable func open(_ durability: Durability) throws -> Store {
+      try Store.open(
+        StoreOptions(path: "/data/closing.realm", durability: durability, fileSystem: system))
+    }
+    @Sendable func commitAndClose() throws {
+      let transaction = try open(.memory).beginWrite()
+      transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: 1, [1])
+      _ = try transaction.commit()
+      // Closing a file without syncs ends with one.
+      system.hold(.synchronize)
+    }
+    let closing = Thread.start(name: "closing") { try! commitAndClose() }
+    system.waitUntilHeld(.synchronize)
+    system.resetRecords()
+    let opened = Monitor<Result<Int, any Error>?>(nil)
+    let opening = Thread.start(name: "opening") {
+      let result = Result { Self.content(try open(.full).pinNewest()).count }
+      opened.withLock { $0 = result }
+    }
+    #expect(eventually { system.records.contains { $0.call == .open } })
+    system.release(.synchronize)
+    closing.join()
+    opening.join()
+    #expect(try opened.withLock { try $0?.get() } == 1)
+  }
+
   /// A file without syncs shows asynchronous commits as soon as they are written.
   @Test func filesWithoutSyncs() throws {
     let fixture = try Fixture(durability: .memory)

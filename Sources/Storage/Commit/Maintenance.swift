@@ -10,6 +10,8 @@ final class MaintenanceState: Sendable {
   struct State {
     var isRunning = false
     var isClosed = false
+    /// The store has left its lock file.
+    var isAtEnd = false
     /// The thread holds the store and works.
     var isWorking = false
     /// Others want to know whether they could have the file to themselves.

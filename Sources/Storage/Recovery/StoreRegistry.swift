@@ -12,19 +12,21 @@ struct StoreRegistry {
   ///
   /// - Throws: `alreadyOpen` when it has other settings and someone uses it.
   func shared(_ identity: FileIdentity, _ options: StoreOptions) throws(StorageError) -> Store? {
-    guard byFile[identity]?.store != nil else { return nil }
+    guard let entry = byFile[identity] else { return nil }
     do throws(StorageError) {
-      return try settled(identity, options)
+      if let store = try settled(entry, options) { return store }
     } catch {
       if isInUse(identity) { throw error }
-      return nil
     }
+    // Until it has left the lock file the next one would take it for another process.
+    entry.waitUntilClosed()
+    return nil
   }
 
   private func settled(
-    _ identity: FileIdentity, _ options: StoreOptions
+    _ entry: WeakStore, _ options: StoreOptions
   ) throws(StorageError) -> Store? {
-    guard let store = byFile[identity]?.store else { return nil }
+    guard let store = entry.store else { return nil }
     try store.checkSettings(options)
     return store
   }
@@ -34,19 +36,23 @@ struct StoreRegistry {
 
   /// Whether anyone but threads of its own uses the store of a file.
   ///
-  /// Waits for idle work to give way, and for who has prepared a transaction to be done.
+  /// Waits for idle work to give way, for who has prepared a transaction to be done, and for one that is being
+  /// closed.
   func isInUse(_ identity: FileIdentity) -> Bool {
-    guard let (maintenance, helpers) = byFile[identity]?.store.map({ ($0.maintenance, $0.helpers) })
-    else { return false }
-    _ = helpers.wait(nanoseconds: Self.helpNanoseconds) { $0 == 0 }
-    maintenance.pause()
-    defer { maintenance.resume() }
-    return byFile[identity]?.store != nil
+    guard let entry = byFile[identity] else { return false }
+    if let helpers = entry.store?.helpers {
+      _ = helpers.wait(nanoseconds: Self.helpNanoseconds) { $0 == 0 }
+    }
+    entry.maintenance.pause()
+    defer { entry.maintenance.resume() }
+    if entry.store != nil { return true }
+    entry.waitUntilClosed()
+    return false
   }
 
   /// Closed stores take no part in their own removal: they may end while this lock is held.
   mutating func forgetClosed() {
-    byFile = byFile.filter { $0.value.store != nil }
+    byFile = byFile.filter { !$0.value.isClosed }
     inMemory = inMemory.filter { $0.value.store != nil }
   }
 }
@@ -58,10 +64,22 @@ struct WeakStore: Sendable {
   /// Keeps the memory, not the store: what `reference` points to can always be asked.
   private unowned let memory: Store
   private let reference: Unmanaged<Store>
+  let maintenance: MaintenanceState
 
   init(store: Store) {
     memory = store
     reference = .passUnretained(store)
+    maintenance = store.maintenance
+  }
+
+  /// Nothing of it is left: neither its place in the lock file nor a lock.
+  var isClosed: Bool { store == nil && maintenance.state.withLock { $0.isAtEnd } }
+
+  /// Waits for who is closing it, which may be any thread that used it: nobody has it any more.
+  ///
+  /// Closing never asks for the registry, so that one may wait with it.
+  func waitUntilClosed() {
+    maintenance.state.wait(until: { $0.isAtEnd }, then: { _ in })
   }
 
   /// The store, unless its last user is gone.
