@@ -135,7 +135,10 @@ private func asynchronousWriteRows(_ report: inout Report) throws {
 }
 
 private func scheduleRows(_ report: inout Report) throws {
-  let names = ["schedules", "schedules-all-processors", "schedules-without-realm"]
+  let names = [
+    "schedules", "schedules-all-processors", "schedules-without-realm",
+    "schedules-by-processor-time",
+  ]
   guard names.contains(where: { report.wants($0) }) else { return }
   let processors = ProcessInfo.processInfo.activeProcessorCount
   let stages = try (0..<processors).map { number in
@@ -148,10 +151,11 @@ private func scheduleRows(_ report: inout Report) throws {
   }
   let count = isQuick ? 2_000 : 20_000
   let clock = MonotonicClock()
-  var rates: [[Double]] = [[], [], []]
+  var rates: [[Double]] = [[], [], [], []]
   for _ in 0..<repetitions {
     for (position, threads) in [1, processors, 1].enumerated() {
       let start = clock.nanoseconds()
+      let used = processorSeconds()
       let running = stages[..<threads].enumerated().map { number, stage in
         Thread.start(name: "schedules") {
           for seed in 0..<UInt64(count) {
@@ -162,9 +166,18 @@ private func scheduleRows(_ report: inout Report) throws {
       for thread in running { thread.join() }
       let seconds = Double(clock.nanoseconds() - start) / 1e9
       rates[position].append(Double(count * threads) / seconds)
+      // What a machine with nothing else to do would run on one processor.
+      if position == 0 { rates[3].append(Double(count) / (processorSeconds() - used)) }
     }
   }
   for (name, values) in zip(names, rates) { report.add(name, unit: "schedules/s", values) }
+}
+
+/// The time that all threads of this process have run.
+private func processorSeconds() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
 /// One schedule: of a random program, or of tasks that only call actors.

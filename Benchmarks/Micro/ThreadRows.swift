@@ -24,7 +24,13 @@ private final class QueueLoad: @unchecked Sendable {
     }
   }
 
-  deinit { queue.sync { realm = nil } }
+  /// Lets go of the Realm on its queue; a `deinit` may run on the queue itself.
+  func end() {
+    queue.sync {
+      people = []
+      realm = nil
+    }
+  }
 }
 
 func threadRows(_ report: inout Report) throws {
@@ -41,6 +47,7 @@ func threadRows(_ report: inout Report) throws {
     if report.wants(anyOf: hops) { hopRow(load, &report) }
     if report.wants(anyOf: singles) { singleRows(load, &report) }
     if report.wants(anyOf: bursts) { try burstRows(load, &report) }
+    load.end()
   }
   let values = [
     "freeze-read-release", "freeze-object-into-frozen", "reference-object", "reference-results",

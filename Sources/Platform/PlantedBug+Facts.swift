@@ -78,6 +78,12 @@
         load("RealmSwift/Observing", "tells the second of several deletions one position too high")
       case .loseMergedCommit:
         load("ObjectStore/Changes", "leaves a commit out of several that are told at once")
+      case .staleRank:
+        Facts(
+          layer: "RealmSwift/Observing",
+          summary:
+            "keeps a list's positions in an observed query when elements before them come or go",
+          finder: "TrackerModelTests/whatIsToldLeadsToTheTruth")
       case .tellAfterEnd:
         load("RealmSwift/Observing", "goes on to call an observer whose token was invalidated")
       case .publishBeforeSync, .headerBeforeData, .recordBeforeData, .folderNotSynced, .groupSplit,

@@ -27,6 +27,7 @@ package enum PlantedBug: String, Sendable {
   // What observers are told.
   case dropDeletion = "drop-deletion"
   case shiftPosition = "shift-position"
+  case staleRank = "stale-rank"
   case loseMergedCommit = "lose-merged-commit"
   case tellAfterEnd = "tell-after-end"
   // Commit and durability.

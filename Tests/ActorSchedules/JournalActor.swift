@@ -37,7 +37,7 @@ package actor JournalActor {
     }
   }
 
-  private var name: String { "actor \(number)" }
+  private var place: ScheduleModel.Place { .actor(number) }
 
   func newestState() -> JournalState {
     realm.refresh()
@@ -128,7 +128,7 @@ package actor JournalActor {
     if realm.isInWriteTransaction { return }
     if hasMoved && wasCancelled { model.violate("a cancelled task has refreshed") }
     // Without news, or cancelled, it stays at least where it was.
-    model.read(journal.state, least: Task.isCancelled ? before : least, by: name)
+    model.read(journal.state, least: Task.isCancelled ? before : least, by: place)
   }
 
   func makeReference() -> (ThreadSafeReference<Journal>, least: Int)? {
@@ -146,7 +146,7 @@ package actor JournalActor {
       guard let resolved = realm.resolve(reference) else {
         return model.violate("a reference is lost")
       }
-      return model.read(resolved.state, least: least, by: name)
+      return model.read(resolved.state, least: least, by: place)
     }
     model.request(entry, .commits, isCancelled: Task.isCancelled)
     do {
@@ -186,8 +186,8 @@ package actor JournalActor {
 
   /// Brings the Realm up to date and reports what it shows.
   func audit(_ model: ScheduleModel) {
-    if realm.isInWriteTransaction { model.violate("\(name) is left in a transaction") }
+    if realm.isInWriteTransaction { model.violate("\(place) is left in a transaction") }
     realm.refresh()
-    model.read(journal.state, least: model.committed.count, by: name)
+    model.read(journal.state, least: model.committed.count, by: place)
   }
 }

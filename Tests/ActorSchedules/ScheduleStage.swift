@@ -6,6 +6,9 @@ package import RealmSwift
 package final class ScheduleStage: Sendable {
   private let executor: SteppedExecutor
   private let actors: [JournalActor]
+  /// What every Realm shows since the audit of the last schedule; nil before the first, and after one that
+  /// went wrong.
+  private let known = Monitor<JournalState?>(nil)
 
   /// What a schedule has shown.
   package struct Result: Sendable {
@@ -13,7 +16,7 @@ package final class ScheduleStage: Sendable {
     package let violations: [String]
     /// How many tasks were cancelled before their write.
     package let cancelledWrites: Int
-    private let events: [@Sendable () -> String]
+    private let events: [ScheduleEvent]
 
     fileprivate init(_ steps: Int, _ model: ScheduleModel) {
       self.steps = steps
@@ -23,7 +26,7 @@ package final class ScheduleStage: Sendable {
     }
 
     /// What has happened, in order: equal for equal schedules.
-    package var trace: [String] { events.map { $0() } }
+    package var trace: [String] { events.map { $0.description } }
   }
 
   package init(actors count: Int, _ configuration: Realm.Configuration) async throws {
@@ -49,8 +52,8 @@ package final class ScheduleStage: Sendable {
     settles: Bool = true
   ) -> Result {
     var random = RandomGenerator(seed: seed)
-    let model = ScheduleModel(settles ? settle() : JournalState())
-    let tasks = TaskList()
+    let model = ScheduleModel(settles ? start() : JournalState())
+    let tasks = TaskList(count: program.tasks.count)
     for (number, steps) in program.tasks.enumerated() {
       tasks.add(
         Task(executorPreference: executor) { [actors] in
@@ -63,13 +66,14 @@ package final class ScheduleStage: Sendable {
     }
     var steps = executor.run { step, count in
       if let cancellation, cancellation.step == step {
-        model.note("task \(cancellation.task) is cancelled from outside")
+        model.note(.cancelsFromOutside(task: cancellation.task))
         tasks.cancel(cancellation.task)
       }
       return Int(random.next(upperBound: UInt64(count)))
     }
-    for task in tasks.unfinished { model.violate("task \(task) is never resumed") }
-    if settles && tasks.unfinished.isEmpty {
+    let unfinished = tasks.unfinished
+    for task in unfinished { model.violate("task \(task) is never resumed") }
+    if settles && unfinished.isEmpty {
       Task(executorPreference: executor) { [actors] in
         for actor in actors { await actor.audit(model) }
       }
@@ -77,12 +81,26 @@ package final class ScheduleStage: Sendable {
       model.checkEnd()
       model.endObservers()
       tasks.dropTokens()
+      // What ends with the observers belongs to this schedule.
+      _ = executor.run { _, _ in 0 }
+      // The audit has seen every Realm show it.
+      if model.violations.isEmpty { known.withLock { $0 = model.committed } }
     }
     return Result(steps, model)
   }
 
-  /// Runs what earlier schedules have left, and brings every Realm to the newest version: each schedule
-  /// starts alike.
+  /// The state that every Realm shows when a schedule begins, with nothing left to run: each starts alike.
+  ///
+  /// The audit of the schedule before has seen to it, or else this does.
+  private func start() -> JournalState {
+    let audited = known.withLock { known in
+      defer { known = nil }
+      return known
+    }
+    return audited ?? settle()
+  }
+
+  /// Runs what is left, and brings every Realm to the newest version.
   private func settle() -> JournalState {
     let found = Monitor(JournalState())
     Task(executorPreference: executor) { [actors] in
@@ -120,7 +138,7 @@ package final class ScheduleStage: Sendable {
       let token = await actors[actor].observe(entry, on: actors[on], model)
       if let token { tasks.keep(token) }
     case .cancel(let task):
-      model.note("task \(task) is cancelled")
+      model.note(.cancels(task: task))
       tasks.cancel(task)
     case .visit(let actor): await actors[actor].visit()
     case .suspend: await Task.yield()
@@ -128,36 +146,36 @@ package final class ScheduleStage: Sendable {
   }
 }
 
-/// The tasks of a program.
-private final class TaskList: Sendable {
-  private struct State {
-    var tasks: [Task<Void, Never>] = []
-    var ended: Set<Int> = []
-    var tokens: [NotificationToken] = []
+/// The tasks of a program; used by one thread, that of the schedule.
+private final class TaskList: @unchecked Sendable {
+  // @unchecked: every call comes from the stage or from a job of its executor, hence from one thread.
+  // Unchecked exclusivity: for the same reason, and what foreign code could come back here is called with
+  // copies.
+  @exclusivity(unchecked) private var tasks: [Task<Void, Never>] = []
+  @exclusivity(unchecked) private var hasEnded: [Bool]
+  @exclusivity(unchecked) private var tokens: [NotificationToken] = []
+
+  init(count: Int) {
+    tasks.reserveCapacity(count)
+    hasEnded = Array(repeating: false, count: count)
   }
 
-  private let state = Monitor(State())
-
-  func add(_ task: Task<Void, Never>) { state.withLock { $0.tasks.append(task) } }
-  func keep(_ token: NotificationToken) { state.withLock { $0.tokens.append(token) } }
+  func add(_ task: Task<Void, Never>) { tasks.append(task) }
+  func keep(_ token: NotificationToken) { tokens.append(token) }
 
   func dropTokens() {
-    let tokens = state.withLock { state in
-      defer { state.tokens = [] }
-      return state.tokens
-    }
-    for token in tokens { token.invalidate() }
+    let dropped = tokens
+    tokens = []
+    for token in dropped { token.invalidate() }
   }
 
-  func end(_ number: Int) { _ = state.withLock { $0.ended.insert(number) } }
+  func end(_ number: Int) { hasEnded[number] = true }
 
   /// Nothing is done to a task that has not been made.
   func cancel(_ number: Int) {
-    let task = state.withLock { $0.tasks.indices.contains(number) ? $0.tasks[number] : nil }
+    let task = tasks.indices.contains(number) ? tasks[number] : nil
     task?.cancel()
   }
 
-  var unfinished: [Int] {
-    state.withLock { state in state.tasks.indices.filter { !state.ended.contains($0) } }
-  }
+  var unfinished: [Int] { tasks.indices.filter { !hasEnded[$0] } }
 }

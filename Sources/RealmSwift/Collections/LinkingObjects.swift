@@ -250,7 +250,9 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
 
   override func makeQueryOrigin() -> any QueryOrigin {
     check()
-    return KeysOrigin(source: self, objects: origin, target: table) { [self] in
+    return KeysOrigin(
+      source: self, objects: origin, column: column, linked: (table, key)
+    ) { [self] in
       keys().map { ObjectKey(rawValue: $0) }
     }
   }

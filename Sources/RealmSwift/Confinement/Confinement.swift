@@ -187,23 +187,26 @@ struct Confinement: Sendable {
 /// It does not keep the actor alive, which may have the Realm in one of its properties.
 final class ActorOwner: Sendable {
   let executor: ExecutorIdentity
-  let typeName: String
+  private let type: any Actor.Type
   /// Keeps the actor's memory, so that no other actor ever has its address.
   let reference: ActorReference
   let address: UInt
 
   init(_ actor: any Actor) {
     executor = ExecutorIdentity(actor.unownedExecutor)
-    typeName = String(describing: type(of: actor))
+    type = Swift.type(of: actor)
     reference = ActorReference(actor)
     address = UInt(bitPattern: Unmanaged.passUnretained(actor as AnyObject).toOpaque())
   }
+
+  /// Made when it is asked for: that takes microseconds.
+  var typeName: String { String(describing: type) }
 
   /// The type of the actor, or of the executor that it brings, by which code runs now.
   static func name(of executor: ExecutorIdentity) -> String {
     // What runs now keeps its actor, or the executor that the actor has chosen.
     let object = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: executor.address)!)
-    return object._withUnsafeGuaranteedRef { String(describing: type(of: $0)) }
+    return object._withUnsafeGuaranteedRef { String(describing: Swift.type(of: $0)) }
   }
 }
 

@@ -20,6 +20,8 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
   private struct Inbox {
     var jobs: [Job] = []
     var isScheduled = false
+    /// Empty memory that takes the place of `jobs` when these are run.
+    var spare: [Job] = []
   }
 
   private struct Job: @unchecked Sendable {
@@ -46,11 +48,18 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
   }
 
   private func deliver() {
-    let jobs = inbox.withLock { inbox in
-      defer { inbox = Inbox() }
-      return inbox.jobs
+    var jobs: [Job] = inbox.withLock { inbox in
+      var jobs: [Job] = []
+      swap(&jobs, &inbox.jobs)
+      swap(&inbox.jobs, &inbox.spare)
+      inbox.isScheduled = false
+      return jobs
     }
     for job in jobs { job.body() }
+    // What they hold is let go outside of the lock.
+    jobs.removeAll(keepingCapacity: true)
+    if jobs.capacity > 64 { return }
+    inbox.withLock { swap(&jobs, &$0.spare) }
   }
 
   /// Runs a body on the Realm in its place, unless one of them is gone by then; does not keep the Realm

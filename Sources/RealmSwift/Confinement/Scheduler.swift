@@ -67,7 +67,11 @@ final class ActorReference: Sendable {
   }
 
   /// The actor, unless its last strong reference is gone.
-  var actor: (any Actor)? { retainIfAlive(address.object).map { $0 as! any Actor } }
+  var actor: (any Actor)? {
+    guard let alive = retainIfAlive(address.object) else { return nil }
+    // `memory` is the same object; an `unowned` reference may be followed while that lives.
+    return withExtendedLifetime(alive) { memory }
+  }
 }
 
 /// A run loop and the address by which it is woken.

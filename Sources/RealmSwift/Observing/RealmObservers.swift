@@ -15,32 +15,34 @@ final class RealmObservers {
   /// Owns this.
   private unowned let realm: ConfinedRealm
   private let mailbox: RealmMailbox
-  private var lastNumber: UInt64 = 0
+  // Unchecked exclusivity, where it says so: only the Realm's place touches these, in short accesses that run no foreign
+  // code; observers are called with what was taken out before.
+  @exclusivity(unchecked) private var lastNumber: UInt64 = 0
   /// Observations of the Realm itself, in their order; here and below.
-  private var ofRealm: [Entry] = []
+  @exclusivity(unchecked) private var ofRealm: [Entry] = []
   /// Observations that look at each change.
-  private var ofAll: [Entry] = []
+  @exclusivity(unchecked) private var ofAll: [Entry] = []
   /// Observations of objects, by the key of the object: many objects can be observed at the cost of one.
   private var ofObjects: [UInt64: [ObjectKey: [Entry]]] = [:]
   /// The version that all observers know to whom no call is owed; nil while nothing is observed.
-  private var told: ConfinedRealm?
+  @exclusivity(unchecked) private var told: ConfinedRealm?
   /// To whom a call may be owed; those before `nextOwed` were called.
-  private var owed: [Entry] = []
-  private var nextOwed = 0
+  @exclusivity(unchecked) private var owed: [Entry] = []
+  @exclusivity(unchecked) private var nextOwed = 0
   /// Steps to the Realm's version from the versions that observers know.
   private var steps: [ObjectIdentifier: VersionStep] = [:]
   /// Where the Realm's observers stand in the history of changes; nil while nothing is observed.
-  private var reader: ChangeHistory.Reader?
+  @exclusivity(unchecked) private var reader: ChangeHistory.Reader?
   /// Where observers stood who have come from other places and were not called yet.
-  private var arrivals: [ChangeHistory.Reader] = []
+  @exclusivity(unchecked) private var arrivals: [ChangeHistory.Reader] = []
   /// Observations from other places that came here inside of a transaction, and begin behind it.
-  private var waiting: [(ConfinedRealm) -> Void] = []
-  private var isScheduled = false
-  private var deliveries: UInt64 = 0
+  @exclusivity(unchecked) private var waiting: [(ConfinedRealm) -> Void] = []
+  @exclusivity(unchecked) private var isScheduled = false
+  @exclusivity(unchecked) private var deliveries: UInt64 = 0
   /// How many deliveries run, one within the other.
-  private var depth = 0
+  @exclusivity(unchecked) private var depth = 0
   /// The newest version that the Realm has made itself.
-  private var newestOwn: Version?
+  @exclusivity(unchecked) private var newestOwn: Version?
 
   /// An observation and its place in the order.
   private struct Entry {

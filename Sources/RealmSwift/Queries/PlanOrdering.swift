@@ -44,6 +44,23 @@ struct PlanOrdering {
     }
   }
 
+  /// What is the same for objects of equal values only; nil when there is no such object.
+  func group(of item: Int64, _ readers: PlanReaders, _ reader: TableReader) -> [UInt8]? {
+    let key = ObjectKey(rawValue: item)
+    guard let location = reader.locate(key) else { return nil }
+    var identity: [UInt8] = []
+    for path in paths {
+      var column = OrderColumn(path.type)
+      let isEmpty = path.forEach(.object(key, location), readers) { value in
+        column.append(value)
+        return false
+      }
+      if isEmpty { column.append(.null) }
+      column.appendIdentity(0, to: &identity)
+    }
+    return identity
+  }
+
   private static func sorted(
     _ items: [Int64], _ columns: [OrderColumn], _ ascending: [Bool]
   ) -> [Int64] {

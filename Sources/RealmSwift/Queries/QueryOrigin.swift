@@ -134,12 +134,20 @@ struct NestedOrigin: QueryOrigin {
   }
 }
 
-/// The objects of another source, which conditions cannot be part of.
-struct KeysOrigin<Element: RealmCollectionValue>: QueryOrigin {
+/// The objects that link to one.
+protocol LinkingOrigin: QueryOrigin {
+  /// The object that is linked to.
+  var linked: (table: TablePointer, key: ObjectKey) { get }
+  /// The column of links.
+  var column: Int { get }
+}
+
+/// The objects that link to one by a column, in key order and as often as they link.
+struct KeysOrigin<Element: RealmCollectionValue>: LinkingOrigin {
   let source: ResultsSource<Element>
   let objects: TablePointer
-  /// The class of the object that is linked to.
-  let target: TablePointer
+  let column: Int
+  let linked: (table: TablePointer, key: ObjectKey)
   let keys: () -> [ObjectKey]
 
   var realm: ConfinedRealm { source.realm }
@@ -147,7 +155,7 @@ struct KeysOrigin<Element: RealmCollectionValue>: QueryOrigin {
   var table: TablePointer? { objects }
   var type: PropertyType { .object }
   var tables: Set<Int> {
-    [realm.position(of: objects.pointee.binding), realm.position(of: target.pointee.binding)]
+    [realm.position(of: objects.pointee.binding), realm.position(of: linked.table.pointee.binding)]
   }
 
   func forEach(_ body: (Int64, PlanSubject) -> Bool) {

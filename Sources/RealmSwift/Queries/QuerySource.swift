@@ -228,6 +228,21 @@ extension QuerySource: TrackedQuery {
     return (resolved.plan, resolved.orderings, resolved.tables)
   }
 
+  func elementsBeforeDistinct() -> [Int64] {
+    check()
+    let resolved = resolved
+    var items: [Int64] = []
+    forEachMatch(resolved) { item, _ in
+      items.append(item)
+      return true
+    }
+    for ordering in resolved.orderings {
+      if ordering.isDistinct { break }
+      items = ordering.apply(to: items, of: origin)
+    }
+    return items
+  }
+
   func forget() { state.withLock { $0.found = nil } }
 
   func adopt(_ items: [Int64]) {

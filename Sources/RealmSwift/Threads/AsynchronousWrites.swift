@@ -32,16 +32,18 @@ final class AsynchronousWrites {
   /// Owned by the Realm.
   private unowned let realm: ConfinedRealm
   private let mailbox: RealmMailbox
-  private var lastIdentifier: Identifier = 0
-  private var queued: [Operation] = []
+  // Unchecked exclusivity, where it says so: only the Realm's place touches these, in short accesses that run no foreign
+  // code; blocks and completions are taken out before they are called.
+  @exclusivity(unchecked) private var lastIdentifier: Identifier = 0
+  @exclusivity(unchecked) private var queued: [Operation] = []
   /// The first of `queued` has asked for the lock with it.
-  private var request: WriteOffer?
+  @exclusivity(unchecked) private var request: WriteOffer?
   private var running: Running?
   /// Commits that are not durable yet.
   private var pending: [Identifier: Completion?] = [:]
-  private var newestPending: Version?
+  @exclusivity(unchecked) private var newestPending: Version?
   /// Pending commits that must be durable before the next write of this Realm begins.
-  private var commitsToAwait = 0
+  @exclusivity(unchecked) private var commitsToAwait = 0
 
   init(_ realm: ConfinedRealm, _ mailbox: RealmMailbox) {
     self.realm = realm

@@ -112,10 +112,13 @@ extension Realm {
     let signal = TaskSignal()
     writes.add(signal)
     while true {
-      await withTaskCancellationHandler {
-        await signal.wait(_isolation)
-      } onCancel: {
-        signal.send()
+      // Mostly the lock is free and the signal there: nothing to wait for, and nothing to cancel.
+      if !signal.takeSignal() {
+        await withTaskCancellationHandler {
+          await signal.wait(_isolation)
+        } onCancel: {
+          signal.send()
+        }
       }
       if let failure = signal.failure { throw failure }
       if Task.isCancelled {

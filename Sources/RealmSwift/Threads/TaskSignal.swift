@@ -1,43 +1,79 @@
-// How a suspended task is told to go on.
+// How a suspended task is told to go on. Two are made for each asynchronous write, so they have no lock.
 internal import Platform
 
 /// Wakes one suspended task.
 final class TaskSignal: Sendable {
-  private struct State {
-    var isSet = false
-    var isDone = false
-    var failure: Realm.Error?
-    var continuation: UnsafeContinuation<Void, Never>?
+  private static let isIdle: UInt = 0
+  private static let isSet: UInt = 1
+
+  /// Idle, set, or the continuation of the task that waits, which is an address.
+  private let state = Atomic<UInt>(0)
+  private let done = Atomic(false)
+  /// The retained `Failure`, once there is one.
+  private let storedFailure = Atomic<UInt>(0)
+
+  private final class Failure {
+    let error: Realm.Error
+    init(_ error: Realm.Error) { self.error = error }
   }
 
-  private let state = Monitor(State())
+  deinit {
+    if let failure = Self.failure(storedFailure.load(ordering: .acquiring)) { failure.release() }
+  }
 
   /// Wakes the task, or keeps its next wait from suspending.
   func send(failure: Realm.Error? = nil, isDone: Bool = false) {
-    let continuation = state.withLock { state in
-      state.isSet = true
-      if let failure { state.failure = failure }
-      if isDone { state.isDone = true }
-      defer { state.continuation = nil }
-      return state.continuation
-    }
-    continuation?.resume()
+    if let failure { keep(failure) }
+    if isDone { done.store(true, ordering: .releasing) }
+    // Releasing: what was stored before is seen by the task that goes on.
+    let old = state.exchange(Self.isSet, ordering: .acquiringAndReleasing)
+    if old != Self.isIdle && old != Self.isSet { Self.continuation(old).resume() }
   }
 
   /// Suspends until the next signal.
   func wait(_ isolation: isolated (any Actor)?) async {
-    await withUnsafeContinuation(isolation: isolation) { continuation in
-      let isSet = state.withLock { state in
-        if state.isSet { return true }
-        state.continuation = continuation
-        return false
-      }
-      if isSet { continuation.resume() }
+    if takeSignal() { return }
+    await withUnsafeContinuation(isolation: isolation) {
+      (continuation: UnsafeContinuation<Void, Never>) in
+      let waiting = unsafeBitCast(continuation, to: UInt.self)
+      let (isWaiting, _) = state.compareExchange(
+        expected: Self.isIdle, desired: waiting, ordering: .acquiringAndReleasing)
+      if !isWaiting { continuation.resume() }
     }
-    state.withLock { $0.isSet = false }
+    _ = takeSignal()
+  }
+
+  /// Whether the next wait would not suspend; it does from here on.
+  func takeSignal() -> Bool {
+    state.compareExchange(
+      expected: Self.isSet, desired: Self.isIdle, ordering: .acquiringAndReleasing
+    ).exchanged
   }
 
   /// Why the operation cannot go on.
-  var failure: Realm.Error? { state.withLock { $0.failure } }
-  var isDone: Bool { state.withLock { $0.isDone } }
+  var failure: Realm.Error? {
+    Self.failure(storedFailure.load(ordering: .acquiring))?.takeUnretainedValue().error
+  }
+
+  var isDone: Bool { done.load(ordering: .acquiring) }
+
+  /// The first failure stays.
+  private func keep(_ failure: Realm.Error) {
+    let kept = Unmanaged.passRetained(Failure(failure))
+    let (isKept, _) = storedFailure.compareExchange(
+      expected: 0, desired: UInt(bitPattern: kept.toOpaque()), ordering: .acquiringAndReleasing)
+    if !isKept { kept.release() }
+  }
+
+  private static func failure(_ word: UInt) -> Unmanaged<Failure>? {
+    UnsafeRawPointer(bitPattern: word).map { Unmanaged.fromOpaque($0) }
+  }
+
+  /// The continuation that a word stands for.
+  ///
+  /// Sound: it is one pointer, that of the suspended task, which lives until it is resumed, and whoever
+  /// takes the word out of `state` resumes it once.
+  private static func continuation(_ word: UInt) -> UnsafeContinuation<Void, Never> {
+    unsafeBitCast(word, to: UnsafeContinuation<Void, Never>.self)
+  }
 }

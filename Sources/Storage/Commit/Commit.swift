@@ -227,8 +227,11 @@ extension Store {
       let findings = checkSpace().findings
       precondition(findings.isEmpty, "after version \(committed.version): \(findings)")
     #endif
-    pipeline.didWrite(group)
-    if durability == .memory { pipeline.publishWithoutSync { publish($0) } }
+    if durability == .memory {
+      pipeline.publishWithoutSync(committed) { publish($0) }
+    } else {
+      pipeline.didWrite(group)
+    }
     return snapshot
   }
 

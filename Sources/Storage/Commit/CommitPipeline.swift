@@ -409,16 +409,25 @@ final class CommitPipeline: Sendable {
     state.notifyAll()
   }
 
-  /// Publishes without a sync, for files that promise less.
+  /// Publishes a commit that is in the file without a sync, for files that promise less.
   ///
+  /// Ends its group, as `didWrite` and a sync would.
   /// - Precondition: no commit of the file is ever deferred.
-  func publishWithoutSync(_ publish: (CommittedVersion) -> Void) {
-    guard let group = takeLead() else { return }
-    publish(group.last!)
-    state.withLock { state in
-      state.noteDurable(group.last!)
-      state.syncing = nil
+  func publishWithoutSync(_ committed: CommittedVersion, _ publish: (CommittedVersion) -> Void) {
+    // Snapshots end outside of the lock.
+    let old = state.withLock { state in
+      let old = state.open
+      state.open = nil
+      return old
     }
+    _ = old
+    publish(committed)
+    let before = state.withLock { state in
+      let before = state.durable
+      state.noteDurable(committed)
+      return before
+    }
+    _ = before
     state.notifyAll()
   }
 

@@ -320,7 +320,8 @@ extension PackedLeaf {
     let block = UnsafeRawPointer(editor.pointer(reference))
     let oldRows = rows(block)
     let oldBase = base(block)
-    withUnsafeTemporaryAllocation(of: Int64.self, capacity: rowsMax) { values in
+    // As few as there are: beyond a kilobyte the memory is that of the heap.
+    withUnsafeTemporaryAllocation(of: Int64.self, capacity: max(oldRows, row + 1)) { values in
       withUnsafeTemporaryAllocation(byteCount: nullsLength, alignment: 8) { nulls in
         unpack(block, into: values.baseAddress!)
         let nullBits = nulls.baseAddress!

@@ -19,7 +19,7 @@ import Testing
   @Test func olderStatesMayBeSeen() {
     let (model, first) = Self.model()
     for state in [JournalState(), first, model.committed] {
-      model.read(state, least: 0, by: "test")
+      model.read(state, least: 0, by: .actor(0))
     }
     model.observe(1, knows: JournalState())
     model.notify(1, first, isWriting: false)
@@ -36,7 +36,7 @@ import Testing
     ])
   func whatNeverWasIsAViolation(_ state: JournalState, words: String) {
     let (model, _) = Self.model()
-    model.read(state, least: 0, by: "test")
+    model.read(state, least: 0, by: .actor(0))
     model.observe(1, knows: JournalState())
     model.notify(1, state, isWriting: false)
     #expect(model.violations.count == 2)

@@ -291,6 +291,35 @@ private struct KennelChanges {
     ),
     ("distinct", true, { $0.distinct(by: ["age"]) }),
     ("sorted, distinct", true, { $0.sorted(byKeyPath: "name").distinct(by: ["age"]) }),
+    ("distinct, sorted", true, { $0.distinct(by: ["name"]).sorted(byKeyPath: "age") }),
+    (
+      "sorted, distinct, sorted", true,
+      {
+        $0.filter("age < 7").sorted(byKeyPath: "weight", ascending: false)
+          .distinct(by: ["friend.age", "age"]).sorted(byKeyPath: "name")
+      }
+    ),
+  ]
+
+  /// Orders of hounds and choices among them, for lists, sets and linking objects.
+  private static let houndOrders: [FollowedQuery<Hound>] = [
+    ("filtered", false, { $0.filter("age > 3") }),
+    ("by friend", false, { $0.filter("friend.age > 3 OR name == 'name 1'") }),
+    ("sorted", true, { $0.sorted(byKeyPath: "age") }),
+    ("filtered, sorted", true, { $0.filter("age < 7").sorted(byKeyPath: "name") }),
+    ("sorted by friend", true, { $0.sorted(byKeyPath: "friend.age", ascending: false) }),
+    ("distinct", true, { $0.distinct(by: ["age"]) }),
+    ("sorted, distinct", true, { $0.sorted(byKeyPath: "name").distinct(by: ["friend.name"]) }),
+    ("distinct, sorted", true, { $0.distinct(by: ["name"]).sorted(byKeyPath: "age") }),
+  ]
+
+  private static let kennelOrders: [FollowedQuery<Kennel>] = [
+    ("filtered", false, { $0.filter("id > 1") }),
+    ("by hounds", false, { $0.filter("ANY hounds.age > 5") }),
+    ("sorted", true, { $0.filter("id > 1").sorted(byKeyPath: "name") }),
+    ("sorted by guardian", true, { $0.sorted(byKeyPath: "guardian.age", ascending: false) }),
+    ("distinct", true, { $0.distinct(by: ["name"]) }),
+    ("sorted, distinct", true, { $0.sorted(byKeyPath: "id").distinct(by: ["guardian.age"]) }),
   ]
 
   private static let kennelQueries: [FollowedQuery<Kennel>] = [
@@ -383,8 +412,9 @@ private struct KennelChanges {
     case 0:
       return .collection("guarded", keyPaths, owner: hound, image) { hound.guarded }
     case 1:
-      return .collection("filtered kennels", keyPaths, isSorted: true, owner: hound, image) {
-        hound.kennels.filter("id > 1").sorted(byKeyPath: "name")
+      let (name, _, query) = Self.kennelOrders[number(Self.kennelOrders.count)]
+      return .collection("\(name) kennels", keyPaths, isSorted: true, owner: hound, image) {
+        query(hound.kennels.filter("TRUEPREDICATE"))
       }
     case 2:
       let (keyPaths, image) = houndImage()
@@ -398,13 +428,15 @@ private struct KennelChanges {
     switch number(13) {
     case 0, 1:
       return .collection("list", keyPaths, isSorted: true, owner: kennel, image) { kennel.hounds }
-    case 2:
-      return .collection("filtered list", keyPaths, isSorted: true, owner: kennel, image) {
-        kennel.hounds.filter("age > 3")
+    case 2, 3:
+      let (name, _, query) = Self.houndOrders[number(Self.houndOrders.count)]
+      if number(4) == 0 {
+        return .collection("\(name) set", keyPaths, isSorted: true, owner: kennel, image) {
+          query(kennel.houndSet.filter("TRUEPREDICATE"))
+        }
       }
-    case 3:
-      return .collection("sorted list", keyPaths, isSorted: true, owner: kennel, image) {
-        kennel.hounds.sorted(byKeyPath: "age")
+      return .collection("\(name) list", keyPaths, isSorted: true, owner: kennel, image) {
+        query(kennel.hounds.filter("TRUEPREDICATE"))
       }
     case 4: return .collection("set", keyPaths, owner: kennel, image) { kennel.houndSet }
     case 5:

@@ -164,17 +164,44 @@ extension CollectionCell {
 
   /// The number of elements in one of a step's versions; 0 if the object is not there.
   func count(in step: VersionStep, isOld: Bool) -> Int {
+    elements(in: step, isOld: isOld)?.count ?? 0
+  }
+
+  /// The elements, or the values of a map, in one of a step's versions; nil if the object is not there.
+  func elements(in step: VersionStep, isOld: Bool) -> ElementReader? {
     let stored = storedTable
     var reader = step.reader(stored.index)
     var column = column
     if isOld {
       guard let older = step.older(stored),
         let before = older.table.columnKeys.firstIndex(of: stored.columnKeys[column])
-      else { return 0 }
+      else { return nil }
       (reader, column) = (older.reader, before)
     }
-    guard let location = reader.locate(key) else { return 0 }
-    return reader.elements(location, column).count
+    guard let location = reader.locate(key) else { return nil }
+    return kind == .map ? reader.mapValues(location, column) : reader.elements(location, column)
+  }
+
+  /// Where the elements of a query on links are among all, given their keys in an order that leaves equal ones as
+  /// they are.
+  func ranks(of keys: [Int64]) -> [Int64] {
+    var positions: [Int64: [Int64]] = [:]
+    requireContent().forEach { position, value in
+      if let key = value.asLink { positions[key.rawValue, default: []].append(Int64(position)) }
+      return true
+    }
+    var used: [Int64: Int] = [:]
+    return keys.map { key in
+      let number = used[key, default: 0]
+      used[key] = number + 1
+      return positions[key]![number]
+    }
+  }
+
+  /// Where some objects are in a step's newer version.
+  func positions(of objects: Set<ObjectKey>, in step: VersionStep) -> [Int] {
+    guard !objects.isEmpty, let elements = elements(in: step, isOld: false) else { return [] }
+    return positions(of: objects, elements, step.reader(storedTable.index))
   }
 
   /// Where elements, or values of a map, are in a step's newer version whose objects have changed for an

@@ -1,125 +1,20 @@
-// Following the objects of a class that fulfil a condition, in key order or sorted, by what changed alone. Every
-// object has one place in the order of all: by its values, then by its key. So a place is found by
-// bisection, in the older version with the older values.
+// Following the objects that a query chooses from a class, a list or set, or those that link to one, by what
+// changed alone: candidates come from change sets, and their places from bisection among the others.
 internal import ObjectStore
-
-/// A query on all objects of a class without distinct values, whose orders are total.
-struct KeyedQuery {
-  let table: Int
-  let condition: PlanCondition?
-  /// Paths that elements are sorted by, the first one first, and whether the smallest value comes first.
-  let paths: [(path: PlanPath, isAscending: Bool)]
-  /// The Realm's classes that are looked at, by position.
-  let classes: Set<Int>
-
-  /// Nil for other queries.
-  init?(_ query: any TrackedQuery) {
-    guard let origin = query.origin as? TableOrigin,
-      let table = origin.objects.pointee.binding.table
-    else { return nil }
-    let plan = query.plan
-    var paths: [(path: PlanPath, isAscending: Bool)] = []
-    // The last order counts first; equal elements stay in the order that they had.
-    for ordering in plan.orderings.reversed() {
-      guard case .sort(let ascending) = ordering.kind else { return nil }
-      paths += zip(ordering.paths, ascending).map { ($0, $1) }
-    }
-    // Values of these need not be comparable with each other.
-    if paths.contains(where: { $0.path.type == .any || $0.path.type == .decimal128 }) { return nil }
-    self.table = table.index
-    condition = plan.condition?.condition
-    self.paths = paths
-    classes = Set(plan.tables)
-  }
-}
-
-/// The order of a query's objects in one version.
-private struct KeyOrder {
-  private let paths: [(path: PlanPath, isAscending: Bool)]
-  private let readers: PlanReaders
-  private let reader: TableReader
-
-  /// An object's place in the order of all.
-  struct Place {
-    fileprivate let values: [OrderValue]
-    fileprivate let key: Int64
-  }
-
-  init(_ query: KeyedQuery, _ realm: ConfinedRealm, _ reader: TableReader) {
-    paths = query.paths
-    readers = PlanReaders(realm, query.classes)
-    self.reader = reader
-  }
-
-  /// Nil when there is no such object.
-  func place(of key: Int64) -> Place? {
-    if paths.isEmpty { return Place(values: [], key: key) }
-    let object = ObjectKey(rawValue: key)
-    guard let location = reader.locate(object) else { return nil }
-    let values = paths.map { path, _ in
-      var found = OrderValue.null
-      path.forEach(.object(object, location), readers) {
-        found = OrderValue($0)
-        return false
-      }
-      return found
-    }
-    return Place(values: values, key: key)
-  }
-
-  func isBefore(_ left: Place, _ right: Place) -> Bool {
-    for (index, path) in paths.enumerated() {
-      switch left.values[index].order(right.values[index]) {
-      case .less: return path.isAscending
-      case .greater: return !path.isAscending
-      case .equal: continue
-      }
-    }
-    return left.key < right.key
-  }
-
-  /// Whether an object that is there comes before a place.
-  func isBefore(_ key: Int64, _ place: Place) -> Bool {
-    guard let other = self.place(of: key) else { return false }
-    return isBefore(other, place)
-  }
-}
-
-/// A value that elements are sorted by.
-private enum OrderValue {
-  case null
-  /// A number as an integer of the same order, not a number included.
-  case packed(Int64)
-  case other(PlanConstant)
-
-  init(_ value: PlanValue) {
-    switch value {
-    case .null: self = .null
-    case .integer(let integer): self = .packed(integer)
-    case .bool(let bool): self = .packed(bool ? 1 : 0)
-    case .number(let number), .date(let number):
-      self = .packed(OrderKey.integer(number._packed, .double))
-    default: self = .other(PlanConstant(value))
-    }
-  }
-
-  func order(_ other: OrderValue) -> PlanOrder {
-    switch (self, other) {
-    case (.null, .null): return .equal
-    case (.null, _): return .less
-    case (_, .null): return .greater
-    case (.packed(let left), .packed(let right)):
-      return left == right ? .equal : left < right ? .less : .greater
-    case (.other(let left), .other(let right)):
-      return left.withValue { left in right.withValue { left.order($0) } } ?? .equal
-    default: return .equal
-    }
-  }
-}
+internal import Platform
 
 extension QueryTracker {
-  /// More than one in so many objects affected: finding all anew takes less.
+  /// More than one in so many elements affected: finding all anew takes less.
   private static var shareMax: Int { 16 }
+
+  /// What tells an element of a step apart: its newer rank, and which of equal ones it is.
+  private struct Identity: Hashable {
+    let rank: Int64
+    let copy: Int
+  }
+
+  private typealias Before = (position: Int, key: Int64, identity: Identity?)
+  private typealias After = (gap: Int, element: KeyedElement, identity: Identity)
 
   /// Goes on by what changed alone.
   ///
@@ -130,61 +25,108 @@ extension QueryTracker {
   func advance(
     _ query: KeyedQuery, _ step: VersionStep, affected: Set<ObjectKey>, changed: Set<ObjectKey>
   ) -> CollectionChange? {
-    let stored = step.schema.tables[query.table]
-    let changes = step.changes(query.table)
+    let maximum = max(64, items.count / Self.shareMax)
+    guard let older = step.older(step.schema.tables[query.table]),
+      var candidates = query.candidates(step, affected: affected, maximum: maximum)
+    else { return nil }
     let reader = step.reader(query.table)
-    let newCount = changes.map { reader.count - reader.rank(of: $0.firstNewKey) } ?? 0
-    let count = affected.count + (changes?.deleted.count ?? 0) + newCount
-    if changes?.isCleared == true || count > max(64, items.count / Self.shareMax) { return nil }
-    guard let older = step.older(stored) else { return nil }
+    let oldReaders = PlanReaders(step.old, query.classes)
+    let newReaders = PlanReaders(step.new, query.classes)
+    candidates.new.removeAll { element in
+      let key = ObjectKey(rawValue: element.key)
+      guard let location = reader.locate(key) else { return true }
+      return query.condition?.matches(.object(key, location), reader, newReaders) == false
+    }
+    if let distinct = query.distinct {
+      let versions = DistinctGroups.Versions(
+        query: query, ordering: distinct.ordering,
+        old: (KeyOrder(distinct.paths, oldReaders, older.reader), oldReaders, older.reader),
+        new: (KeyOrder(distinct.paths, newReaders, reader), newReaders, reader))
+      let firsts = groups!.advance(candidates, versions)
+      (candidates.old, candidates.new) = (firsts.gone, firsts.come)
+      candidates.copies = [:]
+    }
     self.query.forget()
     defer { self.query.adopt(items) }
-    // The elements that are affected or gone, by where they were.
-    let oldOrder = KeyOrder(query, step.old, older.reader)
-    var before: [(position: Int, key: Int64)] = []
-    func addOld(_ key: ObjectKey) {
-      guard let place = oldOrder.place(of: key.rawValue) else { return }
-      let position = items.lowerBound { oldOrder.isBefore($0, place) }
-      if position < items.count, items[position] == key.rawValue {
-        before.append((position, key.rawValue))
+    let before = places(candidates, KeyOrder(query.paths, oldReaders, older.reader))
+    if let shift = candidates.shift, !PlantedBug.staleRank.isActive {
+      // One addition an element, as taking one out of an array moves those behind it.
+      for index in ranks.indices { ranks[index] = shift.newer(ranks[index]) ?? ranks[index] }
+    }
+    let after = gaps(
+      candidates, without: before.map(\.position), KeyOrder(query.paths, newReaders, reader))
+    return edit(before, after, changed)
+  }
+
+  private func element(_ index: Int) -> KeyedElement {
+    KeyedElement(key: items[index], rank: ranks.isEmpty ? items[index] : ranks[index])
+  }
+
+  /// The elements among some of the older version, by where they were.
+  private func places(_ candidates: KeyedCandidates, _ order: KeyOrder) -> [Before] {
+    // Who holds the same position with another object has been replaced.
+    let keys = candidates.new.reduce(into: [Int64: Int64]()) { $0[$1.rank] = $1.key }
+    var before: [Before] = []
+    for element in candidates.old {
+      guard let place = order.place(of: element) else { continue }
+      let first = items.indices.lowerBound { order.isBefore(self.element($0), place) }
+      var rank: Int64? = element.rank
+      if let shift = candidates.shift { rank = shift.newer(element.rank) }
+      if let now = rank, let key = keys[now], key != element.key { rank = nil }
+      var position = first
+      while position < items.count, self.element(position) == element {
+        before.append(
+          (position, element.key, rank.map { Identity(rank: $0, copy: position - first) }))
+        position += 1
       }
     }
-    for key in affected where changes?.isNew(key) != true { addOld(key) }
-    changes?.deleted.forEach(addOld)
     before.sort { $0.position < $1.position }
-    // Those that are elements now, by their place among the others.
-    let rest = OtherItems(items, without: before.map(\.position))
-    let newOrder = KeyOrder(query, step.new, reader)
-    let readers = PlanReaders(step.new, query.classes)
-    var after: [(gap: Int, place: KeyOrder.Place)] = []
-    func addNew(_ key: ObjectKey) {
-      guard let location = reader.locate(key),
-        query.condition?.matches(.object(key, location), reader, readers) ?? true,
-        let place = newOrder.place(of: key.rawValue)
-      else { return }
-      after.append((rest.lowerBound { newOrder.isBefore($0, place) }, place))
+    return before
+  }
+
+  /// Those that are elements now, by their place among the others.
+  private func gaps(
+    _ candidates: KeyedCandidates, without positions: [Int], _ order: KeyOrder
+  ) -> [After] {
+    let rest = OtherPositions(items.count, without: positions)
+    var placed: [(gap: Int, place: KeyOrder.Place, element: KeyedElement)] = []
+    for element in candidates.new {
+      guard let place = order.place(of: element) else { continue }
+      let gap = rest.lowerBound { order.isBefore(self.element($0), place) }
+      placed.append((gap, place, element))
     }
-    for key in affected where changes?.isNew(key) != true { addNew(key) }
-    step.forEachNew(query.table) {
-      addNew($0)
-      return true
+    placed.sort { $0.gap == $1.gap ? order.isBefore($0.place, $1.place) : $0.gap < $1.gap }
+    return placed.flatMap { gap, _, element in
+      (0..<(candidates.copies[element.key] ?? 1)).map {
+        (gap, element, Identity(rank: element.rank, copy: $0))
+      }
     }
-    after.sort { $0.gap == $1.gap ? newOrder.isBefore($0.place, $1.place) : $0.gap < $1.gap }
-    return edit(before, after.map { ($0.gap, $0.place.key) }, changed, rest.count)
+  }
+
+  /// For each element of the older version which of the newer one it is: the same one, or else the same object
+  /// that was taken out of the list and put in again.
+  private static func pairs(_ before: [Before], _ after: [After]) -> [Int?] {
+    var indexes: [Identity: Int] = [:]
+    for (index, element) in after.enumerated() { indexes[element.identity] = index }
+    var result = before.map { $0.identity.flatMap { indexes.removeValue(forKey: $0) } }
+    if indexes.isEmpty { return result }
+    var others: [Int64: [Int]] = [:]
+    for index in indexes.values.sorted(by: >) {
+      others[after[index].element.key, default: []].append(index)
+    }
+    for index in before.indices where result[index] == nil {
+      result[index] = others[before[index].key]?.popLast()
+    }
+    return result
   }
 
   /// Puts the affected elements where they are now.
   private func edit(
-    _ before: [(position: Int, key: Int64)], _ after: [(gap: Int, key: Int64)],
-    _ changed: Set<ObjectKey>, _ restCount: Int
+    _ before: [Before], _ after: [After], _ changed: Set<ObjectKey>
   ) -> CollectionChange {
-    var indexes: [Int64: Int] = [:]
-    for (index, element) in after.enumerated() { indexes[element.key] = index }
     // Who is between the same others as before may stay, if it keeps its order with those who stay too.
-    let candidates = before.enumerated().map { index, element -> Int? in
-      guard let now = indexes[element.key], after[now].gap == element.position - index else {
-        return nil
-      }
+    let candidates = Self.pairs(before, after).enumerated().map { index, now -> Int? in
+      guard let now, after[now].gap == before[index].position - index else { return nil }
       return now
     }
     let stays = LongestAscent.of(candidates)
@@ -197,25 +139,30 @@ extension QueryTracker {
         change.deletions.append(element.position)
       }
     }
-    var inserted: [(position: Int, key: Int64)] = []
+    var inserted: [(position: Int, element: KeyedElement)] = []
     for (index, element) in after.enumerated() {
       let position = element.gap + index
       if !staying[index] {
         change.insertions.append(position)
-        inserted.append((position, element.key))
-      } else if changed.contains(ObjectKey(rawValue: element.key)) {
+        inserted.append((position, element.element))
+      } else if changed.contains(ObjectKey(rawValue: element.element.key)) {
         change.modifications.append(position)
       }
     }
-    replace(change.deletions, inserted)
+    Self.replace(&items, change.deletions, inserted.map { ($0.position, $0.element.key) })
+    if !ranks.isEmpty || resolved.ranksByPosition {
+      Self.replace(&ranks, change.deletions, inserted.map { ($0.position, $0.element.rank) })
+    }
     return change
   }
 
   /// Takes out the items at some positions, and puts in others so that they are at theirs.
-  private func replace(_ removed: [Int], _ inserted: [(position: Int, key: Int64)]) {
+  private static func replace(
+    _ items: inout [Int64], _ removed: [Int], _ inserted: [(position: Int, item: Int64)]
+  ) {
     if removed.count + inserted.count <= 8 {
       for position in removed.reversed() { items.remove(at: position) }
-      for item in inserted { items.insert(item.key, at: item.position) }
+      for item in inserted { items.insert(item.item, at: item.position) }
       return
     }
     var result: [Int64] = []
@@ -227,38 +174,74 @@ extension QueryTracker {
         continue
       }
       while nextInserted < inserted.count, inserted[nextInserted].position == result.count {
-        result.append(inserted[nextInserted].key)
+        result.append(inserted[nextInserted].item)
         nextInserted += 1
       }
       result.append(item)
     }
-    result += inserted[nextInserted...].map(\.key)
+    result += inserted[nextInserted...].map(\.item)
     items = result
   }
 }
 
-/// The items of a query without some, by bisection.
-private struct OtherItems {
-  private let items: [Int64]
-  /// For each item left out: how many others come before it.
+/// The positions of a query's items without some, for bisection.
+private struct OtherPositions {
+  let count: Int
+  /// For each position left out: how many others come before it.
   private let gaps: [Int]
 
-  init(_ items: [Int64], without positions: [Int]) {
-    self.items = items
+  init(_ all: Int, without positions: [Int]) {
     gaps = positions.enumerated().map { $1 - $0 }
+    count = all - positions.count
   }
 
-  var count: Int { items.count - gaps.count }
+  /// The number of others that come before what is looked for.
+  func lowerBound(_ isBefore: (Int) -> Bool) -> Int {
+    (0..<count).lowerBound { middle in isBefore(middle + gaps.lowerBound { $0 <= middle }) }
+  }
+}
 
-  /// The number of items that come before what is looked for.
-  func lowerBound(_ isBefore: (Int64) -> Bool) -> Int {
-    var low = 0
-    var high = count
+extension Range<Int> {
+  /// The first number that is not before what is looked for; the end if all are.
+  ///
+  /// - Parameter isBefore: never true behind a false.
+  fileprivate func lowerBound(_ isBefore: (Int) -> Bool) -> Int {
+    var (low, high) = (lowerBound, upperBound)
     while low < high {
       let middle = (low + high) / 2
-      let leftOut = gaps.lowerBound { $0 <= middle }
-      if isBefore(items[middle + leftOut]) { low = middle + 1 } else { high = middle }
+      if isBefore(middle) { low = middle + 1 } else { high = middle }
     }
     return low
+  }
+}
+
+extension QueryTracker {
+  /// Takes over what was found anew, as an observer of which changes alone will be told.
+  func prepare(_ query: KeyedQuery?) {
+    ranks = []
+    groups = nil
+    guard let query else { return }
+    if case .cell(let cell) = query.source, query.distinct == nil {
+      ranks = cell.ranks(of: items)
+    }
+    guard let distinct = query.distinct else { return }
+    let realm = self.query.origin.realm
+    guard let table = self.query.origin.table, let reader = realm.reader(of: table) else { return }
+    let readers = PlanReaders(realm, query.classes)
+    var elements = self.query.elementsBeforeDistinct().map { KeyedElement(key: $0, rank: $0) }
+    if case .cell(let cell) = query.source {
+      let positions = cell.ranks(of: elements.map(\.key))
+      for index in elements.indices { elements[index].rank = positions[index] }
+    }
+    // An object that is there several times counts once where ranks are keys.
+    if !query.ranksByPosition {
+      var seen: Set<Int64> = []
+      elements.removeAll { !seen.insert($0.key).inserted }
+    }
+    let made = DistinctGroups(query, elements, readers, reader)
+    groups = made
+    if query.ranksByPosition {
+      ranks = made.ranks(of: items, distinct.ordering, readers, reader)
+    }
   }
 }

@@ -1,6 +1,7 @@
-// Following the elements of a query. Objects of a class by a condition, sorted or not, are followed by what
-// changed alone: QueryTracker+Keyed. Other queries (of lists, of linking objects, distinct ones) find their
-// elements anew when something they depend on has changed, and compare places.
+// Following the elements of a query. Objects of a class, of a list or set, or those that link to one are followed
+// by what changed alone: QueryTracker+Keyed. Other queries (of values, with orders that are not total), and all
+// after a step that changes much, find their elements anew when something they depend on has changed, and
+// compare places.
 internal import ObjectStore
 
 /// A query as its tracker sees it.
@@ -10,6 +11,8 @@ protocol TrackedQuery: AnyObject {
   var plan: (condition: QueryPlan?, orderings: [PlanOrdering], tables: [Int]) { get }
   /// The keys or positions of the elements, in order.
   func items() -> [Int64]
+  /// The keys of the elements among which distinct ones are chosen, in order.
+  func elementsBeforeDistinct() -> [Int64]
   /// Forgets what was found.
   func forget()
   /// Takes over what its tracker knows to be the elements now.
@@ -22,18 +25,24 @@ final class QueryTracker: CollectionTracker {
   private var filter: KeyPathFilter
   /// The keys or positions of the elements, as the observer knows them.
   var items: [Int64]
-  private var resolved: Resolved
+  /// Their positions in a list or set, as the observer knows it; empty where the keys decide.
+  var ranks: [Int64] = []
+  /// Of distinct results: all elements among which they are chosen.
+  var groups: DistinctGroups?
+  private(set) var resolved: Resolved
   /// Whether the object that the elements hang on is gone.
   private var isOver = false
 
   /// What the query depends on, in the terms of one schema.
-  private struct Resolved {
+  struct Resolved {
     let classes: SchemaBindings
     let dependencies: [WatchedPath]
     /// Nil for queries that are not followed by what changed alone.
     let keyed: KeyedQuery?
     /// Indexes of the stored tables.
     let tables: [Int]
+
+    var ranksByPosition: Bool { keyed?.ranksByPosition ?? false }
   }
 
   init(_ query: any TrackedQuery, _ keyPaths: [String]?) {
@@ -41,6 +50,8 @@ final class QueryTracker: CollectionTracker {
     filter = KeyPathFilter(keyPaths, query.origin.realm, query.origin.table)
     items = query.items()
     resolved = Self.resolve(query)
+    super.init()
+    prepare(resolved.keyed)
   }
 
   private static func resolve(_ query: any TrackedQuery) -> Resolved {
@@ -82,7 +93,10 @@ final class QueryTracker: CollectionTracker {
     }
     let isTouched = !keepsSchema || resolved.tables.contains { step.changes($0) != nil }
     let old = items
-    if isTouched { items = query.items() }
+    if isTouched {
+      items = query.items()
+      prepare(resolved.keyed)
+    }
     return compare(old, step, changed: changed).told
   }
 

@@ -1,0 +1,192 @@
+// Which elements of a query may have come, gone, moved or changed in a step, found from what changed in it.
+internal import ObjectStore
+
+/// The elements that have to be looked at, as they were and as they are.
+///
+/// Elements of the older version are candidates exactly where those that they have become are.
+struct KeyedCandidates {
+  /// By older ranks; some are no elements of the query's source.
+  var old: [KeyedElement] = []
+  /// By newer ranks; those of the query's source, before its condition.
+  var new: [KeyedElement] = []
+  /// How often an element of the newer version is there, if not once; by key.
+  var copies: [Int64: Int] = [:]
+  /// How ranks have changed; nil when they have not.
+  var shift: RankShift?
+
+  var count: Int { old.count + new.count }
+}
+
+/// How positions of a list's elements have changed, by what its change set says.
+struct RankShift {
+  /// Where a run of kept or assigned elements began, and how far it went.
+  private var starts: [Int] = [0]
+  private var moves: [Int] = [0]
+  /// The same by newer positions.
+  private var newStarts: [Int] = [0]
+  private var deleted: [Range<Int>] = []
+  private var inserted: [Range<Int>] = []
+
+  /// Nil when positions are what they were.
+  init?(_ changes: ElementChanges) {
+    changes.forEach { kind, old, new, count in
+      switch kind {
+      case .kept, .modified: break
+      case .deleted:
+        deleted.append(old..<old + count)
+        add(old + count, new - old - count)
+      case .inserted:
+        inserted.append(new..<new + count)
+        add(old, new + count - old)
+      }
+    }
+    if deleted.isEmpty && inserted.isEmpty { return nil }
+  }
+
+  private mutating func add(_ start: Int, _ move: Int) {
+    if starts.last == start {
+      moves[moves.count - 1] = move
+      newStarts[newStarts.count - 1] = start + move
+    } else {
+      starts.append(start)
+      moves.append(move)
+      newStarts.append(start + move)
+    }
+  }
+
+  private static func contains(_ ranges: [Range<Int>], _ position: Int) -> Bool {
+    let next = ranges.lowerBound { $0.upperBound <= position }
+    return next < ranges.count && ranges[next].contains(position)
+  }
+
+  /// The newer rank; nil when the element was taken out.
+  func newer(_ rank: Int64) -> Int64? {
+    let position = Int(rank)
+    if Self.contains(deleted, position) { return nil }
+    let run = starts.lowerBound { $0 <= position } - 1
+    return rank + Int64(moves[run])
+  }
+
+  /// The older rank; nil when the element was put in.
+  func older(_ rank: Int64) -> Int64? {
+    let position = Int(rank)
+    if Self.contains(inserted, position) { return nil }
+    let run = newStarts.lowerBound { $0 <= position } - 1
+    return rank - Int64(moves[run])
+  }
+}
+
+extension KeyedQuery {
+  /// What a step may have changed.
+  ///
+  /// - Parameter affected: objects that may have come, gone, moved or changed by their values.
+  /// - Returns: nil when that cannot be told.
+  func candidates(
+    _ step: VersionStep, affected: Set<ObjectKey>, maximum: Int
+  ) -> KeyedCandidates? {
+    switch source {
+    case .table: tableCandidates(step, affected, maximum)
+    case .backlinks(let target, let column):
+      linkingCandidates(step, affected, target, column, maximum)
+    case .cell(let cell): cellCandidates(step, affected, cell, maximum)
+    }
+  }
+
+  private func tableCandidates(
+    _ step: VersionStep, _ affected: Set<ObjectKey>, _ maximum: Int
+  ) -> KeyedCandidates? {
+    let changes = step.changes(table)
+    let reader = step.reader(table)
+    let newCount = changes.map { reader.count - reader.rank(of: $0.firstNewKey) } ?? 0
+    let count = affected.count + (changes?.deleted.count ?? 0) + newCount
+    if changes?.isCleared == true || count > maximum { return nil }
+    var result = KeyedCandidates()
+    for key in affected where changes?.isNew(key) != true {
+      result.old.append(Self.element(key))
+      result.new.append(Self.element(key))
+    }
+    changes?.deleted.forEach { result.old.append(Self.element($0)) }
+    step.forEachNew(table) {
+      result.new.append(Self.element($0))
+      return true
+    }
+    return result
+  }
+
+  private static func element(_ key: ObjectKey) -> KeyedElement {
+    KeyedElement(key: key.rawValue, rank: key.rawValue)
+  }
+
+  private func linkingCandidates(
+    _ step: VersionStep, _ affected: Set<ObjectKey>,
+    _ target: (table: TablePointer, key: ObjectKey), _ column: Int, _ maximum: Int
+  ) -> KeyedCandidates? {
+    guard let targetTable = target.table.pointee.binding.table else { return nil }
+    let links = step.reader(table).backlinks(column, target.key, in: targetTable)
+    var objects = affected
+    if let changes = step.changes(table) {
+      if changes.isCleared { return nil }
+      let columnKey = step.schema.tables[table].columnKeys[column]
+      for (key, columns) in changes.modified where columns.contains(columnKey) {
+        objects.insert(key)
+      }
+      // Those that are new come behind all others.
+      let known = links.count(before: changes.firstNewKey)
+      let all = links.count
+      if all - known > maximum { return nil }
+      for position in known..<all { objects.insert(links.key(at: position)) }
+      for key in changes.deleted { objects.insert(key) }
+    }
+    if objects.count > 8 * maximum { return nil }
+    var result = KeyedCandidates()
+    for key in objects {
+      let element = Self.element(key)
+      let count = links.count(of: key)
+      result.old.append(element)
+      if count > 0 { result.new.append(element) }
+      if count > 1 { result.copies[key.rawValue] = count }
+    }
+    return result
+  }
+
+  private func cellCandidates(
+    _ step: VersionStep, _ affected: Set<ObjectKey>, _ cell: CollectionCell, _ maximum: Int
+  ) -> KeyedCandidates? {
+    var result = KeyedCandidates()
+    var old: Set<Int64> = []
+    var new: Set<Int64> = []
+    var isMany = false
+    if let elements = step.elementChanges(cell.storedTable.index, cell.key, cell.column) {
+      result.shift = RankShift(elements)
+      elements.forEach { kind, first, now, count in
+        if old.count + new.count + count > maximum { isMany = true }
+        if isMany { return }
+        if kind.isInOld { old.formUnion((first..<first + count).map { Int64($0) }) }
+        if kind.isInNew { new.formUnion((now..<now + count).map { Int64($0) }) }
+      }
+    }
+    if isMany { return nil }
+    for position in cell.positions(of: affected, in: step) {
+      let rank = Int64(position)
+      new.insert(rank)
+      if let shift = result.shift {
+        if let before = shift.older(rank) { old.insert(before) }
+      } else {
+        old.insert(rank)
+      }
+    }
+    if old.count + new.count > maximum { return nil }
+    guard let elements = cell.elements(in: step, isOld: false) else { return nil }
+    for rank in new {
+      guard let key = elements.link(at: Int(rank)) else { continue }
+      result.new.append(KeyedElement(key: key.rawValue, rank: rank))
+    }
+    if old.isEmpty { return result }
+    guard let before = cell.elements(in: step, isOld: true) else { return nil }
+    for rank in old {
+      guard let key = before.link(at: Int(rank)) else { continue }
+      result.old.append(KeyedElement(key: key.rawValue, rank: rank))
+    }
+    return result
+  }
+}

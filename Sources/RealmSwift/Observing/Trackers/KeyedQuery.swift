@@ -1,0 +1,167 @@
+// Queries on objects whose elements have one place in the order of all: by their values, then by their rank, which
+// is the key of an object, or its position in a list. So a place is found by bisection, in the older version
+// with the older values and ranks.
+internal import ObjectStore
+
+/// One element of a query on objects.
+struct KeyedElement: Equatable {
+  let key: Int64
+  /// Decides between elements of equal values: the key, or the position in a list or set.
+  var rank: Int64
+}
+
+/// A query on objects that is followed by what changed alone.
+struct KeyedQuery {
+  /// What it chooses from.
+  enum Source {
+    case table
+    /// Objects that link by a column, in key order and as often as they link.
+    case backlinks(to: (table: TablePointer, key: ObjectKey), column: Int)
+    /// Elements by their positions.
+    case cell(CollectionCell)
+  }
+
+  /// Paths that elements are sorted by, the first one first, and whether the smallest value comes first.
+  typealias Paths = [(path: PlanPath, isAscending: Bool)]
+
+  let source: Source
+  /// The index of the stored table of the objects.
+  let table: Int
+  let condition: PlanCondition?
+  let paths: Paths
+  /// Of distinct results: what tells groups apart, and the order in which the first of each is chosen.
+  let distinct: (ordering: PlanOrdering, paths: Paths)?
+  /// The Realm's classes that are looked at, by position.
+  let classes: Set<Int>
+
+  /// Nil for other queries: of values, with several choices of distinct elements, or with an order that is not
+  /// total.
+  init?(_ query: any TrackedQuery) {
+    guard let table = query.origin.table?.pointee.binding.table,
+      let source = query.origin.keyedSource
+    else { return nil }
+    let plan = query.plan
+    var sorts: Paths = []
+    var distinct: (ordering: PlanOrdering, paths: Paths)?
+    // The last order counts first; equal elements stay in the order that they had.
+    for ordering in plan.orderings {
+      switch ordering.kind {
+      case .sort(let ascending):
+        sorts = zip(ordering.paths, ascending).map { ($0, $1) } + sorts
+      case .distinct:
+        if distinct != nil { return nil }
+        distinct = (ordering, sorts)
+      }
+    }
+    // Values of these need not be comparable with each other.
+    if sorts.contains(where: { $0.path.type == .any || $0.path.type == .decimal128 }) { return nil }
+    self.source = source
+    self.table = table.index
+    condition = plan.condition?.condition
+    paths = sorts
+    self.distinct = distinct
+    classes = Set(plan.tables)
+  }
+
+  /// Whether ranks are not the keys.
+  var ranksByPosition: Bool {
+    if case .cell = source { return true }
+    return false
+  }
+}
+
+extension QueryOrigin {
+  /// How elements are followed by what changed alone; nil when they are not.
+  fileprivate var keyedSource: KeyedQuery.Source? {
+    switch self {
+    case is TableOrigin: .table
+    case let origin as CellOrigin: .cell(origin.cell)
+    case let origin as any LinkingOrigin: .backlinks(to: origin.linked, column: origin.column)
+    default: nil
+    }
+  }
+}
+
+/// The order of a query's objects in one version.
+struct KeyOrder {
+  private let paths: KeyedQuery.Paths
+  private let readers: PlanReaders
+  private let reader: TableReader
+
+  /// An element's place in the order of all.
+  struct Place {
+    fileprivate let values: [OrderValue]
+    fileprivate let rank: Int64
+  }
+
+  init(_ paths: KeyedQuery.Paths, _ readers: PlanReaders, _ reader: TableReader) {
+    self.paths = paths
+    self.readers = readers
+    self.reader = reader
+  }
+
+  /// Nil when there is no such object.
+  func place(of element: KeyedElement) -> Place? {
+    if paths.isEmpty { return Place(values: [], rank: element.rank) }
+    let object = ObjectKey(rawValue: element.key)
+    guard let location = reader.locate(object) else { return nil }
+    let values = paths.map { path, _ in
+      var found = OrderValue.null
+      path.forEach(.object(object, location), readers) {
+        found = OrderValue($0)
+        return false
+      }
+      return found
+    }
+    return Place(values: values, rank: element.rank)
+  }
+
+  func isBefore(_ left: Place, _ right: Place) -> Bool {
+    for (index, path) in paths.enumerated() {
+      switch left.values[index].order(right.values[index]) {
+      case .less: return path.isAscending
+      case .greater: return !path.isAscending
+      case .equal: continue
+      }
+    }
+    return left.rank < right.rank
+  }
+
+  /// Whether an element that is there comes before a place.
+  func isBefore(_ element: KeyedElement, _ place: Place) -> Bool {
+    guard let other = self.place(of: element) else { return false }
+    return isBefore(other, place)
+  }
+}
+
+/// A value that elements are sorted by.
+private enum OrderValue {
+  case null
+  /// A number as an integer of the same order, not a number included.
+  case packed(Int64)
+  case other(PlanConstant)
+
+  init(_ value: PlanValue) {
+    switch value {
+    case .null: self = .null
+    case .integer(let integer): self = .packed(integer)
+    case .bool(let bool): self = .packed(bool ? 1 : 0)
+    case .number(let number), .date(let number):
+      self = .packed(OrderKey.integer(number._packed, .double))
+    default: self = .other(PlanConstant(value))
+    }
+  }
+
+  func order(_ other: OrderValue) -> PlanOrder {
+    switch (self, other) {
+    case (.null, .null): return .equal
+    case (.null, _): return .less
+    case (_, .null): return .greater
+    case (.packed(let left), .packed(let right)):
+      return left == right ? .equal : left < right ? .less : .greater
+    case (.other(let left), .other(let right)):
+      return left.withValue { left in right.withValue { left.order($0) } } ?? .equal
+    default: return .equal
+    }
+  }
+}
