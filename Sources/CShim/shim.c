@@ -141,6 +141,10 @@ int shim_overwrites_in_place(int descriptor) {
   return (uint32_t)description.f_type == 0xef53 && description.f_bsize >= sysconf(_SC_PAGESIZE);
 }
 
+void shim_start_writing(int descriptor, int64_t offset, int64_t length) {
+  (void)sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
 int64_t shim_random_bytes(void *buffer, size_t length) { return getrandom(buffer, length, 0); }
 
 int shim_watches_open(void) {

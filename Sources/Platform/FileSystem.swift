@@ -74,6 +74,10 @@ package protocol File: AnyObject, Sendable {
     -> Int
   /// Writes all of `buffer`; continues after short writes.
   func write(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
+  /// Starts to bring what was written in a range to the disk, so that `synchronize` has less to wait for.
+  ///
+  /// A hint; nothing happens where that is impossible.
+  func startWriting(_ range: Range<UInt64>)
   /// Makes what was written before durable (fdatasync).
   func synchronize() throws(SystemError)
   /// Maps `length` bytes from the file's start for reading; may reach past its end.
@@ -93,6 +97,7 @@ package protocol File: AnyObject, Sendable {
 }
 
 extension File {
+  package func startWriting(_ range: Range<UInt64>) {}
   package func mapForOverwriting(length: Int) -> (any FileMapping)? { nil }
 }
 

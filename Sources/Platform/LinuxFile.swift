@@ -61,6 +61,10 @@ package final class LinuxFile: File {
     }
   }
 
+  package func startWriting(_ range: Range<UInt64>) {
+    shim_start_writing(descriptor, Int64(range.lowerBound), Int64(range.count))
+  }
+
   package func synchronize() throws(SystemError) {
     _ = try repeated("fdatasync", path) { fdatasync(descriptor) }
   }

@@ -80,6 +80,9 @@ static inline uint64_t shim_fork_generation(void) {
 /// space on the disk.
 int shim_overwrites_in_place(int descriptor);
 
+/// Starts to write a range of a file to the disk, without waiting. What goes wrong shows at the next sync.
+void shim_start_writing(int descriptor, int64_t offset, int64_t length);
+
 /// Magic number of the file system that holds `path` into `magic`. Returns 0 or the errno value.
 int shim_file_system_magic(const char *path, uint32_t *magic);
 

@@ -150,7 +150,7 @@ extension GroupTransaction {
     noteChange(place.table)
     // With many targets an origin comes several times; the first time all its links go.
     let isOne = targets.lowerBound == targets.upperBound
-    let distinct = isOne ? origins : Array(Set(origins)).sorted()
+    let distinct = isOne ? origins : Self.distinct(origins)
     for (index, origin) in distinct.enumerated() {
       if lateLinks != nil, nullifyLater(place, origin, targets) { continue }
       if table.traits[column].isAny {
@@ -159,6 +159,20 @@ extension GroupTransaction {
         nullifyLinks(table, origin, column, targets, maximum: isOne ? linkCounts[index] : .max)
       }
     }
+  }
+
+  /// The same keys in ascending order, each once.
+  ///
+  /// Most often they ascend already: objects link to those that were made with them.
+  private static func distinct(_ keys: [ObjectKey]) -> [ObjectKey] {
+    var sorted = keys
+    sorted.sort()
+    var last: ObjectKey?
+    sorted.removeAll { key in
+      defer { last = key }
+      return key == last
+    }
+    return sorted
   }
 
   /// - Parameter maximum: so many links to the targets are in the collection, which is searched no further.

@@ -195,6 +195,7 @@ package struct TableReader {
     let key = index.find(IndexHash.bytes(bytes)) { candidate in
       guard let location = locate(ObjectKey(rawValue: candidate)) else { return false }
       prefetch(location)
+      BytesColumn.prefetch(reader, Cluster.column(location.cluster, keyColumn), location.row)
       let isEqual = withBytes(location, keyColumn) { stored in
         stored.map { $0.hasSameBytes(as: bytes) } ?? false
       }
@@ -254,6 +255,15 @@ package struct TableReader {
       // Where the element of a packed leaf is when it takes one byte.
       tree.reader.prefetch(leaf, offset: 24 &+ location.row)
     }
+  }
+
+  /// Starts to load the packed value of a row that was not looked at lately.
+  ///
+  /// Where it is follows from the leaf's header; if it takes one byte, both are on their way at once.
+  @inlinable @inline(__always)
+  package func prefetchInteger(_ location: RowLocation, _ column: Int) {
+    let leaf = Cluster.column(location.cluster, column)
+    tree.reader.prefetch(leaf, offset: 24 &+ location.row)
   }
 
   /// Whether a packed value is null.

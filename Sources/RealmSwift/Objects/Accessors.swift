@@ -43,6 +43,7 @@ func readOptionalInteger(_ object: ObjectBase, _ column: Int32) -> Int64? {
     location = object.requireLocation()
   }
   let column = Int(column)
+  table.pointee.reader.unsafelyUnwrapped.prefetchInteger(location, column)
   if table.pointee.reader.unsafelyUnwrapped.isNull(location, column) { return nil }
   return table.pointee.reader.unsafelyUnwrapped.integer(location, column)
 }

@@ -147,7 +147,10 @@ package final class BlockEditor {
     if reference.isNone { return }
     let block = reader.pointer(reference)
     if BlockHeader.kind(block).isNode {
-      for index in 0..<BlockHeader.count(block) { freeTree(BlockHeader.reference(block, index)) }
+      let count = BlockHeader.count(block)
+      // Only headers are needed: they come from memory together instead of one after the other.
+      for index in 0..<count { reader.prefetch(BlockHeader.reference(block, index)) }
+      for index in 0..<count { freeTree(BlockHeader.reference(block, index)) }
     }
     free(reference)
   }

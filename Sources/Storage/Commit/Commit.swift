@@ -246,9 +246,7 @@ extension Store {
     let length = commit.record.fileLength
     writer!.plannedCut = length < writer!.fileLength ? (version, length) : nil
     writer!.journal = commit.journal
-    for block in commit.dead {
-      writer!.pending.append(WriterState.Pending(block: block, death: version))
-    }
+    writer!.pending += commit.dead.lazy.map { WriterState.Pending(block: $0, death: version) }
     for block in commit.deadJournal {
       writer!.pending.append(WriterState.Pending(block: block, death: version, isVisible: false))
     }

@@ -10,6 +10,11 @@ struct EarlyWriter {
   static let holeLengthMin = 64 << 10
   /// Transactions smaller than this are written at their commit, in one go.
   static let threshold = 1 << 20
+  /// What the processor maps by one entry, if it came to the page cache in one piece.
+  static let pieceLength: UInt64 = 2 << 20
+  /// A transaction that has written so much early goes on by whole pieces: what the last ones have too much
+  /// is little then.
+  static let pieceThreshold: UInt64 = 32 << 20
 
   /// The run being filled, with its memory.
   var run: Run?
@@ -19,6 +24,8 @@ struct EarlyWriter {
   var memory: UnsafeMutableRawPointer?
   /// Whether anything was written early.
   var isUsed = false
+  /// Bytes of all runs so far.
+  var total: UInt64 = 0
   /// A failed write, reported by the commit.
   var failure: StorageError?
 }

@@ -36,6 +36,10 @@ final class WriterState {
   @exclusivity(unchecked) var pending: [Pending] = []
   /// Blocks of `pending` before this index are done.
   @exclusivity(unchecked) var pendingHead = 0
+  /// What `reclaim` frees; empty but for its calls.
+  @exclusivity(unchecked) private var freed: [Run] = []
+  /// So many runs of it keep their memory.
+  private static let freedKept = 1024
   /// What this process's snapshots did since the last transaction began.
   @exclusivity(unchecked) var pinsAdded: [Version] = []
   @exclusivity(unchecked) var pinsRemoved: [Version] = []
@@ -91,7 +95,6 @@ final class WriterState {
   func reclaim(
     durable: Version, vouchesAfter: Version, maximum: Int
   ) -> Bool {
-    var waiting: Run?
     while pendingHead < pending.count,
       pending[pendingHead].death <= durable || PlantedBug.reuseBeforeSync.isActive
     {
@@ -108,34 +111,17 @@ final class WriterState {
       #endif
       let isSeen =
         entry.isVisible && dead.insert(run: run, birth: block.birth, death: entry.death)
-      if !isSeen { release(run, after: &waiting) }
+      if !isSeen { freed.append(run) }
     }
     if pendingHead > 4096 || pendingHead == pending.count {
       pending.removeFirst(pendingHead)
       pendingHead = 0
     }
-    let hasMore = dead.collect(maximum: maximum) { release($0, after: &waiting) }
-    if let waiting { release(waiting) }
+    let hasMore = dead.collect(maximum: maximum) { freed.append($0) }
+    freed.sortAndMerge()
+    for run in freed { release(run) }
+    freed.removeAll(keepingCapacity: freed.count <= Self.freedKept)
     return hasMore
-  }
-
-  /// Makes the run before this one reusable, and lets this one wait for its neighbours: blocks that died
-  /// together often lie side by side.
-  private func release(_ run: Run, after waiting: inout Run?) {
-    guard let before = waiting else {
-      waiting = run
-      return
-    }
-    let first = before.offset < run.offset ? before : run
-    let second = before.offset < run.offset ? run : before
-    // What lies in a home is kept apart from the rest.
-    let areTogether = HomeSpace.contains(first.offset) == HomeSpace.contains(second.offset)
-    if first.end == second.offset, areTogether {
-      waiting = Run(offset: first.offset, length: first.length + second.length)
-    } else {
-      release(before)
-      waiting = run
-    }
   }
 
   /// Applies `pinsAdded` and `pinsRemoved`.

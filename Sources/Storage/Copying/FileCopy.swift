@@ -17,7 +17,10 @@ struct FileCopy: ~Copyable {
     let path: String
   }
 
-  private static let bufferLength = 1 << 20
+  /// Written by one call, which the kernel keeps as one: see `EarlyWriter.pieceLength`.
+  private static let pieceLength = Int(EarlyWriter.pieceLength)
+  /// A piece, and the end of a block that begins in it.
+  private static let bufferLength = pieceLength + BlockHeader.blockLengthMax + FileCipher.overhead
 
   private let source: Source
   private let file: any File
@@ -138,7 +141,7 @@ struct FileCopy: ~Copyable {
   /// Writes blocks, record and header, and syncs them.
   private mutating func writeAll() throws(StorageError) -> FileHeader {
     let root = try copy(source.root, depth: 0)
-    try flush()
+    try flush(used)
     let page = UInt64(FileHeader.pageLength)
     let length = (start + page - 1) / page * page
     var deltas: [UInt8] = []
@@ -188,7 +191,6 @@ struct FileCopy: ~Copyable {
       }
     }
     let overhead = cipher == nil ? 0 : FileCipher.overhead
-    if used + overhead + length > Self.bufferLength { try flush() }
     let place = BlockReference(rawValue: start + UInt64(used))
     let target = buffer + used + overhead
     memcpy(target, block, length)
@@ -203,14 +205,19 @@ struct FileCopy: ~Copyable {
         BlockHeader.expectedChecksum(target, length: length, at: place, salt: header.salt))
     }
     used += overhead + length
+    let rest = Self.pieceLength - Int(start % EarlyWriter.pieceLength)
+    if used >= rest { try flush(rest) }
     return place
   }
 
-  private mutating func flush() throws(StorageError) {
-    let bytes = UnsafeRawBufferPointer(start: buffer, count: used)
+  /// Writes the first bytes of the buffer; the disk is busy with them while the next are copied.
+  private mutating func flush(_ count: Int) throws(StorageError) {
+    let bytes = UnsafeRawBufferPointer(start: buffer, count: count)
     try Store.converting { () throws(SystemError) in try file.write(bytes, at: start) }
-    start += UInt64(used)
-    used = 0
+    file.startWriting(start..<start + UInt64(count))
+    start += UInt64(count)
+    used -= count
+    memmove(buffer, buffer + count, used)
   }
 
   private func damaged(_ reference: BlockReference, _ reason: String) -> StorageError {

@@ -139,8 +139,7 @@ package struct SpaceCheckpoint: Equatable, Sendable {
     var merged: [Kept] = []
     merged.reserveCapacity(kept.count)
     for entry in kept.sorted(by: { $0.run.offset < $1.run.offset }) {
-      if let last = merged.last, last.death == entry.death, SpaceCoding.areOne(last.run, entry.run)
-      {
+      if let last = merged.last, last.death == entry.death, last.run.isFollowed(by: entry.run) {
         merged[merged.count - 1].run.length += entry.run.length
       } else {
         merged.append(entry)
@@ -162,11 +161,6 @@ private enum SpaceCoding {
   static func lengthMax(_ runs: [Run]) -> Int {
     runs.reduce(length(UInt64(runs.count))) { $0 + lengthMax($1) }
   }
-
-  /// Whether two runs are adjacent and of one kind: the homes are counted apart from what follows.
-  static func areOne(_ lower: Run, _ upper: Run) -> Bool {
-    lower.end == upper.offset && upper.offset != FileHeader.dataStart
-  }
 }
 
 extension [UInt8] {
@@ -178,24 +172,11 @@ extension [UInt8] {
   }
 
   fileprivate mutating func appendRuns(_ runs: [Run]) {
-    // Sorted, then merged in place: the first `count` are the result so far.
     var merged = runs
-    merged.sort { $0.offset < $1.offset }
-    let count = merged.withUnsafeMutableBufferPointer { merged in
-      var count = 0
-      for index in merged.indices {
-        if count > 0, SpaceCoding.areOne(merged[count - 1], merged[index]) {
-          merged[count - 1].length += merged[index].length
-        } else {
-          merged[count] = merged[index]
-          count += 1
-        }
-      }
-      return count
-    }
-    appendVariableLength(UInt64(count))
+    merged.sortAndMerge()
+    appendVariableLength(UInt64(merged.count))
     var previous: UInt64 = 0
-    for index in 0..<count { appendRun(merged[index], after: &previous) }
+    for run in merged { appendRun(run, after: &previous) }
   }
 }
 

@@ -76,7 +76,7 @@ package struct PairTree: Sendable {
     while BlockHeader.kind(block) == .pairBranch {
       let child = Self.child(block, pair, orEqual: orEqual)
       for earlier in 0..<child { rank += Self.pairs(block, earlier) }
-      block = reader.pointer(BlockHeader.reference(block, child))
+      block = childToSearch(block, child)
     }
     return rank
       + (orEqual ? PairLeaf.upperBound(block, pair) : PairLeaf.lowerBound(block, pair))
@@ -124,6 +124,20 @@ package struct PairTree: Sendable {
     return (block, index)
   }
 
+  /// A child of a branch; if it is a leaf, the search in it finds most of its lines on their way from memory
+  /// already, instead of waiting for one after the other.
+  @inline(__always)
+  private func childToSearch(_ branch: UnsafeRawPointer, _ child: Int) -> UnsafeRawPointer {
+    let reference = BlockHeader.reference(branch, child)
+    if BlockHeader.width(branch) == 1 {
+      for line in 1...Self.linesOfLeaf { reader.prefetch(reference, offset: line &* 64) }
+    }
+    return reader.pointer(reference)
+  }
+
+  /// Lines of a leaf as it usually is: 200 pairs of four bytes.
+  private static let linesOfLeaf = 12
+
   /// Runs `body` on each pair that is not less than one, in order, until it returns false.
   @inlinable
   package func forEach(
@@ -147,7 +161,9 @@ package struct PairTree: Sendable {
       }
       return true
     }
-    for child in Self.child(block, lower, orEqual: false)..<count {
+    let first = Self.child(block, lower, orEqual: false)
+    if !forEach(childToSearch(block, first), from: lower, body) { return false }
+    for child in first &+ 1..<count {
       if !forEach(reader.pointer(BlockHeader.reference(block, child)), from: lower, body) {
         return false
       }

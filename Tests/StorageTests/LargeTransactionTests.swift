@@ -1,0 +1,49 @@
+// Transactions so large that what they write early comes to the file by whole pieces.
+internal import Platform
+internal import Storage
+internal import TestSupport
+internal import Testing
+
+@Suite struct LargeTransactionTests {
+  /// The second transaction is as large again, and goes where the first one's blocks lie no more.
+  @Test(arguments: [nil, EncryptionTests.key])
+  func whatIsWrittenByWholePiecesIsReadAgain(key: [UInt8]?) throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("a.realm")
+    let options = StoreOptions(path: path, encryptionKey: key)
+    let slots = 900
+    do {
+      let store = try Store.open(options)
+      for round in 0..<2 {
+        let transaction = try store.beginWrite()
+        for slot in 0..<slots {
+          transaction.root = SlotTree.set(
+            transaction.editor, transaction.root, slot: slot, Self.content(slot, round))
+          if slot % SlotTree.fanOut == SlotTree.fanOut - 1 { Self.seal(slot, transaction) }
+        }
+        _ = try transaction.commit()
+        #expect(try store.checkInvariants().findings == [])
+      }
+    }
+    let store = try Store.open(options)
+    let snapshot = try store.pinNewest()
+    let content = SlotTree.content(snapshot.reader, snapshot.root)
+    #expect(content.count == slots)
+    for (slot, bytes) in content { #expect(bytes == Self.content(slot, 1), "slot \(slot)") }
+  }
+
+  /// 54 MB in all.
+  private static func content(_ slot: Int, _ round: Int) -> [UInt8] {
+    [UInt8](repeating: UInt8(truncatingIfNeeded: slot + round), count: 60_000 + slot)
+  }
+
+  /// Writes the branch of a slot out.
+  private static func seal(_ slot: Int, _ transaction: WriteTransaction) {
+    let root = transaction.editor.mutable(transaction.root)
+    transaction.root = root
+    let index = slot / SlotTree.fanOut
+    let branch = BlockHeader.reference(transaction.editor.reader.pointer(root), index)
+    BlockHeader.setReference(
+      transaction.editor.pointer(root), index, transaction.editor.seal(branch))
+  }
+}
