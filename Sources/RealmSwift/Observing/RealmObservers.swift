@@ -15,8 +15,8 @@ final class RealmObservers {
   /// Owns this.
   private unowned let realm: ConfinedRealm
   private let mailbox: RealmMailbox
-  // Unchecked exclusivity, where it says so: only the Realm's place touches these, in short accesses that run no foreign
-  // code; observers are called with what was taken out before.
+  // Unchecked exclusivity, where it says so: only the Realm's place touches these, in short accesses that run no
+  // foreign code; observers are called with what was taken out before.
   @exclusivity(unchecked) private var lastNumber: UInt64 = 0
   /// Observations of the Realm itself, in their order; here and below.
   @exclusivity(unchecked) private var ofRealm: [Entry] = []

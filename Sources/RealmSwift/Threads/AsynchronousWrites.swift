@@ -32,8 +32,8 @@ final class AsynchronousWrites {
   /// Owned by the Realm.
   private unowned let realm: ConfinedRealm
   private let mailbox: RealmMailbox
-  // Unchecked exclusivity, where it says so: only the Realm's place touches these, in short accesses that run no foreign
-  // code; blocks and completions are taken out before they are called.
+  // Unchecked exclusivity, where it says so: only the Realm's place touches these, in short accesses that run no
+  // foreign code; blocks and completions are taken out before they are called.
   @exclusivity(unchecked) private var lastIdentifier: Identifier = 0
   @exclusivity(unchecked) private var queued: [Operation] = []
   /// The first of `queued` has asked for the lock with it.
