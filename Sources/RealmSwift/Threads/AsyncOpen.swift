@@ -47,7 +47,7 @@ extension Realm {
         guard let callback = task.take() else { return }
         callback(
           prepared.flatMap { file in
-            defer { withExtendedLifetime(file) {} }
+            defer { file.letGo() }
             return Result { try Realm(configuration: configuration, queue: callbackQueue) }
           })
       }

@@ -81,10 +81,10 @@ extension Realm {
     let confinement = Confinement(actor)
     if let open = RealmCache.find(configuration, confinement.identity).realm { return open }
     let prepared = try await PreparedFile.make(configuration, isolation)
+    // Until the end it keeps the file open.
+    defer { prepared.letGo() }
     try Task.checkCancellation()
     confinement.check()
-    // Until the end it keeps the file open.
-    defer { withExtendedLifetime(prepared) {} }
     return try ConfinedRealm.open(configuration, confinement)
   }
 
@@ -197,9 +197,19 @@ extension Realm {
 
 /// A file that was opened and brought in line with the classes by a thread of its own.
 final class PreparedFile: Sendable {
-  private let store: Store
+  private let store: Monitor<Store?>
 
-  private init(_ store: Store) { self.store = store }
+  private init(_ store: Store) { self.store = Monitor(store) }
+
+  /// Keeps the file open no longer, whoever has this: the thread that made it ends a moment later.
+  func letGo() {
+    // The store ends outside of the lock.
+    let store = store.withLock { store in
+      defer { store = nil }
+      return store
+    }
+    withExtendedLifetime(store) {}
+  }
 
   /// Opens the file on another thread.
   static func make(
