@@ -216,6 +216,16 @@ package final class Store: @unchecked Sendable {
       )
       .report()
     }
+    return try beginAmongProcesses(by: place)
+  }
+
+  /// The same if nobody in this process writes or waits to; else nil.
+  func beginWriteIfFree() throws(StorageError) -> WriteTransaction? {
+    let place = PlaceNote(.current)
+    return queue.acquireIfFree(by: place) ? try beginAmongProcesses(by: place) : nil
+  }
+
+  private func beginAmongProcesses(by place: PlaceNote) throws(StorageError) -> WriteTransaction {
     do throws(StorageError) { try enterProcessLock() } catch {
       leaveWriteLock()
       throw error

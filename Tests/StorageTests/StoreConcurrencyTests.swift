@@ -14,6 +14,38 @@ import Testing
     withUnsafeBytes(of: number) { [UInt8]($0) } + [UInt8](repeating: 1, count: 100)
   }
 
+  /// Who asks whether a file is in use waits for idle work to give way; if that waited for the transaction of
+  /// who asks, both would wait for ever.
+  @Test func idleWorkDoesNotWaitForATransaction() throws {
+    let disk = SimulatedDisk()
+    func options(_ durability: Durability) -> StoreOptions {
+      StoreOptions(
+        path: "/data/idle.realm", durability: durability, fileSystem: FaultFileSystem(disk))
+    }
+    let store = try Store.open(options(.full))
+    func begin(_ slots: Range<Int>, _ bytes: [UInt8]?) throws -> WriteTransaction {
+      let transaction = try store.beginWrite()
+      for slot in slots {
+        transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: slot, bytes)
+      }
+      return transaction
+    }
+    // A file that has become too long is work for the idle thread.
+    _ = try begin(0..<128, [UInt8](repeating: 1, count: 8_000)).commit()
+    let length = try store.statistics().fileBytes
+    for _ in 0..<3 { _ = try begin(1..<128, nil).commit() }
+    let transaction = try begin(0..<1, [1])
+    let clock = MonotonicClock()
+    // Several times as long as the thread waits before it works.
+    let end = clock.nanoseconds() + 300_000_000
+    while clock.nanoseconds() < end {
+      #expect(throws: StorageError.self) { try Store.open(options(.memory)) }
+    }
+    _ = try transaction.commit()
+    // It has not given up.
+    #expect(try eventually { try store.statistics().fileBytes < length / 2 }, "\(length)")
+  }
+
   /// Each transaction adds one to its own slot and to the total: no update is lost, no snapshot shows
   /// half a transaction, versions never go back.
   @Test(arguments: [Durability.memory, .full])

@@ -76,11 +76,11 @@ extension Store {
         continue
       }
       // An error here is not lost: the next commit meets it again and throws it.
-      try? store()?.tidy(givesWay: true)
+      let hadItsTurn = (try? store()?.tidy(givesWay: true)) ?? true
       maintenance.state.withLock { $0.isWorking = false }
       maintenance.state.notifyAll()
       let isDone = maintenance.state.withLock { state in
-        if state.commits != seen { return false }
+        if state.commits != seen || !hadItsTurn { return false }
         state.isRunning = false
         return true
       }
@@ -96,21 +96,23 @@ extension Store {
   /// - Throws: errors of the disk, as a commit does.
   package func runMaintenance() throws(StorageError) {
     guard !isReadOnly else { throw .readOnly(path: path) }
-    try tidy(givesWay: false)
+    _ = try tidy(givesWay: false)
   }
 
   /// Frees, moves and cuts until nothing more is gained.
   ///
-  /// - Parameter givesWay: ends early when a writer waits or the store is to be closed.
-  private func tidy(givesWay: Bool) throws(StorageError) {
+  /// - Parameter givesWay: ends early when someone writes or wants to, or the store is to be closed: who waits for
+  ///   a transaction here would keep those waiting who want to know whether the store is in use.
+  /// - Returns: false when it could not begin because someone wrote.
+  private func tidy(givesWay: Bool) throws(StorageError) -> Bool {
     // Bytes that may still be moved: twice what lies too high is more than a pass can need.
     var allowance: Int?
     var journalRewrites = 0
     let start = newestVersion
     while true {
-      if givesWay, queue.hasWaiters || maintenance.shouldGiveWay { return }
+      if givesWay, queue.hasWaiters || maintenance.shouldGiveWay { return true }
       // Beginning a transaction cuts what the last one has made free.
-      let transaction = try beginWrite()
+      guard let transaction = try givesWay ? beginWriteIfFree() : beginWrite() else { return false }
       do throws(StorageError) {
         let durable = try updatePins()
         while reclaim(durable: durable) {
@@ -139,7 +141,7 @@ extension Store {
         writer!.isIdle = false
         writer!.moveCursor = []
         transaction.cancel()
-        return
+        return true
       }
       announceTidying(transaction)
       _ = try transaction.commit()

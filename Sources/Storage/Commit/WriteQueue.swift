@@ -166,6 +166,16 @@ final class WriteQueue: Sendable {
     }
   }
 
+  /// Takes the lock if nobody has it or waits for it.
+  func acquireIfFree(by place: PlaceNote) -> Bool {
+    state.withLock { state in
+      guard !state.isHeld, !state.isReserved, state.entries.isEmpty else { return false }
+      state.isHeld = true
+      state.holder = place
+      return true
+    }
+  }
+
   /// Takes the lock when a reservation has run out; else the thread goes on waiting.
   private func claim(_ waiter: Waiter) -> Bool {
     state.withLock { state in
