@@ -4,14 +4,14 @@ package import Platform
 extension Store {
   /// Called once, when the last user has gone.
   func close() {
-    maintenance.state.withLock { $0.isClosed = true }
+    maintenance.state.withLock { $0.isClosing = true }
     maintenance.state.notifyAll()
     if !isReadOnly, !isInMemory { leaveDurableMark() }
     writer = nil
     pipeline.stop()
     snapshots.unpublish()
     lockFile.close()
-    maintenance.state.withLock { $0.isAtEnd = true }
+    maintenance.state.withLock { $0.isClosed = true }
     maintenance.state.notifyAll()
   }
 

@@ -219,10 +219,10 @@ package final class Store: @unchecked Sendable {
     return try beginAmongProcesses(by: place)
   }
 
-  /// The same if nobody in this process writes or waits to; else nil.
+  /// The same if nobody in this process writes; else nil.
   func beginWriteIfFree() throws(StorageError) -> WriteTransaction? {
     let place = PlaceNote(.current)
-    return queue.acquireIfFree(by: place) ? try beginAmongProcesses(by: place) : nil
+    return queue.tryAcquire(by: place) ? try beginAmongProcesses(by: place) : nil
   }
 
   private func beginAmongProcesses(by place: PlaceNote) throws(StorageError) -> WriteTransaction {

@@ -128,11 +128,13 @@ private final class BenchmarkValues {
   }
 
   convenience init(queue: DispatchQueue? = nil) {
+    // In memory: no file can be missing or damaged, and a failure ends the child with its reason.
     self.init(try! Realm(configuration: Self.configuration, queue: queue))
   }
 
   init(_ realm: Realm) {
     self.realm = realm
+    // In memory, as above.
     (object, group) = try! realm.write {
       let object = realm.create(BenchmarkObject.self, value: ["id": 1])
       let group = realm.create(BenchmarkGroup.self, value: ["id": 1])
@@ -158,6 +160,7 @@ private actor OwningActor {
   private var values: BenchmarkValues?
 
   func open() async -> Smuggled {
+    // In memory, as above.
     let realm = try! await Realm.open(configuration: BenchmarkValues.configuration)
     let values = BenchmarkValues(realm)
     self.values = values

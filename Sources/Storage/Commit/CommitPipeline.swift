@@ -420,14 +420,13 @@ final class CommitPipeline: Sendable {
       state.open = nil
       return old
     }
-    _ = old
     publish(committed)
     let before = state.withLock { state in
       let before = state.durable
       state.noteDurable(committed)
       return before
     }
-    _ = before
+    withExtendedLifetime((old, before)) {}
     state.notifyAll()
   }
 

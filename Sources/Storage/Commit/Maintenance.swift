@@ -9,9 +9,10 @@ final class MaintenanceState: Sendable {
 
   struct State {
     var isRunning = false
+    /// Nobody has the store any more.
+    var isClosing = false
+    /// It has left its lock file, too.
     var isClosed = false
-    /// The store has left its lock file.
-    var isAtEnd = false
     /// The thread holds the store and works.
     var isWorking = false
     /// Others want to know whether they could have the file to themselves.
@@ -32,7 +33,7 @@ final class MaintenanceState: Sendable {
     state.notifyAll()
   }
 
-  var shouldGiveWay: Bool { state.withLock { $0.isPaused || $0.isClosed } }
+  var shouldGiveWay: Bool { state.withLock { $0.isPaused || $0.isClosing } }
 }
 
 extension Store {
@@ -43,7 +44,7 @@ extension Store {
   func noteCommitForMaintenance(isNeeded: Bool) {
     let starts = maintenance.state.withLock { state in
       state.commits += 1
-      if state.isRunning || state.isClosed || !isNeeded { return false }
+      if state.isRunning || state.isClosing || !isNeeded { return false }
       state.isRunning = true
       return true
     }
@@ -60,9 +61,9 @@ extension Store {
     var seen = maintenance.state.withLock { $0.commits }
     while true {
       let isDisturbed = maintenance.state.wait(nanoseconds: MaintenanceState.idleNanoseconds) {
-        $0.commits != seen || $0.isClosed
+        $0.commits != seen || $0.isClosing
       }
-      if maintenance.state.withLock({ $0.isClosed }) { return }
+      if maintenance.state.withLock({ $0.isClosing }) { return }
       if isDisturbed {
         seen = maintenance.state.withLock { $0.commits }
         continue
@@ -72,7 +73,7 @@ extension Store {
         return state.isWorking
       }
       if !isAllowed {
-        maintenance.state.wait(until: { !$0.isPaused || $0.isClosed }, then: { _ in })
+        maintenance.state.wait(until: { !$0.isPaused || $0.isClosing }, then: { _ in })
         continue
       }
       // An error here is not lost: the next commit meets it again and throws it.
@@ -101,8 +102,8 @@ extension Store {
 
   /// Frees, moves and cuts until nothing more is gained.
   ///
-  /// - Parameter givesWay: ends early when someone writes or wants to, or the store is to be closed: who waits for
-  ///   a transaction here would keep those waiting who want to know whether the store is in use.
+  /// - Parameter givesWay: ends early when someone writes or wants to, or the store is to be closed: who waits
+  ///   for a transaction here would keep those waiting who want to know whether the store is in use.
   /// - Returns: false when it could not begin because someone wrote.
   private func tidy(givesWay: Bool) throws(StorageError) -> Bool {
     // Bytes that may still be moved: twice what lies too high is more than a pass can need.

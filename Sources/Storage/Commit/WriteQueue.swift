@@ -166,16 +166,6 @@ final class WriteQueue: Sendable {
     }
   }
 
-  /// Takes the lock if nobody has it or waits for it.
-  func acquireIfFree(by place: PlaceNote) -> Bool {
-    state.withLock { state in
-      guard !state.isHeld, !state.isReserved, state.entries.isEmpty else { return false }
-      state.isHeld = true
-      state.holder = place
-      return true
-    }
-  }
-
   /// Takes the lock when a reservation has run out; else the thread goes on waiting.
   private func claim(_ waiter: Waiter) -> Bool {
     state.withLock { state in
@@ -199,10 +189,13 @@ final class WriteQueue: Sendable {
   }
 
   /// Takes the lock if nobody holds it.
-  func tryAcquire() -> Bool {
+  ///
+  /// - Parameter place: for those who wait meanwhile; nil for the moment that a look at something takes.
+  func tryAcquire(by place: PlaceNote? = nil) -> Bool {
     state.withLock { state in
       if state.isHeld || state.isReserved { return false }
       state.isHeld = true
+      state.holder = place
       return true
     }
   }

@@ -76,13 +76,13 @@ struct WeakStore: Sendable {
   }
 
   /// Nothing of it is left: neither its place in the lock file nor a lock.
-  var isClosed: Bool { store == nil && maintenance.state.withLock { $0.isAtEnd } }
+  var isClosed: Bool { store == nil && maintenance.state.withLock { $0.isClosed } }
 
   /// Waits for who is closing it, which may be any thread that used it: nobody has it any more.
   ///
   /// Closing never asks for the registry, so that one may wait with it.
   func waitUntilClosed() {
-    maintenance.state.wait(until: { $0.isAtEnd }, then: { _ in })
+    maintenance.state.wait(until: { $0.isClosed }, then: { _ in })
   }
 
   /// The store, unless its last user is gone.
