@@ -32,7 +32,7 @@ final class LinkInsertion {
       realm.requireLinkable(object)
       return object._key
     }
-    let started = insertion(type(of: object)).start(object, self)
+    let started = insertion(type(of: object)).start(object)
     pending.append(started)
     return started.key
   }

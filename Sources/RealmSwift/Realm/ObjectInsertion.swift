@@ -55,35 +55,47 @@ final class ObjectInsertion {
       realm.requireOwn(object)
       return
     }
-    store(start(object, links), links)
+    let (key, isNew) = startRow(object)
+    store(object, key, isNew, links)
   }
 
   /// Gives an unmanaged object its row, without values.
   ///
   /// It belongs to the Realm from now on, so that links to it find it.
-  func start(_ object: ObjectBase, _ links: LinkInsertion) -> Started {
+  func start(_ object: ObjectBase) -> Started {
+    let (key, isNew) = startRow(object)
+    return Started(insertion: self, object: object, key: key, isNew: isNew)
+  }
+
+  private func startRow(_ object: ObjectBase) -> (key: ObjectKey, isNew: Bool) {
     let base = Unmanaged.passUnretained(object).toOpaque()
     let (key, isNew) = makeRow { property in property.codec.key(base + property.offset) }
     // Values are read from other objects, of this class too, before all are written.
     table.pointee.bump()
     object.identify(table, key)
-    return Started(insertion: self, object: object, key: key, isNew: isNew)
+    return (key, isNew)
   }
 
   /// Writes the values of an object that has its row, and makes it an accessor.
   func store(_ started: Started, _ links: LinkInsertion) {
     if let given = started.given { return store(given, started, links) }
-    let base = Unmanaged.passUnretained(started.object).toOpaque()
-    var row = rowWriter(started.key, started.isNew, links)
+    store(started.object, started.key, started.isNew, links)
+  }
+
+  private func store(
+    _ object: ObjectBase, _ key: ObjectKey, _ isNew: Bool, _ links: LinkInsertion
+  ) {
+    let base = Unmanaged.passUnretained(object).toOpaque()
+    var row = rowWriter(key, isNew, links)
     for index in binding.attachments.indices {
       let attachment = binding.attachments.baseAddress.unsafelyUnwrapped + index
       guard let store = attachment.pointee.store else { continue }
       let wrapper = base + attachment.pointee.offset
       store(wrapper, &row, Int(attachment.pointee.column))
-      attachment.pointee.becomeManaged?(wrapper, started.object, attachment.pointee.column)
+      attachment.pointee.becomeManaged?(wrapper, object, attachment.pointee.column)
     }
     table.pointee.bump()
-    started.object.attach(table, started.key)
+    object.attach(table, key)
   }
 
   // MARK: - Creating
