@@ -34,6 +34,7 @@ extension Realm {
         // Each element is one reference, whatever its class. They are read as such, since generic code
         // for an unknown class costs as much as a value that is written; `objects` keeps them.
         UnsafeRawBufferPointer(elements).withMemoryRebound(to: Unmanaged<ObjectBase>.self) {
+          links.reserve($0)
           for element in $0 { element._withUnsafeGuaranteedRef { links.add($0) } }
         }
       }
