@@ -159,11 +159,7 @@ final class AsynchronousWrites {
   /// Completes an operation whose block has committed or cancelled itself.
   private func completeLater(_ identifier: Identifier, _ completion: @escaping Completion) {
     pending[identifier] = completion
-    let carried = Carried((mailbox, realm))
-    let finish: @Sendable (StorageError?) -> Void = { failure in
-      let (mailbox, realm) = carried.value
-      mailbox.send { realm.asynchronousWrites?.finish(identifier, failure, wasAwaited: false) }
-    }
+    let finish = report { $0.finish(identifier, $1, wasAwaited: false) }
     if let newestPending {
       realm.store.notifyWhenDurable(newestPending, finish)
     } else {
@@ -189,13 +185,7 @@ final class AsynchronousWrites {
   ) -> Identifier {
     pending[identifier] = .some(completion)
     if !allowsGrouping { commitsToAwait += 1 }
-    let carried = Carried((mailbox, realm))
-    let finish: @Sendable (StorageError?) -> Void = { failure in
-      let (mailbox, realm) = carried.value
-      mailbox.send {
-        realm.asynchronousWrites?.finish(identifier, failure, wasAwaited: !allowsGrouping)
-      }
-    }
+    let finish = report { $0.finish(identifier, $1, wasAwaited: !allowsGrouping) }
     do throws(StorageError) {
       try realm.commitAsynchronously(awaitsMore: allowsGrouping && !queued.isEmpty, finish)
       newestPending = realm.snapshot?.version
@@ -208,6 +198,23 @@ final class AsynchronousWrites {
       }
     }
     return identifier
+  }
+
+  /// What runs a body in the Realm's place when a commit is decided; to be called once, on any thread.
+  ///
+  /// It keeps the Realm until the body has run, by a count and not by a reference: whoever calls it holds
+  /// it a little longer, and a client that was told may close the Realm and delete the file.
+  private func report(
+    _ body: @escaping (AsynchronousWrites, StorageError?) -> Void
+  ) -> @Sendable (StorageError?) -> Void {
+    let mailbox = mailbox
+    let carried = Carried((realm: Unmanaged.passRetained(realm), body: body))
+    return { failure in
+      mailbox.send {
+        let realm = carried.value.realm.takeRetainedValue()
+        if let writes = realm.asynchronousWrites { carried.value.body(writes, failure) }
+      }
+    }
   }
 
   /// A commit is durable, or never will be.
