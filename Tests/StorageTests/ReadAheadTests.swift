@@ -35,9 +35,34 @@ private let part = 128 << 10
     }
   }
 
+  /// A file of which so many blocks were touched that whole parts are read.
+  private static func wellKnown(_ mapping: NotingMapping) -> ReadAhead {
+    let readAhead = ReadAhead(mapping)
+    for _ in 0..<16 { readAhead.willTouch(mapping.length - 1) }
+    _ = mapping.takeAsked()
+    return readAhead
+  }
+
+  @Test func littleWithTheFirstBlocks() throws {
+    let mapping = try NotingMapping(length: 100 * part - 32, residentFrom: 90 * part)
+    let readAhead = ReadAhead(mapping)
+    for number in 0..<8 {
+      readAhead.willTouch(number * 3 * part + (20 << 10))
+      #expect(
+        mapping.takeAsked() == [number * 3 * part + (16 << 10)..<number * 3 * part + (32 << 10)])
+      // What is in memory counts too: soon nothing needs to be asked any more.
+      readAhead.willTouch(95 * part)
+      #expect(mapping.takeAsked() == [])
+    }
+    readAhead.willTouch(50 * part + (20 << 10))
+    #expect(mapping.takeAsked() == [50 * part..<51 * part])
+    readAhead.willTouch(7 << 10)
+    #expect(mapping.takeAsked() == [0..<part])
+  }
+
   @Test func eachPartOnce() throws {
     let mapping = try NotingMapping(length: 100 * part)
-    let readAhead = ReadAhead(mapping)
+    let readAhead = Self.wellKnown(mapping)
     readAhead.willTouch(10 * part + 5)
     #expect(mapping.takeAsked() == [10 * part..<11 * part])
     readAhead.willTouch(10 * part)
@@ -49,7 +74,7 @@ private let part = 128 << 10
 
   @Test func moreAtOnceInARow() throws {
     let mapping = try NotingMapping(length: 100 * part + 32)
-    let readAhead = ReadAhead(mapping)
+    let readAhead = Self.wellKnown(mapping)
     for number in 0..<20 { readAhead.willTouch(number * part) }
     #expect(
       mapping.takeAsked() == [
@@ -62,7 +87,7 @@ private let part = 128 << 10
 
   @Test func whatIsInMemoryIsNotAskedFor() throws {
     let mapping = try NotingMapping(length: 100 * part, residentFrom: 50 * part)
-    let readAhead = ReadAhead(mapping)
+    let readAhead = Self.wellKnown(mapping)
     readAhead.willTouch(50 * part)
     readAhead.willTouch(51 * part)
     #expect(mapping.takeAsked() == [])

@@ -1,6 +1,7 @@
 // How a file that is not in memory is read: in parts of 128 KB, each asked for when a block of it is first
-// touched, and more at once where parts are touched one after the other or a scan says what comes. What has
-// left memory again is read page by page. The kernel's own reading ahead is off: it may be set to many
+// touched, and more at once where parts are touched one after the other or a scan says what comes. The first
+// few blocks are the way from the root to one object: they are far apart and wait for each other, so little
+// more than themselves is read. What has left memory again is read page by page. The kernel's own reading ahead is off: it may be set to many
 // megabytes around each lone block.
 internal import Platform
 
@@ -10,11 +11,16 @@ struct ReadAhead: ~Copyable, @unchecked Sendable {
   private static let partLength = 128 << 10
   /// Parts that are asked for at once behind one that was touched already.
   private static let partsInARow = 8
+  /// What is read with each of the first blocks, and how many these are.
+  private static let firstLength = 16 << 10
+  private static let firstTouches = 16
 
   private let mapping: any FileMapping
   /// One bit a part that was asked for.
   private let asked: UnsafeMutablePointer<Atomic<UInt64>>
   private let words: Int
+  /// Blocks that were touched in parts that nobody asked for.
+  private let touches = Atomic(0)
 
   init(_ mapping: any FileMapping) {
     self.mapping = mapping
@@ -32,6 +38,10 @@ struct ReadAhead: ~Copyable, @unchecked Sendable {
   func willTouch(_ offset: Int) {
     let part = offset / Self.partLength
     if _fastPath(isAsked(part)) { return }
+    if touches.load(ordering: .relaxed) < Self.firstTouches {
+      touches.add(1, ordering: .relaxed)
+      return readFirst(offset)
+    }
     let count = part > 0 && isAsked(part - 1) ? Self.partsInARow : 1
     let end = min((part + count) * Self.partLength, mapping.length)
     for other in part..<(end + Self.partLength - 1) / Self.partLength {
@@ -41,6 +51,12 @@ struct ReadAhead: ~Copyable, @unchecked Sendable {
     // part only its end: its first page may have been read by other means.
     if mapping.isInMemory(end - 1), count == 1 || mapping.isInMemory(offset) { return }
     mapping.readAhead(part * Self.partLength..<end)
+  }
+
+  private func readFirst(_ offset: Int) {
+    if mapping.isInMemory(offset) { return }
+    let start = offset / Self.firstLength * Self.firstLength
+    mapping.readAhead(start..<min(start + Self.firstLength, mapping.length))
   }
 
   /// Says that blocks all over a range are about to be visited, also such as were touched before.
