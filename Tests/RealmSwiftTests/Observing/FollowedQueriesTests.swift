@@ -170,6 +170,7 @@ private struct DrawerChanges {
 
   private static func image(_ value: AnyRealmValue) -> String {
     if case .object(let object) = value { return "object \(object._key.rawValue)" }
+    if case .data(let data) = value { return "data \(Array(data))" }
     if case .list(let list) = value { return "list of \(list.count) \(list[0])" }
     return "\(value)"
   }

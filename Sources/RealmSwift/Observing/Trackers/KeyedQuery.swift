@@ -112,7 +112,10 @@ struct KeyOrder {
 
   /// An element's place in the order of all.
   struct Place {
-    fileprivate let values: [OrderValue]
+    /// By the first path; null without one.
+    fileprivate let value: OrderValue
+    /// By the others, of which there are mostly none.
+    fileprivate let others: [OrderValue]
     fileprivate let rank: Int64
   }
 
@@ -124,29 +127,46 @@ struct KeyOrder {
 
   /// Nil when there is no such element.
   func place(of element: KeyedElement) -> Place? {
-    if paths.isEmpty { return Place(values: [], rank: element.rank) }
+    if paths.isEmpty { return Place(value: .null, others: [], rank: element.rank) }
     return subjects.withSubject(element.key) { subject in
-      let values = paths.map { path, _ in
-        var found = OrderValue.null
-        path.forEach(subject, readers) {
-          found = OrderValue($0, path.type)
-          return false
-        }
-        return found
-      }
-      return Place(values: values, rank: element.rank)
+      let others = paths.count == 1 ? [] : paths.dropFirst().map { value(of: subject, $0.path) }
+      return Place(value: value(of: subject, paths[0].path), others: others, rank: element.rank)
     }
+  }
+
+  private func value(of subject: PlanSubject, _ path: PlanPath) -> OrderValue {
+    var found = OrderValue.null
+    path.forEach(subject, readers) {
+      found = OrderValue($0, path.type)
+      return false
+    }
+    return found
   }
 
   func isBefore(_ left: Place, _ right: Place) -> Bool {
     for (index, path) in paths.enumerated() {
-      switch left.values[index].order(right.values[index]) {
+      let order =
+        index == 0
+        ? left.value.order(right.value) : left.others[index - 1].order(right.others[index - 1])
+      switch order {
       case .less: return path.isAscending
       case .greater: return !path.isAscending
       case .equal: continue
       }
     }
     return left.rank < right.rank
+  }
+
+  /// A number that is smaller only for a place that comes before; of equal ones it says nothing.
+  func prefix(of place: Place) -> Int64 {
+    guard let first = paths.first else { return place.rank }
+    let prefix: Int64 =
+      switch place.value {
+      case .null: .min
+      case .packed(let value): value
+      case .other: 0
+      }
+    return first.isAscending ? prefix : ~prefix
   }
 
   /// Whether an element that is there comes before a place.

@@ -46,7 +46,7 @@ extension QueryTracker {
     self.query.forget()
     defer { self.query.adopt(items) }
     let before = places(
-      candidates, KeyOrder(query.paths, oldReaders, subjects.old), areValues: query.isOfValues)
+      candidates, KeyOrder(query.paths, oldReaders, subjects.old))
     if let shift = candidates.shift, !PlantedBug.staleRank.isActive {
       // One addition an element, as taking one out of an array moves those behind it.
       for index in ranks.indices { ranks[index] = shift.newer(ranks[index]) ?? ranks[index] }
@@ -67,11 +67,12 @@ extension QueryTracker {
   }
 
   /// The elements among some of the older version, by where they were.
-  private func places(
-    _ candidates: KeyedCandidates, _ order: KeyOrder, areValues: Bool
-  ) -> [Before] {
-    // Who holds the same position with another object has been replaced.
-    let keys = candidates.new.reduce(into: [Int64: Int64]()) { $0[$1.rank] = $1.key }
+  private func places(_ candidates: KeyedCandidates, _ order: KeyOrder) -> [Before] {
+    // Who holds the same position in a list with another object has been replaced.
+    var keys: [Int64: Int64] = [:]
+    if resolved.ranksByPosition {
+      for element in candidates.new { keys[element.rank] = element.key }
+    }
     let positions = KeyedPlaces(count: items.count, element: element, order: order)
       .positions(of: Set(candidates.old))
     var last: KeyedElement?
@@ -82,7 +83,7 @@ extension QueryTracker {
       last = element
       var rank: Int64? = element.rank
       if let shift = candidates.shift { rank = shift.newer(element.rank) }
-      if !areValues, let now = rank, let key = keys[now], key != element.key { rank = nil }
+      if let now = rank, let key = keys[now], key != element.key { rank = nil }
       return (position, element.key, rank.map { Identity(rank: $0, copy: copy) })
     }
   }
@@ -104,6 +105,7 @@ extension QueryTracker {
   /// that was taken out of the list and put in again.
   private static func pairs(_ before: [Before], _ after: [After], areValues: Bool) -> [Int?] {
     var indexes: [Identity: Int] = [:]
+    indexes.reserveCapacity(after.count)
     for (index, element) in after.enumerated() { indexes[element.identity] = index }
     var result = before.map { $0.identity.flatMap { indexes.removeValue(forKey: $0) } }
     if indexes.isEmpty || areValues { return result }
