@@ -41,8 +41,7 @@ extension TableReader {
   /// - Complexity: O(1).
   @inlinable
   package func link(_ location: RowLocation, _ column: Int) -> ObjectKey? {
-    isNull(location, column)
-      ? nil : ObjectKey(rawValue: integer(location, column))
+    optionalInteger(location, column).map { ObjectKey(rawValue: $0) }
   }
 
   /// Who of this table links through `column` to an object.

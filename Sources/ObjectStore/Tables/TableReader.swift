@@ -278,6 +278,19 @@ package struct TableReader {
     return location.row >= PackedLeaf.rows(leaf) || PackedLeaf.isNull(leaf, location.row)
   }
 
+  /// A packed value; nil for null.
+  ///
+  /// - Complexity: O(1).
+  @inlinable @inline(__always)
+  package func optionalInteger(_ location: RowLocation, _ column: Int) -> Int64? {
+    if optionalColumns[column] == 0 { return integer(location, column) }
+    let reference = Cluster.column(location.cluster, column)
+    if reference.isNone { return nil }
+    let leaf = tree.reader.pointer(reference)
+    if location.row >= PackedLeaf.rows(leaf) || PackedLeaf.isNull(leaf, location.row) { return nil }
+    return PackedLeaf.value(leaf, location.row)
+  }
+
   /// Runs `body` on the bytes of a string or data value, nil for null.
   ///
   /// The bytes are valid inside `body` only. Values up to 32 KB are not copied.
@@ -295,6 +308,21 @@ package struct TableReader {
       }
       return try body(bytes)
     }
+  }
+}
+
+extension RowLocation {
+  /// Where another object is, if it shares the cluster of this one.
+  ///
+  /// Nil says nothing.
+  ///
+  /// - Parameter own: the key of the object that is here.
+  @inlinable @inline(__always)
+  package func neighbour(_ key: ObjectKey, of own: ObjectKey) -> RowLocation? {
+    guard key.rawValue &>> Cluster.slotBits == own.rawValue &>> Cluster.slotBits,
+      let row = Cluster.row(cluster, slot: Int(truncatingIfNeeded: key.rawValue & 255))
+    else { return nil }
+    return RowLocation(cluster: cluster, row: row)
   }
 }
 

@@ -23,6 +23,13 @@ struct ObjectCursor {
   @usableFromInline
   mutating func next() -> ObjectBase? {
     realm.check()
+    if let key {
+      let next = ObjectKey(rawValue: key.rawValue &+ 1)
+      if next <= end, let location = accessor.location(of: next, table) {
+        self.key = next
+        return accessor.object(realm, table, next, at: location)
+      }
+    }
     guard let reader = realm.reader(of: table), let (next, location) = following(reader) else {
       accessor.forget()
       return nil
@@ -52,6 +59,18 @@ struct ReusedAccessor {
   private let canReuse: Bool
 
   init(_ table: TablePointer) { canReuse = table.pointee.image != nil }
+
+  /// Where an object is, if it lies with the one that the iteration gave out last.
+  ///
+  /// Nil says nothing.
+  @inline(__always)
+  func location(of key: ObjectKey, _ table: TablePointer) -> RowLocation? {
+    guard let current else { return nil }
+    return Unmanaged.passUnretained(current)._withUnsafeGuaranteedRef { last in
+      guard last._generation == table.pointee.generation else { return nil }
+      return last._location?.neighbour(key, of: last._key)
+    }
+  }
 
   /// The accessor of a row: the last one, if nobody else holds it, or a new one.
   @inline(__always)

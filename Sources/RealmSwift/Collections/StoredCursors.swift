@@ -100,7 +100,7 @@ final class LinkCursor {
     while position < count || fill() {
       let key = ObjectKey(rawValue: window[position])
       position += 1
-      if let location = realm.locate(target, key) {
+      if let location = accessor.location(of: key, target) ?? realm.locate(target, key) {
         return accessor.object(realm, target, key, at: location)
       }
     }

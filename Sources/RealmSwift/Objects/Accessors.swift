@@ -44,8 +44,7 @@ func readOptionalInteger(_ object: ObjectBase, _ column: Int32) -> Int64? {
   }
   let column = Int(column)
   table.pointee.reader.unsafelyUnwrapped.prefetchInteger(location, column)
-  if table.pointee.reader.unsafelyUnwrapped.isNull(location, column) { return nil }
-  return table.pointee.reader.unsafelyUnwrapped.integer(location, column)
+  return table.pointee.reader.unsafelyUnwrapped.optionalInteger(location, column)
 }
 
 /// The value of a managed property that is stored as bytes; nil for null.

@@ -51,6 +51,11 @@ extension ObjectBase {
   final func pointer(to property: PropertyDescription) -> UnsafeMutableRawPointer {
     Unmanaged.passUnretained(self).toOpaque() + property.offset
   }
+
+  /// The same for the property at a position.
+  final func pointer(to schema: ClassSchema, _ index: Int) -> UnsafeMutableRawPointer {
+    Unmanaged.passUnretained(self).toOpaque() + schema.properties[index].offset
+  }
 }
 
 extension ConfinedRealm {
@@ -80,7 +85,7 @@ extension ConfinedRealm {
     // retained and released in between.
     let made = Unmanaged<ObjectBase>.fromOpaque(table.pointee.image.unsafelyUnwrapped.make())
     made._withUnsafeGuaranteedRef { object in
-      object.identify(table, key)
+      object.identifyCopy(table, key)
       object.settle(at: location, generation: table.pointee.generation)
     }
     return made.takeRetainedValue()

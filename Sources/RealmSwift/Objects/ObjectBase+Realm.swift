@@ -56,17 +56,20 @@ extension ObjectBase {
 
   /// The value of a property by its name; stops when there is no such property.
   public final func value(forKey key: String) -> Any? {
-    let property = requireProperty(key)
-    return property.codec.value(pointer(to: property), self)
+    let schema = classSchema
+    let index = requireProperty(key, of: schema)
+    return schema.properties[index].codec.value(pointer(to: schema, index), self)
   }
 
   /// Sets a property by its name.
   ///
   /// Stops when there is no such property, or the value does not fit it.
   public final func setValue(_ value: Any?, forKey key: String) {
-    let property = requireProperty(key)
-    if !property.codec.setValue(pointer(to: property), self, unwrapped(value)) {
-      stopForValue(value, property, className: classSchema.name)
+    let schema = classSchema
+    let index = requireProperty(key, of: schema)
+    let setValue = schema.properties[index].codec.setValue
+    if !setValue(pointer(to: schema, index), self, unwrapped(value)) {
+      stopForValue(value, schema.properties[index], className: schema.name)
     }
   }
 
@@ -110,9 +113,9 @@ extension ObjectBase {
         + "no object.")
   }
 
-  private func requireProperty(_ name: String) -> PropertyDescription {
-    let schema = classSchema
-    if let index = schema.index(ofProperty: name) { return schema.properties[index] }
+  /// - Returns: its position, not its description: to copy that takes longer than to move a value.
+  private final func requireProperty(_ name: String, of schema: ClassSchema) -> Int {
+    if let index = schema.index(ofProperty: name) { return index }
     let className = schema.isDynamic ? schema.name : type(of: self).className()
     misuse(.argument, "Invalid property name '\(name)' for class '\(className)'.")
   }

@@ -123,6 +123,7 @@ extension ObjectBase {
   }
 
   /// The row, for use by whoever called the object; stops on a wrong thread and on a dead object.
+  @inline(never)
   final func requireLocation() -> RowLocation {
     // By the table: each counted reference to the Realm would take longer than all else here.
     _table.unsafelyUnwrapped.pointee.withRealm { $0.check() }
@@ -158,6 +159,16 @@ extension ObjectBase {
   @inline(__always)
   final func identify(_ table: TablePointer, _ key: ObjectKey) {
     _realm = table.pointee.realm
+    _table = table
+    _key = key
+    _epoch = table.pointee.epoch
+  }
+
+  /// The same for an object that was just made as a copy of one that belongs to no Realm.
+  @inline(__always)
+  final func identifyCopy(_ table: TablePointer, _ key: ObjectKey) {
+    // There is no other Realm to let go of.
+    withUnsafeMutablePointer(to: &_realm) { $0.initialize(to: table.pointee.realm) }
     _table = table
     _key = key
     _epoch = table.pointee.epoch

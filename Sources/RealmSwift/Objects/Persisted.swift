@@ -40,7 +40,8 @@ public struct Persisted<Value: _Persistable> {
   ) -> Value {
     @inlinable @inline(__always)
     get {
-      // No access to the field is going on while other functions run: such ones are checked at run time.
+      // No access to the field is going on while other functions run: if there were one anywhere, even in
+      // code that never runs, each access would be checked at run time, which takes longer than the read.
       let storage = owner[keyPath: storagePath].storage
       if Value._keepsDefault, case .none(let role) = storage {
         let value = Value._defaultValue()
@@ -54,8 +55,11 @@ public struct Persisted<Value: _Persistable> {
       let storage = owner[keyPath: storagePath].storage
       if case .managed(let column) = storage {
         Value._set(owner, column, newValue)
-      } else if Value._rlmCollection != .none {
-        owner[keyPath: storagePath].setUnmanaged(newValue)
+      } else if isCollection {
+        // No access to the field may be going on here, either.
+        var wrapper = owner[keyPath: storagePath]
+        wrapper.setUnmanaged(newValue)
+        owner[keyPath: storagePath] = wrapper
       } else {
         owner[keyPath: storagePath].storage = .unmanaged(newValue, storage.role)
       }
@@ -72,6 +76,16 @@ public struct Persisted<Value: _Persistable> {
     }
   }
 
+  /// Whether the value is a collection.
+  ///
+  /// By its pattern, which the compiler decides in the client before it looks for accesses to check; a
+  /// comparison it decides too late.
+  @inlinable @inline(__always)
+  static var isCollection: Bool {
+    if case .none = Value._rlmCollection { return false }
+    return true
+  }
+
   /// Makes the default the value, where each call makes another or it changes in place.
   @inlinable
   mutating func keepDefault() {
@@ -80,7 +94,7 @@ public struct Persisted<Value: _Persistable> {
 
   @inlinable @inline(__always)
   mutating func setUnmanaged(_ value: Value) {
-    if Value._rlmCollection != .none {
+    if Self.isCollection {
       keepDefault()
       if case .unmanaged(let current, _) = storage, current._takeContent(of: value) { return }
     }

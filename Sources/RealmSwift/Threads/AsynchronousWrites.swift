@@ -32,15 +32,15 @@ final class AsynchronousWrites {
   /// Owned by the Realm.
   private unowned let realm: ConfinedRealm
   private let mailbox: RealmMailbox
-  // Unchecked exclusivity, where it says so: only the Realm's place touches these, in short accesses that run no
-  // foreign code; blocks and completions are taken out before they are called.
+  // Unchecked exclusivity: only the Realm's place touches these, in short accesses that run no foreign code;
+  // blocks and completions are taken out before they are called or dropped.
   @exclusivity(unchecked) private var lastIdentifier: Identifier = 0
   @exclusivity(unchecked) private var queued: [Operation] = []
   /// The first of `queued` has asked for the lock with it.
   @exclusivity(unchecked) private var request: WriteOffer?
-  private var running: Running?
+  @exclusivity(unchecked) private var running: Running?
   /// Commits that are not durable yet.
-  private var pending: [Identifier: Completion?] = [:]
+  @exclusivity(unchecked) private var pending: [Identifier: Completion?] = [:]
   @exclusivity(unchecked) private var newestPending: Version?
   /// Pending commits that must be durable before the next write of this Realm begins.
   @exclusivity(unchecked) private var commitsToAwait = 0
@@ -241,10 +241,13 @@ final class AsynchronousWrites {
       askForLock()
       _ = operation
     } else if running?.identifier == identifier {
+      let dropped = running?.completion
       running?.completion = nil
       if realm.writing != nil { realm.cancelWrite() }
-    } else if pending[identifier] != nil {
+      withExtendedLifetime(dropped) {}
+    } else if let dropped = pending[identifier] {
       pending[identifier] = .some(nil)
+      withExtendedLifetime(dropped) {}
     }
   }
 

@@ -82,7 +82,8 @@ package final class BlockEditor {
     // Each time, not at the first touch only: the copy's fresh checksum would vouch for damage.
     let source =
       PlantedBug.launderedDamage.isActive
-      ? reader.base + Int(reference.rawValue) : reader.verifiedPointer(reference)
+      ? reader.base + Int(reference.rawValue)
+      : BlockReader.verifiedPointer(reference, reader.base, reader.verifier)
     let length = BlockHeader.blockLength(source)
     let block = arena.take(length, isResident: true)
     memcpy(block, source, length)

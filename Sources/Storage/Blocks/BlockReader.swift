@@ -50,7 +50,7 @@ package struct BlockReader: @unchecked Sendable {
     } else if raw >> 63 == 1, let provisional {
       return UnsafeRawPointer(provisional[Int(truncatingIfNeeded: raw & 0xffff_ffff)])
     }
-    return verifiedPointer(reference)
+    return Self.verifiedPointer(reference, base, verifier)
   }
 
   /// Starts to load the part of a block that begins `offset` bytes behind its header's start.
@@ -62,8 +62,12 @@ package struct BlockReader: @unchecked Sendable {
     Platform.prefetch(base + (Int(truncatingIfNeeded: reference.rawValue) &+ offset))
   }
 
+  /// - Parameters: what it needs of a reader, which is too long for registers and would be stored to memory at
+  ///   each use of `pointer` only to be passed here.
   @inline(never) @usableFromInline
-  func verifiedPointer(_ reference: BlockReference) -> UnsafeRawPointer {
+  static func verifiedPointer(
+    _ reference: BlockReference, _ base: UnsafeRawPointer, _ verifier: Unmanaged<BlockVerifier>
+  ) -> UnsafeRawPointer {
     verifier._withUnsafeGuaranteedRef { verifier in
       if let unwritten = verifier.unwritten(reference) { return unwritten }
       verifier.verifyOrStop(reference)
