@@ -32,5 +32,6 @@ func whatIsNotSendable() {
   requireSendable(PropertyChange.self)  // error: conformance of 'PropertyChange' to 'Sendable' is unavailable
   requireSendable(ObjectChange<Dog>.self)  // error: conformance of 'ObjectChange<T>' to 'Sendable' is unavailable
   requireSendable(RealmCollectionChange<List<Dog>>.self)  // error: conformance of 'RealmCollectionChange<CollectionType>' to 'Sendable' is unavailable
+  requireSendable(SectionedResultsChange<SectionedResults<String, Dog>>.self)  // error: conformance of 'SectionedResultsChange<CollectionType>' to 'Sendable' is unavailable
   requireSendable(RealmMapChange<Map<String, Int>>.self)  // error: conformance of 'RealmMapChange<MapType>' to 'Sendable' is unavailable
 }
