@@ -154,6 +154,9 @@ private func scheduleRows(_ report: inout Report) throws {
   var rates: [[Double]] = [[], [], [], []]
   for _ in 0..<repetitions {
     for (position, threads) in [1, processors, 1].enumerated() {
+      let isWanted =
+        report.wants(names[position]) || position == 0 && report.wants(names[3])
+      guard isWanted else { continue }
       let start = clock.nanoseconds()
       let used = processorSeconds()
       let running = stages[..<threads].enumerated().map { number, stage in
@@ -170,7 +173,9 @@ private func scheduleRows(_ report: inout Report) throws {
       if position == 0 { rates[3].append(Double(count) / (processorSeconds() - used)) }
     }
   }
-  for (name, values) in zip(names, rates) { report.add(name, unit: "schedules/s", values) }
+  for (name, values) in zip(names, rates) where !values.isEmpty {
+    report.add(name, unit: "schedules/s", values)
+  }
 }
 
 /// The time that all threads of this process have run.

@@ -41,6 +41,8 @@ private func readRandomObject(_ realm: Realm, _ random: inout RandomGenerator) {
 
 /// Drops a closed file from the page cache.
 private func dropFromMemory(_ path: String) throws {
+  // What is mapped stays in memory.
+  Spares.drop()
   let descriptor = open(path, O_RDONLY)
   guard descriptor >= 0 else { throw POSIXError(.ENOENT) }
   defer { close(descriptor) }

@@ -8,7 +8,7 @@ func frozenRows(_ report: inout Report) throws {
   let versions = ["frozen-version-memory", "frozen-version-file", "frozen-version-commit"]
   let endless = "freeze-thaw-million-resident"
   let thousand = ["make-realms-1000-each", "open-realms-1000-memory-each"]
-  let openings = ["realm-not-open", "realm-close"]
+  let openings = ["realm-not-open", "realm-close", "realm-not-open-nothing-kept"]
   if report.wants(anyOf: openings) { try openingRows(&report) }
   guard report.wants(anyOf: [endless] + versions + thousand) else { return }
   let settings = configuration("frozen.realm", .memory)
@@ -18,17 +18,30 @@ func frozenRows(_ report: inout Report) throws {
   if report.wants(anyOf: thousand) { try openRealmRows(&report) }
 }
 
-/// A file that nobody has open, in the page cache: from opening it to the first value, and its closing.
+/// A file that nobody has open, in the page cache: from opening it to the first value, and its closing; and when
+/// nothing is left of the last opening.
 private func openingRows(_ report: inout Report) throws {
-  let clock = MonotonicClock()
   let settings = configuration("opened.realm", .full)
   try fill(settings, count: 100_000)
+  let (opened, closed) = try openAndClose(settings) {}
+  report.add("realm-not-open", unit: "ns", opened)
+  report.add("realm-close", unit: "ns", closed)
+  guard report.wants("realm-not-open-nothing-kept") else { return }
+  let (anew, _) = try openAndClose(settings) { Spares.drop() }
+  report.add("realm-not-open-nothing-kept", unit: "ns", anew)
+}
+
+private func openAndClose(
+  _ settings: Realm.Configuration, before: () -> Void
+) throws -> (opened: [Double], closed: [Double]) {
+  let clock = MonotonicClock()
   var opened: [Double] = []
   var closed: [Double] = []
   for _ in 0..<repetitions {
     var openTimes: [UInt64] = []
     var closeTimes: [UInt64] = []
     for call in 0..<200 {
+      before()
       let start = clock.nanoseconds()
       var realm: Realm? = try Realm(configuration: settings)
       precondition(realm!.object(ofType: Person.self, forPrimaryKey: call)!.age >= 0)
@@ -40,8 +53,7 @@ private func openingRows(_ report: inout Report) throws {
     opened.append(Double(openTimes.sorted()[100]))
     closed.append(Double(closeTimes.sorted()[100]))
   }
-  report.add("realm-not-open", unit: "ns", opened)
-  report.add("realm-close", unit: "ns", closed)
+  return (opened, closed)
 }
 
 private func fill(_ settings: Realm.Configuration, count: Int) throws {

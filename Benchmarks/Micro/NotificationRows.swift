@@ -14,7 +14,8 @@ final class Watched: Object {
 func notificationRows(_ report: inout Report) throws {
   let names = [
     "notify-results-1k", "notify-results-100k", "notify-linked-100k", "notify-filtered-100k",
-    "notify-sorted-100k", "notify-moved-100k", "notify-objects-1k", "write-unobserved",
+    "notify-sorted-100k", "notify-moved-100k", "notify-half-100k", "notify-objects-1k",
+    "write-unobserved",
   ]
   guard names.contains(where: { report.wants($0) }) else { return }
   for count in [1_000, 100_000] {
@@ -46,6 +47,7 @@ func notificationRows(_ report: inout Report) throws {
     try notify(realm, rows, sorted, "notify-moved-100k", &report) {
       $0.number = $0.number < 500_000 ? 2_000_000 : -1
     }
+    try notifyMany(realm, rows, sorted, &report)
     try writeUnobserved(realm, rows, &report)
     realm.invalidate()
   }
@@ -66,6 +68,33 @@ private func notify(
   realm.refresh()
   try measure(realm, name, &report) { change(rows[($0 * 7919) % rows.count]) }
   precondition(told > 0, "nothing was told")
+  token.invalidate()
+}
+
+/// Every second row of sorted results moves in one commit.
+private func notifyMany(
+  _ realm: Realm, _ rows: [Watched], _ results: Results<Watched>, _ report: inout Report
+) throws {
+  guard report.wants("notify-half-100k") else { return }
+  var told = 0
+  let token = results.observe { change in
+    if case .update(_, let deletions, _, _) = change { told += deletions.count }
+  }
+  realm.refresh()
+  let clock = MonotonicClock()
+  var samples: [Double] = []
+  for repetition in 0..<repetitions {
+    try realm.write {
+      for index in stride(from: 0, to: rows.count, by: 2) {
+        rows[index].number = (index * 7919 + repetition * 104_729) % 1_000_000
+      }
+    }
+    let start = clock.nanoseconds()
+    realm.refresh()
+    samples.append(Double(clock.nanoseconds() - start) / 1000)
+  }
+  precondition(told > 0, "nothing was told")
+  report.add("notify-half-100k", unit: "us", samples)
   token.invalidate()
 }
 

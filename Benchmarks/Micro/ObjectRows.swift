@@ -29,6 +29,7 @@ func objectRows(_ report: inout Report) throws {
   let names = [
     "bulk-insert", "bytes-per-object", "lookup", "read-held", "iterate", "freeze", "refresh",
     "commit-durable", "open", "open-cold", "lookup-cold", "lookup-tight",
+    "open-after-exit", "open-after-crash",
   ]
   guard names.contains(where: { report.wants($0) }) else { return }
   let clock = MonotonicClock()
@@ -46,6 +47,7 @@ func objectRows(_ report: inout Report) throws {
   report.add("bulk-insert", unit: "objects/s", rates)
   try openRow(settings, &report)
   try coldRows(settings, &report)
+  try crashRows(settings, &report)
   let realm = try Realm(configuration: settings)
   let live = try realm.storeStatistics().liveBytes
   report.add("bytes-per-object", unit: "bytes", [Double(live) / Double(objectCount)])

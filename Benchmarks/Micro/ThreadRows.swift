@@ -35,6 +35,7 @@ private final class QueueLoad: @unchecked Sendable {
 
 func threadRows(_ report: inout Report) throws {
   let hops = ["dispatch-async-and-back", "dispatch-async-request-to-block"]
+  let handovers = ["dispatch-async-returns", "dispatch-write-sync-and-back"]
   let singles = [
     "async-write-request-to-block", "async-write-request-to-completion", "commit-async-returns",
   ]
@@ -42,9 +43,10 @@ func threadRows(_ report: inout Report) throws {
     "grouped-64-async-commits", "syncs-per-burst-of-64", "grouped-steady-async-commits",
     "syncs-per-grouped-commit",
   ]
-  if report.wants(anyOf: hops + singles + bursts) {
+  if report.wants(anyOf: hops + handovers + singles + bursts) {
     let load = try QueueLoad(configuration("threads.realm", .full), count: 10_000)
     if report.wants(anyOf: hops) { hopRow(load, &report) }
+    if report.wants(anyOf: handovers) { try handoverRows(load, &report) }
     if report.wants(anyOf: singles) { singleRows(load, &report) }
     if report.wants(anyOf: bursts) { try burstRows(load, &report) }
     load.end()
@@ -77,6 +79,53 @@ private func hopRow(_ load: QueueLoad, _ report: inout Report) {
     samples.append(median(load.times))
   }
   report.add("dispatch-async-request-to-block", unit: "ns", samples)
+}
+
+/// The least that an asynchronous write can be made of: a block hands the writing and syncing of a record and a
+/// unit to another queue, whose thread sleeps, and that hands the completion back.
+private func handoverRows(_ load: QueueLoad, _ report: inout Report) throws {
+  let clock = MonotonicClock()
+  let disk = DispatchQueue(label: "disk")
+  let file = try LinuxFileSystem().open(folder.path + "/handover", [.writable, .create])
+  let page = [UInt8](repeating: 1, count: 4096)
+  for index in 0..<4096 {
+    try page.withUnsafeBytes { try file.write($0, at: UInt64(index * 4096)) }
+  }
+  try file.synchronize()
+  var random = RandomGenerator(seed: 3)
+  var returns: [Double] = []
+  var ends: [Double] = []
+  for _ in 0..<repetitions {
+    var toReturn: [UInt64] = []
+    var toEnd: [UInt64] = []
+    for call in 0..<300 {
+      let place = Int.random(in: 16..<4096, using: &random) * 4096
+      load.times = []
+      load.queue.async {
+        let start = clock.nanoseconds()
+        disk.async {
+          page.withUnsafeBytes { bytes in
+            try! file.write(
+              UnsafeRawBufferPointer(rebasing: bytes[..<512]), at: UInt64(place))
+            try! file.write(bytes, at: UInt64((2 + call % 4) * 4096))
+          }
+          try! file.synchronize()
+          load.queue.async {
+            load.times.append(clock.nanoseconds() - start)
+            load.isDone.signal()
+          }
+        }
+        load.times.append(clock.nanoseconds() - start)
+      }
+      load.isDone.wait()
+      toReturn.append(load.times[0])
+      toEnd.append(load.times[1])
+    }
+    returns.append(median(toReturn))
+    ends.append(median(toEnd))
+  }
+  report.add("dispatch-async-returns", unit: "ns", returns)
+  report.add("dispatch-write-sync-and-back", unit: "ns", ends)
 }
 
 private func median(_ times: [UInt64]) -> Double { Double(times.sorted()[times.count / 2]) }

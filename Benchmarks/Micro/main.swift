@@ -24,6 +24,11 @@ if let flag = CommandLine.arguments.firstIndex(of: "--tight-child") {
   try runTightChild(path: arguments[0], group: arguments[1], count: Int(arguments[2])!)
   exit(0)
 }
+if let flag = CommandLine.arguments.firstIndex(of: "--crash-child") {
+  let arguments = CommandLine.arguments[(flag + 1)...].map { $0 }
+  try runCrashChild(path: arguments[0], isKilled: arguments[1] == "kill")
+  exit(0)
+}
 let folder = FileManager.default.temporaryDirectory
   .appendingPathComponent("realm-micro-\(processIdentifier)")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -66,6 +66,9 @@ extension FileSystem {
 package protocol File: AnyObject, Sendable {
   var path: String { get }
   func identity() throws(SystemError) -> FileIdentity
+  /// The same where maps of the file may be kept for another opening of it: whoever opens what has this
+  /// identity finds the bytes of the map; nil where that is not sure.
+  var lastingIdentity: FileIdentity? { get }
   func length() throws(SystemError) -> UInt64
   /// Grows with zeros or cuts.
   func setLength(_ length: UInt64) throws(SystemError)
@@ -97,6 +100,7 @@ package protocol File: AnyObject, Sendable {
 }
 
 extension File {
+  package var lastingIdentity: FileIdentity? { nil }
   package func startWriting(_ range: Range<UInt64>) {}
   package func mapForOverwriting(length: Int) -> (any FileMapping)? { nil }
 }

@@ -1,5 +1,6 @@
 // News of writes to files, by this or another process: one thread for all watched files, which sleeps until
-// the kernel has something to tell. It stays, since ending to listen to the kernel takes milliseconds.
+// the kernel has something to tell. It stays, since ending to listen to the kernel takes milliseconds. So does
+// the kernel's watch of a file for a moment: to end it wakes the thread, and mostly the file is opened again.
 internal import CShim
 internal import Glibc
 
@@ -29,6 +30,10 @@ private enum FileWatches {
     var bodies: [Int32: [ObjectIdentifier: @Sendable () -> Void]] = [:]
     /// Files that are about to get a body.
     var pending = 0
+    /// Whose watch could not be ended because of these.
+    var overdue: [Int32] = []
+    /// Whose watch ends in a moment, if nobody listens then.
+    var kept: Set<Int32> = []
   }
 
   private static let state = Monitor(State())
@@ -59,9 +64,10 @@ private enum FileWatches {
     state.withLock { state in
       state.pending -= 1
       state.bodies[number, default: [:]][identifier] = body
-      // Those whose last watch went while this one was being made.
       guard state.pending == 0 else { return }
-      for number in state.bodies.keys where state.bodies[number]!.isEmpty { forget(number, &state) }
+      let overdue = state.overdue
+      state.overdue = []
+      for number in overdue where state.bodies[number]?.isEmpty == true { forget(number, &state) }
     }
   }
 
@@ -72,12 +78,31 @@ private enum FileWatches {
 
   static func remove(_ number: Int32, _ identifier: ObjectIdentifier) {
     // The body leaves the lock before it goes.
-    let old = state.withLock { state in
+    let (old, isUnused) = state.withLock { state in
       let old = state.bodies[number]?.removeValue(forKey: identifier)
-      if state.bodies[number]?.isEmpty == true, state.pending == 0 { forget(number, &state) }
-      return old
+      let isUnused = state.bodies[number]?.isEmpty == true
+      return (old, isUnused && state.kept.insert(number).inserted)
     }
-    _ = old
+    withExtendedLifetime(old) {}
+    if isUnused { Spares.keep(UnusedWatch(number: number), for: nil) }
+  }
+
+  /// A file that nobody listens to; ends the kernel's watch when it goes, unless somebody does by then.
+  private final class UnusedWatch: Sendable {
+    private let number: Int32
+
+    init(number: Int32) { self.number = number }
+
+    deinit { FileWatches.forgetIfUnused(number) }
+  }
+
+  private static func forgetIfUnused(_ number: Int32) {
+    state.withLock { state in
+      state.kept.remove(number)
+      guard state.bodies[number]?.isEmpty == true else { return }
+      // One of those that are about to get a body may be this one.
+      if state.pending > 0 { state.overdue.append(number) } else { forget(number, &state) }
+    }
   }
 
   private static func follow(_ descriptor: Int32) {

@@ -10,12 +10,16 @@ package final class LinuxFile: File {
   private let descriptor: Int32
   /// What the file is, which never changes; nil while nobody has asked the system.
   private let knownIdentity: FileIdentity?
+  private let isWritable: Bool
 
   /// Takes over the descriptor.
-  init(descriptor: Int32, path: String, identity: FileIdentity? = nil) {
+  init(
+    descriptor: Int32, path: String, identity: FileIdentity? = nil, isWritable: Bool = false
+  ) {
     self.descriptor = descriptor
     self.path = path
     knownIdentity = identity
+    self.isWritable = isWritable
   }
 
   deinit { close(descriptor) }
@@ -24,6 +28,10 @@ package final class LinuxFile: File {
     if let knownIdentity { return knownIdentity }
     return FileIdentity(try status())
   }
+
+  /// Nil of a file that is only read: on an overlay it is another one, of the same identity, as soon as
+  /// somebody writes to it.
+  package var lastingIdentity: FileIdentity? { isWritable ? knownIdentity : nil }
 
   package func length() throws(SystemError) -> UInt64 { UInt64(try status().st_size) }
 

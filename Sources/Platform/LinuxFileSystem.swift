@@ -19,7 +19,9 @@ package struct LinuxFileSystem: FileSystem {
     do throws(SystemError) {
       let status = try status(of: descriptor, path)
       try requireRegular(status, path)
-      return LinuxFile(descriptor: descriptor, path: path, identity: FileIdentity(status))
+      return LinuxFile(
+        descriptor: descriptor, path: path, identity: FileIdentity(status),
+        isWritable: mode.contains(.writable))
     } catch {
       close(descriptor)
       throw error

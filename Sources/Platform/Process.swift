@@ -31,6 +31,9 @@ package func residentBytes() -> UInt64 {
   return pages * UInt64(pageLength)
 }
 
+/// How many threads of the machine can run at the same time.
+package let processorCount = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+
 /// Length of a page of memory.
 package let pageLength = Int(sysconf(Int32(_SC_PAGESIZE)))
 

@@ -107,6 +107,8 @@ extension Store {
         try fileSystem.synchronizeFolder(parentFolder(of: path))
       }
     }
+    // A map that is kept would keep the space on the disk.
+    Spares.drop()
     return true
   }
 }

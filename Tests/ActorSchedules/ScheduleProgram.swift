@@ -38,10 +38,12 @@ package struct ScheduleProgram: Sendable {
     self.actors = actors
     var tasks: [[Step]] = []
     let count = 2 + pick(3)
+    tasks.reserveCapacity(count)
     // Two open transactions would wait for each other with the only thread there is.
     let longTask = pick(count)
     for task in 0..<count {
       var steps: [Step] = []
+      steps.reserveCapacity(4)
       for _ in 0...pick(3) {
         let actor = pick(actors)
         switch pick(13) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-private let part = 128 << 10
+private let piece = 32 << 10
 
 @Suite struct ReadAheadTests {
   /// Notes what it is asked for.
@@ -35,49 +35,60 @@ private let part = 128 << 10
     }
   }
 
-  @Test func eachPartOnce() throws {
-    let mapping = try NotingMapping(length: 100 * part)
+  @Test func eachPieceOnce() throws {
+    let mapping = try NotingMapping(length: 100 * piece)
     let readAhead = ReadAhead(mapping)
-    readAhead.willTouch(10 * part + 5)
-    #expect(mapping.takeAsked() == [10 * part..<11 * part])
-    readAhead.willTouch(10 * part)
-    readAhead.willTouch(11 * part - 1)
+    readAhead.willTouch(10 * piece + 5)
+    #expect(mapping.takeAsked() == [10 * piece..<11 * piece])
+    readAhead.willTouch(10 * piece)
+    readAhead.willTouch(11 * piece - 1)
     #expect(mapping.takeAsked() == [])
-    readAhead.willTouch(50 * part)
-    #expect(mapping.takeAsked() == [50 * part..<51 * part])
+    readAhead.willTouch(50 * piece)
+    #expect(mapping.takeAsked() == [50 * piece..<51 * piece])
   }
 
-  @Test func moreAtOnceInARow() throws {
-    let mapping = try NotingMapping(length: 100 * part + 32)
+  @Test func asManyMoreAsWereTouchedInARow() throws {
+    let mapping = try NotingMapping(length: 200 * piece + 32)
     let readAhead = ReadAhead(mapping)
-    for number in 0..<20 { readAhead.willTouch(number * part) }
+    for number in 0..<120 { readAhead.willTouch(number * piece) }
+    // Doubled up to a megabyte.
     #expect(
-      mapping.takeAsked() == [
-        0..<part, part..<9 * part, 9 * part..<17 * part, 17 * part..<25 * part,
-      ])
-    readAhead.willTouch(98 * part)
-    readAhead.willTouch(99 * part)
-    #expect(mapping.takeAsked() == [98 * part..<99 * part, 99 * part..<mapping.length])
+      mapping.takeAsked()
+        == [0..<1, 1..<2, 2..<4, 4..<8, 8..<16, 16..<32, 32..<64, 64..<96, 96..<128].map {
+          $0.lowerBound * piece..<$0.upperBound * piece
+        })
+    readAhead.willTouch(199 * piece)
+    readAhead.willTouch(200 * piece)
+    #expect(mapping.takeAsked() == [199 * piece..<200 * piece, 200 * piece..<mapping.length])
+  }
+
+  @Test func longBlocksAreReadWhole() throws {
+    let mapping = try NotingMapping(length: 100 * piece)
+    let readAhead = ReadAhead(mapping)
+    readAhead.willTouch(7 * piece + 100)
+    readAhead.willTouch(7 * piece + 100..<8 * piece)
+    #expect(mapping.takeAsked() == [7 * piece..<8 * piece])
+    readAhead.willTouch(7 * piece + 100..<10 * piece + 1)
+    #expect(mapping.takeAsked() == [8 * piece..<9 * piece, 9 * piece..<11 * piece])
   }
 
   @Test func whatIsInMemoryIsNotAskedFor() throws {
-    let mapping = try NotingMapping(length: 100 * part, residentFrom: 50 * part)
+    let mapping = try NotingMapping(length: 100 * piece, residentFrom: 50 * piece)
     let readAhead = ReadAhead(mapping)
-    readAhead.willTouch(50 * part)
-    readAhead.willTouch(51 * part)
+    readAhead.willTouch(50 * piece)
+    readAhead.willTouch(51 * piece)
+    readAhead.willTouch(52 * piece)
     #expect(mapping.takeAsked() == [])
-    readAhead.willTouch(48 * part)
-    // Its end is in memory, the page that is touched is not.
-    readAhead.willTouch(49 * part)
-    #expect(mapping.takeAsked() == [48 * part..<49 * part, 49 * part..<57 * part])
+    readAhead.willTouch(48 * piece)
+    #expect(mapping.takeAsked() == [48 * piece..<49 * piece])
   }
 
   @Test func scansAskAgain() throws {
-    let mapping = try NotingMapping(length: 100 * part, residentFrom: 50 * part)
+    let mapping = try NotingMapping(length: 100 * piece, residentFrom: 50 * piece)
     let readAhead = ReadAhead(mapping)
-    for _ in 0..<2 { readAhead.willVisit(5..<part) }
-    #expect(mapping.takeAsked() == [5..<part, 5..<part])
-    readAhead.willVisit(60 * part..<61 * part)
+    for _ in 0..<2 { readAhead.willVisit(5..<piece) }
+    #expect(mapping.takeAsked() == [5..<piece, 5..<piece])
+    readAhead.willVisit(60 * piece..<61 * piece)
     #expect(mapping.takeAsked() == [])
   }
 
@@ -85,18 +96,18 @@ private let part = 128 << 10
   @Test func whatIsAskedForComesIntoMemory() throws {
     let folder = TemporaryFolder()
     let file = try LinuxFileSystem().open(folder.file("cold"), [.writable, .create])
-    try file.write(bytes: Array(repeating: 7, count: 4 * part), at: 0)
+    try file.write(bytes: Array(repeating: 7, count: 4 * piece), at: 0)
     try file.synchronize()
-    let mapping = try file.map(length: 4 * part)
+    let mapping = try file.map(length: 4 * piece)
     let descriptor = open(folder.file("cold"), O_RDONLY)
     defer { close(descriptor) }
     posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
     // Some file systems keep everything in memory.
-    if mapping.isInMemory(2 * part) { return }
+    if mapping.isInMemory(2 * piece) { return }
     // The reading goes on after the call, and a busy system may leave a request out.
     let isThere = eventually {
-      mapping.readAhead(part + 16..<3 * part)
-      return mapping.isInMemory(2 * part)
+      mapping.readAhead(piece + 16..<3 * piece)
+      return mapping.isInMemory(2 * piece)
     }
     #expect(isThere)
   }

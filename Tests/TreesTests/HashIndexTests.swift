@@ -44,6 +44,11 @@ import Trees
       var nextKey = firstKey
       for phase in 0..<6 {
         let grows = phase % 2 == 0
+        if random.oneIn(2) {
+          index.reserve(
+            Int.random(in: 0...2500, using: &random), hashesOf: Self.hashesOf(model))
+          Self.expectEqual(index, model)
+        }
         for _ in 0..<(kind == 3 ? 1500 : 2500) {
           if keys.isEmpty || random.oneIn(grows ? 4 : 2) != grows {
             let hash = Self.hash(kind, nextKey, &random)
@@ -71,6 +76,21 @@ import Trees
       index.removeAll()
       #expect(editor.provisionalBytes == 0)
     }
+  }
+
+  @Test func whatIsReservedIsNotSplitLater() {
+    let editor = BlockEditor.inMemory()
+    let index = HashIndexEditor(editor, root: .none, bucketCount: 1, count: 0)
+    let count: Int64 = 30_000
+    index.reserve(Int(count)) { keys, _ in #expect(keys.isEmpty) }
+    let buckets = index.bucketCount
+    var splits = 0
+    for key in 0..<count { index.insert(IndexHash.integer(key), key) { _, _ in splits += 1 } }
+    #expect(splits == 0)
+    #expect(index.bucketCount == buckets)
+    #expect(Double(editor.provisionalBytes) / Double(count) < 5.5)
+    let model = Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, IndexHash.integer($0)) })
+    Self.expectEqual(index, model)
   }
 
   @Test func bucketsStayShort() {

@@ -81,16 +81,23 @@ package final class ChangeHistory: StoreCompanion {
   package final class Reader: Sendable {
     private let history: ChangeHistory
     private let number: UInt64
+    /// Where it stands: mostly it is told again.
+    private let standing: Atomic<UInt64>
 
-    fileprivate init(_ history: ChangeHistory, _ number: UInt64) {
+    fileprivate init(_ history: ChangeHistory, _ number: UInt64, _ version: Version) {
       self.history = history
       self.number = number
+      standing = Atomic(version.rawValue)
     }
 
     deinit { history.leave(number) }
 
     /// The Realm's observers know everything up to this version from now on.
-    package func stand(on version: Version) { history.move(number, to: version) }
+    package func stand(on version: Version) {
+      // Relaxed: one place tells it, one call after the other.
+      if standing.exchange(version.rawValue, ordering: .relaxed) == version.rawValue { return }
+      history.move(number, to: version)
+    }
   }
 
   /// Notes that a Realm which stands on a version has observers.
@@ -101,7 +108,7 @@ package final class ChangeHistory: StoreCompanion {
       state.standing[state.nextReader] = version
       return state.nextReader
     }
-    return Reader(self, number)
+    return Reader(self, number, version)
   }
 
   private func move(_ reader: UInt64, to version: Version) {

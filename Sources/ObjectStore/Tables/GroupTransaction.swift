@@ -133,6 +133,13 @@ package final class GroupTransaction {
     }
   }
 
+  /// Says that so many objects, with keys that are not there, are about to be inserted.
+  ///
+  /// It saves the splitting of the primary key index on the way.
+  package func reserve(_ table: StoredTable, newObjects count: Int) {
+    if table.keyColumn >= 0 { withTable(table) { $0.reserveIndex(count) } }
+  }
+
   /// The object with this primary key, made when there is none.
   package func insert(
     _ table: StoredTable, primaryKeyInteger value: Int64?

@@ -148,16 +148,23 @@ final class TableEditor {
   // MARK: - Primary key
 
   func insertIntoIndex(_ key: ObjectKey, hash: UInt64) {
-    index.insert(hash, key.rawValue) { [self] keys, hashes in
-      let reader = lookup
-      let layout = table.layouts[table.keyColumn]
-      reader.prefetchKeys(keys)
-      for (position, other) in keys.enumerated() {
-        guard let hash = reader.keyHash(ObjectKey(rawValue: other), layout) else {
-          preconditionFailure("the index of \(table.schema.name) has a key without object")
-        }
-        hashes[position] = hash
+    index.insert(hash, key.rawValue) { hashKeys($0, $1) }
+  }
+
+  /// Makes the primary key index ready for so many further objects.
+  func reserveIndex(_ more: Int) { index.reserve(more) { hashKeys($0, $1) } }
+
+  private func hashKeys(
+    _ keys: UnsafeBufferPointer<Int64>, _ hashes: UnsafeMutablePointer<UInt64>
+  ) {
+    let reader = lookup
+    let layout = table.layouts[table.keyColumn]
+    reader.prefetchKeys(keys)
+    for (position, other) in keys.enumerated() {
+      guard let hash = reader.keyHash(ObjectKey(rawValue: other), layout) else {
+        preconditionFailure("the index of \(table.schema.name) has a key without object")
       }
+      hashes[position] = hash
     }
   }
 

@@ -32,13 +32,13 @@ package final class ConfinedRealm {
   /// The version that the Realm stands on.
   ///
   /// Nil after `invalidate`, until the next use; never nil in a frozen Realm.
-  @exclusivity(unchecked) private(set) var snapshot: Snapshot? {
+  @exclusivity(unchecked) var snapshot: Snapshot? {
     didSet { unmanagedSnapshot = snapshot.map { .passUnretained($0) } }
   }
   /// The same, for questions that should not count references.
-  @exclusivity(unchecked) private var unmanagedSnapshot: Unmanaged<Snapshot>?
+  @exclusivity(unchecked) private(set) var unmanagedSnapshot: Unmanaged<Snapshot>?
   /// The running write transaction.
-  @exclusivity(unchecked) private(set) var writing: Writing? {
+  @exclusivity(unchecked) var writing: Writing? {
     didSet {
       idleInsertion = nil
       group = writing.map { .passUnretained($0.group) }
@@ -47,25 +47,25 @@ package final class ConfinedRealm {
   /// The objects of `writing`.
   ///
   /// Unmanaged, since every change of a property needs it.
-  @exclusivity(unchecked) private var group: Unmanaged<GroupTransaction>?
+  @exclusivity(unchecked) private(set) var group: Unmanaged<GroupTransaction>?
   /// What has added objects in the running transaction, while it is not in use.
   @exclusivity(unchecked) var idleInsertion: LinkInsertion?
   /// How often the Realm was invalidated: an object of an earlier time stays invalid.
-  private(set) var epoch: UInt32 = 0
+  var epoch: UInt32 = 0
   /// The frozen Realm of the current version.
   ///
   /// It pins nothing that `snapshot` does not.
-  @exclusivity(unchecked) private var frozenTwin: ConfinedRealm?
+  @exclusivity(unchecked) var frozenTwin: ConfinedRealm?
   /// A frozen Realm was invalidated: its values may not be used any more.
-  private let isClosed = Atomic(false)
+  let isClosed = Atomic(false)
   /// The class asked for last: bulk work asks for one many times.
   @exclusivity(unchecked) private var lastTable: (type: ObjectIdentifier, table: TablePointer)?
   /// How other threads reach the Realm; nil when it is frozen, and on a thread that runs no loop.
-  @exclusivity(unchecked) private var mailbox: RealmMailbox?
+  @exclusivity(unchecked) var mailbox: RealmMailbox?
   /// What the client has said about following newer versions; nil: where something drives the Realm.
-  @exclusivity(unchecked) private var chosenAutorefresh: Bool?
+  @exclusivity(unchecked) var chosenAutorefresh: Bool?
   /// Asynchronous writes; nil before the first.
-  @exclusivity(unchecked) private(set) var asynchronousWrites: AsynchronousWrites?
+  @exclusivity(unchecked) var asynchronousWrites: AsynchronousWrites?
   /// Who observes the Realm and its values; nil before the first.
   @exclusivity(unchecked) var observers: RealmObservers?
   /// Where the cache knows the Realm; nil of frozen ones and those of migrations.
@@ -102,7 +102,7 @@ package final class ConfinedRealm {
   }
 
   /// The frozen form of a live Realm.
-  private init(freezing live: ConfinedRealm, at snapshot: Snapshot) {
+  init(freezing live: ConfinedRealm, at snapshot: Snapshot) {
     store = live.store
     history = live.history
     configuration = live.configuration
@@ -134,17 +134,6 @@ package final class ConfinedRealm {
     confinement.check()
     if isFrozen { checkNotClosed() }
   }
-
-  /// Stops when a frozen Realm was invalidated.
-  @inline(__always)
-  func checkNotClosed() {
-    // Relaxed: the caller that invalidates and the one that reads have to agree by other means.
-    if _slowPath(isClosed.load(ordering: .relaxed)) {
-      misuse(.invalidated, "The frozen Realm was invalidated; its values cannot be used any more.")
-    }
-  }
-
-  var isInvalidatedFrozen: Bool { isClosed.load(ordering: .relaxed) }
 
   /// The running transaction; stops without one.
   func requireWriting() -> GroupTransaction {
@@ -265,7 +254,7 @@ package final class ConfinedRealm {
   // MARK: - Versions
 
   /// Makes every cached location of the Realm's accessors stale.
-  private func bumpAll() {
+  func bumpAll() {
     tables.forEach { table in
       table.pointee.bump()
       table.pointee.frozenForm = nil
@@ -334,33 +323,10 @@ package final class ConfinedRealm {
     return true
   }
 
-  /// The frozen Realm of the current version; inside a transaction of the version it began on.
-  func frozen() -> ConfinedRealm {
-    check()
-    if isFrozen { return self }
-    if let frozenTwin {
-      if !frozenTwin.isInvalidatedFrozen { return frozenTwin }
-      tables.forEach { $0.pointee.frozenForm = nil }
-    }
-    let twin = frozenApart()
-    frozenTwin = twin
-    return twin
-  }
-
-  /// A frozen Realm of the current version that no client has, so that none can invalidate it.
-  func frozenApart() -> ConfinedRealm {
-    var base = currentSnapshot().settled
-    if PlantedBug.freezeNewest.isActive { base = (try? store.pinNewest()) ?? base }
-    return ConfinedRealm(freezing: self, at: base)
-  }
-
   /// Lets go of the version; ends a running transaction; all objects are invalid from now on.
   func invalidate() {
     check()
-    if isFrozen {
-      isClosed.store(true, ordering: .relaxed)
-      return
-    }
+    if isFrozen { return closeFrozen() }
     if let writing {
       self.writing = nil
       writing.transaction.cancel()
@@ -384,12 +350,6 @@ package final class ConfinedRealm {
     unmanagedSnapshot?._withUnsafeGuaranteedRef { store.isLost($0.version) } ?? false
   }
 
-  /// Whether rows are where a frozen Realm has them: both read one snapshot, unchanged.
-  @inline(__always)
-  func showsVersion(of frozen: ConfinedRealm) -> Bool {
-    group == nil && unmanagedSnapshot?.toOpaque() == frozen.unmanagedSnapshot?.toOpaque()
-  }
-
   /// Lets go of a version that a failed write or sync has taken back.
   func stepBackIfLost() {
     guard let snapshot, store.isLost(snapshot.version) else { return }
@@ -403,211 +363,6 @@ package final class ConfinedRealm {
     // What waited for the end of the transaction goes on.
     asynchronousWrites?.didEndTransaction()
     observers?.didEndTransaction()
-  }
-
-  // MARK: - Transactions
-
-  /// Stops when no transaction may be begun.
-  func requireWritable() {
-    check()
-    if isFrozen && !PlantedBug.frozenWritable.isActive {
-      misuse(.frozen, "Can't perform transactions on a frozen Realm")
-    }
-    if configuration.readOnly {
-      misuse(.transaction, "Can't perform transactions on read-only Realms.")
-    }
-  }
-
-  /// Waits for the write lock and moves to the newest version.
-  func beginWrite() throws(StorageError) {
-    requireWritable()
-    while true {
-      try tellObserversBeforeWriting()
-      if writing != nil {
-        misuse(.transaction, "The Realm is already in a write transaction")
-      }
-      // A callback writes, in the transaction that is held for the one who told it.
-      if let held { return didBegin(held) }
-      let known = snapshot?.version
-      // Who waits pins nothing.
-      snapshot = nil
-      frozenTwin = nil
-      // Stale from here on: should the lock fail, the next read starts on the newest version.
-      bumpAll()
-      let transaction = try store.beginWrite(by: place)
-      if try tellObservers(ofBaseOf: transaction, known) { return didBegin(transaction) }
-    }
-  }
-
-  /// Continues in a transaction that was just begun.
-  func didBegin(_ transaction: WriteTransaction) {
-    held = nil
-    move(to: transaction.base)
-    writing = Writing(
-      transaction: transaction,
-      group: GroupTransaction(
-        transaction.editor, root: transaction.root, schema: classes.stored,
-        isRecorded: history.isObserved))
-  }
-
-  /// Ends the transaction and makes its changes a version, durable on return.
-  ///
-  /// - Parameter skipped: whose observers are not told of it.
-  func commitWrite(withoutNotifying skipped: [NotificationToken] = []) throws(StorageError) {
-    let writing = endWriting("Can't commit a non-existing write transaction")
-    defer { asynchronousWrites?.didEndTransaction() }
-    writing.transaction.root = writing.group.finish()
-    keepChanges(of: writing)
-    do throws(StorageError) {
-      // Its own version is no news to the Realm.
-      mailbox?.note(standing: writing.transaction.version)
-      move(to: try writing.transaction.commit())
-    } catch {
-      // Everything is rolled back, and the Realm stays on the version it began on, if that is still one.
-      noteStanding()
-      stepBackIfLost()
-      observers?.didEndTransaction()
-      throw error
-    }
-    observers?.didCommit(writing.transaction, skipped: skipped)
-  }
-
-  /// Ends the transaction and makes its changes a version, which becomes durable later.
-  ///
-  /// - Parameters:
-  ///   - awaitsMore: another commit is about to follow.
-  ///   - completion: called once on any thread, unless this function throws.
-  func commitAsynchronously(
-    awaitsMore: Bool, _ completion: @escaping @Sendable (StorageError?) -> Void
-  ) throws(StorageError) {
-    let writing = endWriting("Can't commit a non-existing write transaction")
-    writing.transaction.root = writing.group.finish()
-    keepChanges(of: writing)
-    do throws(StorageError) {
-      mailbox?.note(standing: writing.transaction.version)
-      move(
-        to: try writing.transaction.commitAsynchronously(awaitsMore: awaitsMore, completion))
-    } catch {
-      noteStanding()
-      observers?.didEndTransaction()
-      throw error
-    }
-    observers?.didCommit(writing.transaction, skipped: [])
-  }
-
-  /// Ends the transaction and drops its changes.
-  ///
-  /// The Realm stays on the version it began on.
-  func cancelWrite() {
-    let writing = endWriting("Can't cancel a non-existing write transaction")
-    writing.transaction.cancel()
-    asynchronousWrites?.didEndTransaction()
-    observers?.didEndTransaction()
-  }
-
-  /// The running transaction, with all changes so far below its root; it goes on from there.
-  func settledTransaction() -> WriteTransaction {
-    _ = requireWriting()
-    let writing = writing!
-    let transaction = writing.transaction
-    transaction.root = writing.group.finish()
-    var earlier = writing.earlierChanges
-    earlier.merge(writing.group.recordedChanges())
-    self.writing = Writing(
-      transaction: transaction,
-      group: GroupTransaction(
-        transaction.editor, root: transaction.root, schema: classes.stored,
-        isRecorded: writing.group.isRecorded),
-      earlierChanges: earlier)
-    bumpAll()
-    return transaction
-  }
-
-  /// Makes the Realm one of a migration: it writes in a transaction that is the migration's to end.
-  func continueWriting(_ writing: Writing) { self.writing = writing }
-
-  /// Ends the use of the migration's transaction, and all objects that were got in it.
-  func endMigration() {
-    writing = nil
-    epoch &+= 1
-    tables.forEach { $0.pointee.epoch = epoch }
-    bumpAll()
-  }
-
-  private func endWriting(_ message: String) -> Writing {
-    check()
-    guard let writing else { misuse(.transaction, message) }
-    self.writing = nil
-    bumpAll()
-    return writing
-  }
-
-  // MARK: - Reached from elsewhere
-
-  /// How other threads reach the Realm; nil on a thread that runs no loop now.
-  func findMailbox() -> RealmMailbox? {
-    if let mailbox { return mailbox }
-    // The loop may have been started since the Realm was opened.
-    guard !isFrozen, let scheduler = Scheduler(confinement) else { return nil }
-    installMailbox(scheduler)
-    return mailbox
-  }
-
-  private func installMailbox(_ scheduler: Scheduler) {
-    let mailbox = RealmMailbox(scheduler, self)
-    self.mailbox = mailbox
-    noteStanding()
-    store.addListener(mailbox)
-    // What was published before anybody listened.
-    mailbox.versionWasPublished(store.newestVersion)
-  }
-
-  func noteStanding() {
-    guard let mailbox else { return }
-    let listens = followsVersions || observers?.observesRealm == true
-    mailbox.note(standing: listens ? snapshot?.version : nil)
-  }
-
-  private var followsVersions: Bool { chosenAutorefresh ?? (mailbox != nil) }
-
-  /// Whether the Realm moves to newer versions by itself.
-  var autorefresh: Bool {
-    get {
-      check()
-      if isFrozen { return false }
-      return chosenAutorefresh ?? (findMailbox() != nil)
-    }
-    set {
-      check()
-      if isFrozen {
-        if newValue { misuse(.frozen, "Auto-refresh cannot be enabled for frozen Realms.") }
-        return
-      }
-      chosenAutorefresh = newValue
-      let mailbox = findMailbox()
-      noteStanding()
-      // What was published while it did not follow.
-      if newValue { mailbox?.versionWasPublished(store.newestVersion) }
-    }
-  }
-
-  /// Follows to the newest version, at the start of a job in the Realm's place.
-  func refreshByItself() {
-    guard followsVersions else {
-      observers?.newerVersionWasPublished()
-      return
-    }
-    // An error is met again, and told, by whoever uses the Realm next.
-    _ = try? refresh()
-  }
-
-  /// The Realm's asynchronous writes; nil on a thread that runs no loop now.
-  func findAsynchronousWrites() -> AsynchronousWrites? {
-    if let asynchronousWrites { return asynchronousWrites }
-    guard let mailbox = findMailbox() else { return nil }
-    let writes = AsynchronousWrites(self, mailbox)
-    asynchronousWrites = writes
-    return writes
   }
 }
 

@@ -24,10 +24,14 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
     var spare: [Job] = []
   }
 
-  private struct Job: @unchecked Sendable {
-    // @unchecked: what it captures is used where the job runs, the Realm's place. When the actor is gone it
-    // runs where it was sent from: a body that needs the place asks `isHere` first.
-    let body: () -> Void
+  private enum Job: @unchecked Sendable {
+    // @unchecked: what a body captures is used where the job runs, the Realm's place. When the actor is gone
+    // it runs where it was sent from: a body that needs the place asks `isHere` first.
+    case plain(() -> Void)
+    /// Only while the Realm and its actor are there.
+    case onRealm((ConfinedRealm) -> Void)
+    /// The automatic refresh.
+    case follow
   }
 
   init(_ scheduler: Scheduler, _ realm: ConfinedRealm) {
@@ -37,8 +41,13 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
   }
 
   /// Runs a body in the Realm's place, after those sent before.
-  func send(_ body: @escaping () -> Void) {
-    let job = Job(body: body)
+  func send(_ body: @escaping () -> Void) { send(.plain(body)) }
+
+  /// Runs a body on the Realm in its place, unless one of them is gone by then; does not keep the Realm
+  /// alive.
+  func sendToRealm(_ body: @escaping (ConfinedRealm) -> Void) { send(.onRealm(body)) }
+
+  private func send(_ job: Job) {
     let starts = inbox.withLock { inbox in
       inbox.jobs.append(job)
       defer { inbox.isScheduled = true }
@@ -55,20 +64,20 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
       inbox.isScheduled = false
       return jobs
     }
-    for job in jobs { job.body() }
+    for job in jobs { run(job) }
     // What they hold is let go outside of the lock.
     jobs.removeAll(keepingCapacity: true)
     if jobs.capacity > 64 { return }
     inbox.withLock { swap(&jobs, &$0.spare) }
   }
 
-  /// Runs a body on the Realm in its place, unless one of them is gone by then; does not keep the Realm
-  /// alive.
-  func sendToRealm(_ body: @escaping (ConfinedRealm) -> Void) {
-    send { [self] in
-      // When the actor is gone, jobs run anywhere.
-      if let realm = retainIfAlive(realm), realm.confinement.isHere { body(realm) }
-    }
+  private func run(_ job: Job) {
+    if case .plain(let body) = job { return body() }
+    // When the actor is gone, jobs run anywhere.
+    guard let realm = retainIfAlive(realm), realm.confinement.isHere else { return }
+    if case .onRealm(let body) = job { return body(realm) }
+    isRefreshDue.store(false, ordering: .releasing)
+    realm.refreshByItself()
   }
 
   // MARK: - Automatic refresh
@@ -87,9 +96,6 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
     guard version.rawValue > standing.load(ordering: .relaxed),
       !isRefreshDue.exchange(true, ordering: .acquiringAndReleasing)
     else { return }
-    sendToRealm { [self] realm in
-      isRefreshDue.store(false, ordering: .releasing)
-      realm.refreshByItself()
-    }
+    send(.follow)
   }
 }

@@ -112,8 +112,13 @@ func requireWritable(_ object: ObjectBase, _ column: Int32) -> GroupTransaction 
 /// The longest text or data that a property can hold.
 let valueLengthMax = 16 << 20
 
+@inline(__always)
 func checkLength(_ length: Int, _ binding: TableBinding, _ column: Int32) {
-  guard length > valueLengthMax else { return }
+  if _slowPath(length > valueLengthMax) { stopForLength(length, binding, column) }
+}
+
+@inline(never)
+private func stopForLength(_ length: Int, _ binding: TableBinding, _ column: Int32) -> Never {
   let property =
     binding.columns.firstIndex(of: Int(column))
     .map { binding.schema.properties[$0].name } ?? "?"
@@ -125,37 +130,67 @@ func checkLength(_ length: Int, _ binding: TableBinding, _ column: Int32) {
 
 /// Writes values into one row of a write transaction.
 public struct _RowWriter {
-  // Unowned, as a reference that is counted costs more than a value that is written: whoever makes the
+  // Unmanaged, as a reference that is counted costs more than a value that is written: whoever makes the
   // writer keeps them while it is used.
-  unowned(unsafe) let group: GroupTransaction
-  unowned(unsafe) let binding: TableBinding
-  unowned(unsafe) let table: StoredTable
+  private let unmanagedGroup: Unmanaged<GroupTransaction>
+  private let unmanagedBinding: Unmanaged<TableBinding>
+  private let unmanagedTable: Unmanaged<StoredTable>
+  private let unmanagedLinks: Unmanaged<LinkInsertion>
   let key: ObjectKey
   /// The row was just made: it holds the defaults, which need not be written again.
   let isNew: Bool
   /// Values that the row has already are not written again.
   let compares: Bool
-  /// Adds what the row links to.
-  unowned(unsafe) let links: LinkInsertion
+
+  /// - Parameter links: adds what the row links to.
+  @inline(__always)
+  init(
+    group: GroupTransaction, binding: TableBinding, table: StoredTable, key: ObjectKey,
+    isNew: Bool, compares: Bool, links: LinkInsertion
+  ) {
+    unmanagedGroup = .passUnretained(group)
+    unmanagedBinding = .passUnretained(binding)
+    unmanagedTable = .passUnretained(table)
+    unmanagedLinks = .passUnretained(links)
+    self.key = key
+    self.isNew = isNew
+    self.compares = compares
+  }
+
+  var group: GroupTransaction { unmanagedGroup.takeUnretainedValue() }
+  var binding: TableBinding { unmanagedBinding.takeUnretainedValue() }
+  var table: StoredTable { unmanagedTable.takeUnretainedValue() }
+  var links: LinkInsertion { unmanagedLinks.takeUnretainedValue() }
 
   @inline(__always)
   mutating func setInteger(_ value: Int64?, _ column: Int) {
     if isNew {
-      if value == nil || value == 0 && !table.isOptional(column) { return }
+      if value == nil || value == 0 && !isOptional(column) { return }
     } else if compares, isEqual(value, column) {
       return
     }
-    group.setInteger(table, key, column, value)
+    unmanagedGroup._withUnsafeGuaranteedRef { group in
+      unmanagedTable._withUnsafeGuaranteedRef { group.setInteger($0, key, column, value) }
+    }
   }
 
   mutating func setBytes(_ value: UnsafeRawBufferPointer?, _ column: Int) {
-    if let value { checkLength(value.count, binding, Int32(column)) }
+    if let value {
+      unmanagedBinding._withUnsafeGuaranteedRef { checkLength(value.count, $0, Int32(column)) }
+    }
     if isNew {
-      if value == nil || value!.isEmpty && !table.isOptional(column) { return }
+      if value == nil || value!.isEmpty && !isOptional(column) { return }
     } else if compares, isEqual(value, column) {
       return
     }
-    group.setBytes(table, key, column, value)
+    unmanagedGroup._withUnsafeGuaranteedRef { group in
+      unmanagedTable._withUnsafeGuaranteedRef { group.setBytes($0, key, column, value) }
+    }
+  }
+
+  @inline(__always)
+  private func isOptional(_ column: Int) -> Bool {
+    unmanagedTable._withUnsafeGuaranteedRef { $0.isOptional(column) }
   }
 
   /// Links to an object; an unmanaged one is added.

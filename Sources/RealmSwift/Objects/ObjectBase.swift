@@ -48,7 +48,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   open class func _realmObjectName() -> String? { nil }
 
   /// Class, and the name and value of each property.
-  public var description: String { ObjectDescription.text(of: self) }
+  open var description: String { ObjectDescription.text(of: self) }
 
   // MARK: - Equality
 
@@ -65,14 +65,13 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   /// Calls `isEqual`.
   public static func == (left: ObjectBase, right: ObjectBase) -> Bool { left.isEqual(right) }
 
-  /// Hashes what `isEqual` compares.
-  public func hash(into hasher: inout Hasher) {
-    if let identityKey {
-      hasher.combine(identityKey)
-    } else {
-      hasher.combine(ObjectIdentifier(self))
-    }
+  /// A hash of what `isEqual` compares; to be overridden together with that.
+  open var hash: Int {
+    identityKey?.hashValue ?? ObjectIdentifier(self).hashValue
   }
+
+  /// Hashes `hash`.
+  public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
   /// What identifies a managed object of a class with a primary key.
   private var identityKey: ManagedIdentity? {

@@ -134,6 +134,8 @@ protocol AnyProjected {
   func untypedValue(of object: ObjectBase) -> Any?
   /// The names that the key path goes through; nil when it leads to no property.
   var names: [String]? { get }
+  /// The same with dots; of projected values with the property of the elements at the end.
+  var path: String? { get }
 }
 
 extension Projected: AnyProjected {
@@ -145,12 +147,21 @@ extension Projected: AnyProjected {
     // A collection of projected values is checked where its elements are read.
     Value.self is any _ProjectedCollection.Type ? [] : KeyPathRecording.names(keyPath)
   }
+
+  var path: String? {
+    KeyPathRecording.path(of: T.self) { unsafeDowncast($0, to: T.self)[keyPath: keyPath] }
+  }
 }
 
 /// Tells projected collections from values.
-protocol _ProjectedCollection {}
+protocol _ProjectedCollection {
+  /// The property of the elements that is shown.
+  var elementProperty: String { get }
+}
 
-extension ProjectedCollection: _ProjectedCollection {}
+extension ProjectedCollection: _ProjectedCollection {
+  var elementProperty: String { base.name }
+}
 
 /// The projected properties of a class.
 enum ProjectedProperties {

@@ -207,7 +207,7 @@ final class ObjectObservation<Subject: ObjectBase>: Observation {
 
 extension ConfinedRealm {
   /// The accessor here of another Realm's object; nil when there is no such object.
-  fileprivate func accessor(of object: ObjectBase) -> ObjectBase? {
+  func accessor(of object: ObjectBase) -> ObjectBase? {
     accessor(table(object._table.unsafelyUnwrapped.pointee.binding), object._key)
   }
 }

@@ -15,22 +15,22 @@ final class RealmObservers {
   /// Owns this.
   private unowned let realm: ConfinedRealm
   private let mailbox: RealmMailbox
-  // Unchecked exclusivity, where it says so: only the Realm's place touches these, in short accesses that run no
-  // foreign code; observers are called with what was taken out before.
+  // Unchecked exclusivity: only the Realm's place touches these, in short accesses that run no foreign code;
+  // observers are called with what was taken out before.
   @exclusivity(unchecked) private var lastNumber: UInt64 = 0
   /// Observations of the Realm itself, in their order; here and below.
   @exclusivity(unchecked) private var ofRealm: [Entry] = []
   /// Observations that look at each change.
   @exclusivity(unchecked) private var ofAll: [Entry] = []
   /// Observations of objects, by the key of the object: many objects can be observed at the cost of one.
-  private var ofObjects: [UInt64: [ObjectKey: [Entry]]] = [:]
+  @exclusivity(unchecked) private var ofObjects: [UInt64: [ObjectKey: [Entry]]] = [:]
   /// The version that all observers know to whom no call is owed; nil while nothing is observed.
   @exclusivity(unchecked) private var told: ConfinedRealm?
   /// To whom a call may be owed; those before `nextOwed` were called.
   @exclusivity(unchecked) private var owed: [Entry] = []
   @exclusivity(unchecked) private var nextOwed = 0
   /// Steps to the Realm's version from the versions that observers know.
-  private var steps: [ObjectIdentifier: VersionStep] = [:]
+  @exclusivity(unchecked) private var steps: [ObjectIdentifier: VersionStep] = [:]
   /// Where the Realm's observers stand in the history of changes; nil while nothing is observed.
   @exclusivity(unchecked) private var reader: ChangeHistory.Reader?
   /// Where observers stood who have come from other places and were not called yet.

@@ -42,11 +42,30 @@ final class KeyPathRecording: @unchecked Sendable {
   /// The names of a key path; nil when it leads to anything but a persisted property.
   static func names(_ keyPath: AnyKeyPath) -> [String]? {
     guard let root = type(of: keyPath).rootType as? ObjectBase.Type else { return nil }
+    return record(root) { _ = $0[keyPath: keyPath] }
+  }
+
+  /// The names of what is read from an object, with dots; nil when that is no persisted property.
+  ///
+  /// Of projected values with the property of the elements at the end.
+  static func path(of root: ObjectBase.Type, _ read: (ObjectBase) -> Any) -> String? {
+    var last: [String] = []
+    let names = record(root) { object in
+      if let projected = read(object) as? any _ProjectedCollection {
+        last = [projected.elementProperty]
+      }
+    }
+    return names.map { ($0 + last).joined(separator: ".") }
+  }
+
+  private static func record(
+    _ root: ObjectBase.Type, _ read: (ObjectBase) -> Void
+  ) -> [String]? {
     let recording = KeyPathRecording()
     let object = prototype(of: root)
     recording.next = object
     return $current.withValue(recording) {
-      _ = object[keyPath: keyPath]
+      read(object)
       return recording.isSound && !recording.names.isEmpty ? recording.names : nil
     }
   }

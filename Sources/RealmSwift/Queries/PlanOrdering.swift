@@ -44,21 +44,21 @@ struct PlanOrdering {
     }
   }
 
-  /// What is the same for objects of equal values only; nil when there is no such object.
-  func group(of item: Int64, _ readers: PlanReaders, _ reader: TableReader) -> [UInt8]? {
-    let key = ObjectKey(rawValue: item)
-    guard let location = reader.locate(key) else { return nil }
-    var identity: [UInt8] = []
-    for path in paths {
-      var column = OrderColumn(path.type)
-      let isEmpty = path.forEach(.object(key, location), readers) { value in
-        column.append(value)
-        return false
+  /// What is the same for elements of equal values only; nil when there is no such element.
+  func group(of item: Int64, _ readers: PlanReaders, _ subjects: SubjectReader) -> [UInt8]? {
+    subjects.withSubject(item) { subject in
+      var identity: [UInt8] = []
+      for path in paths {
+        var column = OrderColumn(path.type)
+        let isEmpty = path.forEach(subject, readers) { value in
+          column.append(value)
+          return false
+        }
+        if isEmpty { column.append(.null) }
+        column.appendIdentity(0, to: &identity)
       }
-      if isEmpty { column.append(.null) }
-      column.appendIdentity(0, to: &identity)
+      return identity
     }
-    return identity
   }
 
   private static func sorted(
@@ -89,6 +89,16 @@ struct PlanOrdering {
   }
 }
 
+extension PropertyType {
+  /// Whether all values of the sort have integers of the same order, but for null.
+  var isOrderedPacked: Bool {
+    switch self {
+    case .int, .bool, .float, .double, .date: true
+    default: false
+    }
+  }
+}
+
 /// The values of one path, one an element.
 private struct OrderColumn {
   private let isPacked: Bool
@@ -98,7 +108,7 @@ private struct OrderColumn {
   private var values: [PlanConstant] = []
 
   init(_ type: PropertyType) {
-    isPacked = [.int, .bool, .float, .double, .date].contains(type)
+    isPacked = type.isOrderedPacked
   }
 
   mutating func reserveCapacity(_ count: Int) {

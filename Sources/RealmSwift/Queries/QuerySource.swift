@@ -253,22 +253,36 @@ extension QuerySource: TrackedQuery {
 
 /// Finds what conditions are asked about, by item.
 struct SubjectReader {
-  private let origin: any QueryOrigin
-  private let reader: TableReader?
-  private let elements: ElementReader?
-  private let type: PropertyType
+  private enum Place {
+    case objects(TableReader)
+    case values(ElementReader, PropertyType)
+    case nested(any QueryOrigin)
+  }
+
+  private let place: Place
 
   init(_ origin: any QueryOrigin) {
-    self.origin = origin
-    type = origin.type
-    reader = origin.table.flatMap { origin.realm.reader(of: $0) }
-    elements = origin.table == nil ? (origin as? CellOrigin)?.cell.requireContent() : nil
+    if let reader = origin.table.flatMap({ origin.realm.reader(of: $0) }) {
+      place = .objects(reader)
+    } else if origin.table == nil, let origin = origin as? CellOrigin {
+      place = .values(origin.cell.requireContent(), origin.type)
+    } else {
+      place = .nested(origin)
+    }
   }
+
+  init(_ reader: TableReader) { place = .objects(reader) }
+
+  init(_ elements: ElementReader, _ type: PropertyType) { place = .values(elements, type) }
 
   /// Runs `body` on the object or value of an item; nil when it is gone.
   @discardableResult
   func withSubject<Result>(_ item: Int64, _ body: (PlanSubject) -> Result) -> Result? {
-    if let elements {
+    switch place {
+    case .objects(let reader):
+      let key = ObjectKey(rawValue: item)
+      return reader.locate(key).map { body(.object(key, $0)) }
+    case .values(let elements, let type):
       guard item < elements.count else { return nil }
       var result: Result?
       elements.forEach(from: Int(item)) { _, value in
@@ -276,13 +290,10 @@ struct SubjectReader {
         return false
       }
       return result
-    }
-    guard reader != nil else {
+    case .nested(let origin):
       var result: Result?
       origin.withValue(at: Int(item)) { result = body(.value($0)) }
       return result
     }
-    let key = ObjectKey(rawValue: item)
-    return reader?.locate(key).map { body(.object(key, $0)) }
   }
 }

@@ -32,7 +32,7 @@ final class LinkInsertion {
       realm.requireLinkable(object)
       return object._key
     }
-    let started = insertion(type(of: object)).start(object, self)
+    let started = insertion(type(of: object)).start(object)
     pending.append(started)
     return started.key
   }
@@ -78,6 +78,17 @@ final class LinkInsertion {
     if update != .error { insertion.requireKey(for: update) }
     insertion.add(object, self)
     finish()
+  }
+
+  /// Says that these objects are about to be added.
+  func reserve(_ objects: UnsafeBufferPointer<Unmanaged<ObjectBase>>) {
+    // A few objects are not worth it; with another policy most may be there already.
+    guard objects.count >= 256, update == .error else { return }
+    objects[0]._withUnsafeGuaranteedRef { first in
+      // A mixture of classes is not counted, only looked for at its end.
+      let last = objects[objects.count - 1]._withUnsafeGuaranteedRef { type(of: $0) }
+      if first._realm == nil, type(of: first) == last { insertion(last).reserve(objects.count) }
+    }
   }
 
   private func insertion(_ objectClass: ObjectBase.Type) -> ObjectInsertion {

@@ -13,6 +13,9 @@ final class ObjectInsertion {
   private let storedTable: StoredTable
   private let table: TablePointer
   private let update: Realm.UpdatePolicy
+  /// Of the primary key: how it is read from an object, and where; nil without one.
+  private let readKey: (@Sendable (UnsafeMutableRawPointer) -> _PrimaryKeyValue)?
+  private let keyOffset: Int
 
   /// An object that has a row, and no values in it yet.
   struct Started {
@@ -32,8 +35,12 @@ final class ObjectInsertion {
     self.update = update
     group = realm.requireWriting()
     table = realm.requireTable(of: objectType)
-    binding = table.pointee.binding
+    let binding = table.pointee.binding
+    self.binding = binding
     storedTable = binding.table!
+    let property = binding.primaryKey.map { binding.schema.properties[$0] }
+    readKey = property?.codec.key
+    keyOffset = property?.offset ?? 0
     requireKey(for: update)
   }
 
@@ -47,6 +54,9 @@ final class ObjectInsertion {
 
   // MARK: - Adding
 
+  /// Says that so many new objects are about to be added.
+  func reserve(_ count: Int) { group.reserve(storedTable, newObjects: count) }
+
   /// Adds an object that belongs to no Realm; leaves one of this Realm alone.
   ///
   /// What it links to is added too, by `links`, whose `finish` is the caller's to call.
@@ -55,35 +65,47 @@ final class ObjectInsertion {
       realm.requireOwn(object)
       return
     }
-    store(start(object, links), links)
+    let (key, isNew) = startRow(object)
+    store(object, key, isNew, links)
   }
 
   /// Gives an unmanaged object its row, without values.
   ///
   /// It belongs to the Realm from now on, so that links to it find it.
-  func start(_ object: ObjectBase, _ links: LinkInsertion) -> Started {
+  func start(_ object: ObjectBase) -> Started {
+    let (key, isNew) = startRow(object)
+    return Started(insertion: self, object: object, key: key, isNew: isNew)
+  }
+
+  private func startRow(_ object: ObjectBase) -> (key: ObjectKey, isNew: Bool) {
     let base = Unmanaged.passUnretained(object).toOpaque()
-    let (key, isNew) = makeRow { property in property.codec.key(base + property.offset) }
+    let (key, isNew) = makeRow { readKey in readKey(base + keyOffset) }
     // Values are read from other objects, of this class too, before all are written.
     table.pointee.bump()
     object.identify(table, key)
-    return Started(insertion: self, object: object, key: key, isNew: isNew)
+    return (key, isNew)
   }
 
   /// Writes the values of an object that has its row, and makes it an accessor.
   func store(_ started: Started, _ links: LinkInsertion) {
     if let given = started.given { return store(given, started, links) }
-    let base = Unmanaged.passUnretained(started.object).toOpaque()
-    var row = rowWriter(started.key, started.isNew, links)
+    store(started.object, started.key, started.isNew, links)
+  }
+
+  private func store(
+    _ object: ObjectBase, _ key: ObjectKey, _ isNew: Bool, _ links: LinkInsertion
+  ) {
+    let base = Unmanaged.passUnretained(object).toOpaque()
+    var row = rowWriter(key, isNew, links)
     for index in binding.attachments.indices {
       let attachment = binding.attachments.baseAddress.unsafelyUnwrapped + index
       guard let store = attachment.pointee.store else { continue }
       let wrapper = base + attachment.pointee.offset
       store(wrapper, &row, Int(attachment.pointee.column))
-      attachment.pointee.becomeManaged?(wrapper, started.object, attachment.pointee.column)
+      attachment.pointee.becomeManaged?(wrapper, object, attachment.pointee.column)
     }
     table.pointee.bump()
-    started.object.attach(table, started.key)
+    object.attach(table, key)
   }
 
   // MARK: - Creating
@@ -110,11 +132,12 @@ final class ObjectInsertion {
     let values = InputValues(value, for: binding.schema)
     let object = objectType.init()
     let base = Unmanaged.passUnretained(object).toOpaque()
-    let (key, isNew) = makeRow { property in
-      if let given = values[binding.primaryKey!] {
-        return property.codec.keyOfAny(given)!
+    let (key, isNew) = makeRow { readKey in
+      let position = binding.primaryKey!
+      if let given = values[position] {
+        return binding.schema.properties[position].codec.keyOfAny(given)!
       }
-      return property.codec.key(base + property.offset)
+      return readKey(base + keyOffset)
     }
     table.pointee.bump()
     links.remember(key, asCopyOf: value)
@@ -147,14 +170,11 @@ final class ObjectInsertion {
 
   /// The row to write into: a new one, or the one of the same key.
   private func makeRow(
-    _ keyOf: (PropertyDescription) -> _PrimaryKeyValue
+    _ keyOf: ((UnsafeMutableRawPointer) -> _PrimaryKeyValue) -> _PrimaryKeyValue
   ) -> (key: ObjectKey, isNew: Bool) {
     if binding.schema.isEmbedded { return (group.insertEmbedded(storedTable), true) }
-    guard let position = binding.primaryKey else {
-      return (group.insert(storedTable), true)
-    }
-    let property = binding.schema.properties[position]
-    let value = keyOf(property)
+    guard let readKey else { return (group.insert(storedTable), true) }
+    let value = keyOf(readKey)
     let row: (key: ObjectKey, inserted: Bool)
     switch value {
     case .integer(let integer): row = group.insert(storedTable, primaryKeyInteger: integer)
@@ -163,10 +183,11 @@ final class ObjectInsertion {
       row = bytes.withUnsafeBytes { group.insert(storedTable, primaryKeyBytes: $0) }
     }
     if !row.inserted && update == .error {
+      let type = binding.schema.properties[binding.primaryKey!].codec.type
       misuse(
         .argument,
         "Attempting to create an object of type '\(binding.schema.name)' with an existing primary "
-          + "key value '\(value.text(property.codec.type))'.")
+          + "key value '\(value.text(type))'.")
     }
     return (row.key, row.inserted)
   }

@@ -29,7 +29,17 @@ extension Realm {
   public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
   where Objects.Element: Object {
     // Also without any object a call outside of a transaction is an error.
-    confined.withInsertion(update) { links in for object in objects { links.add(object) } }
+    confined.withInsertion(update) { links in
+      let all: Void? = objects.withContiguousStorageIfAvailable { elements in
+        // Each element is one reference, whatever its class. They are read as such, since generic code
+        // for an unknown class costs as much as a value that is written; `objects` keeps them.
+        UnsafeRawBufferPointer(elements).withMemoryRebound(to: Unmanaged<ObjectBase>.self) {
+          links.reserve($0)
+          for element in $0 { element._withUnsafeGuaranteedRef { links.add($0) } }
+        }
+      }
+      if all == nil { for object in objects { links.add(object) } }
+    }
   }
 
   /// Makes an object in the Realm.

@@ -193,10 +193,10 @@ extension Realm {
   }
 
   /// An immutable copy of an object, usable from any thread.
-  public func freeze<T: Object>(_ object: T) -> T { object.freeze() }
+  public func freeze<T: ObjectBase>(_ object: T) -> T { object.freeze() }
 
   /// The live form of a frozen object, for the calling thread; nil when it was deleted.
-  public func thaw<T: Object>(_ object: T) -> T? { object.thaw() }
+  public func thaw<T: ObjectBase>(_ object: T) -> T? { object.thaw() }
 
   /// An immutable copy of a collection, usable from any thread.
   public func freeze<Collection: RealmCollection>(_ collection: Collection) -> Collection {

@@ -32,15 +32,15 @@ final class AsynchronousWrites {
   /// Owned by the Realm.
   private unowned let realm: ConfinedRealm
   private let mailbox: RealmMailbox
-  // Unchecked exclusivity, where it says so: only the Realm's place touches these, in short accesses that run no
-  // foreign code; blocks and completions are taken out before they are called.
+  // Unchecked exclusivity: only the Realm's place touches these, in short accesses that run no foreign code;
+  // blocks and completions are taken out before they are called or dropped.
   @exclusivity(unchecked) private var lastIdentifier: Identifier = 0
   @exclusivity(unchecked) private var queued: [Operation] = []
   /// The first of `queued` has asked for the lock with it.
   @exclusivity(unchecked) private var request: WriteOffer?
-  private var running: Running?
+  @exclusivity(unchecked) private var running: Running?
   /// Commits that are not durable yet.
-  private var pending: [Identifier: Completion?] = [:]
+  @exclusivity(unchecked) private var pending: [Identifier: Completion?] = [:]
   @exclusivity(unchecked) private var newestPending: Version?
   /// Pending commits that must be durable before the next write of this Realm begins.
   @exclusivity(unchecked) private var commitsToAwait = 0
@@ -159,11 +159,7 @@ final class AsynchronousWrites {
   /// Completes an operation whose block has committed or cancelled itself.
   private func completeLater(_ identifier: Identifier, _ completion: @escaping Completion) {
     pending[identifier] = completion
-    let carried = Carried((mailbox, realm))
-    let finish: @Sendable (StorageError?) -> Void = { failure in
-      let (mailbox, realm) = carried.value
-      mailbox.send { realm.asynchronousWrites?.finish(identifier, failure, wasAwaited: false) }
-    }
+    let finish = report { $0.finish(identifier, $1, wasAwaited: false) }
     if let newestPending {
       realm.store.notifyWhenDurable(newestPending, finish)
     } else {
@@ -189,13 +185,7 @@ final class AsynchronousWrites {
   ) -> Identifier {
     pending[identifier] = .some(completion)
     if !allowsGrouping { commitsToAwait += 1 }
-    let carried = Carried((mailbox, realm))
-    let finish: @Sendable (StorageError?) -> Void = { failure in
-      let (mailbox, realm) = carried.value
-      mailbox.send {
-        realm.asynchronousWrites?.finish(identifier, failure, wasAwaited: !allowsGrouping)
-      }
-    }
+    let finish = report { $0.finish(identifier, $1, wasAwaited: !allowsGrouping) }
     do throws(StorageError) {
       try realm.commitAsynchronously(awaitsMore: allowsGrouping && !queued.isEmpty, finish)
       newestPending = realm.snapshot?.version
@@ -208,6 +198,23 @@ final class AsynchronousWrites {
       }
     }
     return identifier
+  }
+
+  /// What runs a body in the Realm's place when a commit is decided; to be called once, on any thread.
+  ///
+  /// It keeps the Realm until the body has run, by a count and not by a reference: whoever calls it holds
+  /// it a little longer, and a client that was told may close the Realm and delete the file.
+  private func report(
+    _ body: @escaping (AsynchronousWrites, StorageError?) -> Void
+  ) -> @Sendable (StorageError?) -> Void {
+    let mailbox = mailbox
+    let carried = Carried((realm: Unmanaged.passRetained(realm), body: body))
+    return { failure in
+      mailbox.send {
+        let realm = carried.value.realm.takeRetainedValue()
+        if let writes = realm.asynchronousWrites { carried.value.body(writes, failure) }
+      }
+    }
   }
 
   /// A commit is durable, or never will be.
@@ -234,10 +241,13 @@ final class AsynchronousWrites {
       askForLock()
       _ = operation
     } else if running?.identifier == identifier {
+      let dropped = running?.completion
       running?.completion = nil
       if realm.writing != nil { realm.cancelWrite() }
-    } else if pending[identifier] != nil {
+      withExtendedLifetime(dropped) {}
+    } else if let dropped = pending[identifier] {
       pending[identifier] = .some(nil)
+      withExtendedLifetime(dropped) {}
     }
   }
 

@@ -143,12 +143,11 @@ extension Realm {
       writes.didEndTransaction()
       return result
     }
-    let commit = TaskSignal()
-    let identifier = try mappingErrors { () throws(StorageError) in try writes.commit(commit) }
-    // The commit is made: nothing can cancel it any more.
-    while !commit.isDone { await commit.wait(_isolation) }
-    writes.didFinish(identifier, commit.failure)
-    if let failure = commit.failure { throw failure }
+    let identifier = try mappingErrors { () throws(StorageError) in try writes.commit(signal) }
+    // The commit is made: nothing can cancel it any more. A late signal of the lock is none of the commit.
+    while !signal.isDone { await signal.wait(_isolation) }
+    writes.didFinish(identifier, signal.failure)
+    if let failure = signal.failure { throw failure }
     return result
   }
 

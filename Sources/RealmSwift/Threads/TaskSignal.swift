@@ -1,4 +1,4 @@
-// How a suspended task is told to go on. Two are made for each asynchronous write, so they have no lock.
+// How a suspended task is told to go on. One is made for each asynchronous write, so it has no lock.
 internal import Platform
 
 /// Wakes one suspended task.

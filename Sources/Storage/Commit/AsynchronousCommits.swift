@@ -30,11 +30,77 @@ final class AsynchronousCommits: Sendable {
     /// The thread sleeps until there is an entry; until there is one that awaits no more.
     var isIdle = false
     var isGathering = false
+    /// It was woken for an entry that is about to come.
+    var isExpecting = false
     /// Those that were not called back yet.
     var entries: [Entry] = []
   }
 
   let state = Monitor(State())
+  /// How many entries have come, for a thread that looks without taking the lock.
+  private let arrivals = Atomic<UInt64>(0)
+
+  /// Looks for an entry before an expected one is slept for, some 40 us.
+  private static let looksMax = 1000
+  private static let hasProcessors = processorCount > 1
+
+  /// Adds who waits.
+  ///
+  /// - Returns: whether a thread has to be started.
+  func add(_ entry: Entry) -> Bool {
+    let (starts, wakes) = state.withLock { state in
+      state.entries.append(entry)
+      arrivals.add(1, ordering: .releasing)
+      let wakes = state.isIdle || (state.isGathering && !entry.waiting.awaitsMore)
+      defer { state.isRunning = true }
+      return (!state.isRunning, wakes)
+    }
+    if wakes { state.notifyAll() }
+    return starts
+  }
+
+  /// A transaction has begun that will be committed here: wakes the thread, which takes longer than a small
+  /// transaction does, and would keep the committer and the commit waiting.
+  func expectEntry() {
+    guard Self.hasProcessors else { return }
+    let wakes = state.withLock { state in
+      guard state.isIdle else { return false }
+      state.isIdle = false
+      state.isExpecting = true
+      return true
+    }
+    if wakes { state.notifyAll() }
+  }
+
+  /// Waits for an entry; false when none has come for long, and the thread is to end.
+  func waitForEntry() -> Bool {
+    while true {
+      state.withLock { state in
+        state.isIdle = state.entries.isEmpty
+        state.isExpecting = false
+      }
+      _ = state.wait(nanoseconds: Self.idleNanoseconds) { !$0.entries.isEmpty || $0.isExpecting }
+      let (isDone, expecting) = state.withLock { state in
+        state.isIdle = false
+        state.isGathering = state.entries.last?.waiting.awaitsMore == true
+        let isEmpty = state.entries.isEmpty
+        if isEmpty, !state.isExpecting { state.isRunning = false }
+        return (!state.isRunning, isEmpty ? arrivals.load(ordering: .relaxed) : nil)
+      }
+      if isDone { return false }
+      guard let expecting else { return true }
+      look(after: expecting)
+    }
+  }
+
+  /// Waits for as long as a small transaction takes, without going to sleep.
+  private func look(after seen: UInt64) {
+    for look in 0..<Self.looksMax {
+      if arrivals.load(ordering: .acquiring) != seen { return }
+      // The committer may need this processor.
+      if look % 64 == 63 { yieldProcessor() } else { pauseProcessor() }
+    }
+  }
 }
 
 extension Store {
@@ -67,7 +133,9 @@ extension Store {
       leaveWriteLock()
       throw error
     }
-    return try beginWithLock(by: offer.place, mayUseFile: !defersCommits)
+    let transaction = try beginWithLock(by: offer.place, mayUseFile: !defersCommits)
+    if defersCommits { commits.expectEntry() }
+    return transaction
   }
 
   /// Takes the lock against other processes if that does not mean to wait.
@@ -150,14 +218,7 @@ extension Store {
   }
 
   private func enqueue(_ entry: AsynchronousCommits.Entry) {
-    let (starts, wakes) = commits.state.withLock { state in
-      state.entries.append(entry)
-      let wakes = state.isIdle || (state.isGathering && !entry.waiting.awaitsMore)
-      defer { state.isRunning = true }
-      return (!state.isRunning, wakes)
-    }
-    if wakes { commits.state.notifyAll() }
-    guard starts else { return }
+    guard commits.add(entry) else { return }
     let commits = commits
     let thread = Thread.start(name: "realm-commit") { Store.complete(commits) }
     thread.detach()
@@ -167,18 +228,7 @@ extension Store {
   ///
   /// The store is held only while there is something to do.
   private static func complete(_ commits: AsynchronousCommits) {
-    while true {
-      commits.state.withLock { $0.isIdle = $0.entries.isEmpty }
-      let hasWork = commits.state.wait(nanoseconds: AsynchronousCommits.idleNanoseconds) {
-        !$0.entries.isEmpty
-      }
-      let isDone = commits.state.withLock { state in
-        state.isIdle = false
-        state.isGathering = state.entries.last?.waiting.awaitsMore == true
-        if !hasWork, state.entries.isEmpty { state.isRunning = false }
-        return !state.isRunning
-      }
-      if isDone { return }
+    while commits.waitForEntry() {
       _ = commits.state.wait(nanoseconds: AsynchronousCommits.groupNanoseconds) {
         $0.entries.last?.waiting.awaitsMore != true
       }

@@ -97,7 +97,10 @@ package final class LockFile: @unchecked Sendable {
     if isClosed.exchange(true, ordering: .relaxed) { return }
     if hasAlone { table.unlock(LockByte.alone) }
     // An error leaves the slot to be cleared by others: closing the file drops its locks.
-    try? table.withLock { () throws(StorageError) in try table.leaveSlot(slot) }
+    do throws(StorageError) {
+      try table.withLock { () throws(StorageError) in try table.leaveSlot(slot) }
+      table.hasNoLocks = !isWriter
+    } catch {}
   }
 
   // MARK: - Versions

@@ -6,11 +6,13 @@ internal import Platform
 ///
 /// The kernel sees each opening as an owner of locks of its own, also two of them in one process.
 final class LockTable: @unchecked Sendable {
-  // @unchecked: `words` never changes; what lies behind it is only accessed as atomics.
+  // @unchecked: `words` never changes; what lies behind it is only accessed as atomics. `hasNoLocks`: see there.
   let path: String
   let words: LockWord
   private let file: any File
   private let mapping: any FileMapping
+  /// Set when the opening has given up all that it had locked, by its last user.
+  @exclusivity(unchecked) var hasNoLocks = false
   /// Excludes the threads of this opening from each other, which its lock on the table byte cannot.
   private let monitor = Monitor(())
 
@@ -21,12 +23,27 @@ final class LockTable: @unchecked Sendable {
     self.file = file
     path = file.path
     do throws(SystemError) {
-      mapping = try file.mapShared(length: LockLayout.mappedLength)
+      if let use = Self.use(file), let spare = Spares.take(use) as? any FileMapping {
+        mapping = spare
+      } else {
+        mapping = try file.mapShared(length: LockLayout.mappedLength)
+      }
     } catch {
       throw .addressSpaceExhausted(path: file.path)
     }
     words = mapping.base.bindMemory(
       to: Atomic<UInt64>.self, capacity: LockLayout.mappedLength / 8)
+  }
+
+  deinit {
+    // A map keeps the file open, and so its locks.
+    if hasNoLocks, let use = Self.use(file) { Spares.keep(mapping, for: use) }
+  }
+
+  private static func use(_ file: any File) -> Spares.Use? {
+    file.lastingIdentity.map {
+      Spares.Use(.coordination, of: $0, length: LockLayout.mappedLength)
+    }
   }
 
   // MARK: - Words

@@ -69,8 +69,9 @@ extension Store {
       return try store!.replaceFile()
     }
     guard isReplaced else { return false }
-    // Its file has no name any more.
+    // Its file has no name any more, and its space is wanted back.
     store = nil
+    Spares.drop()
     store = try openOrShare(options).store
     return true
   }

@@ -1,24 +1,25 @@
-// How a file that is not in memory is read: in parts of 128 KB, each asked for when a block of it is first
-// touched, and more at once where parts are touched one after the other or a scan says what comes. What has
-// left memory again is read page by page. The kernel's own reading ahead is off: it may be set to many
-// megabytes around each lone block.
+// How a file that is not in memory is read: in pieces, each asked for when a block of it is first touched, and
+// as many more at once as were touched one after the other before it, so that a scan soon reads a megabyte
+// at a time while look-ups all over a large file read little more than their blocks. What has left memory
+// again is read page by page. The kernel's own reading ahead is off: it may be set to many megabytes around
+// each lone block.
 internal import Platform
 
 /// Reads a mapped file ahead of its readers.
 struct ReadAhead: ~Copyable, @unchecked Sendable {
   // @unchecked: the memory is allocated once and only accessed as atomics.
-  private static let partLength = 128 << 10
-  /// Parts that are asked for at once behind one that was touched already.
-  private static let partsInARow = 8
+  private static let pieceLength = 32 << 10
+  /// Pieces that are asked for at once at most: 1 MB.
+  private static let piecesInARow = (1 << 20) / pieceLength
 
   private let mapping: any FileMapping
-  /// One bit a part that was asked for.
+  /// One bit a piece that was asked for.
   private let asked: UnsafeMutablePointer<Atomic<UInt64>>
   private let words: Int
 
   init(_ mapping: any FileMapping) {
     self.mapping = mapping
-    words = mapping.length / (Self.partLength * 64) + 1
+    words = mapping.length / (Self.pieceLength * 64) + 1
     asked = .allocate(capacity: words)
     for index in 0..<words { (asked + index).initialize(to: Atomic(0)) }
   }
@@ -30,17 +31,25 @@ struct ReadAhead: ~Copyable, @unchecked Sendable {
 
   /// Called before the first read of a block that lies inside the mapping.
   func willTouch(_ offset: Int) {
-    let part = offset / Self.partLength
-    if _fastPath(isAsked(part)) { return }
-    let count = part > 0 && isAsked(part - 1) ? Self.partsInARow : 1
-    let end = min((part + count) * Self.partLength, mapping.length)
-    for other in part..<(end + Self.partLength - 1) / Self.partLength {
+    let piece = offset / Self.pieceLength
+    if _fastPath(isAsked(piece)) { return }
+    var count = 0
+    while count < Self.piecesInARow, piece - count > 0, isAsked(piece - count - 1) { count += 1 }
+    let end = min((piece + max(count, 1)) * Self.pieceLength, mapping.length)
+    for other in piece..<(end + Self.pieceLength - 1) / Self.pieceLength {
       asked[other >> 6].bitwiseOr(1 << UInt64(other & 63), ordering: .relaxed)
     }
-    // Mostly all is there, and a page or two are asked about much faster than all are asked for. Of one
-    // part only its end: its first page may have been read by other means.
-    if mapping.isInMemory(end - 1), count == 1 || mapping.isInMemory(offset) { return }
-    mapping.readAhead(part * Self.partLength..<end)
+    // Mostly all is there, and a page or two are asked about much faster than all are asked for.
+    if mapping.isInMemory(offset), count <= 1 || mapping.isInMemory(end - 1) { return }
+    mapping.readAhead(piece * Self.pieceLength..<end)
+  }
+
+  /// Called before the rest of a long block is read.
+  func willTouch(_ range: Range<Int>) {
+    let last = min(range.upperBound, mapping.length) - 1
+    for piece in range.lowerBound / Self.pieceLength...last / Self.pieceLength {
+      willTouch(max(range.lowerBound, piece * Self.pieceLength))
+    }
   }
 
   /// Says that blocks all over a range are about to be visited, also such as were touched before.
@@ -51,7 +60,7 @@ struct ReadAhead: ~Copyable, @unchecked Sendable {
   }
 
   // Relaxed: a part that two threads ask for is read once all the same.
-  private func isAsked(_ part: Int) -> Bool {
-    asked[part >> 6].load(ordering: .relaxed) & (1 << UInt64(part & 63)) != 0
+  private func isAsked(_ piece: Int) -> Bool {
+    asked[piece >> 6].load(ordering: .relaxed) & (1 << UInt64(piece & 63)) != 0
   }
 }

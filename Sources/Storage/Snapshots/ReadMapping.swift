@@ -5,6 +5,44 @@
 // is decrypted at its first touch. Nothing of that memory is ever written to a disk by the engine.
 internal import Platform
 
+/// What of a mapping is as good for the next one of the same file.
+private final class MappingParts: Sendable {
+  let mapping: any FileMapping
+  let verified: VerifiedBits
+  let readAhead: ReadAhead
+
+  private init(_ file: any File, length: Int) throws(SystemError) {
+    mapping = try file.map(length: length)
+    verified = try VerifiedBits(length: length)
+    readAhead = ReadAhead(mapping)
+  }
+
+  /// New ones, or those of a mapping that was let go a moment ago.
+  static func take(_ file: any File, length: Int) throws(SystemError) -> MappingParts {
+    guard let use = use(file, length) else { return try MappingParts(file, length: length) }
+    if let parts = Spares.take(use) as? MappingParts { return parts }
+    do throws(SystemError) { return try MappingParts(file, length: length) } catch {
+      // Address space may be scarce.
+      Spares.drop()
+      return try MappingParts(file, length: length)
+    }
+  }
+
+  /// Leaves them to the next mapping of the file.
+  ///
+  /// - Precondition: nobody uses them any more.
+  func keep(for file: any File) {
+    guard let use = Self.use(file, mapping.length) else { return }
+    // What the file holds then is not what was verified.
+    verified.clear()
+    Spares.keep(self, for: use)
+  }
+
+  private static func use(_ file: any File, _ length: Int) -> Spares.Use? {
+    file.lastingIdentity.map { Spares.Use(.reading, of: $0, length: length) }
+  }
+}
+
 /// A read-only mapping of a file, larger than the file, so that pointers stay valid as it grows.
 package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   // @unchecked: all fields are immutable or atomic; mapped blocks are written before they are
@@ -18,9 +56,8 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   /// Decrypted blocks, each where its sealed form lies in the file.
   private let decrypted: AnonymousMemory?
   private let stripes: [Monitor<Void>]
-  private let bits: AnonymousMemory
-  private let readAhead: ReadAhead
-  private let verified: UnsafeMutablePointer<Atomic<UInt64>>
+  private let parts: MappingParts
+  private let verified: VerifiedBits
   /// Bytes below this are inside the file.
   ///
   /// Only grows, except when the writer cuts the file.
@@ -42,26 +79,26 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     self.salt = salt
     self.cipher = cipher
     do {
-      let mapping = try file.map(length: length)
-      self.mapping = mapping
-      bits = try AnonymousMemory(length: length / (BlockHeader.unit * 8) + 8)
+      parts = try MappingParts.take(file, length: length)
+      mapping = parts.mapping
+      verified = parts.verified
       decrypted = cipher == nil ? nil : try AnonymousMemory(length: mapping.length)
-      readAhead = ReadAhead(mapping)
     } catch {
       throw .addressSpaceExhausted(path: file.path)
     }
     stripes = cipher == nil ? [] : (0..<16).map { _ in Monitor(()) }
-    verified = bits.base.bindMemory(to: Atomic<UInt64>.self, capacity: bits.length / 8)
     knownLength = Atomic(fileLength)
     super.init()
   }
+
+  deinit { parts.keep(for: file) }
 
   /// A reader on this mapping.
   ///
   /// The caller keeps the mapping alive.
   var reader: BlockReader {
     BlockReader(
-      base: base, limit: UInt64(mapping.length), verified: verified,
+      base: base, limit: UInt64(mapping.length), verified: verified.words,
       provisional: nil, verifier: Unmanaged<BlockVerifier>.passUnretained(self))
   }
 
@@ -79,17 +116,6 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
 
   // MARK: - The bit map
 
-  private func isVerified(_ reference: BlockReference) -> Bool {
-    let unit = reference.rawValue >> 4
-    return verified[Int(unit >> 6)].load(ordering: .acquiring) & (1 << (unit & 63)) != 0
-  }
-
-  private func markVerified(_ reference: BlockReference) {
-    let unit = reference.rawValue >> 4
-    // Releasing: see BlockReader.pointer.
-    verified[Int(unit >> 6)].bitwiseOr(1 << (unit & 63), ordering: .releasing)
-  }
-
   /// Notes a block that this process is about to write there, not encrypted yet.
   ///
   /// Write lock only.
@@ -98,7 +124,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     if let decrypted {
       (decrypted.base + Int(reference.rawValue)).copyMemory(from: block, byteCount: length)
     }
-    markVerified(reference)
+    verified.set(reference)
   }
 
   /// The same for a block that will be written later and is read from elsewhere until then.
@@ -113,7 +139,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     guard decrypted == nil else { return }
     var position = 0
     while position < bytes.count {
-      markVerified(BlockReference(rawValue: offset + UInt64(position)))
+      verified.set(BlockReference(rawValue: offset + UInt64(position)))
       position += BlockHeader.blockLength(bytes.baseAddress! + position)
     }
   }
@@ -124,16 +150,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   }
 
   /// Forgets the verified blocks of a run, which no snapshot of this process sees.
-  func forget(_ run: Run) {
-    let end = min(run.end, UInt64(mapping.length)) >> 4
-    var unit = run.offset >> 4
-    while unit < end {
-      let count = min(64 - (unit & 63), end - unit)
-      let mask = (count == 64 ? UInt64.max : 1 << count - 1) << (unit & 63)
-      verified[Int(unit >> 6)].bitwiseAnd(~mask, ordering: .relaxed)
-      unit += count
-    }
-  }
+  func forget(_ run: Run) { verified.clear(run, below: UInt64(mapping.length)) }
 
   /// The newest version for which decrypted blocks are right.
   var reuseKnown: Version { Version(reuse.load(ordering: .acquiring)) }
@@ -151,7 +168,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     guard cipher == nil, knownLength.load(ordering: .relaxed) >= Self.readAheadFileLength,
       range.upperBound <= UInt64(mapping.length)
     else { return }
-    readAhead.willVisit(Int(range.lowerBound)..<Int(range.upperBound))
+    parts.readAhead.willVisit(Int(range.lowerBound)..<Int(range.upperBound))
   }
 
   // MARK: - Verifying
@@ -159,17 +176,17 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   package override func verify(_ reference: BlockReference) throws(StorageError) {
     guard let cipher, let decrypted else { return try verifyChecksum(reference) }
     // What was decrypted once was sound, and nothing can have damaged it since.
-    if reference.rawValue < UInt64(mapping.length), isVerified(reference) { return }
+    if reference.rawValue < UInt64(mapping.length), verified.isSet(reference) { return }
     let (start, length) = try rangeChecked(reference)
     // One at a time: who finds the bit must find the whole block.
     try stripes[Int(reference.rawValue >> 4) & 15].withLock { (_) throws(StorageError) in
-      if isVerified(reference) { return }
+      if verified.isSet(reference) { return }
       let target = decrypted.base + Int(reference.rawValue)
       guard cipher.open(start, length, at: reference, to: target) else {
         throw damaged(reference, nil, "its bytes are not what was encrypted there")
       }
       try checkCount(reference, target, length)
-      markVerified(reference)
+      verified.set(reference)
     }
   }
 
@@ -186,7 +203,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
       throw damaged(reference, block, "its checksum does not match its bytes")
     }
     try checkCount(reference, block, length)
-    markVerified(reference)
+    verified.set(reference)
   }
 
   private func checkCount(
@@ -231,7 +248,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
       throw .damaged(
         path: file.path, block: offset, version: 0, reason: "the reference points outside the file")
     }
-    readAhead.willTouch(Int(offset))
+    parts.readAhead.willTouch(Int(offset))
     let start = UnsafeRawPointer(mapping.base) + Int(offset)
     let length = storedLength(start)
     guard length >= BlockHeader.length, length <= BlockHeader.blockLengthMax,
@@ -240,6 +257,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
       throw damaged(
         reference, cipher == nil ? start : nil, "its length of \(length) bytes cannot be")
     }
+    readAhead.willTouch(Int(offset)..<Int(offset) + length + blockOverhead)
     return (start, length)
   }
 

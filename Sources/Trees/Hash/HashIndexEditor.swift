@@ -17,6 +17,8 @@ package final class HashIndexEditor {
   @exclusivity(unchecked) package private(set) var bucketCount: Int
   /// Entries in the index.
   @exclusivity(unchecked) package private(set) var count: Int
+  /// Entries for which a new bucket gets room at first.
+  @exclusivity(unchecked) private var firstRoom = 8
 
   package init(_ editor: BlockEditor, root: BlockReference, bucketCount: Int, count: Int) {
     self.editor = editor
@@ -54,6 +56,16 @@ package final class HashIndexEditor {
     if bucket != old { setBucket(index, number, bucket) }
     count += 1
     if count > Self.splitLoad * bucketCount { split(hashesOf) }
+  }
+
+  /// Makes the buckets for objects that are about to be added.
+  ///
+  /// What is split now, while the buckets have fewer entries, need not be split later.
+  ///
+  /// - Parameter more: how many will be added, or a few more than that.
+  package func reserve(_ more: Int, hashesOf: HashesOf) {
+    while count + more > Self.splitLoad * bucketCount { split(hashesOf) }
+    firstRoom = min((count + more) / bucketCount, Self.splitLoad) * 3 / 4
   }
 
   /// Removes an object.
@@ -318,7 +330,7 @@ package final class HashIndexEditor {
 
   private func appendEntry(_ bucket: inout BlockReference, fingerprint: UInt8, _ key: Int64) {
     if bucket.isNone {
-      bucket = makeBucket(keyBytes: keyBytes(for: key))
+      bucket = makeBucket(keyBytes: keyBytes(for: key), reserve: firstRoom)
     } else if BlockHeader.kind(editor.pointer(bucket)) == .bucketChain {
       appendToChain(bucket, fingerprint: fingerprint, key)
       return
@@ -434,7 +446,7 @@ package final class HashIndexEditor {
   }
 
   /// An empty bucket whose block has room for so many entries before it moves.
-  private func makeBucket(keyBytes: Int, reserve: Int = 8) -> BlockReference {
+  private func makeBucket(keyBytes: Int, reserve: Int) -> BlockReference {
     let bucket = editor.allocate(
       kind: .hashBucket, width: UInt8(keyBytes), count: 0,
       payloadBytes: HashBucket.payloadBytes(max(reserve + reserve / 2, 8), keyBytes: keyBytes))

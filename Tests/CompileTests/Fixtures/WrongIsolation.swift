@@ -31,3 +31,10 @@ func useTheMainRealm() throws {
 func awaitedWrite(_ realm: Realm) throws {
   try realm.asyncWrite {}  // error: 'async' call in a function that does not support concurrency
 }
+
+/// The observer's block runs on another actor than the results belong to.
+@MainActor func captureInAnObserver(_ dogs: Results<Dog>, _ keeper: Keeper) async {
+  _ = await dogs.observe(on: keeper) { _, _ in
+    _ = dogs.count  // error: capture of 'dogs' with non-Sendable type 'Results<Dog>' in a '@Sendable' closure
+  }
+}

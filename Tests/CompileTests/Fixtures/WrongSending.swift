@@ -17,6 +17,10 @@ actor Keeper {
   func first() -> Dog? { realm.objects(Dog.self).first }
 }
 
+@globalActor actor Background: GlobalActor {
+  static let shared = Background()
+}
+
 /// The Realm belongs to the main actor, which this function does not.
 func openOutsideOfTheMainActor() async throws {
   _ = try await Realm()  // error: non-Sendable 'Realm'-typed result can not be returned from main actor-isolated initializer 'init(configuration:downloadBeforeOpen:)' to nonisolated context
@@ -50,4 +54,12 @@ func useInATask(_ realm: Realm) {
 @MainActor func useInADetachedTask() async throws {
   let realm = try await Realm()
   Task.detached { _ = realm.isEmpty }  // error: passing closure as a 'sending' parameter risks causing data races between main actor-isolated code and concurrent execution of the closure
+}
+
+@MainActor func captureInAWriteElsewhere() async throws {
+  let dog = try await Realm().objects(Dog.self).first!
+  Task { @Background in
+    let realm = try await Realm.open()
+    try await realm.asyncWrite { dog.name = "Rex" }  // error: sending 'dog' risks causing data races
+  }
 }

@@ -59,8 +59,10 @@ enum TrackerImages {
 }
 
 /// An observer with its own copy of what it observes.
-private struct Follower {
+struct Follower {
   let name: String
+  /// Of a collection.
+  var tracker: CollectionTracker?
   /// Takes a step and checks; false when there is nothing more to follow.
   let advance: (VersionStep, _ isCompared: Bool) -> Bool
 
@@ -72,7 +74,7 @@ private struct Follower {
     let observed = make()
     let tracker = CollectionTracker.make(observed, keyPaths: keyPaths)
     var copy = TrackerImages.all(observed, image)
-    return Follower(name: "\(name) \(keyPaths as Any)") { step, isCompared in
+    return Follower(name: "\(name) \(keyPaths as Any)", tracker: tracker) { step, isCompared in
       let change = tracker.advance(step) ?? CollectionChange()
       let isOver = owner?.isInvalidated ?? false
       let truth = isOver ? [] : TrackerImages.all(make(), image)
@@ -299,6 +301,15 @@ private struct KennelChanges {
           .distinct(by: ["friend.age", "age"]).sorted(byKeyPath: "name")
       }
     ),
+    ("distinct twice", true, { $0.distinct(by: ["name", "age"]).distinct(by: ["age"]) }),
+    (
+      "distinct thrice", true,
+      {
+        $0.sorted(byKeyPath: "weight").distinct(by: ["name", "age"]).sorted(byKeyPath: "name")
+          .distinct(by: ["age"]).sorted(byKeyPath: "age", ascending: false)
+          .distinct(by: ["friend.name"])
+      }
+    ),
   ]
 
   /// Orders of hounds and choices among them, for lists, sets and linking objects.
@@ -311,6 +322,13 @@ private struct KennelChanges {
     ("distinct", true, { $0.distinct(by: ["age"]) }),
     ("sorted, distinct", true, { $0.sorted(byKeyPath: "name").distinct(by: ["friend.name"]) }),
     ("distinct, sorted", true, { $0.distinct(by: ["name"]).sorted(byKeyPath: "age") }),
+    (
+      "distinct twice", true,
+      {
+        $0.distinct(by: ["name", "age"]).sorted(byKeyPath: "age", ascending: false)
+          .distinct(by: ["name"])
+      }
+    ),
   ]
 
   private static let kennelOrders: [FollowedQuery<Kennel>] = [

@@ -2,31 +2,51 @@
 // compared with those of its own group alone.
 internal import ObjectStore
 
-/// All elements that fulfil a query's condition, by group; the first of each group is an element of the result.
+/// All elements among which distinct ones are chosen, by group; the first of each group is chosen.
 struct DistinctGroups {
   /// Each in the order in which elements are chosen.
   private var groups: [[UInt8]: [KeyedElement]] = [:]
 
-  /// The groups in the version of a Realm, given all elements in the order in which they are chosen.
-  init(
-    _ query: KeyedQuery, _ elements: [KeyedElement], _ readers: PlanReaders, _ reader: TableReader
-  ) {
-    guard let distinct = query.distinct else { return }
-    for element in elements {
-      if let group = distinct.ordering.group(of: element.key, readers, reader) {
-        groups[group, default: []].append(element)
-      }
+  /// The order and values of one version.
+  struct Version {
+    let ordering: PlanOrdering
+    let order: KeyOrder
+    let readers: PlanReaders
+    let subjects: SubjectReader
+
+    /// One of several choices of distinct elements.
+    init(
+      _ distinct: (ordering: PlanOrdering, paths: KeyedQuery.Paths), _ readers: PlanReaders,
+      _ subjects: SubjectReader
+    ) {
+      ordering = distinct.ordering
+      order = KeyOrder(distinct.paths, readers, subjects)
+      self.readers = readers
+      self.subjects = subjects
+    }
+
+    func group(of element: KeyedElement) -> [UInt8]? {
+      ordering.group(of: element.key, readers, subjects)
+    }
+
+    fileprivate func places(_ members: [KeyedElement]) -> KeyedPlaces {
+      KeyedPlaces(count: members.count, element: { members[$0] }, order: order)
     }
   }
 
-  /// The ranks of the first elements, in the order of the result.
-  func ranks(
-    of items: [Int64], _ ordering: PlanOrdering, _ readers: PlanReaders, _ reader: TableReader
-  ) -> [Int64] {
-    items.map { key in
-      ordering.group(of: key, readers, reader).flatMap { groups[$0]?.first?.rank } ?? 0
+  /// The groups of some elements, in any order.
+  init(_ elements: [KeyedElement], _ version: Version) {
+    // All belong behind none, in their order.
+    for (_, element) in version.places([]).gaps(of: elements) {
+      if let group = version.group(of: element) { groups[group, default: []].append(element) }
     }
   }
+
+  /// All elements among which some are chosen.
+  var members: [KeyedElement] { groups.values.flatMap(\.self) }
+
+  /// Those that are chosen, in no order.
+  var firsts: [KeyedElement] { groups.values.compactMap(\.first) }
 
   /// What has become of the first elements.
   struct Firsts {
@@ -36,53 +56,43 @@ struct DistinctGroups {
     var come: [KeyedElement] = []
   }
 
-  /// The orders and values of two versions.
-  struct Versions {
-    let query: KeyedQuery
-    let ordering: PlanOrdering
-    let old: (order: KeyOrder, readers: PlanReaders, reader: TableReader)
-    let new: (order: KeyOrder, readers: PlanReaders, reader: TableReader)
-  }
-
   /// Goes on to the newer version.
   ///
-  /// - Parameter candidates: the newer ones fulfil the condition.
-  mutating func advance(_ candidates: KeyedCandidates, _ versions: Versions) -> Firsts {
-    var before: [[UInt8]: KeyedElement?] = [:]
-    var touched: Set<Int64> = []
+  /// - Parameters:
+  ///   - candidates: the newer ones fulfil the condition.
+  ///   - areValues: the elements are known by their positions.
+  mutating func advance(
+    _ candidates: KeyedCandidates, _ old: Version, _ new: Version, areValues: Bool
+  ) -> Firsts {
+    var gone: [[UInt8]: Set<KeyedElement>] = [:]
     for element in candidates.old {
-      guard
-        let group = versions.ordering.group(
-          of: element.key, versions.old.readers, versions.old.reader),
-        let members = groups[group], let place = versions.old.order.place(of: element)
-      else { continue }
-      let position = members.lowerBound { versions.old.order.isBefore($0, place) }
-      guard position < members.count, members[position] == element else { continue }
-      if before[group] == nil { before[group] = .some(members[0]) }
-      touched.insert(element.rank)
-      groups[group]!.remove(at: position)
+      if let group = old.group(of: element) { gone[group, default: []].insert(element) }
     }
-    var added: [(group: [UInt8], element: KeyedElement)] = []
+    var come: [[UInt8]: [KeyedElement]] = [:]
     for element in candidates.new {
-      guard
-        let group = versions.ordering.group(
-          of: element.key, versions.new.readers, versions.new.reader)
-      else { continue }
-      if before[group] == nil { before[group] = .some(groups[group]?.first) }
-      added.append((group, element))
+      if let group = new.group(of: element) { come[group, default: []].append(element) }
     }
-    if let shift = candidates.shift { move(shift) }
-    for (group, element) in added {
-      guard let place = versions.new.order.place(of: element) else { continue }
-      let members = groups[group] ?? []
-      let position = members.lowerBound { versions.new.order.isBefore($0, place) }
-      groups[group, default: []].insert(element, at: position)
+    var before: [[UInt8]: KeyedElement?] = [:]
+    for group in come.keys { before[group] = .some(groups[group]?.first) }
+    var touched: Set<Int64> = []
+    for (group, elements) in gone {
+      guard let members = groups[group] else { continue }
+      before[group] = .some(members.first)
+      let positions = old.places(members).positions(of: elements)
+      for position in positions { touched.insert(members[position].rank) }
+      groups[group]!.replace(positions, [])
+    }
+    if let shift = candidates.shift { move(shift, areValues) }
+    for (group, elements) in come {
+      let gaps = new.places(groups[group] ?? []).gaps(of: elements)
+      groups[group, default: []].replace(
+        [], gaps.enumerated().map { ($1.gap + $0, $1.element) })
     }
     var firsts = Firsts()
     for (group, old) in before {
       let new = groups[group]?.first
       if groups[group]?.isEmpty == true { groups[group] = nil }
-      if let old, let new, !touched.contains(old.rank), old.key == new.key,
+      if let old, let new, !touched.contains(old.rank), areValues || old.key == new.key,
         (candidates.shift.map { $0.newer(old.rank) } ?? old.rank) == new.rank
       {
         continue
@@ -94,11 +104,13 @@ struct DistinctGroups {
   }
 
   /// Positions behind a change of a list are others: one addition an element.
-  private mutating func move(_ shift: RankShift) {
+  private mutating func move(_ shift: RankShift, _ areValues: Bool) {
     for index in groups.values.indices {
       for member in groups.values[index].indices {
         let rank = groups.values[index][member].rank
-        groups.values[index][member].rank = shift.newer(rank) ?? rank
+        let newer = shift.newer(rank) ?? rank
+        groups.values[index][member].rank = newer
+        if areValues { groups.values[index][member].key = newer }
       }
     }
   }

@@ -13,8 +13,6 @@ struct KeyedCandidates {
   var copies: [Int64: Int] = [:]
   /// How ranks have changed; nil when they have not.
   var shift: RankShift?
-
-  var count: Int { old.count + new.count }
 }
 
 /// How positions of a list's elements have changed, by what its change set says.
@@ -79,33 +77,36 @@ struct RankShift {
 extension KeyedQuery {
   /// What a step may have changed.
   ///
-  /// - Parameter affected: objects that may have come, gone, moved or changed by their values.
+  /// - Parameters:
+  ///   - affected: objects that may have come, gone, moved or changed by their values.
+  ///   - known: all that were elements, or from which they were chosen.
   /// - Returns: nil when that cannot be told.
   func candidates(
-    _ step: VersionStep, affected: Set<ObjectKey>, maximum: Int
+    _ step: VersionStep, affected: Set<ObjectKey>, known: () -> [KeyedElement]
   ) -> KeyedCandidates? {
     switch source {
-    case .table: tableCandidates(step, affected, maximum)
+    case .table: tableCandidates(step, affected, known)
     case .backlinks(let target, let column):
-      linkingCandidates(step, affected, target, column, maximum)
-    case .cell(let cell): cellCandidates(step, affected, cell, maximum)
+      linkingCandidates(step, affected, target, column, known)
+    case .cell(let cell): cellCandidates(step, affected, cell)
+    case .values(let cell): valueCandidates(step, cell)
     }
   }
 
   private func tableCandidates(
-    _ step: VersionStep, _ affected: Set<ObjectKey>, _ maximum: Int
-  ) -> KeyedCandidates? {
+    _ step: VersionStep, _ affected: Set<ObjectKey>, _ known: () -> [KeyedElement]
+  ) -> KeyedCandidates {
     let changes = step.changes(table)
-    let reader = step.reader(table)
-    let newCount = changes.map { reader.count - reader.rank(of: $0.firstNewKey) } ?? 0
-    let count = affected.count + (changes?.deleted.count ?? 0) + newCount
-    if changes?.isCleared == true || count > maximum { return nil }
     var result = KeyedCandidates()
-    for key in affected where changes?.isNew(key) != true {
-      result.old.append(Self.element(key))
-      result.new.append(Self.element(key))
+    if changes?.isCleared == true {
+      result.old = known()
+    } else {
+      for key in affected where changes?.isNew(key) != true {
+        result.old.append(Self.element(key))
+        result.new.append(Self.element(key))
+      }
+      changes?.deleted.forEach { result.old.append(Self.element($0)) }
     }
-    changes?.deleted.forEach { result.old.append(Self.element($0)) }
     step.forEachNew(table) {
       result.new.append(Self.element($0))
       return true
@@ -119,25 +120,24 @@ extension KeyedQuery {
 
   private func linkingCandidates(
     _ step: VersionStep, _ affected: Set<ObjectKey>,
-    _ target: (table: TablePointer, key: ObjectKey), _ column: Int, _ maximum: Int
+    _ target: (table: TablePointer, key: ObjectKey), _ column: Int,
+    _ known: () -> [KeyedElement]
   ) -> KeyedCandidates? {
     guard let targetTable = target.table.pointee.binding.table else { return nil }
     let links = step.reader(table).backlinks(column, target.key, in: targetTable)
     var objects = affected
     if let changes = step.changes(table) {
-      if changes.isCleared { return nil }
+      if changes.isCleared { objects = Set(known().map { ObjectKey(rawValue: $0.key) }) }
       let columnKey = step.schema.tables[table].columnKeys[column]
       for (key, columns) in changes.modified where columns.contains(columnKey) {
         objects.insert(key)
       }
       // Those that are new come behind all others.
-      let known = links.count(before: changes.firstNewKey)
-      let all = links.count
-      if all - known > maximum { return nil }
-      for position in known..<all { objects.insert(links.key(at: position)) }
+      for position in links.count(before: changes.firstNewKey)..<links.count {
+        objects.insert(links.key(at: position))
+      }
       for key in changes.deleted { objects.insert(key) }
     }
-    if objects.count > 8 * maximum { return nil }
     var result = KeyedCandidates()
     for key in objects {
       let element = Self.element(key)
@@ -150,22 +150,18 @@ extension KeyedQuery {
   }
 
   private func cellCandidates(
-    _ step: VersionStep, _ affected: Set<ObjectKey>, _ cell: CollectionCell, _ maximum: Int
+    _ step: VersionStep, _ affected: Set<ObjectKey>, _ cell: CollectionCell
   ) -> KeyedCandidates? {
     var result = KeyedCandidates()
     var old: Set<Int64> = []
     var new: Set<Int64> = []
-    var isMany = false
     if let elements = step.elementChanges(cell.storedTable.index, cell.key, cell.column) {
       result.shift = RankShift(elements)
       elements.forEach { kind, first, now, count in
-        if old.count + new.count + count > maximum { isMany = true }
-        if isMany { return }
         if kind.isInOld { old.formUnion((first..<first + count).map { Int64($0) }) }
         if kind.isInNew { new.formUnion((now..<now + count).map { Int64($0) }) }
       }
     }
-    if isMany { return nil }
     for position in cell.positions(of: affected, in: step) {
       let rank = Int64(position)
       new.insert(rank)
@@ -175,7 +171,6 @@ extension KeyedQuery {
         old.insert(rank)
       }
     }
-    if old.count + new.count > maximum { return nil }
     guard let elements = cell.elements(in: step, isOld: false) else { return nil }
     for rank in new {
       guard let key = elements.link(at: Int(rank)) else { continue }
@@ -188,5 +183,36 @@ extension KeyedQuery {
       result.old.append(KeyedElement(key: key.rawValue, rank: rank))
     }
     return result
+  }
+
+  /// Positions are keys and ranks; those that only move are no candidates.
+  private func valueCandidates(_ step: VersionStep, _ cell: CollectionCell) -> KeyedCandidates {
+    var result = KeyedCandidates()
+    guard let elements = step.elementChanges(cell.storedTable.index, cell.key, cell.column) else {
+      return result
+    }
+    result.shift = RankShift(elements)
+    elements.forEach { kind, first, now, count in
+      if kind.isInOld {
+        result.old += (first..<first + count).map { Self.element(ObjectKey(rawValue: Int64($0))) }
+      }
+      if kind.isInNew {
+        result.new += (now..<now + count).map { Self.element(ObjectKey(rawValue: Int64($0))) }
+      }
+    }
+    return result
+  }
+
+  /// The positions of values that were assigned, as keys.
+  func assignedValues(_ step: VersionStep) -> Set<ObjectKey> {
+    guard case .values(let cell) = source else { return [] }
+    var keys: Set<ObjectKey> = []
+    step.elementChanges(cell.storedTable.index, cell.key, cell.column)?.forEach {
+      kind, _, now, count in
+      if kind == .modified {
+        keys.formUnion((now..<now + count).map { ObjectKey(rawValue: Int64($0)) })
+      }
+    }
+    return keys
   }
 }

@@ -1,62 +1,66 @@
-// Queries on objects whose elements have one place in the order of all: by their values, then by their rank, which
-// is the key of an object, or its position in a list. So a place is found by bisection, in the older version
-// with the older values and ranks.
+// Queries whose elements have one place in the order of all: by their values, then by their rank, which is the key
+// of an object, or the position in a list. So a place is found by bisection, in the older version with the older
+// values and ranks.
 internal import ObjectStore
 
-/// One element of a query on objects.
-struct KeyedElement: Equatable {
-  let key: Int64
+/// One element of a query.
+struct KeyedElement: Hashable {
+  /// The key of an object; of a value its position, which may be another one in the next version.
+  var key: Int64
   /// Decides between elements of equal values: the key, or the position in a list or set.
   var rank: Int64
 }
 
-/// A query on objects that is followed by what changed alone.
+/// A query that is followed by what changed alone.
 struct KeyedQuery {
   /// What it chooses from.
   enum Source {
     case table
     /// Objects that link by a column, in key order and as often as they link.
     case backlinks(to: (table: TablePointer, key: ObjectKey), column: Int)
-    /// Elements by their positions.
+    /// Objects by their positions.
     case cell(CollectionCell)
+    /// Values by their positions.
+    case values(CollectionCell)
   }
 
   /// Paths that elements are sorted by, the first one first, and whether the smallest value comes first.
   typealias Paths = [(path: PlanPath, isAscending: Bool)]
 
   let source: Source
-  /// The index of the stored table of the objects.
+  /// The index of the stored table of the objects; of values of the object that has them.
   let table: Int
+  /// The sort of the elements.
+  private let type: PropertyType
   let condition: PlanCondition?
   let paths: Paths
-  /// Of distinct results: what tells groups apart, and the order in which the first of each is chosen.
-  let distinct: (ordering: PlanOrdering, paths: Paths)?
+  /// Of distinct results: what tells groups apart, and the order in which the first of each is chosen; the
+  /// next one chooses among these.
+  let distinct: [(ordering: PlanOrdering, paths: Paths)]
   /// The Realm's classes that are looked at, by position.
   let classes: Set<Int>
 
-  /// Nil for other queries: of values, with several choices of distinct elements, or with an order that is not
-  /// total.
+  /// Nil for other queries: inside of mixed values.
   init?(_ query: any TrackedQuery) {
-    guard let table = query.origin.table?.pointee.binding.table,
-      let source = query.origin.keyedSource
+    let origin = query.origin
+    guard let table = (origin.table ?? origin.owner?.table)?.pointee.binding.table,
+      let source = origin.keyedSource
     else { return nil }
     let plan = query.plan
     var sorts: Paths = []
-    var distinct: (ordering: PlanOrdering, paths: Paths)?
+    var distinct: [(ordering: PlanOrdering, paths: Paths)] = []
     // The last order counts first; equal elements stay in the order that they had.
     for ordering in plan.orderings {
       switch ordering.kind {
       case .sort(let ascending):
         sorts = zip(ordering.paths, ascending).map { ($0, $1) } + sorts
       case .distinct:
-        if distinct != nil { return nil }
-        distinct = (ordering, sorts)
+        distinct.append((ordering, sorts))
       }
     }
-    // Values of these need not be comparable with each other.
-    if sorts.contains(where: { $0.path.type == .any || $0.path.type == .decimal128 }) { return nil }
     self.source = source
     self.table = table.index
+    type = origin.type
     condition = plan.condition?.condition
     paths = sorts
     self.distinct = distinct
@@ -68,6 +72,24 @@ struct KeyedQuery {
     if case .cell = source { return true }
     return false
   }
+
+  /// Whether elements are no objects, and their keys are their positions.
+  var isOfValues: Bool {
+    if case .values = source { return true }
+    return false
+  }
+
+  /// What looks elements up in both versions of a step; nil when one of them has none.
+  func subjects(_ step: VersionStep) -> (old: SubjectReader, new: SubjectReader)? {
+    if case .values(let cell) = source {
+      guard let old = cell.elements(in: step, isOld: true),
+        let new = cell.elements(in: step, isOld: false)
+      else { return nil }
+      return (SubjectReader(old, type), SubjectReader(new, type))
+    }
+    guard let older = step.older(step.schema.tables[table]) else { return nil }
+    return (SubjectReader(older.reader), SubjectReader(step.reader(table)))
+  }
 }
 
 extension QueryOrigin {
@@ -75,56 +97,76 @@ extension QueryOrigin {
   fileprivate var keyedSource: KeyedQuery.Source? {
     switch self {
     case is TableOrigin: .table
-    case let origin as CellOrigin: .cell(origin.cell)
+    case let origin as CellOrigin: origin.table == nil ? .values(origin.cell) : .cell(origin.cell)
     case let origin as any LinkingOrigin: .backlinks(to: origin.linked, column: origin.column)
     default: nil
     }
   }
 }
 
-/// The order of a query's objects in one version.
+/// The order of a query's elements in one version.
 struct KeyOrder {
   private let paths: KeyedQuery.Paths
   private let readers: PlanReaders
-  private let reader: TableReader
+  private let subjects: SubjectReader
 
   /// An element's place in the order of all.
   struct Place {
-    fileprivate let values: [OrderValue]
+    /// By the first path; null without one.
+    fileprivate let value: OrderValue
+    /// By the others, of which there are mostly none.
+    fileprivate let others: [OrderValue]
     fileprivate let rank: Int64
   }
 
-  init(_ paths: KeyedQuery.Paths, _ readers: PlanReaders, _ reader: TableReader) {
+  init(_ paths: KeyedQuery.Paths, _ readers: PlanReaders, _ subjects: SubjectReader) {
     self.paths = paths
     self.readers = readers
-    self.reader = reader
+    self.subjects = subjects
   }
 
-  /// Nil when there is no such object.
+  /// Nil when there is no such element.
   func place(of element: KeyedElement) -> Place? {
-    if paths.isEmpty { return Place(values: [], rank: element.rank) }
-    let object = ObjectKey(rawValue: element.key)
-    guard let location = reader.locate(object) else { return nil }
-    let values = paths.map { path, _ in
-      var found = OrderValue.null
-      path.forEach(.object(object, location), readers) {
-        found = OrderValue($0)
-        return false
-      }
-      return found
+    if paths.isEmpty { return Place(value: .null, others: [], rank: element.rank) }
+    return subjects.withSubject(element.key) { subject in
+      let others = paths.count == 1 ? [] : paths.dropFirst().map { value(of: subject, $0.path) }
+      return Place(value: value(of: subject, paths[0].path), others: others, rank: element.rank)
     }
-    return Place(values: values, rank: element.rank)
+  }
+
+  private func value(of subject: PlanSubject, _ path: PlanPath) -> OrderValue {
+    var found = OrderValue.null
+    path.forEach(subject, readers) {
+      found = OrderValue($0, path.type)
+      return false
+    }
+    return found
   }
 
   func isBefore(_ left: Place, _ right: Place) -> Bool {
     for (index, path) in paths.enumerated() {
-      switch left.values[index].order(right.values[index]) {
+      let order =
+        index == 0
+        ? left.value.order(right.value) : left.others[index - 1].order(right.others[index - 1])
+      switch order {
       case .less: return path.isAscending
       case .greater: return !path.isAscending
       case .equal: continue
       }
     }
     return left.rank < right.rank
+  }
+
+  /// A number that is smaller only for a place that comes before; of equal ones it says nothing.
+  func prefix(of place: Place) -> Int64 {
+    guard let first = paths.first else { return place.rank }
+    let prefix: Int64 =
+      switch place.value {
+      case .null: .min
+      case .packed(let value): value
+      case .other: 0
+      }
+    return first.isAscending ? prefix : ~prefix
   }
 
   /// Whether an element that is there comes before a place.
@@ -141,9 +183,11 @@ private enum OrderValue {
   case packed(Int64)
   case other(PlanConstant)
 
-  init(_ value: PlanValue) {
+  /// - Parameter type: of the path; mixed values and decimals of any form compare with each other.
+  init(_ value: PlanValue, _ type: PropertyType) {
     switch value {
     case .null: self = .null
+    case _ where !type.isOrderedPacked: self = .other(PlanConstant(value))
     case .integer(let integer): self = .packed(integer)
     case .bool(let bool): self = .packed(bool ? 1 : 0)
     case .number(let number), .date(let number):
@@ -160,7 +204,7 @@ private enum OrderValue {
     case (.packed(let left), .packed(let right)):
       return left == right ? .equal : left < right ? .less : .greater
     case (.other(let left), .other(let right)):
-      return left.withValue { left in right.withValue { left.order($0) } } ?? .equal
+      return left.withValue { left in right.withValue { left.sortOrder($0) } }
     default: return .equal
     }
   }

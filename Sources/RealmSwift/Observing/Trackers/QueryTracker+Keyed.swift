@@ -1,12 +1,9 @@
-// Following the objects that a query chooses from a class, a list or set, or those that link to one, by what
-// changed alone: candidates come from change sets, and their places from bisection among the others.
+// Following the elements that a query chooses from a class, from a list, set or map, or from those that link to an
+// object, by what changed alone: candidates come from change sets, and their places from an order of all.
 internal import ObjectStore
 internal import Platform
 
 extension QueryTracker {
-  /// More than one in so many elements affected: finding all anew takes less.
-  private static var shareMax: Int { 16 }
-
   /// What tells an element of a step apart: its newer rank, and which of equal ones it is.
   private struct Identity: Hashable {
     let rank: Int64
@@ -21,41 +18,48 @@ extension QueryTracker {
   /// - Parameters:
   ///   - affected: objects that may have come, gone, moved or changed, besides new and deleted ones.
   ///   - changed: those among them that changed for the observer.
-  /// - Returns: nil when too many are affected.
+  /// - Returns: nil when that cannot be told.
   func advance(
     _ query: KeyedQuery, _ step: VersionStep, affected: Set<ObjectKey>, changed: Set<ObjectKey>
   ) -> CollectionChange? {
-    let maximum = max(64, items.count / Self.shareMax)
-    guard let older = step.older(step.schema.tables[query.table]),
-      var candidates = query.candidates(step, affected: affected, maximum: maximum)
+    guard let subjects = query.subjects(step),
+      var candidates = query.candidates(
+        step, affected: affected,
+        known: { groups.first?.members ?? items.indices.map { element($0) } })
     else { return nil }
     let reader = step.reader(query.table)
     let oldReaders = PlanReaders(step.old, query.classes)
     let newReaders = PlanReaders(step.new, query.classes)
     candidates.new.removeAll { element in
-      let key = ObjectKey(rawValue: element.key)
-      guard let location = reader.locate(key) else { return true }
-      return query.condition?.matches(.object(key, location), reader, newReaders) == false
+      let fits = subjects.new.withSubject(element.key) {
+        query.condition?.matches($0, reader, newReaders) ?? true
+      }
+      return fits != true
     }
-    if let distinct = query.distinct {
-      let versions = DistinctGroups.Versions(
-        query: query, ordering: distinct.ordering,
-        old: (KeyOrder(distinct.paths, oldReaders, older.reader), oldReaders, older.reader),
-        new: (KeyOrder(distinct.paths, newReaders, reader), newReaders, reader))
-      let firsts = groups!.advance(candidates, versions)
+    for index in query.distinct.indices {
+      let firsts = groups[index].advance(
+        candidates, .init(query.distinct[index], oldReaders, subjects.old),
+        .init(query.distinct[index], newReaders, subjects.new), areValues: query.isOfValues)
       (candidates.old, candidates.new) = (firsts.gone, firsts.come)
       candidates.copies = [:]
     }
     self.query.forget()
     defer { self.query.adopt(items) }
-    let before = places(candidates, KeyOrder(query.paths, oldReaders, older.reader))
+    let before = places(
+      candidates, KeyOrder(query.paths, oldReaders, subjects.old))
     if let shift = candidates.shift, !PlantedBug.staleRank.isActive {
       // One addition an element, as taking one out of an array moves those behind it.
       for index in ranks.indices { ranks[index] = shift.newer(ranks[index]) ?? ranks[index] }
+      if query.isOfValues {
+        for index in items.indices { items[index] = shift.newer(items[index]) ?? items[index] }
+      }
     }
     let after = gaps(
-      candidates, without: before.map(\.position), KeyOrder(query.paths, newReaders, reader))
-    return edit(before, after, changed)
+      candidates, without: before.map(\.position),
+      KeyOrder(query.paths, newReaders, subjects.new))
+    return edit(
+      Self.pairs(before, after, areValues: query.isOfValues), before, after,
+      query.isOfValues ? query.assignedValues(step) : changed)
   }
 
   private func element(_ index: Int) -> KeyedElement {
@@ -64,24 +68,24 @@ extension QueryTracker {
 
   /// The elements among some of the older version, by where they were.
   private func places(_ candidates: KeyedCandidates, _ order: KeyOrder) -> [Before] {
-    // Who holds the same position with another object has been replaced.
-    let keys = candidates.new.reduce(into: [Int64: Int64]()) { $0[$1.rank] = $1.key }
-    var before: [Before] = []
-    for element in candidates.old {
-      guard let place = order.place(of: element) else { continue }
-      let first = items.indices.lowerBound { order.isBefore(self.element($0), place) }
+    // Who holds the same position in a list with another object has been replaced.
+    var keys: [Int64: Int64] = [:]
+    if resolved.ranksByPosition {
+      for element in candidates.new { keys[element.rank] = element.key }
+    }
+    let positions = KeyedPlaces(count: items.count, element: element, order: order)
+      .positions(of: Set(candidates.old))
+    var last: KeyedElement?
+    var copy = 0
+    return positions.map { position in
+      let element = element(position)
+      copy = element == last ? copy + 1 : 0
+      last = element
       var rank: Int64? = element.rank
       if let shift = candidates.shift { rank = shift.newer(element.rank) }
       if let now = rank, let key = keys[now], key != element.key { rank = nil }
-      var position = first
-      while position < items.count, self.element(position) == element {
-        before.append(
-          (position, element.key, rank.map { Identity(rank: $0, copy: position - first) }))
-        position += 1
-      }
+      return (position, element.key, rank.map { Identity(rank: $0, copy: copy) })
     }
-    before.sort { $0.position < $1.position }
-    return before
   }
 
   /// Those that are elements now, by their place among the others.
@@ -89,14 +93,8 @@ extension QueryTracker {
     _ candidates: KeyedCandidates, without positions: [Int], _ order: KeyOrder
   ) -> [After] {
     let rest = OtherPositions(items.count, without: positions)
-    var placed: [(gap: Int, place: KeyOrder.Place, element: KeyedElement)] = []
-    for element in candidates.new {
-      guard let place = order.place(of: element) else { continue }
-      let gap = rest.lowerBound { order.isBefore(self.element($0), place) }
-      placed.append((gap, place, element))
-    }
-    placed.sort { $0.gap == $1.gap ? order.isBefore($0.place, $1.place) : $0.gap < $1.gap }
-    return placed.flatMap { gap, _, element in
+    let places = KeyedPlaces(count: rest.count, element: { self.element(rest[$0]) }, order: order)
+    return places.gaps(of: candidates.new).flatMap { gap, element in
       (0..<(candidates.copies[element.key] ?? 1)).map {
         (gap, element, Identity(rank: element.rank, copy: $0))
       }
@@ -105,11 +103,12 @@ extension QueryTracker {
 
   /// For each element of the older version which of the newer one it is: the same one, or else the same object
   /// that was taken out of the list and put in again.
-  private static func pairs(_ before: [Before], _ after: [After]) -> [Int?] {
+  private static func pairs(_ before: [Before], _ after: [After], areValues: Bool) -> [Int?] {
     var indexes: [Identity: Int] = [:]
+    indexes.reserveCapacity(after.count)
     for (index, element) in after.enumerated() { indexes[element.identity] = index }
     var result = before.map { $0.identity.flatMap { indexes.removeValue(forKey: $0) } }
-    if indexes.isEmpty { return result }
+    if indexes.isEmpty || areValues { return result }
     var others: [Int64: [Int]] = [:]
     for index in indexes.values.sorted(by: >) {
       others[after[index].element.key, default: []].append(index)
@@ -121,11 +120,13 @@ extension QueryTracker {
   }
 
   /// Puts the affected elements where they are now.
+  ///
+  /// - Parameter pairs: which of the newer elements each older one is.
   private func edit(
-    _ before: [Before], _ after: [After], _ changed: Set<ObjectKey>
+    _ pairs: [Int?], _ before: [Before], _ after: [After], _ changed: Set<ObjectKey>
   ) -> CollectionChange {
     // Who is between the same others as before may stay, if it keeps its order with those who stay too.
-    let candidates = Self.pairs(before, after).enumerated().map { index, now -> Int? in
+    let candidates = pairs.enumerated().map { index, now -> Int? in
       guard let now, after[now].gap == before[index].position - index else { return nil }
       return now
     }
@@ -149,69 +150,15 @@ extension QueryTracker {
         change.modifications.append(position)
       }
     }
-    Self.replace(&items, change.deletions, inserted.map { ($0.position, $0.element.key) })
+    items.replace(change.deletions, inserted.map { ($0.position, $0.element.key) })
     if !ranks.isEmpty || resolved.ranksByPosition {
-      Self.replace(&ranks, change.deletions, inserted.map { ($0.position, $0.element.rank) })
+      ranks.replace(change.deletions, inserted.map { ($0.position, $0.element.rank) })
+      // Who stays may have been taken out of the list and put in elsewhere.
+      for (index, element) in after.enumerated() where staying[index] {
+        ranks[element.gap + index] = element.element.rank
+      }
     }
     return change
-  }
-
-  /// Takes out the items at some positions, and puts in others so that they are at theirs.
-  private static func replace(
-    _ items: inout [Int64], _ removed: [Int], _ inserted: [(position: Int, item: Int64)]
-  ) {
-    if removed.count + inserted.count <= 8 {
-      for position in removed.reversed() { items.remove(at: position) }
-      for item in inserted { items.insert(item.item, at: item.position) }
-      return
-    }
-    var result: [Int64] = []
-    result.reserveCapacity(items.count - removed.count + inserted.count)
-    var (nextRemoved, nextInserted) = (0, 0)
-    for (position, item) in items.enumerated() {
-      if nextRemoved < removed.count, removed[nextRemoved] == position {
-        nextRemoved += 1
-        continue
-      }
-      while nextInserted < inserted.count, inserted[nextInserted].position == result.count {
-        result.append(inserted[nextInserted].item)
-        nextInserted += 1
-      }
-      result.append(item)
-    }
-    result += inserted[nextInserted...].map(\.item)
-    items = result
-  }
-}
-
-/// The positions of a query's items without some, for bisection.
-private struct OtherPositions {
-  let count: Int
-  /// For each position left out: how many others come before it.
-  private let gaps: [Int]
-
-  init(_ all: Int, without positions: [Int]) {
-    gaps = positions.enumerated().map { $1 - $0 }
-    count = all - positions.count
-  }
-
-  /// The number of others that come before what is looked for.
-  func lowerBound(_ isBefore: (Int) -> Bool) -> Int {
-    (0..<count).lowerBound { middle in isBefore(middle + gaps.lowerBound { $0 <= middle }) }
-  }
-}
-
-extension Range<Int> {
-  /// The first number that is not before what is looked for; the end if all are.
-  ///
-  /// - Parameter isBefore: never true behind a false.
-  fileprivate func lowerBound(_ isBefore: (Int) -> Bool) -> Int {
-    var (low, high) = (lowerBound, upperBound)
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(middle) { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }
 
@@ -219,15 +166,14 @@ extension QueryTracker {
   /// Takes over what was found anew, as an observer of which changes alone will be told.
   func prepare(_ query: KeyedQuery?) {
     ranks = []
-    groups = nil
+    groups = []
     guard let query else { return }
-    if case .cell(let cell) = query.source, query.distinct == nil {
+    if case .cell(let cell) = query.source, query.distinct.isEmpty {
       ranks = cell.ranks(of: items)
     }
-    guard let distinct = query.distinct else { return }
-    let realm = self.query.origin.realm
-    guard let table = self.query.origin.table, let reader = realm.reader(of: table) else { return }
-    let readers = PlanReaders(realm, query.classes)
+    if query.distinct.isEmpty { return }
+    let subjects = SubjectReader(self.query.origin)
+    let readers = PlanReaders(self.query.origin.realm, query.classes)
     var elements = self.query.elementsBeforeDistinct().map { KeyedElement(key: $0, rank: $0) }
     if case .cell(let cell) = query.source {
       let positions = cell.ranks(of: elements.map(\.key))
@@ -238,10 +184,14 @@ extension QueryTracker {
       var seen: Set<Int64> = []
       elements.removeAll { !seen.insert($0.key).inserted }
     }
-    let made = DistinctGroups(query, elements, readers, reader)
-    groups = made
+    for distinct in query.distinct {
+      let made = DistinctGroups(elements, .init(distinct, readers, subjects))
+      groups.append(made)
+      elements = made.firsts
+    }
     if query.ranksByPosition {
-      ranks = made.ranks(of: items, distinct.ordering, readers, reader)
+      let rankByKey = Dictionary(elements.map { ($0.key, $0.rank) }) { first, _ in first }
+      ranks = items.map { rankByKey[$0] ?? 0 }
     }
   }
 }

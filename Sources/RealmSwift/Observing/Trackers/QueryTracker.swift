@@ -1,7 +1,5 @@
-// Following the elements of a query. Objects of a class, of a list or set, or those that link to one are followed
-// by what changed alone: QueryTracker+Keyed. Other queries (of values, with orders that are not total), and all
-// after a step that changes much, find their elements anew when something they depend on has changed, and
-// compare places.
+// Following the elements of a query, by what changed alone: QueryTracker+Keyed. Only after a change of the schema
+// elements are found anew, and their places compared.
 internal import ObjectStore
 
 /// A query as its tracker sees it.
@@ -27,8 +25,10 @@ final class QueryTracker: CollectionTracker {
   var items: [Int64]
   /// Their positions in a list or set, as the observer knows it; empty where the keys decide.
   var ranks: [Int64] = []
-  /// Of distinct results: all elements among which they are chosen.
-  var groups: DistinctGroups?
+  /// Of distinct results: all elements among which they are chosen; then those among which the next ones are.
+  var groups: [DistinctGroups] = []
+  /// How often elements were found anew.
+  private(set) var findings = 0
   private(set) var resolved: Resolved
   /// Whether the object that the elements hang on is gone.
   private var isOver = false
@@ -91,6 +91,7 @@ final class QueryTracker: CollectionTracker {
         return change.told
       }
     }
+    findings += 1
     let isTouched = !keepsSchema || resolved.tables.contains { step.changes($0) != nil }
     let old = items
     if isTouched {

@@ -1,0 +1,142 @@
+// Write transactions of one Realm: their begin on the newest version, and their end. Asynchronous writes and
+// migrations use the same steps.
+internal import ObjectStore
+internal import Platform
+internal import Storage
+
+extension ConfinedRealm {
+  /// Stops when no transaction may be begun.
+  func requireWritable() {
+    check()
+    if isFrozen && !PlantedBug.frozenWritable.isActive {
+      misuse(.frozen, "Can't perform transactions on a frozen Realm")
+    }
+    if configuration.readOnly {
+      misuse(.transaction, "Can't perform transactions on read-only Realms.")
+    }
+  }
+
+  /// Waits for the write lock and moves to the newest version.
+  func beginWrite() throws(StorageError) {
+    requireWritable()
+    while true {
+      try tellObserversBeforeWriting()
+      if writing != nil {
+        misuse(.transaction, "The Realm is already in a write transaction")
+      }
+      // A callback writes, in the transaction that is held for the one who told it.
+      if let held { return didBegin(held) }
+      let known = snapshot?.version
+      // Who waits pins nothing.
+      snapshot = nil
+      frozenTwin = nil
+      // Stale from here on: should the lock fail, the next read starts on the newest version.
+      bumpAll()
+      let transaction = try store.beginWrite(by: place)
+      if try tellObservers(ofBaseOf: transaction, known) { return didBegin(transaction) }
+    }
+  }
+
+  /// Continues in a transaction that was just begun.
+  func didBegin(_ transaction: WriteTransaction) {
+    held = nil
+    move(to: transaction.base)
+    writing = Writing(
+      transaction: transaction,
+      group: GroupTransaction(
+        transaction.editor, root: transaction.root, schema: classes.stored,
+        isRecorded: history.isObserved))
+  }
+
+  /// Ends the transaction and makes its changes a version, durable on return.
+  ///
+  /// - Parameter skipped: whose observers are not told of it.
+  func commitWrite(withoutNotifying skipped: [NotificationToken] = []) throws(StorageError) {
+    let writing = endWriting("Can't commit a non-existing write transaction")
+    defer { asynchronousWrites?.didEndTransaction() }
+    writing.transaction.root = writing.group.finish()
+    keepChanges(of: writing)
+    do throws(StorageError) {
+      // Its own version is no news to the Realm.
+      mailbox?.note(standing: writing.transaction.version)
+      move(to: try writing.transaction.commit())
+    } catch {
+      // Everything is rolled back, and the Realm stays on the version it began on, if that is still one.
+      noteStanding()
+      stepBackIfLost()
+      observers?.didEndTransaction()
+      throw error
+    }
+    observers?.didCommit(writing.transaction, skipped: skipped)
+  }
+
+  /// Ends the transaction and makes its changes a version, which becomes durable later.
+  ///
+  /// - Parameters:
+  ///   - awaitsMore: another commit is about to follow.
+  ///   - completion: called once on any thread, unless this function throws.
+  func commitAsynchronously(
+    awaitsMore: Bool, _ completion: @escaping @Sendable (StorageError?) -> Void
+  ) throws(StorageError) {
+    let writing = endWriting("Can't commit a non-existing write transaction")
+    writing.transaction.root = writing.group.finish()
+    keepChanges(of: writing)
+    do throws(StorageError) {
+      mailbox?.note(standing: writing.transaction.version)
+      move(
+        to: try writing.transaction.commitAsynchronously(awaitsMore: awaitsMore, completion))
+    } catch {
+      noteStanding()
+      observers?.didEndTransaction()
+      throw error
+    }
+    observers?.didCommit(writing.transaction, skipped: [])
+  }
+
+  /// Ends the transaction and drops its changes.
+  ///
+  /// The Realm stays on the version it began on.
+  func cancelWrite() {
+    let writing = endWriting("Can't cancel a non-existing write transaction")
+    writing.transaction.cancel()
+    asynchronousWrites?.didEndTransaction()
+    observers?.didEndTransaction()
+  }
+
+  /// The running transaction, with all changes so far below its root; it goes on from there.
+  func settledTransaction() -> WriteTransaction {
+    _ = requireWriting()
+    let writing = writing!
+    let transaction = writing.transaction
+    transaction.root = writing.group.finish()
+    var earlier = writing.earlierChanges
+    earlier.merge(writing.group.recordedChanges())
+    self.writing = Writing(
+      transaction: transaction,
+      group: GroupTransaction(
+        transaction.editor, root: transaction.root, schema: classes.stored,
+        isRecorded: writing.group.isRecorded),
+      earlierChanges: earlier)
+    bumpAll()
+    return transaction
+  }
+
+  /// Makes the Realm one of a migration: it writes in a transaction that is the migration's to end.
+  func continueWriting(_ writing: Writing) { self.writing = writing }
+
+  /// Ends the use of the migration's transaction, and all objects that were got in it.
+  func endMigration() {
+    writing = nil
+    epoch &+= 1
+    tables.forEach { $0.pointee.epoch = epoch }
+    bumpAll()
+  }
+
+  private func endWriting(_ message: String) -> Writing {
+    check()
+    guard let writing else { misuse(.transaction, message) }
+    self.writing = nil
+    bumpAll()
+    return writing
+  }
+}

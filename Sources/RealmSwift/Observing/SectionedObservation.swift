@@ -1,0 +1,170 @@
+// The observation of sections: what has happened to the elements, by the sections in which they were and are.
+public import Foundation
+internal import ObjectStore
+
+/// What happened to observed sections.
+///
+/// Deletions are places before the changes; insertions and modifications are places after them. An element
+/// of a section that comes or goes is told, too. An element that moved to another section, and a section
+/// that moved behind or before others, is gone at one place and new at the other. All are sorted.
+@frozen
+public enum SectionedResultsChange<CollectionType> {
+  /// The first call: the sections as they are.
+  case initial(CollectionType)
+  /// The sections have changed, or their elements have.
+  case update(
+    CollectionType, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
+    sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
+}
+
+@available(*, unavailable)
+extension SectionedResultsChange: Sendable {}
+
+/// The observation of sections.
+final class SectionedObservation<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
+  Observation
+{
+  typealias Subject = SectionedResults<Key, Element>
+
+  private let subject: Subject
+  private let keyPaths: [String]?
+  private let callback: (SectionedResultsChange<Subject>) -> Void
+  /// Follows the elements from the first call on.
+  private var tracker: CollectionTracker?
+  /// The sections as the observer knows them.
+  private var shape = SectionShape<Key>()
+
+  init(
+    _ subject: Subject, _ realm: ConfinedRealm, _ keyPaths: [String]?,
+    _ callback: @escaping (SectionedResultsChange<Subject>) -> Void
+  ) {
+    self.subject = subject
+    self.keyPaths = keyPaths
+    self.callback = callback
+    super.init(realm)
+  }
+
+  override var hasBegun: Bool { tracker != nil }
+
+  override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
+    if tracker == nil {
+      // Gone before the first call.
+      if subject.isInvalidated { return false }
+      tracker = CollectionTracker.make(subject.source.results, keyPaths: keyPaths)
+      shape = SectionShape(subject.source.sections())
+      callback(.initial(subject))
+      return true
+    }
+    if let change = advance(step) {
+      callback(
+        .update(
+          subject, deletions: change.deletions, insertions: change.insertions,
+          modifications: change.modifications, sectionsToInsert: change.sectionsToInsert,
+          sectionsToDelete: change.sectionsToDelete))
+    }
+    return !subject.isInvalidated
+  }
+
+  override func skip(_ step: VersionStep) { _ = advance(step) }
+
+  private func advance(_ step: VersionStep) -> SectionChange? {
+    guard let change = tracker?.advance(step) else { return nil }
+    let older = shape
+    shape = SectionShape(subject.source.sections())
+    return SectionChange(from: older, to: shape, change)
+  }
+}
+
+/// Which sections there are, and where in them each element of the results is.
+struct SectionShape<Key: Hashable> {
+  private(set) var keys: [Key] = []
+  /// The place of each element, by its position among all.
+  private(set) var places: [IndexPath] = []
+
+  init() {}
+
+  init<Element>(_ sections: SectionSource<Key, Element>.Sections) {
+    keys = sections.keys
+    places = Array(
+      repeating: IndexPath(), count: sections.positions.values.reduce(0) { $0 + $1.count })
+    for (section, key) in keys.enumerated() {
+      for (item, position) in (sections.positions[key] ?? []).enumerated() {
+        places[position] = [section, item]
+      }
+    }
+  }
+}
+
+/// What happened to sections between two versions.
+struct SectionChange {
+  private(set) var deletions: [IndexPath] = []
+  private(set) var insertions: [IndexPath] = []
+  private(set) var modifications: [IndexPath] = []
+  private(set) var sectionsToInsert = IndexSet()
+  private(set) var sectionsToDelete = IndexSet()
+
+  /// - Parameter change: what happened to the elements among all.
+  init<Key>(
+    from older: SectionShape<Key>, to newer: SectionShape<Key>, _ change: CollectionChange
+  ) {
+    let staying = Self.staying(older.keys, newer.keys)
+    sectionsToDelete = IndexSet(older.keys.indices.filter { staying[$0] == nil })
+    sectionsToInsert = IndexSet(newer.keys.indices).subtracting(IndexSet(staying.values))
+    let gone = IndexSet(change.deletions)
+    let new = IndexSet(change.insertions)
+    let changed = IndexSet(change.modifications)
+    deletions = gone.map { older.places[$0] }
+    insertions = new.map { newer.places[$0] }
+    // Those that are neither gone nor new are in the same order in both.
+    let kept = zip(
+      older.places.indices.lazy.filter { !gone.contains($0) },
+      newer.places.indices.lazy.filter { !new.contains($0) })
+    for (before, after) in kept {
+      let (place, newPlace) = (older.places[before], newer.places[after])
+      if staying[place[0]] != newPlace[0] {
+        deletions.append(place)
+        insertions.append(newPlace)
+      } else if changed.contains(after) {
+        modifications.append(newPlace)
+      }
+    }
+    deletions.sort()
+    insertions.sort()
+    modifications.sort()
+  }
+
+  /// The new positions, by the old ones, of the most sections that are in the same order in both.
+  private static func staying<Key: Hashable>(_ older: [Key], _ newer: [Key]) -> [Int: Int] {
+    let positions = Dictionary(uniqueKeysWithValues: newer.enumerated().map { ($1, $0) })
+    let kept = older.enumerated().compactMap { old, key in
+      positions[key].map { (old: old, new: $0) }
+    }
+    // The longest ascending run of new positions: for each length, the one that ends lowest.
+    var ends: [Int] = []
+    var before: [Int?] = []
+    for (index, section) in kept.enumerated() {
+      let length = ends.partitioningIndex { kept[$0].new > section.new }
+      before.append(length == 0 ? nil : ends[length - 1])
+      if length == ends.count { ends.append(index) } else { ends[length] = index }
+    }
+    var staying: [Int: Int] = [:]
+    var index = ends.last
+    while let current = index {
+      staying[kept[current].old] = kept[current].new
+      index = before[current]
+    }
+    return staying
+  }
+}
+
+extension Array {
+  /// The first position whose element fulfils a condition that all behind it fulfil, too.
+  fileprivate func partitioningIndex(where isBehind: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
