@@ -20,7 +20,7 @@ extension GroupTransaction {
       for key in keys { _ = delete(table, key) }
       return
     }
-    lateLinks = [:]
+    lateLinks = []
     for key in keys { deleteObject(table.index, key) }
     deleteOrphans()
     removeLateLinks()
@@ -42,13 +42,14 @@ extension GroupTransaction {
     }
     closeCollection()
     withTable(table) { tableEditor in
-      removeOutgoing(tableEditor, key)
+      // Good until the tree changes: before that only trees of pairs and the hash index do.
+      let location = tableEditor.lookup.locate(key)!
+      removeOutgoing(tableEditor, key, location)
       for column in table.indexedColumns {
-        let lookup = tableEditor.lookup
-        let order = lookup.order(lookup.locate(key)!, column)
+        let order = tableEditor.lookup.order(location, column)
         tableEditor.changePairs(column, .index) { _ = $0.remove(Pair(order, key.rawValue)) }
       }
-      if table.keyColumn >= 0 { tableEditor.removeFromIndex(key) }
+      if table.keyColumn >= 0 { tableEditor.removeFromIndex(key, at: location) }
       _ = tableEditor.tree.delete(key.rawValue, columns: table.layouts)
       noteDeleted(tableEditor, key)
     }
@@ -56,12 +57,13 @@ extension GroupTransaction {
   }
 
   /// Takes back all links of an object.
-  private func removeOutgoing(_ tableEditor: TableEditor, _ key: ObjectKey) {
+  private func removeOutgoing(
+    _ tableEditor: TableEditor, _ key: ObjectKey, _ location: RowLocation
+  ) {
     let table = tableEditor.table
     if table.linkColumns.isEmpty { return }
     // Only trees of pairs change below.
     let lookup = tableEditor.lookup
-    let location = lookup.locate(key)!
     for column in table.linkColumns {
       switch table.schema.columns[column].collection {
       case .none:
@@ -120,23 +122,14 @@ extension GroupTransaction {
   private func nullify(_ place: LinkColumn, _ targets: ClosedRange<Int64>) {
     let table = schema.tables[place.table]
     let column = place.column
-    // How often each origin links to the first of the targets.
-    var linkCounts: [Int] = []
-    let origins = withTable(table) { tableEditor -> [ObjectKey] in
-      var origins: [ObjectKey] = []
+    let pairs = withTable(table) { tableEditor -> [Pair] in
       var pairs: [Pair] = []
       tableEditor.lookup.pairTree(column, .links).forEach(from: Pair(targets.lowerBound, .min)) {
         guard $0.first <= targets.upperBound else { return false }
-        if origins.last?.rawValue == $0.second {
-          linkCounts[linkCounts.count - 1] += 1
-        } else {
-          origins.append(ObjectKey(rawValue: $0.second))
-          linkCounts.append(1)
-        }
-        if pairs.count <= Self.pairsOneByOne { pairs.append($0) }
+        pairs.append($0)
         return true
       }
-      if pairs.isEmpty { return origins }
+      if pairs.isEmpty { return pairs }
       tableEditor.changePairs(column, .links) { editor in
         if pairs.count > Self.pairsOneByOne {
           editor.removeAll(firsts: targets)
@@ -144,20 +137,38 @@ extension GroupTransaction {
           for pair in pairs { editor.remove(pair) }
         }
       }
-      return origins
+      return pairs
     }
-    if origins.isEmpty { return }
+    if pairs.isEmpty { return }
     noteChange(place.table)
-    // With many targets an origin comes several times; the first time all its links go.
-    let isOne = targets.lowerBound == targets.upperBound
-    let distinct = isOne ? origins : Self.distinct(origins)
-    for (index, origin) in distinct.enumerated() {
-      if lateLinks != nil, nullifyLater(place, origin, targets) { continue }
-      if table.traits[column].isAny {
-        nullifyAny(table, origin, column, targets)
-      } else {
-        nullifyLinks(table, origin, column, targets, maximum: isOne ? linkCounts[index] : .max)
+    if targets.lowerBound != targets.upperBound {
+      // An origin comes several times; the first time all its links go.
+      for origin in Self.distinct(pairs.map { ObjectKey(rawValue: $0.second) }) {
+        nullify(place, table, origin, targets, maximum: .max)
       }
+      return
+    }
+    // The pairs of an origin are neighbours.
+    var start = 0
+    while start < pairs.count {
+      let origin = pairs[start].second
+      var end = start + 1
+      while end < pairs.count, pairs[end].second == origin { end += 1 }
+      nullify(place, table, ObjectKey(rawValue: origin), targets, maximum: end - start)
+      start = end
+    }
+  }
+
+  /// The same for the links of one object.
+  private func nullify(
+    _ place: LinkColumn, _ table: StoredTable, _ origin: ObjectKey, _ targets: ClosedRange<Int64>,
+    maximum: Int
+  ) {
+    if lateLinks != nil, nullifyLater(place, origin, targets) { return }
+    if table.traits[place.column].isAny {
+      nullifyAny(table, origin, place.column, targets)
+    } else {
+      nullifyLinks(table, origin, place.column, targets, maximum: maximum)
     }
   }
 
@@ -241,29 +252,41 @@ extension GroupTransaction {
       column.collection == .list || column.collection == .map
     else { return false }
     let collection = LinkCollection(table: place.table, column: place.column, origin: origin)
-    lateLinks![collection, default: []].insert(targets.lowerBound)
+    lateLinks!.append(LateLink(collection: collection, target: targets.lowerBound))
     return true
   }
 
   private func removeLateLinks() {
-    let late = lateLinks ?? [:]
+    var late = lateLinks ?? []
     lateLinks = nil
-    for (collection, targets) in late.sorted(by: { $0.key < $1.key }) {
-      let table = schema.tables[collection.table]
-      // The origin may be among the deleted.
-      guard withTable(table, { $0.lookup.locate(collection.origin) != nil }) else { continue }
-      nullifyElements(table, collection.origin, collection.column) { reader in
-        var positions: [Int] = []
-        reader.forEach { position, value in
-          if case .link(let key) = value, targets.contains(key.rawValue) {
-            positions.append(position)
-          }
-          return true
-        }
-        return positions
-      }
+    late.sort()
+    var start = 0
+    while start < late.count {
+      let collection = late[start].collection
+      let end = late[start...].firstIndex { $0.collection != collection } ?? late.count
+      removeLateLinks(of: collection, late[start..<end])
+      start = end
     }
     closeCollection()
+  }
+
+  private func removeLateLinks(of collection: LinkCollection, _ late: ArraySlice<LateLink>) {
+    let table = schema.tables[collection.table]
+    // The origin may be among the deleted.
+    guard withTable(table, { $0.lookup.locate(collection.origin) != nil }) else { return }
+    // Most collections lose few of their links, and a set costs more than all else.
+    let many = late.count > 8 ? Set(late.map(\.target)) : nil
+    nullifyElements(table, collection.origin, collection.column) { reader in
+      var positions: [Int] = []
+      reader.forEach { position, value in
+        guard case .link(let key) = value else { return true }
+        if many?.contains(key.rawValue) ?? late.contains(where: { $0.target == key.rawValue }) {
+          positions.append(position)
+        }
+        return true
+      }
+      return positions
+    }
   }
 
   private func nullifyAny(
@@ -311,8 +334,19 @@ extension GroupTransaction {
   }
 }
 
+/// A link to a deleted object that a list or map still has.
+struct LateLink: Comparable {
+  let collection: LinkCollection
+  let target: Int64
+
+  static func < (left: LateLink, right: LateLink) -> Bool {
+    left.collection != right.collection
+      ? left.collection < right.collection : left.target < right.target
+  }
+}
+
 /// A list or map of links of one object.
-struct LinkCollection: Hashable, Comparable {
+struct LinkCollection: Equatable, Comparable {
   let table: Int
   let column: Int
   let origin: ObjectKey

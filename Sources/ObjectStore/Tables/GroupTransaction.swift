@@ -15,7 +15,7 @@ package final class GroupTransaction {
   let editor: BlockEditor
   private let baseRoot: BlockReference
   /// The schema as the transaction has it now.
-  package internal(set) var schema: StoredSchema
+  @exclusivity(unchecked) package internal(set) var schema: StoredSchema
   /// By table index; nil until the transaction touches the table.
   ///
   /// Owned; unmanaged, because a retain and release a change would cost more than the change.
@@ -30,7 +30,7 @@ package final class GroupTransaction {
   @exclusivity(unchecked) var orphans: [(table: Int, key: ObjectKey)] = []
   /// Links to deleted objects that lists and maps still have, by target; nil unless several objects are
   /// being deleted.
-  var lateLinks: [LinkCollection: Set<Int64>]?
+  @exclusivity(unchecked) var lateLinks: [LateLink]?
   /// Tables that cascades have changed since the client last asked.
   ///
   /// The first 64 have bits of their own: a delete must not allocate for this.

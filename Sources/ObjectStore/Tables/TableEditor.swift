@@ -169,7 +169,11 @@ final class TableEditor {
   }
 
   func removeFromIndex(_ key: ObjectKey) {
-    guard let hash = lookup.keyHash(key, table.layouts[table.keyColumn]) else { return }
-    index.remove(hash, key.rawValue)
+    if let location = lookup.locate(key) { removeFromIndex(key, at: location) }
+  }
+
+  /// - Parameter location: where the object is.
+  func removeFromIndex(_ key: ObjectKey, at location: RowLocation) {
+    index.remove(lookup.keyHash(location, table.layouts[table.keyColumn]), key.rawValue)
   }
 }

@@ -136,7 +136,11 @@ extension TableReader {
 
   /// The hash of an object's primary key; nil if there is no such object.
   func keyHash(_ key: ObjectKey, _ layout: ClusterTree.ColumnLayout) -> UInt64? {
-    guard let location = locate(key) else { return nil }
+    locate(key).map { keyHash($0, layout) }
+  }
+
+  /// The same of an object whose place is known.
+  func keyHash(_ location: RowLocation, _ layout: ClusterTree.ColumnLayout) -> UInt64 {
     switch layout {
     case .packed:
       return isNull(location, keyColumn)

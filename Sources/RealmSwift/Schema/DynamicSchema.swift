@@ -75,16 +75,41 @@ extension _PropertyCodec {
       case .map: return dynamic(Map<String, AnyRealmValue>.self, position, changesKeys)
       }
     }
+    if column.collection == .none { return plain(column, position, changesKeys) }
     // Linking objects have no column.
-    return scalar(column.type.scalar!, column, position, changesKeys)
+    return scalars(column.type.scalar!, column, position, changesKeys)
   }
 
-  private static func scalar<Value: Scalar>(
+  /// One value: made for each type, so that a migration of many objects runs no generic code.
+  private static func plain(
+    _ column: ColumnSchema, _ position: Int32, _ changesKeys: Bool
+  ) -> _PropertyCodec {
+    @inline(__always)
+    func codec<Value: Scalar>(of: Value.Type) -> _PropertyCodec {
+      column.isOptional
+        ? dynamic(Value?.self, position, changesKeys) : dynamic(Value.self, position, changesKeys)
+    }
+    switch column.type {
+    case .int: return codec(of: Int.self)
+    case .bool: return codec(of: Bool.self)
+    case .string: return codec(of: String.self)
+    case .data: return codec(of: Data.self)
+    case .date: return codec(of: Date.self)
+    case .float: return codec(of: Float.self)
+    case .double: return codec(of: Double.self)
+    case .objectId: return codec(of: ObjectId.self)
+    case .decimal128: return codec(of: Decimal128.self)
+    case .uuid: return codec(of: UUID.self)
+    case .object, .linkingObjects, .any: preconditionFailure("no plain value in \(column.name)")
+    }
+  }
+
+  /// A collection of values.
+  private static func scalars<Value: Scalar>(
     _: Value.Type, _ column: ColumnSchema, _ position: Int32, _ changesKeys: Bool
   ) -> _PropertyCodec {
     switch (column.collection, column.isOptional) {
-    case (.none, false): return dynamic(Value.self, position, changesKeys)
-    case (.none, true): return dynamic(Value?.self, position, changesKeys)
+    case (.none, _): preconditionFailure("\(column.name) is no collection")
     case (.list, false): return dynamic(List<Value>.self, position, changesKeys)
     case (.list, true): return dynamic(List<Value?>.self, position, changesKeys)
     case (.set, false): return dynamic(MutableSet<Value>.self, position, changesKeys)
@@ -95,6 +120,7 @@ extension _PropertyCodec {
   }
 
   /// Values of one type in a column: there is no wrapper that they could be in.
+  @inline(__always)
   private static func dynamic<Value: _Persistable>(
     _: Value.Type, _ column: Int32, _ changesKeys: Bool
   ) -> _PropertyCodec {
@@ -245,11 +271,14 @@ private func requireManaged(_ object: ObjectBase) {
 }
 
 /// Stops when another object of the table has the primary key that an object is to get.
-private func requireFreeKey(_ object: ObjectBase, _ column: Int32, _ key: _PrimaryKeyValue) {
+private func requireFreeKey(
+  _ object: ObjectBase, _ column: Int32, _ makeKey: @autoclosure () -> _PrimaryKeyValue
+) {
   guard let realm = object._realm, let table = object._table,
-    table.pointee.binding.table?.primaryKeyColumn == Int(column),
-    let found = realm.reader(of: table)?.find(key), found.key != object._key
+    table.pointee.binding.table?.primaryKeyColumn == Int(column)
   else { return }
+  let key = makeKey()
+  guard let found = realm.reader(of: table)?.find(key), found.key != object._key else { return }
   let schema = table.pointee.binding.schema
   let text = key.text(schema.properties[schema.primaryKey!].codec.type)
   misuse(

@@ -485,6 +485,14 @@ func removeBits(_ bytes: UnsafeMutableRawPointer, at position: Int, count: Int, 
   bytes.storeBytes(
     of: (first & keep) | lowered | (next &<< (8 - shift)), toByteOffset: index, as: UInt8.self)
   index += 1
+  // The rest comes down as it is, eight bytes at a time while there are so many and one behind them.
+  while index + 8 <= last {
+    let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+    next = bytes.load(fromByteOffset: index + 8, as: UInt8.self)
+    let lowered = word &>> UInt64(shift) | UInt64(next) &<< (64 - UInt64(shift))
+    bytes.storeBytes(of: lowered.littleEndian, toByteOffset: index, as: UInt64.self)
+    index += 8
+  }
   while index <= last {
     let byte = next
     next = index < last ? bytes.load(fromByteOffset: index + 1, as: UInt8.self) : 0

@@ -67,11 +67,19 @@ package enum PairLeaf {
   /// Index of the first pair that is not less.
   @inlinable
   package static func lowerBound(_ block: UnsafeRawPointer, _ pair: Pair) -> Int {
+    let flags = BlockHeader.width(block)
+    let (code, stride) = (firstCode(flags), stride(flags))
+    let base = block.integer(at: BlockHeader.length, as: Int64.self)
     var low = 0
     var high = BlockHeader.count(block)
     while low < high {
       let middle = (low &+ high) &>> 1
-      if self.pair(block, middle) < pair { low = middle &+ 1 } else { high = middle }
+      let first = base &+ load(block + pairsOffset + middle &* stride, code: code)
+      // The second is looked at only where it decides.
+      let isLess =
+        first != pair.first
+        ? first < pair.first : self.pair(block, middle).second < pair.second
+      if isLess { low = middle &+ 1 } else { high = middle }
     }
     return low
   }
