@@ -257,7 +257,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
       throw damaged(
         reference, cipher == nil ? start : nil, "its length of \(length) bytes cannot be")
     }
-    readAhead.willTouch(Int(offset)..<Int(offset) + length + blockOverhead)
+    parts.readAhead.willTouch(Int(offset)..<Int(offset) + length + blockOverhead)
     return (start, length)
   }
 
