@@ -4,8 +4,9 @@ import Glibc
 import Platform
 import RealmSwift
 
-/// `open-after-crash`: the first opening, with one look-up, of a file whose writer was killed between two
-/// commits; `open-after-exit`: the same where it has closed the file. Closing is not in either.
+/// Measures the first opening, with one look-up and without closing, after another process has written.
+///
+/// `open-after-crash`: that one was killed after its commits; `open-after-exit`: it has closed the file.
 func crashRows(_ settings: Realm.Configuration, _ report: inout Report) throws {
   for (name, isKilled) in [("open-after-exit", false), ("open-after-crash", true)] {
     guard report.wants(name) else { continue }

@@ -383,4 +383,28 @@ import Testing
       kept = nil
     }
   }
+
+  @Test func workInAnAutoreleasePool() async throws {
+    let folder = TemporaryFolder()
+    let configuration = folder.configuration()
+    let count: Int = await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        let count = autoreleasepool {
+          let realm = try! Realm(configuration: configuration)
+          try! realm.write { realm.add(Dog()) }
+          return realm.objects(Dog.self).count
+        }
+        continuation.resume(returning: count)
+      }
+    }
+    #expect(count == 1)
+    // Nothing is left open by it.
+    #expect(try Realm.deleteFiles(for: configuration))
+    do {
+      try autoreleasepool { throw Realm.Error(.fail) }
+      Issue.record("the error was lost")
+    } catch {
+      #expect((error as? Realm.Error)?.code == .fail)
+    }
+  }
 }

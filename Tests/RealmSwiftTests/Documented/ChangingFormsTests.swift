@@ -129,7 +129,7 @@ private enum New {
     let folder = TemporaryFolder()
     var configuration = folder.configuration("steps.realm", [Old.Junk.self])
     let first = configuration
-    try autoreleased {
+    try autoreleasepool {
       let realm = try Realm(configuration: first)
       try realm.write { _ = realm.create(Old.Junk.self, value: ["text": "a"]) }
     }
@@ -142,7 +142,7 @@ private enum New {
         }
       }
       let current = configuration
-      try autoreleased {
+      try autoreleasepool {
         let realm = try Realm(configuration: current)
         #expect(realm.objects(Old.Junk.self).count == 1)
       }
@@ -151,5 +151,4 @@ private enum New {
     #expect(realm.objects(Old.Junk.self)[0].text == "a123")
   }
 
-  private func autoreleased(_ body: () throws -> Void) rethrows { try body() }
 }

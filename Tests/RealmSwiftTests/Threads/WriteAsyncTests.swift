@@ -268,12 +268,16 @@ import Testing
     let configuration = folder.configuration()
     let shared = await QueueRealm(configuration)
     let log = Log()
+    let committed = Event()
     let done = Event()
     await shared.run { shared in
       let realm = shared.realm!
       realm.beginWrite()
       realm.add(Dog())
-      realm.commitAsyncWrite { log.add("commit \($0 == nil)") }
+      realm.commitAsyncWrite {
+        log.add("commit \($0 == nil)")
+        committed.happen()
+      }
       realm.writeAsync {
         log.add("block")
       } onComplete: { error in
@@ -288,6 +292,8 @@ import Testing
       #expect(count == 1)
     }
     await done.happened()
+    // The commit is durable, and its completion comes when the thread that made it so has told.
+    await committed.happened()
     await shared.run { _ in }
     #expect(log.all.sorted() == ["commit true", "write true"])
   }
