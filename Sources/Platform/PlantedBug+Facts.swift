@@ -150,7 +150,7 @@
         Facts(
           layer: "Storage/Commit",
           summary: "writes the record of a large commit before its blocks are synced",
-          finder: "CrashTests/cutsOfLargeCommits")
+          finder: "CrashTests/syncsOfLargeCommits")
       case .folderNotSynced:
         Facts(
           layer: "Storage/Recovery", summary: "does not sync the folder of a new file",

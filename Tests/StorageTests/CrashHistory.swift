@@ -211,14 +211,19 @@ final class CrashHistory: Sendable {
     return SlotTree.content(snapshot.reader, snapshot.root) == entries.last!.content
   }
 
+  /// The operations that are syncs of the file.
+  var syncs: [Int] {
+    let operations = disk.operations
+    return operations.indices.filter {
+      if case .synchronize = operations[$0].kind { true } else { false }
+    }
+  }
+
   /// Crashes of every kind at random operations of the history, half of them just before a sync, when
   /// there is most to lose.
   func checkCuts(_ points: Int, _ random: inout RandomGenerator) throws {
-    let operations = disk.operations
-    let count = operations.count
-    let syncs = operations.indices.filter {
-      if case .synchronize = operations[$0].kind { true } else { false }
-    }
+    let count = disk.operationCount
+    let syncs = syncs
     let cuts = (0..<max(1, points)).map { point in
       let sync = point % 2 == 0 ? syncs.randomElement(using: &random) : nil
       return sync ?? Int.random(in: 0...count, using: &random)

@@ -83,6 +83,29 @@ internal import Testing
     }
   }
 
+  /// Every sync of some large commits, with each write, or each sector, before it kept or lost on its own.
+  @Test(arguments: CrashPoints.rounds) func syncsOfLargeCommits(round: Int) async {
+    await CrashPoints.run(17, round: round) { random in
+      let history = CrashHistory()
+      let store = try history.openFirst()
+      for _ in 0..<3 {
+        try history.commitLarge(store, &random)
+        try history.commitRandom(store, &random)
+      }
+      history.settle()
+      let count = history.disk.operationCount
+      for cut in history.syncs {
+        for kind in [PowerCut.picksWrites, .picksSectors] {
+          for _ in 0..<CrashPoints.share(4) {
+            let image = history.disk.crashImage(cutAfterOperation: cut, kind, random: &random)
+            try history.checkTwice(
+              image, cut: cut, &random, "cut after \(cut) of \(count) operations, \(kind)")
+          }
+        }
+      }
+    }
+  }
+
   /// Asynchronous commits that fill a group while the one before is in its sync.
   @Test(arguments: CrashPoints.rounds) func cutsOfAsynchronousGroups(round: Int) async {
     await CrashPoints.run(25, round: round) { random in
