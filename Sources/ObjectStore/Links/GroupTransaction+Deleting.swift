@@ -346,7 +346,7 @@ struct LateLink: Comparable {
 }
 
 /// A list or map of links of one object.
-struct LinkCollection: Equatable, Comparable {
+struct LinkCollection: Comparable {
   let table: Int
   let column: Int
   let origin: ObjectKey

@@ -28,7 +28,7 @@ package final class GroupTransaction {
   @exclusivity(unchecked) var collection: Unmanaged<CollectionEditor>?
   /// Embedded objects that have lost their link, and are to be deleted.
   @exclusivity(unchecked) var orphans: [(table: Int, key: ObjectKey)] = []
-  /// Links to deleted objects that lists and maps still have, by target; nil unless several objects are
+  /// Links to deleted objects that lists and maps still have, in no order; nil unless several objects are
   /// being deleted.
   @exclusivity(unchecked) var lateLinks: [LateLink]?
   /// Tables that cascades have changed since the client last asked.

@@ -136,35 +136,11 @@ struct SectionChange {
   /// The new positions, by the old ones, of the most sections that are in the same order in both.
   private static func staying<Key: Hashable>(_ older: [Key], _ newer: [Key]) -> [Int: Int] {
     let positions = Dictionary(uniqueKeysWithValues: newer.enumerated().map { ($1, $0) })
-    let kept = older.enumerated().compactMap { old, key in
-      positions[key].map { (old: old, new: $0) }
-    }
-    // The longest ascending run of new positions: for each length, the one that ends lowest.
-    var ends: [Int] = []
-    var before: [Int?] = []
-    for (index, section) in kept.enumerated() {
-      let length = ends.partitioningIndex { kept[$0].new > section.new }
-      before.append(length == 0 ? nil : ends[length - 1])
-      if length == ends.count { ends.append(index) } else { ends[length] = index }
-    }
+    let places = older.map { positions[$0] }
     var staying: [Int: Int] = [:]
-    var index = ends.last
-    while let current = index {
-      staying[kept[current].old] = kept[current].new
-      index = before[current]
+    for (old, isStaying) in LongestAscent.of(places).enumerated() where isStaying {
+      staying[old] = places[old]
     }
     return staying
-  }
-}
-
-extension Array {
-  /// The first position whose element fulfils a condition that all behind it fulfil, too.
-  fileprivate func partitioningIndex(where isBehind: (Element) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

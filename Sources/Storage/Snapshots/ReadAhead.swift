@@ -59,7 +59,7 @@ struct ReadAhead: ~Copyable, @unchecked Sendable {
     if !mapping.isInMemory(range.lowerBound) { mapping.readAhead(range) }
   }
 
-  // Relaxed: a part that two threads ask for is read once all the same.
+  // Relaxed: a piece that two threads ask for is read once all the same.
   private func isAsked(_ piece: Int) -> Bool {
     asked[piece >> 6].load(ordering: .relaxed) & (1 << UInt64(piece & 63)) != 0
   }

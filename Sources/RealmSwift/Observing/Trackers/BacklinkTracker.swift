@@ -79,18 +79,3 @@ final class BacklinkTracker: CollectionTracker {
     return first..<end
   }
 }
-
-extension Array {
-  /// The first position whose element is not before what is looked for; the count if all are.
-  ///
-  /// - Parameter isBefore: never true behind a false.
-  func lowerBound(_ isBefore: (Element) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-}

@@ -70,20 +70,6 @@ struct OtherPositions {
   subscript(number: Int) -> Int { number + gaps.lowerBound { $0 <= number } }
 }
 
-extension Range<Int> {
-  /// The first number that is not before what is looked for; the end if all are.
-  ///
-  /// - Parameter isBefore: never true behind a false.
-  fileprivate func lowerBound(_ isBefore: (Int) -> Bool) -> Int {
-    var (low, high) = (lowerBound, upperBound)
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(middle) { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-}
-
 extension Array {
   /// Takes out the items at some positions, ascending, and puts in others so that they are at theirs.
   mutating func replace(_ removed: [Int], _ inserted: [(position: Int, item: Element)]) {
