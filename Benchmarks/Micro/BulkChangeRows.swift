@@ -27,12 +27,14 @@ func bulkChangeRows(_ report: inout Report) throws {
 }
 
 /// Adds people in one transaction.
-private func fill(_ settings: Realm.Configuration) throws {
+@discardableResult
+private func fill(_ settings: Realm.Configuration) throws -> Realm {
   _ = try Realm.deleteFiles(for: settings)
   var random = RandomGenerator(seed: 8)
   let realm = try Realm(configuration: settings)
   let people = (0..<objectCount).map { makePerson($0, &random) }
   try realm.write { realm.add(people) }
+  return realm
 }
 
 private func time(_ body: () throws -> Void) rethrows -> Double {
@@ -53,8 +55,7 @@ private func deletionRows(_ report: inout Report) throws {
   var scattered: [Double] = []
   var all: [Double] = []
   for _ in 0..<repetitions {
-    try fill(settings)
-    let realm = try Realm(configuration: settings)
+    let realm = try fill(settings)
     settleDisk()
     if report.wants("delete-plain") {
       let doomed = stride(from: 3, to: objectCount, by: 10)

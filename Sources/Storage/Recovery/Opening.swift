@@ -165,7 +165,7 @@ extension Store {
     // Between opening the file and joining its lock file someone may have deleted both.
     guard try isStill(identity, options) else { return nil }
     header = try makeNameDurable(header, file, options, lockFile)
-    header = try raiseFormat(header, file, options)
+    header = try raiseFormat(header, file, options, lockFile)
     header = try agreeOnDurability(header, file, options, lockFile, boot)
     return try makeStore(options, file, identity, header, cipher, lockFile)
   }
@@ -192,13 +192,17 @@ extension Store {
   /// Makes a file of an older format one of the newest, before anything is written to it that an older program
   /// would read wrongly.
   private static func raiseFormat(
-    _ header: FileHeader, _ file: any File, _ options: StoreOptions
+    _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ lockFile: LockFile
   ) throws(StorageError) -> FileHeader {
     guard header.isOlder, !options.isReadOnly else { return header }
-    var header = header
+    // Another process may have been faster.
+    var header = try readHeader(file)
+    guard header.isOlder else { return header }
     header.raise()
-    // Several that open it at the same time write the same bytes.
-    try converting { () throws(SystemError) in try write(header, to: file) }
+    try converting { () throws(SystemError) in
+      try write(header, to: file)
+      try lockFile.synchronize(file)
+    }
     header.sequence += 1
     return header
   }
