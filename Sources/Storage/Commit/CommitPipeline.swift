@@ -90,7 +90,8 @@ final class CommitPipeline: Sendable {
       open!.durableBefore = durableVersion
       open!.carried = []
       // Not what another process has made durable meanwhile: that may be reused.
-      if let last = syncing?.last?.version, last > durableVersion, !PlantedBug.carriedLost.isActive {
+      if let last = syncing?.last?.version, last > durableVersion, !PlantedBug.carriedLost.isActive
+      {
         open!.carried = syncing!.own
       }
     }
