@@ -242,8 +242,8 @@ package final class ConfinedRealm {
   func renewReader(of table: TablePointer) {
     if let group {
       // After each change in a transaction: nothing is counted on the way.
-      table.pointee.reader = table.pointee.unmanagedBinding._withUnsafeGuaranteedRef { binding in
-        binding.table.map { table in group._withUnsafeGuaranteedRef { $0.reader(table) } }
+      table.pointee.reader = table.pointee.unmanagedTable?._withUnsafeGuaranteedRef { stored in
+        group._withUnsafeGuaranteedRef { $0.reader(stored) }
       }
     } else {
       table.pointee.reader = makeReader(table.pointee.binding)
