@@ -78,8 +78,10 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     // The same for the cursor over a table.
     return unsafeBitCast(object, to: Element.self)
   }
+}
 
-  /// Runs `body` on each element that is left.
+extension RLMIterator where Element: ObjectBase {
+  /// Runs `body` on each object that is left.
   ///
   /// Objects of a table are lent to it: counting a reference for each, up and down, takes longer than all else.
   @inlinable
@@ -89,7 +91,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
       return
     }
     while let object = cursor!.nextLent() {
-      try object._withUnsafeGuaranteedRef { try body(unsafeBitCast($0, to: Element.self)) }
+      // The cursor was made by a collection of this class.
+      try Unmanaged<Element>.fromOpaque(object.toOpaque())._withUnsafeGuaranteedRef(body)
     }
   }
 }
