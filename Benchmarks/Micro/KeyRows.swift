@@ -30,7 +30,7 @@ private func mixed(_ number: Int) -> UInt64 {
 private func textKey(_ number: Int) -> String { "object-\(mixed(number))" }
 
 private func identifier(_ number: Int) -> UUID {
-  withUnsafeBytes(of: (mixed(number), mixed(~number))) { $0.load(as: UUID.self) }
+  withUnsafeBytes(of: (mixed(number), mixed(number + 1 << 40))) { $0.load(as: UUID.self) }
 }
 
 func keyRows(_ report: inout Report) throws {
