@@ -50,7 +50,8 @@ extension GroupTransaction {
         tableEditor.changePairs(column, .index) { _ = $0.remove(Pair(order, key.rawValue)) }
       }
       if table.keyColumn >= 0 { tableEditor.removeFromIndex(key, at: location) }
-      _ = tableEditor.tree.delete(key.rawValue, columns: table.layouts)
+      _ = tableEditor.tree.delete(
+        key.rawValue, columns: table.layouts, keyColumn: table.keyColumn)
       noteDeleted(tableEditor, key)
     }
     return true

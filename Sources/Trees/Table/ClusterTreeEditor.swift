@@ -84,9 +84,13 @@ package final class ClusterTreeEditor {
 
   /// Removes an object.
   ///
-  /// - Parameter columns: how each column is stored.
+  /// - Parameters:
+  ///   - columns: how each column is stored.
+  ///   - keyColumn: the primary key's, which looking up should find in one leaf; -1 if there is none.
   /// - Returns: false if there is none.
-  package func delete(_ key: Int64, columns: [ClusterTree.ColumnLayout]) -> Bool {
+  package func delete(
+    _ key: Int64, columns: [ClusterTree.ColumnLayout], keyColumn: Int = -1
+  ) -> Bool {
     guard let row = openRow(key) else { return false }
     count -= 1
     openDifference -= 1
@@ -100,7 +104,8 @@ package final class ClusterTreeEditor {
       if reference.isNone { continue }
       switch columns[column] {
       case .packed: PackedLeaf.remove(editor, &reference, row)
-      case .bytes: BytesColumn.remove(editor, &reference, row)
+      case .bytes:
+        BytesColumn.remove(editor, &reference, row, keepingLeaves: column != keyColumn)
       case .references: ReferenceLeaf.remove(editor, &reference, row)
       }
       BlockHeader.setReference(editor.pointer(openReference), column, reference)
@@ -170,16 +175,20 @@ package final class ClusterTreeEditor {
 
   /// Sets a bytes column of an object; nil is null.
   ///
-  /// - Parameter value: may not lie in a block of this transaction.
+  /// - Parameters:
+  ///   - value: may not lie in a block of this transaction.
+  ///   - isKey: the column is the primary key's.
   /// - Returns: false if there is no such object.
   package func setBytes(
-    _ key: Int64, _ column: Int, _ value: UnsafeRawBufferPointer?, isOptional: Bool
+    _ key: Int64, _ column: Int, _ value: UnsafeRawBufferPointer?, isOptional: Bool,
+    isKey: Bool = false
   ) -> Bool {
     guard let row = openRow(key) else { return false }
     let old = columnForChange(column)
     var reference = old
     BytesColumn.set(
-      editor, &reference, row, value, isOptional: isOptional, reserve: reserve(column))
+      editor, &reference, row, value, isOptional: isOptional, reserve: reserve(column),
+      longest: isKey ? BytesColumn.keyLeafBytesMax : BytesColumn.leafBytesMax)
     if reference != old {
       BlockHeader.setReference(editor.pointer(openReference), column, reference)
     }
