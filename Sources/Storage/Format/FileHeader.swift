@@ -159,7 +159,9 @@ package struct FileHeader: Equatable, Sendable {
       let copy = UnsafeRawBufferPointer(rebasing: pages[Int(offset)...])
       if copy.prefix(8).elementsEqual(magic), hasOwnChecksum(copy) {
         let version = copy.value(UInt32.self, at: 8)
-        guard formatVersionMin...formatVersion ~= version, copy.value(UInt64.self, at: 16) & ~encrypted == 0 else {
+        guard formatVersionMin...formatVersion ~= version,
+          copy.value(UInt64.self, at: 16) & ~encrypted == 0
+        else {
           throw .unsupportedFormat(
             path: path, reason: "format \(version), flags \(copy.value(UInt64.self, at: 16))")
         }
