@@ -88,14 +88,14 @@ extension Results: Encodable where Element: Encodable {
 // MARK: - Objects, one after the other
 
 extension Results where Element: ObjectBase {
-  /// Runs a closure on each object, in order; faster than a loop.
+  /// Runs a closure on each object, in order.
   @inlinable
   public func forEach(_ body: (Element) throws -> Void) rethrows {
     var iterator = makeIterator()
     try iterator.forEachLeft(body)
   }
 
-  /// Combines the objects, in order, into one value; faster than a loop.
+  /// Combines the objects, in order, into one value.
   @inlinable
   public func reduce<Combined>(
     _ initialResult: Combined, _ nextPartialResult: (Combined, Element) throws -> Combined
