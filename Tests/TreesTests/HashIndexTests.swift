@@ -119,23 +119,32 @@ import Trees
     }
   }
 
-  @Test func preparesAllCandidatesBeforeTheFirstIsLookedAt() {
+  /// Candidates are what has the fingerprint, whatever comes behind the entries.
+  @Test func candidatesAreTheEntriesWithTheFingerprint() async {
+    await withSeeds(1) { random in
+      for count in 1...64 {
+        for firstKey in [0, 0x0303_0303, 0x0303_0303_0303] as [Int64] {
+          let index = HashIndexEditor(.inMemory(), root: .none, bucketCount: 1, count: 0)
+          var expected: UInt64 = 0
+          for entry in 0..<count {
+            let fingerprint = UInt64.random(in: 1...3, using: &random)
+            if fingerprint == 3 { expected |= 1 << UInt64(entry) }
+            index.insert(fingerprint << 56, firstKey + Int64(entry)) { _, _ in }
+          }
+          let bucket = try #require(index.index.shortBucket(3 << 56))
+          #expect(HashBucket.candidates(bucket, 3) == expected, "\(count) entries")
+        }
+      }
+    }
+  }
+
+  @Test func longBucketsAndChainsAreNotShort() {
     let index = HashIndexEditor(.inMemory(), root: .none, bucketCount: 1, count: 0)
-    // One bucket; every third has the fingerprint that is looked for.
-    for key in Int64(0)..<40 {
-      index.insert(UInt64(key % 3) << 56, key) { _, _ in Issue.record("a split") }
+    #expect(index.index.shortBucket(7) == nil)
+    for key in Int64(0)..<2_000 {
+      index.insert(7, key) { _, _ in }
+      #expect((index.index.shortBucket(7) != nil) == (key < 64))
     }
-    var prepared: [Int64] = []
-    var looked: [Int64] = []
-    let found = index.index.find(0, prepare: { prepared.append($0) }) { key in
-      #expect(prepared.count == 14)
-      looked.append(key)
-      return key == 12
-    }
-    #expect(found == 12 && looked == [0, 3, 6, 9, 12])
-    #expect(prepared == (0..<14).map { $0 * 3 })
-    #expect(index.index.find(3 << 56, prepare: { prepared.append($0) }) { _ in true } == nil)
-    #expect(prepared.count == 14)
   }
 
   @Test func bucketsStayShort() {

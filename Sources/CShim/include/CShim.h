@@ -22,6 +22,22 @@ void *swift_allocObject(const void *metadata, size_t size, size_t alignment_mask
 /// Starts to load the cache line of an address; any address will do.
 static inline void shim_prefetch(const void *address) { __builtin_prefetch(address); }
 
+/// Which of 16 bytes equal a value: one bit a byte, the first one's lowest.
+static inline uint64_t shim_equal_bytes(const void *bytes, uint8_t value) {
+#if defined(__x86_64__)
+  typedef char vector __attribute__((vector_size(16)));
+  vector all;
+  __builtin_memcpy(&all, bytes, 16);
+  vector equal = (vector)(all == (vector){0} + (char)value);
+  return (uint16_t)__builtin_ia32_pmovmskb128(equal);
+#else
+  uint64_t found = 0;
+  for (int index = 0; index < 16; index++)
+    found |= (uint64_t)(((const uint8_t *)bytes)[index] == value) << index;
+  return found;
+#endif
+}
+
 /// Tells the processor that a loop waits for another one.
 static inline void shim_pause(void) {
 #if defined(__x86_64__)

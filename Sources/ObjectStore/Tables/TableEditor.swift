@@ -152,12 +152,22 @@ final class TableEditor {
     let lookup = lookup
     guard let bytes else { return lookup.find(bytes: nil) }
     // Most often there is none: then what is known of the new objects spares a look at them.
-    let key = lookup.index.find(hash) { candidate in
+    func isWanted(_ candidate: Int64) -> Bool {
       if index.isKnownToDiffer(candidate, from: hash) { return false }
       guard let location = lookup.locate(ObjectKey(rawValue: candidate)) else { return false }
       return lookup.hasKey(location, bytes)
     }
-    return key.map { ObjectKey(rawValue: $0) }
+    let buckets = lookup.index
+    guard let bucket = buckets.shortBucket(hash) else {
+      return buckets.find(hash, isWanted).map { ObjectKey(rawValue: $0) }
+    }
+    var rest = HashBucket.candidates(bucket, UInt8(truncatingIfNeeded: hash &>> 56))
+    while rest != 0 {
+      let key = HashBucket.key(bucket, rest.trailingZeroBitCount)
+      if isWanted(key) { return ObjectKey(rawValue: key) }
+      rest &= rest &- 1
+    }
+    return nil
   }
 
   func insertIntoIndex(_ key: ObjectKey, hash: UInt64) {

@@ -191,24 +191,57 @@ package struct TableReader {
     bytes: UnsafeRawBufferPointer?
   ) -> (key: ObjectKey, location: RowLocation)? {
     guard let bytes else { return findRowOfNull() }
+    let hash = IndexHash.bytes(bytes)
+    let index = index
+    guard let bucket = index.shortBucket(hash) else {
+      return findRowSlowly(bytes, hash)
+    }
+    var rest = HashBucket.candidates(bucket, UInt8(truncatingIfNeeded: hash &>> 56))
+    if _slowPath(rest & (rest &- 1) != 0) { prefetchKeys(rest, of: bucket, length: bytes.count) }
+    while rest != 0 {
+      let key = HashBucket.key(bucket, rest.trailingZeroBitCount)
+      if let location = locate(ObjectKey(rawValue: key), bytes) {
+        return (ObjectKey(rawValue: key), location)
+      }
+      rest &= rest &- 1
+    }
+    return nil
+  }
+
+  /// The same where hashes of many objects are equal.
+  @inline(never)
+  private func findRowSlowly(
+    _ bytes: UnsafeRawBufferPointer, _ hash: UInt64
+  ) -> (key: ObjectKey, location: RowLocation)? {
     var found: RowLocation?
-    let key = index.find(
-      IndexHash.bytes(bytes),
-      prepare: { candidate in
-        if let location = locate(ObjectKey(rawValue: candidate)) {
-          prefetchKey(location, length: bytes.count)
-        }
-      },
-      { candidate in
-        guard let location = locate(ObjectKey(rawValue: candidate)) else { return false }
-        prefetchKey(location, length: bytes.count)
-        prefetch(location)
-        guard hasKey(location, bytes) else { return false }
-        found = location
-        return true
-      })
+    let key = index.find(hash) { candidate in
+      found = locate(ObjectKey(rawValue: candidate), bytes)
+      return found != nil
+    }
     guard let key, let found else { return nil }
     return (ObjectKey(rawValue: key), found)
+  }
+
+  /// Where an object is; nil when it is not there, or its primary key has other bytes.
+  ///
+  /// A function of its own: what it keeps in registers would be in the way of the search for candidates.
+  @inline(never)
+  private func locate(_ key: ObjectKey, _ bytes: UnsafeRawBufferPointer) -> RowLocation? {
+    guard let location = locate(key) else { return nil }
+    prefetchKey(location, length: bytes.count)
+    prefetch(location)
+    return hasKey(location, bytes) ? location : nil
+  }
+
+  /// Starts to load the primary keys of several candidates, before the first is looked at.
+  @inline(never)
+  private func prefetchKeys(_ candidates: UInt64, of bucket: UnsafeRawPointer, length: Int) {
+    var rest = candidates
+    while rest != 0 {
+      let key = HashBucket.key(bucket, rest.trailingZeroBitCount)
+      if let location = locate(ObjectKey(rawValue: key)) { prefetchKey(location, length: length) }
+      rest &= rest &- 1
+    }
   }
 
   /// Whether a row's primary key has these bytes.

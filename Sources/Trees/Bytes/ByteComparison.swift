@@ -14,16 +14,17 @@ extension UnsafeRawBufferPointer {
     if count > 64 { return left.compareRest(to: right, count, 0) == 0 }
     // Word by word; the last one, which ends where the bytes do, may overlap the one before.
     let last = count &- 8
-    var different =
-      (left + last).loadUnaligned(as: UInt64.self) ^ (right + last).loadUnaligned(as: UInt64.self)
     var start = 0
     while start < last {
-      different |=
-        (left + start).loadUnaligned(as: UInt64.self)
-        ^ (right + start).loadUnaligned(as: UInt64.self)
+      if (left + start).loadUnaligned(as: UInt64.self)
+        != (right + start).loadUnaligned(as: UInt64.self)
+      {
+        return false
+      }
       start &+= 8
     }
-    return different == 0
+    return (left + last).loadUnaligned(as: UInt64.self)
+      == (right + last).loadUnaligned(as: UInt64.self)
   }
 
   /// Byte by byte, a prefix first: negative, 0 or positive.

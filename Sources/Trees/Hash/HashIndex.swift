@@ -8,6 +8,7 @@
 //
 // Buckets are numbered 0 ..< bucketCount. A hash's bucket is its low bits, one bit fewer if that bucket
 // does not exist yet. The directory's depth follows from the number of buckets; depth 0 is a bucket.
+public import Platform
 public import Storage
 
 /// Reading of one block of entries.
@@ -28,7 +29,7 @@ package enum HashBucket {
     fingerprintBytes(count) &+ count &* keyBytes
   }
 
-  @inlinable static func key(_ block: UnsafeRawPointer, _ index: Int) -> Int64 {
+  @inlinable package static func key(_ block: UnsafeRawPointer, _ index: Int) -> Int64 {
     let start = BlockHeader.length &+ fingerprintBytes(BlockHeader.count(block))
     switch keyBytes(block) {
     case 3:
@@ -45,22 +46,16 @@ package enum HashBucket {
 
   /// The entries of a bucket of at most 64 that have this fingerprint, one bit an entry.
   @inlinable @inline(__always)
-  static func candidates(_ block: UnsafeRawPointer, _ fingerprint: UInt8) -> UInt64 {
+  package static func candidates(_ block: UnsafeRawPointer, _ fingerprint: UInt8) -> UInt64 {
     let count = BlockHeader.count(block)
-    let wanted = UInt64(fingerprint) &* 0x0101_0101_0101_0101
-    let low: UInt64 = 0x7f7f_7f7f_7f7f_7f7f
-    @inline(__always) func entries(_ first: Int) -> UInt64 {
-      let difference = block.integer(at: BlockHeader.length &+ first, as: UInt64.self) ^ wanted
-      let equal = ~(((difference & low) &+ low) | difference | low)
-      // The top bits of the eight bytes, side by side.
-      return (((equal &>> 7) &* 0x0102_0408_1020_4080) &>> 56) &<< UInt64(first)
-    }
-    var found: UInt64 = 0
-    if _fastPath(count <= 48 && BlockHeader.blockLength(block) >= BlockHeader.length &+ 48) {
-      // As many words whatever the bucket has: a jump that depends on it could not be foreseen.
-      found = entries(0) | entries(8) | entries(16) | entries(24) | entries(32) | entries(40)
-    } else {
-      for first in stride(from: 0, to: count, by: 8) { found |= entries(first) }
+    let entries = block + BlockHeader.length
+    // What is read behind the fingerprints is in the block: keys of at least three bytes follow.
+    var found = equalBytes(entries, fingerprint)
+    if _fastPath(count > 16) {
+      // As many steps whatever the bucket has: a jump that depends on it could not be foreseen.
+      found |= equalBytes(entries + 16, fingerprint) &<< 16
+      found |= equalBytes(entries + 32, fingerprint) &<< 32
+      found |= equalBytes(entries + 48, fingerprint) &<< 48
     }
     // Behind the last entry come others than fingerprints.
     return found & (UInt64.max &>> UInt64(64 &- count))
@@ -159,35 +154,16 @@ package struct HashIndex: Sendable {
 }
 
 extension HashIndex {
-  /// The same for values that take several accesses to memory to compare.
-  ///
-  /// - Parameter prepare: starts to load what `matches` looks at; called for all candidates, if there are several,
-  ///   before the first is looked at.
+  /// The bucket of a hash, if it is one block of at most 64 entries; else `find` is needed.
   @inlinable @inline(__always)
-  package func find(
-    _ hash: UInt64, prepare: (Int64) -> Void, _ matches: (Int64) -> Bool
-  ) -> Int64? {
+  package func shortBucket(_ hash: UInt64) -> UnsafeRawPointer? {
     let reference = bucket(address(hash))
     if reference.isNone { return nil }
-    for line in 1...3 { reader.prefetch(reference, offset: line &* 64) }
+    // The lines of a usual bucket come from memory together instead of one after the other.
+    for line in 1...4 { reader.prefetch(reference, offset: line &* 64) }
     let block = reader.pointer(reference)
-    guard _fastPath(BlockHeader.kind(block) == .hashBucket && BlockHeader.count(block) <= 64) else {
-      return find(hash, matches)
-    }
-    var rest = HashBucket.candidates(block, UInt8(truncatingIfNeeded: hash &>> 56))
-    if rest & (rest &- 1) != 0 {
-      var all = rest
-      while all != 0 {
-        prepare(HashBucket.key(block, all.trailingZeroBitCount))
-        all &= all &- 1
-      }
-    }
-    while rest != 0 {
-      let key = HashBucket.key(block, rest.trailingZeroBitCount)
-      if matches(key) { return key }
-      rest &= rest &- 1
-    }
-    return nil
+    let isShort = BlockHeader.kind(block) == .hashBucket && BlockHeader.count(block) <= 64
+    return _fastPath(isShort) ? block : nil
   }
 
   /// Walks the index.
