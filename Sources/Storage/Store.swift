@@ -246,10 +246,11 @@ package final class Store: @unchecked Sendable {
       leaveWriteLock()
       throw error
     }
-    let base = writer!.newest.snapshot
-    let version = writer!.lastNumber.next
-    writer!.lastNumber = version
-    writer!.isIdle = false
+    let writer = writer!
+    let base = writer.newest.snapshot
+    let version = writer.lastNumber.next
+    writer.lastNumber = version
+    writer.isIdle = false
     return WriteTransaction(
       store: self,
       editor: BlockEditor(

@@ -42,6 +42,8 @@ import Trees
       var model: [Int64: UInt64] = [:]
       var keys: [Int64] = []
       var nextKey = firstKey
+      // Keys one after the other, as tables give them, are remembered with their hashes.
+      let stepMax: Int64 = random.oneIn(2) ? 1 : 3
       for phase in 0..<6 {
         let grows = phase % 2 == 0
         if random.oneIn(2) {
@@ -55,7 +57,12 @@ import Trees
             model[nextKey] = hash
             index.insert(hash, nextKey, hashesOf: Self.hashesOf(model))
             keys.append(nextKey)
-            nextKey += Int64.random(in: 1...3, using: &random)
+            nextKey += Int64.random(in: 1...stepMax, using: &random)
+          } else if random.oneIn(3) {
+            let key = keys.randomElement(using: &random)!
+            #expect(index.remove(model[key]!, key))
+            model[key] = Self.hash(kind, key, &random)
+            index.insert(model[key]!, key, hashesOf: Self.hashesOf(model))
           } else {
             let position = Int.random(in: 0..<keys.count, using: &random)
             let key = keys[position]
@@ -91,6 +98,44 @@ import Trees
     #expect(Double(editor.provisionalBytes) / Double(count) < 5.5)
     let model = Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, IndexHash.integer($0)) })
     Self.expectEqual(index, model)
+  }
+
+  /// Splits need no look at objects that were added in the same transaction.
+  @Test func hashesOfAddedObjectsAreRemembered() async {
+    await withSeeds(1) { random in
+      let index = HashIndexEditor(.inMemory(), root: .none, bucketCount: 1, count: 0)
+      var model: [Int64: UInt64] = [:]
+      for key in Int64(5)..<20_000 {
+        model[key] = random.next()
+        index.insert(model[key]!, key) { _, _ in Issue.record("looks at objects") }
+      }
+      #expect(index.bucketCount > 400)
+      Self.expectEqual(index, model)
+      for (key, hash) in model {
+        #expect(!index.isKnownToDiffer(key, from: hash))
+        #expect(index.isKnownToDiffer(key, from: hash ^ 1))
+      }
+      #expect(!index.isKnownToDiffer(4, from: 1) && !index.isKnownToDiffer(20_000, from: 1))
+    }
+  }
+
+  @Test func preparesAllCandidatesBeforeTheFirstIsLookedAt() {
+    let index = HashIndexEditor(.inMemory(), root: .none, bucketCount: 1, count: 0)
+    // One bucket; every third has the fingerprint that is looked for.
+    for key in Int64(0)..<40 {
+      index.insert(UInt64(key % 3) << 56, key) { _, _ in Issue.record("a split") }
+    }
+    var prepared: [Int64] = []
+    var looked: [Int64] = []
+    let found = index.index.find(0, prepare: { prepared.append($0) }) { key in
+      #expect(prepared.count == 14)
+      looked.append(key)
+      return key == 12
+    }
+    #expect(found == 12 && looked == [0, 3, 6, 9, 12])
+    #expect(prepared == (0..<14).map { $0 * 3 })
+    #expect(index.index.find(3 << 56, prepare: { prepared.append($0) }) { _ in true } == nil)
+    #expect(prepared.count == 14)
   }
 
   @Test func bucketsStayShort() {

@@ -1,5 +1,6 @@
 // Values as 64-bit integers that keep their order: what ordered indexes are sorted by. Part of the file
 // format.
+public import Trees
 
 /// Maps values to integers of the same order.
 @frozen @usableFromInline
@@ -24,13 +25,6 @@ package enum OrderKey {
 
   /// The order of bytes: their first 8, big-endian.
   @inlinable package static func bytes(_ bytes: UnsafeRawBufferPointer) -> Int64 {
-    var prefix: UInt64 = 0
-    if bytes.count >= 8 {
-      prefix = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
-    } else {
-      for byte in bytes { prefix = prefix &<< 8 | UInt64(byte) }
-      if !bytes.isEmpty { prefix = prefix &<< UInt64(64 &- 8 &* bytes.count) }
-    }
-    return Int64(bitPattern: prefix ^ 1 &<< 63)
+    Int64(bitPattern: bytes.firstBytes ^ 1 &<< 63)
   }
 }

@@ -164,13 +164,13 @@ package final class GroupTransaction {
     _ table: StoredTable, primaryKeyBytes bytes: UnsafeRawBufferPointer?
   ) -> (key: ObjectKey, inserted: Bool) {
     return withTable(table) { tableEditor in
-      if let found = tableEditor.lookup.find(bytes: bytes) { return (found, false) }
+      let hash = bytes.map { IndexHash.bytes($0) } ?? IndexHash.null
+      if let found = tableEditor.find(bytes, hash: hash) { return (found, false) }
       let key = tableEditor.tree.insert()
       let column = table.keyColumn
       _ = tableEditor.tree.setBytes(
-        key, column, bytes, isOptional: table.optionalColumns[column] != 0)
-      tableEditor.insertIntoIndex(
-        ObjectKey(rawValue: key), hash: bytes.map { IndexHash.bytes($0) } ?? IndexHash.null)
+        key, column, bytes, isOptional: table.optionalColumns[column] != 0, isKey: true)
+      tableEditor.insertIntoIndex(ObjectKey(rawValue: key), hash: hash)
       if !table.indexedColumns.isEmpty { indexNewObject(tableEditor, ObjectKey(rawValue: key)) }
       return (ObjectKey(rawValue: key), true)
     }

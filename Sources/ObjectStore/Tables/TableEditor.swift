@@ -147,6 +147,19 @@ final class TableEditor {
 
   // MARK: - Primary key
 
+  /// The object with this string or data primary key; nil is null.
+  func find(_ bytes: UnsafeRawBufferPointer?, hash: UInt64) -> ObjectKey? {
+    let lookup = lookup
+    guard let bytes else { return lookup.find(bytes: nil) }
+    // Most often there is none: then what is known of the new objects spares a look at them.
+    let key = lookup.index.find(hash) { candidate in
+      if index.isKnownToDiffer(candidate, from: hash) { return false }
+      guard let location = lookup.locate(ObjectKey(rawValue: candidate)) else { return false }
+      return lookup.hasKey(location, bytes)
+    }
+    return key.map { ObjectKey(rawValue: $0) }
+  }
+
   func insertIntoIndex(_ key: ObjectKey, hash: UInt64) {
     index.insert(hash, key.rawValue) { hashKeys($0, $1) }
   }

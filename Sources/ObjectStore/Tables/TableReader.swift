@@ -192,18 +192,42 @@ package struct TableReader {
   ) -> (key: ObjectKey, location: RowLocation)? {
     guard let bytes else { return findRowOfNull() }
     var found: RowLocation?
-    let key = index.find(IndexHash.bytes(bytes)) { candidate in
-      guard let location = locate(ObjectKey(rawValue: candidate)) else { return false }
-      prefetch(location)
-      BytesColumn.prefetch(reader, Cluster.column(location.cluster, keyColumn), location.row)
-      let isEqual = withBytes(location, keyColumn) { stored in
-        stored.map { $0.hasSameBytes(as: bytes) } ?? false
-      }
-      if isEqual { found = location }
-      return isEqual
-    }
+    let key = index.find(
+      IndexHash.bytes(bytes),
+      prepare: { candidate in
+        if let location = locate(ObjectKey(rawValue: candidate)) {
+          prefetchKey(location, length: bytes.count)
+        }
+      },
+      { candidate in
+        guard let location = locate(ObjectKey(rawValue: candidate)) else { return false }
+        prefetchKey(location, length: bytes.count)
+        prefetch(location)
+        guard hasKey(location, bytes) else { return false }
+        found = location
+        return true
+      })
     guard let key, let found else { return nil }
     return (ObjectKey(rawValue: key), found)
+  }
+
+  /// Whether a row's primary key has these bytes.
+  @inline(__always)
+  func hasKey(_ location: RowLocation, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    // A key that was never stored is empty, unless it may be nil.
+    if _slowPath(bytes.isEmpty) {
+      return withBytes(location, keyColumn) { $0?.isEmpty ?? false }
+    }
+    return BytesColumn.isEqual(
+      tree.reader, Cluster.column(location.cluster, keyColumn), location.row, bytes)
+  }
+
+  /// Starts to load the primary key of a row, of about so many bytes, and what says where it is.
+  @inline(__always)
+  private func prefetchKey(_ location: RowLocation, length: Int) {
+    BytesColumn.prefetchKey(
+      reader, Cluster.column(location.cluster, keyColumn), location.row, length: length,
+      rows: Cluster.rows(location.cluster))
   }
 
   @usableFromInline

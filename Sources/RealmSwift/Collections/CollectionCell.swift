@@ -32,6 +32,12 @@ final class CollectionCell {
   /// Not used when frozen: several threads may read then.
   @exclusivity(unchecked) private var content: (elements: ElementReader, values: ElementReader?)?
   @exclusivity(unchecked) private var contentGeneration: UInt64 = 0
+  /// What tells where values of `content` are; nil until enough of them were looked up.
+  @exclusivity(unchecked) private var fences: ElementFences?
+  /// The same, for use without counting references; nil while `content` is not what they were made from.
+  @exclusivity(unchecked) private var currentFences: Unmanaged<ElementFences>?
+  /// Look-ups until it is worth it to make them; negative if it never is.
+  @exclusivity(unchecked) private var lookUpsLeft = 0
   /// The transaction that this cell changed last, if `writingGeneration` is the table's.
   ///
   /// The object is there then, and the transaction runs: its end makes all generations grow.
@@ -148,8 +154,61 @@ final class CollectionCell {
     if !realm.isFrozen {
       content = found
       contentGeneration = table.pointee.generation
+      findFences(found.elements)
     }
     return found
+  }
+
+  // MARK: - Looking up
+
+  /// Decides which fences are good for the elements that were found.
+  private func findFences(_ elements: ElementReader) {
+    currentFences = nil
+    // In a transaction the elements may change at each step.
+    lookUpsLeft = -1
+    if realm.writing != nil { return }
+    if let fences, fences.isOf(elements) {
+      currentFences = .passUnretained(fences)
+    } else {
+      fences = nil
+      lookUpsLeft = ElementFences.lookUpsBefore(elements) ?? -1
+    }
+  }
+
+  /// Counts a look-up, and makes fences if there were enough of them.
+  @inline(__always)
+  private func noteLookUp(_ elements: ElementReader) {
+    // In a frozen Realm, which many threads use, there are none.
+    if lookUpsLeft <= 0 { return }
+    lookUpsLeft &-= 1
+    if lookUpsLeft == 0 { makeFences(elements) }
+  }
+
+  @inline(never)
+  private func makeFences(_ elements: ElementReader) {
+    let made = ElementFences(elements)
+    fences = made
+    currentFences = .passUnretained(made)
+  }
+
+  /// The position of bytes in a set, or of a key in a map; nil without such a one.
+  func sortedPosition(of bytes: UnsafeRawBufferPointer, in elements: ElementReader) -> Int? {
+    if let currentFences {
+      return currentFences._withUnsafeGuaranteedRef { $0.position(ofBytes: bytes, in: elements) }
+    }
+    noteLookUp(elements)
+    return elements.position(of: .bytes(bytes), sorted: true)
+  }
+
+  /// The position of an integer in a set; nil without such a one.
+  private func sortedPosition(of integer: Int64, in elements: ElementReader) -> Int? {
+    if let currentFences {
+      return currentFences._withUnsafeGuaranteedRef {
+        $0.position(ofInteger: integer, in: elements)
+      }
+    }
+    noteLookUp(elements)
+    return elements.position(of: .integer(integer), sorted: true)
   }
 
   /// What the element at a position is read from; stops when it is out of bounds.
@@ -163,7 +222,7 @@ final class CollectionCell {
   /// Whether an integer is in a set.
   @usableFromInline
   func contains(_ integer: Int64) -> Bool {
-    requireElements().position(of: .integer(integer), sorted: true) != nil
+    sortedPosition(of: integer, in: requireElements()) != nil
   }
 
   /// The elements of a list or set, or the values of a map.

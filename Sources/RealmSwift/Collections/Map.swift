@@ -257,7 +257,7 @@ extension CollectionCell {
   @usableFromInline
   func position(ofKey key: String) -> Int {
     let keys = requireKeys()
-    return key._withBytes { keys.position(of: .bytes($0), sorted: true) } ?? -1
+    return key._withBytes { sortedPosition(of: $0, in: keys) } ?? -1
   }
 
   /// What values are read from.

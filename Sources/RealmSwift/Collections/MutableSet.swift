@@ -139,7 +139,13 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     case .managed(let cell):
       var isFound = false
       let elements = cell.requireElements()
-      cell.withKnownValue(object) { isFound = elements.position(of: $0, sorted: true) != nil }
+      cell.withKnownValue(object) { value in
+        if case .bytes(let bytes) = value {
+          isFound = cell.sortedPosition(of: bytes, in: elements) != nil
+        } else {
+          isFound = elements.position(of: value, sorted: true) != nil
+        }
+      }
       return isFound
     }
   }

@@ -40,7 +40,7 @@ package final class ConfinedRealm {
   /// The running write transaction.
   @exclusivity(unchecked) var writing: Writing? {
     didSet {
-      idleInsertion = nil
+      transactionInsertion = nil
       group = writing.map { .passUnretained($0.group) }
     }
   }
@@ -48,8 +48,8 @@ package final class ConfinedRealm {
   ///
   /// Unmanaged, since every change of a property needs it.
   @exclusivity(unchecked) private(set) var group: Unmanaged<GroupTransaction>?
-  /// What has added objects in the running transaction, while it is not in use.
-  @exclusivity(unchecked) var idleInsertion: LinkInsertion?
+  /// What adds objects in the running transaction.
+  @exclusivity(unchecked) var transactionInsertion: LinkInsertion?
   /// How often the Realm was invalidated: an object of an earlier time stays invalid.
   var epoch: UInt32 = 0
   /// The frozen Realm of the current version.

@@ -36,6 +36,10 @@ extension _BytesValue {
   }
   /// The value as a primary key.
   public var _primaryKeyValue: _PrimaryKeyValue { .bytes(_withBytes { [UInt8]($0) }) }
+  /// Gives the value as a primary key to `body`, without a copy of its bytes.
+  public func _withPrimaryKey(_ body: (_PrimaryKeyView) -> Void) {
+    _withBytes { body(.bytes($0)) }
+  }
   /// The key that nil is.
   public static var _nilKey: _PrimaryKeyValue { .bytes(nil) }
 }

@@ -104,6 +104,8 @@ public protocol _Persistable: _RealmSchemaDiscoverable, SendableMetatype {
   static func _fromAny(_ value: Any?) -> Self?
   /// The value as a primary key.
   var _primaryKeyValue: _PrimaryKeyValue { get }
+  /// Gives the value as a primary key to `body`, without a copy of its bytes.
+  func _withPrimaryKey(_ body: (_PrimaryKeyView) -> Void)
   /// The functions that move values of this type.
   static var _codec: _PropertyCodec { get }
   /// Whether the default is made once an object and then kept: it is not the same each time, or it
@@ -232,6 +234,11 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   public var _primaryKeyValue: _PrimaryKeyValue {
     if let self { return self._primaryKeyValue }
     return Wrapped._nilKey
+  }
+  /// Gives the value as a primary key to `body`, without a copy of its bytes.
+  public func _withPrimaryKey(_ body: (_PrimaryKeyView) -> Void) {
+    if let self { return self._withPrimaryKey(body) }
+    Wrapped._nilKey.withView(body)
   }
   /// The functions that move values of this type.
   public static var _codec: _PropertyCodec { Wrapped._optionalCodec }

@@ -72,14 +72,42 @@ public struct _PropertyCodec: Sendable {
   let keyOfAny: @Sendable (Any?) -> _PrimaryKeyValue?
   /// Of linking objects that are not managed: the property of the other class that links here.
   let originProperty: @Sendable (UnsafeRawPointer) -> String?
-  /// The primary key of an unmanaged object.
-  let key: @Sendable (UnsafeMutableRawPointer) -> _PrimaryKeyValue
+  /// Gives the primary key of an unmanaged object to the body.
+  let withKey: @Sendable (UnsafeMutableRawPointer, (_PrimaryKeyView) -> Void) -> Void
 }
 
 /// A primary key as the file knows it.
 public enum _PrimaryKeyValue: Sendable {
   case integer(Int64?)
   case bytes([UInt8]?)
+
+  /// A copy of a key that is good for a call only.
+  init(_ key: _PrimaryKeyView) {
+    switch key {
+    case .integer(let value): self = .integer(value)
+    case .bytes(let bytes): self = .bytes(bytes.map { [UInt8]($0) })
+    }
+  }
+
+  /// Gives the key to `body` as one whose bytes are good during the call.
+  func withView(_ body: (_PrimaryKeyView) -> Void) {
+    switch self {
+    case .integer(let value): body(.integer(value))
+    case .bytes(nil): body(.bytes(nil))
+    case .bytes(let bytes?): bytes.withUnsafeBytes { body(.bytes($0)) }
+    }
+  }
+}
+
+/// A primary key as the file knows it; its bytes are good only while the call lasts that gives it.
+public enum _PrimaryKeyView {
+  case integer(Int64?)
+  case bytes(UnsafeRawBufferPointer?)
+}
+
+extension _Persistable {
+  /// Gives the value as a primary key to `body`.
+  public func _withPrimaryKey(_ body: (_PrimaryKeyView) -> Void) { _primaryKeyValue.withView(body) }
 }
 
 extension _PropertyCodec {
@@ -176,12 +204,12 @@ extension _PropertyCodec {
         guard case .unmanaged(let value, _) = wrapper.pointee.storage else { return nil }
         return (value as? any _LinkingObjects)?._originProperty
       },
-      key: { pointer in
+      withKey: { pointer, body in
         let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
         if Value._keepsDefault { wrapper.pointee.keepDefault() }
         switch wrapper.pointee.storage {
-        case .unmanaged(let value, _): return value._primaryKeyValue
-        case .none, .managed, .recording: return Value._defaultValue()._primaryKeyValue
+        case .unmanaged(let value, _): value._withPrimaryKey(body)
+        case .none, .managed, .recording: Value._defaultValue()._withPrimaryKey(body)
         }
       })
   }

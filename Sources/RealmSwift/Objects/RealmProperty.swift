@@ -218,6 +218,6 @@ extension _PropertyCodec {
       accepts: { Value._accepts($0) },
       storeAny: { any, row, column in Value._storeAny(any, to: &row, column) },
       keyOfAny: { Value._fromAny($0)?._primaryKeyValue }, originProperty: { _ in nil },
-      key: { box($0).value._primaryKeyValue })
+      withKey: { pointer, body in box(pointer).value._withPrimaryKey(body) })
   }
 }

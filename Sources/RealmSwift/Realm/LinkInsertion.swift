@@ -12,8 +12,12 @@ final class LinkInsertion {
   let copies: Bool
   /// By class, for objects of classes with and without primary key.
   private var insertions: [ObjectIdentifier: ObjectInsertion] = [:]
-  /// The one that was used last.
-  @exclusivity(unchecked) private var lastInsertion: ObjectInsertion?
+  /// The one that was used last; `insertions` keeps it.
+  @exclusivity(unchecked) private var lastInsertion: Unmanaged<ObjectInsertion>?
+  /// The class of that one.
+  @exclusivity(unchecked) private var lastClass: ObjectBase.Type?
+  /// Whether it adds objects right now; what the client's code adds meanwhile is added by another one.
+  @exclusivity(unchecked) fileprivate var isBusy = false
   /// Objects that have a row, and no values in it yet.
   @exclusivity(unchecked) private var pending: [ObjectInsertion.Started] = []
   /// The copies made so far, by the object that was copied; it lives until the copying is over.
@@ -84,10 +88,11 @@ final class LinkInsertion {
 
   /// Adds an object that belongs to no Realm, with all that it links to; leaves one of this Realm alone.
   func add(_ object: ObjectBase) {
-    let insertion = insertion(type(of: object))
-    if update != .error { insertion.requireKey(for: update) }
-    insertion.add(object, self)
-    finish()
+    unmanagedInsertion(type(of: object))._withUnsafeGuaranteedRef { insertion in
+      if update != .error { insertion.requireKey(for: update) }
+      insertion.add(object, self)
+    }
+    if !pending.isEmpty { finish() }
   }
 
   /// Says that these objects are about to be added.
@@ -102,9 +107,15 @@ final class LinkInsertion {
   }
 
   private func insertion(_ objectClass: ObjectBase.Type) -> ObjectInsertion {
-    if let lastInsertion, lastInsertion.objectType == objectClass { return lastInsertion }
-    let insertion = findInsertion(objectClass)
+    unmanagedInsertion(objectClass).takeUnretainedValue()
+  }
+
+  @inline(__always)
+  private func unmanagedInsertion(_ objectClass: ObjectBase.Type) -> Unmanaged<ObjectInsertion> {
+    if let lastInsertion, lastClass == objectClass { return lastInsertion }
+    let insertion = Unmanaged.passUnretained(findInsertion(objectClass))
     lastInsertion = insertion
+    lastClass = objectClass
     return insertion
   }
 
@@ -137,20 +148,21 @@ extension ConfinedRealm {
   /// Runs `body` with what adds objects.
   ///
   /// It is kept for the next time in the same transaction; while `body` runs, which may run the client's
-  /// code, nobody else gets it.
+  /// code, nobody else gets it. That code may also end the transaction, and begin another.
   func withInsertion(_ update: Realm.UpdatePolicy, _ body: (LinkInsertion) -> Void) {
     let links: LinkInsertion
-    if let idleInsertion, idleInsertion.update == update {
-      links = idleInsertion
+    _ = requireWriting()
+    if let transactionInsertion, transactionInsertion.update == update,
+      !transactionInsertion.isBusy
+    {
+      links = transactionInsertion
     } else {
       links = LinkInsertion(self, update)
+      if transactionInsertion?.isBusy != true { transactionInsertion = links }
     }
-    let group = requireWriting()
-    check()
-    idleInsertion = nil
+    links.isBusy = true
     body(links)
-    // The client's code may have ended the transaction and begun another.
-    if writing?.group === group { idleInsertion = links }
+    links.isBusy = false
   }
 
   /// The key of an object as the target of a link; unmanaged ones are added.

@@ -13,9 +13,12 @@ final class ObjectInsertion {
   private let storedTable: StoredTable
   private let table: TablePointer
   private let update: Realm.UpdatePolicy
-  /// Of the primary key: how it is read from an object, and where; nil without one.
-  private let readKey: (@Sendable (UnsafeMutableRawPointer) -> _PrimaryKeyValue)?
+  /// Of the primary key: how an object gives it, and where it lies; nil without one.
+  private let withKey: WithKey?
   private let keyOffset: Int
+
+  private typealias WithKey =
+    @Sendable (UnsafeMutableRawPointer, (_PrimaryKeyView) -> Void) -> Void
 
   /// An object that has a row, and no values in it yet.
   struct Started {
@@ -39,7 +42,7 @@ final class ObjectInsertion {
     self.binding = binding
     storedTable = binding.table!
     let property = binding.primaryKey.map { binding.schema.properties[$0] }
-    readKey = property?.codec.key
+    withKey = property?.codec.withKey
     keyOffset = property?.offset ?? 0
     requireKey(for: update)
   }
@@ -79,7 +82,7 @@ final class ObjectInsertion {
 
   private func startRow(_ object: ObjectBase) -> (key: ObjectKey, isNew: Bool) {
     let base = Unmanaged.passUnretained(object).toOpaque()
-    let (key, isNew) = makeRow { readKey in readKey(base + keyOffset) }
+    let (key, isNew) = makeRow(base)
     // Values are read from other objects, of this class too, before all are written.
     table.pointee.bump()
     object.identify(table, key)
@@ -132,12 +135,14 @@ final class ObjectInsertion {
     let values = InputValues(value, for: binding.schema)
     let object = objectType.init()
     let base = Unmanaged.passUnretained(object).toOpaque()
-    let (key, isNew) = makeRow { readKey in
-      let position = binding.primaryKey!
-      if let given = values[position] {
-        return binding.schema.properties[position].codec.keyOfAny(given)!
-      }
-      return readKey(base + keyOffset)
+    let (key, isNew): (ObjectKey, Bool)
+    if let position = binding.primaryKey, let given = values[position] {
+      let property = binding.schema.properties[position]
+      var row = (key: ObjectKey(rawValue: -1), isNew: false)
+      property.codec.keyOfAny(given)!.withView { row = makeRow(key: $0) }
+      (key, isNew) = row
+    } else {
+      (key, isNew) = makeRow(base)
     }
     table.pointee.bump()
     links.remember(key, asCopyOf: value)
@@ -168,27 +173,33 @@ final class ObjectInsertion {
       compares: !isNew && update == .modified, links: links)
   }
 
-  /// The row to write into: a new one, or the one of the same key.
-  private func makeRow(
-    _ keyOf: ((UnsafeMutableRawPointer) -> _PrimaryKeyValue) -> _PrimaryKeyValue
-  ) -> (key: ObjectKey, isNew: Bool) {
+  /// The row to write an object into: a new one, or the one of the same key.
+  @inline(__always)
+  private func makeRow(_ base: UnsafeMutableRawPointer) -> (key: ObjectKey, isNew: Bool) {
     if binding.schema.isEmbedded { return (group.insertEmbedded(storedTable), true) }
-    guard let readKey else { return (group.insert(storedTable), true) }
-    let value = keyOf(readKey)
+    guard let withKey else { return (group.insert(storedTable), true) }
+    var row = (key: ObjectKey(rawValue: -1), isNew: false)
+    withKey(base + keyOffset) { row = makeRow(key: $0) }
+    return row
+  }
+
+  /// The row of a key, a new one if there is none.
+  private func makeRow(key: _PrimaryKeyView) -> (key: ObjectKey, isNew: Bool) {
     let row: (key: ObjectKey, inserted: Bool)
-    switch value {
+    switch key {
     case .integer(let integer): row = group.insert(storedTable, primaryKeyInteger: integer)
-    case .bytes(nil): row = group.insert(storedTable, primaryKeyBytes: nil)
-    case .bytes(let bytes?):
-      row = bytes.withUnsafeBytes { group.insert(storedTable, primaryKeyBytes: $0) }
+    case .bytes(let bytes): row = group.insert(storedTable, primaryKeyBytes: bytes)
     }
-    if !row.inserted && update == .error {
-      let type = binding.schema.properties[binding.primaryKey!].codec.type
-      misuse(
-        .argument,
-        "Attempting to create an object of type '\(binding.schema.name)' with an existing primary "
-          + "key value '\(value.text(type))'.")
-    }
+    if !row.inserted && update == .error { stopForExistingKey(key) }
     return (row.key, row.inserted)
+  }
+
+  @inline(never)
+  private func stopForExistingKey(_ key: _PrimaryKeyView) -> Never {
+    let type = binding.schema.properties[binding.primaryKey!].codec.type
+    misuse(
+      .argument,
+      "Attempting to create an object of type '\(binding.schema.name)' with an existing primary "
+        + "key value '\(_PrimaryKeyValue(key).text(type))'.")
   }
 }

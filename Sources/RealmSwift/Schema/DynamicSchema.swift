@@ -181,7 +181,7 @@ extension _PropertyCodec {
         return setValue(object, any)
       },
       accepts: accepts, storeAny: storeAny, keyOfAny: keyOfAny, originProperty: { _ in nil },
-      key: { _ in .integer(nil) })
+      withKey: { _, body in body(.integer(nil)) })
   }
 
   private static func setLink(_ object: ObjectBase, _ column: Int32, _ value: Any?) -> Bool {

@@ -15,48 +15,52 @@ extension Store {
     _ root: BlockReference, of transaction: WriteTransaction, home: Int,
     into placement: inout Placement
   ) throws(StorageError) -> BlockReference {
-    // Lengths are those that the blocks take in the file.
-    var order: [(number: Int, length: Int, isHot: Bool)] = []
-    order.reserveCapacity(transaction.editor.provisionalCount)
-    collect(root, transaction.editor, version: transaction.version, into: &order)
+    // Asked for once: each use of a reference through another one is counted.
+    let writer = writer!
+    let editor = transaction.editor
+    let arena = editor.arena
+    collect(root, editor, version: transaction.version, into: &placement.order)
+    let order = placement.order
     var hot = 0
     var cold = 0
     for block in order { if block.isHot { hot += block.length } else { cold += block.length } }
     // Hot blocks that do not fit into the home are placed with the cold ones.
-    let homeRun = writer!.homes.longestRun(home: home)
+    let homeRun = writer.homes.longestRun(home: home)
     let fitsHome = hot > 0 && hot <= Int(homeRun?.length ?? 0)
     if let homeRun, fitsHome {
       let run = Run(offset: homeRun.offset, length: UInt64(hot))
-      writer!.homes.take(run)
+      writer.homes.take(run)
       transaction.taken.append(run)
       placement.open(run)
       for block in order where block.isHot {
-        copy(block.number, block.length, placement.take(block.length)!, transaction)
+        copy(block, placement.take(block.length)!, arena)
       }
     }
     var rest = fitsHome ? cold : cold + hot
     var alone: [Int] = []
-    if let threshold = writer!.shrinkThreshold {
+    if let threshold = writer.shrinkThreshold {
       for block in order where !(fitsHome && block.isHot) && alone.count < Self.snugExtentsMax {
         guard let run = snugHole(for: block.length, below: threshold) else { continue }
         alone.append(block.number)
         rest -= block.length
         take(run, transaction, &placement)
-        copy(block.number, block.length, placement.take(block.length)!, transaction)
+        copy(block, placement.take(block.length)!, arena)
       }
     }
     for block in order where !(fitsHome && block.isHot) && !alone.contains(block.number) {
       if placement.filling.isEmpty || placement.rest < block.length || isHomeFilling(placement) {
         try openRun(rest: rest, next: block.length, transaction, &placement)
       }
-      copy(block.number, block.length, placement.take(block.length)!, transaction)
+      copy(block, placement.take(block.length)!, arena)
       rest -= block.length
     }
     // Only now every block has its place: patch, date and seal them.
     let mapping = self.mapping
-    for block in order { finish(block.number, block.length, transaction, mapping) }
+    for block in order {
+      finish(block, transaction.version, arena, mapping, isDeferring: writer.isDeferring)
+    }
     returnRest(of: placement, transaction)
-    let place = transaction.editor.arena.places[Int(root.rawValue & 0xffff_ffff)]
+    let place = arena.places[Int(root.rawValue & 0xffff_ffff)]
     return BlockReference(rawValue: place)
   }
 
@@ -82,7 +86,7 @@ extension Store {
   /// Provisional blocks under a reference, children before parents.
   private func collect(
     _ reference: BlockReference, _ editor: BlockEditor, version: Version,
-    into order: inout [(number: Int, length: Int, isHot: Bool)]
+    into order: inout [Placement.Block]
   ) {
     let block = editor.pointer(reference)
     if BlockHeader.kind(block).isNode {
@@ -94,28 +98,29 @@ extension Store {
     let number = Int(reference.rawValue & 0xffff_ffff)
     let previous = editor.arena.previousBirth(number).rawValue
     let isHot = previous != 0 && version.rawValue - previous <= Self.youngVersions
-    order.append((number, BlockHeader.blockLength(block) + editor.blockOverhead, isHot))
+    let length = BlockHeader.blockLength(block) + editor.blockOverhead
+    order.append(Placement.Block(number: number, length: length, isHot: isHot))
   }
 
   private func copy(
-    _ number: Int, _ length: Int, _ place: (offset: UInt64, memory: UnsafeMutableRawPointer),
-    _ transaction: WriteTransaction
+    _ placed: Placement.Block, _ place: (offset: UInt64, memory: UnsafeMutableRawPointer),
+    _ arena: ProvisionalArena
   ) {
-    let arena = transaction.editor.arena
     let block = place.memory + blockOverhead
-    memcpy(block, arena.table[number], length - blockOverhead)
-    arena.places[number] = place.offset
+    memcpy(block, arena.table[placed.number], placed.length - blockOverhead)
+    arena.places[placed.number] = place.offset
     // From here on the block is found where it will be written from.
-    arena.table[number] = block
+    arena.table[placed.number] = block
   }
 
   /// Replaces provisional references by places, then sets the birth and seals the block.
   ///
   /// The block's content is not to be read there any more.
-  func finish(
-    _ number: Int, _ length: Int, _ transaction: WriteTransaction, _ mapping: ReadMapping
+  private func finish(
+    _ placed: Placement.Block, _ version: Version, _ arena: ProvisionalArena,
+    _ mapping: ReadMapping, isDeferring: Bool
   ) {
-    let arena = transaction.editor.arena
+    let (number, length) = (placed.number, placed.length)
     let block = arena.table[number]
     if BlockHeader.kind(block).isNode {
       for index in 0..<BlockHeader.count(block) {
@@ -127,9 +132,9 @@ extension Store {
       }
     }
     let reference = BlockReference(rawValue: arena.places[number])
-    BlockHeader.setBirth(block, transaction.version)
+    BlockHeader.setBirth(block, version)
     // Before it is encrypted.
-    if writer!.isDeferring {
+    if isDeferring {
       mapping.keepUnwritten(reference, block, length - blockOverhead)
     } else {
       mapping.keep(reference, block, length - blockOverhead)
@@ -137,7 +142,7 @@ extension Store {
     seal(block, length - blockOverhead, at: reference)
     #if PLANTED_BUGS
       if PlantedBug.staleChecksum.strikes(everyCalls: 100) {
-        BlockHeader.setBirth(block, transaction.base.version)
+        BlockHeader.setBirth(block, Version(version.rawValue - 1))
       }
     #endif
   }

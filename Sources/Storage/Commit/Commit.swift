@@ -164,6 +164,7 @@ extension Store {
   func place(
     _ transaction: WriteTransaction, home: Int, into placement: inout Placement
   ) throws(StorageError) -> PlacedCommit {
+    placement.removeAll()
     var root = transaction.root
     let isLarge = isWrittenEarly(transaction)
     // A large transaction streams its blocks out; a small one gathers them in memory.
@@ -191,29 +192,29 @@ extension Store {
   private func writeNow(_ transaction: WriteTransaction) throws(StorageError) -> Snapshot {
     try writeDeferred(before: transaction)
     var group = try pipeline.join(foreignHome: lockFile.head.home)
-    var placement = Placement(buffer: memory.buffer)
-    let commit = try place(transaction, home: group.home, into: &placement)
+    let memory = memory
+    let commit = try place(transaction, home: group.home, into: &memory.placement)
     // The last that may fail besides the writing: after the record nothing could be taken back.
     let mapping = try mappingCovering(writer!.fileLength)
-    memory.overwriting?.cover(mapping.mapping.length)
+    let overwriting = overwriting
+    overwriting?.cover(mapping.mapping.length)
     // Step 6. What lies right behind the record goes out together with it.
     if PlantedBug.groupSplit.isActive { group.own = [] }
-    let extents = placement.filling.filter { $0.used > 0 }
-    for filling in extents { group.own.append(VouchedExtent(filling.bytes, at: filling.offset)) }
-    let behindRecord =
-      commit.isLarge
-      ? nil
-      : extents.firstIndex {
-        $0.offset == header.homes[group.home] + UInt64(CommitRecord.lengthMax)
+    let afterRecord = header.homes[group.home] + UInt64(CommitRecord.lengthMax)
+    var behindRecord: Placement.Filling?
+    for filling in memory.placement.filling where filling.used > 0 {
+      group.own.append(VouchedExtent(filling.bytes, at: filling.offset))
+      if filling.offset == afterRecord, !commit.isLarge {
+        behindRecord = filling
+      } else {
+        try writeBytes(filling.bytes, at: filling.offset, overwriting)
       }
-    for index in extents.indices where index != behindRecord {
-      try writeBytes(extents[index].bytes, at: extents[index].offset)
     }
     #if PLANTED_BUGS
       if PlantedBug.changeUnderPin.isActive { try changeInPlace(transaction) }
     #endif
     try writeRecord(
-      commit.record, &group, isLarge: commit.isLarge, behind: behindRecord.map { extents[$0] })
+      commit.record, &group, isLarge: commit.isLarge, behind: behindRecord)
     // Step 7.
     let snapshot = snapshots.makeSnapshot(
       transaction.version, root: commit.record.root, mapping: mapping,
@@ -222,7 +223,7 @@ extension Store {
       snapshot: snapshot, home: group.home, vouchesAfter: group.durableBefore)
     group.last = committed
     transaction.willBecomeVisible?()
-    finish(transaction, commit, committed)
+    finish(transaction, commit, committed, mapping)
     #if INVARIANT_CHECKS
       let findings = checkSpace().findings
       precondition(findings.isEmpty, "after version \(committed.version): \(findings)")
@@ -230,25 +231,29 @@ extension Store {
     if durability == .memory {
       pipeline.publishWithoutSync(committed) { publish($0) }
     } else {
-      pipeline.didWrite(group)
+      pipeline.didWrite(&group)
     }
     return snapshot
   }
 
   /// Step 7: the writer goes on from this version.
   func finish(
-    _ transaction: WriteTransaction, _ commit: PlacedCommit, _ committed: CommittedVersion
+    _ transaction: WriteTransaction, _ commit: PlacedCommit, _ committed: CommittedVersion,
+    _ mapping: ReadMapping
   ) {
     let version = committed.version
+    let writer = writer!
     mapping.noteReuse(upTo: version)
-    writer!.newest = committed
-    writer!.commits = commit.record.commits
+    writer.newest = committed
+    writer.commits = commit.record.commits
     let length = commit.record.fileLength
-    writer!.plannedCut = length < writer!.fileLength ? (version, length) : nil
-    writer!.journal = commit.journal
-    writer!.pending += commit.dead.lazy.map { WriterState.Pending(block: $0, death: version) }
+    writer.plannedCut = length < writer.fileLength ? (version, length) : nil
+    writer.journal = commit.journal
+    for block in commit.dead {
+      writer.pending.append(WriterState.Pending(block: block, death: version))
+    }
     for block in commit.deadJournal {
-      writer!.pending.append(WriterState.Pending(block: block, death: version, isVisible: false))
+      writer.pending.append(WriterState.Pending(block: block, death: version, isVisible: false))
     }
     transaction.taken = []
     lockFile.publishCommitted(version: version, home: committed.home)
@@ -299,9 +304,17 @@ extension Store {
     }
   #endif
 
+  /// What stores instead of writing; nil with syncs, which also write without the write lock: see
+  /// `writeDeferred`.
+  private var overwriting: OverwriteMap? { durability == .memory ? memory.overwriting : nil }
+
   func writeBytes(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
-    // With syncs also called without the write lock, which the memory needs: see `writeDeferred`.
-    let overwriting = durability == .memory ? memory.overwriting : nil
+    try writeBytes(bytes, at: offset, overwriting)
+  }
+
+  private func writeBytes(
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ overwriting: OverwriteMap?
+  ) throws(StorageError) {
     do throws(SystemError) {
       if overwriting?.write(bytes, at: offset) != true {
         try file.write(bytes, at: offset)

@@ -82,19 +82,18 @@ final class CommitPipeline: Sendable {
       return (durable?.version ?? Version(0)) >= version ? nil : failure
     }
 
-    /// What a group's first record has to say about the versions before it.
-    func beginning(_ group: Group) -> Group {
-      guard group.record.isEmpty else { return group }
-      var group = group
-      group.durableBefore = durable?.version ?? Version(0)
-      group.carried = []
+    /// Notes in the open group what its first record has to say about the versions before it.
+    mutating func beginOpen() {
+      // In place, as all that a commit does here: a copy of a group costs ten counts of references.
+      guard open!.record.isEmpty else { return }
+      let durableVersion = durable?.version ?? Version(0)
+      open!.durableBefore = durableVersion
+      open!.carried = []
       // Not what another process has made durable meanwhile: that may be reused.
-      if let last = syncing?.last, last.version > group.durableBefore,
-        !PlantedBug.carriedLost.isActive
+      if let last = syncing?.last?.version, last > durableVersion, !PlantedBug.carriedLost.isActive
       {
-        group.carried = syncing!.own
+        open!.carried = syncing!.own
       }
-      return group
     }
   }
 
@@ -171,7 +170,7 @@ final class CommitPipeline: Sendable {
     try state.withLock { (state) throws(StorageError) -> Group in
       try enter(&state, foreignHome)
       precondition(state.open!.deferred.isEmpty, "a commit is written before those it builds on")
-      state.open = state.beginning(state.open!)
+      state.beginOpen()
       return state.open!
     }
   }
@@ -189,18 +188,25 @@ final class CommitPipeline: Sendable {
   private func enter(_ state: inout State, _ foreignHome: Int?) throws(StorageError) {
     if let failure = state.failure { throw failure }
     if state.open == nil {
-      let durableHomes = [state.durable?.home, foreignHome]
-      let used =
-        [state.syncing?.home] + (PlantedBug.overwriteDurableHome.isActive ? [] : durableHomes)
-      state.open = Group(home: (0..<homeCount).first { !used.contains($0) }!)
+      let (syncing, durable) = (state.syncing?.home, state.durable?.home)
+      let home = (0..<homeCount).first { home in
+        home != syncing
+          && (PlantedBug.overwriteDurableHome.isActive || (home != durable && home != foreignHome))
+      }
+      var group = Group(home: home!)
+      // What one small commit writes.
+      group.own.reserveCapacity(4)
+      state.open = group
     }
     state.open!.isBeingWritten = true
   }
 
   /// The commit is in the file.
-  func didWrite(_ group: Group) {
+  ///
+  /// - Parameter group: as it is in the file; afterwards as it was, for its snapshots end outside of the lock.
+  func didWrite(_ group: inout Group) {
     let (needsLeader, isGathering) = state.withLock { state in
-      state.open = group
+      swap(&state.open!, &group)
       state.open!.isBeingWritten = false
       return (state.needsLeader, state.isGathering)
     }
@@ -262,7 +268,7 @@ final class CommitPipeline: Sendable {
       until: { $0.syncing?.isBeingWritten != true && $0.open?.isBeingWritten != true },
       then: { state in
         guard state.open?.deferred.isEmpty == false else { return nil }
-        state.open = state.beginning(state.open!)
+        state.beginOpen()
         state.open!.isBeingWritten = true
         return state.open!
       })
@@ -415,11 +421,7 @@ final class CommitPipeline: Sendable {
   /// - Precondition: no commit of the file is ever deferred.
   func publishWithoutSync(_ committed: CommittedVersion, _ publish: (CommittedVersion) -> Void) {
     // Snapshots end outside of the lock.
-    let old = state.withLock { state in
-      let old = state.open
-      state.open = nil
-      return old
-    }
+    let old = state.withLock { $0.open.take() }
     publish(committed)
     let before = state.withLock { state in
       let before = state.durable
@@ -444,16 +446,14 @@ final class CommitPipeline: Sendable {
   private func takeLead() -> Group? {
     state.withLock { state in
       state.isGathering = false
-      guard state.syncing == nil, state.failure == nil, var group = state.open,
-        !group.isBeingWritten
+      guard state.syncing == nil, state.failure == nil, state.open?.isBeingWritten == false
       else { return nil }
-      state.open = nil
-      if !group.deferred.isEmpty {
-        group = state.beginning(group)
-        group.isBeingWritten = true
+      if !state.open!.deferred.isEmpty {
+        state.beginOpen()
+        state.open!.isBeingWritten = true
       }
-      state.syncing = group
-      return group
+      state.syncing = state.open.take()
+      return state.syncing
     }
   }
 }

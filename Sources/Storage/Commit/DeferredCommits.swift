@@ -47,12 +47,12 @@ extension Store {
     let home = try pipeline.joinDeferred(foreignHome: lockFile.head.home)
     writer!.isDeferring = !isLarge
     defer { writer!.isDeferring = false }
-    var placement = Placement(buffer: memory.buffer)
-    let commit = try place(transaction, home: home, into: &placement)
+    let memory = memory
+    let commit = try place(transaction, home: home, into: &memory.placement)
     let mapping = mapping
     let unwritten = mapping.unwrittenBlocks
     var extents: [UnwrittenExtent] = []
-    for filling in placement.filling where filling.used > 0 {
+    for filling in memory.placement.filling where filling.used > 0 {
       // What was verified there was another block.
       if cipher == nil {
         mapping.forget(Run(offset: filling.offset, length: UInt64(filling.used)))
@@ -80,7 +80,7 @@ extension Store {
     // What its record vouches for is known when that is written; until then nothing may be reused.
     finish(
       transaction, commit,
-      CommittedVersion(snapshot: snapshot, home: home, vouchesAfter: Version(0)))
+      CommittedVersion(snapshot: snapshot, home: home, vouchesAfter: Version(0)), mapping)
     return snapshot
   }
 

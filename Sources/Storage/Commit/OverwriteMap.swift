@@ -15,10 +15,12 @@ final class OverwriteMap {
   private static let lengthMax = 64 << 10
 
   private let file: any File
-  // Unchecked exclusivity, as below.
+  // Unchecked exclusivity, here and below: only the holder of the write lock touches it, in short accesses.
   @exclusivity(unchecked) private var mapping: any FileMapping
+  /// Where the mapping is, kept by it: asking a mapping costs more than the store that is to be made.
+  @exclusivity(unchecked) private var base: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var length: Int
   /// One bit a page that was written by a call, and was not cut off since.
-  // Unchecked exclusivity: only the holder of the write lock touches it, in short accesses.
   @exclusivity(unchecked) private var written: [UInt64] = []
 
   /// Nil where overwriting a page could fail.
@@ -26,26 +28,28 @@ final class OverwriteMap {
     guard let mapping = file.mapForOverwriting(length: length) else { return nil }
     self.file = file
     self.mapping = mapping
+    base = mapping.base
+    self.length = mapping.length
   }
 
   /// Maps more, when readers do: what lies behind the map is written by calls.
   func cover(_ length: Int) {
-    if length <= mapping.length { return }
-    if let larger = file.mapForOverwriting(length: length) { mapping = larger }
+    guard length > self.length, let larger = file.mapForOverwriting(length: length) else { return }
+    mapping = larger
+    base = larger.base
+    self.length = larger.length
   }
 
   /// Writes bytes if all of their pages may be overwritten.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     let end = offset + UInt64(bytes.count)
-    guard bytes.count <= Self.lengthMax, end <= UInt64(mapping.length) else { return false }
+    guard bytes.count <= Self.lengthMax, end <= UInt64(length) else { return false }
     for page in Self.pages(offset, bytes.count) {
       if page >> 6 >= written.count || written[page >> 6] & (1 << UInt64(page & 63)) == 0 {
         return false
       }
     }
-    withExtendedLifetime(mapping) {
-      _ = memcpy(mapping.base + Int(offset), bytes.baseAddress!, bytes.count)
-    }
+    memcpy(base + Int(offset), bytes.baseAddress!, bytes.count)
     return true
   }
 

@@ -6,6 +6,14 @@ internal import Platform
 
 /// Extents being filled by one transaction.
 struct Placement: ~Copyable {
+  /// A block on its way to a place.
+  struct Block {
+    let number: Int
+    /// Bytes that it takes in the file.
+    let length: Int
+    let isHot: Bool
+  }
+
   /// A run taken from free space, filled from the front.
   struct Filling {
     let offset: UInt64
@@ -30,13 +38,14 @@ struct Placement: ~Copyable {
   static let bufferLength = 4 << 20
 
   private(set) var filling: [Filling] = []
+  /// What is to be placed, children before parents.
+  var order: [Block] = []
   private var bufferUsed = 0
-  private let buffer: UnsafeMutableRawPointer
+  private let buffer = Self.makeBuffer()
 
-  init(buffer: UnsafeMutableRawPointer) {
-    self.buffer = buffer
-    filling.reserveCapacity(4)
-  }
+  init() { filling.reserveCapacity(4) }
+
+  deinit { buffer.deallocate() }
 
   static func makeBuffer() -> UnsafeMutableRawPointer {
     .allocate(byteCount: bufferLength + FileHeader.pageLength, alignment: FileHeader.pageLength)
@@ -67,9 +76,10 @@ struct Placement: ~Copyable {
   /// Bytes of the newest extent that are not taken.
   var rest: Int { filling.last.map { $0.length - $0.used } ?? 0 }
 
-  /// Forgets the extents after they were written.
+  /// Forgets what an earlier commit has placed.
   mutating func removeAll() {
     filling.removeAll(keepingCapacity: true)
+    order.removeAll(keepingCapacity: order.count <= 1024)
     bufferUsed = 0
   }
 }

@@ -14,8 +14,11 @@ extension Store {
     into placement: inout Placement
   ) throws(StorageError) -> (journal: SpaceJournal, dead: [BlockEditor.DeadBlock]) {
     var journal = writer!.journal
-    var delta = SpaceDelta(
-      version: transaction.version, taken: transaction.taken, dead: Self.runs(of: dead))
+    // In order, the delta is written as it stands.
+    transaction.taken.sortAndMerge()
+    var deadRuns = Self.runs(of: dead)
+    deadRuns.sortAndMerge()
+    var delta = SpaceDelta(version: transaction.version, taken: transaction.taken, dead: deadRuns)
     let isLogDue =
       journal.deltaCommits + 1 >= SpaceJournal.commitsPerLogBlock
       || journal.deltas.count + delta.encodedLengthMax > 512
@@ -37,8 +40,7 @@ extension Store {
     let extra = count * 16
     let lengths = Self.split(bound + extra, into: blockBytes).map(journalBlockLength)
     let places = try takeJournalBlocks(lengths, transaction, &placement)
-    delta = SpaceDelta(
-      version: transaction.version, taken: transaction.taken, dead: Self.runs(of: dead))
+    delta.taken = transaction.taken
     delta.append(to: &journal.deltas)
     journal.log = fillJournalBlocks(
       places, lengths, kind: .spaceLog, bytes: journal.deltas, previous: journal.log,

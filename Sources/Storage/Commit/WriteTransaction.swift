@@ -42,6 +42,7 @@ package final class WriteTransaction {
     self.base = base
     self.version = version
     root = base.root
+    taken.reserveCapacity(8)
     // The store's writer outlives the editor's use; the transaction owns the editor.
     editor.placer = { [unowned self] in self.writeEarly($0) }
   }

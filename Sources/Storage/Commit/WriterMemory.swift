@@ -5,8 +5,11 @@ internal import Platform
 final class WriterMemory {
   /// Changed and new blocks.
   let arena = ProvisionalArena()
-  /// Blocks of a small transaction as they are written.
-  let buffer = Placement.makeBuffer()
+  /// Where the blocks of a small transaction go, and they themselves as they are written.
+  ///
+  /// Empty between commits; one for all, so that no commit has to allocate its lists.
+  // Unchecked exclusivity: it has no accessor but the running commit.
+  @exclusivity(unchecked) var placement = Placement()
   /// Blocks of a large transaction as they are written early.
   let earlyBuffer = Placement.makeBuffer()
 
@@ -18,8 +21,5 @@ final class WriterMemory {
 
   init(overwriting: OverwriteMap?) { self.overwriting = overwriting }
 
-  deinit {
-    buffer.deallocate()
-    earlyBuffer.deallocate()
-  }
+  deinit { earlyBuffer.deallocate() }
 }

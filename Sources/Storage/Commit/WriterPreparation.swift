@@ -15,7 +15,8 @@ extension Store {
         needsReload.store(false, ordering: .relaxed)
         try takeOver()
       }
-      if writer!.lengthInFile != writer!.fileLength { try setLength(writer!.fileLength) }
+      let writer = writer!
+      if writer.lengthInFile != writer.fileLength { try setLength(writer.fileLength) }
     }
     let durable = try updatePins()
     _ = reclaim(durable: durable)
@@ -27,9 +28,10 @@ extension Store {
   /// Whether the writer's knowledge is not that of the newest version: of the first write, and after another
   /// process has written or a version was lost.
   var needsTakeOver: Bool {
-    let newest = writer!.newest
-    return !writer!.isLoaded || needsReload.load(ordering: .acquiring) || lockFile.wasHeldByAnother
-      || lockFile.committed != DurableHead(version: newest.version, home: newest.home)
+    let writer = writer!
+    return !writer.isLoaded || needsReload.load(ordering: .acquiring) || lockFile.wasHeldByAnother
+      || lockFile.committed
+        != DurableHead(version: writer.newest.version, home: writer.newest.home)
   }
 
   /// Frees what no version sees any more.
@@ -51,12 +53,13 @@ extension Store {
   ///   hide one.
   func updatePins() throws(StorageError) -> Version {
     let head = newestVersion
-    snapshots.drain(&writer!.pinsAdded, &writer!.pinsRemoved)
-    writer!.updatePins()
+    let writer = writer!
+    snapshots.drain(&writer.pinsAdded, &writer.pinsRemoved)
+    writer.updatePins()
     guard let versions = try lockFile.foreignPins(since: &foreignPinState) else {
       return min(head, foreignPinState.everythingSince ?? head)
     }
-    if !PlantedBug.truncateUnderForeignPin.isActive { writer!.updateForeignPins(versions) }
+    if !PlantedBug.truncateUnderForeignPin.isActive { writer.updateForeignPins(versions) }
     return min(head, foreignPinState.head.version, foreignPinState.everythingSince ?? head)
   }
 

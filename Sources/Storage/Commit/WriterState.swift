@@ -38,7 +38,7 @@ final class WriterState {
   @exclusivity(unchecked) var pendingHead = 0
   /// What `reclaim` frees; empty but for its calls.
   @exclusivity(unchecked) private var freed: [Run] = []
-  /// So many runs of it keep their memory.
+  /// So many elements of it, or of `pending`, keep their memory.
   private static let freedKept = 1024
   /// What this process's snapshots did since the last transaction began.
   @exclusivity(unchecked) var pinsAdded: [Version] = []
@@ -113,7 +113,10 @@ final class WriterState {
         entry.isVisible && dead.insert(run: run, birth: block.birth, death: entry.death)
       if !isSeen { freed.append(run) }
     }
-    if pendingHead > 4096 || pendingHead == pending.count {
+    if pendingHead == pending.count {
+      pending.removeAll(keepingCapacity: pendingHead <= Self.freedKept)
+      pendingHead = 0
+    } else if pendingHead > 4096 {
       pending.removeFirst(pendingHead)
       pendingHead = 0
     }

@@ -12,6 +12,8 @@ final class NewestSnapshot: Sendable {
 
   private let current = Atomic<UInt>(0)
   private let slots: SlotWords
+  /// One bit a slot that a reader has ever used: the publisher looks at no others.
+  private let used = Atomic<UInt64>(0)
   /// Old snapshots that a slot still announced when they were replaced.
   ///
   /// Publisher only.
@@ -30,6 +32,7 @@ final class NewestSnapshot: Sendable {
     var index = Int(truncatingIfNeeded: threadHash()) % Self.slotCount
     while true {
       let slot = slots[index * Self.wordsPerSlot]
+      noteUse(of: index)
       let pointer = current.load(ordering: .acquiring)
       if pointer == 0 { return nil }
       // Sequentially consistent, as is the second load: pairs with the exchange in `store`, so either
@@ -76,13 +79,23 @@ final class NewestSnapshot: Sendable {
     free.forEach(Self.release)
   }
 
+  /// Says, once, that a slot will be used.
+  ///
+  /// Sequentially consistent, before the slot is: who sees the announcement's effect sees the bit.
+  private func noteUse(of slot: Int) {
+    let bit = UInt64(1) << UInt64(slot)
+    if used.load(ordering: .sequentiallyConsistent) & bit != 0 { return }
+    _ = used.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+  }
+
   private func isAnnounced(_ pointer: UInt) -> Bool {
     if pointer == 0 { return false }
-    for index in 0..<Self.slotCount
-    where slots[index * Self.wordsPerSlot].pointee.load(ordering: .sequentiallyConsistent)
-      == pointer
-    {
-      return true
+    var rest = used.load(ordering: .sequentiallyConsistent)
+    while rest != 0 {
+      let index = rest.trailingZeroBitCount
+      rest &= rest - 1
+      let announced = slots[index * Self.wordsPerSlot]
+      if announced.pointee.load(ordering: .sequentiallyConsistent) == pointer { return true }
     }
     return false
   }

@@ -84,10 +84,12 @@ final class SnapshotTable: Sendable {
       createdAt: createdAt, memory: memory)
     let reference = Unmanaged.passUnretained(snapshot)
     state.withLock { state in
-      if state.live[version]?.others.append(reference) == nil {
-        state.live[version] = Entry(
-          createdAt: createdAt, owner: owner, first: reference, root: root)
-      }
+      // Whole entries go in and out: changing one in its place costs an allocation.
+      var entry =
+        state.live[version]
+        ?? Entry(createdAt: createdAt, owner: owner, first: reference, root: root)
+      if entry.first.toOpaque() != reference.toOpaque() { entry.others.append(reference) }
+      state.live[version] = entry
       state.added.append(version)
     }
     return snapshot
@@ -100,15 +102,14 @@ final class SnapshotTable: Sendable {
     let reference = Unmanaged.passUnretained(snapshot)
     state.withLock { state in
       state.removed.append(version)
-      if state.live[version]!.others.isEmpty {
-        state.live[version] = nil
-        return
-      }
-      if state.live[version]!.first.toOpaque() == reference.toOpaque() {
-        state.live[version]!.first = state.live[version]!.others.removeLast()
+      var entry = state.live.removeValue(forKey: version)!
+      if entry.others.isEmpty { return }
+      if entry.first.toOpaque() == reference.toOpaque() {
+        entry.first = entry.others.removeLast()
       } else {
-        state.live[version]!.others.removeAll { $0.toOpaque() == reference.toOpaque() }
+        entry.others.removeAll { $0.toOpaque() == reference.toOpaque() }
       }
+      state.live[version] = entry
     }
   }
 

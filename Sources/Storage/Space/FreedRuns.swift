@@ -3,6 +3,19 @@
 // less.
 
 extension [Run] {
+  /// Whether runs ascend and none of them could be one with the next.
+  var isSortedAndMerged: Bool {
+    withUnsafeBufferPointer { runs in
+      for index in 0..<Swift.max(runs.count - 1, 0)
+      where runs[index].offset >= runs[index + 1].offset
+        || runs[index].isFollowed(by: runs[index + 1])
+      {
+        return false
+      }
+      return true
+    }
+  }
+
   /// Sorts runs by place and makes one of those that are adjacent.
   ///
   /// - Precondition: no byte is in two of them.

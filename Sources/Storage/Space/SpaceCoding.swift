@@ -172,11 +172,14 @@ extension [UInt8] {
   }
 
   fileprivate mutating func appendRuns(_ runs: [Run]) {
-    var merged = runs
-    merged.sortAndMerge()
-    appendVariableLength(UInt64(merged.count))
+    guard runs.isSortedAndMerged else {
+      var merged = runs
+      merged.sortAndMerge()
+      return appendRuns(merged)
+    }
+    appendVariableLength(UInt64(runs.count))
     var previous: UInt64 = 0
-    for run in merged { appendRun(run, after: &previous) }
+    for run in runs { appendRun(run, after: &previous) }
   }
 }
 

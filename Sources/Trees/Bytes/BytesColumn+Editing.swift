@@ -10,9 +10,11 @@ extension BytesColumn {
   /// - Parameters:
   ///   - isOptional: the column's default is null, else no bytes.
   ///   - reserve: payload bytes that a new leaf will probably need.
+  ///   - longest: payload bytes of the longest leaf that an append makes.
   package static func set(
     _ editor: BlockEditor, _ reference: inout BlockReference, _ row: Int,
-    _ value: UnsafeRawBufferPointer?, isOptional: Bool, reserve: Int = 0
+    _ value: UnsafeRawBufferPointer?, isOptional: Bool, reserve: Int = 0,
+    longest: Int = leafBytesMax
   ) {
     precondition(row < BytesLeaf.rowsMax, "row \(row) in a cluster")
     var rows = reference.isNone ? 0 : rows(editor.reader.pointer(reference))
@@ -20,10 +22,10 @@ extension BytesColumn {
       if value == nil && isOptional { return }
       let none = UnsafeRawBufferPointer(start: nil, count: 0)
       while rows < row {
-        append(editor, &reference, isOptional ? nil : none, reserve)
+        append(editor, &reference, isOptional ? nil : none, reserve, longest)
         rows += 1
       }
-      append(editor, &reference, value, reserve)
+      append(editor, &reference, value, reserve, longest)
       return
     }
     reference = editor.mutable(reference)
@@ -76,7 +78,7 @@ extension BytesColumn {
 
   private static func append(
     _ editor: BlockEditor, _ reference: inout BlockReference, _ value: UnsafeRawBufferPointer?,
-    _ reserve: Int
+    _ reserve: Int, _ longest: Int
   ) {
     let isShort = (value?.count ?? 0) <= LongValue.inlineMax
     if reference.isNone {
@@ -90,13 +92,13 @@ extension BytesColumn {
     }
     if !reference.isProvisional { reference = editor.mutable(reference) }
     if BlockHeader.kind(editor.pointer(reference)) == .bytesLeaf {
-      if isShort && appendToLeaf(editor, reference, value) { return }
+      if isShort && appendToLeaf(editor, reference, value, longest) { return }
       wrap(editor, &reference)
     }
     let parts = BlockHeader.count(editor.pointer(reference))
     if isShort {
       if isLeaf(editor, child(editor, reference, parts - 1)) {
-        if appendToLeaf(editor, mutableChild(editor, reference, parts - 1), value) {
+        if appendToLeaf(editor, mutableChild(editor, reference, parts - 1), value, leafBytesMax) {
           shiftStarts(editor, reference, after: parts - 1, by: 1)
           return
         }
@@ -109,9 +111,10 @@ extension BytesColumn {
   }
 
   private static func appendToLeaf(
-    _ editor: BlockEditor, _ leaf: BlockReference, _ value: UnsafeRawBufferPointer?
+    _ editor: BlockEditor, _ leaf: BlockReference, _ value: UnsafeRawBufferPointer?,
+    _ longest: Int
   ) -> Bool {
-    if BytesLeaf.payloadBytes(editor.pointer(leaf), appending: value) > leafBytesMax {
+    if BytesLeaf.payloadBytes(editor.pointer(leaf), appending: value) > longest {
       return false
     }
     BytesLeaf.append(editor, leaf, value)

@@ -3,14 +3,16 @@
 //   bytesSplit  header count n = parts; n references; u16 start row of each part, then u16 rows
 //
 // A part is a BytesLeaf of some rows or a LongValue of exactly one row. Leaves stay at or below
-// `leafBytesMax`. A column may have fewer rows than its cluster: the rest have the default.
+// `leafBytesMax`, those of primary keys below `keyLeafBytesMax`. A column may have fewer rows than its cluster: the rest have the default.
 public import Storage
 
 /// Reading of bytes columns.
 @frozen @usableFromInline
 package enum BytesColumn {
   /// Payload of the longest leaf.
-  package static let leafBytesMax = 6_144 - 16
+  @inlinable package static var leafBytesMax: Int { 6_144 - 16 }
+  /// Payload of the longest leaf of a primary key: a look-up should not have to go by a split node.
+  @inlinable package static var keyLeafBytesMax: Int { 16_384 - 16 }
 
   @inlinable static func startsOffset(_ split: UnsafeRawPointer) -> Int {
     BlockHeader.length &+ BlockHeader.count(split) &* 8
@@ -62,21 +64,54 @@ package enum BytesColumn {
     return try body(BytesLeaf.isNull(block, row) ? nil : BytesLeaf.bytes(block, row))
   }
 
-  /// Starts to load a row's bytes from where they are if all rows are about as long.
-  ///
-  /// They come from memory together with what says where they are. Worth it for a row that was not looked at
-  /// lately.
-  @inlinable
-  package static func prefetch(_ reader: BlockReader, _ reference: BlockReference, _ row: Int) {
-    if reference.isNone { return }
-    var block = reader.pointer(reference)
-    var row = row
-    if BlockHeader.kind(block) == .bytesSplit, row < rows(block) {
-      let part = part(block, row: row)
-      row = row &- start(block, part)
-      block = reader.pointer(BlockHeader.reference(block, part))
+  /// Whether a row has these bytes.
+  @inlinable @inline(__always)
+  package static func isEqual(
+    _ reader: BlockReader, _ reference: BlockReference, _ row: Int, _ bytes: UnsafeRawBufferPointer
+  ) -> Bool {
+    if _fastPath(!reference.isNone && !bytes.isEmpty) {
+      let block = reader.pointer(reference)
+      if _fastPath(BlockHeader.kind(block) == .bytesLeaf) {
+        // A null row has no bytes.
+        return row < BytesLeaf.rows(block) && BytesLeaf.bytes(block, row).hasSameBytes(as: bytes)
+      }
     }
-    if BlockHeader.kind(block) == .bytesLeaf { BytesLeaf.prefetch(block, row) }
+    return isEqualSlowly(reader, reference, row, bytes)
+  }
+
+  /// The same for split columns, long values and no bytes; a row that the column does not have is null.
+  @usableFromInline
+  static func isEqualSlowly(
+    _ reader: BlockReader, _ reference: BlockReference, _ row: Int, _ bytes: UnsafeRawBufferPointer
+  ) -> Bool {
+    withBytes(reader, reference, row) { $0.map { $0.hasSameBytes(as: bytes) } ?? false }
+  }
+
+  /// Starts to load the primary key of a row, and what says where in the leaf it is, all at once.
+  ///
+  /// Worth it for a row that was not looked at lately.
+  ///
+  /// - Parameters:
+  ///   - length: of the keys, as it is thought.
+  ///   - rows: of the cluster.
+  @inlinable @inline(__always)
+  package static func prefetchKey(
+    _ reader: BlockReader, _ reference: BlockReference, _ row: Int, length: Int, rows: Int
+  ) {
+    reader.prefetch(reference)
+    let values = rows &* length
+    // Else there is a split node most often, which only tells the way.
+    if values &+ 2 &* rows > keyLeafBytesMax { return }
+    let leafLength = BlockHeader.blockLength(forPayload: values &+ 2 &* rows)
+    reader.prefetch(reference, offset: leafLength &- 2 &* (row &+ 1))
+    // Texts may be a little shorter or longer than the one that is looked for.
+    let spread = length <= 16 ? 0 : row &>> 1
+    let place = BlockHeader.length &+ row &* length
+    var line = (place &- spread) & ~63
+    while line < place &+ length &+ spread {
+      reader.prefetch(reference, offset: line)
+      line &+= 64
+    }
   }
 
   /// Whether a row is null or not there.
@@ -102,7 +137,7 @@ extension BytesColumn {
   ) {
     if BlockHeader.kind(block) == .bytesLeaf {
       BytesLeaf.check(block, name: name, &findings)
-      if BlockHeader.blockLength(block) - BlockHeader.length > (leafBytesMax + 15) & ~15 {
+      if BlockHeader.blockLength(block) - BlockHeader.length > keyLeafBytesMax {
         findings.append("\(name): leaf of \(BlockHeader.blockLength(block)) bytes")
       }
       return

@@ -7,7 +7,6 @@
 //           value's start. So an append writes one value and one end.
 //
 // Null rows have no bytes. A whole column is one such leaf or several of them (BytesColumn).
-public import Platform
 public import Storage
 
 /// Reading of bytes leaves.
@@ -53,17 +52,6 @@ package enum BytesLeaf {
     let start = start(block, row)
     return UnsafeRawBufferPointer(
       start: values(block) + start, count: end(block, row) &- start)
-  }
-
-  /// Starts to load a row's end, and its bytes from where they are if all rows are about as long.
-  @inlinable
-  static func prefetch(_ block: UnsafeRawPointer, _ row: Int) {
-    let rows = max(rows(block), 1)
-    let length = BlockHeader.blockLength(block)
-    Platform.prefetch(block + (length &- 2 &* (row &+ 1)))
-    let place = values(block) + row &* (length &- BlockHeader.length &- 2 &* rows) / rows
-    Platform.prefetch(place)
-    Platform.prefetch(place + 32)
   }
 
   /// Whether a row is null.

@@ -43,6 +43,29 @@ package enum HashBucket {
     block.load(fromByteOffset: BlockHeader.length &+ index, as: UInt8.self)
   }
 
+  /// The entries of a bucket of at most 64 that have this fingerprint, one bit an entry.
+  @inlinable @inline(__always)
+  static func candidates(_ block: UnsafeRawPointer, _ fingerprint: UInt8) -> UInt64 {
+    let count = BlockHeader.count(block)
+    let wanted = UInt64(fingerprint) &* 0x0101_0101_0101_0101
+    let low: UInt64 = 0x7f7f_7f7f_7f7f_7f7f
+    @inline(__always) func entries(_ first: Int) -> UInt64 {
+      let difference = block.integer(at: BlockHeader.length &+ first, as: UInt64.self) ^ wanted
+      let equal = ~(((difference & low) &+ low) | difference | low)
+      // The top bits of the eight bytes, side by side.
+      return (((equal &>> 7) &* 0x0102_0408_1020_4080) &>> 56) &<< UInt64(first)
+    }
+    var found: UInt64 = 0
+    if _fastPath(count <= 48 && BlockHeader.blockLength(block) >= BlockHeader.length &+ 48) {
+      // As many words whatever the bucket has: a jump that depends on it could not be foreseen.
+      found = entries(0) | entries(8) | entries(16) | entries(24) | entries(32) | entries(40)
+    } else {
+      for first in stride(from: 0, to: count, by: 8) { found |= entries(first) }
+    }
+    // Behind the last entry come others than fingerprints.
+    return found & (UInt64.max &>> UInt64(64 &- count))
+  }
+
   /// The first entry with this fingerprint that `matches`.
   @inlinable @inline(__always)
   static func find(
@@ -136,6 +159,37 @@ package struct HashIndex: Sendable {
 }
 
 extension HashIndex {
+  /// The same for values that take several accesses to memory to compare.
+  ///
+  /// - Parameter prepare: starts to load what `matches` looks at; called for all candidates, if there are several,
+  ///   before the first is looked at.
+  @inlinable @inline(__always)
+  package func find(
+    _ hash: UInt64, prepare: (Int64) -> Void, _ matches: (Int64) -> Bool
+  ) -> Int64? {
+    let reference = bucket(address(hash))
+    if reference.isNone { return nil }
+    for line in 1...3 { reader.prefetch(reference, offset: line &* 64) }
+    let block = reader.pointer(reference)
+    guard _fastPath(BlockHeader.kind(block) == .hashBucket && BlockHeader.count(block) <= 64) else {
+      return find(hash, matches)
+    }
+    var rest = HashBucket.candidates(block, UInt8(truncatingIfNeeded: hash &>> 56))
+    if rest & (rest &- 1) != 0 {
+      var all = rest
+      while all != 0 {
+        prepare(HashBucket.key(block, all.trailingZeroBitCount))
+        all &= all &- 1
+      }
+    }
+    while rest != 0 {
+      let key = HashBucket.key(block, rest.trailingZeroBitCount)
+      if matches(key) { return key }
+      rest &= rest &- 1
+    }
+    return nil
+  }
+
   /// Walks the index.
   ///
   /// - Parameter hashOf: the hash of an object's value; nil if there is no such object.

@@ -19,6 +19,8 @@ package final class HashIndexEditor {
   @exclusivity(unchecked) package private(set) var count: Int
   /// Entries for which a new bucket gets room at first.
   @exclusivity(unchecked) private var firstRoom = 8
+  /// Hashes of the objects that were added here.
+  private let recent = RecentHashes()
 
   package init(_ editor: BlockEditor, root: BlockReference, bucketCount: Int, count: Int) {
     self.editor = editor
@@ -54,8 +56,17 @@ package final class HashIndexEditor {
     let old = bucket
     appendEntry(&bucket, fingerprint: UInt8(truncatingIfNeeded: hash >> 56), key)
     if bucket != old { setBucket(index, number, bucket) }
+    recent.note(hash, key)
     count += 1
     if count > Self.splitLoad * bucketCount { split(hashesOf) }
+  }
+
+  /// Whether an object that was added here has another hash; false if that is not known.
+  ///
+  /// It spares a look at the object.
+  @inline(__always)
+  package func isKnownToDiffer(_ key: Int64, from hash: UInt64) -> Bool {
+    recent.low(key).map { $0 != UInt32(truncatingIfNeeded: hash) } ?? false
   }
 
   /// Makes the buckets for objects that are about to be added.
@@ -231,8 +242,18 @@ package final class HashIndexEditor {
     withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { keys in
       withUnsafeTemporaryAllocation(of: UInt64.self, capacity: count) { hashes in
         let block = UnsafeRawPointer(editor.pointer(old))
-        for entry in 0..<count { keys[entry] = HashBucket.key(block, entry) }
-        hashesOf(UnsafeBufferPointer(keys), hashes.baseAddress!)
+        var isKnown = true
+        for entry in 0..<count {
+          let key = HashBucket.key(block, entry)
+          keys[entry] = key
+          guard isKnown, let low = recent.low(key) else {
+            isKnown = false
+            continue
+          }
+          // Bits between these two parts are not asked for: there are fewer buckets than 2^32.
+          hashes[entry] = UInt64(HashBucket.fingerprint(block, entry)) << 56 | UInt64(low)
+        }
+        if !isKnown { hashesOf(UnsafeBufferPointer(keys), hashes.baseAddress!) }
         var moved = 0
         for entry in 0..<count where index.address(hashes[entry]) == newNumber { moved += 1 }
         if moved == 0 { return }

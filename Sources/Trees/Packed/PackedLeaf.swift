@@ -79,6 +79,12 @@ package enum PackedLeaf {
     return base(block) &+ Int64(bitPattern: element)
   }
 
+  /// Where the element of row 0 is in the block, and the bits of an element.
+  package static func layout(_ block: UnsafeRawPointer) -> (offset: Int, bits: Int) {
+    let flags = BlockHeader.width(block)
+    return (nullsOffset + (flags & nullsFlag != 0 ? nullsLength : 0), bits(code: flags & 7))
+  }
+
   /// Whether a row is null.
   ///
   /// - Precondition: the leaf has the row.

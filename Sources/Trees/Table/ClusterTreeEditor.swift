@@ -170,16 +170,20 @@ package final class ClusterTreeEditor {
 
   /// Sets a bytes column of an object; nil is null.
   ///
-  /// - Parameter value: may not lie in a block of this transaction.
+  /// - Parameters:
+  ///   - value: may not lie in a block of this transaction.
+  ///   - isKey: the column is the primary key's.
   /// - Returns: false if there is no such object.
   package func setBytes(
-    _ key: Int64, _ column: Int, _ value: UnsafeRawBufferPointer?, isOptional: Bool
+    _ key: Int64, _ column: Int, _ value: UnsafeRawBufferPointer?, isOptional: Bool,
+    isKey: Bool = false
   ) -> Bool {
     guard let row = openRow(key) else { return false }
     let old = columnForChange(column)
     var reference = old
     BytesColumn.set(
-      editor, &reference, row, value, isOptional: isOptional, reserve: reserve(column))
+      editor, &reference, row, value, isOptional: isOptional, reserve: reserve(column),
+      longest: isKey ? BytesColumn.keyLeafBytesMax : BytesColumn.leafBytesMax)
     if reference != old {
       BlockHeader.setReference(editor.pointer(openReference), column, reference)
     }

@@ -52,6 +52,8 @@ struct EngineSettings: Sendable {
   var pins = 0
   /// The file is not in memory and will be read at random places.
   var isCold = false
+  /// Bytes of memory that the process may use; nil: more than the file has.
+  var memory: Int?
   /// The file should give space back, where an engine has to be told beforehand.
   var shrinks = false
 }

@@ -47,7 +47,7 @@ final class SQLiteEngine: Engine {
       case .normal: "NORMAL"
       case .memory, .memoryThroughMap: "OFF"
       }
-    let cacheKilobytes = max(65_536, settings.objects / 4)
+    let cacheKilobytes = settings.memory.map { $0 / 4096 } ?? max(65_536, settings.objects / 4)
     try connection.run(
       """
       PRAGMA synchronous = \(synchronous);

@@ -6,6 +6,7 @@ enum AllRows {
     [
       LimitRows.syncs(fixtures),
       LimitRows.memory(fixtures),
+      LimitRows.dependentReads(fixtures),
       CommitRows.durable(fixtures),
       ThreadRows.durableCommits(fixtures),
       BulkRows.insert(fixtures),
@@ -20,6 +21,7 @@ enum AllRows {
       ReadRows.refresh(fixtures),
       OpenRows.open(fixtures),
       OpenRows.cold(fixtures),
+      SmallMemoryRows.reads(fixtures),
       CommitRows.memory(fixtures),
       ThreadRows.readersAndWriter(fixtures),
       GrowthRows.pins(0, fixtures),
@@ -41,12 +43,14 @@ enum AllRows {
     [
       CommitRows.durable(fixtures, withVariants: false),
       BulkRows.insertFromValues(fixtures, withBytes: true),
+      LimitRows.dependentReads(fixtures),
       ReadRows.lookup(fixtures),
       ReadRows.iterate(fixtures),
       ReadRows.freeze(fixtures),
       ReadRows.refresh(fixtures),
       OpenRows.open(fixtures),
       OpenRows.cold(fixtures),
+      SmallMemoryRows.reads(fixtures),
       CommitRows.memory(fixtures, withVariants: false),
     ]
   }

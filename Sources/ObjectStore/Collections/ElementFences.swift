@@ -1,0 +1,295 @@
+// A table of contents of a large sorted collection, for those who look up many values in one version of it:
+// what each section begins with lies side by side in memory, so that a look-up touches a few lines of that
+// and one leaf, instead of a leaf for each step of a search through branches.
+internal import Glibc
+internal import Storage
+internal import Trees
+
+/// What the sections of a set, or of the keys of a map, begin with.
+///
+/// Good for the tree that it was made from, wherever its root is found again: blocks of versions never change.
+/// Belongs to one confined collection.
+package final class ElementFences {
+  // Unchecked by the compiler only in that they are pointers: allocated and filled by `init`, freed by `deinit`,
+  // never changed in between.
+
+  /// Neighbouring elements of one leaf.
+  private struct Section {
+    let leaf: BlockReference
+    /// Position of the first one.
+    let position: Int
+    /// Row of the first one.
+    let row: UInt16
+    let rows: UInt16
+    /// Of packed elements: where the first is in the leaf, and the bits of each.
+    let offset: UInt8
+    let bits: UInt8
+  }
+
+  /// Elements of a section of bytes, where there are not too many.
+  private static let rowsOfBytes = 16
+  /// Elements of a section of packed values: what a leaf has.
+  private static let rowsOfPacked = 256
+  /// Sections at most; a larger collection has none.
+  private static let sectionsMax = 1 << 18
+  /// A smaller collection has none.
+  private static let countMin = 1_024
+
+  /// The order of the first element of each section: of bytes of the 8 bytes behind `prefix`.
+  private let bounds: UnsafeMutablePointer<Int64>
+  private let sections: UnsafeMutablePointer<Section>
+  private let count: Int
+  /// What all elements begin with, if they are bytes.
+  private let prefix: UnsafeMutableRawBufferPointer
+  private let order: ElementOrder
+  private let root: BlockReference
+  private let birth: Version
+
+  /// How many look-ups a collection should have had before this pays; nil if it never does.
+  package static func lookUpsBefore(_ elements: ElementReader) -> Int? {
+    let root = elements.tree.root
+    guard elements.count >= countMin, !root.isNone, !root.isProvisional else { return nil }
+    let rows = sectionRows(elements)
+    return elements.count / rows > sectionsMax ? nil : max(elements.count / rows / 2, 64)
+  }
+
+  private static func sectionRows(_ elements: ElementReader) -> Int {
+    if elements.order != .bytes { return rowsOfPacked }
+    var rows = rowsOfBytes
+    while rows < BytesLeaf.rowsMax, elements.count / rows > sectionsMax { rows *= 2 }
+    return rows
+  }
+
+  /// - Precondition: `lookUpsBefore` gives a number.
+  package init(_ elements: ElementReader) {
+    let reader = elements.tree.reader
+    order = elements.order
+    root = elements.tree.root
+    birth = BlockHeader.birth(reader.pointer(root))
+    let prefix = Self.commonPrefix(elements)
+    self.prefix = prefix
+    var bounds: [Int64] = []
+    var sections: [Section] = []
+    let rows = Self.sectionRows(elements)
+    var position = 0
+    Self.forEachLeaf(reader, root) { reference, leaf in
+      let leafRows = ElementTree.elements(leaf)
+      let packed = elements.order == .bytes ? (offset: 0, bits: 0) : PackedLeaf.layout(leaf)
+      for row in stride(from: 0, to: leafRows, by: rows) {
+        sections.append(
+          Section(
+            leaf: reference, position: position + row, row: UInt16(row),
+            rows: UInt16(min(rows, leafRows - row)), offset: UInt8(packed.offset),
+            bits: UInt8(packed.bits)))
+        bounds.append(Self.bound(elements, leaf, row, prefix.count))
+      }
+      position += leafRows
+    }
+    count = sections.count
+    self.bounds = .allocate(capacity: count)
+    self.bounds.initialize(from: bounds, count: count)
+    self.sections = .allocate(capacity: count)
+    self.sections.initialize(from: sections, count: count)
+  }
+
+  deinit {
+    bounds.deallocate()
+    sections.deallocate()
+    prefix.deallocate()
+  }
+
+  /// Whether it was made from these very elements.
+  package func isOf(_ elements: ElementReader) -> Bool {
+    elements.tree.root == root
+      && BlockHeader.birth(elements.tree.reader.pointer(root)) == birth
+  }
+
+  // MARK: - Making
+
+  private static func forEachLeaf(
+    _ reader: BlockReader, _ reference: BlockReference,
+    _ body: (BlockReference, UnsafeRawPointer) -> Void
+  ) {
+    let block = reader.pointer(reference)
+    guard BlockHeader.kind(block) == .elementBranch else { return body(reference, block) }
+    for child in 0..<BlockHeader.count(block) {
+      forEachLeaf(reader, BlockHeader.reference(block, child), body)
+    }
+  }
+
+  /// What the first and the last element begin with, and so all between them.
+  private static func commonPrefix(_ elements: ElementReader) -> UnsafeMutableRawBufferPointer {
+    var common: [UInt8] = []
+    if elements.order == .bytes {
+      common = elements.withBytes(at: 0) {
+        $0.map { [UInt8]($0.prefix(LongValue.inlineMax)) } ?? []
+      }
+      elements.withBytes(at: elements.count - 1) { last in
+        let shared = zip(common, last ?? UnsafeRawBufferPointer(start: nil, count: 0))
+        common = shared.prefix { $0 == $1 }.map(\.0)
+      }
+    }
+    let prefix = UnsafeMutableRawBufferPointer.allocate(byteCount: common.count, alignment: 8)
+    prefix.copyBytes(from: common)
+    return prefix
+  }
+
+  private static func bound(
+    _ elements: ElementReader, _ leaf: UnsafeRawPointer, _ row: Int, _ prefix: Int
+  ) -> Int64 {
+    if ElementTree.isNull(leaf, row) { return OrderKey.null }
+    if elements.order != .bytes {
+      return OrderKey.integer(PackedLeaf.value(leaf, row), elements.order)
+    }
+    return ElementTree.withBytes(elements.tree.reader, leaf, row) { bound($0!, behind: prefix) }
+  }
+
+  @inline(__always)
+  private static func bound(_ bytes: UnsafeRawBufferPointer, behind prefix: Int) -> Int64 {
+    OrderKey.bytes(UnsafeRawBufferPointer(rebasing: bytes[prefix...]))
+  }
+
+  // MARK: - Looking up
+
+  /// The number of bounds that are not above a value.
+  @inline(__always)
+  private func boundsUp(to value: Int64) -> Int {
+    // Without jumps, which could not be foreseen.
+    var base = 0
+    var left = count
+    while left > 1 {
+      let half = left &>> 1
+      base = bounds[base &+ half &- 1] <= value ? base &+ half : base
+      left = left &- half
+    }
+    return left == 1 && bounds[base] <= value ? base &+ 1 : base
+  }
+
+  /// Where a packed value or a link is; both zeros are one number.
+  ///
+  /// - Parameter elements: for which `isOf` holds.
+  package func position(ofInteger integer: Int64, in elements: ElementReader) -> Int? {
+    let wanted = OrderKey.integer(integer, order)
+    let above = boundsUp(to: wanted)
+    if above == 0 { return nil }
+    let section = sections + (above &- 1)
+    let rows = Int(section.pointee.rows)
+    let reader = elements.tree.reader
+    // Where it is if the section's values are evenly distributed; its line comes together with the header's.
+    let start = Double(bounds[above &- 1])
+    let width = above < count ? Double(bounds[above]) - start : 0
+    let share = width > 0 ? (Double(wanted) - start) / width : 0.5
+    let guess = min(Int(share * Double(rows)), rows &- 1)
+    reader.prefetch(section.pointee.leaf)
+    reader.prefetch(
+      section.pointee.leaf,
+      offset: Int(section.pointee.offset) &+ (guess &* Int(section.pointee.bits)) &>> 3)
+    let leaf = reader.pointer(section.pointee.leaf)
+    let hasNulls = PackedLeaf.hasNulls(leaf)
+    func isBelow(_ row: Int) -> Bool {
+      if hasNulls && PackedLeaf.isNull(leaf, row) { return true }
+      return OrderKey.integer(PackedLeaf.value(leaf, row), order) < wanted
+    }
+    var low = 0
+    var length = rows
+    let near = 8
+    if guess &+ near < rows {
+      if isBelow(guess &+ near) {
+        low = guess &+ near &+ 1
+        length = rows &- low
+      } else {
+        length = guess &+ near
+      }
+    }
+    if guess >= near, low < guess, isBelow(guess &- near) {
+      length = low &+ length &- (guess &- near &+ 1)
+      low = guess &- near &+ 1
+    }
+    while length > 0 {
+      let half = length &>> 1
+      if isBelow(low &+ half) {
+        low = low &+ half &+ 1
+        length = length &- half &- 1
+      } else {
+        length = half
+      }
+    }
+    guard low < rows, !hasNulls || !PackedLeaf.isNull(leaf, low),
+      OrderKey.integer(PackedLeaf.value(leaf, low), order) == wanted
+    else { return nil }
+    return section.pointee.position &+ low
+  }
+
+  /// Where bytes are.
+  ///
+  /// - Parameter elements: for which `isOf` holds.
+  package func position(ofBytes wanted: UnsafeRawBufferPointer, in elements: ElementReader) -> Int?
+  {
+    if prefix.count > 0 {
+      guard wanted.count >= prefix.count,
+        memcmp(wanted.baseAddress!, prefix.baseAddress!, prefix.count) == 0
+      else { return nil }
+    }
+    let bound = Self.bound(wanted, behind: prefix.count)
+    let above = boundsUp(to: bound)
+    if above == 0 { return nil }
+    if _slowPath(bounds[above &- 1] == bound) {
+      return position(among: above, bound, wanted, elements)
+    }
+    return position(in: above &- 1, wanted, elements)
+  }
+
+  /// - Parameter above: sections begin with as much as the wanted bytes; which one it is their other bytes say.
+  private func position(
+    among above: Int, _ bound: Int64, _ wanted: UnsafeRawBufferPointer, _ elements: ElementReader
+  ) -> Int? {
+    var low = boundsUp(to: bound - (bound == .min ? 0 : 1))
+    if bound == .min { low = 0 }
+    var high = above
+    // The last section whose first element does not come behind.
+    while low < high {
+      let middle = (low &+ high) &>> 1
+      let section = sections + middle
+      if order(elements, section.pointee.leaf, Int(section.pointee.row), wanted) <= 0 {
+        low = middle &+ 1
+      } else {
+        high = middle
+      }
+    }
+    return low == 0 ? nil : position(in: low &- 1, wanted, elements)
+  }
+
+  private func position(
+    in number: Int, _ wanted: UnsafeRawBufferPointer, _ elements: ElementReader
+  ) -> Int? {
+    let section = sections + number
+    let row = Int(section.pointee.row)
+    let leaf = elements.tree.reader.pointer(section.pointee.leaf)
+    var low = 0
+    var high = Int(section.pointee.rows)
+    if _fastPath(BlockHeader.kind(leaf) == .bytesLeaf && !BytesLeaf.isNull(leaf, row)) {
+      while low < high {
+        let middle = (low &+ high) &>> 1
+        let order = BytesLeaf.bytes(leaf, row &+ middle).compare(to: wanted)
+        if order == 0 { return section.pointee.position &+ middle }
+        if order < 0 { low = middle &+ 1 } else { high = middle }
+      }
+      return nil
+    }
+    for middle in 0..<high {
+      let order = order(elements, section.pointee.leaf, row &+ middle, wanted)
+      if order == 0 { return section.pointee.position &+ middle }
+    }
+    return nil
+  }
+
+  /// How a row compares with what is looked for; null comes first.
+  private func order(
+    _ elements: ElementReader, _ leaf: BlockReference, _ row: Int, _ wanted: UnsafeRawBufferPointer
+  ) -> Int {
+    let reader = elements.tree.reader
+    return ElementTree.withBytes(reader, reader.pointer(leaf), row) { bytes in
+      bytes.map { $0.compare(to: wanted) } ?? -1
+    }
+  }
+}
