@@ -66,10 +66,10 @@ func fillFirstForms(_ url: URL) throws {
     let url = URL(fileURLWithPath: folder.file("forms.realm"))
     try fillFirstForms(url)
     #expect(try schemaVersionAtURL(url) == 0)
-    do {
-      _ = try Realm(configuration: .init(fileURL: url, objectTypes: SecondForms.types))
-      #expect(false)
-    } catch Realm.Error.schemaMismatch {} catch { #expect(false) }
+    let error = #expect(throws: Realm.Error.self) {
+      try Realm(configuration: .init(fileURL: url, objectTypes: SecondForms.types))
+    }
+    #expect(error?.code == .schemaMismatch)
     nonisolated(unsafe) var seen = 0
     let c = Realm.Configuration(
       fileURL: url, schemaVersion: 3,
