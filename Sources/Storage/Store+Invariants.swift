@@ -76,16 +76,16 @@ extension Store {
     check.reachableBytes = walk.bytes
     let newest = walk.runs
     // What the newest version does not reach must be dead: kept for a pin or waiting for a sync.
-    var dead: Set<UInt64> = []
+    var dead: [Run] = []
     var accounted = Accounting()
     writer.dead.forEach { run, _ in
-      dead.insert(run.offset)
+      dead.append(run)
       accounted.add(run, "kept for a pin")
       check.heldBytes += run.length
     }
     for entry in writer.pending[writer.pendingHead...] {
       let run = Store.run(of: entry.block)
-      dead.insert(run.offset)
+      dead.append(run)
       accounted.add(run, "waiting for a sync")
       check.heldBytes += run.length
     }
@@ -94,7 +94,8 @@ extension Store {
     }
     check.visibleBytes = walk.bytes
     check.findings += walk.findings
-    for run in walk.runs where newest[run.key] == nil && !dead.contains(run.key) {
+    dead.sort { $0.offset < $1.offset }
+    for run in walk.runs where newest[run.key] == nil && !Self.covers(dead, run.key) {
       check.findings.append("block \(run.key) is reachable from a pin but not kept")
     }
     for (offset, length) in newest {
@@ -113,6 +114,16 @@ extension Store {
       check.findings.append("the file has \(length) bytes, the writer counts \(writer.fileLength)")
     }
     return check
+  }
+
+  /// Whether one of some runs, in order of their places, has a byte.
+  private static func covers(_ runs: [Run], _ offset: UInt64) -> Bool {
+    var (low, high) = (0, runs.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if runs[middle].end <= offset { low = middle + 1 } else { high = middle }
+    }
+    return low < runs.count && runs[low].offset <= offset
   }
 
   /// Without versions that were lost: the file does not have them.

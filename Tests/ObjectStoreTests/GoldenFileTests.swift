@@ -33,12 +33,19 @@ import Testing
 
   static func write(to path: String, key: [UInt8]?) throws {
     let store = try Store.open(StoreOptions(path: path, encryptionKey: key))
-    for pass in 0..<2 {
+    for pass in 0..<4 {
       let transaction = try store.beginWrite()
       let group = GroupTransaction(transaction.editor, root: transaction.root)
       if pass == 0 { group.createTable(schema) }
       let table = group.schema.tables[0]
-      for id in 0..<count {
+      // The last two passes leave rows that their columns have removed.
+      for id in count..<count + 6 where pass >= 2 {
+        let key = group.insert(table, primaryKeyInteger: Int64(id) * 7).key
+        let name = [UInt8](repeating: 0x61, count: 60)
+        if pass == 2 { name.withUnsafeBytes { group.setBytes(table, key, 4, $0) } }
+        if pass == 3 { precondition(group.delete(table, key)) }
+      }
+      for id in 0..<count where pass < 2 {
         let key = group.insert(table, primaryKeyInteger: Int64(id) * 7).key
         group.setInteger(table, key, 1, Int64(id & 1))
         group.setInteger(table, key, 2, id % 3 == 0 ? nil : Int64(id) - 150)
@@ -57,6 +64,12 @@ import Testing
   }
 
   @Test func fileOfFormat1Opens() throws { try check("format-1", key: nil) }
+
+  @Test func fileOfFormat2Opens() throws { try check("format-2", key: nil) }
+
+  @Test func encryptedFileOfFormat2Opens() throws {
+    try check("format-2-encrypted", key: Self.key)
+  }
 
   @Test func encryptedFileOfFormat1Opens() throws {
     try check("format-1-encrypted", key: Self.key)

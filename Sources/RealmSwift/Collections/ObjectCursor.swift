@@ -21,13 +21,17 @@ struct ObjectCursor {
   }
 
   @usableFromInline
-  mutating func next() -> ObjectBase? {
+  mutating func next() -> ObjectBase? { nextLent()?.takeUnretainedValue() }
+
+  /// The next accessor; the cursor keeps it alive until the next call.
+  @usableFromInline
+  mutating func nextLent() -> Unmanaged<ObjectBase>? {
     realm.check()
     if let key {
       let next = ObjectKey(rawValue: key.rawValue &+ 1)
       if next <= end, let location = accessor.location(of: next, table) {
         self.key = next
-        return accessor.object(realm, table, next, at: location)
+        return accessor.lent(realm, table, next, at: location)
       }
     }
     guard let reader = realm.reader(of: table), let (next, location) = following(reader) else {
@@ -35,7 +39,7 @@ struct ObjectCursor {
       return nil
     }
     key = next
-    return accessor.object(realm, table, next, at: location)
+    return accessor.lent(realm, table, next, at: location)
   }
 }
 
@@ -77,16 +81,25 @@ struct ReusedAccessor {
   mutating func object(
     _ realm: ConfinedRealm, _ table: TablePointer, _ key: ObjectKey, at location: RowLocation
   ) -> ObjectBase {
+    lent(realm, table, key, at: location).takeUnretainedValue()
+  }
+
+  /// The same, kept alive by this until the next call.
+  @inline(__always)
+  mutating func lent(
+    _ realm: ConfinedRealm, _ table: TablePointer, _ key: ObjectKey, at location: RowLocation
+  ) -> Unmanaged<ObjectBase> {
     if canReuse, isKnownUniquelyReferenced(&current), !isWeaklyReferenced(current.unsafelyUnwrapped)
     {
-      let object = current.unsafelyUnwrapped
-      object.aim(
-        at: key, location, generation: table.pointee.generation, epoch: table.pointee.epoch)
+      let object = Unmanaged.passUnretained(current.unsafelyUnwrapped)
+      object._withUnsafeGuaranteedRef {
+        $0.aim(at: key, location, generation: table.pointee.generation, epoch: table.pointee.epoch)
+      }
       return object
     }
     let object = realm.accessor(table, key, at: location)
     current = object
-    return object
+    return Unmanaged.passUnretained(object)
   }
 
   /// Lets the accessor go.

@@ -240,7 +240,14 @@ package final class ConfinedRealm {
 
   @inline(never)
   func renewReader(of table: TablePointer) {
-    table.pointee.reader = makeReader(table.pointee.binding)
+    if let group {
+      // After each change in a transaction: nothing is counted on the way.
+      table.pointee.reader = table.pointee.unmanagedTable?._withUnsafeGuaranteedRef { stored in
+        group._withUnsafeGuaranteedRef { $0.reader(stored) }
+      }
+    } else {
+      table.pointee.reader = makeReader(table.pointee.binding)
+    }
     table.pointee.isStale = false
   }
 

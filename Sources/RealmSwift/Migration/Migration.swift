@@ -66,21 +66,22 @@ public final class Migration {
     var cursor = ObjectCursor(oldRealm, oldTable, oldRealm.reader(of: oldTable))
     var newRealm = newRealm
     var newObject = newTable.map { ReusedAccessor($0) }
-    while let object = cursor.next() {
-      let old = unsafeDowncast(object, to: MigrationObject.self)
-      if newRealm !== self.newRealm {
-        // The block has renamed a property or removed a class.
-        newRealm = self.newRealm
-        newTable = newRealm.dynamicTable(named: typeName)
-        newObject = newTable.map { ReusedAccessor($0) }
+    // Both accessors are lent to the block: counting references would take a fifth of the time.
+    while let lent = cursor.nextLent() {
+      lent._withUnsafeGuaranteedRef { object in
+        if newRealm !== self.newRealm {
+          // The block has renamed a property or removed a class.
+          newRealm = self.newRealm
+          newTable = newRealm.dynamicTable(named: typeName)
+          newObject = newTable.map { ReusedAccessor($0) }
+        }
+        let old = unsafeDowncast(object, to: MigrationObject.self)
+        guard let newTable else { return block(old, nil) }
+        guard let location = newRealm.locate(newTable, old._key) else { return }
+        newObject!.lent(newRealm, newTable, old._key, at: location)._withUnsafeGuaranteedRef {
+          block(old, unsafeDowncast($0, to: MigrationObject.self))
+        }
       }
-      guard let newTable else {
-        block(old, nil)
-        continue
-      }
-      guard let location = newRealm.locate(newTable, old._key) else { continue }
-      let new = newObject!.object(newRealm, newTable, old._key, at: location)
-      block(old, unsafeDowncast(new, to: MigrationObject.self))
     }
   }
 

@@ -131,6 +131,9 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     }
   }
 
+  /// Whether its elements are all that its origin has, in the origin's order.
+  var isUnconditional: Bool { condition == nil && orders.isEmpty }
+
   /// Runs `body` on each element as it is now.
   func forEachSubject(_ body: (PlanSubject) -> Void) {
     check()

@@ -160,6 +160,7 @@ extension QuerySource {
   func aggregated(_ aggregate: PredicateAggregate, _ keyPath: String) -> PlanConstant {
     check()
     let (path, tables) = aggregatePath(keyPath, aggregate)
+    if let whole = aggregatedByLeaf(aggregate, path) { return whole }
     var folding = AggregateFolding(aggregate, path.type)
     let readers = PlanReaders(realm, tables)
     forEachSubject { subject in
@@ -169,6 +170,22 @@ extension QuerySource {
       }
     }
     return folding.result
+  }
+
+  /// The sum or an extreme of an integer property of all objects of a class, a leaf at a time; nil for all else.
+  private func aggregatedByLeaf(
+    _ aggregate: PredicateAggregate, _ path: PlanPath
+  ) -> PlanConstant? {
+    guard isUnconditional, path.type == .int, path.hops.isEmpty,
+      case .column(let column) = path.end,
+      let origin = origin as? TableOrigin, let reader = realm.reader(of: origin.objects)
+    else { return nil }
+    switch aggregate {
+    case .sum: return .integer(reader.sum(column))
+    case .min: return reader.range(column).map { .integer($0.lowerBound) } ?? .null
+    case .max: return reader.range(column).map { .integer($0.upperBound) } ?? .null
+    case .average, .count: return nil
+    }
   }
 
   private func aggregatePath(

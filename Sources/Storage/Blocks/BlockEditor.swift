@@ -9,12 +9,18 @@ internal import Platform
 /// Belongs to the transaction's Realm; never shared between threads.
 @usableFromInline
 package final class BlockEditor {
-  /// A block of an older version that this transaction no longer needs.
+  /// A block of an older version that this transaction no longer needs, or several of one birth side by side.
   package struct DeadBlock {
     package let reference: BlockReference
     /// Bytes that it takes in the file.
-    package let length: Int
+    package fileprivate(set) var length: Int
     package let birth: Version
+
+    package init(reference: BlockReference, length: Int, birth: Version) {
+      self.reference = reference
+      self.length = length
+      self.birth = birth
+    }
   }
 
   /// Reads blocks of the base version and of this transaction.
@@ -149,11 +155,22 @@ package final class BlockEditor {
     let block = reader.pointer(reference)
     if BlockHeader.kind(block).isNode {
       let count = BlockHeader.count(block)
-      // Only headers are needed: they come from memory together instead of one after the other.
+      // Only headers are needed: they come from memory together instead of one after the other, those of
+      // grandchildren too.
       for index in 0..<count { reader.prefetch(BlockHeader.reference(block, index)) }
+      for index in 0..<count { prefetchChildren(BlockHeader.reference(block, index)) }
       for index in 0..<count { freeTree(BlockHeader.reference(block, index)) }
     }
     free(reference)
+  }
+
+  private func prefetchChildren(_ reference: BlockReference) {
+    if reference.isNone { return }
+    let block = reader.pointer(reference)
+    guard BlockHeader.kind(block).isNode else { return }
+    for index in 0..<BlockHeader.count(block) {
+      reader.prefetch(BlockHeader.reference(block, index))
+    }
   }
 
   /// Says that nothing under this provisional block will change again in this transaction, so that
@@ -171,10 +188,25 @@ package final class BlockEditor {
     arena.remove(reference)
   }
 
+  /// Runs to which a block given up may be added: what was written together goes in a few rows of neighbours.
+  private static let openRuns = 4
+  /// No run gets longer.
+  private static let deadLengthMax = 1 << 20
+
   private func giveUp(_ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int) {
-    dead.append(
-      DeadBlock(
-        reference: reference, length: length + blockOverhead, birth: BlockHeader.birth(block)))
+    let length = length + blockOverhead
+    let birth = BlockHeader.birth(block)
+    // Homes are counted apart from what follows them.
+    if reference.rawValue != FileHeader.dataStart {
+      for index in dead.indices.suffix(Self.openRuns)
+      where dead[index].reference.rawValue + UInt64(dead[index].length) == reference.rawValue
+        && dead[index].birth == birth && dead[index].length + length <= Self.deadLengthMax
+      {
+        dead[index].length += length
+        return
+      }
+    }
+    dead.append(DeadBlock(reference: reference, length: length, birth: birth))
   }
 }
 

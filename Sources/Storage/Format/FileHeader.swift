@@ -30,7 +30,10 @@ package struct FileHeader: Equatable, Sendable {
 
   static let pageLength = 4096
   static let encodedLength = 256
-  static let formatVersion: UInt32 = 1
+  /// The newest format version, which is written: 2 knows rows that a bytes column has removed.
+  static let formatVersion: UInt32 = 2
+  /// The oldest format version that is read.
+  private static let formatVersionMin: UInt32 = 1
   static let magic: [UInt8] = [0x89, 0x4f, 0x42, 0x4a, 0x44, 0x42, 0x0a, 0x1a]
   /// Places of the record homes in a new file, in pages.
   static let homePages = [2, 3, 4, 5]
@@ -45,6 +48,8 @@ package struct FileHeader: Equatable, Sendable {
   package var salt: UInt64
   var sequence: UInt64 = 1
   var flags: Flags = []
+  /// The format version that the file states; an older one is raised before the first write.
+  private(set) var version = formatVersion
   var bootIdentifier: UInt64 = 0
   var homes: [UInt64] = homePages.map { UInt64($0 * pageLength) }
   /// A version known to be durable when the file was last closed; 0 for none.
@@ -74,6 +79,13 @@ package struct FileHeader: Equatable, Sendable {
     return (header, cipher)
   }
 
+  /// Whether what writes to the file has to raise its format version first.
+  var isOlder: Bool { version < Self.formatVersion }
+
+  /// States the newest format version.
+  mutating func raise() { version = Self.formatVersion }
+
+  /// Always states the newest format version.
   func encoded() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Self.encodedLength)
     bytes.withUnsafeMutableBytes { buffer in
@@ -113,6 +125,7 @@ package struct FileHeader: Equatable, Sendable {
     var header = FileHeader(
       identifierHigh: buffer.value(UInt64.self, at: 32),
       identifierLow: buffer.value(UInt64.self, at: 40), salt: buffer.value(UInt64.self, at: 48))
+    header.version = buffer.value(UInt32.self, at: 8)
     header.sequence = buffer.value(UInt64.self, at: 56)
     header.flags = Flags(rawValue: buffer.value(UInt64.self, at: 64))
     header.bootIdentifier = buffer.value(UInt64.self, at: 72)
@@ -146,7 +159,7 @@ package struct FileHeader: Equatable, Sendable {
       let copy = UnsafeRawBufferPointer(rebasing: pages[Int(offset)...])
       if copy.prefix(8).elementsEqual(magic), hasOwnChecksum(copy) {
         let version = copy.value(UInt32.self, at: 8)
-        guard version == formatVersion, copy.value(UInt64.self, at: 16) & ~encrypted == 0 else {
+        guard formatVersionMin...formatVersion ~= version, copy.value(UInt64.self, at: 16) & ~encrypted == 0 else {
           throw .unsupportedFormat(
             path: path, reason: "format \(version), flags \(copy.value(UInt64.self, at: 16))")
         }

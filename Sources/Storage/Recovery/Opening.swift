@@ -165,6 +165,7 @@ extension Store {
     // Between opening the file and joining its lock file someone may have deleted both.
     guard try isStill(identity, options) else { return nil }
     header = try makeNameDurable(header, file, options, lockFile)
+    header = try raiseFormat(header, file, options, lockFile)
     header = try agreeOnDurability(header, file, options, lockFile, boot)
     return try makeStore(options, file, identity, header, cipher, lockFile)
   }
@@ -185,6 +186,24 @@ extension Store {
       try write(header, to: file)
       header.sequence += 1
     }
+    return header
+  }
+
+  /// Makes a file of an older format one of the newest, before anything is written to it that an older program
+  /// would read wrongly.
+  private static func raiseFormat(
+    _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ lockFile: LockFile
+  ) throws(StorageError) -> FileHeader {
+    guard header.isOlder, !options.isReadOnly else { return header }
+    // Another process may have been faster.
+    var header = try readHeader(file)
+    guard header.isOlder else { return header }
+    header.raise()
+    try converting { () throws(SystemError) in
+      try write(header, to: file)
+      try lockFile.synchronize(file)
+    }
+    header.sequence += 1
     return header
   }
 

@@ -29,6 +29,7 @@ extension BytesColumn {
       return
     }
     reference = editor.mutable(reference)
+    closeUp(editor, &reference)
     let block = editor.pointer(reference)
     let isShort = (value?.count ?? 0) <= LongValue.inlineMax
     if BlockHeader.kind(block) == .bytesLeaf {
@@ -55,11 +56,20 @@ extension BytesColumn {
       reference = .none
       return
     }
+    if noteRemoved(editor, &reference, row) { return }
     reference = editor.mutable(reference)
+    closeUp(editor, &reference)
     if BlockHeader.kind(editor.pointer(reference)) == .bytesLeaf {
       BytesLeaf.remove(editor, reference, row)
       return
     }
+    removeStored(editor, &reference, row)
+  }
+
+  /// Removes a row of a split node without removed rows.
+  private static func removeStored(
+    _ editor: BlockEditor, _ reference: inout BlockReference, _ row: Int
+  ) {
     let part = part(editor.pointer(reference), row: row)
     let start = start(editor.pointer(reference), part)
     let child = child(editor, reference, part)
@@ -72,6 +82,69 @@ extension BytesColumn {
       removePart(editor, reference, part)
     }
     merge(editor, &reference, around: part)
+  }
+
+  // MARK: - Rows that are removed and still there
+
+  /// Leaves shorter than this are written anew at once: the bitmap would be no shorter.
+  private static let keptLeafMin = 512
+
+  /// Removes a row by a bit in the split node; false where the leaf itself is to be changed.
+  private static func noteRemoved(
+    _ editor: BlockEditor, _ reference: inout BlockReference, _ row: Int
+  ) -> Bool {
+    let block = editor.reader.pointer(reference)
+    let isLeaf = BlockHeader.kind(block) == .bytesLeaf
+    let stored = isLeaf ? BytesLeaf.rows(block) : storedRows(block)
+    let removed = isLeaf || !hasRemoved(block) ? 0 : removedCount(block)
+    guard stored <= BytesLeaf.rowsMax, removed < stored / removedShare else { return false }
+    var storedRow = row
+    if isLeaf {
+      if reference.isProvisional || BlockHeader.blockLength(block) < keptLeafMin { return false }
+      wrap(editor, &reference)
+    } else {
+      storedRow = self.storedRow(block, row)
+      // A part of several rows is a leaf, which need not be read.
+      let part = part(block, row: storedRow)
+      guard !BlockHeader.reference(block, part).isProvisional,
+        start(block, part + 1) - start(block, part) > 1
+      else { return false }
+      reference = editor.mutable(reference)
+    }
+    if removed == 0 {
+      let payload = BlockHeader.count(editor.pointer(reference)) * 10 + 2
+      editor.resize(reference, payloadBytes: payload + removedLength)
+      let split = editor.pointer(reference)
+      memset(split + removedOffset(split), 0, removedLength)
+      BlockHeader.setWidth(split, removedFlag)
+    }
+    let split = editor.pointer(reference)
+    setBit(split + removedOffset(split), storedRow, true)
+    return true
+  }
+
+  /// Takes rows that were only noted as removed out of their leaves.
+  private static func closeUp(_ editor: BlockEditor, _ reference: inout BlockReference) {
+    let split = editor.pointer(reference)
+    guard BlockHeader.kind(split) == .bytesSplit, hasRemoved(split) else { return }
+    withUnsafeTemporaryAllocation(byteCount: removedLength, alignment: 8) { removed in
+      let bits = removed.baseAddress!
+      memcpy(bits, split + removedOffset(split), removedLength)
+      let stored = storedRows(split)
+      memset(split + removedOffset(split), 0, removedLength)
+      BlockHeader.setWidth(split, 0)
+      editor.resize(reference, payloadBytes: BlockHeader.count(split) * 10 + 2)
+      for row in (0..<stored).reversed() where bit(bits, row) {
+        // Parts that have gone may have left a leaf of an older version.
+        reference = editor.mutable(reference)
+        if BlockHeader.kind(editor.pointer(reference)) == .bytesLeaf {
+          BytesLeaf.remove(editor, reference, row)
+        } else {
+          removeStored(editor, &reference, row)
+        }
+      }
+      reference = editor.mutable(reference)
+    }
   }
 
   // MARK: - Appending
@@ -91,6 +164,7 @@ extension BytesColumn {
       return
     }
     if !reference.isProvisional { reference = editor.mutable(reference) }
+    closeUp(editor, &reference)
     if BlockHeader.kind(editor.pointer(reference)) == .bytesLeaf {
       if isShort && appendToLeaf(editor, reference, value, longest) { return }
       wrap(editor, &reference)
@@ -256,7 +330,7 @@ extension BytesColumn {
 
   /// Makes the leaf the only part of a split node.
   private static func wrap(_ editor: BlockEditor, _ reference: inout BlockReference) {
-    let rows = BytesLeaf.rows(editor.pointer(reference))
+    let rows = BytesLeaf.rows(editor.reader.pointer(reference))
     let split = editor.allocate(kind: .bytesSplit, count: 0, payloadBytes: 2, isResident: false)
     insertPart(editor, split, 0, reference, rows: rows)
     reference = split

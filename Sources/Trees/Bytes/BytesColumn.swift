@@ -1,9 +1,14 @@
 // The strings or data of one column of one cluster: none, one BytesLeaf, or a split node.
 //
-//   bytesSplit  header count n = parts; n references; u16 start row of each part, then u16 rows
+//   bytesSplit  header count n = parts; n references; u16 start row of each part, then u16 rows;
+//               width byte 1: behind that 32 bytes of removed rows, one bit a row
 //
+// Removed rows are rows of the parts that the column does not have any more: its row r is the one with r rows
+// before it that were not removed. So a deletion leaves the leaves, which are much longer than all else of an
+// object, where they are; when more than an eighth of the rows was removed, the leaves are written anew.
 // A part is a BytesLeaf of some rows or a LongValue of exactly one row. Leaves stay at or below
-// `leafBytesMax`, those of primary keys below `keyLeafBytesMax`. A column may have fewer rows than its cluster: the rest have the default.
+// `leafBytesMax`, those of primary keys below `keyLeafBytesMax`. A column may have fewer rows than its cluster:
+// the rest have the default.
 public import Storage
 
 /// Reading of bytes columns.
@@ -13,6 +18,8 @@ package enum BytesColumn {
   @inlinable package static var leafBytesMax: Int { 6_144 - 16 }
   /// Payload of the longest leaf of a primary key: a look-up should not have to go by a split node.
   @inlinable package static var keyLeafBytesMax: Int { 16_384 - 16 }
+  /// When more than one of so many rows is removed, leaves are written anew.
+  static let removedShare = 8
 
   @inlinable static func startsOffset(_ split: UnsafeRawPointer) -> Int {
     BlockHeader.length &+ BlockHeader.count(split) &* 8
@@ -27,7 +34,67 @@ package enum BytesColumn {
   @inlinable
   package static func rows(_ block: UnsafeRawPointer) -> Int {
     if BlockHeader.kind(block) == .bytesLeaf { return BlockHeader.count(block) }
-    return start(block, BlockHeader.count(block))
+    let stored = storedRows(block)
+    return _fastPath(!hasRemoved(block)) ? stored : stored &- removedCount(block)
+  }
+
+  /// Rows of a split node's parts.
+  @inlinable static func storedRows(_ split: UnsafeRawPointer) -> Int {
+    start(split, BlockHeader.count(split))
+  }
+
+  // MARK: - Removed rows
+
+  @inlinable static var removedFlag: UInt8 { 1 }
+  @inlinable static var removedLength: Int { 32 }
+
+  /// Whether rows of a split node's parts were removed from the column.
+  @inlinable static func hasRemoved(_ split: UnsafeRawPointer) -> Bool {
+    BlockHeader.width(split) & removedFlag != 0
+  }
+
+  @inlinable static func removedOffset(_ split: UnsafeRawPointer) -> Int {
+    startsOffset(split) &+ (BlockHeader.count(split) &+ 1) &* 2
+  }
+
+  @inlinable static func removedWord(_ split: UnsafeRawPointer, _ word: Int) -> UInt64 {
+    split.integer(at: removedOffset(split) &+ word &* 8, as: UInt64.self)
+  }
+
+  @usableFromInline static func removedCount(_ split: UnsafeRawPointer) -> Int {
+    (0..<4).reduce(0) { $0 + removedWord(split, $1).nonzeroBitCount }
+  }
+
+  /// The row of the parts that a row of the column is.
+  @inlinable static func storedRow(_ split: UnsafeRawPointer, _ row: Int) -> Int {
+    hasRemoved(split) ? storedRowBehindRemoved(split, row) : row
+  }
+
+  @usableFromInline
+  static func storedRowBehindRemoved(_ split: UnsafeRawPointer, _ row: Int) -> Int {
+    var rest = row
+    for word in 0..<4 {
+      var kept = ~removedWord(split, word)
+      let count = kept.nonzeroBitCount
+      if rest >= count {
+        rest -= count
+        continue
+      }
+      // Halves, down to the bit with `rest` kept ones before it.
+      var place = word * 64
+      var width = 32
+      while width > 0 {
+        let below = (kept & (1 << UInt64(width) - 1)).nonzeroBitCount
+        if rest >= below {
+          rest -= below
+          kept >>= UInt64(width)
+          place += width
+        }
+        width /= 2
+      }
+      return place
+    }
+    preconditionFailure("row \(row) of a column that has fewer")
   }
 
   /// The part of a split node that has a row.
@@ -54,6 +121,7 @@ package enum BytesColumn {
     var row = row
     if row >= rows(block) { return try body(nil) }
     if BlockHeader.kind(block) == .bytesSplit {
+      row = storedRow(block, row)
       let part = part(block, row: row)
       row = row &- start(block, part)
       block = reader.pointer(BlockHeader.reference(block, part))
@@ -123,6 +191,7 @@ package enum BytesColumn {
     var block = reader.pointer(reference)
     if row >= rows(block) { return true }
     if BlockHeader.kind(block) == .bytesLeaf { return BytesLeaf.isNull(block, row) }
+    let row = storedRow(block, row)
     let part = part(block, row: row)
     let start = start(block, part)
     block = reader.pointer(BlockHeader.reference(block, part))
@@ -148,7 +217,12 @@ extension BytesColumn {
       return
     }
     let parts = BlockHeader.count(block)
-    let expected = BlockHeader.blockLength(forPayload: parts * 10 + 2)
+    let hasRemoved = hasRemoved(block)
+    let expected = BlockHeader.blockLength(
+      forPayload: parts * 10 + 2 + (hasRemoved ? removedLength : 0))
+    if BlockHeader.width(block) & ~removedFlag != 0 {
+      findings.append("\(name): unknown flags of a split node")
+    }
     guard parts > 0, BlockHeader.blockLength(block) == expected else {
       findings.append("\(name): split node of \(parts) parts has a wrong length")
       return
@@ -161,7 +235,7 @@ extension BytesColumn {
       case .bytesLeaf:
         check(reader, child, name: name, &findings)
         rows = BytesLeaf.rows(child)
-        if parts == 1 { findings.append("\(name): split node with one leaf") }
+        if parts == 1, !hasRemoved { findings.append("\(name): split node with one leaf") }
       case .chunk, .chunkNode:
         LongValue.check(reader, child, name: name, &findings)
         if LongValue.length(child) <= LongValue.inlineMax {
@@ -174,6 +248,27 @@ extension BytesColumn {
       }
       if start(block, part) + rows != start(block, part + 1) {
         findings.append("\(name): part \(part) has \(rows) rows, not what its place says")
+      }
+    }
+    if hasRemoved { checkRemoved(reader, block, name: name, &findings) }
+  }
+
+  private static func checkRemoved(
+    _ reader: BlockReader, _ block: UnsafeRawPointer, name: String, _ findings: inout [String]
+  ) {
+    let stored = storedRows(block)
+    let removed = removedCount(block)
+    if stored > BytesLeaf.rowsMax || removed == 0 || removed > stored / removedShare {
+      findings.append("\(name): \(removed) of \(stored) rows are removed")
+      return
+    }
+    for row in 0..<BytesLeaf.rowsMax where bit(block + removedOffset(block), row) {
+      if row >= stored {
+        findings.append("\(name): removed row \(row) of \(stored)")
+      } else if BlockHeader.kind(
+        reader.pointer(BlockHeader.reference(block, part(block, row: row)))) != .bytesLeaf
+      {
+        findings.append("\(name): removed row \(row) is a long value")
       }
     }
   }

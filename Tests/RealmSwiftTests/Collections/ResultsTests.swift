@@ -29,6 +29,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [0, 1, 257, 1000])
+  func closuresSeeWhatALoopSees(_ count: Int) throws {
+    let realm = try realm(count)
+    for people in [realm.objects(Person.self), realm.objects(Person.self).where { $0.age < 5 }] {
+      var looped: [Int] = []
+      for person in people { looped.append(person.id) }
+      var seen: [Int] = []
+      people.forEach { seen.append($0.id) }
+      #expect(seen == looped)
+      #expect(people.reduce(0) { $0 + $1.id } == looped.reduce(0, +))
+      #expect(people.reduce(into: []) { $0.append($1.id) } == looped)
+      // Whoever keeps an object keeps that one.
+      let kept = people.reduce(into: [Person]()) { $0.append($1) }
+      #expect(kept.map(\.id) == looped)
+      #expect(Set(kept.map { ObjectIdentifier($0) }).count == looped.count)
+    }
+    struct Enough: Error {}
+    if count > 0 {
+      #expect(throws: Enough.self) {
+        try realm.objects(Person.self).forEach { _ in throw Enough() }
+      }
+    }
+    try realm.write {
+      realm.objects(Person.self).forEach { if $0.id % 3 == 0 { realm.delete($0) } }
+    }
+    #expect(realm.objects(Person.self).map(\.id) == (0..<count).filter { $0 % 3 != 0 })
+  }
+
   @Test func isLive() throws {
     let realm = try realm(3)
     let people = realm.objects(Person.self)
