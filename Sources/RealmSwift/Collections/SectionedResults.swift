@@ -67,7 +67,7 @@ extension SectionedResults: Sendable {}
 public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
   RandomAccessCollection, Equatable, Identifiable, CustomStringConvertible, ThreadConfined
 {
-  private let source: SectionSource<Key, Element>
+  let source: SectionSource<Key, Element>
 
   /// What all elements of the section have in common.
   public let key: Key

@@ -28,6 +28,16 @@ extension ObjectBase {
   }
 }
 
+extension ObjectBase {
+  /// The same object with its properties by name; nil when it belongs to no Realm.
+  var dynamicForm: DynamicObject? {
+    if let dynamic = self as? DynamicObject { return dynamic }
+    guard let realm = _realm, let table = _table else { return nil }
+    let dynamicTable = realm.table(realm.classes.dynamicBinding(of: table.pointee.binding))
+    return realm.accessor(dynamicTable, _key).map { unsafeDowncast($0, to: DynamicObject.self) }
+  }
+}
+
 // MARK: - Collections by name
 
 extension ObjectBase {

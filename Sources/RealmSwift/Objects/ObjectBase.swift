@@ -54,8 +54,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
 
   /// Whether both are the same object.
   ///
-  /// Of a class with a primary key: the same object of the same Realm. Else only one and the same
-  /// instance is equal to itself.
+  /// Of a frozen Realm, or a class with a primary key: the same object of the same Realm. Else only one and
+  /// the same instance is equal to itself.
   open func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? ObjectBase else { return false }
     if self === other { return true }
@@ -73,9 +73,11 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   /// Hashes `hash`.
   public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-  /// What identifies a managed object of a class with a primary key.
+  /// What identifies a managed object for as long as it lives: nothing of a live one without primary key.
   private var identityKey: ManagedIdentity? {
-    guard _table?.pointee.binding.primaryKeyColumn != nil else { return nil }
+    guard let realm = _realm, let table = _table,
+      realm.isFrozen || table.pointee.binding.primaryKeyColumn != nil
+    else { return nil }
     return managedIdentity
   }
 

@@ -290,6 +290,10 @@ extension Date: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType, S
   /// The stored bits.
   @inlinable @inline(__always)
   public var _packed: Int64 { timeIntervalSinceReferenceDate._packed }
+  /// Now: when the object is made.
+  public static func _defaultValue() -> Date { Date() }
+  /// True: it is another one each time.
+  public static var _keepsDefault: Bool { true }
   /// The date that an untyped value is.
   public static func _fromAny(_ value: Any?) -> Date? { value as? Date }
   /// The functions that move values of this type.

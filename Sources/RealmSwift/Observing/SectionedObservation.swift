@@ -20,25 +20,23 @@ public enum SectionedResultsChange<CollectionType> {
 @available(*, unavailable)
 extension SectionedResultsChange: Sendable {}
 
-/// The observation of sections.
-final class SectionedObservation<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
-  Observation
-{
-  typealias Subject = SectionedResults<Key, Element>
-
+/// The observation of sections, or of one.
+final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
   private let subject: Subject
+  private let observed: _ObservedSections<Subject.Key, Subject.SectionElement>
   private let keyPaths: [String]?
   private let callback: (SectionedResultsChange<Subject>) -> Void
   /// Follows the elements from the first call on.
   private var tracker: CollectionTracker?
   /// The sections as the observer knows them.
-  private var shape = SectionShape<Key>()
+  private var shape = SectionShape<Subject.Key>()
 
   init(
     _ subject: Subject, _ realm: ConfinedRealm, _ keyPaths: [String]?,
     _ callback: @escaping (SectionedResultsChange<Subject>) -> Void
   ) {
     self.subject = subject
+    observed = subject._observed
     self.keyPaths = keyPaths
     self.callback = callback
     super.init(realm)
@@ -50,8 +48,8 @@ final class SectionedObservation<Key: _Persistable & Hashable, Element: RealmCol
     if tracker == nil {
       // Gone before the first call.
       if subject.isInvalidated { return false }
-      tracker = CollectionTracker.make(subject.source.results, keyPaths: keyPaths)
-      shape = SectionShape(subject.source.sections())
+      tracker = CollectionTracker.make(observed.source.results, keyPaths: keyPaths)
+      shape = SectionShape(observed.source.sections())
       callback(.initial(subject))
       return true
     }
@@ -70,8 +68,13 @@ final class SectionedObservation<Key: _Persistable & Hashable, Element: RealmCol
   private func advance(_ step: VersionStep) -> SectionChange? {
     guard let change = tracker?.advance(step) else { return nil }
     let older = shape
-    shape = SectionShape(subject.source.sections())
-    return SectionChange(from: older, to: shape, change)
+    shape = SectionShape(observed.source.sections())
+    var sections = SectionChange(from: older, to: shape, change)
+    if let key = observed.key {
+      sections.keep(older.keys.firstIndex(of: key), shape.keys.firstIndex(of: key))
+      if sections.isEmpty { return nil }
+    }
+    return sections
   }
 }
 
@@ -131,6 +134,20 @@ struct SectionChange {
     deletions.sort()
     insertions.sort()
     modifications.sort()
+  }
+
+  var isEmpty: Bool {
+    deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && sectionsToInsert.isEmpty
+      && sectionsToDelete.isEmpty
+  }
+
+  /// Leaves out all but one section, given where it was and is.
+  mutating func keep(_ older: Int?, _ newer: Int?) {
+    deletions.removeAll { $0[0] != older }
+    insertions.removeAll { $0[0] != newer }
+    modifications.removeAll { $0[0] != newer }
+    sectionsToDelete.formIntersection(IndexSet(older.map { [$0] } ?? []))
+    sectionsToInsert.formIntersection(IndexSet(newer.map { [$0] } ?? []))
   }
 
   /// The new positions, by the old ones, of the most sections that are in the same order in both.

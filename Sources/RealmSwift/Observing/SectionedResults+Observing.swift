@@ -1,11 +1,50 @@
-// Observing sections.
+// Observing sections, all of them or one.
 public import Dispatch
 internal import ObjectStore
 
-extension SectionedResults {
+/// Sections, or one of them, which can be observed.
+public protocol RealmSectionedResult: RandomAccessCollection, Equatable, ThreadConfined,
+  CustomStringConvertible
+{
+  /// What the elements of a section have in common.
+  associatedtype Key: _Persistable & Hashable
+  /// What is in the sections.
+  associatedtype SectionElement: RealmCollectionValue
+
+  /// What is observed.
+  var _observed: _ObservedSections<Key, SectionElement> { get }
+}
+
+/// What observers of sections follow.
+public struct _ObservedSections<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+  let source: SectionSource<Key, Element>
+  /// The only section that counts; nil: all do.
+  var key: Key?
+}
+
+@available(*, unavailable)
+extension _ObservedSections: Sendable {}
+
+extension SectionedResults: RealmSectionedResult {
+  /// All sections.
+  public var _observed: _ObservedSections<Key, SectionElement> { _ObservedSections(source: source) }
+}
+
+extension ResultsSection: RealmSectionedResult {
+  /// What is in the section.
+  public typealias SectionElement = Element
+
+  /// The section, as long as it is there.
+  public var _observed: _ObservedSections<Key, Element> {
+    _ObservedSections(source: source, key: key)
+  }
+}
+
+extension RealmSectionedResult {
   /// Has a block called each time when the sections or their elements have changed.
   ///
-  /// It is called first with the sections as they are. For all else see `observe` of other collections.
+  /// It is called first with the sections as they are. An observer of one section is told of that one only;
+  /// places name it by its position among all. For all else see `observe` of other collections.
   /// - Parameters:
   ///   - keyPaths: which properties of objects count, with dots through links. Nil: all, and those of
   ///     objects up to four links away. Empty: only what comes, goes or moves.
@@ -15,7 +54,7 @@ extension SectionedResults {
   /// - Returns: keep it for as long as the block shall be called.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
-    _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void
+    _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
     observationStart(keyPaths, block).begin(on: queue)
   }
@@ -30,25 +69,25 @@ extension SectionedResults {
   /// - Returns: keep it for as long as the block shall be called.
   public func observe<A: Actor>(
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, SectionedResultsChange<SectionedResults>) -> Void
+    _ block: @escaping @Sendable (isolated A, SectionedResultsChange<Self>) -> Void
   ) async -> NotificationToken {
     await observationStart(keyPaths, plainFunction(actor, block)).begin(on: actor, _isolation)
   }
 
   private func observationStart(
     _ keyPaths: [String]?,
-    _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void
-  ) -> ObservationStart<SectionedResults> {
+    _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> ObservationStart<Self> {
     let realm = requireObservedRealm(of: self)
     // Stops when one cannot be used.
-    _ = KeyPathFilter(keyPaths, realm, source.results.elementTable)
+    _ = KeyPathFilter(keyPaths, realm, _observed.source.results.elementTable)
     return ObservationStart(self, realm, hasFirstCall: true) { sections in
       SectionedObservation(sections, requireObservedRealm(of: sections), keyPaths, block)
     }
   }
 }
 
-extension SectionedResults where SectionElement: ObjectBase {
+extension RealmSectionedResult where SectionElement: ObjectBase {
   /// Has a block called each time when the sections or some properties of their objects have changed.
   ///
   /// - Parameters:
@@ -58,7 +97,7 @@ extension SectionedResults where SectionElement: ObjectBase {
   /// - Returns: keep it for as long as the block shall be called.
   public func observe(
     keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,
-    _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void
+    _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
     observe(keyPaths: keyPaths.map { _name(for: $0) }, on: queue, block)
   }
@@ -75,7 +114,7 @@ extension SectionedResults where SectionElement: ObjectBase {
   public func observe<A: Actor>(
     keyPaths: [PartialKeyPath<SectionElement>], on actor: A,
     _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, SectionedResultsChange<SectionedResults>) -> Void
+    _ block: @escaping @Sendable (isolated A, SectionedResultsChange<Self>) -> Void
   ) async -> NotificationToken {
     await observe(
       keyPaths: keyPaths.map { _name(for: $0) }, on: actor, _isolation: _isolation, block)

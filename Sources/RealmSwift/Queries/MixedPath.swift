@@ -59,6 +59,7 @@ struct MixedParts {
   /// A value of a list or dictionary.
   struct Part {
     let index: Int
+    let isLast: Bool
     /// UTF-8; nil in a list.
     let key: UnsafeRawBufferPointer?
     let value: UnsafeRawBufferPointer
@@ -67,6 +68,7 @@ struct MixedParts {
       switch step {
       case .anyElement: return true
       case .index(let wanted): return key == nil && index == wanted
+      case .last: return key == nil && isLast
       case .key(let wanted): return key.map { $0.elementsEqual(wanted.utf8) } ?? false
       default: return false
       }
@@ -95,7 +97,8 @@ struct MixedParts {
       let key = tag == .dictionary ? Self.part(bytes, &position) : nil
       if tag == .dictionary, key == nil { return true }
       guard let value = Self.part(bytes, &position) else { return true }
-      if !body(Part(index: index, key: key, value: value)) { return false }
+      let part = Part(index: index, isLast: index == count - 1, key: key, value: value)
+      if !body(part) { return false }
     }
     return true
   }

@@ -17,6 +17,8 @@ struct PlanPath {
     case link(column: Int, target: Int)
     /// A list or set of objects.
     case elements(column: Int, target: Int)
+    /// The object at a position of a list, nil being the last one; null leads to a null value.
+    case element(column: Int, position: Int?, target: Int)
     /// The objects that are a map's values.
     case mapValues(column: Int, target: Int)
     /// The object of a map's key; null leads to a null value.
@@ -32,6 +34,8 @@ struct PlanPath {
     case column(Int)
     /// The values of a list or set.
     case elements(column: Int)
+    /// The value at a position of a list, nil being the last one.
+    case element(column: Int, position: Int?)
     case mapKeys(column: Int)
     case mapValues(column: Int)
     case mapValue(column: Int, key: [UInt8])
@@ -44,7 +48,7 @@ struct PlanPath {
   var passesCollection: Bool {
     hops.contains { hop in
       switch hop {
-      case .link, .mapValue: return false
+      case .link, .element, .mapValue: return false
       case .elements, .mapValues, .backlinks: return true
       }
     }
@@ -53,7 +57,7 @@ struct PlanPath {
   /// Whether there may be any number of values.
   var isMultiple: Bool {
     switch end {
-    case .subject, .column, .mapValue, .aggregate: return passesCollection
+    case .subject, .column, .element, .mapValue, .aggregate: return passesCollection
     case .elements, .mapKeys, .mapValues: return true
     case .nested(_, let steps): return passesCollection || steps.contains(.anyElement)
     }
@@ -91,6 +95,9 @@ struct PlanPath {
     case .link(let column, let target): return go(reader.link(location, column), target)
     case .elements(let column, let target):
       return reader.elements(location, column).forEachElement { go($0.asLink, target) }
+    case .element(let column, let position, let target):
+      let elements = reader.elements(location, column)
+      return go(elements.position(position).flatMap { elements.link(at: $0) }, target)
     case .mapValues(let column, let target):
       return reader.mapValues(location, column).forEachElement { go($0.asLink, target) }
     case .mapValue(let column, let name, let target):
@@ -124,6 +131,10 @@ struct PlanPath {
       return reader.elements(location, column).forEachElement {
         body(PlanValue($0, type, target: target))
       }
+    case .element(let column, let position):
+      let elements = reader.elements(location, column)
+      guard let position = elements.position(position) else { return body(.null) }
+      return elements.withElement(at: position) { body(PlanValue($0, type, target: target)) }
     case .mapKeys(let column):
       return reader.mapKeys(location, column).forEachElement {
         body(PlanValue($0, .string, target: target))
@@ -135,13 +146,9 @@ struct PlanPath {
     case .mapValue(let column, let name):
       guard let position = name.withUnsafeBytes({ reader.mapPosition(location, column, $0) })
       else { return body(.null) }
-      let values = reader.mapValues(location, column)
-      var goesOn = true
-      values.forEach(from: position) { _, value in
-        goesOn = body(PlanValue(value, type, target: target))
-        return false
+      return reader.mapValues(location, column).withElement(at: position) {
+        body(PlanValue($0, type, target: target))
       }
-      return goesOn
     case .aggregate(let aggregate, let path):
       return path.aggregated(aggregate, subject, readers).withValue(body)
     case .nested(let column, let steps):
@@ -195,7 +202,7 @@ extension PlanPath {
     case .mapValues(let column, _): return reader.mapKeys(location, column).count
     case .backlinks(let column, let origin, let target):
       return readers[origin]?.backlinks(column, key, in: target).count ?? 0
-    case .link, .mapValue: return nil
+    case .link, .element, .mapValue: return nil
     }
   }
 }
@@ -258,6 +265,22 @@ struct AggregateFolding {
 }
 
 extension ElementReader {
+  /// A position, nil being the last one; nil when there is no such element.
+  fileprivate func position(_ position: Int?) -> Int? {
+    let position = position ?? count - 1
+    return 0..<count ~= position ? position : nil
+  }
+
+  /// What `body` says of the element at a position, which has to be there.
+  fileprivate func withElement(at position: Int, _ body: (ElementValue) -> Bool) -> Bool {
+    var answer = true
+    forEach(from: position) { _, value in
+      answer = body(value)
+      return false
+    }
+    return answer
+  }
+
   /// Runs `body` on each element until it returns false; false when it did.
   func forEachElement(_ body: (ElementValue) -> Bool) -> Bool {
     var goesOn = true

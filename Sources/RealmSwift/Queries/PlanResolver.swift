@@ -279,6 +279,8 @@ extension PlanResolver {
     var lastCollection: Int?
     /// The class that the last collection belongs to.
     var owner: TableBinding?
+    /// Whether the last step was a property that is a list.
+    var isAtList = false
 
     /// Whether the walk has come to a mixed value, in which there may be others.
     var isMixed: Bool {
@@ -323,7 +325,8 @@ extension PlanResolver {
   ) {
     switch step {
     case .property(let name): takeProperty(name, &walk, path, index)
-    case .key where walk.isMixed, .index where walk.isMixed, .anyElement where walk.isMixed:
+    case .key where walk.isMixed, .index where walk.isMixed, .last where walk.isMixed,
+      .anyElement where walk.isMixed:
       if case .nested(let column, let steps) = walk.path.end {
         walk.path.end = .nested(column: column, steps + [step])
       } else if case .column(let column) = walk.path.end {
@@ -354,17 +357,37 @@ extension PlanResolver {
       walk.path.target = nil
       walk.binding = nil
     case .mapValues: break
-    case .index, .anyElement:
-      misuse(
-        .argument, "Invalid keypath '\(path.text)': only mixed values have elements by position.")
+    case .index(let position): takeElement(position, &walk, path)
+    case .last: takeElement(nil, &walk, path)
+    case .anyElement:
+      misuse(.argument, "Invalid keypath '\(path.text)': only mixed values have any elements.")
     case .aggregate: break
     }
+  }
+
+  /// Goes to an element of the list whose property was the step before.
+  private func takeElement(_ position: Int?, _ walk: inout Walk, _ path: PropertyPath) {
+    if let position, position < 0 {
+      misuse(.argument, "Cannot pass a negative value for 'index'.")
+    }
+    if walk.isAtList, case .elements(let column) = walk.path.end {
+      walk.path.end = .element(column: column, position: position)
+    } else if walk.isAtList, case .elements(let column, let target) = walk.path.hops.last {
+      walk.path.hops[walk.path.hops.count - 1] = .element(
+        column: column, position: position, target: target)
+    } else {
+      misuse(
+        .argument,
+        "Invalid keypath '\(path.text)': only lists and mixed values have elements by position.")
+    }
+    walk.isAtList = false
+    walk.lastCollection = nil
   }
 
   private mutating func takeProperty(
     _ name: String, _ walk: inout Walk, _ path: PropertyPath, _ index: Int
   ) {
-    guard let binding = walk.binding else { stopForStep(path, index - 1, walk) }
+    guard let binding = walk.binding else { stopForStep(path, index, walk) }
     guard let position = binding.schema.index(ofProperty: name) else {
       misuse(
         .argument, "Property '\(name)' not found in object of type '\(binding.schema.name)'")
@@ -373,6 +396,7 @@ extension PlanResolver {
     let codec = property.codec
     let column = binding.columns[position]
     walk.className = binding.schema.name
+    walk.isAtList = codec.collection == .list
     walk.path.type = codec.type == .linkingObjects ? .object : codec.type
     if codec.collection != .none || codec.type == .linkingObjects {
       walk.lastCollection = walk.path.hops.count
@@ -410,7 +434,7 @@ extension PlanResolver {
 
   private func stopForStep(_ path: PropertyPath, _ index: Int, _ walk: Walk) -> Never {
     var name = ""
-    for step in path.steps[..<min(max(index, 0), path.steps.count)] {
+    for step in path.steps[..<index] {
       if case .property(let property) = step { name = property }
     }
     misuse(
@@ -460,6 +484,7 @@ extension PropertyPath {
       case .property(let name): text += dot + name
       case .key(let key): text += "['\(key)']"
       case .index(let index): text += "[\(index)]"
+      case .last: text += "[LAST]"
       case .anyElement: text += "[*]"
       case .mapKeys: text += dot + "@allKeys"
       case .mapValues: text += dot + "@allValues"

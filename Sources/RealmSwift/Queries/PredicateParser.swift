@@ -9,7 +9,8 @@ internal import Foundation
 ///     not        = ("NOT" | "!") not | "(" or ")" | "TRUEPREDICATE" | "FALSEPREDICATE" | comparison
 ///     comparison = [ "ANY" | "SOME" | "ALL" | "NONE" ] operand comparator [ "[cd]" ] operand
 ///     operand    = value | placeholder | path | subquery | "{" operand { "," operand } "}"
-///     path       = [ "$" variable | "SELF" ] { "." name | "[" key "]" | ".@count" ... }
+///     path       = [ "$" variable | "SELF" ] { "." name | "[" place "]" | ".@count" ... }
+///     place      = key | position | "FIRST" | "LAST" | "SIZE" | "*"
 ///     subquery   = "SUBQUERY" "(" path "," variable "," or ")" ".@count"
 struct PredicateParser {
   private let tokens: [(token: PredicateToken, position: Int)]
@@ -341,6 +342,12 @@ struct PredicateParser {
     advance()
     if takeSign("*") {
       path.steps.append(.anyElement)
+    } else if takeKeyword("FIRST") {
+      path.steps.append(.index(0))
+    } else if takeKeyword("LAST") {
+      path.steps.append(.last)
+    } else if takeKeyword("SIZE") {
+      path.steps.append(.aggregate(.count))
     } else {
       guard case .value(let value) = try parseOperand() else {
         throw unexpected("a key or a position between [ and ]")

@@ -100,6 +100,7 @@ struct PredicateText {
         text += "["
         writeArgument(index)
         text += "]"
+      case .last: text += "[LAST]"
       case .anyElement: text += "[*]"
       case .mapKeys: text += separator() + "@allKeys"
       case .mapValues: text += separator() + "@allValues"

@@ -93,6 +93,13 @@ struct PropertyPath {
     if isCollection { path.collections.append(path.steps.count) }
     return path
   }
+
+  /// The path to one element of the collection that it leads to: no longer to several values.
+  func single(_ place: PathStep) -> PropertyPath {
+    var path = appending(place)
+    if path.collections.last == steps.count { path.collections.removeLast() }
+    return path
+  }
 }
 
 /// One step of a path.
@@ -100,8 +107,10 @@ enum PathStep: Equatable {
   case property(String)
   /// The value of a key of a map.
   case key(String)
-  /// The element at a position of a list inside of a mixed value.
+  /// The element at a position of a list, also of one inside of a mixed value.
   case index(Int)
+  /// The last element of a list, also of one inside of a mixed value.
+  case last
   /// Every element, whatever its place, inside of a mixed value.
   case anyElement
   case mapKeys

@@ -8,17 +8,19 @@ extension Query where T: RealmCollection, T.Element: ObjectBase {
   }
 }
 
+extension Query {
+  /// The element at a position of the list; null when the list is shorter.
+  public subscript<Element>(index: Int) -> Query<Element> where T == List<Element> {
+    Query<Element>(path.single(.index(index)))
+  }
+}
+
 extension Query where T: RealmCollection {
   /// The number of elements.
   public var count: Query<Int> { Query<Int>(path.appending(.aggregate(.count))) }
 
   /// Whether an element is in the collection.
-  public func contains(_ value: T.Element) -> Query<Bool> {
-    Query<Bool>(
-      .comparison(
-        PredicateComparison(
-          left: .value(queryValue(value)), comparator: .isIn, right: .path(path))))
-  }
+  public func contains(_ value: T.Element) -> Query<Bool> { has(value) }
 
   /// Whether one of several elements is in the collection.
   public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool>
@@ -37,7 +39,7 @@ extension Query where T: RealmCollection {
   }
 }
 
-extension Query where T: RealmCollection, T.Element: _QueryOrdered {
+extension Query where T: RealmCollection, T.Element.PersistedType: _QueryOrdered {
   /// Whether any element is smaller.
   public static func < (left: Query<T>, right: T.Element) -> Query<Bool> {
     left.compared(.less, right)

@@ -58,7 +58,7 @@ extension Query where T: OptionalProtocol {
 
 // MARK: - Order
 
-extension Query where T: _QueryOrdered {
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryOrdered {
   /// Whether the value is smaller; null never is.
   public static func < (left: Query<T>, right: T) -> Query<Bool> { left.compared(.less, right) }
 
@@ -96,7 +96,7 @@ extension Query where T: _QueryOrdered {
   }
 }
 
-extension Query where T: _QueryNumeric, T: Comparable {
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric, T: Comparable {
   /// Whether the value lies in a range.
   public func contains(_ range: Range<T>) -> Query<Bool> {
     halfOpen(range.lowerBound, range.upperBound)
@@ -108,7 +108,11 @@ extension Query where T: _QueryNumeric, T: Comparable {
   }
 }
 
-extension Query where T: OptionalProtocol, T.Wrapped: _QueryNumeric, T.Wrapped: Comparable {
+extension Query
+where
+  T: OptionalProtocol, T.Wrapped: _HasPersistedType, T.Wrapped.PersistedType: _QueryNumeric,
+  T.Wrapped: Comparable
+{
   /// Whether the value lies in a range.
   public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> {
     halfOpen(range.lowerBound, range.upperBound)
@@ -189,86 +193,5 @@ extension Query where T: _QueryString {
   public func like<U>(_ column: Query<U>, caseInsensitive: Bool = false) -> Query<Bool>
   where U: _QueryString {
     compared(.like, with: column, caseInsensitive ? .caseInsensitive : [])
-  }
-}
-
-// MARK: - Enumerations
-
-extension Query where T: RawRepresentable {
-  /// The raw value of the enumeration.
-  public var rawValue: Query<T.RawValue> { Query<T.RawValue>(path) }
-}
-
-extension Query where T: OptionalProtocol, T.Wrapped: RawRepresentable {
-  /// The raw value of the enumeration.
-  public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(path) }
-}
-
-extension Query where T: RawRepresentable, T.RawValue: _QueryOrdered {
-  /// Whether the raw value is smaller.
-  public static func < (left: Query<T>, right: T) -> Query<Bool> { left.compared(.less, right) }
-
-  /// Whether the raw value is smaller or equal.
-  public static func <= (left: Query<T>, right: T) -> Query<Bool> {
-    left.compared(.lessOrEqual, right)
-  }
-
-  /// Whether the raw value is greater.
-  public static func > (left: Query<T>, right: T) -> Query<Bool> { left.compared(.greater, right) }
-
-  /// Whether the raw value is greater or equal.
-  public static func >= (left: Query<T>, right: T) -> Query<Bool> {
-    left.compared(.greaterOrEqual, right)
-  }
-}
-
-extension Query
-where T: OptionalProtocol, T.Wrapped: RawRepresentable, T.Wrapped.RawValue: _QueryOrdered {
-  /// Whether the raw value is smaller; null never is.
-  public static func < (left: Query<T>, right: T) -> Query<Bool> { left.compared(.less, right) }
-
-  /// Whether the raw value is smaller or equal.
-  public static func <= (left: Query<T>, right: T) -> Query<Bool> {
-    left.compared(.lessOrEqual, right)
-  }
-
-  /// Whether the raw value is greater; null never is.
-  public static func > (left: Query<T>, right: T) -> Query<Bool> { left.compared(.greater, right) }
-
-  /// Whether the raw value is greater or equal.
-  public static func >= (left: Query<T>, right: T) -> Query<Bool> {
-    left.compared(.greaterOrEqual, right)
-  }
-}
-
-// MARK: - The client's own types
-
-extension Query where T: _CustomPersistable {
-  /// What is stored for the value.
-  public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(path) }
-}
-
-extension Query where T: OptionalProtocol, T.Wrapped: _CustomPersistable {
-  /// What is stored for the value.
-  public var persistableValue: Query<T.Wrapped.PersistedType?> {
-    Query<T.Wrapped.PersistedType?>(path)
-  }
-}
-
-extension Query where T: _CustomPersistable, T.PersistedType: _QueryOrdered {
-  /// Whether what is stored is smaller.
-  public static func < (left: Query<T>, right: T) -> Query<Bool> { left.compared(.less, right) }
-
-  /// Whether what is stored is smaller or equal.
-  public static func <= (left: Query<T>, right: T) -> Query<Bool> {
-    left.compared(.lessOrEqual, right)
-  }
-
-  /// Whether what is stored is greater.
-  public static func > (left: Query<T>, right: T) -> Query<Bool> { left.compared(.greater, right) }
-
-  /// Whether what is stored is greater or equal.
-  public static func >= (left: Query<T>, right: T) -> Query<Bool> {
-    left.compared(.greaterOrEqual, right)
   }
 }

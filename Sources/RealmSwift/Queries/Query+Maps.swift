@@ -3,10 +3,7 @@
 extension Query where T: RealmKeyedCollection {
   /// The value of a key; null when the map has none.
   public subscript(key: T.Key) -> Query<T.Value> {
-    var path = path.appending(.key(key._text))
-    // What stands for one key is one value.
-    if path.collections.last == path.steps.count - 1 { path.collections.removeLast() }
-    return Query<T.Value>(path)
+    Query<T.Value>(path.single(.key(key._text)))
   }
 
   /// The keys; a comparison with them asks for any.
@@ -19,12 +16,7 @@ extension Query where T: RealmKeyedCollection {
   public var count: Query<Int> { Query<Int>(path.appending(.aggregate(.count))) }
 
   /// Whether a value is in the map.
-  public func contains(_ value: T.Value) -> Query<Bool> {
-    Query<Bool>(
-      .comparison(
-        PredicateComparison(
-          left: .value(queryValue(value)), comparator: .isIn, right: .path(path))))
-  }
+  public func contains(_ value: T.Value) -> Query<Bool> { has(value) }
 
   /// Whether one of several values is in the map.
   public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool>
@@ -51,7 +43,7 @@ where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: Objec
   }
 }
 
-extension Query where T: RealmKeyedCollection, T.Value: _QueryOrdered {
+extension Query where T: RealmKeyedCollection, T.Value.PersistedType: _QueryOrdered {
   /// Whether any value is smaller.
   public static func < (left: Query<T>, right: T.Value) -> Query<Bool> {
     left.compared(.less, right)

@@ -156,7 +156,13 @@ extension Query {
   func compared(
     _ comparator: PredicateComparator, _ value: Any?, _ options: StringOptions = []
   ) -> Query<Bool> {
-    Query<Bool>(makeComparison(operand, comparator, .value(queryValue(value)), options))
+    let value = queryValue(value)
+    // What stands for no stored object is compared by what it holds.
+    if let object = value as? EmbeddedObject, object._realm == nil {
+      let tree = PredicateTree.values(of: object, at: path)
+      return Query<Bool>(comparator == .notEqual ? .not(tree) : tree)
+    }
+    return Query<Bool>(makeComparison(operand, comparator, .value(value), options))
   }
 
   func compared<Other>(
@@ -176,7 +182,22 @@ extension Query {
   }
 
   func isOne<Values: Sequence>(of values: Values) -> Query<Bool> {
-    Query<Bool>(makeComparison(operand, .isIn, .values(values.map { queryValue($0) })))
+    let values = values.map { queryValue($0) }
+    if values.contains(where: { ($0 as? EmbeddedObject)?._realm == nil && $0 is EmbeddedObject }) {
+      return Query<Bool>(.or(values.map { compared(.equal, $0).content.condition }))
+    }
+    return Query<Bool>(makeComparison(operand, .isIn, .values(values)))
+  }
+
+  /// Whether a value is among those of the collection.
+  func has(_ value: Any?) -> Query<Bool> {
+    let value = queryValue(value)
+    if let object = value as? EmbeddedObject, object._realm == nil {
+      return compared(.equal, value)
+    }
+    return Query<Bool>(
+      .comparison(
+        PredicateComparison(left: .value(value), comparator: .isIn, right: .path(path))))
   }
 }
 

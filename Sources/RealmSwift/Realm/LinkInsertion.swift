@@ -20,8 +20,8 @@ final class LinkInsertion {
   @exclusivity(unchecked) fileprivate var isBusy = false
   /// Objects that have a row, and no values in it yet.
   @exclusivity(unchecked) private var pending: [ObjectInsertion.Started] = []
-  /// The copies made so far, by the object that was copied.
-  private var copied: [ObjectIdentifier: (original: ObjectBase, key: ObjectKey)] = [:]
+  /// The copies made so far, by the object that was copied; it lives until the copying is over.
+  private var copied: [Original: (object: ObjectBase, key: ObjectKey)] = [:]
 
   init(_ realm: ConfinedRealm, _ update: Realm.UpdatePolicy, copies: Bool = false) {
     self.realm = realm
@@ -58,7 +58,17 @@ final class LinkInsertion {
 
   /// Writes the values of all objects that have none yet.
   func finish() {
-    while let started = pending.popLast() { started.insertion.store(started, self) }
+    turn(from: 0)
+    while let started = pending.popLast() {
+      let first = pending.count
+      started.insertion.store(started, self)
+      turn(from: first)
+    }
+  }
+
+  /// Puts what was met first on top: of several values for one key the last one stays.
+  private func turn(from first: Int) {
+    if update != .error, pending.count > first + 1 { pending[first...].reverse() }
   }
 
   /// An object of this Realm itself; of any other a copy.
@@ -67,13 +77,13 @@ final class LinkInsertion {
       realm.requireLinkable(object)
       return object._key
     }
-    if let known = copied[ObjectIdentifier(object)] { return known.key }
+    if let known = copied[Original(object)] { return known.key }
     return startCreating(object, objectClass).key
   }
 
   /// Remembers a copy as soon as it has a row: what it links to may link back.
   func remember(_ key: ObjectKey, asCopyOf value: Any) {
-    if let object = value as? ObjectBase { copied[ObjectIdentifier(object)] = (object, key) }
+    if let object = value as? ObjectBase { copied[Original(object)] = (object, key) }
   }
 
   /// Adds an object that belongs to no Realm, with all that it links to; leaves one of this Realm alone.
@@ -117,6 +127,20 @@ final class LinkInsertion {
     let insertion = ObjectInsertion(realm, objectClass, hasKey ? update : .error)
     insertions[identifier] = insertion
     return insertion
+  }
+}
+
+/// An object that is copied: a managed one is the same by whatever accessor it is reached.
+private enum Original: Hashable {
+  case unmanaged(ObjectIdentifier)
+  case managed(TablePointer, ObjectKey)
+
+  init(_ object: ObjectBase) {
+    if let table = object._table {
+      self = .managed(table, object._key)
+    } else {
+      self = .unmanaged(ObjectIdentifier(object))
+    }
   }
 }
 

@@ -93,8 +93,10 @@ public enum AnyRealmValue: Hashable {
   public func object<T: Object>(_ objectType: T.Type) -> T? {
     if case .object(let value) = self { value as? T } else { nil }
   }
-  /// The object, if it is one of a class that the program has no Swift class for.
-  public var dynamicObject: DynamicObject? { object(DynamicObject.self) }
+  /// The object, if there is one, with its properties by name; nil of one that belongs to no Realm.
+  public var dynamicObject: DynamicObject? {
+    if case .object(let value) = self { value.dynamicForm } else { nil }
+  }
 }
 
 @available(*, unavailable)

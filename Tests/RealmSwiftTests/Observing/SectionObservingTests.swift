@@ -69,6 +69,47 @@ import Testing
     await watched.expectTold(["-0.0 +2.0 -[0] +[2] | B1 C1 A1"], afterCalls: 2)
   }
 
+  @Test func oneSection() async {
+    let watched = await WatchedRealm()
+    let queue = DispatchQueue(label: "elsewhere")
+    let log = Log()
+    let told = Event()
+    await watched.write { realm in
+      for name in ["Ada", "Bob", "Ben"] { realm.add(Hound(name)) }
+    }
+    await watched.run { watched in
+      let section = Self.sections(watched.realm)[1]
+      watched.tokens = [
+        section.observe { [unowned watched] in watched.note(sectionText($0)) },
+        section.observe(keyPaths: [\.age]) { [unowned watched] in
+          watched.note("age " + sectionText($0))
+        },
+        section.observe(on: queue) { change in
+          log.add(sectionText(change))
+          told.happen()
+        },
+      ]
+    }
+    await watched.expectTold(["initial B2", "age initial B2"], afterCalls: 2)
+    await told.happened(1)
+    // Of other sections it hears nothing, but places name it by where it is among them.
+    await watched.write { $0.hound("Ada").age = 1 }
+    await watched.write { $0.hound("Ada").name = "Cid" }
+    await watched.write { $0.hound("Ben").weight = 3 }
+    await watched.expectTold(["~0.0 | B2"], afterCalls: 3)
+    await told.happened(2)
+    await watched.write { $0.hound("Ben").age = 2 }
+    await watched.expectTold(["~0.0 | B2", "age ~0.0 | B2"], afterCalls: 5)
+    await watched.write { $0.hound("Bob").name = "Dan" }
+    await watched.expectTold(["-0.1 | B1", "age -0.1 | B1"], afterCalls: 7)
+    await watched.write { $0.hound("Ben").name = "Eve" }
+    await watched.expectTold(["-0.0 -[0] | B0", "age -0.0 -[0] | B0"], afterCalls: 9)
+    await watched.write { $0.add(Hound("Bea")) }
+    await watched.expectTold(["+0.0 +[0] | B1", "age +0.0 +[0] | B1"], afterCalls: 11)
+    await told.happened(6)
+    #expect(log.all.first == "initial B2" && log.all.last == "+0.0 +[0] | B1")
+  }
+
   @Test func keyPathsAndPlaces() async {
     let watched = await WatchedRealm()
     let queue = DispatchQueue(label: "elsewhere")
@@ -202,9 +243,22 @@ import Testing
 
 /// A change as text, and the sections after it.
 private func text(_ change: SectionedResultsChange<SectionedResults<String, Hound>>) -> String {
-  func shape(_ sections: SectionedResults<String, Hound>) -> String {
-    sections.map { "\($0.key.prefix(1))\($0.count)" }.joined(separator: " ")
-  }
+  text(change) { sections in sections.map(shape).joined(separator: " ") }
+}
+
+private func sectionText(
+  _ change: SectionedResultsChange<ResultsSection<String, Hound>>
+) -> String {
+  text(change, shape)
+}
+
+private func shape(_ section: ResultsSection<String, Hound>) -> String {
+  "\(section.key.prefix(1))\(section.count)"
+}
+
+private func text<Sections>(
+  _ change: SectionedResultsChange<Sections>, _ shape: (Sections) -> String
+) -> String {
   switch change {
   case .initial(let sections): return "initial " + shape(sections)
   case .update(

@@ -174,8 +174,8 @@ extension WatchedPath {
     guard case .path(let plan) = operand, let target = plan.target else { return [] }
     let reached = extended(path, by: plan, realm)
     switch plan.end {
-    case .column(let column), .elements(let column), .mapValues(let column),
-      .mapValue(let column, _):
+    case .column(let column), .elements(let column), .element(let column, _),
+      .mapValues(let column), .mapValue(let column, _):
       let table = realm.bindings[target].table!.index
       return [reached.following(column, to: table, realm.classes.stored).watchingAll()]
     default: return [reached.watchingAll()]
@@ -202,8 +202,9 @@ extension WatchedPath {
     let reached = extended(path, by: plan, realm)
     switch plan.end {
     case .subject: return [reached]
-    case .column(let column), .elements(let column), .mapKeys(let column), .mapValues(let column),
-      .mapValue(let column, _), .nested(let column, _):
+    case .column(let column), .elements(let column), .element(let column, _),
+      .mapKeys(let column), .mapValues(let column), .mapValue(let column, _),
+      .nested(let column, _):
       return [reached.watching(column, schema)]
     case .aggregate(_, let inner): return of(inner, from: reached, realm)
     }
@@ -218,7 +219,8 @@ extension WatchedPath {
     for hop in plan.hops {
       switch hop {
       case .link(let column, let target), .elements(let column, let target),
-        .mapValues(let column, let target), .mapValue(let column, _, let target):
+        .element(let column, _, let target), .mapValues(let column, let target),
+        .mapValue(let column, _, let target):
         path = path.following(column, to: table(target), schema)
       case .backlinks(let column, let origin, _):
         path = path.followingBack(column, of: table(origin))
