@@ -95,6 +95,7 @@ private func listRows(_ realm: Realm, _ shelf: Shelf, _ report: inout Report) th
       shelf.numbers.removeAll()
       shelf.numbers.append(objectsIn: values)
     }
+    if shelf.numbers.isEmpty { shelf.numbers.append(objectsIn: values) }
     let single = 100_000
     report.time("list-append", repetitions: repetitions, calls: single) {
       for number in 0..<single { shelf.numbers.append(number) }

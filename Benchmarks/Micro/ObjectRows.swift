@@ -27,7 +27,8 @@ func configuration(_ name: String, _ durability: Realm.Durability)
 
 func objectRows(_ report: inout Report) throws {
   let names = [
-    "bulk-insert", "bytes-per-object", "lookup", "read-held", "iterate", "freeze", "refresh",
+    "bulk-insert", "bytes-per-object", "lookup", "read-held", "iterate", "sum", "count-equal",
+    "filter-and-prefix", "sum-filtered", "freeze", "refresh",
     "commit-durable", "open", "open-cold", "lookup-cold", "lookup-tight",
     "open-after-exit", "open-after-crash",
   ]
@@ -81,6 +82,7 @@ private func readRows(_ realm: Realm, _ report: inout Report, _ random: inout Ra
   report.time("iterate", repetitions: repetitions, calls: objectCount) {
     for person in realm.objects(Person.self) { sum &+= person.age }
   }
+  queryRows(realm, &report)
   let freezes = 1_000_000
   report.time("freeze", repetitions: repetitions, calls: freezes) {
     for _ in 0..<freezes { _ = realm.freeze() }
@@ -88,6 +90,25 @@ private func readRows(_ realm: Realm, _ report: inout Report, _ random: inout Ra
   let refreshes = 5_000_000
   report.time("refresh", repetitions: repetitions, calls: refreshes) {
     for _ in 0..<refreshes { if realm.refresh() { sum += 1 } }
+  }
+  precondition(sum != 1, "keeps the reads")
+}
+
+/// Queries and aggregates of all objects, by the object.
+private func queryRows(_ realm: Realm, _ report: inout Report) {
+  let people = realm.objects(Person.self)
+  var sum = 0
+  report.time("sum", repetitions: repetitions, calls: objectCount) {
+    sum &+= people.sum(of: \.age)
+  }
+  report.time("count-equal", repetitions: repetitions, calls: objectCount) {
+    sum &+= people.where { $0.age == 42 }.count
+  }
+  report.time("filter-and-prefix", repetitions: repetitions, calls: objectCount) {
+    sum &+= people.where { $0.age > 90 && $0.name.starts(with: "name-11") }.count
+  }
+  report.time("sum-filtered", repetitions: repetitions, calls: objectCount) {
+    sum &+= people.where { $0.age > 90 }.sum(of: \.id)
   }
   precondition(sum != 1, "keeps the reads")
 }

@@ -1,7 +1,7 @@
 // A short release benchmark of the engine through the public API, next to the raw limits of the same
 // run. Prints one row a figure as CSV: name, unit, median, min, max, repetitions. `--quick` uses fewer
-// objects and repetitions; `--row REGEX` measures only the rows of matching names; `--csv FILE` also
-// writes the rows to a file.
+// objects and repetitions; `--repetitions N` uses others; `--row REGEX` measures only the rows of matching
+// names; `--csv FILE` also writes the rows to a file.
 import Foundation
 import Platform
 import RealmSwift
@@ -18,7 +18,9 @@ final class Person: Object {
 
 let isQuick = CommandLine.arguments.contains("--quick")
 let objectCount = isQuick ? 100_000 : 1_000_000
-let repetitions = isQuick ? 3 : 5
+let repetitions =
+  CommandLine.arguments.firstIndex(of: "--repetitions")
+  .flatMap { Int(CommandLine.arguments[$0 + 1]) } ?? (isQuick ? 3 : 5)
 if let flag = CommandLine.arguments.firstIndex(of: "--tight-child") {
   let arguments = CommandLine.arguments[(flag + 1)...].map { $0 }
   try runTightChild(path: arguments[0], group: arguments[1], count: Int(arguments[2])!)
@@ -43,6 +45,7 @@ try threadRows(&report)
 try frozenRows(&report)
 try objectRows(&report)
 try collectionRows(&report)
+try ownerRows(&report)
 try bulkChangeRows(&report)
 try keyRows(&report)
 try notificationRows(&report)

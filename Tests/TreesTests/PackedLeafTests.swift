@@ -38,9 +38,51 @@ import Trees
       #expect(
         PackedLeaf.count(block, equalTo: value) == present.count { $0 == value }, "value \(value)")
     }
+    for value in present { #expect(PackedLeaf.magnitudeMax(block) >= Double(value).magnitude) }
+    expectRows(block, stored)
     withUnsafeTemporaryAllocation(of: Int64.self, capacity: 256) { values in
       #expect(PackedLeaf.unpack(block, into: values.baseAddress!) == rows)
       for row in 0..<rows where stored[row] != nil { #expect(values[row] == stored[row]) }
+    }
+  }
+
+  /// The rows in ranges around some of the values, and the null ones.
+  private static func expectRows(_ block: UnsafeRawPointer, _ stored: [Int64?]) {
+    func bits(_ test: (Int64?) -> Bool) -> SIMD4<UInt64> {
+      var words = SIMD4<UInt64>.zero
+      for (row, value) in stored.enumerated() where test(value) {
+        words[row / 64] |= 1 << UInt64(row % 64)
+      }
+      return words
+    }
+    #expect(PackedLeaf.nulls(block) == bits { $0 == nil })
+    let bounds = Set(
+      [stored.first, stored.last, stored.isEmpty ? nil : stored[stored.count / 2]].compactMap {
+        $0 ?? nil
+      } + [
+        0, .min, .max,
+      ])
+    for low in bounds {
+      for high in bounds where low <= high {
+        #expect(
+          PackedLeaf.rows(block, in: low...high)
+            == bits { $0.map { (low...high).contains($0) } ?? false }, "\(low)...\(high)")
+        let (first, last) = (Double(low), Double(high))
+        #expect(
+          PackedLeaf.rows(block, in: first...last, isFloat: false)
+            == bits {
+              $0.map { (first...last).contains(Double(bitPattern: UInt64(bitPattern: $0))) }
+                ?? false
+            })
+        #expect(
+          PackedLeaf.rows(block, in: first...last, isFloat: true)
+            == bits {
+              $0.map {
+                (first...last)
+                  .contains(Double(Float(bitPattern: UInt32(truncatingIfNeeded: $0))))
+              } ?? false
+            })
+      }
     }
   }
 

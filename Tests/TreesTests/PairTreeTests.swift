@@ -49,6 +49,12 @@ import Trees
         return from.count < 5
       }
       #expect(from == Array(model[model.firstIndex(of: pair)!...].prefix(5)))
+      for room in [1, 16, 1000] {
+        let seconds = [Int64](unsafeUninitializedCapacity: room) { buffer, count in
+          count = tree.copySeconds(of: pair.first, into: buffer)
+        }
+        #expect(seconds == model.filter { $0.first == pair.first }.prefix(room).map(\.second))
+      }
       var back: [Pair] = []
       tree.forEachDescending(from: pair) {
         back.append($0)

@@ -26,6 +26,14 @@ package struct Backlinks {
     return ObjectKey(rawValue: pair.second)
   }
 
+  /// Copies the keys of the origins, in order, until `keys` is full or they end.
+  ///
+  /// - Returns: keys copied.
+  /// - Complexity: O(log n + keys).
+  package func copyKeys(into keys: UnsafeMutableBufferPointer<Int64>) -> Int {
+    tree.copySeconds(of: first, into: keys)
+  }
+
   /// Runs `body` on each origin until it returns false.
   @inlinable
   package func forEach(_ body: (ObjectKey) -> Bool) {

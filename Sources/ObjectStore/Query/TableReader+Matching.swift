@@ -19,24 +19,17 @@ extension TableReader {
     _ cluster: UnsafeRawPointer, into slots: UnsafeMutablePointer<UInt8>
   ) { Cluster.slots(cluster, into: slots) }
 
+  /// Whether a cluster has its rows in any slots, so that `slots` says which.
+  package func isSparse(_ cluster: UnsafeRawPointer) -> Bool { Cluster.isSparse(cluster) }
+
   /// The rows whose integer lies in a range; null rows if `includesNull`.
   ///
   /// - Complexity: O(rows).
   package func rows(
     _ cluster: UnsafeRawPointer, _ column: Int, in range: ClosedRange<Int64>, includesNull: Bool
   ) -> RowSet {
-    packedRows(cluster, column, includesNull) { values, count in
-      var result = SIMD4<UInt64>.zero
-      for index in 0..<((count &+ 63) &>> 6) {
-        var word: UInt64 = 0
-        for bit in 0..<min(64, count &- index &* 64) {
-          let value = values[index &* 64 &+ bit]
-          let isInside = value >= range.lowerBound && value <= range.upperBound
-          word |= (isInside ? 1 : 0) &<< UInt64(bit)
-        }
-        result[index] = word
-      }
-      return RowSet(words: result)
+    packedRows(cluster, column, includesNull, hasDefault: range.contains(0)) {
+      PackedLeaf.rows($0, in: range)
     }
   }
 
@@ -49,45 +42,76 @@ extension TableReader {
     _ cluster: UnsafeRawPointer, _ column: Int, in range: ClosedRange<Double>, isFloat: Bool,
     includesNull: Bool
   ) -> RowSet {
-    packedRows(cluster, column, includesNull) { values, count in
-      var result = RowSet()
-      for row in 0..<count {
-        let bits = values[row]
-        let value =
-          isFloat
-          ? Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
-          : Double(bitPattern: UInt64(bitPattern: bits))
-        if value >= range.lowerBound && value <= range.upperBound { result.insert(row) }
-      }
-      return result
+    packedRows(cluster, column, includesNull, hasDefault: range.contains(0)) {
+      PackedLeaf.rows($0, in: range, isFloat: isFloat)
     }
   }
 
-  /// Unpacks a column of a cluster and lets `select` choose among its rows; nulls are decided here.
+  /// The rows whose packed value is null.
+  package func nullRows(_ cluster: UnsafeRawPointer, _ column: Int) -> RowSet {
+    packedRows(cluster, column, true, hasDefault: false) { _ in .zero }
+  }
+
+  /// Lets `select` choose among the rows of a leaf that are not null; what the leaf does not have is decided
+  /// here.
   @inline(__always)
   private func packedRows(
-    _ cluster: UnsafeRawPointer, _ column: Int, _ includesNull: Bool,
-    _ select: (UnsafeMutablePointer<Int64>, Int) -> RowSet
+    _ cluster: UnsafeRawPointer, _ column: Int, _ includesNull: Bool, hasDefault: Bool,
+    _ select: (UnsafeRawPointer) -> SIMD4<UInt64>
   ) -> RowSet {
-    let rows = Cluster.rows(cluster)
-    let isOptional = optionalColumns[column] != 0
-    return withUnsafeTemporaryAllocation(of: Int64.self, capacity: PackedLeaf.rowsMax) { buffer in
-      let values = buffer.baseAddress!
-      var nulls = RowSet()
-      var stored = 0
-      if let leaf = leaf(cluster, column) {
-        stored = PackedLeaf.rows(leaf)
-        PackedLeaf.unpack(leaf, into: values)
-        if PackedLeaf.hasNulls(leaf) {
-          for row in 0..<stored where PackedLeaf.isNull(leaf, row) { nulls.insert(row) }
-        }
+    var found = RowSet()
+    var stored = RowSet()
+    if let leaf = leaf(cluster, column) {
+      found = RowSet(words: select(leaf))
+      stored = RowSet(first: PackedLeaf.rows(leaf))
+      if includesNull, optionalColumns[column] != 0 {
+        found = found.union(RowSet(words: PackedLeaf.nulls(leaf)))
       }
-      for row in stored..<max(rows, stored) {
-        values[row] = 0
-        if isOptional { nulls.insert(row) }
-      }
-      let selected = select(values, rows).subtracting(nulls)
-      return includesNull ? selected.union(nulls) : selected
     }
+    if optionalColumns[column] == 0 ? hasDefault : includesNull {
+      found = found.union(allRows(cluster).subtracting(stored))
+    }
+    return found
+  }
+
+  /// The rows, among some, for whose bytes a test holds; null rows if `includesNull`.
+  ///
+  /// - Complexity: O(candidates).
+  package func rows(
+    _ cluster: UnsafeRawPointer, _ column: Int, among candidates: RowSet, includesNull: Bool,
+    where test: (UnsafeRawBufferPointer) -> Bool
+  ) -> RowSet {
+    let reference = Cluster.column(cluster, column)
+    let isOptional = optionalColumns[column] != 0
+    var found = RowSet()
+    func decide(_ row: Int, _ bytes: UnsafeRawBufferPointer?) {
+      let holds: Bool
+      if let bytes {
+        holds = test(bytes)
+      } else {
+        holds = isOptional ? includesNull : test(UnsafeRawBufferPointer(start: nil, count: 0))
+      }
+      if holds { found.insert(row) }
+    }
+    if !reference.isNone, let block = bytesLeaf(reference) {
+      let rows = BytesLeaf.rows(block)
+      candidates.forEach { row in
+        decide(
+          row, row < rows && !BytesLeaf.isNull(block, row) ? BytesLeaf.bytes(block, row) : nil)
+        return true
+      }
+    } else {
+      candidates.forEach { row in
+        BytesColumn.withBytes(tree.reader, reference, row) { decide(row, $0) }
+        return true
+      }
+    }
+    return found
+  }
+
+  /// The one leaf of a column; nil when it has several.
+  private func bytesLeaf(_ reference: BlockReference) -> UnsafeRawPointer? {
+    let block = tree.reader.pointer(reference)
+    return BlockHeader.kind(block) == .bytesLeaf ? block : nil
   }
 }

@@ -104,18 +104,23 @@ final class TableEditor {
     _ column: Int, _ use: PairUse, _ change: (PairTreeEditor) -> Result
   ) -> Result {
     let slot = 2 * column + use.rawValue
-    let pairs: PairTreeEditor
-    if let opened = pairEditors[slot] {
-      pairs = opened
-    } else {
-      pairs = PairTreeEditor(editor, root: pairRoots[slot])
-      pairEditors[slot] = pairs
+    // `pairEditors` keeps it.
+    let pairs =
+      pairEditors[slot].map { Unmanaged.passUnretained($0) } ?? openPairs(slot)
+    return pairs._withUnsafeGuaranteedRef { pairs in
+      defer {
+        pairRoots[slot] = pairs.root
+        isPairChanged = true
+      }
+      return change(pairs)
     }
-    defer {
-      pairRoots[slot] = pairs.root
-      isPairChanged = true
-    }
-    return change(pairs)
+  }
+
+  @inline(never)
+  private func openPairs(_ slot: Int) -> Unmanaged<PairTreeEditor> {
+    let pairs = PairTreeEditor(editor, root: pairRoots[slot])
+    pairEditors[slot] = pairs
+    return .passUnretained(pairs)
   }
 
   /// Goes over to a changed table.
@@ -171,7 +176,9 @@ final class TableEditor {
   }
 
   func insertIntoIndex(_ key: ObjectKey, hash: UInt64) {
-    index.insert(hash, key.rawValue) { hashKeys($0, $1) }
+    Unmanaged.passUnretained(index)._withUnsafeGuaranteedRef { index in
+      index.insert(hash, key.rawValue) { hashKeys($0, $1) }
+    }
   }
 
   /// Makes the primary key index ready for so many further objects.

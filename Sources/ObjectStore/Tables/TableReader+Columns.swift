@@ -5,12 +5,15 @@ public import Trees
 extension TableReader {
   /// Visits clusters in key order until `body` returns false.
   ///
-  /// - Parameter body: gets the key of the cluster's slot 0, and the cluster.
+  /// - Parameters:
+  ///   - columns: columns whose leaves will be looked at.
+  ///   - body: gets the key of the cluster's slot 0, and the cluster.
   @inlinable
   package func forEachCluster(
+    reading columns: [Int] = [],
     _ body: (_ firstKey: ObjectKey, _ cluster: UnsafeRawPointer) -> Bool
   ) {
-    tree.forEachCluster { number, cluster in
+    tree.forEachCluster(reading: columns) { number, cluster in
       body(ObjectKey(rawValue: Int64(number) &<< Cluster.slotBits), cluster)
     }
   }

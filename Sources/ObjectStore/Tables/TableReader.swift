@@ -305,13 +305,19 @@ package struct TableReader {
 
   /// Starts to load what the row's first columns are read from, so that they come from memory together.
   @inlinable @inline(__always)
-  func prefetch(_ location: RowLocation) {
+  package func prefetch(_ location: RowLocation) {
     for column in 0..<min(Cluster.columns(location.cluster), 6) {
       let leaf = BlockHeader.reference(location.cluster, column)
       tree.reader.prefetch(leaf)
       // Where the element of a packed leaf is when it takes one byte.
       tree.reader.prefetch(leaf, offset: 24 &+ location.row)
     }
+  }
+
+  /// Starts to load what says where an object is.
+  @inlinable @inline(__always)
+  package func prefetchCluster(_ key: ObjectKey) {
+    tree.prefetchCluster(Int(truncatingIfNeeded: key.rawValue &>> Cluster.slotBits))
   }
 
   /// Starts to load the packed value of a row that was not looked at lately.

@@ -282,6 +282,8 @@ final class CollectionCell {
     withoutActuallyEscaping(body) { body in
       let isPlain = objectClass == nil && Elements.Element._rlmType != .any
       let links = isPlain ? nil : LinkInsertion(realm, .error)
+      // The sink does not keep it.
+      defer { withExtendedLifetime(links) {} }
       let sink = _ElementSink(realm: realm, links: links, kind: kind, take: body)
       let isDynamic = Elements.Element.self == DynamicObject.self
       for element in elements {

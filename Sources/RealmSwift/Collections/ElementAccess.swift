@@ -67,10 +67,23 @@ public struct _ElementSource {
 /// Takes the values of elements.
 public struct _ElementSink {
   let realm: ConfinedRealm
-  /// Adds what is linked to; nil where nothing is written, as in look-ups.
-  let links: LinkInsertion?
+  // Unmanaged, as a sink gets one element after the other: whoever makes it keeps them.
+  private let unmanagedLinks: Unmanaged<LinkInsertion>?
   let kind: _CollectionKind
   let take: (ElementValue) -> Void
+
+  init(
+    realm: ConfinedRealm, links: LinkInsertion?, kind: _CollectionKind,
+    take: @escaping (ElementValue) -> Void
+  ) {
+    self.realm = realm
+    unmanagedLinks = links.map { .passUnretained($0) }
+    self.kind = kind
+    self.take = take
+  }
+
+  /// Adds what is linked to; nil where nothing is written, as in look-ups.
+  var links: LinkInsertion? { unmanagedLinks?.takeUnretainedValue() }
 
   /// No value.
   func null() { take(.null) }
@@ -90,16 +103,18 @@ public struct _ElementSink {
 
   /// A link; an unmanaged object is added to the Realm.
   func link(_ object: ObjectBase, _ objectClass: ObjectBase.Type) {
-    guard let links else {
+    guard let unmanagedLinks else {
       if let key = realm.key(of: object) { take(.link(key)) }
       return
     }
     requireClass(object, objectClass)
-    if object is EmbeddedObject, object._realm != nil, !links.copies {
-      misuse(
-        .ownership, "Cannot add an existing managed embedded object to a \(kind.typeName).")
+    unmanagedLinks._withUnsafeGuaranteedRef { links in
+      if object._table != nil, object is EmbeddedObject, !links.copies {
+        misuse(
+          .ownership, "Cannot add an existing managed embedded object to a \(kind.typeName).")
+      }
+      take(.link(links.key(of: object)))
     }
-    take(.link(links.key(of: object)))
   }
 
   /// A link to the object that a value stands for: an object, or values to make one from.

@@ -122,6 +122,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Goes through the elements that are in the list now.
   @inlinable
   public func makeIterator() -> RLMIterator<Element> {
+    if let place { return place._withUnsafeGuaranteedRef { RLMIterator($0) } }
     switch storage {
     case .unmanaged(let elements): return RLMIterator(ArrayCursor(elements))
     case .managed(let cell): return RLMIterator(cell)

@@ -43,6 +43,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   @usableFromInline var stored: StoredCursor?
   /// Goes through objects that are linked to, or link.
   @usableFromInline var links: LinkCursor?
+  /// The same, which `links` keeps: to use it without counting references.
+  @usableFromInline var linksInUse: Unmanaged<LinkCursor>?
   /// Goes through a table.
   @usableFromInline var cursor: ObjectCursor?
   /// Goes through all else.
@@ -50,8 +52,14 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
   init(_ cursor: ObjectCursor) { self.cursor = cursor }
 
-  @usableFromInline
-  init(_ links: LinkCursor) { self.links = links }
+  @inlinable
+  init(_ links: LinkCursor) {
+    self.links = links
+    linksInUse = .passUnretained(links)
+  }
+
+  @inlinable
+  init(_ stored: StoredCursor) { self.stored = stored }
 
   @usableFromInline
   init(_ elements: ElementCursor<Element>) { self.elements = elements }
@@ -63,19 +71,19 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     if position < windowEnd {
       return Element._readElement(source.unsafelyUnwrapped, position)
     }
+    // The cursors were made by a collection of this element class.
+    if let linksInUse {
+      return linksInUse._withUnsafeGuaranteedRef { $0.next() }
+        .map { unsafeBitCast($0, to: Element.self) }
+    }
     if let stored {
       guard let filled = stored.fill(from: position) else { return nil }
       source = filled
       windowEnd = filled.windowEnd
       return Element._readElement(filled, position)
     }
-    // The cursors were made by a collection of this element class.
-    if let links {
-      return Unmanaged.passUnretained(links)._withUnsafeGuaranteedRef { $0.next() }
-        .map { unsafeBitCast($0, to: Element.self) }
-    }
     guard let object = cursor?.next() else { return elements?.next() }
-    // The same for the cursor over a table.
+    // This cursor was, too.
     return unsafeBitCast(object, to: Element.self)
   }
 }

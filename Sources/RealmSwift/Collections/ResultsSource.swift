@@ -11,9 +11,10 @@ class ResultsSource<Element: RealmCollectionValue> {
   /// The Realm's `epoch` when the source was made: after an invalidation it is over.
   private let epoch: UInt32
 
-  init(_ realm: ConfinedRealm) {
+  /// - Parameter epoch: that of the Realm when what the elements hang on was made; nil for now.
+  init(_ realm: ConfinedRealm, epoch: UInt32? = nil) {
     self.realm = realm
-    epoch = realm.epoch
+    self.epoch = epoch ?? realm.epoch
   }
 
   /// Stops on a wrong thread and after an invalidation.

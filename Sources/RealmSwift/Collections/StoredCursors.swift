@@ -54,7 +54,7 @@ final class StoredCursor {
 final class LinkCursor {
   private let realm: ConfinedRealm
   private let target: TablePointer
-  /// What keys are read from, from `next` on; nil when all are in the window.
+  /// What keys are read from, from `taken` on; nil when all are in the window.
   private let elements: ElementReader?
   /// Keeps it.
   private let snapshot: Snapshot?
@@ -71,13 +71,32 @@ final class LinkCursor {
   init(_ cell: CollectionCell, _ elements: ElementReader, _ target: TablePointer) {
     realm = cell.realm
     self.target = target
-    self.elements = elements
-    let isWriting = realm.writing != nil
-    snapshot = isWriting ? nil : realm.currentSnapshot()
-    // The leaves of a transaction change: all keys are copied at once.
-    window = .allocate(capacity: isWriting ? elements.count : min(elements.count, windowLength))
     accessor = ReusedAccessor(target)
-    if isWriting { _ = fill() }
+    // The leaves of a transaction change: all keys are copied at once.
+    let isWhole = elements.count <= windowLength || realm.group != nil
+    window = .allocate(capacity: isWhole ? elements.count : windowLength)
+    self.elements = isWhole ? nil : elements
+    snapshot = isWhole ? nil : realm.currentSnapshot()
+    count = elements.copyIntegers(from: 0, into: window)
+    taken = count
+  }
+
+  /// The objects that link to one.
+  init(_ realm: ConfinedRealm, _ target: TablePointer, _ links: Backlinks?) {
+    self.realm = realm
+    self.target = target
+    accessor = ReusedAccessor(target)
+    elements = nil
+    snapshot = nil
+    let few = UnsafeMutableBufferPointer<Int64>.allocate(capacity: 16)
+    count = links?.copyKeys(into: few) ?? 0
+    guard count == few.count, let links else {
+      window = few
+      return
+    }
+    few.deallocate()
+    window = .allocate(capacity: links.count)
+    count = links.copyKeys(into: window)
   }
 
   /// The objects of some keys.
@@ -100,12 +119,28 @@ final class LinkCursor {
     while position < count || fill() {
       let key = ObjectKey(rawValue: window[position])
       position += 1
-      if let location = accessor.location(of: key, target) ?? realm.locate(target, key) {
+      if let location = accessor.location(of: key, target) ?? locate(key) {
         return accessor.object(realm, target, key, at: location)
       }
     }
     accessor.forget()
     return nil
+  }
+
+  /// Where an object is that does not lie with the one before it.
+  private func locate(_ key: ObjectKey) -> RowLocation? {
+    if _slowPath(target.pointee.isStale) { realm.renewReader(of: target) }
+    guard let reader = target.pointee.reader, let location = reader.locate(key) else { return nil }
+    reader.prefetch(location)
+    // The objects behind it come from memory while this one is used: first their clusters, then what is in
+    // them.
+    let far = position &+ 5
+    if far < count { reader.prefetchCluster(ObjectKey(rawValue: window[far])) }
+    let near = position &+ 2
+    if near < count, let next = reader.locate(ObjectKey(rawValue: window[near])) {
+      reader.prefetch(next)
+    }
+    return location
   }
 
   private func fill() -> Bool {
@@ -122,11 +157,11 @@ extension RLMIterator {
   @inlinable
   init(_ cell: CollectionCell) {
     if Element.self is ObjectBase.Type {
-      links = cell.makeLinkCursor()
+      self.init(cell.makeLinkCursor())
     } else if let cursor = cell.makeStoredCursor() {
-      stored = cursor
+      self.init(cursor)
     } else {
-      elements = ArrayCursor(cell.copyElements())
+      self.init(ArrayCursor(cell.copyElements()))
     }
   }
 }
@@ -135,7 +170,9 @@ extension CollectionCell {
   @usableFromInline
   func makeLinkCursor() -> LinkCursor {
     let elements = requireElements()
-    let target = realm.targetTable(of: objectClass.unsafelyUnwrapped, table, column)
+    let target = table.pointee.withRealm {
+      $0.targetTable(of: objectClass.unsafelyUnwrapped, table, column)
+    }
     return LinkCursor(self, elements, target)
   }
 

@@ -36,6 +36,7 @@ struct TableState {
   private(set) var targets: LinkTargets
   let objectClass: ObjectBase.Type
   let keyForm: ClassSchema.KeyForm
+  let isEmbedded: Bool
   /// The state of the other accessors of the table, dynamic or not, once there are any.
   var twin: TablePointer?
   /// The same class in the Realm's frozen twin, while rows are where that has them.
@@ -59,6 +60,7 @@ struct TableState {
     targets = LinkTargets(count: binding.table?.schema.columns.count ?? 0)
     objectClass = binding.schema.objectClass
     keyForm = binding.schema.keyForm
+    isEmbedded = binding.schema.isEmbedded
   }
 
   @inline(__always)

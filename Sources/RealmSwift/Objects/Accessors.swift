@@ -195,7 +195,8 @@ public struct _RowWriter {
 
   /// Links to an object; an unmanaged one is added.
   mutating func setLink(_ object: ObjectBase?, _ column: Int) {
-    setLink(key: object.map { links.key(of: $0) }, column)
+    guard let object else { return setLink(key: nil, column) }
+    setLink(key: unmanagedLinks._withUnsafeGuaranteedRef { $0.key(of: object) }, column)
   }
 
   /// Links to an object, or to one that is made from values; false when it can be neither.
@@ -206,7 +207,9 @@ public struct _RowWriter {
 
   private func setLink(key target: ObjectKey?, _ column: Int) {
     if isNew && target == nil || compares && isEqual(target?.rawValue, column) { return }
-    group.setLink(table, key, column, target)
+    unmanagedGroup._withUnsafeGuaranteedRef { group in
+      unmanagedTable._withUnsafeGuaranteedRef { group.setLink($0, key, column, target) }
+    }
   }
 
   private func isEqual(_ value: Int64?, _ column: Int) -> Bool {

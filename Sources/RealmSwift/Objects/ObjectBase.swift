@@ -135,8 +135,8 @@ extension ObjectBase {
 
   /// Makes the object an accessor of a row.
   final func attach(_ table: TablePointer, _ key: ObjectKey) {
-    // First, since boxes of older classes keep the place of their object.
-    identify(table, key)
+    // First, since boxes of older classes keep the place of their object. An object that is added has it.
+    if _realm == nil || _table != table || _key != key { identify(table, key) }
     ObjectBase.attach(at: Unmanaged.passUnretained(self).toOpaque(), table.pointee.attachments)
   }
 

@@ -58,7 +58,12 @@ struct PlanResolver {
   private mutating func resolve(_ tree: PredicateTree, _ scope: PlanScope) -> PlanCondition {
     switch tree {
     case .constant(let value): return .constant(value)
-    case .and(let parts): return .and(parts.map { resolve($0, scope) })
+    case .and(let parts):
+      let parts = parts.map { resolve($0, scope) }
+      // Those of equal cost stay in order.
+      return .and(
+        parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }
+          .map(\.element))
     case .or(let parts): return .or(parts.map { resolve($0, scope) })
     case .not(let part): return .not(resolve(part, scope))
     case .comparison(let comparison): return resolve(comparison, scope)

@@ -51,11 +51,11 @@ struct ClusterScan {
   let cluster: UnsafeRawPointer
   /// Key of slot 0.
   let firstKey: ObjectKey
-  /// The slot of each row.
-  let slots: UnsafePointer<UInt8>
+  /// The slot of each row; nil where that is the row.
+  let slots: UnsafePointer<UInt8>?
 
   func key(_ row: Int) -> ObjectKey {
-    ObjectKey(rawValue: firstKey.rawValue + Int64(slots[row]))
+    ObjectKey(rawValue: firstKey.rawValue + (slots.map { Int64($0[row]) } ?? Int64(row)))
   }
 
   func subject(_ row: Int) -> PlanSubject {
@@ -108,6 +108,40 @@ extension PlanCondition {
   }
 }
 
+extension PlanCondition {
+  /// What looking at a row takes, roughly: of several conditions the cheaper ones come first.
+  enum Cost: Int, Comparable {
+    /// Packed values of a whole leaf at once.
+    case packed
+    /// The bytes of a row, in place.
+    case bytes
+    case values
+
+    static func < (left: Cost, right: Cost) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  var cost: Cost {
+    switch self {
+    case .constant: return .packed
+    case .and(let parts), .or(let parts): return parts.map(\.cost).max() ?? .packed
+    case .not(let part): return part.cost
+    case .column(let test): return test.cost
+    case .values: return .values
+    }
+  }
+
+  /// The columns that are looked at a leaf at a time.
+  fileprivate var scannedColumns: Set<Int> {
+    switch self {
+    case .constant, .values: return []
+    case .and(let parts), .or(let parts):
+      return parts.reduce(into: []) { $0.formUnion($1.scannedColumns) }
+    case .not(let part): return part.scannedColumns
+    case .column(let test): return test.cost == .values ? [] : [test.column]
+    }
+  }
+}
+
 extension QueryPlan {
   /// The keys of all objects of a table that fulfil the condition, in key order, until `body` returns
   /// false.
@@ -125,163 +159,49 @@ extension QueryPlan {
       }
       return
     }
+    forEachCluster(readers, reader) { scan, rows in
+      rows.forEach { body(scan.key($0), TableReader.location(scan.cluster, $0)) }
+    }
+  }
+
+  /// The rows of each cluster of a table that fulfil the condition, in key order, until `body` returns false.
+  ///
+  /// - Parameter column: a column that `body` will look at.
+  func forEachCluster(
+    _ readers: PlanReaders, _ reader: TableReader, reading column: Int? = nil,
+    _ body: (ClusterScan, RowSet) -> Bool
+  ) {
+    let columns = Array(condition.scannedColumns.union(column.map { [$0] } ?? []))
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { slots in
       let slots = slots.baseAddress!
-      reader.forEachCluster { firstKey, cluster in
-        reader.slots(cluster, into: slots)
+      reader.forEachCluster(reading: columns) { firstKey, cluster in
+        let isSparse = reader.isSparse(cluster)
+        if isSparse { reader.slots(cluster, into: slots) }
         let scan = ClusterScan(
-          readers: readers, table: reader, cluster: cluster, firstKey: firstKey, slots: slots)
-        let rows = condition.rows(scan, among: reader.allRows(cluster))
-        return rows.forEach { body(scan.key($0), TableReader.location(cluster, $0)) }
+          readers: readers, table: reader, cluster: cluster, firstKey: firstKey,
+          slots: isSparse ? UnsafePointer(slots) : nil)
+        return body(scan, condition.rows(scan, among: reader.allRows(cluster)))
       }
     }
   }
-}
 
-// MARK: - One column
-
-/// A column of the object itself, compared with constants.
-struct ColumnTest {
-  let column: Int
-  let type: PropertyType
-  let test: ValueTest
-  private let range: PackedRange?
-
-  /// What a comparison of packed values comes down to: they lie in a range, or do not.
-  private enum PackedRange {
-    case integers(ClosedRange<Int64>, isOutside: Bool, includesNull: Bool)
-    case numbers(ClosedRange<Double>, isOutside: Bool, includesNull: Bool)
-    /// Only null.
-    case nulls(isOutside: Bool)
-    case nothing
-  }
-
-  init(column: Int, type: PropertyType, test: ValueTest) {
-    self.column = column
-    self.type = type
-    self.test = test
-    range = Self.range(type, test)
-  }
-
-  func rows(_ scan: ClusterScan, among candidates: RowSet) -> RowSet {
-    let (reader, cluster) = (scan.table, scan.cluster)
-    switch range {
-    case .nothing: return RowSet()
-    case .nulls(let isOutside):
-      // No integer lies in an empty range; the null rows remain.
-      var nulls = RowSet()
-      candidates.forEach { row in
-        if reader.isNull(TableReader.location(cluster, row), column) { nulls.insert(row) }
-        return true
-      }
-      return isOutside ? candidates.subtracting(nulls) : nulls
-    case .integers(let range, let isOutside, let includesNull):
-      // Outside of the range are also the nulls, unless they were taken for inside.
-      let inside = reader.rows(
-        cluster, column, in: range, includesNull: isOutside ? !includesNull : includesNull)
-      return isOutside ? candidates.subtracting(inside) : candidates.intersection(inside)
-    case .numbers(let range, let isOutside, let includesNull):
-      let inside = reader.rows(
-        cluster, column, in: range, isFloat: type == .float,
-        includesNull: isOutside ? !includesNull : includesNull)
-      return isOutside ? candidates.subtracting(inside) : candidates.intersection(inside)
-    case nil:
-      var found = RowSet()
-      candidates.forEach { row in
-        if matches(TableReader.location(cluster, row), reader) { found.insert(row) }
-        return true
-      }
-      return found
+  /// Runs `body` on the rows of each cluster that fulfil the condition, in key order.
+  ///
+  /// - Returns: false, without having done so, when an index gives the objects.
+  func forEachCluster(
+    _ realm: ConfinedRealm, _ table: Int, reading column: Int? = nil,
+    _ body: (ClusterScan, RowSet) -> Void
+  ) -> Bool {
+    let readers = PlanReaders(realm, tables.union([table]))
+    guard let reader = readers[table] else { return true }
+    if let stored = realm.bindings[table].table, condition.candidates(reader, stored) != nil {
+      return false
     }
-  }
-
-  func matches(_ location: RowLocation, _ reader: TableReader) -> Bool {
-    reader.withValue(location, column, type, target: -1) { test.matches($0) }
-  }
-
-  private static func range(_ type: PropertyType, _ test: ValueTest) -> PackedRange? {
-    guard let constant = test.constants.first else { return nil }
-    if test.constants.count == 1, constant.isNull {
-      guard ValueType(rawValue: UInt8(type.rawValue))?.isPacked == true else { return nil }
-      switch test.comparator {
-      case .equal, .isIn, .lessOrEqual, .greaterOrEqual: return .nulls(isOutside: false)
-      case .notEqual: return .nulls(isOutside: true)
-      default: return .nothing
-      }
+    forEachCluster(readers, reader, reading: column) { scan, rows in
+      body(scan, rows)
+      return true
     }
-    switch type {
-    case .int, .bool:
-      let values = test.constants.compactMap { $0.exactInteger }
-      guard values.count == test.constants.count,
-        let bounds = bounds(test.comparator, values, below: { $0 &- 1 }, above: { $0 &+ 1 })
-      else { return nil }
-      guard let range = bounds else { return .nothing }
-      return .integers(
-        range, isOutside: test.comparator == .notEqual,
-        includesNull: test.comparator == .notEqual)
-    case .double, .float, .date:
-      let values = test.constants.compactMap { $0.exactNumber }
-      guard values.count == test.constants.count,
-        let bounds = bounds(test.comparator, values, below: { $0.nextDown }, above: { $0.nextUp })
-      else { return nil }
-      guard let range = bounds else { return .nothing }
-      return .numbers(
-        range, isOutside: test.comparator == .notEqual,
-        includesNull: test.comparator == .notEqual)
-    default: return nil
-    }
-  }
-
-  /// The range of values that a comparison holds for (for `!=`: does not hold for); nil inside when
-  /// there are none, nil when it is no range.
-  private static func bounds<Value: PackedBound>(
-    _ comparator: PredicateComparator, _ values: [Value], below: (Value) -> Value,
-    above: (Value) -> Value
-  ) -> ClosedRange<Value>?? {
-    let value = values[0]
-    switch comparator {
-    case .equal, .notEqual: return .some(value...value)
-    case .lessOrEqual: return .some(Value.lowest...value)
-    case .greaterOrEqual: return .some(value...Value.highest)
-    case .less: return .some(value == Value.lowest ? nil : Value.lowest...below(value))
-    case .greater: return .some(value == Value.highest ? nil : above(value)...Value.highest)
-    case .between: return .some(value <= values[1] ? value...values[1] : nil)
-    case .isIn where values.count == 1: return .some(value...value)
-    default: return nil
-    }
-  }
-}
-
-/// A packed value that has a smallest and a largest one.
-private protocol PackedBound: Comparable {
-  static var lowest: Self { get }
-  static var highest: Self { get }
-}
-
-extension Int64: PackedBound {
-  fileprivate static var lowest: Int64 { .min }
-  fileprivate static var highest: Int64 { .max }
-}
-
-extension Double: PackedBound {
-  fileprivate static var lowest: Double { -.infinity }
-  fileprivate static var highest: Double { .infinity }
-}
-
-extension PlanConstant {
-  fileprivate var exactInteger: Int64? {
-    switch self {
-    case .integer(let value): return value
-    case .bool(let value): return value ? 1 : 0
-    default: return nil
-    }
-  }
-
-  fileprivate var exactNumber: Double? {
-    switch self {
-    case .number(let value), .date(let value): return value.isNaN ? nil : value
-    default: return nil
-    }
+    return true
   }
 }
 

@@ -21,6 +21,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     /// Places in the schema that the Realm had.
     var resolved: Resolved
     var found: Found?
+    /// How many elements there are, when only that was asked.
+    var counted: (stamp: [UInt64], count: Int)?
   }
 
   /// The query in the terms of one schema.
@@ -131,9 +133,6 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     }
   }
 
-  /// Whether its elements are all that its origin has, in the origin's order.
-  var isUnconditional: Bool { condition == nil && orders.isEmpty }
-
   /// Runs `body` on each element as it is now.
   func forEachSubject(_ body: (PlanSubject) -> Void) {
     check()
@@ -146,6 +145,30 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     }
     let reader = SubjectReader(origin)
     for item in items() { reader.withSubject(item, body) }
+  }
+
+  /// Adds the values of a packed column of all elements, or the elements themselves, a leaf at a time.
+  ///
+  /// - Returns: false, without having added any, when that cannot be done.
+  func add(_ path: PlanPath, to folding: inout PackedFolding) -> Bool {
+    let resolved = resolved
+    if !path.hops.isEmpty || resolved.orderings.contains(where: \.isDistinct) { return false }
+    switch path.end {
+    case .column(let column):
+      guard let origin = origin as? TableOrigin else { return false }
+      let plan = resolved.plan ?? QueryPlan(condition: .constant(true), tables: [])
+      let index = realm.position(of: origin.objects.pointee.binding)
+      return plan.forEachCluster(realm, index, reading: column) { scan, rows in
+        if !rows.isEmpty { folding.add(scan.table, scan.cluster, column, rows) }
+      }
+    case .subject:
+      guard let origin = origin as? CellOrigin, origin.table == nil, resolved.plan == nil else {
+        return false
+      }
+      origin.cell.requireContent().add(to: &folding)
+      return true
+    default: return false
+    }
   }
 
   /// The first position of an element that fulfils a condition.
@@ -166,7 +189,31 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     origin.table?.pointee.binding.schema.name ?? CollectionDescription.name(Element.self)
   }
 
-  override var count: Int { items().count }
+  override var count: Int {
+    check()
+    let resolved = resolved
+    let stamp = stamp(resolved)
+    let known = state.withLock { state in
+      if let found = state.found, found.stamp == stamp { return found.items.count }
+      if let counted = state.counted, counted.stamp == stamp { return counted.count }
+      return -1
+    }
+    if known >= 0 { return known }
+    guard let count = countByLeaf(resolved) else { return items().count }
+    state.withLock { $0.counted = (stamp, count) }
+    return count
+  }
+
+  /// The number of elements, where counting them is much cheaper than finding them.
+  private func countByLeaf(_ resolved: Resolved) -> Int? {
+    let plan = resolved.plan ?? QueryPlan(condition: .constant(true), tables: [])
+    guard let origin = origin as? TableOrigin, plan.condition.cost == .packed,
+      !resolved.orderings.contains(where: \.isDistinct)
+    else { return nil }
+    var count = 0
+    let index = realm.position(of: origin.objects.pointee.binding)
+    return plan.forEachCluster(realm, index) { count += $1.count } ? count : nil
+  }
 
   override func element(at position: Int) -> Element {
     let items = items()

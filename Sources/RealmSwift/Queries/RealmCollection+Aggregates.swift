@@ -160,7 +160,9 @@ extension QuerySource {
   func aggregated(_ aggregate: PredicateAggregate, _ keyPath: String) -> PlanConstant {
     check()
     let (path, tables) = aggregatePath(keyPath, aggregate)
-    if let whole = aggregatedByLeaf(aggregate, path) { return whole }
+    if var folding = PackedFolding(aggregate, path.type), add(path, to: &folding) {
+      return folding.result(of: aggregate, path.type)
+    }
     var folding = AggregateFolding(aggregate, path.type)
     let readers = PlanReaders(realm, tables)
     forEachSubject { subject in
@@ -170,22 +172,6 @@ extension QuerySource {
       }
     }
     return folding.result
-  }
-
-  /// The sum or an extreme of an integer property of all objects of a class, a leaf at a time; nil for all else.
-  private func aggregatedByLeaf(
-    _ aggregate: PredicateAggregate, _ path: PlanPath
-  ) -> PlanConstant? {
-    guard isUnconditional, path.type == .int, path.hops.isEmpty,
-      case .column(let column) = path.end,
-      let origin = origin as? TableOrigin, let reader = realm.reader(of: origin.objects)
-    else { return nil }
-    switch aggregate {
-    case .sum: return .integer(reader.sum(column))
-    case .min: return reader.range(column).map { .integer($0.lowerBound) } ?? .null
-    case .max: return reader.range(column).map { .integer($0.upperBound) } ?? .null
-    case .average, .count: return nil
-    }
   }
 
   private func aggregatePath(
@@ -208,6 +194,37 @@ extension QuerySource {
           + "'\(found.path.type)'.")
     }
     return (found.path, found.tables)
+  }
+}
+
+extension PackedFolding {
+  /// Nil when values of the type are not packed.
+  fileprivate init?(_ aggregate: PredicateAggregate, _ type: PropertyType) {
+    let form: Form
+    switch type {
+    case .int: form = .integers
+    case .double, .date: form = .doubles
+    case .float: form = .floats
+    default: return nil
+    }
+    switch aggregate {
+    case .sum: self.init(.sum, of: form)
+    case .average: self.init(.mean, of: form)
+    case .min: self.init(.least, of: form)
+    case .max: self.init(.greatest, of: form)
+    case .count: return nil
+    }
+  }
+
+  fileprivate func result(of aggregate: PredicateAggregate, _ type: PropertyType) -> PlanConstant {
+    switch aggregate {
+    case .count: return .integer(Int64(count))
+    case .sum: return type == .int ? .integer(sum) : .number(total)
+    case .average: return count == 0 ? .null : .number(total / Double(count))
+    case .min, .max:
+      if type == .date { return number.map { .date($0) } ?? .null }
+      return integer.map { .integer($0) } ?? number.map { .number($0) } ?? .null
+    }
   }
 }
 

@@ -6,7 +6,8 @@ internal import ObjectStore
 ///
 /// Used in one transaction of a Realm, which outlives it.
 final class LinkInsertion {
-  unowned(unsafe) let realm: ConfinedRealm
+  // Unmanaged, so that using it counts no references.
+  private let unmanagedRealm: Unmanaged<ConfinedRealm>
   let update: Realm.UpdatePolicy
   /// Whether objects are copied, which `create` does, not taken over.
   let copies: Bool
@@ -24,21 +25,25 @@ final class LinkInsertion {
   private var copied: [Original: (object: ObjectBase, key: ObjectKey)] = [:]
 
   init(_ realm: ConfinedRealm, _ update: Realm.UpdatePolicy, copies: Bool = false) {
-    self.realm = realm
+    unmanagedRealm = .passUnretained(realm)
     self.update = update
     self.copies = copies
   }
 
+  var realm: ConfinedRealm { unmanagedRealm.takeUnretainedValue() }
+
   /// The key of an object to link to; an unmanaged one gets a row.
   func key(of object: ObjectBase) -> ObjectKey {
     if copies { return keyOfCopy(of: object, type(of: object)) }
-    if object._realm != nil {
-      realm.requireLinkable(object)
+    if object._table != nil {
+      unmanagedRealm._withUnsafeGuaranteedRef { $0.requireLinkable(object) }
       return object._key
     }
-    let started = insertion(type(of: object)).start(object)
-    pending.append(started)
-    return started.key
+    return unmanagedInsertion(type(of: object))._withUnsafeGuaranteedRef { insertion in
+      let started = insertion.start(object)
+      pending.append(started)
+      return started.key
+    }
   }
 
   /// The key of the object that a value stands for: an object, or values to make one from.
@@ -51,7 +56,9 @@ final class LinkInsertion {
   private func startCreating(_ value: Any, _ objectClass: ObjectBase.Type)
     -> ObjectInsertion.Started
   {
-    let started = insertion(objectClass).startCreating(value, self)
+    let started = unmanagedInsertion(objectClass)._withUnsafeGuaranteedRef {
+      $0.startCreating(value, self)
+    }
     pending.append(started)
     return started
   }
@@ -61,7 +68,7 @@ final class LinkInsertion {
     turn(from: 0)
     while let started = pending.popLast() {
       let first = pending.count
-      started.insertion.store(started, self)
+      started.insertion._withUnsafeGuaranteedRef { $0.store(started, self) }
       turn(from: first)
     }
   }
@@ -102,12 +109,10 @@ final class LinkInsertion {
     objects[0]._withUnsafeGuaranteedRef { first in
       // A mixture of classes is not counted, only looked for at its end.
       let last = objects[objects.count - 1]._withUnsafeGuaranteedRef { type(of: $0) }
-      if first._realm == nil, type(of: first) == last { insertion(last).reserve(objects.count) }
+      if first._realm == nil, type(of: first) == last {
+        unmanagedInsertion(last)._withUnsafeGuaranteedRef { $0.reserve(objects.count) }
+      }
     }
-  }
-
-  private func insertion(_ objectClass: ObjectBase.Type) -> ObjectInsertion {
-    unmanagedInsertion(objectClass).takeUnretainedValue()
   }
 
   @inline(__always)
@@ -180,6 +185,12 @@ extension ConfinedRealm {
 
   /// Stops unless a managed object can be linked to from this Realm.
   func requireLinkable(_ object: ObjectBase) {
+    // Most objects are of this Realm, and were just used: that is found without counting references.
+    if let table = object._table, table.pointee.generation == object._generation, !isFrozen,
+      table.pointee.withRealm({ $0 === self }), !table.pointee.isEmbedded
+    {
+      return check()
+    }
     guard let owner = object._realm else { return }
     if owner.isFrozen {
       misuse(

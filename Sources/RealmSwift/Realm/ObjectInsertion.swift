@@ -22,7 +22,8 @@ final class ObjectInsertion {
 
   /// An object that has a row, and no values in it yet.
   struct Started {
-    let insertion: ObjectInsertion
+    /// Kept by those who add objects.
+    let insertion: Unmanaged<ObjectInsertion>
     /// Its wrappers hold the values, or the defaults of those that are not given.
     let object: ObjectBase
     let key: ObjectKey
@@ -77,7 +78,8 @@ final class ObjectInsertion {
   /// It belongs to the Realm from now on, so that links to it find it.
   func start(_ object: ObjectBase) -> Started {
     let (key, isNew) = startRow(object)
-    return Started(insertion: self, object: object, key: key, isNew: isNew)
+    return Started(
+      insertion: .passUnretained(self), object: object, key: key, isNew: isNew)
   }
 
   private func startRow(_ object: ObjectBase) -> (key: ObjectKey, isNew: Bool) {
@@ -146,7 +148,8 @@ final class ObjectInsertion {
     }
     table.pointee.bump()
     links.remember(key, asCopyOf: value)
-    return Started(insertion: self, object: object, key: key, isNew: isNew, given: values)
+    return Started(
+      insertion: .passUnretained(self), object: object, key: key, isNew: isNew, given: values)
   }
 
   /// Writes the values that were given, and of a new object the defaults of the others.

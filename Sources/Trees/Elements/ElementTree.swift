@@ -92,8 +92,36 @@ package struct ElementTree: Sendable {
   /// A packed element; unspecified for null.
   @inlinable
   package func integer(at position: Int) -> Int64 {
-    let (leaf, row) = leaf(at: position)
-    return PackedLeaf.value(leaf, row)
+    var block = reader.pointer(root)
+    var row = position
+    while BlockHeader.kind(block) == .elementBranch {
+      let child = Self.child(block, position: row)
+      let start = Self.start(block, child)
+      row = row &- start
+      let reference = BlockHeader.reference(block, child)
+      if BlockHeader.width(block) == 1, child &+ 1 < BlockHeader.count(block) {
+        prefetchElement(
+          row, of: Self.end(block, child) &- start, reference,
+          before: BlockHeader.reference(block, child &+ 1))
+      }
+      block = reader.pointer(reference)
+    }
+    return PackedLeaf.value(block, row)
+  }
+
+  /// Starts to load an element together with its leaf's header.
+  ///
+  /// How long elements are says the distance to the leaf behind it, which most often follows at once.
+  @inlinable @inline(__always)
+  func prefetchElement(
+    _ row: Int, of rows: Int, _ leaf: BlockReference, before next: BlockReference
+  ) {
+    let length = next.rawValue &- leaf.rawValue
+    if length < 64 || length > 2_112 { return }
+    let elements = UInt32(truncatingIfNeeded: length) &- 24
+    let place =
+      UInt32(truncatingIfNeeded: row) &* elements / UInt32(truncatingIfNeeded: max(rows, 1))
+    reader.prefetch(leaf, offset: 24 &+ Int(place))
   }
 
   /// Whether an element is null.

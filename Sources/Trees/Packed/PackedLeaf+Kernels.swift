@@ -98,23 +98,62 @@ extension PackedLeaf {
 
   /// Smallest and largest value that is not null; nil if there is none.
   package static func range(_ block: UnsafeRawPointer) -> ClosedRange<Int64>? {
+    if hasNulls(block) { return rangeOfSome(block) }
+    let flags = BlockHeader.width(block)
+    let rows = rows(block)
+    let base = base(block)
+    let elements = elements(block, flags: flags)
+    switch flags & 7 {
+    case 0: return base...base
+    case 4: return range(elements.assumingMemoryBound(to: UInt8.self), rows, base)
+    case 5: return range(elements.assumingMemoryBound(to: UInt16.self), rows, base)
+    case 6: return range(elements.assumingMemoryBound(to: UInt32.self), rows, base)
+    case 7:
+      let words = elements.assumingMemoryBound(to: Int64.self)
+      var (least, greatest) = (Int64.max, Int64.min)
+      for row in 0..<rows {
+        let value = base &+ Int64(littleEndian: words[row])
+        least = min(least, value)
+        greatest = max(greatest, value)
+      }
+      return least...greatest
+    default: return rangeOfSome(block)
+    }
+  }
+
+  /// The same of elements of one type; there is at least one.
+  @inline(__always)
+  private static func range<Element: FixedWidthInteger & UnsignedInteger>(
+    _ elements: UnsafePointer<Element>, _ rows: Int, _ base: Int64
+  ) -> ClosedRange<Int64> {
+    var (least, greatest) = (Element.max, Element.min)
+    for row in 0..<rows {
+      least = min(least, Element(littleEndian: elements[row]))
+      greatest = max(greatest, Element(littleEndian: elements[row]))
+    }
+    return base &+ Int64(least)...base &+ Int64(greatest)
+  }
+
+  /// The same of a leaf that may have nulls.
+  private static func rangeOfSome(_ block: UnsafeRawPointer) -> ClosedRange<Int64>? {
     withUnsafeTemporaryAllocation(of: Int64.self, capacity: rowsMax) { values in
       let rows = unpack(block, into: values.baseAddress!)
-      var least = Int64.max
-      var greatest = Int64.min
-      if hasNulls(block) {
-        for row in 0..<rows where !isNull(block, row) {
-          least = min(least, values[row])
-          greatest = max(greatest, values[row])
-        }
-      } else {
-        for row in 0..<rows {
-          least = min(least, values[row])
-          greatest = max(greatest, values[row])
-        }
+      var (least, greatest) = (Int64.max, Int64.min)
+      for row in 0..<rows where !isNull(block, row) {
+        least = min(least, values[row])
+        greatest = max(greatest, values[row])
       }
       return least <= greatest ? least...greatest : nil
     }
+  }
+
+  /// The greatest absolute value that the leaf's values can have, as far as their width says.
+  package static func magnitudeMax(_ block: UnsafeRawPointer) -> Double {
+    let code = widthCode(block)
+    if code == 7 { return 0x1p63 }
+    return max(
+      Double(base(block)).magnitude,
+      (Double(base(block)) + Double(elementMax(code: code))).magnitude)
   }
 
   /// Number of rows that hold `value`; null rows do not count.

@@ -147,6 +147,40 @@ package struct PairTree: Sendable {
     _ = forEach(reader.pointer(root), from: lower, body)
   }
 
+  /// Copies the seconds of the pairs with a first, in order, until `seconds` is full or they end.
+  ///
+  /// - Returns: seconds copied.
+  package func copySeconds(
+    of first: Int64, into seconds: UnsafeMutableBufferPointer<Int64>
+  ) -> Int {
+    if root.isNone { return 0 }
+    let lower = Pair(first, .min)
+    var block = reader.pointer(root)
+    while BlockHeader.kind(block) == .pairBranch {
+      block = childToSearch(block, Self.child(block, lower, orEqual: false))
+    }
+    var copied = 0
+    let count = BlockHeader.count(block)
+    var index = PairLeaf.lowerBound(block, lower)
+    while index < count, copied < seconds.count {
+      let pair = PairLeaf.pair(block, index)
+      if pair.first != first { return copied }
+      seconds[copied] = pair.second
+      copied &+= 1
+      index &+= 1
+    }
+    if copied == seconds.count { return copied }
+    // They may go on in the next leaf.
+    copied = 0
+    forEach(from: lower) { pair in
+      if pair.first != first { return false }
+      seconds[copied] = pair.second
+      copied &+= 1
+      return copied < seconds.count
+    }
+    return copied
+  }
+
   /// - Returns: false when `body` did.
   @usableFromInline
   func forEach(

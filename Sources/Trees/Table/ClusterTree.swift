@@ -47,6 +47,23 @@ package struct ClusterTree: Sendable {
     return block
   }
 
+  /// Starts to load a cluster, if there is one of the number.
+  @inlinable @inline(__always)
+  package func prefetchCluster(_ number: Int) {
+    if root.isNone || depth == 0 || number &>> (depth &* Self.branchBits) != 0 { return }
+    var block = reader.pointer(root)
+    var shift = depth &* Self.branchBits
+    while true {
+      shift &-= Self.branchBits
+      let index = (number &>> shift) & (Self.fanOut &- 1)
+      if index >= BlockHeader.count(block) { return }
+      let child = BlockHeader.reference(block, index)
+      if child.isNone { return }
+      if shift == 0 { return reader.prefetch(child) }
+      block = reader.pointer(child)
+    }
+  }
+
   @inlinable static func objects(_ branch: UnsafeRawPointer, _ index: Int) -> Int {
     Int(
       branch.integer(
@@ -84,10 +101,12 @@ package struct ClusterTree: Sendable {
 
   /// Runs `body` on each cluster at or after `number`, in order, until it returns false.
   ///
-  /// - Parameter isScan: whether most clusters will be visited, so that reading them ahead pays.
+  /// - Parameters:
+  ///   - isScan: whether most clusters will be visited, so that reading them ahead pays.
+  ///   - columns: columns whose leaves will be looked at.
   @inlinable
   package func forEachCluster(
-    from number: Int = 0, isScan: Bool = true,
+    from number: Int = 0, isScan: Bool = true, reading columns: [Int] = [],
     _ body: (_ number: Int, _ cluster: UnsafeRawPointer) -> Bool
   ) {
     if depth == 0 {
@@ -104,10 +123,27 @@ package struct ClusterTree: Sendable {
       }
       while index < count {
         let child = BlockHeader.reference(branch, index)
+        if !columns.isEmpty { prefetch(branch, behind: index, columns) }
         if !child.isNone, !body(first &+ index, reader.pointer(child)) { return }
         index &+= 1
       }
       number = first &+ Self.fanOut
+    }
+  }
+
+  /// Starts to load the cluster some places behind one, and leaves of a cluster that was loaded so before.
+  @usableFromInline
+  func prefetch(_ branch: UnsafeRawPointer, behind index: Int, _ columns: [Int]) {
+    let count = BlockHeader.count(branch)
+    if index &+ 6 < count { reader.prefetch(BlockHeader.reference(branch, index &+ 6)) }
+    if index &+ 3 >= count { return }
+    let next = BlockHeader.reference(branch, index &+ 3)
+    if next.isNone { return }
+    let cluster = reader.pointer(next)
+    for column in columns {
+      let leaf = Cluster.column(cluster, column)
+      // As many lines as elements of one byte take.
+      for line in 0..<5 { reader.prefetch(leaf, offset: line &* 64) }
     }
   }
 

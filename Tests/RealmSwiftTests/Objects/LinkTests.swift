@@ -1,5 +1,6 @@
 // To-one links, linking objects, embedded objects and graphs, through the API.
 import Foundation
+import Platform
 import RealmSwift
 import TestSupport
 import Testing
@@ -50,6 +51,89 @@ import Testing
     let linking = rex.kennels
     try realm.write { realm.delete(rex) }
     #expect(linking.isInvalidated && realm.objects(Kennel.self).allSatisfy { $0.hounds.isEmpty })
+  }
+
+  /// Keys of few links are copied at once, those of many by the leaf; some lie in other clusters.
+  @Test func manyObjectsLink() async throws {
+    await withSeeds(3) { random in
+      let realm = try memoryRealm(kennelClasses)
+      let hounds = (0..<1000).map { Hound("\($0)") }
+      let kennels = (0..<600).map { Kennel($0) }
+      var links: [Int: [Int]] = [:]
+      try realm.write {
+        realm.add(hounds)
+        realm.add(kennels)
+        for (number, count) in [0, 1, 15, 16, 17, 40, 300, 900].enumerated() {
+          for _ in 0..<count {
+            let kennel = Int(random.next() % 600)
+            kennels[kennel].hounds.append(hounds[number])
+            links[number, default: []].append(kennel)
+          }
+        }
+      }
+      func check(_ deleted: Set<Int> = []) {
+        for number in 0..<8 {
+          let expected = (links[number] ?? []).sorted().filter { !deleted.contains($0) }
+          let linking = hounds[number].kennels
+          #expect(linking.map(\.id) == expected && linking.count == expected.count)
+          if !realm.isInWriteTransaction { #expect(linking.freeze().map(\.id) == expected) }
+          for (position, id) in expected.enumerated() where position % 50 == 0 {
+            #expect(linking[position].id == id)
+            #expect(linking.index(of: linking[position]) == expected.firstIndex(of: id))
+          }
+        }
+        #expect(hounds[0].kennels.index(of: kennels[599]) == nil)
+      }
+      check()
+      var deleted = Set<Int>()
+      try realm.write {
+        // Those deleted on the way are left out.
+        var seen: [Int] = []
+        for kennel in hounds[7].kennels {
+          seen.append(kennel.id)
+          let next = kennel.id + 1
+          if next < 600, random.oneIn(9), deleted.insert(next).inserted {
+            realm.delete(realm.objects(Kennel.self).where { $0.id == next })
+          }
+        }
+        #expect(seen.allSatisfy { links[7]!.contains($0) } && seen == seen.sorted())
+        check(deleted)
+      }
+      check(deleted)
+      let linking = hounds[7].kennels
+      realm.invalidate()
+      #expect(linking.isInvalidated && hounds[7].isInvalidated)
+    }
+  }
+
+  /// A list in any order, longer than what is copied ahead, while objects of it are deleted.
+  @Test func listsOfLinksInAnyOrder() async throws {
+    await withSeeds(3) { random in
+      let realm = try memoryRealm(kennelClasses)
+      let hounds = (0..<3000).map { Hound("\($0)") }
+      let order = (0..<2000).map { _ in Int(random.next() % 3000) }
+      let kennel = Kennel(1)
+      try realm.write {
+        realm.add(hounds)
+        realm.add(kennel)
+        kennel.hounds.append(objectsIn: order.map { hounds[$0] })
+      }
+      let names = order.map(String.init)
+      #expect(kennel.hounds.map(\.name) == names)
+      #expect(kennel.hounds.freeze().map(\.name) == names)
+      var read: [String] = []
+      var gone = Set<String>()
+      for (position, hound) in kennel.hounds.enumerated() {
+        read.append(hound.name)
+        if position % 300 == 7 {
+          let doomed = names[min(position + 1 + Int(random.next() % 600), names.count - 1)]
+          try realm.write { realm.delete(realm.objects(Hound.self).where { $0.name == doomed }) }
+          gone.insert(doomed)
+        }
+      }
+      #expect(Set(names).subtracting(read).isSubset(of: gone))
+      #expect(kennel.hounds.map(\.name) == names.filter { !gone.contains($0) })
+    }
   }
 
   @Test func cyclesAndLongChainsAreAdded() throws {

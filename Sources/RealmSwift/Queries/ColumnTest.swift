@@ -1,0 +1,207 @@
+// A condition on one column of the object itself. Most are a range of packed values, looked at a leaf at a
+// time, or a test of bytes in place; what is neither is asked value by value.
+internal import ObjectStore
+internal import Trees
+
+/// A column of the object itself, compared with constants.
+struct ColumnTest {
+  let column: Int
+  let type: PropertyType
+  let test: ValueTest
+  private let range: PackedRange?
+  private let bytes: BytesTest?
+
+  /// What a comparison of packed values comes down to: they lie in a range, or do not.
+  private enum PackedRange {
+    case integers(ClosedRange<Int64>, isOutside: Bool, includesNull: Bool)
+    case numbers(ClosedRange<Double>, isOutside: Bool, includesNull: Bool)
+    /// Only null.
+    case nulls(isOutside: Bool)
+    case nothing
+  }
+
+  init(column: Int, type: PropertyType, test: ValueTest) {
+    self.column = column
+    self.type = type
+    self.test = test
+    range = Self.range(type, test)
+    bytes = range == nil ? BytesTest(type, test) : nil
+  }
+
+  /// What looking at a row takes.
+  var cost: PlanCondition.Cost { range != nil ? .packed : bytes != nil ? .bytes : .values }
+
+  func rows(_ scan: ClusterScan, among candidates: RowSet) -> RowSet {
+    let (reader, cluster) = (scan.table, scan.cluster)
+    switch range {
+    case .nothing: return RowSet()
+    case .nulls(let isOutside):
+      let nulls = reader.nullRows(cluster, column)
+      return isOutside ? candidates.subtracting(nulls) : candidates.intersection(nulls)
+    case .integers(let range, let isOutside, let includesNull):
+      // Outside of the range are also the nulls, unless they were taken for inside.
+      let inside = reader.rows(
+        cluster, column, in: range, includesNull: isOutside ? !includesNull : includesNull)
+      return isOutside ? candidates.subtracting(inside) : candidates.intersection(inside)
+    case .numbers(let range, let isOutside, let includesNull):
+      let inside = reader.rows(
+        cluster, column, in: range, isFloat: type == .float,
+        includesNull: isOutside ? !includesNull : includesNull)
+      return isOutside ? candidates.subtracting(inside) : candidates.intersection(inside)
+    case nil:
+      if let bytes { return bytes.rows(scan, column, among: candidates) }
+      var found = RowSet()
+      candidates.forEach { row in
+        if matches(TableReader.location(cluster, row), reader) { found.insert(row) }
+        return true
+      }
+      return found
+    }
+  }
+
+  func matches(_ location: RowLocation, _ reader: TableReader) -> Bool {
+    reader.withValue(location, column, type, target: -1) { test.matches($0) }
+  }
+
+  private static func range(_ type: PropertyType, _ test: ValueTest) -> PackedRange? {
+    guard let constant = test.constants.first else { return nil }
+    if test.constants.count == 1, constant.isNull {
+      guard ValueType(rawValue: UInt8(type.rawValue))?.isPacked == true else { return nil }
+      switch test.comparator {
+      case .equal, .isIn, .lessOrEqual, .greaterOrEqual: return .nulls(isOutside: false)
+      case .notEqual: return .nulls(isOutside: true)
+      default: return .nothing
+      }
+    }
+    switch type {
+    case .int, .bool:
+      let values = test.constants.compactMap { $0.exactInteger }
+      guard values.count == test.constants.count,
+        let bounds = bounds(test.comparator, values, below: { $0 &- 1 }, above: { $0 &+ 1 })
+      else { return nil }
+      guard let range = bounds else { return .nothing }
+      return .integers(
+        range, isOutside: test.comparator == .notEqual,
+        includesNull: test.comparator == .notEqual)
+    case .double, .float, .date:
+      let values = test.constants.compactMap { $0.exactNumber }
+      guard values.count == test.constants.count,
+        let bounds = bounds(test.comparator, values, below: { $0.nextDown }, above: { $0.nextUp })
+      else { return nil }
+      guard let range = bounds else { return .nothing }
+      return .numbers(
+        range, isOutside: test.comparator == .notEqual,
+        includesNull: test.comparator == .notEqual)
+    default: return nil
+    }
+  }
+
+  /// The range of values that a comparison holds for (for `!=`: does not hold for); nil inside when
+  /// there are none, nil when it is no range.
+  private static func bounds<Value: PackedBound>(
+    _ comparator: PredicateComparator, _ values: [Value], below: (Value) -> Value,
+    above: (Value) -> Value
+  ) -> ClosedRange<Value>?? {
+    let value = values[0]
+    switch comparator {
+    case .equal, .notEqual: return .some(value...value)
+    case .lessOrEqual: return .some(Value.lowest...value)
+    case .greaterOrEqual: return .some(value...Value.highest)
+    case .less: return .some(value == Value.lowest ? nil : Value.lowest...below(value))
+    case .greater: return .some(value == Value.highest ? nil : above(value)...Value.highest)
+    case .between: return .some(value <= values[1] ? value...values[1] : nil)
+    case .isIn where values.count == 1: return .some(value...value)
+    default: return nil
+    }
+  }
+}
+
+/// A packed value that has a smallest and a largest one.
+private protocol PackedBound: Comparable {
+  static var lowest: Self { get }
+  static var highest: Self { get }
+}
+
+extension Int64: PackedBound {
+  fileprivate static var lowest: Int64 { .min }
+  fileprivate static var highest: Int64 { .max }
+}
+
+extension Double: PackedBound {
+  fileprivate static var lowest: Double { -.infinity }
+  fileprivate static var highest: Double { .infinity }
+}
+
+extension PlanConstant {
+  fileprivate var exactInteger: Int64? {
+    switch self {
+    case .integer(let value): return value
+    case .bool(let value): return value ? 1 : 0
+    default: return nil
+    }
+  }
+
+  fileprivate var exactNumber: Double? {
+    switch self {
+    case .number(let value), .date(let value): return value.isNaN ? nil : value
+    default: return nil
+    }
+  }
+}
+
+// MARK: - Bytes
+
+/// A comparison of the bytes of a text or of data with one constant.
+private struct BytesTest {
+  private enum Form {
+    case equal, prefix, suffix, part
+  }
+
+  private let form: Form
+  private let wanted: [UInt8]
+  private let isNegated: Bool
+
+  /// Nil when the comparison takes more than looking at bytes.
+  init?(_ type: PropertyType, _ test: ValueTest) {
+    guard test.options.isEmpty, test.constants.count == 1 else { return nil }
+    switch (type, test.constants[0]) {
+    case (.string, .text(let bytes)): wanted = bytes
+    case (.data, .bytes(.data, let bytes)), (.UUID, .bytes(.UUID, let bytes)),
+      (.objectId, .bytes(.objectId, let bytes)):
+      wanted = bytes
+    default: return nil
+    }
+    switch test.comparator {
+    case .equal, .isIn, .notEqual: form = .equal
+    case .beginsWith: form = .prefix
+    case .endsWith: form = .suffix
+    case .contains: form = .part
+    default: return nil
+    }
+    isNegated = test.comparator == .notEqual
+  }
+
+  func rows(_ scan: ClusterScan, _ column: Int, among candidates: RowSet) -> RowSet {
+    wanted.withUnsafeBytes { wanted in
+      let (count, isNegated) = (wanted.count, isNegated)
+      func rows(_ test: (UnsafeRawBufferPointer) -> Bool) -> RowSet {
+        scan.table.rows(
+          scan.cluster, column, among: candidates, includesNull: isNegated, where: test)
+      }
+      switch form {
+      case .equal: return rows { $0.hasSameBytes(as: wanted) != isNegated }
+      case .prefix:
+        return rows {
+          $0.count >= count
+            && UnsafeRawBufferPointer(rebasing: $0[..<count]).hasSameBytes(as: wanted)
+        }
+      case .suffix:
+        return rows {
+          $0.count >= count
+            && UnsafeRawBufferPointer(rebasing: $0[($0.count - count)...]).hasSameBytes(as: wanted)
+        }
+      case .part: return rows { TextMatching.contains($0, wanted) }
+      }
+    }
+  }
+}
