@@ -138,7 +138,6 @@ func any(_ v: any RealmCollectionValue) -> String { "\(v)" }
     #expect(realm.objects(Formed.self).count == 3)
     let same = try Realm(configuration: realm.configuration)
     #expect(same == realm)
-    #expect(!realm.autorefresh)
     #expect(!realm.isInWriteTransaction && !realm.isFrozen && !realm.isEmpty)
     #expect(
       realm.schema.objectSchema.map(\.className).sorted() == [
