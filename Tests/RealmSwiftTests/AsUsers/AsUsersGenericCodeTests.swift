@@ -138,10 +138,6 @@ func any(_ v: any RealmCollectionValue) -> String { "\(v)" }
     #expect(realm.objects(Formed.self).count == 3)
     let same = try Realm(configuration: realm.configuration)
     #expect(same == realm)
-    realm.refresh()
-    #expect(realm.autorefresh)
-    realm.autorefresh = false
-    #expect(!realm.autorefresh)
     #expect(!realm.isInWriteTransaction && !realm.isFrozen && !realm.isEmpty)
     #expect(
       realm.schema.objectSchema.map(\.className).sorted() == [

@@ -132,7 +132,7 @@ let askedClasses: [ObjectBase.Type] = [Asked.self, AskedPart.self]
         t.optionalUUID = i == 0 ? nil : t.uuid
         t.any = [.none, .int(1), .string("s"), .double(2.5)][i]
         t.texts.append(objectsIn: ["a\(i)", "z"])
-        t.optionalTexts.append(objectsIn: [nil, "finds\(i)"])
+        t.optionalTexts.append(objectsIn: [nil, "q\(i)"])
         t.ints.append(objectsIn: 0..<i)
         t.optionalInts.append(objectsIn: [i, nil])
         t.doubleSet.insert(Double(i))
