@@ -65,7 +65,6 @@ import Testing
     let sample = Sample()
     try realm.write { realm.add(sample) }
     #expect(sample.optionalInt == nil && sample.string == "" && !sample.bool)
-    #expect(sample.date == Date(timeIntervalSinceReferenceDate: 0))
     try realm.write { fill(sample) }
     expectFilled(sample)
     try realm.write {

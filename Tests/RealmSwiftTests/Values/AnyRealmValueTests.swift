@@ -176,9 +176,9 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      _ = ValueBox(value: ["value": URL(fileURLWithPath: "/")])
+      _ = ValueBox(value: ["value": DateInterval()])
     }
-    expectStop(result, "of type 'URL' for 'mixed?' property 'ValueBox.value'.")
+    expectStop(result, "of type 'DateInterval' for 'mixed?' property 'ValueBox.value'.")
     let large = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
