@@ -20,7 +20,7 @@ package final class HashIndexEditor {
   /// Entries for which a new bucket gets room at first.
   @exclusivity(unchecked) private var firstRoom = 8
   /// Hashes of the objects that were added here.
-  private let recent = RecentHashes()
+  @exclusivity(unchecked) private var recent = RecentHashes()
 
   package init(_ editor: BlockEditor, root: BlockReference, bucketCount: Int, count: Int) {
     self.editor = editor

@@ -3,45 +3,42 @@
 
 /// The lower halves of the hashes of objects that were added one after the other.
 ///
-/// Belongs to one HashIndexEditor.
-final class RecentHashes {
+/// Belongs to one HashIndexEditor, inside of which it is, so that a transaction that adds nothing allocates nothing.
+struct RecentHashes: ~Copyable {
   /// Objects that are remembered at most; of further ones nothing is known.
   static let countMax = 4 << 20
 
   /// By key less `firstKey`.
-  @exclusivity(unchecked) private var lows: UnsafeMutablePointer<UInt32>
-  @exclusivity(unchecked) private var capacity = 0
-  @exclusivity(unchecked) private(set) var count = 0
-  @exclusivity(unchecked) private var firstKey: Int64 = 0
-
-  init() { lows = .allocate(capacity: 0) }
+  private var lows = UnsafeMutableBufferPointer<UInt32>(start: nil, count: 0)
+  private(set) var count = 0
+  private var firstKey: Int64 = 0
 
   deinit { lows.deallocate() }
 
   /// Remembers the hash of an object that is in the index from now on.
   @inline(__always)
-  func note(_ hash: UInt64, _ key: Int64) {
+  mutating func note(_ hash: UInt64, _ key: Int64) {
     let place = key &- firstKey
     if _slowPath(place < 0 || place >= count) {
-      if place != count || count == capacity { return noteBeyond(hash, key) }
+      if place != count || count == lows.count { return noteBeyond(hash, key) }
       count &+= 1
     }
-    lows[Int(truncatingIfNeeded: place)] = UInt32(truncatingIfNeeded: hash)
+    lows.baseAddress.unsafelyUnwrapped[Int(truncatingIfNeeded: place)] = UInt32(
+      truncatingIfNeeded: hash)
   }
 
   @inline(never)
-  private func noteBeyond(_ hash: UInt64, _ key: Int64) {
+  private mutating func noteBeyond(_ hash: UInt64, _ key: Int64) {
     if count == 0 {
       firstKey = key
     } else if key != firstKey + Int64(count) {
       // Keys come one after the other. Another one is of an object whose value was changed.
       return
     }
-    if count == capacity {
+    if count == lows.count {
       if count == Self.countMax { return }
-      capacity = max(64, 2 * capacity)
-      let grown = UnsafeMutablePointer<UInt32>.allocate(capacity: capacity)
-      grown.initialize(from: lows, count: count)
+      let grown = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: max(64, 2 * count))
+      _ = grown.initialize(from: lows)
       lows.deallocate()
       lows = grown
     }
@@ -53,6 +50,7 @@ final class RecentHashes {
   @inline(__always)
   func low(_ key: Int64) -> UInt32? {
     let place = key &- firstKey
-    return place >= 0 && place < count ? lows[Int(truncatingIfNeeded: place)] : nil
+    guard place >= 0 && place < count else { return nil }
+    return lows.baseAddress.unsafelyUnwrapped[Int(truncatingIfNeeded: place)]
   }
 }

@@ -98,9 +98,9 @@ extension PackedLeaf {
 
   /// Smallest and largest value that is not null; nil if there is none.
   package static func range(_ block: UnsafeRawPointer) -> ClosedRange<Int64>? {
-    if hasNulls(block) { return rangeOfSome(block) }
-    let flags = BlockHeader.width(block)
     let rows = rows(block)
+    if hasNulls(block) || rows == 0 { return rangeOfSome(block) }
+    let flags = BlockHeader.width(block)
     let base = base(block)
     let elements = elements(block, flags: flags)
     switch flags & 7 {
