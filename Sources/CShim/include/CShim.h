@@ -38,6 +38,36 @@ static inline uint64_t shim_equal_bytes(const void *bytes, uint8_t value) {
 #endif
 }
 
+/// How many of some ascending numbers are not above a value.
+///
+/// Without jumps that depend on the numbers: those could not be foreseen, and cost more than the search.
+/// What the next step looks at is loaded for both of its cases instead.
+static inline int64_t shim_count_up_to(const int64_t *numbers, int64_t count, int64_t value) {
+  const int64_t *base = numbers;
+  int64_t left = count;
+  while (left > 1) {
+    int64_t half = left >> 1;
+    __builtin_prefetch(base + (half >> 1) - 1);
+    __builtin_prefetch(base + half + (half >> 1) - 1);
+    base = __builtin_unpredictable(base[half - 1] <= value) ? base + half : base;
+    left -= half;
+  }
+  return base - numbers + (left == 1 && *base <= value);
+}
+
+/// The same of unsigned numbers of 32 bits, which may be at any address.
+static inline int64_t shim_count_up_to_32(const void *numbers, int64_t count, uint32_t value) {
+  typedef uint32_t unaligned __attribute__((aligned(1)));
+  const unaligned *base = numbers;
+  int64_t left = count;
+  while (left > 1) {
+    int64_t half = left >> 1;
+    base = __builtin_unpredictable(base[half - 1] <= value) ? base + half : base;
+    left -= half;
+  }
+  return base - (const unaligned *)numbers + (left == 1 && *base <= value);
+}
+
 /// Tells the processor that a loop waits for another one.
 static inline void shim_pause(void) {
 #if defined(__x86_64__)

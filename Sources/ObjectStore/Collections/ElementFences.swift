@@ -2,6 +2,7 @@
 // what each section begins with lies side by side in memory, so that a look-up touches a few lines of that
 // and one leaf, instead of a leaf for each step of a search through branches.
 internal import Glibc
+internal import Platform
 internal import Storage
 internal import Trees
 
@@ -17,12 +18,15 @@ package final class ElementFences {
   private struct Section {
     let leaf: BlockReference
     /// Position of the first one.
-    let position: Int
+    let position: UInt32
     /// Row of the first one.
     let row: UInt16
     let rows: UInt16
-    /// Of packed elements: where the first is in the leaf, and the bits of each.
-    let offset: UInt8
+    /// Where the first one is in the leaf; for the cache only.
+    let offset: UInt16
+    /// Of bytes: where the leaf says where the last one ends; for the cache only.
+    let ends: UInt16
+    /// Bits of a packed element.
     let bits: UInt8
   }
 
@@ -32,6 +36,8 @@ package final class ElementFences {
   private static let rowsOfPacked = 256
   /// Sections at most; a larger collection has none.
   private static let sectionsMax = 1 << 18
+  /// Rows to each side of where a value should be.
+  private static let near = 8
   /// A smaller collection has none.
   private static let countMin = 1_024
 
@@ -74,13 +80,10 @@ package final class ElementFences {
     var position = 0
     Self.forEachLeaf(reader, root) { reference, leaf in
       let leafRows = ElementTree.elements(leaf)
-      let packed = elements.order == .bytes ? (offset: 0, bits: 0) : PackedLeaf.layout(leaf)
       for row in stride(from: 0, to: leafRows, by: rows) {
         sections.append(
-          Section(
-            leaf: reference, position: position + row, row: UInt16(row),
-            rows: UInt16(min(rows, leafRows - row)), offset: UInt8(packed.offset),
-            bits: UInt8(packed.bits)))
+          Self.section(
+            elements, reference, leaf, row..<min(row + rows, leafRows), position: position + row))
         bounds.append(Self.bound(elements, leaf, row, prefix.count))
       }
       position += leafRows
@@ -115,6 +118,25 @@ package final class ElementFences {
     for child in 0..<BlockHeader.count(block) {
       forEachLeaf(reader, BlockHeader.reference(block, child), body)
     }
+  }
+
+  private static func section(
+    _ elements: ElementReader, _ reference: BlockReference, _ leaf: UnsafeRawPointer,
+    _ rows: Range<Int>, position: Int
+  ) -> Section {
+    var offset = 0
+    var ends = 0
+    var bits = 0
+    if elements.order != .bytes {
+      (offset, bits) = PackedLeaf.layout(leaf)
+    } else if BlockHeader.kind(leaf) == .bytesLeaf {
+      offset = BytesLeaf.bytes(leaf, rows.lowerBound).baseAddress! - leaf
+      ends = BytesLeaf.endOffset(leaf, rows.upperBound - 1)
+    }
+    return Section(
+      leaf: reference, position: UInt32(position), row: UInt16(rows.lowerBound),
+      rows: UInt16(rows.count), offset: UInt16(clamping: offset), ends: UInt16(clamping: ends),
+      bits: UInt8(bits))
   }
 
   /// What the first and the last element begin with, and so all between them.
@@ -153,17 +175,7 @@ package final class ElementFences {
 
   /// The number of bounds that are not above a value.
   @inline(__always)
-  private func boundsUp(to value: Int64) -> Int {
-    // Without jumps, which could not be foreseen.
-    var base = 0
-    var left = count
-    while left > 1 {
-      let half = left &>> 1
-      base = bounds[base &+ half &- 1] <= value ? base &+ half : base
-      left = left &- half
-    }
-    return left == 1 && bounds[base] <= value ? base &+ 1 : base
-  }
+  private func boundsUp(to value: Int64) -> Int { countUpTo(value, in: bounds, count: count) }
 
   /// Where a packed value or a link is; both zeros are one number.
   ///
@@ -186,45 +198,45 @@ package final class ElementFences {
       offset: Int(section.pointee.offset) &+ (guess &* Int(section.pointee.bits)) &>> 3)
     let leaf = reader.pointer(section.pointee.leaf)
     let hasNulls = PackedLeaf.hasNulls(leaf)
-    func isBelow(_ row: Int) -> Bool {
-      if hasNulls && PackedLeaf.isNull(leaf, row) { return true }
-      return OrderKey.integer(PackedLeaf.value(leaf, row), order) < wanted
-    }
     var low = 0
-    var length = rows
-    let near = 8
-    if guess &+ near < rows {
-      if isBelow(guess &+ near) {
-        low = guess &+ near &+ 1
-        length = rows &- low
+    var high = rows
+    if order == .signed && !hasNulls {
+      // Most often it is near the guess, and counted without jumps.
+      low = max(guess &- Self.near, 0)
+      high = min(guess &+ Self.near, rows)
+      let below = PackedLeaf.count(leaf, rows: low..<high, below: wanted)
+      if below == 0 {
+        (low, high) = (0, low)
+      } else if below < high &- low {
+        low = low &+ below
+        high = low
       } else {
-        length = guess &+ near
+        (low, high) = (high, rows)
       }
     }
-    if guess >= near, low < guess, isBelow(guess &- near) {
-      length = low &+ length &- (guess &- near &+ 1)
-      low = guess &- near &+ 1
-    }
-    while length > 0 {
-      let half = length &>> 1
-      if isBelow(low &+ half) {
-        low = low &+ half &+ 1
-        length = length &- half &- 1
-      } else {
-        length = half
-      }
+    while low < high {
+      let middle = (low &+ high) &>> 1
+      let isBelow =
+        hasNulls && PackedLeaf.isNull(leaf, middle)
+        || OrderKey.integer(PackedLeaf.value(leaf, middle), order) < wanted
+      if isBelow { low = middle &+ 1 } else { high = middle }
     }
     guard low < rows, !hasNulls || !PackedLeaf.isNull(leaf, low),
       OrderKey.integer(PackedLeaf.value(leaf, low), order) == wanted
     else { return nil }
-    return section.pointee.position &+ low
+    return Int(section.pointee.position) &+ low
   }
 
   /// Where bytes are.
   ///
-  /// - Parameter elements: for which `isOf` holds.
-  package func position(ofBytes wanted: UnsafeRawBufferPointer, in elements: ElementReader) -> Int?
-  {
+  /// - Parameters:
+  ///   - elements: for which `isOf` holds.
+  ///   - values: those of a map with these keys, of which the one at the position will be read; that comes
+  ///     from memory together with the key.
+  package func position(
+    ofBytes wanted: UnsafeRawBufferPointer, in elements: ElementReader,
+    with values: ElementReader? = nil
+  ) -> Int? {
     if prefix.count > 0 {
       guard wanted.count >= prefix.count,
         memcmp(wanted.baseAddress!, prefix.baseAddress!, prefix.count) == 0
@@ -236,7 +248,24 @@ package final class ElementFences {
     if _slowPath(bounds[above &- 1] == bound) {
       return position(among: above, bound, wanted, elements)
     }
+    prefetch(sections[above &- 1], elements.tree.reader)
+    if let values {
+      let section = sections + (above &- 1)
+      values.tree.prefetch(
+        at: Int(section.pointee.position) &+ Int(section.pointee.rows) &>> 1)
+    }
     return position(in: above &- 1, wanted, elements)
+  }
+
+  /// Starts to load all that a search in a section of bytes looks at.
+  @inline(__always)
+  private func prefetch(_ section: Section, _ reader: BlockReader) {
+    reader.prefetch(section.leaf)
+    reader.prefetch(section.leaf, offset: Int(section.ends))
+    // Most keys are short.
+    for line in 0..<4 {
+      reader.prefetch(section.leaf, offset: Int(section.offset) &+ line &* 64)
+    }
   }
 
   /// - Parameter above: sections begin with as much as the wanted bytes; which one it is their other bytes say.
@@ -271,14 +300,14 @@ package final class ElementFences {
       while low < high {
         let middle = (low &+ high) &>> 1
         let order = BytesLeaf.bytes(leaf, row &+ middle).compare(to: wanted)
-        if order == 0 { return section.pointee.position &+ middle }
+        if order == 0 { return Int(section.pointee.position) &+ middle }
         if order < 0 { low = middle &+ 1 } else { high = middle }
       }
       return nil
     }
     for middle in 0..<high {
       let order = order(elements, section.pointee.leaf, row &+ middle, wanted)
-      if order == 0 { return section.pointee.position &+ middle }
+      if order == 0 { return Int(section.pointee.position) &+ middle }
     }
     return nil
   }

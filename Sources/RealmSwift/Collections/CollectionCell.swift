@@ -192,9 +192,15 @@ final class CollectionCell {
   }
 
   /// The position of bytes in a set, or of a key in a map; nil without such a one.
-  func sortedPosition(of bytes: UnsafeRawBufferPointer, in elements: ElementReader) -> Int? {
+  ///
+  /// - Parameter values: those of a map, of which the one at the position will be read.
+  func sortedPosition(
+    of bytes: UnsafeRawBufferPointer, in elements: ElementReader, with values: ElementReader? = nil
+  ) -> Int? {
     if let currentFences {
-      return currentFences._withUnsafeGuaranteedRef { $0.position(ofBytes: bytes, in: elements) }
+      return currentFences._withUnsafeGuaranteedRef {
+        $0.position(ofBytes: bytes, in: elements, with: values)
+      }
     }
     noteLookUp(elements)
     return elements.position(of: .bytes(bytes), sorted: true)

@@ -35,7 +35,13 @@ package enum BytesLeaf {
   /// Where a row's value ends, counted from `values`.
   @inlinable @inline(__always)
   static func end(_ block: UnsafeRawPointer, _ row: Int) -> Int {
-    Int(block.integer(at: BlockHeader.blockLength(block) &- 2 &* (row &+ 1), as: UInt16.self))
+    Int(block.integer(at: endOffset(block, row), as: UInt16.self))
+  }
+
+  /// Where in the block it says where a row's value ends.
+  @inlinable @inline(__always)
+  package static func endOffset(_ block: UnsafeRawPointer, _ row: Int) -> Int {
+    BlockHeader.blockLength(block) &- 2 &* (row &+ 1)
   }
 
   /// Where a row's value starts, counted from `values`.

@@ -6,6 +6,7 @@
 //
 // Leaves are PackedLeaf for packed values; BytesLeaf, or a LongValue of one element, for bytes. A tree of
 // one leaf has no branch; an empty collection has no block.
+public import Platform
 public import Storage
 
 /// Reading of a collection's tree.
@@ -53,24 +54,13 @@ package struct ElementTree: Sendable {
   @inlinable @inline(__always)
   static func child(_ branch: UnsafeRawPointer, position: Int) -> Int {
     let last = BlockHeader.count(branch) &- 1
-    var low = 0
-    var length = last
     // Most often all children have about as many elements.
     let guess = min(position &* (last &+ 1) / max(end(branch, last), 1), last)
-    if start(branch, guess) <= position {
-      if guess == last || position < end(branch, guess) { return guess }
-      low = guess &+ 1
-      length = last &- low
-    } else {
-      length = guess &- 1
+    if start(branch, guess) <= position, guess == last || position < end(branch, guess) {
+      return guess
     }
-    while length > 0 {
-      let half = (length &+ 1) &>> 1
-      // Children before low + half end at or before the position.
-      if end(branch, low &+ half &- 1) <= position { low = low &+ half }
-      length = length &- half
-    }
-    return low
+    let ends = branch + BlockHeader.length + BlockHeader.count(branch) &* 8
+    return countUpTo(UInt32(truncatingIfNeeded: position), in: ends, count: last)
   }
 
   /// The leaf with a position, and the position's row in it.
@@ -107,6 +97,31 @@ package struct ElementTree: Sendable {
       block = reader.pointer(reference)
     }
     return PackedLeaf.value(block, row)
+  }
+
+  /// Starts to load the packed element at a position, and what says where it is.
+  ///
+  /// - Complexity: O(log n).
+  package func prefetch(at position: Int) {
+    if root.isNone { return }
+    var block = reader.pointer(root)
+    var row = position
+    while BlockHeader.kind(block) == .elementBranch {
+      let child = Self.child(block, position: row)
+      let start = Self.start(block, child)
+      row = row &- start
+      let reference = BlockHeader.reference(block, child)
+      if BlockHeader.width(block) == 1 {
+        reader.prefetch(reference)
+        if child &+ 1 < BlockHeader.count(block) {
+          prefetchElement(
+            row, of: Self.end(block, child) &- start, reference,
+            before: BlockHeader.reference(block, child &+ 1))
+        }
+        return
+      }
+      block = reader.pointer(reference)
+    }
   }
 
   /// Starts to load an element together with its leaf's header.

@@ -149,3 +149,43 @@ extension PackedLeaf {
     }
   }
 }
+
+// MARK: - Few neighbouring rows
+
+extension PackedLeaf {
+  /// How many of some neighbouring rows have a value below another one; takes as long whatever they have.
+  ///
+  /// - Precondition: the leaf has the rows, and none of them is null.
+  @inline(__always)
+  package static func count(_ block: UnsafeRawPointer, rows: Range<Int>, below value: Int64) -> Int {
+    let base = base(block)
+    // Elements are not negative.
+    if value <= base { return 0 }
+    let wanted = UInt64(bitPattern: value &- base)
+    let flags = BlockHeader.width(block)
+    let elements = elements(block, flags: flags)
+    switch flags & 7 {
+    case 4: return count(elements, rows, below: wanted, of: UInt8.self)
+    case 5: return count(elements, rows, below: wanted, of: UInt16.self)
+    case 6: return count(elements, rows, below: wanted, of: UInt32.self)
+    case 7: return count(elements, rows, below: wanted, of: UInt64.self)
+    default:
+      var below = 0
+      for row in rows { below &+= self.value(block, row) < value ? 1 : 0 }
+      return below
+    }
+  }
+
+  @inline(__always)
+  private static func count<Element: FixedWidthInteger & UnsignedInteger>(
+    _ elements: UnsafeRawPointer, _ rows: Range<Int>, below wanted: UInt64, of type: Element.Type
+  ) -> Int {
+    guard let wanted = Element(exactly: wanted) else { return rows.count }
+    var below = 0
+    for row in rows {
+      let element = elements.integer(at: row &* MemoryLayout<Element>.size, as: Element.self)
+      below &+= element < wanted ? 1 : 0
+    }
+    return below
+  }
+}
