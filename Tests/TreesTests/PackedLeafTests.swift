@@ -46,6 +46,21 @@ import Trees
     }
   }
 
+  /// Neighbouring rows below some of the values, of leaves without nulls.
+  private static func expectCounts(_ block: UnsafeRawPointer, _ stored: [Int64?]) {
+    let values = stored.compactMap { $0 }
+    if values.count < stored.count { return }
+    let bounds = [values.first, values.last, values.min(), values.max()].compactMap { $0 }
+    for bound in bounds + [0, .min, .max] {
+      for start in stride(from: 0, to: values.count, by: 13) {
+        let rows = start..<min(start + 17, values.count)
+        #expect(
+          PackedLeaf.count(block, rows: rows, below: bound) == values[rows].count { $0 < bound },
+          "rows \(rows) below \(bound)")
+      }
+    }
+  }
+
   /// The rows in ranges around some of the values, and the null ones.
   private static func expectRows(_ block: UnsafeRawPointer, _ stored: [Int64?]) {
     func bits(_ test: (Int64?) -> Bool) -> SIMD4<UInt64> {
@@ -56,6 +71,7 @@ import Trees
       return words
     }
     #expect(PackedLeaf.nulls(block) == bits { $0 == nil })
+    expectCounts(block, stored)
     let bounds = Set(
       [stored.first, stored.last, stored.isEmpty ? nil : stored[stored.count / 2]].compactMap {
         $0 ?? nil

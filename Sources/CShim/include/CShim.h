@@ -68,6 +68,49 @@ static inline int64_t shim_count_up_to_32(const void *numbers, int64_t count, ui
   return base - (const unaligned *)numbers + (left == 1 && *base <= value);
 }
 
+/// How many of some ascending pairs of signed numbers are below another one; each starts so many bytes behind
+/// the one before it.
+static inline int64_t shim_count_pairs_below(const void *pairs, int64_t count, int64_t stride,
+                                             int64_t first, int64_t second) {
+  typedef int64_t unaligned __attribute__((aligned(1)));
+  const char *base = (const char *)pairs;
+  int64_t below = 0;
+  int64_t left = count;
+  while (left > 0) {
+    int64_t half = left > 1 ? left >> 1 : 1;
+    const unaligned *pair = (const unaligned *)(base + (below + half - 1) * stride);
+    int is_below = (pair[0] < first) | ((pair[0] == first) & (pair[1] < second));
+    below = __builtin_unpredictable(is_below) ? below + half : below;
+    left -= half;
+  }
+  return below;
+}
+
+#define SHIM_COUNT_BELOW(type)                                                                     \
+  while (left > 0) {                                                                               \
+    int64_t half = left > 1 ? left >> 1 : 1;                                                       \
+    type number;                                                                                   \
+    __builtin_memcpy(&number, base + (below + half - 1) * stride, sizeof number);                  \
+    below = __builtin_unpredictable(number < value) ? below + half : below;                        \
+    left -= half;                                                                                  \
+  }
+
+/// How many of some ascending unsigned numbers of 1, 2, 4 or 8 bytes (the code is their logarithm) are below a
+/// value; each starts so many bytes behind the one before it.
+static inline int64_t shim_count_below(const void *numbers, int64_t count, int64_t stride, int code,
+                                       uint64_t value) {
+  const char *base = (const char *)numbers;
+  int64_t below = 0;
+  int64_t left = count;
+  switch (code) {
+  case 0: SHIM_COUNT_BELOW(uint8_t) break;
+  case 1: SHIM_COUNT_BELOW(uint16_t) break;
+  case 2: SHIM_COUNT_BELOW(uint32_t) break;
+  default: SHIM_COUNT_BELOW(uint64_t) break;
+  }
+  return below;
+}
+
 /// Tells the processor that a loop waits for another one.
 static inline void shim_pause(void) {
 #if defined(__x86_64__)

@@ -229,14 +229,9 @@ package final class ElementFences {
 
   /// Where bytes are.
   ///
-  /// - Parameters:
-  ///   - elements: for which `isOf` holds.
-  ///   - values: those of a map with these keys, of which the one at the position will be read; that comes
-  ///     from memory together with the key.
-  package func position(
-    ofBytes wanted: UnsafeRawBufferPointer, in elements: ElementReader,
-    with values: ElementReader? = nil
-  ) -> Int? {
+  /// - Parameter elements: for which `isOf` holds.
+  package func position(ofBytes wanted: UnsafeRawBufferPointer, in elements: ElementReader) -> Int?
+  {
     if prefix.count > 0 {
       guard wanted.count >= prefix.count,
         memcmp(wanted.baseAddress!, prefix.baseAddress!, prefix.count) == 0
@@ -249,11 +244,6 @@ package final class ElementFences {
       return position(among: above, bound, wanted, elements)
     }
     prefetch(sections[above &- 1], elements.tree.reader)
-    if let values {
-      let section = sections + (above &- 1)
-      values.tree.prefetch(
-        at: Int(section.pointee.position) &+ Int(section.pointee.rows) &>> 1)
-    }
     return position(in: above &- 1, wanted, elements)
   }
 

@@ -192,15 +192,9 @@ final class CollectionCell {
   }
 
   /// The position of bytes in a set, or of a key in a map; nil without such a one.
-  ///
-  /// - Parameter values: those of a map, of which the one at the position will be read.
-  func sortedPosition(
-    of bytes: UnsafeRawBufferPointer, in elements: ElementReader, with values: ElementReader? = nil
-  ) -> Int? {
+  func sortedPosition(of bytes: UnsafeRawBufferPointer, in elements: ElementReader) -> Int? {
     if let currentFences {
-      return currentFences._withUnsafeGuaranteedRef {
-        $0.position(ofBytes: bytes, in: elements, with: values)
-      }
+      return currentFences._withUnsafeGuaranteedRef { $0.position(ofBytes: bytes, in: elements) }
     }
     noteLookUp(elements)
     return elements.position(of: .bytes(bytes), sorted: true)

@@ -118,7 +118,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     get {
       guard let place else { return unmanagedValue(key) }
       return place._withUnsafeGuaranteedRef { cell in
-        let position = cell.position(ofKeyToRead: key._text)
+        let position = cell.position(ofKey: key._text)
         return position < 0 ? nil : Value._readElement(cell.valueSource, position)
       }
     }
@@ -258,14 +258,6 @@ extension CollectionCell {
   func position(ofKey key: String) -> Int {
     let keys = requireKeys()
     return key._withBytes { sortedPosition(of: $0, in: keys) } ?? -1
-  }
-
-  /// The same, of a key whose value is read next.
-  @usableFromInline
-  func position(ofKeyToRead key: String) -> Int {
-    let keys = requireKeys()
-    let values = requireValues()
-    return key._withBytes { sortedPosition(of: $0, in: keys, with: values) } ?? -1
   }
 
   /// What values are read from.

@@ -99,31 +99,6 @@ package struct ElementTree: Sendable {
     return PackedLeaf.value(block, row)
   }
 
-  /// Starts to load the packed element at a position, and what says where it is.
-  ///
-  /// - Complexity: O(log n).
-  package func prefetch(at position: Int) {
-    if root.isNone { return }
-    var block = reader.pointer(root)
-    var row = position
-    while BlockHeader.kind(block) == .elementBranch {
-      let child = Self.child(block, position: row)
-      let start = Self.start(block, child)
-      row = row &- start
-      let reference = BlockHeader.reference(block, child)
-      if BlockHeader.width(block) == 1 {
-        reader.prefetch(reference)
-        if child &+ 1 < BlockHeader.count(block) {
-          prefetchElement(
-            row, of: Self.end(block, child) &- start, reference,
-            before: BlockHeader.reference(block, child &+ 1))
-        }
-        return
-      }
-      block = reader.pointer(reference)
-    }
-  }
-
   /// Starts to load an element together with its leaf's header.
   ///
   /// How long elements are says the distance to the leaf behind it, which most often follows at once.

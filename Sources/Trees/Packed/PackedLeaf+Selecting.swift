@@ -157,18 +157,17 @@ extension PackedLeaf {
   ///
   /// - Precondition: the leaf has the rows, and none of them is null.
   @inline(__always)
-  package static func count(_ block: UnsafeRawPointer, rows: Range<Int>, below value: Int64) -> Int {
+  package static func count(_ block: UnsafeRawPointer, rows: Range<Int>, below value: Int64) -> Int
+  {
     let base = base(block)
-    // Elements are not negative.
-    if value <= base { return 0 }
-    let wanted = UInt64(bitPattern: value &- base)
     let flags = BlockHeader.width(block)
     let elements = elements(block, flags: flags)
+    // Values are at or above the base, except those of 64 bits, whose sum may wrap.
+    let wanted = value <= base ? 0 : UInt64(bitPattern: value &- base)
     switch flags & 7 {
     case 4: return count(elements, rows, below: wanted, of: UInt8.self)
     case 5: return count(elements, rows, below: wanted, of: UInt16.self)
     case 6: return count(elements, rows, below: wanted, of: UInt32.self)
-    case 7: return count(elements, rows, below: wanted, of: UInt64.self)
     default:
       var below = 0
       for row in rows { below &+= self.value(block, row) < value ? 1 : 0 }

@@ -5,6 +5,7 @@
 //   24  i64  base of the seconds
 //   32       pairs: first - base, second - base, unsigned
 internal import Glibc
+public import Platform
 public import Storage
 
 /// Two integers, ordered by the first, then by the second.
@@ -22,6 +23,13 @@ package struct Pair: Hashable, Comparable, Sendable {
   @inlinable @inline(__always)
   package static func < (left: Pair, right: Pair) -> Bool {
     left.first != right.first ? left.first < right.first : left.second < right.second
+  }
+
+  /// The least pair that is greater; nil for the greatest.
+  @inlinable @inline(__always)
+  var next: Pair? {
+    if second < .max { return Pair(first, second &+ 1) }
+    return first < .max ? Pair(first &+ 1, .min) : nil
   }
 }
 
@@ -70,6 +78,14 @@ package enum PairLeaf {
     let flags = BlockHeader.width(block)
     let (code, stride) = (firstCode(flags), stride(flags))
     let base = block.integer(at: BlockHeader.length, as: Int64.self)
+    if pair.second == .min {
+      // Firsts are stored as what they are above the base.
+      return pair.first <= base
+        ? 0
+        : countBelow(
+          UInt64(bitPattern: pair.first &- base), in: block + pairsOffset,
+          count: BlockHeader.count(block), stride: stride, code: code)
+    }
     var low = 0
     var high = BlockHeader.count(block)
     while low < high {

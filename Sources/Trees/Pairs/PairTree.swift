@@ -6,6 +6,7 @@
 //               and not less than any before them (of child 0 it says nothing); u64 pairs below it
 //
 // An empty tree has no block; a small one is one PairLeaf.
+public import Platform
 public import Storage
 
 /// Reading of a tree of pairs.
@@ -56,14 +57,12 @@ package struct PairTree: Sendable {
   /// The last child whose key is less than a pair, or with `orEqual` not greater.
   @inlinable @inline(__always)
   static func child(_ branch: UnsafeRawPointer, _ pair: Pair, orEqual: Bool) -> Int {
-    var low = 0
-    var high = BlockHeader.count(branch)
-    while high &- low > 1 {
-      let middle = (low &+ high) &>> 1
-      let key = key(branch, middle)
-      if orEqual ? !(pair < key) : key < pair { low = middle } else { high = middle }
-    }
-    return low
+    let others = BlockHeader.count(branch) &- 1
+    // Not greater is less than the next pair there could be.
+    guard let bound = orEqual ? pair.next : pair else { return others }
+    return countPairsBelow(
+      (bound.first, bound.second), in: branch + entry(branch, 1), count: others,
+      stride: entryBytes)
   }
 
   /// Number of pairs less than one, or with `orEqual` not greater: the position of the first other one.
