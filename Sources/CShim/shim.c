@@ -145,6 +145,13 @@ void shim_start_writing(int descriptor, int64_t offset, int64_t length) {
   (void)sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
 }
 
+int shim_bypass_cache(int descriptor, int is_on) {
+  int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0) return errno;
+  flags = is_on ? flags | O_DIRECT : flags & ~O_DIRECT;
+  return fcntl(descriptor, F_SETFL, flags) < 0 ? errno : 0;
+}
+
 int64_t shim_random_bytes(void *buffer, size_t length) { return getrandom(buffer, length, 0); }
 
 int shim_watches_open(void) {

@@ -81,6 +81,11 @@ package protocol File: AnyObject, Sendable {
   ///
   /// A hint; nothing happens where that is impossible.
   func startWriting(_ range: Range<UInt64>)
+  /// Lets whole pages of memory that are written from now on go to the disk without a copy in the page cache,
+  /// or ends that.
+  ///
+  /// A hint. Meanwhile a write can fail with `SystemError.isMisaligned` where the disk wants more than pages.
+  func bypassCache(_ isOn: Bool)
   /// Makes what was written before durable (fdatasync).
   func synchronize() throws(SystemError)
   /// Maps `length` bytes from the file's start for reading; may reach past its end.
@@ -102,6 +107,7 @@ package protocol File: AnyObject, Sendable {
 extension File {
   package var lastingIdentity: FileIdentity? { nil }
   package func startWriting(_ range: Range<UInt64>) {}
+  package func bypassCache(_ isOn: Bool) {}
   package func mapForOverwriting(length: Int) -> (any FileMapping)? { nil }
 }
 

@@ -73,6 +73,8 @@ package final class LinuxFile: File {
     shim_start_writing(descriptor, Int64(range.lowerBound), Int64(range.count))
   }
 
+  package func bypassCache(_ isOn: Bool) { _ = shim_bypass_cache(descriptor, isOn ? 1 : 0) }
+
   package func synchronize() throws(SystemError) {
     _ = try repeated("fdatasync", path) { fdatasync(descriptor) }
   }

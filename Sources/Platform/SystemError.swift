@@ -22,6 +22,7 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
   package var description: String { "\(call) on '\(path)' failed: \(reason) (errno \(code))" }
 
   package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
+  package var isMisaligned: Bool { code == EINVAL }
   package var isMissing: Bool { code == ENOENT }
   package var isPermission: Bool { code == EACCES || code == EPERM || code == EROFS }
   package var isDirectory: Bool { code == EISDIR }

@@ -172,6 +172,9 @@ int shim_overwrites_in_place(int descriptor);
 /// Starts to write a range of a file to the disk, without waiting. What goes wrong shows at the next sync.
 void shim_start_writing(int descriptor, int64_t offset, int64_t length);
 
+// Turns O_DIRECT on or off; 0 or errno.
+int shim_bypass_cache(int descriptor, int is_on);
+
 /// Magic number of the file system that holds `path` into `magic`. Returns 0 or the errno value.
 int shim_file_system_magic(const char *path, uint32_t *magic);
 

@@ -320,6 +320,11 @@ package struct TableReader {
     tree.prefetchCluster(Int(truncatingIfNeeded: key.rawValue &>> Cluster.slotBits))
   }
 
+  /// Starts to load what an iteration that comes to an object's cluster will read of the next one.
+  package func prefetchCluster(behind key: ObjectKey) {
+    tree.prefetchCluster(behind: Int(truncatingIfNeeded: key.rawValue &>> Cluster.slotBits))
+  }
+
   /// Starts to load the packed value of a row that was not looked at lately.
   ///
   /// Where it is follows from the leaf's header; if it takes one byte, both are on their way at once.

@@ -38,6 +38,7 @@ struct ObjectCursor {
       accessor.forget()
       return nil
     }
+    if next.rawValue & 255 == 0 { reader.prefetchCluster(behind: next) }
     key = next
     return accessor.lent(realm, table, next, at: location)
   }

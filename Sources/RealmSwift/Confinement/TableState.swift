@@ -26,6 +26,8 @@ struct TableState {
   private var unmanagedBinding: Unmanaged<TableBinding>
   /// The table itself; owned by `binding`.
   private(set) var unmanagedTable: Unmanaged<StoredTable>?
+  /// The properties of the class; owned by `binding`.
+  private(set) var unmanagedSchema: Unmanaged<ClassSchema>
   /// What makes an instance an accessor; owned by `binding`.
   private(set) var attachments: UnsafeBufferPointer<TableBinding.Attachment>
   /// What accessors are copied from; nil when each has to be initialized.
@@ -55,6 +57,7 @@ struct TableState {
     unmanagedRealm = .passUnretained(realm)
     unmanagedBinding = .passUnretained(binding)
     unmanagedTable = binding.table.map { .passUnretained($0) }
+    unmanagedSchema = .passUnretained(binding.schema)
     attachments = UnsafeBufferPointer(binding.attachments)
     image = binding.image
     targets = LinkTargets(count: binding.table?.schema.columns.count ?? 0)
@@ -95,6 +98,7 @@ struct TableState {
   mutating func rebind(_ binding: TableBinding) {
     unmanagedBinding = .passUnretained(binding)
     unmanagedTable = binding.table.map { .passUnretained($0) }
+    unmanagedSchema = .passUnretained(binding.schema)
     attachments = UnsafeBufferPointer(binding.attachments)
     image = binding.image
     targets.deallocate()

@@ -77,8 +77,12 @@ public final class Migration {
         }
         let old = unsafeDowncast(object, to: MigrationObject.self)
         guard let newTable else { return block(old, nil) }
-        guard let location = newRealm.locate(newTable, old._key) else { return }
-        newObject!.lent(newRealm, newTable, old._key, at: location)._withUnsafeGuaranteedRef {
+        let new = newTable.pointee.withRealm { realm in
+          realm.locate(newTable, old._key).map {
+            newObject!.lent(realm, newTable, old._key, at: $0)
+          }
+        }
+        new?._withUnsafeGuaranteedRef {
           block(old, unsafeDowncast($0, to: MigrationObject.self))
         }
       }

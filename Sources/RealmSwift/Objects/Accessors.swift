@@ -74,7 +74,9 @@ func readBytes<Value: _BytesValue>(
 func writeInteger(_ object: ObjectBase, _ column: Int32, _ value: Int64?) {
   let group = requireWritable(object, column)
   let table = object._table.unsafelyUnwrapped
-  group.setInteger(table.pointee.binding.table!, object._key, Int(column), value)
+  table.pointee.unmanagedTable.unsafelyUnwrapped._withUnsafeGuaranteedRef { stored in
+    group._withUnsafeGuaranteedRef { $0.setInteger(stored, object._key, Int(column), value) }
+  }
   table.pointee.bump()
 }
 
@@ -82,28 +84,37 @@ func writeInteger(_ object: ObjectBase, _ column: Int32, _ value: Int64?) {
 func writeBytes(_ object: ObjectBase, _ column: Int32, _ value: UnsafeRawBufferPointer?) {
   let group = requireWritable(object, column)
   let table = object._table.unsafelyUnwrapped
-  if let value { checkLength(value.count, table.pointee.binding, column) }
-  group.setBytes(table.pointee.binding.table!, object._key, Int(column), value)
+  if let value, _slowPath(value.count > valueLengthMax) {
+    stopForLength(value.count, table.pointee.binding, column)
+  }
+  table.pointee.unmanagedTable.unsafelyUnwrapped._withUnsafeGuaranteedRef { stored in
+    group._withUnsafeGuaranteedRef { $0.setBytes(stored, object._key, Int(column), value) }
+  }
   table.pointee.bump()
 }
 
 /// The transaction in which the property may be changed; stops when it may not.
-func requireWritable(_ object: ObjectBase, _ column: Int32) -> GroupTransaction {
-  let realm = object._realm.unsafelyUnwrapped
-  realm.check()
-  if realm.isFrozen {
-    misuse(
-      .frozen,
-      "Attempting to modify a frozen object - call thaw on the Object instance first.")
+///
+/// Not counted, as a reference that is counted costs more than the change: the object's Realm keeps it.
+func requireWritable(_ object: ObjectBase, _ column: Int32) -> Unmanaged<GroupTransaction> {
+  let table = object._table.unsafelyUnwrapped
+  let group = table.pointee.withRealm { realm in
+    realm.check()
+    if realm.isFrozen {
+      misuse(
+        .frozen,
+        "Attempting to modify a frozen object - call thaw on the Object instance first.")
+    }
+    if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
+    return realm.group
   }
-  if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
-  guard let group = realm.runningGroup else {
+  guard let group else {
     misuse(
       .transaction,
       "Attempting to modify object outside of a write transaction - call beginWriteTransaction on "
         + "a Realm instance first.")
   }
-  if object._table.unsafelyUnwrapped.pointee.binding.primaryKeyColumn == Int(column) {
+  if table.pointee.binding.primaryKeyColumn == Int(column) {
     misuse(.argument, "Primary key can't be changed after an object is inserted.")
   }
   return group

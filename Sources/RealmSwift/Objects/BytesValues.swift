@@ -73,7 +73,9 @@ extension String: _BytesValue, _RealmCollectionValueInsideOptional, SortableType
   @inlinable
   public static func _defaultValue() -> String { "" }
   /// The text that an untyped value is.
-  public static func _fromAny(_ value: Any?) -> String? { value as? String }
+  public static func _fromAny(_ value: Any?) -> String? {
+    plainText(value) ?? value as? String
+  }
   /// The functions that move values of this type.
   public static let _codec = _PropertyCodec.make(String.self)
   /// The functions that move optionals of this type.

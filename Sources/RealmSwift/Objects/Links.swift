@@ -98,7 +98,7 @@ func readLink(
 func writeLink(
   _ object: ObjectBase, _ column: Int32, _ value: ObjectBase?, _ type: ObjectBase.Type
 ) {
-  let group = requireWritable(object, column)
+  let group = requireWritable(object, column).takeUnretainedValue()
   let realm = object._realm.unsafelyUnwrapped
   let table = object._table.unsafelyUnwrapped
   let target = value.map { realm.linkTarget($0, type) }

@@ -56,21 +56,33 @@ extension ObjectBase {
 
   /// The value of a property by its name; stops when there is no such property.
   public final func value(forKey key: String) -> Any? {
-    let schema = classSchema
-    let index = requireProperty(key, of: schema)
-    return schema.properties[index].codec.value(pointer(to: schema, index), self)
+    withClassSchema { schema in
+      let index = requireProperty(key, of: schema)
+      return schema.properties[index].codec.value(pointer(to: schema, index), self)
+    }
   }
 
   /// Sets a property by its name.
   ///
   /// Stops when there is no such property, or the value does not fit it.
   public final func setValue(_ value: Any?, forKey key: String) {
-    let schema = classSchema
-    let index = requireProperty(key, of: schema)
-    let setValue = schema.properties[index].codec.setValue
-    if !setValue(pointer(to: schema, index), self, unwrapped(value)) {
-      stopForValue(value, schema.properties[index], className: schema.name)
+    withClassSchema { schema in
+      let index = requireProperty(key, of: schema)
+      let setValue = schema.properties[index].codec.setValue
+      let isSet =
+        isPlain(value)
+        ? setValue(pointer(to: schema, index), self, value)
+        : setValue(pointer(to: schema, index), self, unwrapped(value))
+      if !isSet { stopForValue(value, schema.properties[index], className: schema.name) }
     }
+  }
+
+  /// Runs `body` on the object's properties, of a managed object without counting references.
+  @inline(__always)
+  private final func withClassSchema<Result>(_ body: (ClassSchema) -> Result) -> Result {
+    guard let table = _table else { return body(ClassSchema.of(type(of: self))) }
+    // The object keeps its Realm, and that keeps all forms of its classes.
+    return table.pointee.unmanagedSchema._withUnsafeGuaranteedRef(body)
   }
 
   /// The value at the end of a path of property names, such as "owner.name"; nil when a link on the way

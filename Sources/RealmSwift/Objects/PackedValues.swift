@@ -99,7 +99,9 @@ extension Int: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType, Ad
   @inlinable @inline(__always)
   public var _packed: Int64 { Int64(self) }
   /// The integer that an untyped number stands for, if it fits.
-  public static func _fromAny(_ value: Any?) -> Int? { exactInteger(value) }
+  public static func _fromAny(_ value: Any?) -> Int? {
+    plainInteger(value) ?? exactInteger(value)
+  }
   /// The functions that move values of this type.
   public static let _codec = _PropertyCodec.make(Int.self)
   /// The functions that move optionals of this type.

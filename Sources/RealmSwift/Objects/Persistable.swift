@@ -279,14 +279,3 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
 
 extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}
 extension Optional: _Indexable where Wrapped: _Indexable {}
-
-/// The value inside any number of optionals; nil for nil and `NSNull`.
-func unwrapped(_ value: Any?) -> Any? {
-  guard let value else { return nil }
-  // Asking for a protocol takes longer than all else that becomes of a value.
-  let type = type(of: value)
-  if type == String.self || type == Int.self || type == Double.self { return value }
-  if value is NSNull { return nil }
-  if let optional = value as? any OptionalProtocol { return unwrapped(optional._untyped) }
-  return value
-}

@@ -185,7 +185,7 @@ extension _PropertyCodec {
   }
 
   private static func setLink(_ object: ObjectBase, _ column: Int32, _ value: Any?) -> Bool {
-    let group = requireWritable(object, column)
+    let group = requireWritable(object, column).takeUnretainedValue()
     let realm = object._realm.unsafelyUnwrapped
     let table = object._table.unsafelyUnwrapped
     let target = realm.targetTable(of: DynamicObject.self, table, Int(column))

@@ -29,7 +29,7 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
 
   /// Writes a managed property; an object that belongs to no Realm is added to the property's.
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: AnyRealmValue) {
-    let group = requireWritable(object, column)
+    let group = requireWritable(object, column).takeUnretainedValue()
     let realm = object._realm.unsafelyUnwrapped
     let table = object._table.unsafelyUnwrapped
     let links = LinkInsertion(realm, .error)

@@ -62,6 +62,19 @@ package struct BlockReader: @unchecked Sendable {
     Platform.prefetch(base + (Int(truncatingIfNeeded: reference.rawValue) &+ offset))
   }
 
+  /// The same for the first lines of a block that this process may not have read before: of an encrypted file
+  /// it is elsewhere then.
+  @inlinable
+  package func prefetch(_ reference: BlockReference, lines: Int) {
+    let raw = reference.rawValue
+    guard raw < limit else { return }
+    let word = verified[Int(truncatingIfNeeded: raw >> 10)].load(ordering: .relaxed)
+    guard word & (1 << ((raw >> 4) & 63)) != 0 else {
+      return verifier._withUnsafeGuaranteedRef { $0.prefetchStored(reference, lines: lines) }
+    }
+    for line in 0..<lines { prefetch(reference, offset: line &* 64) }
+  }
+
   /// - Parameters: what it needs of a reader, which is too long for registers and would be stored to memory at
   ///   each use of `pointer` only to be passed here.
   @inline(never) @usableFromInline
@@ -138,6 +151,9 @@ package class BlockVerifier: @unchecked Sendable {
 
   /// The bytes of a block that is in no file yet; nil for any other.
   func unwritten(_ reference: BlockReference) -> UnsafeRawPointer? { nil }
+
+  /// Starts to load the first lines of a block from where the file has it.
+  @usableFromInline func prefetchStored(_ reference: BlockReference, lines: Int) {}
 
   /// Reads a range ahead, if the mapping needs that.
   func willVisit(_ range: Range<UInt64>) {}

@@ -1,5 +1,5 @@
 // A new file with the live blocks of one version, one after the other: children before parents, so each
-// block is complete when it is written, and memory is a buffer, whatever the size of the file. The file
+// block is complete when it is written, and memory is two buffers, whatever the size of the file. The file
 // gets its name when all of it is durable; a kill before that leaves `NAME.unfinished`, which the next copy
 // to the same place takes over.
 internal import Glibc
@@ -26,7 +26,10 @@ struct FileCopy: ~Copyable {
   private let file: any File
   private var header: FileHeader
   private let cipher: FileCipher?
-  private let buffer: UnsafeMutableRawPointer
+  private var buffer: UnsafeMutableRawPointer
+  /// Holds what is being written while `buffer` is filled; nil before the first piece, like `pieces`.
+  private var otherBuffer: UnsafeMutableRawPointer?
+  private var pieces: PieceWriter?
   /// Place of the buffer in the file.
   private var start = FileHeader.dataStart
   private var used = 0
@@ -40,10 +43,19 @@ struct FileCopy: ~Copyable {
     self.file = file
     self.header = header
     self.cipher = cipher
-    buffer = .allocate(byteCount: Self.bufferLength, alignment: FileHeader.pageLength)
+    buffer = Self.makeBuffer()
   }
 
-  deinit { buffer.deallocate() }
+  deinit {
+    // First: it reads a buffer.
+    pieces?.end()
+    buffer.deallocate()
+    otherBuffer?.deallocate()
+  }
+
+  private static func makeBuffer() -> UnsafeMutableRawPointer {
+    .allocate(byteCount: bufferLength, alignment: FileHeader.pageLength)
+  }
 
   // MARK: - Files
 
@@ -141,7 +153,7 @@ struct FileCopy: ~Copyable {
   /// Writes blocks, record and header, and syncs them.
   private mutating func writeAll() throws(StorageError) -> FileHeader {
     let root = try copy(source.root, depth: 0)
-    try flush(used)
+    try writeRest()
     let page = UInt64(FileHeader.pageLength)
     let length = (start + page - 1) / page * page
     var deltas: [UInt8] = []
@@ -206,18 +218,34 @@ struct FileCopy: ~Copyable {
     }
     used += overhead + length
     let rest = Self.pieceLength - Int(start % EarlyWriter.pieceLength)
-    if used >= rest { try flush(rest) }
+    if used >= rest { try startPiece(rest) }
     return place
   }
 
-  /// Writes the first bytes of the buffer; the disk is busy with them while the next are copied.
-  private mutating func flush(_ count: Int) throws(StorageError) {
+  /// Starts to write the first bytes of the buffer, and goes on in the other one.
+  private mutating func startPiece(_ count: Int) throws(StorageError) {
+    let pieces = pieces ?? PieceWriter(file)
+    self.pieces = pieces
     let bytes = UnsafeRawBufferPointer(start: buffer, count: count)
-    try Store.converting { () throws(SystemError) in try file.write(bytes, at: start) }
-    file.startWriting(start..<start + UInt64(count))
-    start += UInt64(count)
+    try Store.converting { () throws(SystemError) in try pieces.write(bytes, at: start) }
+    // What was being written from the other one has been.
+    let next = otherBuffer ?? Self.makeBuffer()
+    otherBuffer = buffer
     used -= count
-    memmove(buffer, buffer + count, used)
+    start += UInt64(count)
+    memcpy(next, buffer + count, used)
+    buffer = next
+  }
+
+  /// Writes what is left in the buffer, when all before it is written.
+  private mutating func writeRest() throws(StorageError) {
+    let bytes = UnsafeRawBufferPointer(start: buffer, count: used)
+    try Store.converting { () throws(SystemError) in
+      try pieces?.finish()
+      try file.write(bytes, at: start)
+    }
+    start += UInt64(used)
+    used = 0
   }
 
   private func damaged(_ reference: BlockReference, _ reason: String) -> StorageError {

@@ -51,6 +51,8 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   // published by their bit.
   let file: any File
   let mapping: any FileMapping
+  /// Where the file is mapped.
+  private let storedBase: UnsafeRawPointer
   let salt: UInt64
   private let cipher: FileCipher?
   /// Decrypted blocks, each where its sealed form lies in the file.
@@ -81,6 +83,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     do {
       parts = try MappingParts.take(file, length: length)
       mapping = parts.mapping
+      storedBase = UnsafeRawPointer(mapping.base)
       verified = parts.verified
       decrypted = cipher == nil ? nil : try AnonymousMemory(length: mapping.length)
     } catch {
@@ -160,6 +163,13 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   }
 
   // MARK: - Reading ahead
+
+  override func prefetchStored(_ reference: BlockReference, lines: Int) {
+    // The overhead of a block is in front of it.
+    let start = storedBase + Int(reference.rawValue) + blockOverhead
+    prefetch(start - blockOverhead)
+    for line in 0..<lines { prefetch(start + line * 64) }
+  }
 
   /// Shorter files stay in memory once they are there.
   private static let readAheadFileLength: UInt64 = 64 << 20
@@ -249,7 +259,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
         path: file.path, block: offset, version: 0, reason: "the reference points outside the file")
     }
     parts.readAhead.willTouch(Int(offset))
-    let start = UnsafeRawPointer(mapping.base) + Int(offset)
+    let start = storedBase + Int(offset)
     let length = storedLength(start)
     guard length >= BlockHeader.length, length <= BlockHeader.blockLengthMax,
       try isInside(offset + UInt64(length + blockOverhead))
@@ -278,7 +288,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     guard offset + UInt64(BlockHeader.length + blockOverhead) <= end,
       end <= UInt64(mapping.length)
     else { return nil }
-    let start = UnsafeRawPointer(mapping.base) + Int(offset)
+    let start = storedBase + Int(offset)
     let length = storedLength(start)
     let reference = BlockReference(rawValue: offset)
     guard length >= BlockHeader.length, length <= BlockHeader.blockLengthMax,

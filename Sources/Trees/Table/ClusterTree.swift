@@ -135,15 +135,47 @@ package struct ClusterTree: Sendable {
   @usableFromInline
   func prefetch(_ branch: UnsafeRawPointer, behind index: Int, _ columns: [Int]) {
     let count = BlockHeader.count(branch)
-    if index &+ 6 < count { reader.prefetch(BlockHeader.reference(branch, index &+ 6)) }
+    if index &+ 6 < count {
+      reader.prefetch(BlockHeader.reference(branch, index &+ 6), lines: 1)
+    }
     if index &+ 3 >= count { return }
     let next = BlockHeader.reference(branch, index &+ 3)
     if next.isNone { return }
     let cluster = reader.pointer(next)
     for column in columns {
-      let leaf = Cluster.column(cluster, column)
       // As many lines as elements of one byte take.
-      for line in 0..<5 { reader.prefetch(leaf, offset: line &* 64) }
+      reader.prefetch(Cluster.column(cluster, column), lines: 5)
+    }
+  }
+
+  /// Starts to load what an iteration that comes to a cluster will read of the next one: that, and its leaves
+  /// where they are if both clusters are laid out alike.
+  package func prefetchCluster(behind number: Int) {
+    if depth == 0 || root.isNone || number &>> (depth &* Self.branchBits) != 0 { return }
+    var block = reader.pointer(root)
+    var shift = depth &* Self.branchBits
+    while true {
+      shift &-= Self.branchBits
+      let index = (number &>> shift) & (Self.fanOut &- 1)
+      if index >= BlockHeader.count(block) { return }
+      let child = BlockHeader.reference(block, index)
+      if child.isNone { return }
+      if shift == 0 {
+        if index &+ 1 == BlockHeader.count(block) { return }
+        return prefetchNext(reader.pointer(child), child, BlockHeader.reference(block, index &+ 1))
+      }
+      block = reader.pointer(child)
+    }
+  }
+
+  private func prefetchNext(
+    _ cluster: UnsafeRawPointer, _ reference: BlockReference, _ next: BlockReference
+  ) {
+    reader.prefetch(next, lines: 1)
+    let distance = next.rawValue &- reference.rawValue
+    for column in 0..<min(Cluster.columns(cluster), 6) {
+      let leaf = BlockHeader.reference(cluster, column)
+      reader.prefetch(BlockReference(rawValue: leaf.rawValue &+ distance), lines: 2)
     }
   }
 

@@ -1,0 +1,50 @@
+// What is in an `Any?`. The usual values are told apart by the type that the runtime notes in it: a cast, and
+// even a copy of an `Any?`, takes longer than to store the value.
+internal import Foundation
+
+/// The value inside any number of optionals; nil for nil and `NSNull`.
+func unwrapped(_ value: Any?) -> Any? {
+  if isPlain(value) { return value }
+  guard let value else { return nil }
+  if value is NSNull { return nil }
+  if let optional = value as? any OptionalProtocol { return unwrapped(optional._untyped) }
+  return value
+}
+
+/// Whether a value has one of the usual types, inside of no optional.
+@inline(__always)
+func isPlain(_ value: Any?) -> Bool {
+  let type = NotedType.of(value)
+  return type == NotedType.text || type == NotedType.integer || type == NotedType.number
+}
+
+/// The text in an untyped value that is nothing else; nil says nothing.
+@inline(__always)
+func plainText(_ value: Any?) -> String? {
+  guard NotedType.of(value) == NotedType.text else { return nil }
+  return withUnsafeBytes(of: value) { $0.load(as: String.self) }
+}
+
+/// The integer in an untyped value that is nothing else; nil says nothing.
+@inline(__always)
+func plainInteger(_ value: Any?) -> Int? {
+  guard NotedType.of(value) == NotedType.integer else { return nil }
+  return withUnsafeBytes(of: value) { $0.load(as: Int.self) }
+}
+
+/// The type that an `Any?` holds, as a word.
+///
+/// An `Any?` is three words for the value, or for a reference to one that is longer, and a word for its
+/// type, which is 0 for nil. Texts, integers and floating point numbers fit into the three words.
+private enum NotedType {
+  static var text: UInt { unsafeBitCast(String.self as Any.Type, to: UInt.self) }
+  static var integer: UInt { unsafeBitCast(Int.self as Any.Type, to: UInt.self) }
+  static var number: UInt { unsafeBitCast(Double.self as Any.Type, to: UInt.self) }
+
+  @inline(__always)
+  static func of(_ value: Any?) -> UInt {
+    withUnsafeBytes(of: value) {
+      $0.load(fromByteOffset: 3 * MemoryLayout<UInt>.size, as: UInt.self)
+    }
+  }
+}
