@@ -6,21 +6,29 @@ import Platform
 struct Report {
   private var lines = ["name,unit,median,min,max,repetitions"]
   private let clock = MonotonicClock()
-  /// The rows that `--row` asks for; nil for all.
-  private let wanted: Regex<AnyRegexOutput>?
+  private let options: Options
+  /// The rows that were asked about, when they are only to be named.
+  private let named = Names()
 
-  init() throws {
-    wanted = try argument(after: "--row").map { try Regex($0) }
-    print(lines[0])
+  private final class Names {
+    var all: [String] = []
+  }
+
+  init(_ options: Options) {
+    self.options = options
+    if !options.namesRows { print(lines[0]) }
   }
 
   /// Whether any of the rows is asked for; their whole names, as the expression may stand for any part.
-  func wants(anyOf names: [String]) -> Bool { names.contains { wants($0) } }
+  func wants(anyOf names: [String]) -> Bool { !names.filter(wants).isEmpty }
 
   /// Whether the row is asked for.
   func wants(_ name: String) -> Bool {
-    guard let wanted else { return true }
-    return name.contains(wanted)
+    if options.namesRows {
+      if !named.all.contains(name) { named.all.append(name) }
+      return false
+    }
+    return options.rows.map { name.contains($0) } ?? true
   }
 
   /// One row from samples in the row's unit.
@@ -68,18 +76,13 @@ struct Report {
     add(name, unit: "ns", medians)
   }
 
-  /// Writes the file that `--csv` names.
+  /// Writes the file that `--csv` names, or the help.
   func finish() throws {
-    guard let path = argument(after: "--csv") else { return }
+    if options.namesRows {
+      print(Options.help + "\n\nRows:\n" + named.all.map { "  \($0)" }.joined(separator: "\n"))
+    }
+    guard let path = options.csvPath else { return }
     try (lines.joined(separator: "\n") + "\n").write(
       toFile: path, atomically: true, encoding: .utf8)
   }
-}
-
-/// The value of a flag.
-func argument(after flag: String) -> String? {
-  guard let index = CommandLine.arguments.firstIndex(of: flag),
-    index + 1 < CommandLine.arguments.count
-  else { return nil }
-  return CommandLine.arguments[index + 1]
 }

@@ -1,7 +1,5 @@
 // A short release benchmark of the engine through the public API, next to the raw limits of the same
-// run. Prints one row a figure as CSV: name, unit, median, min, max, repetitions. `--quick` uses fewer
-// objects and repetitions; `--repetitions N` uses others; `--row REGEX` measures only the rows of matching
-// names; `--csv FILE` also writes the rows to a file.
+// run. Prints one row a figure as CSV: name, unit, median, min, max, repetitions. Options: `--help`.
 import Foundation
 import Platform
 import RealmSwift
@@ -16,11 +14,11 @@ final class Person: Object {
   @Persisted var payload: Data
 }
 
-let isQuick = CommandLine.arguments.contains("--quick")
-let objectCount = isQuick ? 100_000 : 1_000_000
-let repetitions =
-  CommandLine.arguments.firstIndex(of: "--repetitions")
-  .flatMap { Int(CommandLine.arguments[$0 + 1]) } ?? (isQuick ? 3 : 5)
+let options = Options.ofProcess()
+let isQuick = options.isQuick
+// Naming the rows measures nothing, but makes the objects that some are about.
+let objectCount = options.namesRows ? 1_000 : isQuick ? 100_000 : 1_000_000
+let repetitions = options.repetitions ?? (isQuick ? 3 : 5)
 if let flag = CommandLine.arguments.firstIndex(of: "--tight-child") {
   let arguments = CommandLine.arguments[(flag + 1)...].map { $0 }
   try runTightChild(path: arguments[0], group: arguments[1], count: Int(arguments[2])!)
@@ -36,7 +34,7 @@ let folder = FileManager.default.temporaryDirectory
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
 defer { try? FileManager.default.removeItem(at: folder) }
 
-var report = try Report()
+var report = Report(options)
 try rawLimits(&report)
 try snapshotSpike(&report)
 try recordSpike(&report)

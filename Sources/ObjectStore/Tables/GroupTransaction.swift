@@ -37,6 +37,8 @@ package final class GroupTransaction {
   @exclusivity(unchecked) private var changedFirstTables: UInt64 = 0
   @exclusivity(unchecked) private var changedOtherTables: Set<Int> = []
   @exclusivity(unchecked) var isSchemaChanged = false
+  /// Names of tables in which a migration gave an object the primary key that another one has.
+  package var tablesWithDoubtfulKeys: Set<String> = []
   private var nextTableKey: UInt64 = 1
   /// Whether `recordedChanges` is asked for in the end.
   package let isRecorded: Bool

@@ -99,6 +99,11 @@ struct SchemaUpdate {
   /// - Throws: when two objects have the same primary key, or an embedded class has objects that are not
   ///   linked exactly once.
   func finish() throws {
+    // First: else removing a link would take along objects that stand for themselves now.
+    for classSchema in schema.classes where !classSchema.isEmbedded {
+      let table = table(classSchema)!
+      if table.schema.isEmbedded { group.setEmbedded(table, false) }
+    }
     for classSchema in schema.classes {
       let declared = classSchema.tableSchema
       let names = Set(declared.columns.map(\.name))
@@ -108,13 +113,44 @@ struct SchemaUpdate {
       }
       changeIndexes(classSchema)
       try setKey(classSchema, declared.primaryKey)
-      if table(classSchema)!.schema.isEmbedded != declared.isEmbedded {
-        group.setEmbedded(table(classSchema)!, declared.isEmbedded)
+    }
+    // Last, when all links are what they will be.
+    for classSchema in schema.classes
+    where classSchema.isEmbedded && !table(classSchema)!.schema.isEmbedded {
+      try checkOwners(classSchema)
+      group.setEmbedded(table(classSchema)!, true)
+    }
+  }
+
+  /// - Throws: unless each object of a class that becomes embedded has exactly one link.
+  private func checkOwners(_ classSchema: ClassSchema) throws {
+    let table = table(classSchema)!
+    let origins = group.schema.linkColumns(to: table.index).map { place in
+      (reader: group.reader(group.schema.tables[place.table]), column: place.column)
+    }
+    var reason: String?
+    group.reader(table).forEachObject { key, _ in
+      let count = origins.reduce(0) {
+        $0 + $1.reader.backlinks($1.column, key, in: table).count
       }
+      if count == 0 {
+        reason = "At least one object does not have a backlink (data would get lost)."
+      } else if count > 1 {
+        reason = "At least one object does have multiple backlinks."
+      }
+      return reason == nil
+    }
+    if let reason {
+      throw Realm.Error(
+        .fail, "Cannot convert '\(classSchema.name)' to embedded: \(reason)", path: nil)
     }
   }
 
   private func setKey(_ classSchema: ClassSchema, _ key: String?) throws {
+    if group.tablesWithDoubtfulKeys.contains(classSchema.name) {
+      // Entering all of them anew finds those that are equal.
+      _ = group.setPrimaryKey(table(classSchema)!, nil)
+    }
     let table = table(classSchema)!
     guard table.schema.primaryKey != key else { return }
     let position = key.map { table.columnIndex(named: $0)! }

@@ -22,9 +22,7 @@ open class EmbeddedObject: ObjectBase, ThreadConfined, _RealmCollectionValueInsi
 
   /// Whether both are accessors of the same object of the same Realm.
   public final func isSameObject(as object: EmbeddedObject?) -> Bool {
-    guard let object else { return false }
-    if self === object { return true }
-    return managedIdentity != nil && managedIdentity == object.managedIdentity
+    object.map { isAccessor(ofSameAs: $0) } ?? false
   }
 }
 

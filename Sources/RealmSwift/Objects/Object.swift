@@ -37,9 +37,7 @@ open class Object: ObjectBase, ThreadConfined, RealmFetchable, _RealmCollectionV
 
   /// Whether both are accessors of the same object of the same Realm.
   public final func isSameObject(as object: Object?) -> Bool {
-    guard let object else { return false }
-    if self === object { return true }
-    return managedIdentity != nil && managedIdentity == object.managedIdentity
+    object.map { isAccessor(ofSameAs: $0) } ?? false
   }
 }
 

@@ -81,6 +81,13 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     return managedIdentity
   }
 
+  /// Whether both are accessors of one object of one Realm, by name or not.
+  final func isAccessor(ofSameAs other: ObjectBase) -> Bool {
+    if self === other { return true }
+    guard let realm = _realm, realm === other._realm, let table = other._table else { return false }
+    return _key == other._key && isOf(table)
+  }
+
   /// What identifies a managed object.
   final var managedIdentity: ManagedIdentity? {
     guard let realm = _realm, let table = _table else { return nil }

@@ -8,12 +8,12 @@ enum ObjectDescription {
   @TaskLocal private static var depth = 0
   private static let depthMax = 5
 
-  /// Class, and the name and value of each property, a line each.
+  /// Class, and the name and value of each stored property, a line each.
   static func text(of object: ObjectBase) -> String {
     let schema = object.classSchema
     if object.isInvalidated { return "[invalid object]" }
     var text = "\(schema.name) {\n"
-    for property in schema.properties {
+    for property in schema.properties where !property.isComputed {
       let value = property.codec.value(object.pointer(to: property), object)
       text += "\t\(property.name) = \(indented(Self.text(of: value)));\n"
     }

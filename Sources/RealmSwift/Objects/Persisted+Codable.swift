@@ -5,7 +5,8 @@ extension Persisted: Decodable where Value: Decodable {
   ///
   /// - Throws: what decoding the value throws.
   public init(from decoder: any Decoder) throws {
-    self.init(wrappedValue: try Value(from: decoder))
+    // By a container: so the decoder's own forms of dates and data are kept.
+    self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
   }
 }
 
@@ -15,9 +16,11 @@ extension Persisted: Encodable where Value: Encodable {
   /// - Throws: what encoding the value throws, and `EncodingError` for a managed object: its property
   ///   alone does not know where its value is.
   public func encode(to encoder: any Encoder) throws {
+    // By a container: so the encoder's own forms of dates and data are kept.
+    var container = encoder.singleValueContainer()
     switch storage {
-    case .unmanaged(let value, _): try value.encode(to: encoder)
-    case .none: try Value._defaultValue().encode(to: encoder)
+    case .unmanaged(let value, _): try container.encode(value)
+    case .none: try container.encode(Value._defaultValue())
     case .managed, .recording:
       throw EncodingError.invalidValue(
         self,

@@ -111,6 +111,9 @@ extension Realm {
     /// Not used for local files.
     public static var noSubscriptionForWrite: Code { .noSubscriptionForWrite }
 
+    /// Hashes the code: the untyped error's own hash never ends in Foundation on Linux.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+
     /// The file that the error is about.
     public var fileURL: URL? {
       (_nsError.userInfo[NSFilePathErrorKey] as? String).map { URL(fileURLWithPath: $0) }

@@ -129,7 +129,7 @@ extension _PropertyCodec {
       value: { Value._get($0, column)._anyValue },
       setValue: { object, any in
         guard let value = Value._fromAny(any) else { return false }
-        if changesKeys { requireFreeKey(object, column, value._primaryKeyValue) }
+        if changesKeys { noteKey(object, column, value._primaryKeyValue) }
         Value._set(object, column, value)
         return true
       },
@@ -270,18 +270,14 @@ private func requireManaged(_ object: ObjectBase) {
   }
 }
 
-/// Stops when another object of the table has the primary key that an object is to get.
-private func requireFreeKey(
+/// Notes when another object of the table has the primary key that an object is to get: only at the end of
+/// a migration all keys have to differ.
+private func noteKey(
   _ object: ObjectBase, _ column: Int32, _ makeKey: @autoclosure () -> _PrimaryKeyValue
 ) {
   guard let realm = object._realm, let table = object._table,
-    table.pointee.binding.table?.primaryKeyColumn == Int(column)
+    table.pointee.binding.table?.primaryKeyColumn == Int(column),
+    let found = realm.reader(of: table)?.find(makeKey()), found.key != object._key
   else { return }
-  let key = makeKey()
-  guard let found = realm.reader(of: table)?.find(key), found.key != object._key else { return }
-  let schema = table.pointee.binding.schema
-  let text = key.text(schema.properties[schema.primaryKey!].codec.type)
-  misuse(
-    .argument,
-    "An object of type '\(schema.name)' with the primary key value '\(text)' exists already.")
+  realm.requireWriting().tablesWithDoubtfulKeys.insert(table.pointee.binding.schema.name)
 }

@@ -94,16 +94,20 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
   /// The class's name in the file.
   public let className: String
   /// The persisted properties, those of superclasses first.
+  ///
+  /// Linking objects are not stored, and only found by their name.
   public let properties: [Property]
   /// Whether objects of the class live inside of others.
   public let isEmbedded: Bool
+  private let linkingObjects: [Property]
   private let type: ObjectBase.Type
 
   init(
     className: String, properties: [Property], isEmbedded: Bool, objectClass: ObjectBase.Type
   ) {
     self.className = className
-    self.properties = properties
+    self.properties = properties.filter { $0.type != .linkingObjects }
+    linkingObjects = properties.filter { $0.type == .linkingObjects }
     self.isEmbedded = isEmbedded
     type = objectClass
   }
@@ -117,12 +121,13 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
   /// The property of a Swift name.
   public subscript(propertyName: String) -> Property? {
     properties.first { $0.name == propertyName }
+      ?? linkingObjects.first { $0.name == propertyName }
   }
 
   /// Whether names and properties are the same.
   public static func == (left: ObjectSchema, right: ObjectSchema) -> Bool {
     left.className == right.className && left.isEmbedded == right.isEmbedded
-      && left.properties == right.properties
+      && left.properties == right.properties && left.linkingObjects == right.linkingObjects
   }
 
   /// The class's name and its properties.

@@ -75,6 +75,11 @@ public struct GeoPolygon: _Geospatial {
 
   /// Places by latitude and longitude; nil too when one is none.
   public init?(outerRing: [(Double, Double)], holes: [(Double, Double)]...) {
+    self.init(outerRing: outerRing, holes: holes)
+  }
+
+  /// Places by latitude and longitude; nil too when one is none.
+  public init?(outerRing: [(Double, Double)], holes: [[(Double, Double)]]) {
     func points(_ ring: [(Double, Double)]) -> [GeoPoint]? {
       let points = ring.compactMap { GeoPoint($0) }
       return points.count == ring.count ? points : nil

@@ -10,7 +10,34 @@ class Memo: Object, Codable, ObjectKeyIdentifiable {
   @Persisted var rating: Double?
 }
 
+/// Values that encoders have forms of their own for.
+class Stamp: Object, Codable {
+  @Persisted var time: Date
+  @Persisted var later: Date?
+  @Persisted var all: List<Date>
+  @Persisted var image: Data
+}
+
 @Suite struct CodableTests {
+  /// Both were passed over: dates always were numbers, and data lists of numbers.
+  @Test func formsOfDatesAndDataAreTheCoders() throws {
+    let json =
+      #"{"all":["1970-01-01T00:00:02Z"],"image":"AQI=","later":"1970-01-01T00:00:01Z","#
+      + #""time":"1970-01-01T00:00:00Z"}"#
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .iso8601
+    let stamp = try decoder.decode(Stamp.self, from: Data(json.utf8))
+    #expect(stamp.time == Date(timeIntervalSince1970: 0))
+    #expect(stamp.later == Date(timeIntervalSince1970: 1))
+    #expect(Array(stamp.all) == [Date(timeIntervalSince1970: 2)])
+    #expect(stamp.image == Data([1, 2]))
+
+    let encoder = JSONEncoder()
+    encoder.dateEncodingStrategy = .iso8601
+    encoder.outputFormatting = .sortedKeys
+    #expect(String(decoding: try encoder.encode(stamp), as: UTF8.self) == json)
+  }
+
   @Test func objectsAreDecodedAndEncoded() throws {
     let json = #"{"_id": 7, "text": "seven"}"#
     let memo = try JSONDecoder().decode(Memo.self, from: Data(json.utf8))

@@ -84,6 +84,9 @@ private class Puppet: Object {
       #expect(dynamic["age"] as? Int == 2)
       typed.age = 3
       #expect(dynamic["age"] as? Int == 3)
+      #expect(dynamic.isSameObject(as: typed))
+      #expect(typed.isSameObject(as: dynamic))
+      #expect(!typed.isSameObject(as: realm.dynamicObjects("Owner")[1]))
       realm.delete(typed)
       #expect(dynamic.isInvalidated)
     }

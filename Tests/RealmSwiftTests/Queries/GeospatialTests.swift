@@ -83,6 +83,7 @@ private class Mayor: EmbeddedObject {
     #expect(names(towns.where { $0.place.geoWithin(reversed) }) == ["Berlin", "Paris"])
     let pierced = try #require(GeoPolygon(outerRing: ring, holes: hole))
     #expect(names(towns.where { $0.place.geoWithin(pierced) }) == ["Paris"])
+    #expect(GeoPolygon(outerRing: ring, holes: [hole, hole])?.holes.count == 2)
     let pole = try #require(
       GeoPolygon(outerRing: [(70, 0), (70, 120), (70, -120), (70, 0)]))
     #expect(names(towns.where { $0.place.geoWithin(pole) }) == ["Alert"])
