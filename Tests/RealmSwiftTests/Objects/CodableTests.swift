@@ -10,6 +10,12 @@ class Memo: Object, Codable, ObjectKeyIdentifiable {
   @Persisted var rating: Double?
 }
 
+/// Its identifier is made with it.
+private class Letter: Object, Codable {
+  @Persisted(primaryKey: true) var id: ObjectId
+  @Persisted var text: String
+}
+
 @Suite struct CodableTests {
   @Test func objectsAreDecodedAndEncoded() throws {
     let json = #"{"_id": 7, "text": "seven"}"#
@@ -23,6 +29,13 @@ class Memo: Object, Codable, ObjectKeyIdentifiable {
     encoder.outputFormatting = .sortedKeys
     let text = String(decoding: try encoder.encode(memo), as: UTF8.self)
     #expect(text == #"{"_id":7,"rating":0.5,"text":"seven"}"#)
+  }
+
+  @Test func anIdentifierThatWasNotReadYetIsEncodedAsItStays() throws {
+    let letter = Letter()
+    let copy = try JSONDecoder().decode(Letter.self, from: JSONEncoder().encode(letter))
+    #expect(copy.id == letter.id)
+    #expect(Letter().id != letter.id)
   }
 
   @Test func aMissingKeyOfARequiredPropertyIsAnError() {
