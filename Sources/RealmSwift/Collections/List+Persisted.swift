@@ -79,9 +79,7 @@ extension List: _Persistable {
   }
 }
 
-extension List: _UntypedElements {
-  var _untypedElements: [Any?] { map { $0._anyElement } }
-}
+extension List: _UntypedElements {}
 
 extension List: Encodable where Element: Encodable {
   /// Encodes the elements as an array.

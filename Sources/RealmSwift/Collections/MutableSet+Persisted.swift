@@ -79,9 +79,7 @@ extension MutableSet: _Persistable {
   }
 }
 
-extension MutableSet: _UntypedElements {
-  var _untypedElements: [Any?] { map { $0._anyElement } }
-}
+extension MutableSet: _UntypedElements {}
 
 extension MutableSet: Encodable where Element: Encodable {
   /// Encodes the elements as an array.

@@ -53,7 +53,13 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
   /// The position of an object; nil when it is not among them.
   ///
   /// - Complexity: O(log n).
-  public func index(of object: Element) -> Int? { source.position(of: object) }
+  public func index(of object: Element) -> Int? {
+    // Values that are stored as objects are compared as values.
+    if Element._rlmType == .object, Element.self is any _CustomPersistable.Type {
+      return firstIndex(of: object)
+    }
+    return source.position(of: object)
+  }
 
   /// The objects as they are now, immutable and usable from any thread.
   ///

@@ -31,8 +31,8 @@ extension RealmCollectionValue {
     guard let objectClass = _rlmObjectClass else { return _elementFromAny(value) != nil }
     guard let value else { return _rlmOptional }
     if value is Self { return true }
-    if let object = value as? ObjectBase, type(of: object) == objectClass { return true }
-    return InputValues.canHold(value)
+    guard let object = value as? ObjectBase else { return InputValues.canHold(value) }
+    return object.isNamed(as: objectClass)
   }
 
   /// Gives what an untyped value stands for to a managed collection.
@@ -50,6 +50,14 @@ extension RealmCollectionValue {
     }
   }
 }
+
+extension _UntypedElements where Self: RealmCollection {
+  var _untypedElements: [Any?] { map { $0._anyElement } }
+}
+
+extension Results: _UntypedElements {}
+extension LinkingObjects: _UntypedElements {}
+extension AnyRealmCollection: _UntypedElements {}
 
 /// A map whose entries untyped code can see.
 protocol _UntypedEntries {

@@ -4,6 +4,13 @@ internal import ObjectStore
 
 extension ObjectBase: _PersistableInsideOptional {}
 
+extension ObjectBase {
+  /// Whether the object is of a class by its name, as dynamic objects are.
+  final func isNamed(as objectClass: ObjectBase.Type) -> Bool {
+    classSchema.name == ClassSchema.of(objectClass).name
+  }
+}
+
 extension _PersistableInsideOptional where Self: ObjectBase {
   /// A link.
   public static var _rlmType: PropertyType { .object }
@@ -58,8 +65,8 @@ extension _PersistableInsideOptional where Self: ObjectBase {
   public static var _optionalCodec: _PropertyCodec { .link(Self.self) }
   /// Whether the value is an object of the class, or values for one.
   public static func _acceptsInside(_ value: Any) -> Bool {
-    if let object = value as? ObjectBase, object is Self { return true }
-    return InputValues.canHold(value)
+    guard let object = value as? ObjectBase else { return InputValues.canHold(value) }
+    return object is Self || object.isNamed(as: Self.self)
   }
   /// Links to the object, or to one that is made from the values.
   public static func _storeAnyInside(
@@ -101,6 +108,12 @@ func writeLink(
   let group = requireWritable(object, column).takeUnretainedValue()
   let realm = object._realm.unsafelyUnwrapped
   let table = object._table.unsafelyUnwrapped
+  // An embedded object has one owner: only where it is already can it be set.
+  if let value, let owner = value._table, owner.pointee.isEmbedded, value._realm === realm,
+    readLink(object, column, type)?.managedIdentity == value.managedIdentity
+  {
+    return
+  }
   let target = value.map { realm.linkTarget($0, type) }
   group.setLink(table.pointee.binding.table!, object._key, Int(column), target)
   table.pointee.bump()

@@ -198,7 +198,7 @@ extension Int64: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType, 
 
 // MARK: - Others
 
-extension Bool: _PackedValue, _RealmCollectionValueInsideOptional, _Indexable {
+extension Bool: _PackedValue, _RealmCollectionValueInsideOptional, _Indexable, SortableType {
   /// Stored as itself.
   public typealias PersistedType = Bool
   /// A truth value.

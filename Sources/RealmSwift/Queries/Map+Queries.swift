@@ -86,14 +86,12 @@ extension Map {
   }
 }
 
-extension Map where Value: SortableType {
-  /// The values in order.
+extension Map where Value.PersistedType: SortableType {
+  /// The values in order; own types and enums in the order of their stored form.
   public func sorted(ascending: Bool = true) -> Results<Value> {
     sorted(byKeyPath: "self", ascending: ascending)
   }
-}
 
-extension Map where Value: _HasPersistedType, Value.PersistedType: SortableType {
   /// The different values.
   public func distinct() -> Results<Value> { distinct(by: ["self"]) }
 }

@@ -117,7 +117,8 @@ extension RealmCollection where Element: ObjectBase {
 
 // MARK: - Values
 
-extension RealmCollection where Element: MinMaxType {
+// Values of own types and enums are folded in their stored form, and what is found is one of them again.
+extension RealmCollection where Element.PersistedType: MinMaxType {
   /// The smallest value; nil when there is none.
   public func min() -> Element? { value(.min, "self", Element.self) }
   /// The largest value; nil when there is none.
@@ -125,32 +126,44 @@ extension RealmCollection where Element: MinMaxType {
 }
 
 // Preferred to those of Sequence, which look at one element after another.
-extension RealmCollection where Element: MinMaxType, Element: Comparable {
+extension RealmCollection where Element.PersistedType: MinMaxType, Element: Comparable {
   /// The smallest value; nil when there is none.
   public func min() -> Element? { value(.min, "self", Element.self) }
   /// The largest value; nil when there is none.
   public func max() -> Element? { value(.max, "self", Element.self) }
 }
 
-extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: MinMaxType {
+extension RealmCollection
+where
+  Element: OptionalProtocol, Element.Wrapped: _HasPersistedType,
+  Element.Wrapped.PersistedType: MinMaxType
+{
   /// The smallest value that is not nil; nil when there is none.
   public func min() -> Element.Wrapped? { value(.min, "self", Element.Wrapped.self) }
   /// The largest value that is not nil; nil when there is none.
   public func max() -> Element.Wrapped? { value(.max, "self", Element.Wrapped.self) }
 }
 
-extension RealmCollection where Element: AddableType {
+extension RealmCollection where Element.PersistedType: AddableType {
   /// The sum of the values.
   public func sum() -> Element { value(.sum, "self", Element.self)! }
   /// The mean of the values; nil when there is none.
-  public func average<T: AddableType>() -> T? { value(.average, "self", T.self) }
+  public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType {
+    value(.average, "self", T.self)
+  }
 }
 
-extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: AddableType {
+extension RealmCollection
+where
+  Element: OptionalProtocol, Element.Wrapped: _HasPersistedType,
+  Element.Wrapped.PersistedType: AddableType
+{
   /// The sum of the values that are not nil.
   public func sum() -> Element.Wrapped { value(.sum, "self", Element.Wrapped.self)! }
   /// The mean of the values that are not nil; nil when there is none.
-  public func average<T: AddableType>() -> T? { value(.average, "self", T.self) }
+  public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType {
+    value(.average, "self", T.self)
+  }
 }
 
 // MARK: - Folding

@@ -83,14 +83,12 @@ extension RealmCollection where Element: ObjectBase {
 
 extension Optional: SortableType where Wrapped: SortableType {}
 
-extension RealmCollection where Element: SortableType {
-  /// The values in order.
+extension RealmCollection where Element.PersistedType: SortableType {
+  /// The values in order; own types and enums in the order of their stored form.
   public func sorted(ascending: Bool = true) -> Results<Element> {
     sorted(byKeyPath: "self", ascending: ascending)
   }
-}
 
-extension RealmCollection where Element: _HasPersistedType, Element.PersistedType: SortableType {
   /// The different values, in the order in which each comes first.
   public func distinct() -> Results<Element> { distinct(by: ["self"]) }
 }

@@ -105,22 +105,26 @@ extension AnyRealmValue: Sendable {}
 // MARK: - Comparing
 
 extension AnyRealmValue {
-  /// Whether both are the same value; numbers of different types can be.
+  /// Whether both are the same value of the same type: an integer is no floating point number.
+  ///
+  /// Queries compare numbers of all types.
   public static func == (left: AnyRealmValue, right: AnyRealmValue) -> Bool {
     switch (left, right) {
     case (.none, .none): return true
+    case (.int(let left), .int(let right)): return left == right
     case (.bool(let left), .bool(let right)): return left == right
+    case (.float(let left), .float(let right)): return left == right
+    case (.double(let left), .double(let right)): return left == right
     case (.string(let left), .string(let right)): return left == right
     case (.data(let left), .data(let right)): return left == right
     case (.date(let left), .date(let right)): return left == right
     case (.object(let left), .object(let right)): return left == right
     case (.objectId(let left), .objectId(let right)): return left == right
+    case (.decimal128(let left), .decimal128(let right)): return left == right
     case (.uuid(let left), .uuid(let right)): return left == right
     case (.list(let left), .list(let right)): return left.elementsEqual(right)
     case (.dictionary(let left), .dictionary(let right)): return left.entries == right.entries
-    default:
-      guard let leftNumber = left.number, let rightNumber = right.number else { return false }
-      return leftNumber == rightNumber
+    default: return false
     }
   }
 
@@ -128,75 +132,21 @@ extension AnyRealmValue {
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .none: hasher.combine(0)
+    case .int(let value): hasher.combine(value)
     case .bool(let value): hasher.combine(value)
+    case .float(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value)
     case .string(let value): hasher.combine(value)
     case .data(let value): hasher.combine(value)
     case .date(let value): hasher.combine(value)
     case .object(let value): hasher.combine(value)
     case .objectId(let value): hasher.combine(value)
+    case .decimal128(let value): hasher.combine(value)
     case .uuid(let value): hasher.combine(value)
     case .list(let value):
       hasher.combine(value.count)
       for element in value { hasher.combine(element) }
     case .dictionary(let value): hasher.combine(value.entries)
-    case .int, .float, .double, .decimal128: number?.hash(into: &hasher)
-    }
-  }
-
-  /// One form for all types of numbers.
-  ///
-  /// Integers of 64 bits have one of their own, so that comparing them is fast.
-  private enum Number: Hashable {
-    case integer(Int64)
-    case decimal(DecimalNumber)
-    case notANumber
-
-    init(_ value: Double) {
-      if value.isNaN {
-        self = .notANumber
-      } else if let integer = Int64(exactly: value) {
-        self = .integer(integer)
-      } else {
-        self = .decimal(DecimalNumber(value))
-      }
-    }
-
-    init(_ value: Decimal128) {
-      let number = value.number.reduced
-      if number.isNaN {
-        self = .notANumber
-      } else if let integer = number.int64 {
-        self = .integer(integer)
-      } else {
-        self = .decimal(number)
-      }
-    }
-
-    static func == (left: Number, right: Number) -> Bool {
-      switch (left, right) {
-      case (.integer(let left), .integer(let right)): return left == right
-      case (.decimal(let left), .decimal(let right)):
-        return DecimalNumber.compare(left, right) == 0
-      default: return false
-      }
-    }
-
-    func hash(into hasher: inout Hasher) {
-      switch self {
-      case .integer(let value): hasher.combine(value)
-      case .decimal(let value): hasher.combine(value.reduced.bits)
-      case .notANumber: break
-      }
-    }
-  }
-
-  private var number: Number? {
-    switch self {
-    case .int(let value): return .integer(Int64(value))
-    case .float(let value): return Number(Double(value))
-    case .double(let value): return Number(value)
-    case .decimal128(let value): return Number(value)
-    default: return nil
     }
   }
 }

@@ -68,13 +68,4 @@ extension DecimalNumber {
     }
     self.init(isNegative: source < 0, coefficient: UInt128(rest), exponent: exponent)
   }
-
-  /// The integer of 64 bits that the number is, if it is one.
-  var int64: Int64? {
-    guard kind == .finite, exponent >= 0, exponent < PowersOfTen.exponentMax,
-      firstDigitExponent < 19
-    else { return isZero ? 0 : nil }
-    let magnitude = coefficient * PowersOfTen[exponent]
-    return Int64(exactly: isNegative ? -Int128(magnitude) : Int128(magnitude))
-  }
 }

@@ -12,7 +12,7 @@ public protocol RealmEnum {}
 /// The raw value is stored. A property without a value of its own starts with the first case. As a type
 /// of primary keys and indexes it can be used when its raw type can.
 public protocol PersistableEnum: _PersistableInsideOptional, _RealmCollectionValueInsideOptional,
-  RawRepresentable, CaseIterable, RealmEnum, Comparable
+  RawRepresentable, CaseIterable, RealmEnum, RealmOptionalType, Comparable
 where
   RawValue: _PersistableInsideOptional & _RealmCollectionValueInsideOptional & Comparable,
   PersistedType == RawValue

@@ -41,6 +41,7 @@ extension UUID: _BytesValue, _RealmCollectionValueInsideOptional, SortableType, 
     switch value {
     case let value as UUID: return value
     case let value as NSUUID: return UUID(uuidString: value.uuidString)
+    case let value as String: return UUID(uuidString: value)
     default: return nil
     }
   }

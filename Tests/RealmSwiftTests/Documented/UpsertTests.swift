@@ -138,6 +138,18 @@ import Testing
     #expect(library.volumes[2].author?.name == "bert")
   }
 
+  @Test func whatAQueryFindsIsTheValueOfAList() throws {
+    let (realm, library) = try libraryRealm()
+    let found = realm.objects(Volume.self).sorted(byKeyPath: "isbn", ascending: false)
+    let isbns = ["4", "3", "2", "1"]
+    try realm.write {
+      let other = realm.create(Library.self, value: ["id": 2, "volumes": found] as [String: Any])
+      #expect(other.volumes.map(\.isbn) == isbns)
+      library.setValue(AnyRealmCollection(found), forKey: "volumes")
+    }
+    #expect(library.volumes.map(\.isbn) == isbns && realm.objects(Volume.self).count == 4)
+  }
+
   @Test func errorPolicyStopsAtANestedKeyThatIsThere() async {
     expectStop(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

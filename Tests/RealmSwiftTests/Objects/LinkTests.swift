@@ -301,4 +301,26 @@ import Testing
     }
     expectStop(stopped, "Can't set link to existing managed embedded object")
   }
+
+  @Test func anEmbeddedObjectIsSetWhereItIs() throws {
+    let realm = try memoryRealm(kennelClasses)
+    let kennel = Kennel(1)
+    kennel.mainBox = Box(1)
+    try realm.write {
+      realm.add(kennel)
+      let box = kennel.mainBox
+      kennel.mainBox = box
+      #expect(box?.isInvalidated == false && kennel.mainBox?.isSameObject(as: box) == true)
+    }
+  }
+
+  @Test func anObjectOfAnotherClassIsNoLink() async {
+    let stopped = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let realm = try memoryRealm(kennelClasses)
+      try realm.write { _ = realm.create(Kennel.self, value: ["mainBox": Kennel(2)]) }
+    }
+    expectStop(stopped, "for 'object?' property 'Kennel.mainBox'")
+  }
 }

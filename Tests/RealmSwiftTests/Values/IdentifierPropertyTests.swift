@@ -34,6 +34,14 @@ import Testing
     #expect(Set(realm.objects(Device.self).map(\.group)).count == 3)
   }
 
+  @Test func textStandsForAUUID() throws {
+    let text = "00112233-4455-6677-8899-AABBCCDDEEFF"
+    let realm = try realm()
+    let device = try realm.write { realm.create(Device.self, value: ["id": text, "name": "d"]) }
+    #expect(device.id.uuidString == text)
+    #expect(Device(value: ["group": text.lowercased()]).group == device.id)
+  }
+
   @Test func valuesAreStored() throws {
     let folder = TemporaryFolder()
     let configuration = folder.configuration("ids.realm", [Note.self, Device.self])
