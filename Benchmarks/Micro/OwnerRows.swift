@@ -22,7 +22,11 @@ final class Member: Object {
 private let membersPerHousehold = 10
 
 func ownerRows(_ report: inout Report) throws {
-  let names = ["owners-each", "link-hop-random", "backlinks-random", "list-of-ten-links"]
+  rawHopRow(&report)
+  let names = [
+    "owners-each", "link-hop-random", "backlinks-random", "list-of-ten-links", "reduce-ten-links",
+    "reduce-ten-backlinks", "delete-linked",
+  ]
   guard names.contains(where: { report.wants($0) }) else { return }
   var settings = configuration("owners.realm", .memory)
   settings.objectTypes = [Household.self, Member.self]
@@ -40,7 +44,29 @@ func ownerRows(_ report: inout Report) throws {
   report.add("owners-each", unit: "objects/s", rates)
   let realm = try Realm(configuration: settings)
   readRandomly(realm, count, &report)
+  try deletionRow(settings, count, &report)
   realm.invalidate()
+}
+
+/// A tenth of all members, one in ten, by key; the households' lists and the members' links with them.
+private func deletionRow(
+  _ settings: Realm.Configuration, _ count: Int, _ report: inout Report
+) throws {
+  guard report.wants("delete-linked") else { return }
+  let doomed = stride(from: 3, to: count * membersPerHousehold, by: membersPerHousehold)
+  let clock = MonotonicClock()
+  var times: [Double] = []
+  for _ in 0..<repetitions {
+    let realm = try Realm(configuration: settings)
+    try realm.write { realm.deleteAll() }
+    try insert(count, realm)
+    let start = clock.nanoseconds()
+    try realm.write {
+      realm.delete(doomed.map { realm.object(ofType: Member.self, forPrimaryKey: $0)! })
+    }
+    times.append(Double(clock.nanoseconds() - start) / Double(count))
+  }
+  report.add("delete-linked", unit: "ns", times)
 }
 
 private func insert(_ count: Int, _ realm: Realm) throws {
@@ -83,6 +109,66 @@ private func readRandomly(_ realm: Realm, _ count: Int, _ report: inout Report) 
     "list-of-ten-links", repetitions: repetitions, calls: households.count * membersPerHousehold
   ) {
     for household in households { for member in household.members { sum &+= member.value } }
+  }
+  report.time(
+    "reduce-ten-links", repetitions: repetitions, calls: households.count * membersPerHousehold
+  ) {
+    for household in households { sum = household.members.reduce(sum) { $0 &+ $1.value } }
+  }
+  report.time("reduce-ten-backlinks", repetitions: repetitions, calls: households.count) {
+    for household in households { sum = household.linking.reduce(sum) { $0 &+ $1.value } }
+  }
+  precondition(sum != 1, "keeps the reads")
+}
+
+// MARK: - The floor
+
+/// The least that an accessor is: an object of its size that keeps another one, with two fields that may own
+/// something, as a household has.
+private class RawAccessor {
+  final let owner: AnyObject
+  final let place: Int
+  final var rest: (Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0)
+
+  init(_ owner: AnyObject, _ place: Int) {
+    self.owner = owner
+    self.place = place
+  }
+}
+
+private final class RawHousehold: RawAccessor {
+  var members: AnyObject?
+  var linking: AnyObject?
+}
+
+private final class RawPlaces {
+  let links: [UInt32]
+  let ages: [UInt8]
+
+  init(_ count: Int) {
+    links = (0..<UInt32(count)).map { $0 / UInt32(membersPerHousehold) }
+    ages = (0..<count / membersPerHousehold).map { UInt8($0 % 100) }
+  }
+
+  /// Another object, as far as the compiler knows an unknown one.
+  @inline(never)
+  func target(of accessor: RawAccessor) -> RawAccessor {
+    RawHousehold(self, Int(links[accessor.place]))
+  }
+}
+
+/// What a hop from a member to its household and one of its values cannot do without: references that are
+/// counted, an object that is made and goes, two reads of memory at random places.
+private func rawHopRow(_ report: inout Report) {
+  guard report.wants("raw-link-hop") else { return }
+  let places = RawPlaces(objectCount)
+  var random = RandomGenerator(seed: 21)
+  let held = (0..<100_000).map { _ -> RawAccessor in
+    RawHousehold(places, Int(random.next() % UInt64(objectCount)))
+  }
+  var sum = 0
+  report.time("raw-link-hop", repetitions: repetitions, calls: held.count) {
+    for accessor in held { sum &+= Int(places.ages[places.target(of: accessor).place]) }
   }
   precondition(sum != 1, "keeps the reads")
 }

@@ -3,12 +3,14 @@
 internal import ObjectStore
 
 /// Where the links of linking objects come from.
+///
+/// Trivial: each look at linking objects copies one.
 struct LinkOrigin {
   /// The class's position among those of the Realm.
   let index: Int
   let column: Int
-  /// The property that links.
-  let property: String
+  /// Position of the property that links.
+  let property: Int
 }
 
 /// An object, and the property of a class that links to it.
@@ -21,8 +23,8 @@ final class BacklinkCell {
   /// Where the links come from.
   let origin: TablePointer
   let column: Int
-  /// The property that links.
-  let property: String
+  /// Position of the property that links, in the schema of `origin`.
+  private let propertyPosition: Int
   /// The Realm's `epoch` when the cell was made: after an invalidation it is over.
   let epoch: UInt32
   /// The object is there while this is the table's.
@@ -32,8 +34,9 @@ final class BacklinkCell {
   @usableFromInline
   static func make(_ object: ObjectBase, _ property: Int32) -> BacklinkCell {
     let table = object._table.unsafelyUnwrapped
-    let origins = table.pointee.binding.origins
-    guard let origin = origins[Int(property)] else { stopForOrigin(object, property) }
+    guard let origin = table.pointee.origin(of: Int(property)) else {
+      stopForOrigin(object, property)
+    }
     return table.pointee.withRealm { realm in
       BacklinkCell(
         realm, table, object._key, realm.table(atIndex: origin.index), origin.column,
@@ -52,21 +55,26 @@ final class BacklinkCell {
 
   private init(
     _ realm: ConfinedRealm, _ table: TablePointer, _ key: ObjectKey, _ origin: TablePointer,
-    _ column: Int, _ property: String, generation: UInt64, epoch: UInt32
+    _ column: Int, _ propertyPosition: Int, generation: UInt64, epoch: UInt32
   ) {
     self.realm = realm
     self.table = table
     self.key = key
     self.origin = origin
     self.column = column
-    self.property = property
+    self.propertyPosition = propertyPosition
     self.generation = generation
     self.epoch = epoch
   }
 
+  /// The property that links.
+  var property: String {
+    origin.pointee.binding.schema.properties[propertyPosition].name
+  }
+
   /// Stops on a wrong thread and after an invalidation.
   private func check() {
-    realm.check()
+    if _slowPath(!table.pointee.isOwnerHere) { realm.check() }
     if epoch != realm.epoch { misuse(.invalidated, "Access to invalidated Results objects") }
   }
 
@@ -119,14 +127,14 @@ final class BacklinkCell {
 
   /// Goes through the objects that link now.
   @usableFromInline
-  func makeCursor() -> LinkCursor { LinkCursor(realm, origin, backlinks()) }
+  func makeCursor() -> AccessorCursor { LinkCursor(realm, origin, backlinks()) }
 
   /// The same in another Realm of the file; nil when the object is not there.
   func moved(to realm: ConfinedRealm) -> BacklinkCell? {
     let table = realm.table(table.pointee.binding)
     guard realm.reader(of: table)?.locate(key) != nil else { return nil }
     return BacklinkCell(
-      realm, table, key, realm.table(origin.pointee.binding), column, property,
+      realm, table, key, realm.table(origin.pointee.binding), column, propertyPosition,
       generation: table.pointee.generation, epoch: realm.epoch)
   }
 

@@ -139,9 +139,9 @@ final class CollectionCell {
 
   /// Whether `content` is good and the caller may read it.
   @inline(__always)
-  private var hasContent: Bool {
+  var hasContent: Bool {
     table.pointee.generation == contentGeneration
-      && table.pointee.owner == ThreadToken.current.rawValue
+      && table.pointee.isOwnerHere
   }
 
   @inline(never)
@@ -251,7 +251,7 @@ final class CollectionCell {
   @inline(__always)
   private var hasWriting: Bool {
     table.pointee.generation == writingGeneration
-      && table.pointee.owner == ThreadToken.current.rawValue
+      && table.pointee.isOwnerHere
   }
 
   @inline(never)

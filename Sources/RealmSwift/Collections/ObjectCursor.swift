@@ -2,15 +2,27 @@
 // when nobody else holds it, which is what a plain `for` loop gives; cursors of links do the same.
 internal import ObjectStore
 
-/// A position in a table, and the accessor given out for it.
+/// Goes through objects of one class of a Realm.
 @usableFromInline
-struct ObjectCursor {
+class AccessorCursor {
+  /// The next accessor; the cursor keeps it alive until the next call.
+  @usableFromInline
+  func nextLent() -> Unmanaged<ObjectBase>? { fatalError("abstract") }
+
+  /// The next object.
+  @usableFromInline
+  func next() -> ObjectBase? { fatalError("abstract") }
+}
+
+/// A position in a table, and the accessor given out for it.
+final class ObjectCursor: AccessorCursor {
   private let realm: ConfinedRealm
   private let table: TablePointer
   /// The last key when iteration began: objects added since are not visited.
   private let end: ObjectKey
-  private var key: ObjectKey?
-  private var accessor: ReusedAccessor
+  // Unchecked exclusivity: an iterator is used where its Realm may be used, by one call at a time.
+  @exclusivity(unchecked) private var key: ObjectKey?
+  @exclusivity(unchecked) private var accessor: ReusedAccessor
 
   init(_ realm: ConfinedRealm, _ table: TablePointer, _ reader: TableReader?) {
     self.realm = realm
@@ -20,13 +32,13 @@ struct ObjectCursor {
     accessor = ReusedAccessor(table)
   }
 
-  @usableFromInline
-  mutating func next() -> ObjectBase? { nextLent()?.takeUnretainedValue() }
+  override func next() -> ObjectBase? { advance()?.takeUnretainedValue() }
 
-  /// The next accessor; the cursor keeps it alive until the next call.
-  @usableFromInline
-  mutating func nextLent() -> Unmanaged<ObjectBase>? {
-    realm.check()
+  override func nextLent() -> Unmanaged<ObjectBase>? { advance() }
+
+  @inline(__always)
+  private func advance() -> Unmanaged<ObjectBase>? {
+    if _slowPath(!table.pointee.isOwnerHere) { realm.check() }
     if let key {
       let next = ObjectKey(rawValue: key.rawValue &+ 1)
       if next <= end, let location = accessor.location(of: next, table) {
@@ -78,21 +90,14 @@ struct ReusedAccessor {
   }
 
   /// The accessor of a row: the last one, if nobody else holds it, or a new one.
-  @inline(__always)
-  mutating func object(
-    _ realm: ConfinedRealm, _ table: TablePointer, _ key: ObjectKey, at location: RowLocation
-  ) -> ObjectBase {
-    lent(realm, table, key, at: location).takeUnretainedValue()
-  }
-
-  /// The same, kept alive by this until the next call.
+  ///
+  /// This keeps it alive until the next call.
   @inline(__always)
   mutating func lent(
     _ realm: ConfinedRealm, _ table: TablePointer, _ key: ObjectKey, at location: RowLocation
   ) -> Unmanaged<ObjectBase> {
-    if canReuse, isKnownUniquelyReferenced(&current), !isWeaklyReferenced(current.unsafelyUnwrapped)
-    {
-      let object = Unmanaged.passUnretained(current.unsafelyUnwrapped)
+    if canReuse, let current, isHeldOnce(current) {
+      let object = Unmanaged.passUnretained(current)
       object._withUnsafeGuaranteedRef {
         $0.aim(at: key, location, generation: table.pointee.generation, epoch: table.pointee.epoch)
       }
@@ -107,12 +112,14 @@ struct ReusedAccessor {
   mutating func forget() { current = nil }
 }
 
-/// Whether somebody holds a weak reference to an object that has one strong reference.
+/// Whether an object has one strong reference and no other, weak ones included.
 ///
-/// The word behind an object's type holds its counts; with one strong reference and no others it has a
-/// fixed value, and a weak reference replaces it by a pointer to a side table. Any doubt counts as yes.
+/// The word behind an object's type holds its counts; so it has a fixed value, and a weak reference replaces
+/// it by a pointer to a side table. Any doubt counts as no.
 @inline(__always)
-private func isWeaklyReferenced(_ object: ObjectBase) -> Bool {
-  let address = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
-  return address.load(fromByteOffset: 8, as: UInt64.self) != 3
+private func isHeldOnce(_ object: ObjectBase) -> Bool {
+  Unmanaged.passUnretained(object)._withUnsafeGuaranteedRef { object in
+    UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+      .load(fromByteOffset: 8, as: UInt64.self) == 3
+  }
 }

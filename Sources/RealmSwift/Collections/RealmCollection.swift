@@ -34,35 +34,44 @@ extension RealmCollection {
 ///
 /// It shows the elements that were there when it began; objects that are deleted meanwhile are left out.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
+  @frozen @usableFromInline
+  enum Cursor {
+    /// Goes through values of a list or set.
+    case stored(StoredCursor)
+    /// Goes through objects of the Realm.
+    case objects(AccessorCursor)
+    /// Goes through all else.
+    case elements(ElementCursor<Element>)
+  }
+
   // Of values that are copied ahead: where they are, what is there, and where it ends.
   @usableFromInline var source: _ElementSource?
-  @usableFromInline var position = -1
-  @usableFromInline var windowEnd = 0
-  // One of these is there.
-  /// Goes through values of a list or set.
-  @usableFromInline var stored: StoredCursor?
-  /// Goes through objects that are linked to, or link.
-  @usableFromInline var links: LinkCursor?
-  /// The same, which `links` keeps: to use it without counting references.
-  @usableFromInline var linksInUse: Unmanaged<LinkCursor>?
-  /// Goes through a table.
-  @usableFromInline var cursor: ObjectCursor?
-  /// Goes through all else.
-  @usableFromInline var elements: ElementCursor<Element>?
+  @usableFromInline var position: Int
+  @usableFromInline var windowEnd: Int
+  @usableFromInline let cursor: Cursor
+  /// The cursor of objects, which `cursor` keeps: to use it without counting references.
+  @usableFromInline let objects: Unmanaged<AccessorCursor>?
 
-  init(_ cursor: ObjectCursor) { self.cursor = cursor }
-
+  // Everything is set once: fields with values of their own were copied and released again at each loop.
   @inlinable
-  init(_ links: LinkCursor) {
-    self.links = links
-    linksInUse = .passUnretained(links)
+  init(_ cursor: Cursor, objects: Unmanaged<AccessorCursor>?) {
+    source = nil
+    position = -1
+    windowEnd = 0
+    self.cursor = cursor
+    self.objects = objects
   }
 
   @inlinable
-  init(_ stored: StoredCursor) { self.stored = stored }
+  init(_ objects: AccessorCursor) {
+    self.init(.objects(objects), objects: .passUnretained(objects))
+  }
+
+  @inlinable
+  init(_ stored: StoredCursor) { self.init(.stored(stored), objects: nil) }
 
   @usableFromInline
-  init(_ elements: ElementCursor<Element>) { self.elements = elements }
+  init(_ elements: ElementCursor<Element>) { self.init(.elements(elements), objects: nil) }
 
   /// The next element.
   @inlinable
@@ -71,39 +80,72 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     if position < windowEnd {
       return Element._readElement(source.unsafelyUnwrapped, position)
     }
-    // The cursors were made by a collection of this element class.
-    if let linksInUse {
-      return linksInUse._withUnsafeGuaranteedRef { $0.next() }
+    if let objects {
+      // The cursor was made by a collection of this element class.
+      return objects._withUnsafeGuaranteedRef { $0.next() }
         .map { unsafeBitCast($0, to: Element.self) }
     }
-    if let stored {
+    switch cursor {
+    case .stored(let stored):
       guard let filled = stored.fill(from: position) else { return nil }
       source = filled
       windowEnd = filled.windowEnd
       return Element._readElement(filled, position)
+    case .elements(let elements): return elements.next()
+    case .objects: return nil
     }
-    guard let object = cursor?.next() else { return elements?.next() }
-    // This cursor was, too.
-    return unsafeBitCast(object, to: Element.self)
   }
 }
 
 extension RLMIterator where Element: ObjectBase {
   /// Runs `body` on each object that is left.
   ///
-  /// Objects of a table are lent to it: counting a reference for each, up and down, takes longer than all else.
+  /// They are lent to it: counting a reference for each, up and down, takes longer than all else.
   @inlinable
   mutating func forEachLeft(_ body: (Element) throws -> Void) rethrows {
-    if cursor == nil {
+    guard let objects else {
       while let element = next() { try body(element) }
       return
     }
-    while let object = cursor!.nextLent() {
+    while let object = objects._withUnsafeGuaranteedRef({ $0.nextLent() }) {
       // The cursor was made by a collection of this class.
       try Unmanaged<Element>.fromOpaque(object.toOpaque())._withUnsafeGuaranteedRef(body)
     }
   }
 }
+
+// MARK: - Objects, one after the other
+
+extension RealmCollection where Element: ObjectBase {
+  /// Runs a closure on each object, in order.
+  @inlinable
+  public func forEach(_ body: (Element) throws -> Void) rethrows {
+    var iterator = makeIterator()
+    try iterator.forEachLeft(body)
+  }
+
+  /// Combines the objects, in order, into one value.
+  @inlinable
+  public func reduce<Combined>(
+    _ initialResult: Combined, _ nextPartialResult: (Combined, Element) throws -> Combined
+  ) rethrows -> Combined {
+    var combined = initialResult
+    try forEach { combined = try nextPartialResult(combined, $0) }
+    return combined
+  }
+
+  /// The same, by changing the value.
+  @inlinable
+  public func reduce<Combined>(
+    into initialResult: Combined, _ update: (inout Combined, Element) throws -> Void
+  ) rethrows -> Combined {
+    var combined = initialResult
+    try forEach { try update(&combined, $0) }
+    return combined
+  }
+}
+
+// MARK: - Other cursors
 
 /// A position in a collection that is no table.
 @usableFromInline

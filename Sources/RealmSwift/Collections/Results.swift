@@ -90,34 +90,3 @@ extension Results: Encodable where Element: Encodable {
     for object in self { try container.encode(object) }
   }
 }
-
-// MARK: - Objects, one after the other
-
-extension Results where Element: ObjectBase {
-  /// Runs a closure on each object, in order.
-  @inlinable
-  public func forEach(_ body: (Element) throws -> Void) rethrows {
-    var iterator = makeIterator()
-    try iterator.forEachLeft(body)
-  }
-
-  /// Combines the objects, in order, into one value.
-  @inlinable
-  public func reduce<Combined>(
-    _ initialResult: Combined, _ nextPartialResult: (Combined, Element) throws -> Combined
-  ) rethrows -> Combined {
-    var combined = initialResult
-    try forEach { combined = try nextPartialResult(combined, $0) }
-    return combined
-  }
-
-  /// The same, by changing the value.
-  @inlinable
-  public func reduce<Combined>(
-    into initialResult: Combined, _ update: (inout Combined, Element) throws -> Void
-  ) rethrows -> Combined {
-    var combined = initialResult
-    try forEach { try update(&combined, $0) }
-    return combined
-  }
-}

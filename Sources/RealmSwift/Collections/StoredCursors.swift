@@ -1,10 +1,38 @@
 // Going through the elements of managed lists and sets, and through objects that link. The cursors are of no
 // generic type: an iterator asks for a position or an object and its element type makes of it what it is.
+internal import Glibc
 internal import ObjectStore
 internal import Storage
 
 /// How many integers are copied out of their leaves ahead.
 private let windowLength = 256
+
+/// Room for few keys, which takes no memory of its own: getting that takes longer than to look the keys up.
+private struct FewKeys {
+  static let capacity = 16
+  private var keys = InlineArray<16, Int64>(repeating: 0)
+
+  /// - Precondition: the position is below the capacity.
+  @inline(__always)
+  subscript(position: Int) -> Int64 { keys[unchecked: position] }
+
+  /// Has the keys written by `body`.
+  @inline(__always)
+  mutating func fill(_ body: (UnsafeMutableBufferPointer<Int64>) -> Int) -> Int {
+    var span = keys.mutableSpan
+    return span.withUnsafeMutableBufferPointer { body($0) }
+  }
+}
+
+extension UnsafeMutableBufferPointer<Int64> {
+  /// Memory for keys, from `malloc`: to the runtime's own functions they would be more than aligned.
+  fileprivate static func allocate(keys count: Int) -> UnsafeMutableBufferPointer {
+    if count == 0 { return UnsafeMutableBufferPointer(start: nil, count: 0) }
+    let memory = malloc(count * MemoryLayout<Int64>.stride)!
+    return UnsafeMutableBufferPointer(
+      start: memory.bindMemory(to: Int64.self, capacity: count), count: count)
+  }
+}
 
 /// Goes through the values of a managed list or set as they were when it began.
 ///
@@ -50,8 +78,7 @@ final class StoredCursor {
 }
 
 /// Goes through objects whose keys are known or in a list; those deleted on the way are left out.
-@usableFromInline
-final class LinkCursor {
+final class LinkCursor: AccessorCursor {
   private let realm: ConfinedRealm
   private let target: TablePointer
   /// What keys are read from, from `taken` on; nil when all are in the window.
@@ -60,9 +87,12 @@ final class LinkCursor {
   private let snapshot: Snapshot?
   private let window: UnsafeMutableBufferPointer<Int64>
   // Unchecked exclusivity: as in StoredCursor.
+  /// The window, if it is one of few keys.
+  private let few: FewKeys
+  private let isFew: Bool
   @exclusivity(unchecked) private var position = 0
   /// Keys in the window.
-  @exclusivity(unchecked) private var count = 0
+  @exclusivity(unchecked) private var count: Int
   /// Keys that were taken from `elements`.
   @exclusivity(unchecked) private var taken = 0
   @exclusivity(unchecked) private var accessor: ReusedAccessor
@@ -74,10 +104,16 @@ final class LinkCursor {
     accessor = ReusedAccessor(target)
     // The leaves of a transaction change: all keys are copied at once.
     let isWhole = elements.count <= windowLength || realm.group != nil
-    window = .allocate(capacity: isWhole ? elements.count : windowLength)
+    isFew = elements.count <= FewKeys.capacity
+    window = .allocate(keys: isFew ? 0 : isWhole ? elements.count : windowLength)
     self.elements = isWhole ? nil : elements
     snapshot = isWhole ? nil : realm.currentSnapshot()
-    count = elements.copyIntegers(from: 0, into: window)
+    var few = FewKeys()
+    count =
+      isFew
+      ? few.fill { elements.copyIntegers(from: 0, into: $0) }
+      : elements.copyIntegers(from: 0, into: window)
+    self.few = few
     taken = count
   }
 
@@ -88,15 +124,13 @@ final class LinkCursor {
     accessor = ReusedAccessor(target)
     elements = nil
     snapshot = nil
-    let few = UnsafeMutableBufferPointer<Int64>.allocate(capacity: 16)
-    count = links?.copyKeys(into: few) ?? 0
-    guard count == few.count, let links else {
-      window = few
-      return
-    }
-    few.deallocate()
-    window = .allocate(capacity: links.count)
-    count = links.copyKeys(into: window)
+    var few = FewKeys()
+    let found = few.fill { links?.copyKeys(into: $0) ?? 0 }
+    self.few = few
+    // If they fill it there may be more.
+    isFew = found < FewKeys.capacity
+    window = .allocate(keys: isFew ? 0 : links!.count)
+    count = isFew ? found : links!.copyKeys(into: window)
   }
 
   /// The objects of some keys.
@@ -105,40 +139,60 @@ final class LinkCursor {
     self.target = target
     elements = nil
     snapshot = nil
-    window = .allocate(capacity: keys.count)
+    few = FewKeys()
+    isFew = false
+    window = .allocate(keys: keys.count)
     count = window.initialize(fromContentsOf: keys)
     accessor = ReusedAccessor(target)
   }
 
-  deinit { window.deallocate() }
+  deinit { free(window.baseAddress) }
 
-  /// The next object.
-  @usableFromInline
-  func next() -> ObjectBase? {
-    realm.check()
+  override func next() -> ObjectBase? { advance()?.takeUnretainedValue() }
+
+  override func nextLent() -> Unmanaged<ObjectBase>? { advance() }
+
+  @inline(__always)
+  private func advance() -> Unmanaged<ObjectBase>? {
+    if _slowPath(!target.pointee.isOwnerHere) { realm.check() }
     while position < count || fill() {
-      let key = ObjectKey(rawValue: window[position])
-      position += 1
+      let key = key(position)
+      position &+= 1
       if let location = accessor.location(of: key, target) ?? locate(key) {
-        return accessor.object(realm, target, key, at: location)
+        return accessor.lent(realm, target, key, at: location)
       }
     }
     accessor.forget()
     return nil
   }
 
+  /// A key in the window.
+  @inline(__always)
+  private func key(_ position: Int) -> ObjectKey {
+    // Below `count`, which the window holds.
+    ObjectKey(rawValue: isFew ? few[position] : window[position])
+  }
+
   /// Where an object is that does not lie with the one before it.
+  @inline(never)
   private func locate(_ key: ObjectKey) -> RowLocation? {
     if _slowPath(target.pointee.isStale) { realm.renewReader(of: target) }
     guard let reader = target.pointee.reader, let location = reader.locate(key) else { return nil }
     reader.prefetch(location)
     // The objects behind it come from memory while this one is used: first their clusters, then what is in
     // them.
+    // Most often objects that are linked together were made together: then they share a cluster.
     let far = position &+ 5
-    if far < count { reader.prefetchCluster(ObjectKey(rawValue: window[far])) }
+    if far < count {
+      let next = self.key(far)
+      if location.neighbour(next, of: key) == nil { reader.prefetchCluster(next) }
+    }
     let near = position &+ 2
-    if near < count, let next = reader.locate(ObjectKey(rawValue: window[near])) {
-      reader.prefetch(next)
+    if near < count {
+      let next = self.key(near)
+      if location.neighbour(next, of: key) == nil, let next = reader.locate(next) {
+        reader.prefetch(next)
+      }
     }
     return location
   }
@@ -168,8 +222,15 @@ extension RLMIterator {
 
 extension CollectionCell {
   @usableFromInline
-  func makeLinkCursor() -> LinkCursor {
-    let elements = requireElements()
+  func makeLinkCursor() -> AccessorCursor {
+    // What was found for one loop is rarely used again.
+    let elements: ElementReader
+    if _fastPath(hasContent) {
+      elements = requireElements()
+    } else {
+      let (reader, location) = requireRow()
+      elements = reader.elements(location, column)
+    }
     let target = table.pointee.withRealm {
       $0.targetTable(of: objectClass.unsafelyUnwrapped, table, column)
     }

@@ -11,8 +11,10 @@ struct TableState {
   ///
   /// Never 0.
   var generation: UInt64 = 1
-  /// Token of the thread that may use it; see `Confinement.token`.
-  let owner: UInt64
+  /// Token of the thread that may use it without being asked more; see `Confinement.token`.
+  ///
+  /// Never 0, so that it differs from that of a thread that has none yet. In a frozen Realm no thread's.
+  private let owner: UInt64
   /// Reads the table as of the Realm's version; only good unless `isStale`.
   ///
   /// Nil: the file has no such table, which only happens read-only.
@@ -51,7 +53,8 @@ struct TableState {
 
   init(realm: ConfinedRealm, binding: TableBinding) {
     index = binding.index
-    owner = realm.confinement.token
+    let token = realm.confinement.token
+    owner = token == Confinement.anywhereToken ? Confinement.elsewhereToken : token
     isStale = true
     epoch = realm.epoch
     unmanagedRealm = .passUnretained(realm)
@@ -65,6 +68,10 @@ struct TableState {
     keyForm = binding.schema.keyForm
     isEmbedded = binding.schema.isEmbedded
   }
+
+  /// Whether the calling thread is the one that may use it; other places have to be asked.
+  @inline(__always)
+  var isOwnerHere: Bool { ThreadToken(rawValue: owner).isCurrent }
 
   @inline(__always)
   var realm: ConfinedRealm { unmanagedRealm._withUnsafeGuaranteedRef { $0 } }
@@ -82,6 +89,12 @@ struct TableState {
   @inline(__always)
   func hasBinding(of other: TablePointer) -> Bool {
     unmanagedBinding.toOpaque() == other.pointee.unmanagedBinding.toOpaque()
+  }
+
+  /// Where the linking objects of a property come from; see `TableBinding.origins`.
+  @inline(__always)
+  func origin(of property: Int) -> LinkOrigin? {
+    unmanagedBinding._withUnsafeGuaranteedRef { $0.origins[property] }
   }
 
   /// Makes every cached row location of the class stale.
@@ -266,7 +279,7 @@ extension TableBinding {
       guard let name = property.originProperty, let other = binding(property),
         let position = other.schema.index(ofProperty: name)
       else { return nil }
-      return LinkOrigin(index: other.index, column: other.columns[position], property: name)
+      return LinkOrigin(index: other.index, column: other.columns[position], property: position)
     }
   }
 }

@@ -63,7 +63,7 @@ public final class Migration {
       forEachNew(typeName, through: last) { block(nil, $0) }
       return
     }
-    var cursor = ObjectCursor(oldRealm, oldTable, oldRealm.reader(of: oldTable))
+    let cursor = ObjectCursor(oldRealm, oldTable, oldRealm.reader(of: oldTable))
     var newRealm = newRealm
     var newObject = newTable.map { ReusedAccessor($0) }
     // Both accessors are lent to the block: counting references would take a fifth of the time.

@@ -14,7 +14,7 @@ func readInteger(_ object: ObjectBase, _ column: Int32) -> Int64 {
   let table = object._table.unsafelyUnwrapped
   if _fastPath(
     table.pointee.generation == object._generation
-      && table.pointee.owner == ThreadToken.current.rawValue)
+      && table.pointee.isOwnerHere)
   {
     return table.pointee.reader.unsafelyUnwrapped.integer(
       object._location.unsafelyUnwrapped, Int(column))
@@ -32,11 +32,17 @@ private func readIntegerSlowly(_ object: ObjectBase, _ column: Int32) -> Int64 {
 /// The packed value of a managed optional property.
 @usableFromInline
 func readOptionalInteger(_ object: ObjectBase, _ column: Int32) -> Int64? {
+  optionalInteger(object, column)
+}
+
+/// The same, for use by functions that do more.
+@inline(__always)
+func optionalInteger(_ object: ObjectBase, _ column: Int32) -> Int64? {
   let table = object._table.unsafelyUnwrapped
   let location: RowLocation
   if _fastPath(
     table.pointee.generation == object._generation
-      && table.pointee.owner == ThreadToken.current.rawValue)
+      && table.pointee.isOwnerHere)
   {
     location = object._location.unsafelyUnwrapped
   } else {
@@ -56,7 +62,7 @@ func readBytes<Value: _BytesValue>(
   let location: RowLocation
   if _fastPath(
     table.pointee.generation == object._generation
-      && table.pointee.owner == ThreadToken.current.rawValue)
+      && table.pointee.isOwnerHere)
   {
     location = object._location.unsafelyUnwrapped
   } else {

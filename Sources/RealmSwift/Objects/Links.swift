@@ -93,7 +93,7 @@ extension RealmCollectionValue where Self: ObjectBase {
 func readLink(
   _ object: ObjectBase, _ column: Int32, _ type: ObjectBase.Type
 ) -> ObjectBase? {
-  guard let key = readOptionalInteger(object, column) else { return nil }
+  guard let key = optionalInteger(object, column) else { return nil }
   let table = object._table.unsafelyUnwrapped
   return table.pointee.withRealm { realm in
     let target = realm.targetTable(of: type, table, Int(column))

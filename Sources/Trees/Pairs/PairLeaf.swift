@@ -100,6 +100,30 @@ package enum PairLeaf {
     return low
   }
 
+  /// Copies the seconds of pairs from an index on, as long as they have a first, until `seconds` is full.
+  ///
+  /// - Returns: seconds copied.
+  static func copySeconds(
+    _ block: UnsafeRawPointer, of first: Int64, from index: Int,
+    into seconds: UnsafeMutableBufferPointer<Int64>
+  ) -> Int {
+    let flags = BlockHeader.width(block)
+    let (firstCode, secondCode) = (firstCode(flags), secondCode(flags))
+    let stride = stride(flags)
+    let base = block.integer(at: BlockHeader.length &+ 8, as: Int64.self)
+    // As it is stored.
+    let first = first &- block.integer(at: BlockHeader.length, as: Int64.self)
+    let end = min(BlockHeader.count(block) &- index, seconds.count)
+    var place = block + pairsOffset + index &* stride
+    var copied = 0
+    while copied < end, load(place, code: firstCode) == first {
+      seconds[copied] = base &+ load(place + 1 &<< Int(firstCode), code: secondCode)
+      copied &+= 1
+      place += stride
+    }
+    return copied
+  }
+
   /// Index of the first pair that is greater.
   @inlinable
   static func upperBound(_ block: UnsafeRawPointer, _ pair: Pair) -> Int {

@@ -158,17 +158,9 @@ package struct PairTree: Sendable {
     while BlockHeader.kind(block) == .pairBranch {
       block = childToSearch(block, Self.child(block, lower, orEqual: false))
     }
-    var copied = 0
-    let count = BlockHeader.count(block)
-    var index = PairLeaf.lowerBound(block, lower)
-    while index < count, copied < seconds.count {
-      let pair = PairLeaf.pair(block, index)
-      if pair.first != first { return copied }
-      seconds[copied] = pair.second
-      copied &+= 1
-      index &+= 1
-    }
-    if copied == seconds.count { return copied }
+    let index = PairLeaf.lowerBound(block, lower)
+    var copied = PairLeaf.copySeconds(block, of: first, from: index, into: seconds)
+    if copied == seconds.count || index &+ copied < BlockHeader.count(block) { return copied }
     // They may go on in the next leaf.
     copied = 0
     forEach(from: lower) { pair in

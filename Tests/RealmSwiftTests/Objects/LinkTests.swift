@@ -53,6 +53,52 @@ import Testing
     #expect(linking.isInvalidated && realm.objects(Kennel.self).allSatisfy { $0.hounds.isEmpty })
   }
 
+  /// Closures are lent an object; whoever keeps it keeps that one.
+  @Test(arguments: [0, 1, 15, 16, 17, 300])
+  func closuresSeeWhatALoopSees(_ count: Int) throws {
+    let realm = try memoryRealm(kennelClasses)
+    let kennel = Kennel(0)
+    try realm.write {
+      realm.add(kennel)
+      let hub = Hound("hub")
+      kennel.guardian = hub
+      kennel.hounds.append(objectsIn: (0..<count).map { Hound("\($0)", $0) })
+      for hound in kennel.hounds { hound.friend = hub }
+    }
+    func expectAges<Hounds: RealmCollection>(of hounds: Hounds) where Hounds.Element == Hound {
+      var looped: [Int] = []
+      for hound in hounds { looped.append(hound.age) }
+      #expect(looped == Array(0..<count))
+      var seen: [Int] = []
+      hounds.forEach { seen.append($0.age) }
+      #expect(seen == looped)
+      let sum: Int = hounds.reduce(0) { $0 + $1.age }
+      #expect(sum == looped.reduce(0, +))
+      let kept = hounds.reduce(into: [Hound]()) { $0.append($1) }
+      #expect(kept.map(\.age) == looped)
+      #expect(Set(kept.map { ObjectIdentifier($0) }).count == count)
+    }
+    expectAges(of: kennel.hounds)
+    expectAges(of: kennel.guardian!.admirers)
+    expectAges(of: kennel.hounds.freeze())
+    let sum: Int = kennel.hounds.reduce(0) { $0 + $1.age }
+    #expect(sum == count * (count - 1) / 2)
+    let frozen = kennel.guardian!.admirers.freeze()
+    let frozenAges: [Int] = frozen.reduce(into: []) { $0.append($1.age) }
+    #expect(frozenAges == Array(0..<count))
+    // What a closure deletes is not shown later.
+    try realm.write {
+      kennel.hounds.forEach { if $0.age % 2 == 0 { realm.delete($0) } }
+      kennel.guardian!.admirers.forEach { $0.age += 1 }
+    }
+    let left: [Int] = kennel.hounds.map(\.age)
+    #expect(left == Array(stride(from: 2, through: count, by: 2)))
+    let alone = List<Hound>()
+    alone.append(Hound("", 7))
+    let seven: Int = alone.reduce(0) { $0 + $1.age }
+    #expect(seven == 7)
+  }
+
   /// Keys of few links are copied at once, those of many by the leaf; some lie in other clusters.
   @Test func manyObjectsLink() async throws {
     await withSeeds(3) { random in
