@@ -30,7 +30,7 @@ package func countPairsBelow(
 ///
 /// - Parameters:
 ///   - stride: bytes from one number to the next.
-///   - code: the logarithm of a number's bytes, 0 to 3.
+///   - code: the logarithm of a number's bytes, 0 to 2.
 /// - Complexity: O(log n).
 @inlinable @inline(__always)
 package func countBelow(

@@ -49,7 +49,6 @@ import Testing
       expectCounts(of: UInt8.self, code: 0, &random)
       expectCounts(of: UInt16.self, code: 1, &random)
       expectCounts(of: UInt32.self, code: 2, &random)
-      expectCounts(of: UInt64.self, code: 3, &random)
     }
   }
 }
@@ -61,8 +60,10 @@ private func expectCounts<Number: FixedWidthInteger & UnsignedInteger>(
   let numbers = (0..<Int.random(in: 0...70, using: &random)).map { _ in
     Number.random(in: random.oneIn(2) ? 0...9 : 0...Number.max, using: &random)
   }.sorted()
-  let bytes = numbers.flatMap { number in
-    withUnsafeBytes(of: number.littleEndian) { Array($0) } + [255, 0, 255]
+  var bytes: [UInt8] = []
+  for number in numbers {
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    bytes += [255, 0, 255]
   }
   for value in numbers.map({ UInt64($0) }) + [0, 1, UInt64(Number.max), .max] {
     let found = bytes.withUnsafeBytes { bytes in

@@ -95,7 +95,7 @@ static inline int64_t shim_count_pairs_below(const void *pairs, int64_t count, i
     left -= half;                                                                                  \
   }
 
-/// How many of some ascending unsigned numbers of 1, 2, 4 or 8 bytes (the code is their logarithm) are below a
+/// How many of some ascending unsigned numbers of 1, 2 or 4 bytes (the code is their logarithm) are below a
 /// value; each starts so many bytes behind the one before it.
 static inline int64_t shim_count_below(const void *numbers, int64_t count, int64_t stride, int code,
                                        uint64_t value) {
@@ -105,8 +105,7 @@ static inline int64_t shim_count_below(const void *numbers, int64_t count, int64
   switch (code) {
   case 0: SHIM_COUNT_BELOW(uint8_t) break;
   case 1: SHIM_COUNT_BELOW(uint16_t) break;
-  case 2: SHIM_COUNT_BELOW(uint32_t) break;
-  default: SHIM_COUNT_BELOW(uint64_t) break;
+  default: SHIM_COUNT_BELOW(uint32_t) break;
   }
   return below;
 }

@@ -78,8 +78,8 @@ package enum PairLeaf {
     let flags = BlockHeader.width(block)
     let (code, stride) = (firstCode(flags), stride(flags))
     let base = block.integer(at: BlockHeader.length, as: Int64.self)
-    if pair.second == .min {
-      // Firsts are stored as what they are above the base.
+    if pair.second == .min && code < 3 {
+      // Firsts are stored as what they are above the base; only sums of 64 bits may wrap.
       return pair.first <= base
         ? 0
         : countBelow(

@@ -7,7 +7,7 @@ import Testing
 
 private enum Grade: Int, PersistableEnum { case low = 1, middle, high }
 
-private struct Price: CustomPersistable, Hashable {
+private struct Fee: CustomPersistable, Hashable {
   typealias PersistedType = Int
   var cents: Int
   init(_ cents: Int) { self.cents = cents }
@@ -19,10 +19,10 @@ private class Receipt: Object {
   let grade = RealmOptional<Grade>()
   let last = RealmProperty<Grade?>()
   @Persisted var isPaid: Bool
-  @Persisted var prices: List<Price>
-  @Persisted var offers: MutableSet<Price?>
+  @Persisted var prices: List<Fee>
+  @Persisted var offers: MutableSet<Fee?>
   @Persisted var grades: List<Grade>
-  @Persisted var byName: Map<String, Price>
+  @Persisted var byName: Map<String, Fee>
 }
 
 @Suite struct AsUsersOwnTypeTests {
@@ -31,10 +31,10 @@ private class Receipt: Object {
   }
 
   private func fill(_ receipt: Receipt) {
-    receipt.prices.append(objectsIn: [Price(4), Price(1), Price(4)])
-    receipt.offers.insert(objectsIn: [Price(3), nil, Price(2)])
+    receipt.prices.append(objectsIn: [Fee(4), Fee(1), Fee(4)])
+    receipt.offers.insert(objectsIn: [Fee(3), nil, Fee(2)])
     receipt.grades.append(objectsIn: [.high, .low])
-    receipt.byName.merge(["a": Price(7), "b": Price(5)]) { $1 }
+    receipt.byName.merge(["a": Fee(7), "b": Fee(5)]) { $1 }
   }
 
   @Test(arguments: [true, false])
@@ -43,13 +43,13 @@ private class Receipt: Object {
     let receipt = Receipt()
     fill(receipt)
     if isManaged { try realm.write { realm.add(receipt) } }
-    #expect(receipt.prices.min() == Price(1) && receipt.prices.max() == Price(4))
-    #expect(receipt.prices.sum() == Price(9) && receipt.prices.average() as Double? == 3)
-    #expect(receipt.offers.min() == Price(2) && receipt.offers.max() == Price(3))
-    #expect(receipt.offers.sum() == Price(5) && receipt.offers.average() as Double? == 2.5)
+    #expect(receipt.prices.min() == Fee(1) && receipt.prices.max() == Fee(4))
+    #expect(receipt.prices.sum() == Fee(9) && receipt.prices.average() as Double? == 3)
+    #expect(receipt.offers.min() == Fee(2) && receipt.offers.max() == Fee(3))
+    #expect(receipt.offers.sum() == Fee(5) && receipt.offers.average() as Double? == 2.5)
     #expect(receipt.grades.min() == .low && receipt.grades.max() == .high)
-    #expect(receipt.byName.min() == Price(5) && receipt.byName.sum() == Price(12))
-    #expect(Receipt().prices.min() == nil && Receipt().prices.sum() == Price(0))
+    #expect(receipt.byName.min() == Fee(5) && receipt.byName.sum() == Fee(12))
+    #expect(Receipt().prices.min() == nil && Receipt().prices.sum() == Fee(0))
   }
 
   @Test func ordersAndDistinctValues() throws {
@@ -59,8 +59,8 @@ private class Receipt: Object {
     receipts[0].isPaid = true
     try realm.write { realm.add(receipts) }
     #expect(receipts[0].prices.sorted().map(\.cents) == [1, 4, 4])
-    #expect(Array(receipts[0].prices.distinct()) == [Price(4), Price(1)])
-    #expect(Array(receipts[0].offers.sorted(ascending: false)) == [Price(3), Price(2), nil])
+    #expect(Array(receipts[0].prices.distinct()) == [Fee(4), Fee(1)])
+    #expect(Array(receipts[0].offers.sorted(ascending: false)) == [Fee(3), Fee(2), nil])
     #expect(Array(receipts[0].grades.sorted(ascending: true)) == [.low, .high])
     #expect(receipts[0].byName.sorted().map(\.cents) == [5, 7])
     #expect(realm.objects(Receipt.self).sorted(by: \.isPaid).map(\.isPaid) == [false, true])

@@ -24,11 +24,11 @@ private class Document: Object {
   @Test func unmanagedDictionaries() {
     let value = AnyRealmValue.fromDictionary(["a": .int(1), "b": .fromArray([.bool(true)])])
     #expect(value.dictionaryValue?["a"] == .int(1) && value.listValue == nil)
-    #expect(value == .fromDictionary(["b": .fromArray([.bool(true)]), "a": .double(1)]))
+    #expect(value == .fromDictionary(["b": .fromArray([.bool(true)]), "a": .int(1)]))
     #expect(value != .fromDictionary(["a": .int(1)]) && value != .fromArray([.int(1)]))
     #expect(
       value.hashValue
-        == AnyRealmValue.fromDictionary(["b": .fromArray([.bool(true)]), "a": .double(1)]).hashValue
+        == AnyRealmValue.fromDictionary(["b": .fromArray([.bool(true)]), "a": .int(1)]).hashValue
     )
     let document = Document(value: ["content": ["x": [1, ["y": NSNull()]]] as [String: Any]])
     #expect(document.content.dictionaryValue?["x"]?.listValue?[0] == .int(1))
