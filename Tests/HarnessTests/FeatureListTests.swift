@@ -7,24 +7,29 @@ import Testing
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// All sources that a row may name.
-  private static func sources() throws -> String {
-    var text = ""
-    for folder in ["Tests", "Examples/Sources", "scripts"] {
-      let files = FileManager.default.enumerator(
-        at: root.appendingPathComponent(folder), includingPropertiesForKeys: nil)
-      for case let file as URL in files! {
-        let isScript = folder == "scripts"
-        guard isScript || file.pathExtension == "swift" else { continue }
-        text += try String(contentsOf: file, encoding: .utf8)
-        text += "\n/* file \(file.lastPathComponent) */\n"
-      }
+  /// The names of all suites and functions of the tests.
+  private static func names() throws -> Set<String> {
+    var names: Set<String> = []
+    let files = FileManager.default.enumerator(
+      at: root.appendingPathComponent("Tests"), includingPropertiesForKeys: nil)
+    for case let file as URL in files! where file.pathExtension == "swift" {
+      names.formUnion(try declared(in: String(contentsOf: file, encoding: .utf8)))
     }
-    return text
+    return names
+  }
+
+  /// What a source declares.
+  private static func declared(in source: String) throws -> Set<String> {
+    let declaration = try NSRegularExpression(
+      pattern: #"\b(?:func|struct|class|enum|extension) +([A-Za-z0-9_]+)"#)
+    let text = source as NSString
+    let matches = declaration.matches(
+      in: source, range: NSRange(location: 0, length: text.length))
+    return Set(matches.map { text.substring(with: $0.range(at: 1)) })
   }
 
   /// What is wrong with the proofs of a table: names that no source has, rows without any.
-  static func findings(in document: String, sources: String) throws -> [String] {
+  static func findings(in document: String, names: Set<String>) throws -> [String] {
     let name = /`([A-Za-z]+Tests)(?:\/([A-Za-z0-9_]+))?(?:\(\))?`/
     var findings: [String] = []
     var isTestTable = false
@@ -43,13 +48,9 @@ import Testing
         findings.append("no proof: \(line)")
       }
       for match in proof.matches(of: name) {
-        let suite = match.1
-        let isThere = ["struct", "class", "enum", "extension"].contains {
-          sources.contains("\($0) \(suite) ") || sources.contains("\($0) \(suite):")
-        }
-        if !isThere { findings.append("no suite \(suite)") }
-        if let test = match.2, !sources.contains("func \(test)(") {
-          findings.append("no test \(suite)/\(test)")
+        if !names.contains(String(match.1)) { findings.append("no suite \(match.1)") }
+        if let test = match.2, !names.contains(String(test)) {
+          findings.append("no test \(match.1)/\(test)")
         }
       }
     }
@@ -60,7 +61,7 @@ import Testing
     let document = try String(
       contentsOf: Self.root.appendingPathComponent("docs/features.md"), encoding: .utf8)
     #expect(document.contains("`RealmOpeningTests/sameSettingsGiveTheSameInstance`"))
-    #expect(try Self.findings(in: document, sources: Self.sources()) == [])
+    #expect(try Self.findings(in: document, names: Self.names()) == [])
   }
 
   @Test func missingTestsAreFound() throws {
@@ -71,8 +72,9 @@ import Testing
       | b | `OneTests/gone`, `TwoTests` |
       | c | none |
       """
+    let source = "@Suite struct OneTests {\n  @Test func there() {}"
     #expect(
-      try Self.findings(in: document, sources: "@Suite struct OneTests {\n  @Test func there() {}")
+      try Self.findings(in: document, names: Self.declared(in: source))
         == ["no test OneTests/gone", "no suite TwoTests", "no proof: | c | none |"])
   }
 }
