@@ -74,12 +74,21 @@ import Testing
     }
   }
 
-  private static func delete(_ group: GroupTransaction, _ ids: some Sequence<Int64>) {
+  /// - Parameter isTogether: whether by one call, which changes each leaf once.
+  private static func delete(
+    _ group: GroupTransaction, _ ids: some Sequence<Int64>, isTogether: Bool
+  ) {
     let table = group.schema.tables[0]
-    for id in ids { #expect(group.delete(table, group.reader(table).find(integer: id)!)) }
+    let keys = ids.map { group.reader(table).find(integer: $0)! }
+    if isTogether {
+      group.delete(table, keys)
+    } else {
+      for key in keys { #expect(group.delete(table, key)) }
+    }
   }
 
-  @Test func fewDeletionsWriteLittle() throws {
+  @Test(arguments: [false, true])
+  func fewDeletionsWriteLittle(isTogether: Bool) throws {
     var fixture = try Fixture()
     let all = try fixture.write { group, model in
       for id in 0..<2000 as Range<Int64> {
@@ -92,7 +101,7 @@ import Testing
     // A tenth: rows are noted.
     let few = try fixture.write { group, model in
       let ids = stride(from: 3, to: 2000, by: 10).map { Int64($0) }
-      Self.delete(group, ids)
+      Self.delete(group, ids, isTogether: isTogether)
       for id in ids { model[id] = nil }
     }
     #expect(few * 4 < all)
@@ -100,7 +109,7 @@ import Testing
     // A fifth: more than are noted, the leaves are written anew.
     let more = try fixture.write { group, model in
       let ids = stride(from: 4, to: 2000, by: 10).map { Int64($0) }
-      Self.delete(group, ids)
+      Self.delete(group, ids, isTogether: isTogether)
       for id in ids { model[id] = nil }
     }
     #expect(more * 2 > all)
@@ -108,12 +117,12 @@ import Testing
     // All that is left of one cluster, and of all.
     try fixture.write { group, model in
       let ids = model.keys.filter { $0 < 256 }.sorted()
-      Self.delete(group, ids)
+      Self.delete(group, ids, isTogether: isTogether)
       for id in ids { model[id] = nil }
     }
     try fixture.check()
     try fixture.write { group, model in
-      Self.delete(group, model.keys.sorted())
+      Self.delete(group, model.keys.sorted(), isTogether: isTogether)
       model = [:]
     }
     try fixture.check()
@@ -149,7 +158,7 @@ import Testing
         let first = next
         next += Int64(added.count)
         try fixture.write { group, model in
-          Self.delete(group, gone)
+          Self.delete(group, gone, isTogether: step % 3 > 0)
           for id in gone { model[id] = nil }
           for (id, row) in changed {
             Self.set(group, id, row)

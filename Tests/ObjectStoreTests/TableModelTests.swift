@@ -86,6 +86,13 @@ import Testing
     case 0 where Int.random(in: 0..<10, using: &random) == 0:
       group.deleteAll(table)
       model = [:]
+    case 0 where Int.random(in: 0..<4, using: &random) == 0:
+      // Together, in any order; keys of none and keys that come again are passed over.
+      let ids = model.keys.sorted().filter { _ in Int.random(in: 0..<9, using: &random) == 0 }
+      var keys = ids.map { group.reader(table).find(integer: $0)! }
+      if let first = keys.first { keys += [first, ObjectKey(rawValue: 1 << 40)] }
+      group.delete(table, keys.shuffled(using: &random))
+      for id in ids { model[id] = nil }
     case 0...4:
       guard let id = model.keys.sorted().randomElement(using: &random) else { return }
       let key = group.reader(table).find(integer: id)!

@@ -74,6 +74,14 @@ import Trees
           tree.deleteAll()
           model = [:]
           keys = []
+        case 0..<3 where !keys.isEmpty && random.oneIn(200):
+          // A part of those of one cluster, or all of it.
+          let number = keys.randomElement(using: &random)! >> 8
+          let share = random.oneIn(4) ? 1 : UInt64.random(in: 2...20, using: &random)
+          let gone = keys.filter { $0 >> 8 == number && random.oneIn(share) }
+          tree.delete(together: gone, columns: Self.layouts)
+          for key in gone { model[key] = nil }
+          keys.removeAll { model[$0] == nil }
         case 0..<5 where grows, 0 where !grows:
           let key = tree.insert()
           #expect(key == keys.last.map { max($0 + 1, key) } ?? key)

@@ -16,14 +16,64 @@ extension GroupTransaction {
   ///
   /// A list or map that links to many of them is gone through once.
   package func delete(_ table: StoredTable, _ keys: [ObjectKey]) {
-    if schema.isPlain(table) || keys.count == 1 {
-      for key in keys { _ = delete(table, key) }
+    if schema.isPlain(table) { return deletePlain(table, keys) }
+    if keys.count == 1 {
+      _ = delete(table, keys[0])
       return
     }
     lateLinks = []
-    for key in keys { deleteObject(table.index, key) }
+    forEachPrefetched(table, keys) { deleteObject(table.index, $0) }
     deleteOrphans()
     removeLateLinks()
+  }
+
+  /// The same of objects without links and indexes: those of one cluster together.
+  private func deletePlain(_ table: StoredTable, _ keys: [ObjectKey]) {
+    if keys.isEmpty { return }
+    closeCollection()
+    noteChange(table.index)
+    withTable(table) { tableEditor in
+      let keys = Self.distinct(keys)
+      var start = 0
+      while start < keys.count {
+        let cluster = keys[start].rawValue >> Cluster.slotBits
+        let end =
+          keys[start...].firstIndex { $0.rawValue >> Cluster.slotBits != cluster } ?? keys.count
+        deletePlain(tableEditor, keys[start..<end])
+        start = end
+      }
+    }
+  }
+
+  /// - Parameter keys: of one cluster, ascending.
+  private func deletePlain(_ tableEditor: TableEditor, _ keys: ArraySlice<ObjectKey>) {
+    let table = tableEditor.table
+    if table.keyColumn >= 0, keys.count > 1 { tableEditor.prefetchIndex(keys) }
+    var present: [Int64] = []
+    present.reserveCapacity(keys.count)
+    for key in keys {
+      // The tree stays while only the index changes.
+      guard let location = tableEditor.lookup.locate(key) else { continue }
+      if table.keyColumn >= 0 { tableEditor.removeFromIndex(key, at: location) }
+      present.append(key.rawValue)
+      noteDeleted(tableEditor, key)
+    }
+    tableEditor.tree.delete(
+      together: present, columns: table.layouts, keyColumn: table.keyColumn)
+  }
+
+  /// So many objects' places in the primary key index are loaded together, since they lie anywhere.
+  private static let prefetchedKeys = 16
+
+  /// Runs `body` on each key of an object to be deleted.
+  private func forEachPrefetched(
+    _ table: StoredTable, _ keys: [ObjectKey], _ body: (ObjectKey) -> Void
+  ) {
+    for start in stride(from: 0, to: keys.count, by: Self.prefetchedKeys) {
+      let part = keys[start..<min(start + Self.prefetchedKeys, keys.count)]
+      if table.keyColumn >= 0, part.count > 1 { withTable(table) { $0.prefetchIndex(part) } }
+      for key in part { body(key) }
+    }
   }
 
   /// Removes one object; what it owned is in `orphans` then.

@@ -202,6 +202,16 @@ final class TableEditor {
     if let location = lookup.locate(key) { removeFromIndex(key, at: location) }
   }
 
+  /// Starts to load the places in the primary key index that some objects will be removed from.
+  func prefetchIndex(_ keys: ArraySlice<ObjectKey>) {
+    let lookup = lookup
+    let layout = table.layouts[table.keyColumn]
+    let buckets = index.index
+    for key in keys {
+      if let hash = lookup.keyHash(key, layout) { buckets.prefetch(hash) }
+    }
+  }
+
   /// - Parameter location: where the object is.
   func removeFromIndex(_ key: ObjectKey, at location: RowLocation) {
     index.remove(lookup.keyHash(location, table.layouts[table.keyColumn]), key.rawValue)

@@ -59,7 +59,7 @@ extension BytesColumn {
       reference = .none
       return
     }
-    if keepingLeaves, noteRemoved(editor, &reference, row) { return }
+    if keepingLeaves, noteRemoved(editor, &reference, CollectionOfOne(row)) { return }
     reference = editor.mutable(reference)
     closeUp(editor, &reference)
     if BlockHeader.kind(editor.pointer(reference)) == .bytesLeaf {
@@ -67,6 +67,25 @@ extension BytesColumn {
       return
     }
     removeStored(editor, &reference, row)
+  }
+
+  /// Removes rows, as `remove` does with each.
+  ///
+  /// - Parameters:
+  ///   - rows: ascending; those that the column does not have are passed over.
+  ///   - keepingLeaves: whether the rows may only be noted as removed.
+  @inline(__always)
+  static func remove(
+    _ editor: BlockEditor, _ reference: inout BlockReference,
+    rows: some BidirectionalCollection<Int>, keepingLeaves: Bool
+  ) {
+    if reference.isNone { return }
+    if keepingLeaves, rows.count > 1, rows.last! < self.rows(editor.reader.pointer(reference)),
+      noteRemoved(editor, &reference, rows)
+    {
+      return
+    }
+    for row in rows.reversed() { remove(editor, &reference, row, keepingLeaves: keepingLeaves) }
   }
 
   /// Removes a row of a split node without removed rows.
@@ -92,26 +111,30 @@ extension BytesColumn {
   /// Leaves shorter than this are written anew at once: the bitmap would be no shorter.
   private static let keptLeafMin = 512
 
-  /// Removes a row by a bit in the split node; false where the leaf itself is to be changed.
+  /// Removes ascending rows by bits in the split node; false where a leaf itself is to be changed.
+  @inline(__always)
   private static func noteRemoved(
-    _ editor: BlockEditor, _ reference: inout BlockReference, _ row: Int
+    _ editor: BlockEditor, _ reference: inout BlockReference,
+    _ rows: some BidirectionalCollection<Int>
   ) -> Bool {
     let block = editor.reader.pointer(reference)
     let isLeaf = BlockHeader.kind(block) == .bytesLeaf
     let stored = isLeaf ? BytesLeaf.rows(block) : storedRows(block)
     let removed = isLeaf || !hasRemoved(block) ? 0 : removedCount(block)
-    guard stored <= BytesLeaf.rowsMax, removed < stored / removedShare else { return false }
-    var storedRow = row
+    guard stored <= BytesLeaf.rowsMax, removed + rows.count <= stored / removedShare else {
+      return false
+    }
     if isLeaf {
       if reference.isProvisional || BlockHeader.blockLength(block) < keptLeafMin { return false }
       wrap(editor, &reference)
     } else {
-      storedRow = self.storedRow(block, row)
-      // A part of several rows is a leaf, which need not be read.
-      let part = part(block, row: storedRow)
-      guard !BlockHeader.reference(block, part).isProvisional,
-        start(block, part + 1) - start(block, part) > 1
-      else { return false }
+      for row in rows {
+        // A part of several rows is a leaf, which need not be read.
+        let part = part(block, row: storedRow(block, row))
+        guard !BlockHeader.reference(block, part).isProvisional,
+          start(block, part + 1) - start(block, part) > 1
+        else { return false }
+      }
       reference = editor.mutable(reference)
     }
     if removed == 0 {
@@ -122,7 +145,10 @@ extension BytesColumn {
       BlockHeader.setWidth(split, removedFlag)
     }
     let split = editor.pointer(reference)
-    setBit(split + removedOffset(split), storedRow, true)
+    // The last first: the rows before it are still where they were.
+    for row in rows.reversed() {
+      setBit(split + removedOffset(split), removed == 0 ? row : storedRow(split, row), true)
+    }
     return true
   }
 

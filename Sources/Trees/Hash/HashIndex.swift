@@ -154,6 +154,21 @@ package struct HashIndex: Sendable {
 }
 
 extension HashIndex {
+  /// Starts to load the bucket of a hash.
+  package func prefetch(_ hash: UInt64) {
+    let bucket = bucket(address(hash))
+    if bucket.isNone { return }
+    // Blocks of the transaction are elsewhere than references say.
+    let block = bucket.isProvisional ? reader.pointer(bucket) : nil
+    for line in 0...3 {
+      if let block {
+        Platform.prefetch(block + line &* 64)
+      } else {
+        reader.prefetch(bucket, offset: line &* 64)
+      }
+    }
+  }
+
   /// The bucket of a hash, if it is one block of at most 64 entries; else `find` is needed.
   @inlinable @inline(__always)
   package func shortBucket(_ hash: UInt64) -> UnsafeRawPointer? {

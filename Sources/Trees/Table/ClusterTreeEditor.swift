@@ -8,31 +8,31 @@ package import Storage
 ///
 /// Belongs to one write transaction; never shared between threads.
 package final class ClusterTreeEditor {
-  private let editor: BlockEditor
+  let editor: BlockEditor
   /// Root of the tree.
-  @exclusivity(unchecked) package private(set) var root: BlockReference
+  @exclusivity(unchecked) package internal(set) var root: BlockReference
   /// Branch levels above the clusters.
-  @exclusivity(unchecked) package private(set) var depth: Int
+  @exclusivity(unchecked) package internal(set) var depth: Int
   /// Objects in the tree.
-  @exclusivity(unchecked) package private(set) var count: Int
+  @exclusivity(unchecked) package internal(set) var count: Int
   /// Key of the next object; never goes back.
   @exclusivity(unchecked) package private(set) var nextKey: Int64
   /// Columns that new clusters have room for.
   @exclusivity(unchecked) package var columnCount: Int
 
   /// Number of the open cluster; -1 if none is.
-  @exclusivity(unchecked) private var openNumber = -1
+  @exclusivity(unchecked) var openNumber = -1
   /// The open cluster: a block of this transaction, unless it has no object any more.
-  @exclusivity(unchecked) private var openReference = BlockReference.none
+  @exclusivity(unchecked) var openReference = BlockReference.none
   /// What the open cluster's objects on its path have to be raised by.
-  @exclusivity(unchecked) private var openDifference = 0
+  @exclusivity(unchecked) var openDifference = 0
   /// Payload bytes of each column's leaf in the last cluster that inserts have filled.
   @exclusivity(unchecked) private var reserves: [Int] = []
   /// Grows whenever blocks of the tree may have been written out: provisional references that were
   /// read before do not hold any more.
   @exclusivity(unchecked) package private(set) var sealCount = 0
   /// Whether the open cluster was filled by inserts and can be written out when it is left.
-  @exclusivity(unchecked) private var isAppending = false
+  @exclusivity(unchecked) var isAppending = false
 
   package init(
     _ editor: BlockEditor, root: BlockReference, depth: Int, count: Int, nextKey: Int64,
@@ -80,52 +80,6 @@ package final class ClusterTreeEditor {
     openDifference += 1
     count += 1
     return key
-  }
-
-  /// Removes an object.
-  ///
-  /// - Parameters:
-  ///   - columns: how each column is stored.
-  ///   - keyColumn: the primary key's, which looking up should find in one leaf; -1 if there is none.
-  /// - Returns: false if there is none.
-  package func delete(
-    _ key: Int64, columns: [ClusterTree.ColumnLayout], keyColumn: Int = -1
-  ) -> Bool {
-    guard let row = openRow(key) else { return false }
-    count -= 1
-    openDifference -= 1
-    isAppending = false
-    if Cluster.rows(editor.pointer(openReference)) == 1 {
-      removeOpenCluster()
-      return true
-    }
-    for column in 0..<Cluster.columns(editor.pointer(openReference)) {
-      var reference = Cluster.column(editor.pointer(openReference), column)
-      if reference.isNone { continue }
-      switch columns[column] {
-      case .packed: PackedLeaf.remove(editor, &reference, row)
-      case .bytes:
-        BytesColumn.remove(editor, &reference, row, keepingLeaves: column != keyColumn)
-      case .references: ReferenceLeaf.remove(editor, &reference, row)
-      }
-      BlockHeader.setReference(editor.pointer(openReference), column, reference)
-    }
-    Cluster.remove(editor, openReference, slot: Int(key & 255))
-    return true
-  }
-
-  /// Removes all objects.
-  ///
-  /// Keys are not used again.
-  package func deleteAll() {
-    flush()
-    isAppending = false
-    openNumber = -1
-    openReference = .none
-    editor.freeTree(root)
-    root = .none
-    depth = 0
-    count = 0
   }
 
   // MARK: - Columns
@@ -292,7 +246,7 @@ package final class ClusterTreeEditor {
   /// Opens the object's cluster.
   ///
   /// - Returns: its row; nil if there is no such object.
-  private func openRow(_ key: Int64) -> Int? {
+  func openRow(_ key: Int64) -> Int? {
     if key < 0 { return nil }
     let number = Int(key >> Cluster.slotBits)
     if number != openNumber || openReference.isNone {
@@ -443,45 +397,6 @@ package final class ClusterTreeEditor {
     }
     BlockHeader.setReference(
       editor.pointer(branch), openNumber & (ClusterTree.fanOut - 1), reference)
-  }
-
-  /// Frees the open cluster, whose last object is going, and the branches that it leaves empty.
-  private func removeOpenCluster() {
-    flush()
-    editor.freeTree(openReference)
-    openReference = .none
-    if depth == 0 {
-      root = .none
-    } else if removeChild(root, level: depth) {
-      editor.free(root)
-      root = .none
-      depth = 0
-    }
-    openNumber = -1
-  }
-
-  /// - Returns: true if the branch has no child left.
-  private func removeChild(_ reference: BlockReference, level: Int) -> Bool {
-    let shift = (level - 1) * ClusterTree.branchBits
-    let index = (openNumber >> shift) & (ClusterTree.fanOut - 1)
-    if level > 1 {
-      let child = BlockHeader.reference(editor.pointer(reference), index)
-      if !removeChild(child, level: level - 1) { return false }
-      editor.free(child)
-    }
-    let block = editor.pointer(reference)
-    BlockHeader.setReference(block, index, .none)
-    let count = BlockHeader.count(block)
-    var newCount = count
-    while newCount > 0, BlockHeader.reference(block, newCount - 1).isNone { newCount -= 1 }
-    if newCount == 0 { return true }
-    if newCount < count {
-      let counts = block + BlockHeader.length + count * 8
-      memmove(block + BlockHeader.length + newCount * 8, counts, newCount * 4)
-      BlockHeader.setCount(block, newCount)
-      editor.resize(reference, payloadBytes: newCount * 12)
-    }
-    return false
   }
 
   // MARK: - Branches
