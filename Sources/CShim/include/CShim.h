@@ -55,19 +55,6 @@ static inline int64_t shim_count_up_to(const int64_t *numbers, int64_t count, in
   return base - numbers + (left == 1 && *base <= value);
 }
 
-/// The same of unsigned numbers of 32 bits, which may be at any address.
-static inline int64_t shim_count_up_to_32(const void *numbers, int64_t count, uint32_t value) {
-  typedef uint32_t unaligned __attribute__((aligned(1)));
-  const unaligned *base = numbers;
-  int64_t left = count;
-  while (left > 1) {
-    int64_t half = left >> 1;
-    base = __builtin_unpredictable(base[half - 1] <= value) ? base + half : base;
-    left -= half;
-  }
-  return base - (const unaligned *)numbers + (left == 1 && *base <= value);
-}
-
 /// How many of some ascending pairs of signed numbers are below another one; each starts so many bytes behind
 /// the one before it.
 static inline int64_t shim_count_pairs_below(const void *pairs, int64_t count, int64_t stride,
@@ -109,6 +96,7 @@ static inline int64_t shim_count_below(const void *numbers, int64_t count, int64
   }
   return below;
 }
+#undef SHIM_COUNT_BELOW
 
 /// Tells the processor that a loop waits for another one.
 static inline void shim_pause(void) {
@@ -171,7 +159,7 @@ int shim_overwrites_in_place(int descriptor);
 /// Starts to write a range of a file to the disk, without waiting. What goes wrong shows at the next sync.
 void shim_start_writing(int descriptor, int64_t offset, int64_t length);
 
-// Turns O_DIRECT on or off; 0 or errno.
+/// Turns O_DIRECT on or off. Returns 0 or the errno value.
 int shim_bypass_cache(int descriptor, int is_on);
 
 /// Magic number of the file system that holds `path` into `magic`. Returns 0 or the errno value.

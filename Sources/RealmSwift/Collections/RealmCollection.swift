@@ -81,9 +81,9 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
       return Element._readElement(source.unsafelyUnwrapped, position)
     }
     if let objects {
+      let object = objects._withUnsafeGuaranteedRef { $0.next() }
       // The cursor was made by a collection of this element class.
-      return objects._withUnsafeGuaranteedRef { $0.next() }
-        .map { unsafeBitCast($0, to: Element.self) }
+      return object.map { unsafeBitCast($0, to: Element.self) }
     }
     switch cursor {
     case .stored(let stored):

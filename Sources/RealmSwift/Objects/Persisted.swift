@@ -121,12 +121,7 @@ extension Persisted where Value: _HasPersistedType, Value.PersistedType: _Indexa
 extension Persisted where Value: _HasPersistedType, Value.PersistedType: _PrimaryKey {
   /// The property that identifies an object among those of its class.
   @inlinable
-  public init(primaryKey: Bool) {
-    let role: _PropertyRole = primaryKey ? .primary : .plain
-    // One that is another each time is made at once: an encoder, which sees a copy of the wrapper, could
-    // not keep it.
-    storage = Value._keepsDefault ? .unmanaged(Value._defaultValue(), role) : .none(role)
-  }
+  public init(primaryKey: Bool) { storage = .none(primaryKey ? .primary : .plain) }
 
   /// The property that identifies an object, with a value to start with.
   @inlinable

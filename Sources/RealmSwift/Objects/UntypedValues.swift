@@ -37,9 +37,9 @@ func plainInteger(_ value: Any?) -> Int? {
 /// An `Any?` is three words for the value, or for a reference to one that is longer, and a word for its
 /// type, which is 0 for nil. Texts, integers and floating point numbers fit into the three words.
 private enum NotedType {
-  static var text: UInt { unsafeBitCast(String.self as Any.Type, to: UInt.self) }
-  static var integer: UInt { unsafeBitCast(Int.self as Any.Type, to: UInt.self) }
-  static var number: UInt { unsafeBitCast(Double.self as Any.Type, to: UInt.self) }
+  static var text: UInt { UInt(bitPattern: ObjectIdentifier(String.self)) }
+  static var integer: UInt { UInt(bitPattern: ObjectIdentifier(Int.self)) }
+  static var number: UInt { UInt(bitPattern: ObjectIdentifier(Double.self)) }
 
   @inline(__always)
   static func of(_ value: Any?) -> UInt {

@@ -60,7 +60,7 @@ package struct ElementTree: Sendable {
       return guess
     }
     let ends = branch + BlockHeader.length + BlockHeader.count(branch) &* 8
-    return countUpTo(UInt32(truncatingIfNeeded: position), in: ends, count: last)
+    return countBelow(UInt64(position) &+ 1, in: ends, count: last, stride: 4, code: 2)
   }
 
   /// The leaf with a position, and the position's row in it.

@@ -47,21 +47,30 @@ package struct ClusterTree: Sendable {
     return block
   }
 
-  /// Starts to load a cluster, if there is one of the number.
+  /// The lowest branch above a cluster, and the child that it is there; nil without such a cluster.
+  ///
+  /// For depth > 0 only.
   @inlinable @inline(__always)
-  package func prefetchCluster(_ number: Int) {
-    if root.isNone || depth == 0 || number &>> (depth &* Self.branchBits) != 0 { return }
+  func parent(of number: Int) -> (branch: UnsafeRawPointer, index: Int)? {
+    if root.isNone || depth == 0 || number &>> (depth &* Self.branchBits) != 0 { return nil }
     var block = reader.pointer(root)
     var shift = depth &* Self.branchBits
     while true {
       shift &-= Self.branchBits
       let index = (number &>> shift) & (Self.fanOut &- 1)
-      if index >= BlockHeader.count(block) { return }
+      if index >= BlockHeader.count(block) { return nil }
       let child = BlockHeader.reference(block, index)
-      if child.isNone { return }
-      if shift == 0 { return reader.prefetch(child) }
+      if child.isNone { return nil }
+      if shift == 0 { return (block, index) }
       block = reader.pointer(child)
     }
+  }
+
+  /// Starts to load a cluster, if there is one of the number.
+  @inlinable @inline(__always)
+  package func prefetchCluster(_ number: Int) {
+    guard let parent = parent(of: number) else { return }
+    reader.prefetch(BlockHeader.reference(parent.branch, parent.index))
   }
 
   @inlinable static func objects(_ branch: UnsafeRawPointer, _ index: Int) -> Int {
@@ -151,27 +160,12 @@ package struct ClusterTree: Sendable {
   /// Starts to load what an iteration that comes to a cluster will read of the next one: that, and its leaves
   /// where they are if both clusters are laid out alike.
   package func prefetchCluster(behind number: Int) {
-    if depth == 0 || root.isNone || number &>> (depth &* Self.branchBits) != 0 { return }
-    var block = reader.pointer(root)
-    var shift = depth &* Self.branchBits
-    while true {
-      shift &-= Self.branchBits
-      let index = (number &>> shift) & (Self.fanOut &- 1)
-      if index >= BlockHeader.count(block) { return }
-      let child = BlockHeader.reference(block, index)
-      if child.isNone { return }
-      if shift == 0 {
-        if index &+ 1 == BlockHeader.count(block) { return }
-        return prefetchNext(reader.pointer(child), child, BlockHeader.reference(block, index &+ 1))
-      }
-      block = reader.pointer(child)
-    }
-  }
-
-  private func prefetchNext(
-    _ cluster: UnsafeRawPointer, _ reference: BlockReference, _ next: BlockReference
-  ) {
+    guard let parent = parent(of: number), parent.index &+ 1 < BlockHeader.count(parent.branch)
+    else { return }
+    let reference = BlockHeader.reference(parent.branch, parent.index)
+    let next = BlockHeader.reference(parent.branch, parent.index &+ 1)
     reader.prefetch(next, lines: 1)
+    let cluster = reader.pointer(reference)
     let distance = next.rawValue &- reference.rawValue
     for column in 0..<min(Cluster.columns(cluster), 6) {
       let leaf = BlockHeader.reference(cluster, column)

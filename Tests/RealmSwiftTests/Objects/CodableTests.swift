@@ -18,12 +18,6 @@ class Stamp: Object, Codable {
   @Persisted var image: Data
 }
 
-/// Its identifier is made with it.
-private class Letter: Object, Codable {
-  @Persisted(primaryKey: true) var id: ObjectId
-  @Persisted var text: String
-}
-
 @Suite struct CodableTests {
   /// Both were passed over: dates always were numbers, and data lists of numbers.
   @Test func formsOfDatesAndDataAreTheCoders() throws {
@@ -56,13 +50,6 @@ private class Letter: Object, Codable {
     encoder.outputFormatting = .sortedKeys
     let text = String(decoding: try encoder.encode(memo), as: UTF8.self)
     #expect(text == #"{"_id":7,"rating":0.5,"text":"seven"}"#)
-  }
-
-  @Test func anIdentifierThatWasNotReadYetIsEncodedAsItStays() throws {
-    let letter = Letter()
-    let copy = try JSONDecoder().decode(Letter.self, from: JSONEncoder().encode(letter))
-    #expect(copy.id == letter.id)
-    #expect(Letter().id != letter.id)
   }
 
   @Test func aMissingKeyOfARequiredPropertyIsAnError() {
