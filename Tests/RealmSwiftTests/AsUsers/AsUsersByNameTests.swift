@@ -100,6 +100,14 @@ import Testing
     #expect(distinct as? [String] == ["a", "b", "c"])
   }
 
+  @Test func identifiersOfFoundation() throws {
+    let uuid = UUID()
+    let people = realm.objects(HousePerson.self)
+    try realm.write { people[0].setValue(uuid as NSUUID, forKey: "uuid") }
+    #expect(people.filter("uuid == %@", uuid as NSUUID).map(\.name) == ["Ann"])
+    #expect(people.filter("uuid IN %@", [uuid as NSUUID]).count == 1)
+  }
+
   /// Dates count as numbers do, and come behind them; all else does not count.
   @Test func extremesOfMixedValues() throws {
     let dates = [1.0, 2.0].map { Date(timeIntervalSinceReferenceDate: $0) }
