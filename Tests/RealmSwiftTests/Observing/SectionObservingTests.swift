@@ -100,10 +100,14 @@ import Testing
     await told.happened(2)
     await watched.write { $0.hound("Ben").age = 2 }
     await watched.expectTold(["~0.0 | B2", "age ~0.0 | B2"], afterCalls: 5)
+    // Who is told on another queue is told once of what it was too slow for.
+    await told.happened(3)
     await watched.write { $0.hound("Bob").name = "Dan" }
     await watched.expectTold(["-0.1 | B1", "age -0.1 | B1"], afterCalls: 7)
+    await told.happened(4)
     await watched.write { $0.hound("Ben").name = "Eve" }
     await watched.expectTold(["-0.0 -[0] | B0", "age -0.0 -[0] | B0"], afterCalls: 9)
+    await told.happened(5)
     await watched.write { $0.add(Hound("Bea")) }
     await watched.expectTold(["+0.0 +[0] | B1", "age +0.0 +[0] | B1"], afterCalls: 11)
     await told.happened(6)

@@ -31,6 +31,7 @@ enum AllRows {
       GrowthRows.shrink(fixtures),
       GrowthRows.shrinkAfterDeletes(fixtures),
       BulkRows.delete(fixtures),
+      LimitRows.linkHop(fixtures),
       ModelRows.scenario(fixtures),
       SchemaRows.migrations(fixtures),
       CopyRows.all(fixtures),
