@@ -115,6 +115,12 @@ protocol _LinkingObjects {
 
 extension LinkingObjects: _LinkingObjects {}
 
+/// Stops: who links to an object cannot be set.
+func stopForLinkingObjects() -> Never {
+  misuse(
+    .argument, "Linking objects properties cannot be set: they follow the links to an object.")
+}
+
 extension LinkingObjects: _Persistable {
   /// Objects that link here.
   public static var _rlmType: PropertyType { .linkingObjects }
@@ -133,8 +139,7 @@ extension LinkingObjects: _Persistable {
   }
   /// Stops: who links here cannot be set.
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: LinkingObjects) {
-    misuse(
-      .argument, "Linking objects properties cannot be set: they follow the links to an object.")
+    stopForLinkingObjects()
   }
   /// Nothing is stored.
   public func _write(to row: inout _RowWriter, _ column: Int) {}

@@ -285,9 +285,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     return cell.thawed().map { unsafeDowncast(List($0), to: Self.self) }
   }
 
-  /// Whether both are the same list.
+  /// Whether both are the same list, or belong to no Realm and have equal elements.
   public static func == (left: List, right: List) -> Bool {
     if left === right { return true }
+    if case (.unmanaged(let first), .unmanaged(let second)) = (left.storage, right.storage) {
+      return first == second
+    }
     if let first = left.nestedPlace, let second = right.nestedPlace {
       return first.isSame(as: second)
     }

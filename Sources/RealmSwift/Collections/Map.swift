@@ -200,9 +200,12 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     return cell.thawed().map { unsafeDowncast(Map($0), to: Self.self) }
   }
 
-  /// Whether both are the same map.
+  /// Whether both are the same map, or belong to no Realm and have equal entries.
   public static func == (left: Map, right: Map) -> Bool {
     if left === right { return true }
+    if case (.unmanaged(let first), .unmanaged(let second)) = (left.storage, right.storage) {
+      return first == second
+    }
     if let first = left.nestedPlace, let second = right.nestedPlace {
       return first.isSame(as: second)
     }
@@ -212,16 +215,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   /// The type, and the first hundred entries.
   public var description: String {
-    let address = String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)
-    let type = CollectionDescription.name(Value.self)
-    var text = "Map<string, \(type)> <0x\(address)> ("
-    for (index, entry) in prefix(100).enumerated() {
-      text += "\(index == 0 ? "" : ",")\n\t[\(entry.key._text)]: "
-      text += indented(ObjectDescription.text(of: entry.value._anyElement))
-    }
-    let rest = count - 100
-    if rest > 0 { text += "\n\t... \(rest) objects skipped." }
-    return text + "\n)"
+    CollectionDescription.text(
+      of: prefix(100), count: count, "Map<string, \(CollectionDescription.name(Value.self))>", self
+    ) { "[\($1.key._text)]: " + ObjectDescription.text(of: $1.value._anyElement) }
   }
 }
 

@@ -175,9 +175,13 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     return cell.thawed().map { unsafeDowncast(MutableSet($0), to: Self.self) }
   }
 
-  /// Whether both are the same set.
+  /// Whether both are the same set, or belong to no Realm and have equal elements.
   public static func == (left: MutableSet, right: MutableSet) -> Bool {
     if left === right { return true }
+    if case (.unmanaged(let first), .unmanaged(let second)) = (left.storage, right.storage) {
+      return first.all.count == second.all.count
+        && first.all.allSatisfy { second.position(of: $0) != nil }
+    }
     guard let first = left.cell, let second = right.cell else { return false }
     return first.isSame(as: second)
   }

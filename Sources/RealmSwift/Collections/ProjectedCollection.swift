@@ -1,5 +1,7 @@
 // One property of all objects of a list or set, as a collection: `person.dogs.projectTo.name`.
 
+public import Foundation
+
 /// The values of one property of all objects of a collection, always as they are now.
 public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessCollection,
   LazyCollectionProtocol, CustomStringConvertible, ThreadConfined
@@ -25,10 +27,15 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
   public var endIndex: Int { base.count }
   /// The number of values.
   public var count: Int { base.count }
-  /// The value at a position; stops when it is out of bounds.
-  public subscript(position: Int) -> Value { base.value(at: position) }
+  /// The value at a position; stops when it is out of bounds, or set though the property cannot be.
+  public subscript(position: Int) -> Value {
+    get { base.value(at: position) }
+    nonmutating set { base.setValue(newValue, at: position) }
+  }
   /// The first position of a value; nil when no object has it.
   public func index(of value: Value) -> Int? { firstIndex(of: value) }
+  /// The position of the first object that a predicate holds for; nil when there is none.
+  public func index(matching predicate: NSPredicate) -> Int? { base.index(matching: predicate) }
   /// The values as they are now, immutable and usable from any thread.
   public func freeze() -> ProjectedCollection { ProjectedCollection(base.frozen()) }
   /// The live form of frozen values; nil when what the objects hang on was deleted.
@@ -84,6 +91,8 @@ protocol ProjectionBase<Value> {
   /// The class of the objects.
   var elementTable: TablePointer? { get }
   func value(at position: Int) -> Value
+  func setValue(_ value: Value, at position: Int)
+  func index(matching predicate: NSPredicate) -> Int?
   func frozen() -> Self
   func thawed() -> Self?
   /// Follows the collection of objects.
@@ -102,6 +111,13 @@ where Base.Element: ObjectBase {
   var name: String { _name(for: keyPath) }
   var elementTable: TablePointer? { base.elementTable }
   func value(at position: Int) -> Value { base[position][keyPath: keyPath] }
+  func setValue(_ value: Value, at position: Int) {
+    guard let keyPath = keyPath as? ReferenceWritableKeyPath<Base.Element, Value> else {
+      misuse(.argument, "KeyPath is not writable")
+    }
+    base[position][keyPath: keyPath] = value
+  }
+  func index(matching predicate: NSPredicate) -> Int? { base.index(matching: predicate) }
   func frozen() -> Self { Self(base: base.freeze(), keyPath: keyPath) }
   func thawed() -> Self? { base.thaw().map { Self(base: $0, keyPath: keyPath) } }
   func makeTracker(keyPaths: [String]) -> CollectionTracker {

@@ -4,6 +4,8 @@
 //   @min.x  @max.x  @sum.x  @avg.x   of the values at the end of path x; x may be `self`
 //   @unionOfObjects.x            the values, those that are nil left out
 //   @distinctUnionOfObjects.x    the same, each once
+//   @unionOfArrays.x             the elements of all collections that path x leads to
+//   @distinctUnionOfArrays.x     the same, each once
 
 extension RealmCollection {
   /// The values of a property of all elements, as an array.
@@ -36,12 +38,26 @@ extension RealmCollection {
       return (sum as? Int64).map { Int($0) } ?? sum
     case "@avg": return Aggregation(values).average
     case "@unionOfObjects": return values.compactMap { $0 }
-    case "@distinctUnionOfObjects":
-      var seen: Set<AnyHashable> = []
-      return values.compactMap { $0 }.filter { value in
-        (value as? AnyHashable).map { seen.insert($0).inserted } ?? true
-      }
+    case "@distinctUnionOfObjects": return distinctValues(values)
+    case "@unionOfArrays": return joined(values, keyPath).compactMap { $0 }
+    case "@distinctUnionOfArrays": return distinctValues(joined(values, keyPath))
     default: stopForOperator(keyPath)
+    }
+  }
+
+  /// The elements of collections, one after the other; stops when a value is none.
+  private func joined(_ values: [Any?], _ keyPath: String) -> [Any?] {
+    values.flatMap { value in
+      if let elements = untypedElements(value) { return elements }
+      misuse(.argument, "Key path '\(keyPath)' leads to values that are no collections.")
+    }
+  }
+
+  /// The values that are not nil, each once.
+  private func distinctValues(_ values: [Any?]) -> [Any] {
+    var seen: Set<AnyHashable> = []
+    return values.compactMap { $0 }.filter { value in
+      (value as? AnyHashable).map { seen.insert($0).inserted } ?? true
     }
   }
 

@@ -10,6 +10,8 @@ where
   Element: RealmCollectionValue, Index == Int, Indices == Range<Int>,
   Iterator == RLMIterator<Element>
 {
+  /// The type of the elements, by its name of old.
+  typealias ElementType = Element
   /// The number of elements.
   var count: Int { get }
   /// The first element.
@@ -28,6 +30,23 @@ extension RealmCollection {
     }
     return indexes.map { self[$0] }
   }
+}
+
+extension List {
+  /// Whether the other is a list that is equal by `==`.
+  public func isEqual(_ object: Any?) -> Bool { (object as? List).map { self == $0 } ?? false }
+}
+
+extension MutableSet {
+  /// Whether the other is a set that is equal by `==`.
+  public func isEqual(_ object: Any?) -> Bool {
+    (object as? MutableSet).map { self == $0 } ?? false
+  }
+}
+
+extension Map {
+  /// Whether the other is a map that is equal by `==`.
+  public func isEqual(_ object: Any?) -> Bool { (object as? Map).map { self == $0 } ?? false }
 }
 
 /// Goes through the elements of a collection.

@@ -229,7 +229,13 @@ package final class ConfinedRealm {
   }
 
   /// The shared state of the accessors of a class that is known by its position.
-  func table(atIndex index: Int) -> TablePointer { tables[index] ?? table(bindings[index]) }
+  func table(atIndex index: Int) -> TablePointer {
+    if let table = tables[index] { return table }
+    // Dynamic forms lie behind the classes.
+    return table(
+      index < bindings.count
+        ? bindings[index] : classes.dynamicBinding(of: bindings[index - bindings.count]))
+  }
 
   /// A reader of the table at the Realm's version, the running transaction's changes included.
   @inline(__always)

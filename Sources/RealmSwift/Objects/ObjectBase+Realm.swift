@@ -1,5 +1,6 @@
 // What objects that live in a Realm have in common, whether they stand for themselves or are embedded:
 // their Realm, their frozen and live forms, and access to properties by name.
+internal import Foundation
 internal import ObjectStore
 
 extension ObjectBase {
@@ -111,6 +112,22 @@ extension ObjectBase {
       stopForKeyPath(keyPath, first)
     }
     object.setValue(value, forKeyPath: rest)
+  }
+
+  /// The values of properties by their names; `NSNull` for nil.
+  ///
+  /// Stops when there is no such property.
+  public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+    var values: [String: Any] = [:]
+    for key in keys { values[key] = unwrapped(value(forKey: key)) ?? NSNull() }
+    return values
+  }
+
+  /// Sets properties by their names.
+  ///
+  /// Stops as `setValue(_:forKey:)` does.
+  public final func setValuesForKeys(_ keyedValues: [String: Any]) {
+    for (key, value) in keyedValues { setValue(value, forKey: key) }
   }
 
   private static func split(_ keyPath: String) -> (first: String, rest: String?) {

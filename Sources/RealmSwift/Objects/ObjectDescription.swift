@@ -23,6 +23,7 @@ enum ObjectDescription {
   /// A value inside of an object or a collection.
   static func text(of value: Any?) -> String {
     guard let value else { return "(null)" }
+    if let value = value as? Bool { return value ? "1" : "0" }
     guard value is ObjectBase || value is any ThreadConfined || value is any Sequence,
       !(value is String)
     else {
@@ -45,15 +46,21 @@ enum CollectionDescription {
   static func text<Elements: RealmCollection>(
     of elements: Elements, kind: String, _ typeName: String, _ identity: AnyObject
   ) -> String {
-    let address = String(UInt(bitPattern: ObjectIdentifier(identity).hashValue), radix: 16)
-    var text = "\(kind)<\(typeName)> <0x\(address)> ("
-    for (index, element) in elements.prefix(100).enumerated() {
-      text += "\(index == 0 ? "" : ",")\n\t[\(index)] "
-      text += indented(ObjectDescription.text(of: element._anyElement))
+    text(of: elements.prefix(100), count: elements.count, "\(kind)<\(typeName)>", identity) {
+      "[\($0)] " + ObjectDescription.text(of: $1._anyElement)
     }
-    let rest = elements.count - 100
-    if rest > 0 { text += "\n\t... \(rest) objects skipped." }
-    return text + "\n)"
+  }
+
+  /// Type, address and elements, a line each.
+  static func text<Elements: Sequence>(
+    of elements: Elements, count: Int, _ type: String, _ identity: AnyObject,
+    _ line: (Int, Elements.Element) -> String
+  ) -> String {
+    let address = String(UInt(bitPattern: Unmanaged.passUnretained(identity).toOpaque()), radix: 16)
+    var lines = elements.enumerated().map { "\t" + indented(line($0.offset, $0.element)) }
+      .joined(separator: ",\n")
+    if count > 100 { lines += "\n\t... \(count - 100) objects skipped." }
+    return "\(type) <0x\(address)> (\n\(lines)\n)"
   }
 }
 

@@ -1,5 +1,8 @@
 // Observing a Realm as a whole.
 
+/// What is called for an observed Realm.
+public typealias NotificationBlock = Realm.NotificationBlock
+
 extension Realm {
   /// What happened to an observed Realm.
   public enum Notification: String, Sendable {

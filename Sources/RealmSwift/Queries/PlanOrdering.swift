@@ -260,10 +260,9 @@ extension PlanOrdering {
 }
 
 extension ConfinedRealm {
-  /// The class that a link of a column leads to; linking objects have no column.
+  /// The class that a link of a column leads to.
   func target(_ type: ObjectBase.Type, _ binding: TableBinding, _ column: Int) -> TableBinding {
-    (column < 0 ? requireTable(of: type) : targetTable(of: type, table(binding), column))
-      .pointee.binding
+    targetTable(of: type, table(binding), column).pointee.binding
   }
 
   /// The position of a class among the Realm's: also of its dynamic form, which comes behind all.

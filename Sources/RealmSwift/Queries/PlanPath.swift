@@ -230,8 +230,7 @@ struct AggregateFolding {
       if aggregate == .count { count += 1 }
       return
     }
-    // Of mixed values only the numbers count.
-    if aggregate != .count, type == .any, value.asDecimal == nil { return }
+    if type == .any, !counts(value) { return }
     count += 1
     switch aggregate {
     case .count: break
@@ -245,10 +244,20 @@ struct AggregateFolding {
     case .min, .max:
       let isBetter = extreme.withValue { extreme in
         if case .null = extreme { return true }
-        return value.order(extreme) == (aggregate == .min ? .less : .greater)
+        // Dates come behind numbers, as where mixed values are sorted.
+        let order = type == .any ? value.sortOrder(extreme) : value.order(extreme)
+        return order == (aggregate == .min ? .less : .greater)
       }
       if isBetter { extreme = PlanConstant(value) }
     }
+  }
+
+  /// Whether a mixed value counts: a number, or for the extremes a date.
+  private func counts(_ value: PlanValue) -> Bool {
+    if aggregate == .count { return true }
+    let isExtreme = aggregate == .min || aggregate == .max
+    if case .date = value { return isExtreme }
+    return value.asDecimal.map { !(isExtreme && $0.isNaN) } ?? false
   }
 
   var result: PlanConstant {

@@ -417,17 +417,16 @@ extension PlanResolver {
       }
       return
     }
-    let targetBinding = realm.target(objectClass, binding, column)
+    let origin = codec.type == .linkingObjects ? realm.origin(of: property) : nil
+    let targetBinding = origin?.binding ?? realm.target(objectClass, binding, column)
     let target = realm.position(of: targetBinding)
     tables.insert(target)
     walk.binding = targetBinding
     walk.path.target = target
     walk.path.end = .subject
-    if codec.type == .linkingObjects {
-      let origin = targetBinding.schema.index(ofProperty: property.originProperty!)!
+    if let origin {
       walk.path.hops.append(
-        .backlinks(
-          column: targetBinding.columns[origin], origin: target, target: binding.table!))
+        .backlinks(column: origin.column, origin: target, target: binding.table!))
       return
     }
     switch codec.collection {

@@ -1,5 +1,6 @@
 // The type-safe form of conditions: `where { $0.age > 5 && $0.name == "Ann" }`. A query is a path to a
 // value or a condition; its operators make longer ones. The operators are in the files beside.
+internal import Foundation
 
 /// A value or a condition that a query closure speaks of.
 ///
@@ -206,5 +207,5 @@ func queryValue(_ value: Any?) -> Any? {
   guard let value = unwrapped(value) else { return nil }
   if let value = value as? any _Persistable { return unwrapped(value._anyValue) }
   if let value = value as? any RawRepresentable { return unwrapped(value.rawValue) }
-  return value
+  return (value as? NSUUID).map { UUID._fromAny($0) } ?? value
 }

@@ -69,10 +69,19 @@ extension Realm {
     guard object._realm === confined, let table = object._table else {
       misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
     }
-    if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
+    requireDeletable(object)
     _ = group.delete(table.pointee.binding.table!, object._key)
     table.pointee.bump()
     confined.bumpChangedTables()
+  }
+
+  /// Stops when the object is gone already: it belongs to no Realm any more.
+  private func requireDeletable(_ object: ObjectBase) {
+    if object.locate() != nil { return }
+    misuse(
+      .invalidated,
+      "Can only delete an object from the Realm it belongs to. Object has been deleted or "
+        + "invalidated.")
   }
 
   /// Removes objects; see `delete` of one.
@@ -89,7 +98,7 @@ extension Realm {
       guard object._realm === confined else {
         misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
       }
-      if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
+      requireDeletable(object)
     }
     var start = 0
     while start < objects.count {

@@ -25,6 +25,15 @@ extension ClassSchema {
           isPrimary: column.name == table.primaryKey, isIndexed: column.isIndexed,
           originProperty: nil, targetName: column.target))
     }
+    // Linking objects have no column: only the Swift class says which there are.
+    for property in model?.properties ?? [] where property.isComputed {
+      properties.append(
+        PropertyDescription(
+          name: property.name, columnName: property.columnName, offset: 0,
+          codec: .dynamicBacklinks(at: Int32(properties.count)), isPrimary: false,
+          isIndexed: false, originProperty: property.originProperty,
+          targetName: property.objectClassName))
+    }
     return ClassSchema(
       DynamicObject.self, name: table.name, properties: properties,
       primaryKey: changesKeys ? nil : properties.firstIndex { $0.isPrimary },
@@ -156,6 +165,15 @@ extension _PropertyCodec {
       setValue: { setLinks($0, column, $1) },
       accepts: { untypedElements($0) != nil || untypedEntries($0) != nil },
       storeAny: { _, _, _ in false }, keyOfAny: { _ in nil })
+  }
+
+  /// Objects that link here, by the position of the property.
+  fileprivate static func dynamicBacklinks(at position: Int32) -> _PropertyCodec {
+    withoutWrapper(
+      .linkingObjects, isOptional: false, .none, DynamicObject.self,
+      value: { LinkingObjects<DynamicObject>._get($0, position) },
+      setValue: { _, _ in stopForLinkingObjects() },
+      accepts: { _ in false }, storeAny: { _, _, _ in false }, keyOfAny: { _ in nil })
   }
 
   /// The codec of a property that is only ever in the file.

@@ -84,16 +84,24 @@ final class SchemaBindings: @unchecked Sendable {
   /// Its index is that of the class, behind all classes.
   func dynamicBinding(of binding: TableBinding) -> TableBinding {
     if binding.schema.isDynamic { return binding }
-    return dynamic.withLock { dynamic in
-      if let known = dynamic[binding.index] { return known }
-      let made = TableBinding(
-        schema: .dynamic(
-          binding.table?.schema ?? binding.schema.tableSchema, like: binding.schema,
-          changesKeys: changesKeys),
-        index: bindings.count + binding.index, table: binding.table)
-      dynamic[binding.index] = made
-      return made
+    return dynamic.withLock { dynamicBinding(of: binding, in: &$0) }
+  }
+
+  private func dynamicBinding(
+    of binding: TableBinding, in dynamic: inout [Int: TableBinding]
+  ) -> TableBinding {
+    if let known = dynamic[binding.index] { return known }
+    let made = TableBinding(
+      schema: .dynamic(
+        binding.table?.schema ?? binding.schema.tableSchema, like: binding.schema,
+        changesKeys: changesKeys),
+      index: bindings.count + binding.index, table: binding.table)
+    // Before its origins are looked for, which may lead back to it.
+    dynamic[binding.index] = made
+    made.findOrigins { property in
+      property.objectClassName.flatMap { byName[$0] }.map { dynamicBinding(of: $0, in: &dynamic) }
     }
+    return made
   }
 
   /// The same classes in another schema of the file.

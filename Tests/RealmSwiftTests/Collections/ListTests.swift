@@ -248,12 +248,31 @@ import Testing
     }
   }
 
-  @Test func equalityIsIdentity() throws {
-    try withKennels { kennel in
-      #expect(kennel.numbers == kennel.numbers)
-      #expect(kennel.numbers != List<Int>())
-      #expect(List<Int>() != List<Int>())
-    }
+  @Test func managedListsAreEqualByPlace() throws {
+    let realm = try memoryRealm(kennelClasses)
+    let kennel = try realm.write { addKennel(realm) }
+    #expect(kennel.numbers == kennel.numbers && kennel.numbers.isEqual(kennel.numbers))
+    #expect(kennel.numbers != List<Int>() && List<Int>() != kennel.numbers)
+  }
+
+  @Test func unmanagedCollectionsAreEqualByContent() {
+    let (one, other) = (Kennel(1), Kennel(2))
+    #expect(one.numbers == other.numbers && one.numberSet == other.numberSet)
+    #expect(one.numberMap == other.numberMap && one.numbers.isEqual(other.numbers))
+    let hound = Hound("Rex")
+    one.hounds.append(hound)
+    #expect(one.hounds != other.hounds)
+    other.hounds.append(hound)
+    #expect(one.hounds == other.hounds)
+    other.hounds[0] = Hound("Rex")
+    #expect(one.hounds != other.hounds)
+    one.numberSet.insert(objectsIn: [1, 2])
+    other.numberSet.insert(objectsIn: [2, 1])
+    #expect(one.numberSet == other.numberSet)
+    one.numberMap["a"] = 1
+    #expect(one.numberMap != other.numberMap && !one.numberMap.isEqual(other.numberMap))
+    other.numberMap["a"] = 1
+    #expect(one.numberMap == other.numberMap && !one.numberMap.isEqual("a"))
   }
 
   // MARK: - Stops

@@ -29,17 +29,31 @@ private class Node: Object {
         \t\tname = b;
         \t\tnext = (null);
         \t\tnumbers = List<int> <address> (
+        \t\t
         \t\t);
         \t\tnodes = List<Node> <address> (
+        \t\t
         \t\t);
         \t};
         \tnumbers = List<int> <address> (
         \t\t[0] 1
         \t);
         \tnodes = List<Node> <address> (
+        \t
         \t);
         }
         """)
+  }
+
+  @Test func elementsStandLineByLine() {
+    let (truths, marks) = (List<Bool>(), Map<String, Int>())
+    #expect(text(truths) == "List<bool> <address> (\n\n)")
+    truths.append(objectsIn: [true, false])
+    #expect(text(truths) == "List<bool> <address> (\n\t[0] 1,\n\t[1] 0\n)")
+    #expect(text(marks) == "Map<string, int> <address> (\n\n)")
+    marks["a"] = 1
+    #expect(text(marks) == "Map<string, int> <address> (\n\t[a]: 1\n)")
+    #expect(truths.description == truths.description)
   }
 
   @Test func cyclesEnd() {

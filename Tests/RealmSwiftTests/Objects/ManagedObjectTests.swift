@@ -435,7 +435,7 @@ import Testing
         realm.delete(dog)
       }
     }
-    expectStop(again, "Object has been deleted or invalidated.")
+    expectStop(again, "Can only delete an object from the Realm it belongs to.")
     let added = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

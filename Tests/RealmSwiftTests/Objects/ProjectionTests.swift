@@ -79,6 +79,18 @@ private final class Wrong: Projection<Citizen> {
     #expect(Array(sorted)[1].city == "C1")
   }
 
+  @Test func projectedValuesAreSet() throws {
+    let citizens = try citizens()
+    let realm = try #require(citizens.realm)
+    let friends = CitizenName(projecting: citizens[2]).friends
+    try realm.write { friends[1] = "Eve" }
+    #expect(Array(friends) == ["Ann", "Eve", "Cid"] && citizens[1].name == "Eve")
+    #expect(friends.index(matching: NSPredicate(format: "name == 'Eve'")) == 1)
+    let ages = citizens[2].friends.projectTo.age
+    try realm.write { for position in ages.indices { ages[position] = position } }
+    #expect(citizens.map(\.age) == [0, 1, 2])
+  }
+
   @Test func areFetched() throws {
     let realm = try #require(try citizens().realm)
     let names = realm.objects(CitizenName.self)
