@@ -77,11 +77,15 @@ extension Store {
     // What is unwritten may be about to change the file's length.
     try writeDeferred(before: transaction)
     var run: Run
-    if let hole = earlyHole(atLeast: length) {
+    let takesPieces =
+      transaction.stream.total >= EarlyWriter.pieceThreshold && writer!.shrinkThreshold == nil
+    let hole = earlyHole(atLeast: length)
+    // What is free at the file's end is the beginning of the next whole pieces.
+    if let hole, !takesPieces || hole.end < writer!.fileLength {
       run = hole
     } else if writer!.shrinkThreshold == nil {
       run = try grow(by: EarlyWriter.extentLength)
-      if transaction.stream.total >= EarlyWriter.pieceThreshold {
+      if takesPieces {
         run.length = run.end / EarlyWriter.pieceLength * EarlyWriter.pieceLength - run.offset
         try preparePieces(of: run)
       }
