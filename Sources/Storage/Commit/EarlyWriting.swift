@@ -77,15 +77,11 @@ extension Store {
     // What is unwritten may be about to change the file's length.
     try writeDeferred(before: transaction)
     var run: Run
-    let takesPieces =
-      transaction.stream.total >= EarlyWriter.pieceThreshold && writer!.shrinkThreshold == nil
-    let hole = earlyHole(atLeast: length)
-    // What is free at the file's end is the beginning of the next whole pieces.
-    if let hole, !takesPieces || hole.end < writer!.fileLength {
+    if let hole = earlyHole(atLeast: length) {
       run = hole
     } else if writer!.shrinkThreshold == nil {
       run = try grow(by: EarlyWriter.extentLength)
-      if takesPieces {
+      if transaction.stream.total >= EarlyWriter.pieceThreshold {
         run.length = run.end / EarlyWriter.pieceLength * EarlyWriter.pieceLength - run.offset
         try preparePieces(of: run)
       }
