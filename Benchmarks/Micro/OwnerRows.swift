@@ -22,7 +22,6 @@ final class Member: Object {
 private let membersPerHousehold = 10
 
 func ownerRows(_ report: inout Report) throws {
-  rawHopRow(&report)
   let names = [
     "owners-each", "link-hop-random", "backlinks-random", "list-of-ten-links", "reduce-ten-links",
     "reduce-ten-backlinks", "delete-linked",
@@ -117,58 +116,6 @@ private func readRandomly(_ realm: Realm, _ count: Int, _ report: inout Report) 
   }
   report.time("reduce-ten-backlinks", repetitions: repetitions, calls: households.count) {
     for household in households { sum = household.linking.reduce(sum) { $0 &+ $1.value } }
-  }
-  precondition(sum != 1, "keeps the reads")
-}
-
-// MARK: - The floor
-
-/// The least that an accessor is: an object of its size that keeps another one, with two fields that may own
-/// something, as a household has.
-private class RawAccessor {
-  final let owner: AnyObject
-  final let place: Int
-  final var rest: (Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0)
-
-  init(_ owner: AnyObject, _ place: Int) {
-    self.owner = owner
-    self.place = place
-  }
-}
-
-private final class RawHousehold: RawAccessor {
-  var members: AnyObject?
-  var linking: AnyObject?
-}
-
-private final class RawPlaces {
-  let links: [UInt32]
-  let ages: [UInt8]
-
-  init(_ count: Int) {
-    links = (0..<UInt32(count)).map { $0 / UInt32(membersPerHousehold) }
-    ages = (0..<count / membersPerHousehold).map { UInt8($0 % 100) }
-  }
-
-  /// Another object, as far as the compiler knows an unknown one.
-  @inline(never)
-  func target(of accessor: RawAccessor) -> RawAccessor {
-    RawHousehold(self, Int(links[accessor.place]))
-  }
-}
-
-/// What a hop from a member to its household and one of its values cannot do without: references that are
-/// counted, an object that is made and goes, two reads of memory at random places.
-private func rawHopRow(_ report: inout Report) {
-  guard report.wants("raw-link-hop") else { return }
-  let places = RawPlaces(objectCount)
-  var random = RandomGenerator(seed: 21)
-  let held = (0..<100_000).map { _ -> RawAccessor in
-    RawHousehold(places, Int(random.next() % UInt64(objectCount)))
-  }
-  var sum = 0
-  report.time("raw-link-hop", repetitions: repetitions, calls: held.count) {
-    for accessor in held { sum &+= Int(places.ages[places.target(of: accessor).place]) }
   }
   precondition(sum != 1, "keeps the reads")
 }

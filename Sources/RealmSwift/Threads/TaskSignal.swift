@@ -35,6 +35,7 @@ final class TaskSignal: Sendable {
     if takeSignal() { return }
     await withUnsafeContinuation(isolation: isolation) {
       (continuation: UnsafeContinuation<Void, Never>) in
+      // One pointer; see `continuation`, which turns it back.
       let waiting = unsafeBitCast(continuation, to: UInt.self)
       let (isWaiting, _) = state.compareExchange(
         expected: Self.isIdle, desired: waiting, ordering: .acquiringAndReleasing)

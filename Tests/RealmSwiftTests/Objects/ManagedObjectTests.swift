@@ -435,7 +435,10 @@ import Testing
         realm.delete(dog)
       }
     }
-    expectStop(again, "Can only delete an object from the Realm it belongs to.")
+    expectStop(
+      again,
+      "Can only delete an object from the Realm it belongs to. Object has been deleted or invalidated."
+    )
     let added = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
