@@ -53,8 +53,10 @@ extension BytesColumn {
     _ editor: BlockEditor, _ reference: inout BlockReference, _ row: Int,
     keepingLeaves: Bool = true
   ) {
-    if reference.isNone || row >= rows(editor.reader.pointer(reference)) { return }
-    if rows(editor.reader.pointer(reference)) == 1 {
+    if reference.isNone { return }
+    let count = rows(editor.reader.pointer(reference))
+    if row >= count { return }
+    if count == 1 {
       editor.freeTree(reference)
       reference = .none
       return

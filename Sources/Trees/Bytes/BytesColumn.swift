@@ -71,31 +71,19 @@ package enum BytesColumn {
     hasRemoved(split) ? storedRowBehindRemoved(split, row) : row
   }
 
+  /// Passes over the removed rows one by one: they are few, and mostly none or some lie before a row.
   @usableFromInline
   static func storedRowBehindRemoved(_ split: UnsafeRawPointer, _ row: Int) -> Int {
-    var rest = row
+    var stored = row
     for word in 0..<4 {
-      var kept = ~removedWord(split, word)
-      let count = kept.nonzeroBitCount
-      if rest >= count {
-        rest -= count
-        continue
+      var removed = removedWord(split, word)
+      while removed != 0 {
+        if word &* 64 &+ removed.trailingZeroBitCount > stored { return stored }
+        stored &+= 1
+        removed &= removed &- 1
       }
-      // Halves, down to the bit with `rest` kept ones before it.
-      var place = word * 64
-      var width = 32
-      while width > 0 {
-        let below = (kept & (1 << UInt64(width) - 1)).nonzeroBitCount
-        if rest >= below {
-          rest -= below
-          kept >>= UInt64(width)
-          place += width
-        }
-        width /= 2
-      }
-      return place
     }
-    preconditionFailure("row \(row) of a column that has fewer")
+    return stored
   }
 
   /// The part of a split node that has a row.
