@@ -155,7 +155,8 @@ public final class Migration {
   public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
     let name = storedName(typeName)
     func stop(_ reason: String) -> Never {
-      misuse(.schema, "Cannot rename property '\(name).\(oldName)' to '\(newName)' because \(reason)")
+      misuse(
+        .schema, "Cannot rename property '\(name).\(oldName)' to '\(newName)' because \(reason)")
     }
     let group = newRealm.requireWriting()
     guard oldRealm.classes.binding(named: name) != nil,

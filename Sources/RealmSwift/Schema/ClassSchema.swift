@@ -46,7 +46,8 @@ final class PropertyDescription: Sendable {
 
   var publicForm: Property {
     Property(
-      name: name, columnName: columnName, type: codec.type, isArray: codec.collection == .list,
+      name: name, columnName: columnName, type: codec.type,
+      isArray: codec.collection == .list || isComputed,
       isSet: codec.collection == .set, isMap: codec.collection == .map,
       isIndexed: isIndexed || isPrimary, isOptional: codec.isOptional,
       objectClassName: objectClassName, isPrimary: isPrimary, originProperty: originProperty)
