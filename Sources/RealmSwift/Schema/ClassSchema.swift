@@ -314,7 +314,7 @@ private struct PropertyDiscovery {
       break
     default:
       misuse(
-        .schema, "\(place) cannot be \(role == .primary ? "the primary key" : "indexed").")
+        .schema, "\(place) cannot be \(role == .primary ? "made the primary key" : "indexed").")
     }
   }
 
