@@ -4,7 +4,7 @@ public import Foundation
 /// A collection whose elements are in a Realm.
 ///
 /// It is live: it shows the Realm's current version. Elements are made when they are asked for.
-public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol,
+public protocol RealmCollection<Element>: RandomAccessCollection, LazyCollectionProtocol,
   CustomStringConvertible, ThreadConfined, Equatable
 where
   Element: RealmCollectionValue, Index == Int, Indices == Range<Int>,

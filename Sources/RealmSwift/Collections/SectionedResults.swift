@@ -261,11 +261,14 @@ extension RealmCollection where Element: ObjectBase {
     by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
   ) -> SectionedResults<Key, Element> {
     let sections = sectioned(by: { $0[keyPath: keyPath] }, sortDescriptors: sortDescriptors)
-    if sortDescriptors[0].keyPath != _name(for: keyPath) {
-      misuse(.argument, "The section key path must match the primary sort descriptor.")
-    }
+    if sortDescriptors[0].keyPath != _name(for: keyPath) { stopForSectionKey() }
     return sections
   }
+}
+
+/// Stops because sections are not in the order of their keys.
+func stopForSectionKey() -> Never {
+  misuse(.argument, "The section key path must match the primary sort descriptor.")
 }
 
 // MARK: - Index paths

@@ -155,7 +155,8 @@ public final class Migration {
   public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
     let name = storedName(typeName)
     func stop(_ reason: String) -> Never {
-      misuse(.schema, "Cannot rename property '\(name).\(oldName)' to '\(newName)': \(reason)")
+      misuse(
+        .schema, "Cannot rename property '\(name).\(oldName)' to '\(newName)' because \(reason)")
     }
     let group = newRealm.requireWriting()
     guard oldRealm.classes.binding(named: name) != nil,
@@ -170,10 +171,11 @@ public final class Migration {
     }
     let target = model.index(ofProperty: newName).map { model.properties[$0].columnName } ?? newName
     guard let source = table.columnIndex(named: oldName) else {
-      stop("the property does not exist in the file.")
+      misuse(
+        .schema, "Cannot rename property '\(name).\(oldName)' because it does not exist.")
     }
     guard let declared = model.tableSchema.columns.first(where: { $0.name == target }) else {
-      stop("the new property is not declared.")
+      misuse(.schema, "Renamed property '\(name).\(newName)' does not exist.")
     }
     if model.properties.contains(where: { $0.columnName == oldName }) {
       stop("the source property still exists.")

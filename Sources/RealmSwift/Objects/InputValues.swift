@@ -94,19 +94,32 @@ struct InputValues {
 
 /// Stops because a value does not fit its property.
 func stopForValue(_ value: Any?, _ property: PropertyDescription, className: String) -> Never {
-  let type = "\(property.codec.type)\(property.codec.isOptional ? "?" : "")"
+  let type = property.valueName
   guard let value = unwrapped(value) else {
     misuse(
       .argument,
-      "Invalid value 'nil' for '\(type)' property '\(className).\(property.name)'.")
+      "Invalid value 'nil' for \(type) property '\(className).\(property.name)'.")
   }
   if let custom = property.codec.declaredType.flatMap({ customType($0) }) {
     misuse(.argument, "Could not convert value '\(value)' to type '\(custom)'.")
   }
   misuse(
     .argument,
-    "Invalid value '\(value)' of type '\(Swift.type(of: value))' for '\(type)' property "
+    "Invalid value '\(value)' of type '\(Swift.type(of: value))' for \(type) property "
       + "'\(className).\(property.name)'.")
+}
+
+extension PropertyDescription {
+  /// What it holds, for messages: type or class, and kind of collection.
+  fileprivate var valueName: String {
+    let name = "'\(objectClassName ?? "\(codec.type)")\(codec.isOptional ? "?" : "")'"
+    switch codec.collection {
+    case .none: return name
+    case .list: return "\(name) array"
+    case .set: return "\(name) set"
+    case .map: return "\(name) dictionary"
+    }
+  }
 }
 
 /// The client's own type, which may be inside of an optional; nil for the engine's types.

@@ -50,7 +50,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
   public static func _fromAny(_ value: Any?) -> Self? {
     guard let value else { return nil }
     if let object = value as? Self { return object }
-    guard InputValues.canHold(value) else { return nil }
+    guard _acceptsInside(value) else { return nil }
     let object = Self()
     InputValues(value, for: ClassSchema.of(Self.self)).assign(to: object)
     return object

@@ -78,7 +78,10 @@ extension FixedWidthInteger where Self: SignedInteger {
     case let value as Self: return value
     case is Bool: return nil
     case let value as any BinaryInteger: return Self(exactly: value)
-    case let value as NSNumber: return Self(exactly: value.int64Value)
+    case let value as NSNumber:
+      // A floating point number has to be a whole one.
+      return "fd".contains(String(cString: value.objCType))
+        ? Self(exactly: value.doubleValue) : Self(exactly: value.int64Value)
     default: return nil
     }
   }

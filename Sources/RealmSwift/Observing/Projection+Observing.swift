@@ -105,19 +105,9 @@ extension ProjectionObservable {
   /// A key path of a projection is known by what it reads from the object.
   private func names(of keyPaths: [PartialKeyPath<Self>]) -> [String] {
     keyPaths.map { keyPath in
-      let path = KeyPathRecording.path(of: Root.self) { object in
-        Self(projecting: unsafeDowncast(object, to: Root.self))[keyPath: keyPath]
-      }
-      guard
-        let found = ProjectedProperties.of(self).first(where: {
-          $0.property.path == path
-        })
-      else {
-        misuse(
-          .argument,
-          "Cannot apply a keypath to '\(Self.self)': \(keyPath) does not lead to a projected property."
-        )
-      }
+      let path = Self.path(of: keyPath)
+      guard let found = ProjectedProperties.of(self).first(where: { $0.property.path == path })
+      else { Self.stop(for: keyPath) }
       return found.name
     }
   }

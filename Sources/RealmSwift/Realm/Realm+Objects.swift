@@ -234,11 +234,22 @@ extension Realm {
       misuse(.schema, "'\(schema.name)' does not have a primary key and can not be looked up.")
     }
     let property = schema.properties[position]
-    guard let keyValue = property.codec.keyOfAny(unwrapped(key)) else {
+    let value = unwrapped(key)
+    guard let keyValue = property.codec.keyOfAny(value) ?? storedKey(value, property) else {
       stopForValue(key, property, className: schema.name)
     }
     guard let found = confined.reader(of: table)?.find(keyValue) else { return nil }
     return confined.accessor(table, found.key, at: found.location)
+  }
+}
+
+/// The key that a value is in the file, though the property's own type cannot hold it: an integer that is too
+/// large for it, or a raw value without a case.
+private func storedKey(_ value: Any?, _ property: PropertyDescription) -> _PrimaryKeyValue? {
+  switch property.codec.type {
+  case .int: return Int64._fromAny(value)?._primaryKeyValue
+  case .string: return String._fromAny(value)?._primaryKeyValue
+  default: return nil
   }
 }
 

@@ -46,7 +46,8 @@ final class PropertyDescription: Sendable {
 
   var publicForm: Property {
     Property(
-      name: name, columnName: columnName, type: codec.type, isArray: codec.collection == .list,
+      name: name, columnName: columnName, type: codec.type,
+      isArray: codec.collection == .list || isComputed,
       isSet: codec.collection == .set, isMap: codec.collection == .map,
       isIndexed: isIndexed || isPrimary, isOptional: codec.isOptional,
       objectClassName: objectClassName, isPrimary: isPrimary, originProperty: originProperty)
@@ -313,7 +314,7 @@ private struct PropertyDiscovery {
       break
     default:
       misuse(
-        .schema, "\(place) cannot be \(role == .primary ? "the primary key" : "indexed").")
+        .schema, "\(place) cannot be \(role == .primary ? "made the primary key" : "indexed").")
     }
   }
 

@@ -57,7 +57,7 @@ public struct Property: Sendable, Equatable, CustomStringConvertible {
   public let columnName: String
   /// What it holds, or what the elements of its collection are.
   public let type: PropertyType
-  /// Whether it is a list.
+  /// Whether it is a list, or linking objects.
   public let isArray: Bool
   /// Whether it is a set.
   public let isSet: Bool

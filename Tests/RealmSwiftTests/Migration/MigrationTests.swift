@@ -372,8 +372,8 @@ import Testing
   @Test(arguments: [
     ("Nothing", "a", "b", "Cannot rename properties for type 'Nothing' because it does not exist."),
     ("Dog", "a", "b", "Cannot rename properties for type 'Dog' because it does not exist."),
-    ("Cat", "nothing", "title", "the property does not exist in the file."),
-    ("Cat", "name", "nothing", "the new property is not declared."),
+    ("Cat", "nothing", "title", "Cannot rename property 'Cat.nothing' because it does not exist."),
+    ("Cat", "name", "nothing", "Renamed property 'Cat.nothing' does not exist."),
     ("Cat", "nick", "title", "the source property still exists."),
     ("Cat", "age", "title", "it would change from type 'int' to 'string'."),
   ])

@@ -367,6 +367,6 @@ import Testing
       let realm = try memoryRealm(kennelClasses)
       try realm.write { _ = realm.create(Kennel.self, value: ["mainBox": Kennel(2)]) }
     }
-    expectStop(stopped, "for 'object?' property 'Kennel.mainBox'")
+    expectStop(stopped, "of type 'Kennel' for 'Box?' property 'Kennel.mainBox'")
   }
 }

@@ -57,4 +57,29 @@ import Testing
     }
     #expect(realm.object(ofType: Badge.self, forPrimaryKey: "") == nil)
   }
+
+  @Test func keysThatTheTypeCannotHoldAreNotThere() throws {
+    let realm = try memoryRealm([SmallKey.self, CaseKey.self])
+    try realm.write {
+      realm.create(SmallKey.self, value: ["key": 5])
+      realm.create(CaseKey.self, value: ["key": "open"])
+    }
+    #expect(realm.object(ofType: SmallKey.self, forPrimaryKey: 5) != nil)
+    #expect(realm.object(ofType: SmallKey.self, forPrimaryKey: Int64(5)) != nil)
+    #expect(realm.object(ofType: SmallKey.self, forPrimaryKey: 500) == nil)
+    #expect(realm.object(ofType: CaseKey.self, forPrimaryKey: "open") != nil)
+    #expect(realm.object(ofType: CaseKey.self, forPrimaryKey: CaseKey.Door.shut) == nil)
+    #expect(realm.object(ofType: CaseKey.self, forPrimaryKey: "ajar") == nil)
+  }
+}
+
+private class SmallKey: Object {
+  @Persisted(primaryKey: true) var key: Int8
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class CaseKey: Object {
+  enum Door: String, PersistableEnum { case open, shut }
+  @Persisted(primaryKey: true) var key: Door
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }

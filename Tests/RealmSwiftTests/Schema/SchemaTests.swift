@@ -259,7 +259,7 @@ private class SameColumn: Object {
     let type = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = DoubleKey().objectSchema }
-    expectStop(type, "Property 'DoubleKey.id' of type 'double' cannot be the primary key.")
+    expectStop(type, "Property 'DoubleKey.id' of type 'double' cannot be made the primary key.")
     let index = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = DataIndex().objectSchema }

@@ -178,6 +178,8 @@ enum ClientSurface {
     _ = dd.stringValue
     _ = dd < dd
   }
+  static func opaque(_ realm: Realm) -> some RealmCollection<Animal> { realm.objects(Animal.self) }
+  static func existential(_ realm: Realm) -> any RealmCollection<Animal> { opaque(realm) }
   static func generic1<T: RealmCollectionValue>(_: T.Type) {}
   static func generic2<T: _RealmCollectionValueInsideOptional>(_: T.Type) {}
   static func generic3<T: _HasPersistedType>(_: T.Type)
