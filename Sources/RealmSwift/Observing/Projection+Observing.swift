@@ -101,25 +101,63 @@ extension ProjectionObservable {
   }
 
   /// The names of the projected properties that key paths lead to.
-  ///
-  /// A key path of a projection is known by what it reads from the object.
   private func names(of keyPaths: [PartialKeyPath<Self>]) -> [String] {
     keyPaths.map { keyPath in
-      let path = KeyPathRecording.path(of: Root.self) { object in
-        Self(projecting: unsafeDowncast(object, to: Root.self))[keyPath: keyPath]
-      }
-      guard
-        let found = ProjectedProperties.of(self).first(where: {
-          $0.property.path == path
-        })
-      else {
-        misuse(
-          .argument,
-          "Cannot apply a keypath to '\(Self.self)': \(keyPath) does not lead to a projected property."
-        )
-      }
+      let path = Self.rootPath(of: keyPath)
+      guard let found = ProjectedProperties.of(self).first(where: { $0.property.path == path })
+      else { Self.stopForKeyPath(keyPath) }
       return found.name
     }
+  }
+
+  /// The path of a projected property in the object: a key path is known by what it reads from there.
+  fileprivate static func rootPath(of keyPath: PartialKeyPath<Self>) -> String {
+    let path = KeyPathRecording.path(of: Root.self) { object in
+      Self(projecting: unsafeDowncast(object, to: Root.self))[keyPath: keyPath]
+    }
+    guard let path else { stopForKeyPath(keyPath) }
+    return path
+  }
+
+  private static func stopForKeyPath(_ keyPath: PartialKeyPath<Self>) -> Never {
+    misuse(
+      .argument,
+      "Cannot apply a keypath to '\(Self.self)': \(keyPath) does not lead to a projected property.")
+  }
+}
+
+// MARK: - Collections of projections
+
+extension RealmCollection where Element: ProjectionObservable {
+  /// Has a block called each time when the collection or some projected properties have changed.
+  ///
+  /// - Parameters:
+  ///   - keyPaths: the projected properties that count; empty: only what comes, goes or moves.
+  ///   - queue: a serial queue on which the block is called; nil: where the collection belongs.
+  ///   - block: gets the change.
+  /// - Returns: keep it for as long as the block shall be called.
+  public func observe(
+    keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
+    _ block: @escaping (RealmCollectionChange<Self>) -> Void
+  ) -> NotificationToken {
+    observe(keyPaths: keyPaths.map { Element.rootPath(of: $0) }, on: queue, block)
+  }
+
+  /// Has a block of an actor called each time when the collection or some projected properties have changed.
+  ///
+  /// - Parameters:
+  ///   - keyPaths: the projected properties that count; empty: only what comes, goes or moves.
+  ///   - actor: where the block is called.
+  ///   - _isolation: where the collection belongs; leave it out.
+  ///   - block: gets the actor and the change.
+  /// - Returns: keep it for as long as the block shall be called.
+  public func observe<A: Actor>(
+    keyPaths: [PartialKeyPath<Element>], on actor: A,
+    _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
+  ) async -> NotificationToken {
+    await observe(
+      keyPaths: keyPaths.map { Element.rootPath(of: $0) }, on: actor, _isolation: _isolation, block)
   }
 }
 
