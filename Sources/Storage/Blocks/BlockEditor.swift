@@ -198,12 +198,18 @@ package final class BlockEditor {
     let birth = BlockHeader.birth(block)
     // Homes are counted apart from what follows them.
     if reference.rawValue != FileHeader.dataStart {
-      for index in dead.indices.suffix(Self.openRuns)
-      where dead[index].reference.rawValue + UInt64(dead[index].length) == reference.rawValue
-        && dead[index].birth == birth && dead[index].length + length <= Self.deadLengthMax
-      {
-        dead[index].length += length
-        return
+      // The newest run first: mostly a block follows the one that was given up before it.
+      var index = dead.count
+      let oldest = max(0, index - Self.openRuns)
+      while index > oldest {
+        index -= 1
+        let run = dead[index]
+        if run.reference.rawValue + UInt64(run.length) == reference.rawValue
+          && run.birth == birth && run.length + length <= Self.deadLengthMax
+        {
+          dead[index].length = run.length + length
+          return
+        }
       }
     }
     dead.append(DeadBlock(reference: reference, length: length, birth: birth))

@@ -308,19 +308,23 @@ extension Store {
   /// `writeDeferred`.
   private var overwriting: OverwriteMap? { durability == .memory ? memory.overwriting : nil }
 
-  func writeBytes(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
-    try writeBytes(bytes, at: offset, overwriting)
+  /// - Parameter areOverwritten: other bytes follow in the same place before any sync, and are counted then.
+  func writeBytes(
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, areOverwritten: Bool = false
+  ) throws(StorageError) {
+    try writeBytes(bytes, at: offset, overwriting, isCounted: !areOverwritten)
   }
 
   private func writeBytes(
-    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ overwriting: OverwriteMap?
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ overwriting: OverwriteMap?,
+    isCounted: Bool = true
   ) throws(StorageError) {
     do throws(SystemError) {
       if overwriting?.write(bytes, at: offset) != true {
         try file.write(bytes, at: offset)
         overwriting?.didWrite(bytes.count, at: offset)
       }
-      writtenBytes.add(UInt64(bytes.count), ordering: .relaxed)
+      if isCounted { writtenBytes.add(UInt64(bytes.count), ordering: .relaxed) }
     } catch {
       throw error.isOutOfSpace ? .diskFull(error) : .system(error)
     }

@@ -12,13 +12,15 @@ struct EarlyWriter {
   static let threshold = 1 << 20
   /// What the processor maps by one entry, if it came to the page cache in one piece.
   static let pieceLength: UInt64 = 2 << 20
-  /// A transaction that has written so much early goes on by whole pieces: what the last ones have too much
+  /// A transaction that has written so much early goes on by whole pieces: what the last one has too much
   /// is little then.
-  static let pieceThreshold: UInt64 = 32 << 20
+  static let pieceThreshold: UInt64 = 8 << 20
 
   /// The run being filled, with its memory.
   var run: Run?
   var used = 0
+  /// Whether `run` ends with a piece.
+  var endsWithPiece = false
   /// Bytes before this in `run` are in the file.
   var written = 0
   var memory: UnsafeMutableRawPointer?

@@ -76,18 +76,19 @@ extension Store {
   ) throws(StorageError) {
     // What is unwritten may be about to change the file's length.
     try writeDeferred(before: transaction)
-    var run: Run
-    if let hole = earlyHole(atLeast: length) {
+    let takesPieces =
+      transaction.stream.total >= EarlyWriter.pieceThreshold && writer!.shrinkThreshold == nil
+    let run: Run
+    transaction.stream.endsWithPiece = false
+    // What is free at the file's end is the beginning of the next piece.
+    if let hole = earlyHole(atLeast: length), !takesPieces || hole.end < writer!.fileLength {
       run = hole
-    } else if writer!.shrinkThreshold == nil {
-      run = try grow(by: EarlyWriter.extentLength)
-      if transaction.stream.total >= EarlyWriter.pieceThreshold {
-        run.length = run.end / EarlyWriter.pieceLength * EarlyWriter.pieceLength - run.offset
-        try preparePieces(of: run)
-      }
+    } else if takesPieces {
+      run = try growToPiece(atLeast: length)
+      transaction.stream.endsWithPiece = true
     } else {
       // A file that is too long grows by no more than it must.
-      run = try grow(by: length)
+      run = try grow(by: writer!.shrinkThreshold == nil ? EarlyWriter.extentLength : length)
     }
     writer!.free.take(run)
     transaction.stream.run = run
@@ -99,19 +100,22 @@ extension Store {
       memory.earlyBuffer + Int(run.offset % UInt64(FileHeader.pageLength))
   }
 
-  /// Writes zeros over the whole pieces of a run at the file's end, each by one call.
+  /// Free space at the file's end that ends with a piece, over which zeros were written by one call.
   ///
   /// The kernel keeps such a piece as one: it is mapped by one page fault and found by one entry of the
   /// processor's table of addresses, while what is written bit by bit takes hundreds of both.
-  private func preparePieces(of run: Run) throws(StorageError) {
-    guard let emptyPiece = memory.emptyPiece else { return }
-    let bytes = UnsafeRawBufferPointer(start: emptyPiece.base, count: emptyPiece.length)
-    let length = EarlyWriter.pieceLength
-    var piece = (run.offset + length - 1) / length * length
-    while piece < run.end {
-      try writeBytes(bytes, at: piece)
-      piece += length
+  private func growToPiece(atLeast length: Int) throws(StorageError) -> Run {
+    let file = writer!.fileLength
+    let start = writer!.free.tailRun(end: file)?.offset ?? file
+    let pieceLength = EarlyWriter.pieceLength
+    let end = (start + UInt64(length) + pieceLength - 1) / pieceLength * pieceLength
+    let run = try grow(by: Int(end - start))
+    // The beginning of a piece may be in use already.
+    if let zeros = memory.emptyPiece, start <= end - pieceLength {
+      let bytes = UnsafeRawBufferPointer(start: zeros.base, count: zeros.length)
+      try writeBytes(bytes, at: end - pieceLength, areOverwritten: true)
     }
+    return run
   }
 
   /// A hole for the next blocks: a quarter of an extent or more, else the longest there are.
@@ -140,6 +144,9 @@ extension Store {
     let used = transaction.stream.used
     transaction.stream.run = nil
     if UInt64(used) < run.length {
+      if transaction.stream.endsWithPiece {
+        writtenBytes.add(run.length - UInt64(used), ordering: .relaxed)
+      }
       writer!.release(
         Run(offset: run.offset + UInt64(used), length: run.length - UInt64(used)))
     }
