@@ -169,8 +169,7 @@ extension Store {
     let isLarge = isWrittenEarly(transaction)
     // A large transaction streams its blocks out; a small one gathers them in memory.
     if isLarge {
-      if root.isProvisional { root = writeEarly(root, for: transaction) ?? root }
-      try finishEarly(transaction)
+      root = try finishEarly(transaction)
     } else if root.isProvisional {
       root = try place(root, of: transaction, home: home, into: &placement)
     }

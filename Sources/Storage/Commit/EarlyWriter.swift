@@ -19,8 +19,10 @@ struct EarlyWriter {
   /// The run being filled, with its memory.
   var run: Run?
   var used = 0
-  /// Whether `run` ends with a piece.
-  var endsWithPiece = false
+  /// Where the piece begins that `run` ends with.
+  var piece: UInt64?
+  /// Whether zeros were written over it.
+  var isPrepared = false
   /// Bytes before this in `run` are in the file.
   var written = 0
   var memory: UnsafeMutableRawPointer?

@@ -13,6 +13,7 @@ extension Store {
     do throws(StorageError) {
       let place = try placeEarly(root, transaction)
       // Written at once: the transaction goes on reading these blocks through the mapping.
+      try preparePiece(transaction)
       try writeQueued(transaction)
       return place
     } catch {
@@ -31,10 +32,15 @@ extension Store {
     return end <= UInt64(transaction.base.mapping.mapping.length)
   }
 
-  /// Writes what is queued and gives the rest of the extent back.
-  func finishEarly(_ transaction: WriteTransaction) throws(StorageError) {
+  /// Places what is left of the transaction, extent by extent, and gives the rest of the last one back.
+  ///
+  /// - Returns: the root's place.
+  func finishEarly(_ transaction: WriteTransaction) throws(StorageError) -> BlockReference {
     if let failure = transaction.stream.failure { throw failure }
+    var root = transaction.root
+    if root.isProvisional { root = try placeEarly(root, transaction) }
     try flushEarly(transaction)
+    return root
   }
 
   private func placeEarly(
@@ -79,13 +85,16 @@ extension Store {
     let takesPieces =
       transaction.stream.total >= EarlyWriter.pieceThreshold && writer!.shrinkThreshold == nil
     let run: Run
-    transaction.stream.endsWithPiece = false
+    transaction.stream.piece = nil
+    transaction.stream.isPrepared = false
     // What is free at the file's end is the beginning of the next piece.
     if let hole = earlyHole(atLeast: length), !takesPieces || hole.end < writer!.fileLength {
       run = hole
     } else if takesPieces {
       run = try growToPiece(atLeast: length)
-      transaction.stream.endsWithPiece = true
+      let piece = run.end - EarlyWriter.pieceLength
+      // The beginning of a piece may be in use already.
+      if piece >= run.offset { transaction.stream.piece = piece }
     } else {
       // A file that is too long grows by no more than it must.
       run = try grow(by: writer!.shrinkThreshold == nil ? EarlyWriter.extentLength : length)
@@ -100,22 +109,26 @@ extension Store {
       memory.earlyBuffer + Int(run.offset % UInt64(FileHeader.pageLength))
   }
 
-  /// Free space at the file's end that ends with a piece, over which zeros were written by one call.
-  ///
-  /// The kernel keeps such a piece as one: it is mapped by one page fault and found by one entry of the
-  /// processor's table of addresses, while what is written bit by bit takes hundreds of both.
+  /// Free space at the file's end that ends with a piece.
   private func growToPiece(atLeast length: Int) throws(StorageError) -> Run {
     let file = writer!.fileLength
     let start = writer!.free.tailRun(end: file)?.offset ?? file
     let pieceLength = EarlyWriter.pieceLength
     let end = (start + UInt64(length) + pieceLength - 1) / pieceLength * pieceLength
-    let run = try grow(by: Int(end - start))
-    // The beginning of a piece may be in use already.
-    if let zeros = memory.emptyPiece, start <= end - pieceLength {
-      let bytes = UnsafeRawBufferPointer(start: zeros.base, count: zeros.length)
-      try writeBytes(bytes, at: end - pieceLength, areOverwritten: true)
-    }
-    return run
+    return try grow(by: Int(end - start))
+  }
+
+  /// Writes zeros over the piece that will be written bit by bit.
+  ///
+  /// What comes by one call the kernel keeps as one: it is mapped by one page fault and found by one entry of
+  /// the processor's table of addresses, while what is written bit by bit takes hundreds of both.
+  private func preparePiece(_ transaction: WriteTransaction) throws(StorageError) {
+    guard let piece = transaction.stream.piece, !transaction.stream.isPrepared,
+      let zeros = memory.emptyPiece
+    else { return }
+    transaction.stream.isPrepared = true
+    let bytes = UnsafeRawBufferPointer(start: zeros.base, count: zeros.length)
+    try writeBytes(bytes, at: piece, areOverwritten: true)
   }
 
   /// A hole for the next blocks: a quarter of an extent or more, else the longest there are.
@@ -144,7 +157,7 @@ extension Store {
     let used = transaction.stream.used
     transaction.stream.run = nil
     if UInt64(used) < run.length {
-      if transaction.stream.endsWithPiece {
+      if transaction.stream.isPrepared {
         writtenBytes.add(run.length - UInt64(used), ordering: .relaxed)
       }
       writer!.release(
