@@ -137,8 +137,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     switch storage {
     case .unmanaged(let elements): return elements.firstIndex(of: object)
     case .managed(let cell):
-      // Values that are stored as objects are compared as values.
-      if Element.self is any _CustomPersistable.Type { return firstIndex(of: object) }
+      // What is equal in several stored forms is compared as values.
+      if Element._rlmType == .decimal128 || Element.self is any _CustomPersistable.Type {
+        return firstIndex(of: object)
+      }
       var found: Int?
       let elements = cell.requireElements()
       cell.withKnownValue(object) { found = elements.position(of: $0, sorted: false) }

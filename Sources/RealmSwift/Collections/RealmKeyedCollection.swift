@@ -1,4 +1,6 @@
 // What maps offer, as a protocol, and the types that their entries come in.
+public import Dispatch
+public import Foundation
 
 /// A type that can be the key of a `Map`: `String`.
 public protocol _MapKey: Hashable {
@@ -41,6 +43,36 @@ public protocol RealmKeyedCollection: Sequence, ThreadConfined, CustomStringConv
   func value(forKeyPath keyPath: String) -> Any?
   /// Sets the value of a key.
   func setValue(_ value: Any?, forKey key: String)
+  /// Whether an entry fulfils a condition.
+  func contains(where predicate: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Bool
+
+  // MARK: Conditions, orders and aggregates
+
+  /// The values that fulfil a condition in `NSPredicate`'s format.
+  func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Value>
+  /// The values that fulfil a predicate.
+  func filter(_ predicate: NSPredicate) -> Results<Value>
+  /// The values sorted by a property.
+  func sorted(byKeyPath keyPath: String, ascending: Bool) -> Results<Value>
+  /// The values sorted by several properties, the first one first.
+  func sorted<Descriptors: Sequence>(by descriptors: Descriptors) -> Results<Value>
+  where Descriptors.Element == RealmSwift.SortDescriptor
+  /// The smallest value of a property; nil when there is none.
+  func min<T: MinMaxType>(ofProperty property: String) -> T?
+  /// The largest value of a property; nil when there is none.
+  func max<T: MinMaxType>(ofProperty property: String) -> T?
+  /// The sum of a property's values; zero when there is none.
+  func sum<T: AddableType>(ofProperty property: String) -> T
+  /// The mean of a property's values; nil when there is none.
+  func average<T: AddableType>(ofProperty property: String) -> T?
+
+  // MARK: Observing
+
+  /// Has a block called with the map at first, and then with each change.
+  func observe(
+    keyPaths: [String]?, on queue: DispatchQueue?,
+    _ block: @escaping (RealmMapChange<Self>) -> Void
+  ) -> NotificationToken
 }
 
 /// A key and its value.

@@ -101,8 +101,6 @@ extension ProjectionObservable {
   }
 
   /// The names of the projected properties that key paths lead to.
-  ///
-  /// A key path of a projection is known by what it reads from the object.
   private func names(of keyPaths: [PartialKeyPath<Self>]) -> [String] {
     keyPaths.map { keyPath in
       let path = Self.path(of: keyPath)
@@ -110,6 +108,41 @@ extension ProjectionObservable {
       else { Self.stop(for: keyPath) }
       return found.name
     }
+  }
+}
+
+// MARK: - Collections of projections
+
+extension RealmCollection where Element: ProjectionObservable {
+  /// Has a block called each time when the collection or some projected properties have changed.
+  ///
+  /// - Parameters:
+  ///   - keyPaths: the projected properties that count; empty: only what comes, goes or moves.
+  ///   - queue: a serial queue on which the block is called; nil: where the collection belongs.
+  ///   - block: gets the change.
+  /// - Returns: keep it for as long as the block shall be called.
+  public func observe(
+    keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
+    _ block: @escaping (RealmCollectionChange<Self>) -> Void
+  ) -> NotificationToken {
+    observe(keyPaths: keyPaths.map { Element.path(of: $0) }, on: queue, block)
+  }
+
+  /// Has a block of an actor called each time when the collection or some projected properties have changed.
+  ///
+  /// - Parameters:
+  ///   - keyPaths: the projected properties that count; empty: only what comes, goes or moves.
+  ///   - actor: where the block is called.
+  ///   - _isolation: where the collection belongs; leave it out.
+  ///   - block: gets the actor and the change.
+  /// - Returns: keep it for as long as the block shall be called.
+  public func observe<A: Actor>(
+    keyPaths: [PartialKeyPath<Element>], on actor: A,
+    _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
+  ) async -> NotificationToken {
+    await observe(
+      keyPaths: keyPaths.map { Element.path(of: $0) }, on: actor, _isolation: _isolation, block)
   }
 }
 

@@ -7,9 +7,9 @@ extension Realm {
   /// What happened to an observed Realm.
   public enum Notification: String, Sendable {
     /// It shows another version: it was refreshed, or has written.
-    case didChange
+    case didChange = "RLMRealmDidChangeNotification"
     /// There is a newer version, to which the Realm does not move by itself.
-    case refreshRequired
+    case refreshRequired = "RLMRealmRefreshRequiredNotification"
   }
 
   /// What is called for an observed Realm.

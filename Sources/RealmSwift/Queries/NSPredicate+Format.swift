@@ -1,5 +1,5 @@
 // Predicates as objects. Foundation on Linux has the class but no formats: a predicate made here answers
-// a question of its own with its condition.
+// a question of its own with its condition, and evaluates it on anything else.
 public import Foundation
 
 extension NSPredicate {
@@ -22,7 +22,7 @@ extension NSPredicate {
     let carried = Carried(tree)
     self.init { question, _ in
       guard let question = question as? PredicateQuestion else {
-        misuse(.argument, "Predicates with a format are only evaluated by a Realm's collections.")
+        return PlainCondition(subject: question).holds(carried.value)
       }
       question.tree = carried.value
       return true

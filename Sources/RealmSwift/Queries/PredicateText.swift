@@ -6,6 +6,10 @@ internal import Foundation
 struct PredicateText {
   private(set) var text = ""
   private(set) var arguments: [Any] = []
+  /// How many sub-queries are written.
+  private var subqueryCount = 0
+  /// What the text calls the elements of the sub-queries that are around here.
+  private var names: [String: String] = [:]
 
   init(_ tree: PredicateTree) { write(tree) }
 
@@ -31,6 +35,12 @@ struct PredicateText {
   }
 
   private mutating func write(_ comparison: PredicateComparison) {
+    if comparison.isTruth, case .value(let value as Bool) = comparison.right {
+      if let quantifier = comparison.quantifier { text += quantifier.rawValue + " " }
+      write(comparison.left)
+      text += " == \(value)"
+      return
+    }
     text += "("
     if let quantifier = comparison.quantifier { text += quantifier.rawValue + " " }
     write(comparison.left)
@@ -66,8 +76,12 @@ struct PredicateText {
     case .subquery(let subquery):
       text += "SUBQUERY("
       write(subquery.collection)
-      text += ", $\(subquery.variable), "
+      // Each has a name of its own in the whole text.
+      subqueryCount += 1
+      let outer = names.updateValue("col\(subqueryCount)", forKey: subquery.variable)
+      text += ", $col\(subqueryCount), "
       write(subquery.condition)
+      names[subquery.variable] = outer
       text += ").@count"
     }
   }
@@ -84,7 +98,7 @@ struct PredicateText {
       return isFirst ? "" : "."
     }
     if let variable = path.variable {
-      text += "$" + variable
+      text += "$" + (names[variable] ?? variable)
       isFirst = false
     } else if path.steps.isEmpty {
       text += "SELF"

@@ -20,6 +20,8 @@ struct PredicateComparison {
   ///
   /// Nil: there is one value. `NONE` is `not` around `any`.
   var quantifier: PredicateQuantifier?
+  /// Whether only the left side was written, by itself or behind `!`: it is compared with true or false.
+  var isTruth = false
 }
 
 /// How many of several values have to fit.

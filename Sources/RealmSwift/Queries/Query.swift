@@ -68,9 +68,21 @@ enum QueryContent {
   var condition: PredicateTree {
     switch self {
     case .condition(let tree): return tree
-    case .operand(let operand):
-      return makeComparison(operand, .equal, .value(true))
+    case .operand(let operand): return Self.truth(operand, true)
     }
+  }
+
+  /// The opposite; of a truth value by itself that it is false, which null is not.
+  var opposite: PredicateTree {
+    if case .operand(let operand) = self, !operand.isMultiple { return Self.truth(operand, false) }
+    return .not(condition)
+  }
+
+  private static func truth(_ operand: PredicateOperand, _ value: Bool) -> PredicateTree {
+    .comparison(
+      PredicateComparison(
+        left: operand, comparator: .equal, right: .value(value),
+        quantifier: operand.isMultiple ? .any : nil, isTruth: true))
   }
 
   var text: String {
@@ -101,9 +113,9 @@ extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
 // MARK: - Conditions
 
 extension Query where T == Bool {
-  /// Neither.
+  /// The opposite.
   public static prefix func ! (query: Query<Bool>) -> Query<Bool> {
-    Query(.not(query.content.condition))
+    Query(query.content.opposite)
   }
 
   /// Both conditions.

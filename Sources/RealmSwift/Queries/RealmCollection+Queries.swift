@@ -26,20 +26,25 @@ extension RealmCollection {
     Results(querySource().filtered(isIncluded(.root).content.condition))
   }
 
-  /// The position of the first element that fulfils a condition.
+  /// The position of the first element that fulfils a condition; here and below also in unmanaged lists.
   public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? {
-    querySource().position(
-      matching: PredicateParser.parse(predicateFormat, arguments.map { unwrapped($0) }))
+    position(matching: PredicateParser.parse(predicateFormat, arguments.map { unwrapped($0) }))
   }
 
   /// The position of the first element that fulfils a predicate.
   public func index(matching predicate: NSPredicate) -> Int? {
-    querySource().position(matching: PredicateTree(predicate))
+    position(matching: PredicateTree(predicate))
   }
 
   /// The position of the first element that fulfils a condition.
   public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
-    querySource().position(matching: isIncluded(.root).content.condition)
+    position(matching: isIncluded(.root).content.condition)
+  }
+
+  /// Elements that belong to no Realm are asked one by one.
+  private func position(matching tree: PredicateTree) -> Int? {
+    if realm != nil { return querySource().position(matching: tree) }
+    return firstIndex { PlainCondition(subject: $0).holds(tree) }
   }
 
   // MARK: - Orders
@@ -59,10 +64,12 @@ extension RealmCollection {
 
   // MARK: - Distinct values
 
-  /// The first element of each combination of values of some properties.
+  /// The first element of each combination of values of some properties; all elements without properties.
   public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Element>
   where KeyPaths.Element == String {
-    Results(querySource().ordered(.distinct(Array(keyPaths))))
+    let keyPaths = Array(keyPaths)
+    let source = querySource()
+    return Results(keyPaths.isEmpty ? source : source.ordered(.distinct(keyPaths)))
   }
 }
 

@@ -147,6 +147,10 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
 
   /// Gives the value to a managed collection.
   public func _writeElement(to sink: _ElementSink) {
+    if sink.kind == .set, case .decimal128(let value) = self {
+      let canonical = Decimal128(value.number.canonical)
+      if canonical.bits != value.bits { return Self.decimal128(canonical)._writeElement(to: sink) }
+    }
     if let links = sink.links {
       if sink.kind == .set, isCollection {
         misuse(.argument, "A set cannot hold values that are lists or dictionaries.")

@@ -253,6 +253,12 @@ extension Decimal128: _BytesValue, _RealmCollectionValueInsideOptional, MinMaxTy
     withUnsafeBytes(of: bits.littleEndian) { body($0) }
   }
 
+  /// Gives the value to a managed collection; a set has each number once, however many zeros are written.
+  public func _writeElement(to sink: _ElementSink) {
+    let element = sink.kind == .set ? Decimal128(number.canonical) : self
+    element._withBytes { sink.bytes($0) }
+  }
+
   /// Stored as itself.
   public typealias PersistedType = Decimal128
   /// A decimal number.

@@ -86,6 +86,20 @@ struct DecimalNumber: Sendable {
     return result
   }
 
+  /// The same number in the one form that all forms of it have: integers without exponent where they fit.
+  var canonical: DecimalNumber {
+    let shortest = reduced
+    guard kind == .finite else { return shortest }
+    var result = shortest
+    while result.exponent > 0 {
+      let (product, overflow) = result.coefficient.multipliedReportingOverflow(by: 10)
+      if overflow || product > Self.coefficientMax { return shortest }
+      result.coefficient = product
+      result.exponent -= 1
+    }
+    return result
+  }
+
   // MARK: - Encoding
 
   /// Reads the 128 bits of the format; forms that no number has count as zero, as the standard says.

@@ -62,8 +62,36 @@ func save<S: Sequence>(_ s: S, _ r: Realm) throws where S.Element: Object {
   try r.write { r.add(s, update: .all) }
 }
 func any(_ v: any RealmCollectionValue) -> String { "\(v)" }
+func answers<M: RealmKeyedCollection>(_ map: M) -> [Int] where M.Key == String {
+  [
+    map.filter("SELF > %@", 1).count, map.filter(NSPredicate(format: "SELF > 0")).count,
+    map.sorted(byKeyPath: "self", ascending: true).count,
+    map.sorted(by: [RealmSwift.SortDescriptor(keyPath: "self")]).count,
+    map.min(ofProperty: "self")!, map.max(ofProperty: "self")!, map.sum(ofProperty: "self"),
+    map.average(ofProperty: "self")!, map.contains { key, _ in key == "b" } ? 1 : 0,
+  ]
+}
+func watched<M: RealmKeyedCollection>(
+  _ map: M, _ body: @escaping (RealmMapChange<M>) -> Void
+) -> NotificationToken {
+  map.observe(keyPaths: nil, on: DispatchQueue(label: "maps"), body)
+}
 
 @Suite struct AsUsersGenericCodeTests {
+  @Test func functionsOverAnyMap() throws {
+    let realm = try memoryRealm(formedClasses)
+    let map = try realm.write {
+      let formed = realm.create(Formed.self)
+      formed.map.merge(["a": 1, "b": 3]) { $1 }
+      return formed.map
+    }
+    #expect(answers(map) == [1, 2, 2, 2, 1, 3, 4, 2, 1])
+    let told = Event()
+    let token = watched(map) { if case .initial = $0 { told.happen() } }
+    told.wait()
+    token.invalidate()
+  }
+
   @Test func functionsOverAnyClass() throws {
     let realm = try memoryRealm(formedClasses)
     let p = FormedPresenter(realm: realm)

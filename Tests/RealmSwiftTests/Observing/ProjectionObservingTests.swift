@@ -92,6 +92,28 @@ private final class KennelView: Projection<Kennel> {
     await watched.expectTold([])
   }
 
+  @Test func collectionsWithKeyPaths() async {
+    let watched = await WatchedRealm()
+    await watched.write { addKennel($0, hounds: ["Ada"]) }
+    await watched.run { watched in
+      let views = watched.realm.objects(KennelView.self)
+      let paths: [(String, [PartialKeyPath<KennelView>])] = [
+        ("title", [\.title]), ("hounds", [\.hounds, \.size]), ("none", []),
+      ]
+      watched.tokens = paths.map { name, keyPaths in
+        views.observe(keyPaths: keyPaths) { [unowned watched] in
+          watched.note("\(name) " + text($0))
+        }
+      }
+    }
+    await watched.expectTold(
+      ["title initial 1", "hounds initial 1", "none initial 1"], afterCalls: 3)
+    await watched.write { $0.kennel.name = "home" }
+    await watched.expectTold(["title -[] +[] ~[0]"], afterCalls: 4)
+    await watched.write { $0.hound("Ada").name = "Eve" }
+    await watched.expectTold(["hounds -[] +[] ~[0]"], afterCalls: 5)
+  }
+
   private actor Watcher {
     private var realm: Realm!
     private(set) var lines: [String] = []

@@ -16,7 +16,7 @@ import Testing
       watched.tokens.append(
         watched.realm.observe { [unowned watched] notification, realm in
           #expect(realm == watched.realm)
-          watched.note("\(notification.rawValue) \(realm.objects(Hound.self).count)")
+          watched.note("\(notification) \(realm.objects(Hound.self).count)")
         })
     }
     return watched

@@ -40,8 +40,10 @@ private struct Case<T> {
       Case("((int >= %@) && (int < %@))", [1, 3]) { $0.int.contains(1..<3) },
       Case("(optionalInt BETWEEN {%@, %@})", [1, 3]) { $0.optionalInt.contains(1...3) },
       Case("(int IN %@)", [[1, 2]]) { $0.int.in([1, 2]) },
-      Case("(bool == %@)", [true]) { $0.bool },
-      Case("(bool == %@)", [false]) { $0.bool == false },
+      Case("bool == true", []) { $0.bool },
+      Case("bool == false", []) { !$0.bool },
+      Case("(bool == %@)", [true]) { $0.bool == true },
+      Case("NOT (bool == %@)", [false]) { !($0.bool == false) },
     ]
     for item in cases { item.check() }
   }
@@ -71,8 +73,65 @@ private struct Case<T> {
   @Test func conditions() {
     let cases: [Case<Sample>] = [
       Case("((int == %@) && (string == %@))", [1, "x"]) { $0.int == 1 && $0.string == "x" },
-      Case("((int == %@) || NOT (bool == %@))", [1, true]) { $0.int == 1 || !$0.bool },
-      Case("NOT ((int == %@) && (bool == %@))", [1, true]) { !($0.int == 1 && $0.bool) },
+      Case("((int == %@) || bool == false)", [1]) { $0.int == 1 || !$0.bool },
+      Case("NOT ((int == %@) && bool == true)", [1]) { !($0.int == 1 && $0.bool) },
+      Case("(((int == %@) && (int == %@)) && (int == %@))", [1, 2, 3]) {
+        $0.int == 1 && $0.int == 2 && $0.int == 3
+      },
+      Case("((int == %@) && ((int == %@) || NOT (int == %@)))", [1, 2, 3]) {
+        $0.int == 1 && ($0.int == 2 || !($0.int == 3))
+      },
+    ]
+    for item in cases { item.check() }
+  }
+
+  @Test func collections() {
+    let date = Date(timeIntervalSince1970: 0)
+    let cases: [Case<Asked>] = [
+      Case("(%@ IN ints)", [1]) { $0.ints.contains(1) },
+      Case("(%@ IN optionalInts)", [nil]) { $0.optionalInts.contains(nil) },
+      Case("(ANY ints IN %@)", [[1, 2]]) { $0.ints.containsAny(in: [1, 2]) },
+      Case("((ints.@min >= %@) && (ints.@max <= %@))", [1, 2]) { $0.ints.contains(1...2) },
+      Case("((intMap.@min >= %@) && (intMap.@max < %@))", [1, 2]) { $0.intMap.contains(1..<2) },
+      Case("(ANY ints == %@)", [1]) { $0.ints == 1 },
+      Case("(ANY dates > %@)", [date]) { $0.dates > date },
+      Case("(ANY links.int == %@)", [1]) { $0.links.int == 1 },
+      Case("(ANY links.link.ints == %@)", [1]) { $0.links.link.ints == 1 },
+      Case("(ANY links.int BETWEEN {%@, %@})", [1, 2]) { $0.links.int.contains(1...2) },
+      Case("(ANY links.text BEGINSWITH[c] %@)", ["x"]) {
+        $0.links.text.starts(with: "x", options: .caseInsensitive)
+      },
+      Case("(ANY links.int == int)", []) { $0.int == $0.links.int },
+      Case("(ANY links.int < int)", []) { $0.int > $0.links.int },
+      Case("(linkedFrom.@count == %@)", [1]) { $0.linkedFrom.count == 1 },
+      Case("(ints.@count == int)", []) { $0.ints.count == $0.int },
+      Case("(links.@sum.int > %@)", [1]) { $0.links.int.sum > 1 },
+      Case("(ints.@avg == %@)", [1.0]) { $0.ints.avg == 1 },
+      Case("(intMap[%@] == %@)", ["k", 1]) { $0.intMap["k"] == 1 },
+      Case("(ANY intMap.@allKeys == %@)", ["k"]) { $0.intMap.keys == "k" },
+      Case("(ANY textMap.@allValues CONTAINS[c] %@)", ["x"]) {
+        $0.textMap.values.contains("x", options: .caseInsensitive)
+      },
+      Case("(ANY linkMap.int == %@)", [1]) { $0.linkMap.int == 1 },
+      Case("(#any[%@] == %@)", [0, 1]) { $0.any[0] == .int(1) },
+      Case("(ANY #any[*] == %@)", [1]) { $0.any[.any] == .int(1) },
+      Case("(letter IN %@)", [["a"]]) { $0.letter.in([.a]) },
+      Case("(ANY numbers == %@)", [1]) { $0.numbers.rawValue == 1 },
+      Case("ANY links.bool == true", []) { $0.links.bool },
+    ]
+    for item in cases { item.check() }
+  }
+
+  /// Each sub-query calls its element by a name of its own.
+  @Test func subqueries() {
+    let cases: [Case<Asked>] = [
+      Case("(SUBQUERY(links, $col1, ($col1.int == %@)).@count > %@)", [1, 0]) {
+        ($0.links.int == 1).count > 0
+      },
+      Case(
+        "((SUBQUERY(links, $col1, ($col1.int == %@)).@count > %@) "
+          + "&& (SUBQUERY(links, $col2, $col2.bool == true).@count == %@))", [1, 0, 2]
+      ) { ($0.links.int == 1).count > 0 && $0.links.bool.count == 2 },
     ]
     for item in cases { item.check() }
   }

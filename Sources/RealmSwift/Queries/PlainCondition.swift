@@ -1,0 +1,148 @@
+// Conditions on objects and values that belong to no Realm, asked one by one through key-value coding. What
+// a Realm stores is asked by QueryPlan instead; how two values compare is decided by PlanValue for both.
+internal import Foundation
+
+/// What a condition is asked about, without a file.
+struct PlainCondition {
+  /// The object or value.
+  let subject: Any?
+  /// The elements of the sub-queries that are around here, by name.
+  private var variables: [String: Any?] = [:]
+
+  init(subject: Any?) { self.subject = subject }
+
+  /// Whether the condition holds; stops when it names what an object does not have.
+  func holds(_ tree: PredicateTree) -> Bool {
+    switch tree {
+    case .constant(let value): return value
+    case .and(let parts): return parts.allSatisfy(holds)
+    case .or(let parts): return parts.contains(where: holds)
+    case .not(let part): return !holds(part)
+    case .comparison(let comparison): return holds(comparison)
+    }
+  }
+
+  private func holds(_ comparison: PredicateComparison) -> Bool {
+    if comparison.comparator == .geoWithin {
+      misuse(.argument, "Places are only compared in queries of a Realm.")
+    }
+    let right = values(comparison.right)
+    let fits: (Any?) -> Bool = { left in
+      func fits(_ comparator: PredicateComparator, _ right: Any?) -> Bool {
+        Self.holds(left, comparator, right, comparison.options)
+      }
+      switch comparison.comparator {
+      case .between: return fits(.greaterOrEqual, right[0]) && fits(.lessOrEqual, right[1])
+      default: return right.contains { fits(comparison.comparator, $0) }
+      }
+    }
+    let left = values(comparison.left)
+    return comparison.quantifier == .all ? left.allSatisfy(fits) : left.contains(where: fits)
+  }
+
+  private static func holds(
+    _ left: Any?, _ comparator: PredicateComparator, _ right: Any?, _ options: StringOptions
+  ) -> Bool {
+    if left is ObjectBase || right is ObjectBase {
+      let isSame = (left as? ObjectBase)?.isEqual(right) ?? false
+      switch comparator {
+      case .equal, .isIn: return isSame
+      case .notEqual: return !isSame
+      default: return false
+      }
+    }
+    let wanted = constant(right, as: left)
+    return constant(left, as: right).withValue { left in
+      wanted.withValue { left.holds(comparator, $0, options) }
+    }
+  }
+
+  /// The form in which a value is compared with another one: truth values with numbers as numbers.
+  private static func constant(_ value: Any?, as other: Any?) -> PlanConstant {
+    if other is Decimal128, let value = Decimal128._fromAny(value) { return .decimal(value.number) }
+    switch value {
+    case nil: return .null
+    case let value as Bool:
+      return other is any BinaryInteger ? .integer(value ? 1 : 0) : .bool(value)
+    case let value as any BinaryInteger:
+      return .integer(Int64(clamping: value))
+    case let value as Float: return .number(Double(value))
+    case let value as Double: return .number(value)
+    case let value as Date: return .date(value.timeIntervalSinceReferenceDate)
+    case let value as String: return .text(Array(value.utf8))
+    case let value as Decimal128: return .decimal(value.number)
+    case let value as any _BytesValue:
+      return .bytes(type(of: value)._rlmType, value._withBytes { Array($0) })
+    default: misuse(.argument, "'\(value!)' is no value that a condition can compare.")
+    }
+  }
+
+  // MARK: - Operands
+
+  /// The values that one side of a comparison leads to.
+  private func values(_ operand: PredicateOperand) -> [Any?] {
+    switch operand {
+    case .value(let value): return [queryValue(value)]
+    case .values(let values): return values.map { queryValue($0) }
+    case .path(let path): return values(at: path).flatMap(Self.elements)
+    case .subquery(let subquery):
+      let elements = values(at: subquery.collection).flatMap(Self.elements)
+      var inner = self
+      let count = elements.count { element in
+        inner.variables[subquery.variable] = .some(element)
+        return inner.holds(subquery.condition)
+      }
+      return [count]
+    }
+  }
+
+  /// What a path leads to; a collection at its end is one value.
+  private func values(at path: PropertyPath) -> [Any?] {
+    var values = [queryValue(path.variable.map { variables[$0] ?? nil } ?? subject)]
+    var steps = path.steps[...]
+    while let step = steps.popFirst() {
+      switch step {
+      case .property(let name):
+        values = values.flatMap(Self.elements).map { ($0 as? ObjectBase)?.value(forKey: name) }
+      case .key(let key): values = values.map { untypedEntries($0)?[key] ?? nil }
+      case .index(let index):
+        values = values.map { value in
+          let elements = Self.elements(value)
+          return index < elements.count ? elements[index] : nil
+        }
+      case .last: values = values.map { Self.elements($0).last ?? nil }
+      case .anyElement, .mapValues: values = values.flatMap(Self.elements)
+      case .mapKeys: values = values.flatMap { Array((untypedEntries($0) ?? [:]).keys) as [Any?] }
+      case .aggregate(let aggregate):
+        // What is left of the path is the property of the elements.
+        var names: [String] = []
+        while case .property(let name) = steps.first {
+          names.append(name)
+          steps.removeFirst()
+        }
+        let rest = names.isEmpty ? "self" : names.joined(separator: ".")
+        values = values.map { Self.aggregate(aggregate, of: $0, rest) }
+      }
+      values = values.map { queryValue($0) }
+    }
+    return values
+  }
+
+  private static func aggregate(
+    _ aggregate: PredicateAggregate, of value: Any?, _ keyPath: String
+  ) -> Any? {
+    if aggregate == .count { return elements(value).count }
+    let keyPath = "\(aggregate.rawValue).\(keyPath)"
+    if let map = value as? any RealmKeyedCollection { return map.value(forKeyPath: keyPath) }
+    return (value as? any _KeyPathReadable)?._value(forKeyPath: keyPath)
+  }
+
+  /// The elements of a collection, the values of a map, or the value itself.
+  private static func elements(_ value: Any?) -> [Any?] {
+    switch value {
+    case let values as any _UntypedElements: return values._untypedElements.map { queryValue($0) }
+    case let map as any _UntypedEntries: return map._untypedEntries.values.map { queryValue($0) }
+    default: return [value]
+    }
+  }
+}
