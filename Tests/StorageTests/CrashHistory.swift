@@ -203,6 +203,19 @@ final class CrashHistory: Sendable {
     }
   }
 
+  /// A transaction of 13 MB that is written branch by branch: the end of it over zeros, which came before.
+  func commitByPieces(_ store: Store, _ random: inout RandomGenerator) throws {
+    let byte = UInt8.random(in: 1...255, using: &random)
+    try commit(store, isAsynchronous: false) { transaction, content in
+      for slot in 0..<7 * SlotTree.fanOut {
+        let bytes = [UInt8](repeating: byte, count: 60_000)
+        content[slot] = bytes
+        transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: slot, bytes)
+        if (slot + 1) % SlotTree.fanOut == 0 { SlotTree.seal(transaction, branchOf: slot) }
+      }
+    }
+  }
+
   /// Whether a crashed disk still has the file with its newest content.
   func isThere(_ image: SimulatedDisk) throws -> Bool {
     guard image.exists(Self.path) else { return false }

@@ -83,6 +83,25 @@ internal import Testing
     }
   }
 
+  /// A commit that goes over pieces of zeros, and a small one behind it in what was left of the last piece.
+  @Test(arguments: CrashPoints.rounds) func cutsOfCommitsByPieces(round: Int) async {
+    await CrashPoints.run(18, round: round) { random in
+      let history = CrashHistory()
+      let store = try history.openFirst()
+      try history.commitRandom(store, &random)
+      let before = history.disk.operationCount
+      try history.commitByPieces(store, &random)
+      let zeros = [UInt8](repeating: 0, count: 2 << 20)
+      let pieces = history.disk.operations[before...].count {
+        if case .write(_, _, let bytes) = $0.kind { bytes == zeros } else { false }
+      }
+      #expect(pieces > 0, "no zeros were written")
+      try history.commitRandom(store, &random)
+      history.settle()
+      try history.checkCuts(CrashPoints.share(8), &random)
+    }
+  }
+
   /// Every sync of some large commits, with each write, or each sector, before it kept or lost on its own.
   @Test(arguments: CrashPoints.rounds) func syncsOfLargeCommits(round: Int) async {
     await CrashPoints.run(17, round: round) { random in

@@ -19,7 +19,9 @@ internal import Testing
         for slot in 0..<slots {
           transaction.root = SlotTree.set(
             transaction.editor, transaction.root, slot: slot, Self.content(slot, round))
-          if slot % SlotTree.fanOut == SlotTree.fanOut - 1 { Self.seal(slot, transaction) }
+          if slot % SlotTree.fanOut == SlotTree.fanOut - 1 {
+            SlotTree.seal(transaction, branchOf: slot)
+          }
         }
         _ = try transaction.commit()
         #expect(try store.checkInvariants().findings == [])
@@ -42,15 +44,5 @@ internal import Testing
   /// 54 MB in all.
   private static func content(_ slot: Int, _ round: Int) -> [UInt8] {
     [UInt8](repeating: UInt8(truncatingIfNeeded: slot + round), count: 60_000 + slot)
-  }
-
-  /// Writes the branch of a slot out.
-  private static func seal(_ slot: Int, _ transaction: WriteTransaction) {
-    let root = transaction.editor.mutable(transaction.root)
-    transaction.root = root
-    let index = slot / SlotTree.fanOut
-    let branch = BlockHeader.reference(transaction.editor.reader.pointer(root), index)
-    BlockHeader.setReference(
-      transaction.editor.pointer(root), index, transaction.editor.seal(branch))
   }
 }

@@ -63,6 +63,16 @@ enum SlotTree {
     return [UInt8](UnsafeRawBufferPointer(start: payload + 4, count: length))
   }
 
+  /// Writes the branch of a slot out while the transaction goes on.
+  static func seal(_ transaction: WriteTransaction, branchOf slot: Int) {
+    let editor = transaction.editor
+    let root = editor.mutable(transaction.root)
+    transaction.root = root
+    let index = slot / fanOut
+    let branch = BlockHeader.reference(editor.reader.pointer(root), index)
+    BlockHeader.setReference(editor.pointer(root), index, editor.seal(branch))
+  }
+
   /// Sets (or, with nil, removes) one slot.
   static func set(_ editor: BlockEditor, _ root: BlockReference, slot: Int, _ bytes: [UInt8]?)
     -> BlockReference
