@@ -1,9 +1,5 @@
 // Orders and sections of projections by key paths of the projection: what such a key path reads from the
 // object is the property that counts.
-internal import ObjectStore
-
-extension ObjectBase: KeypathSortable {}
-extension Projection: KeypathSortable {}
 
 extension ProjectionObservable {
   /// The path, from the object, of what a key path of the projection reads; stops when that is none.

@@ -19,6 +19,8 @@ extension UUID: KeypathSortable {}
 extension ObjectId: KeypathSortable {}
 extension Decimal128: KeypathSortable {}
 extension AnyRealmValue: KeypathSortable {}
+extension ObjectBase: KeypathSortable {}
+extension Projection: KeypathSortable {}
 extension Optional: KeypathSortable where Wrapped: KeypathSortable {}
 
 /// The value of a type that an untyped one is; stops when it is none.

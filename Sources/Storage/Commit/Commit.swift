@@ -307,11 +307,11 @@ extension Store {
   /// `writeDeferred`.
   private var overwriting: OverwriteMap? { durability == .memory ? memory.overwriting : nil }
 
-  /// - Parameter areOverwritten: other bytes follow in the same place before any sync, and are counted then.
+  /// - Parameter isCounted: false when other bytes follow in the same place before any sync.
   func writeBytes(
-    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, areOverwritten: Bool = false
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, isCounted: Bool = true
   ) throws(StorageError) {
-    try writeBytes(bytes, at: offset, overwriting, isCounted: !areOverwritten)
+    try writeBytes(bytes, at: offset, overwriting, isCounted: isCounted)
   }
 
   private func writeBytes(

@@ -128,7 +128,7 @@ extension Store {
     else { return }
     transaction.stream.isPrepared = true
     let bytes = UnsafeRawBufferPointer(start: zeros.base, count: zeros.length)
-    try writeBytes(bytes, at: piece, areOverwritten: true)
+    try writeBytes(bytes, at: piece, isCounted: false)
   }
 
   /// A hole for the next blocks: a quarter of an extent or more, else the longest there are.
@@ -157,6 +157,7 @@ extension Store {
     let used = transaction.stream.used
     transaction.stream.run = nil
     if UInt64(used) < run.length {
+      // Zeros that nothing was written over reach the disk.
       if transaction.stream.isPrepared {
         writtenBytes.add(run.length - UInt64(used), ordering: .relaxed)
       }
