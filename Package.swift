@@ -14,6 +14,8 @@ let strict: [SwiftSetting] = [
   .define("PLANTED_BUGS", .when(traits: ["PlantedBugs"])),
   // Walks the whole structure after each commit. Slow; for tests.
   .define("INVARIANT_CHECKS", .when(traits: ["InvariantChecks"])),
+  // Puts the scheduler of RaceHunt under the engine's locks, waits, atomics, threads and clock.
+  .define("CONTROLLED_SCHEDULING", .when(traits: ["ControlledScheduling"])),
 ]
 
 let package = Package(
@@ -21,12 +23,15 @@ let package = Package(
   products: [
     .library(name: "RealmSwift", targets: ["RealmSwift"]),
     .library(name: "Harness", targets: ["Harness"]),
+    .library(name: "RaceHunt", targets: ["RaceHunt"]),
     .executable(name: "realm-bench", targets: ["realm-bench"]),
   ],
   traits: [
     .trait(name: "Jemalloc", description: "Link realm-bench with jemalloc (libjemalloc-dev)."),
     .trait(name: "PlantedBugs", description: "Compile switches that break the engine on purpose."),
     .trait(name: "InvariantChecks", description: "Check every structure after each commit."),
+    .trait(
+      name: "ControlledScheduling", description: "Run the engine's threads one step at a time."),
     .default(enabledTraits: ["Jemalloc"]),
   ],
   targets: [
@@ -35,8 +40,18 @@ let package = Package(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
       name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
+    // Finds interleavings of threads, tasks and actors that fail; knows nothing of the database.
+    .target(name: "CRaceHunt"),
+    .target(name: "RaceHunt", dependencies: ["CRaceHunt"], swiftSettings: strict),
     .target(name: "CShim", dependencies: ["CXXHash"]),
-    .target(name: "Platform", dependencies: ["CShim", "COpenSSL"], swiftSettings: strict),
+    .target(
+      name: "Platform",
+      dependencies: [
+        "CShim", "COpenSSL",
+        .target(name: "RaceHunt", condition: .when(traits: ["ControlledScheduling"])),
+      ], swiftSettings: strict),
+    // A disk in memory with power cuts and failing calls: for tests and for the hunt.
+    .target(name: "Simulation", dependencies: ["Platform"], swiftSettings: strict),
     .target(name: "Storage", dependencies: ["Platform"], swiftSettings: strict),
     .target(name: "Trees", dependencies: ["Storage", "Platform"], swiftSettings: strict),
     .target(
@@ -44,8 +59,15 @@ let package = Package(
     .target(
       name: "RealmSwift", dependencies: ["ObjectStore", "Storage", "Platform"],
       swiftSettings: strict),
+    // Programs of actors with Realms and what has to come of them: for tests and for the hunt.
     .target(
-      name: "Harness", dependencies: ["RealmSwift", "ObjectStore", "Storage", "Platform"],
+      name: "ActorSchedules", dependencies: ["RealmSwift", "Platform"], swiftSettings: strict),
+    .target(
+      name: "Harness",
+      dependencies: [
+        "RaceHunt", "Simulation", "RealmSwift", "ObjectStore", "Storage",
+        "Platform",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "realm-bench",
@@ -60,9 +82,10 @@ let package = Package(
       ],
       path: "Benchmarks/Micro", swiftSettings: strict),
 
+    .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .target(
-      name: "TestSupport", dependencies: ["Storage", "Platform"], path: "Tests/TestSupport",
-      swiftSettings: strict),
+      name: "TestSupport", dependencies: ["CTestSupport", "Simulation", "Storage", "Platform"],
+      path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
       name: "PlatformTests", dependencies: ["Platform", "TestSupport"], swiftSettings: strict),
     .executableTarget(
@@ -76,9 +99,15 @@ let package = Package(
     .testTarget(
       name: "TreesTests", dependencies: ["Trees", "Storage", "Platform", "TestSupport"],
       swiftSettings: strict),
+    .executableTarget(
+      name: "SealedAttack",
+      dependencies: ["ObjectStore", "Trees", "Storage", "Platform"],
+      path: "Tests/SealedAttack", swiftSettings: strict),
     .testTarget(
       name: "ObjectStoreTests",
-      dependencies: ["ObjectStore", "Trees", "Storage", "Platform", "TestSupport"],
+      dependencies: [
+        "ObjectStore", "Trees", "Storage", "Platform", "TestSupport", "SealedAttack",
+      ],
       exclude: ["Golden"], swiftSettings: strict),
     .target(
       name: "OpenFile", dependencies: ["ObjectStore", "Storage", "Platform", "TestSupport"],
@@ -86,15 +115,32 @@ let package = Package(
     .testTarget(
       name: "FuzzTests", dependencies: ["OpenFile", "Storage", "Platform", "TestSupport"],
       swiftSettings: strict),
-    .target(
-      name: "ActorSchedules", dependencies: ["RealmSwift", "Platform"],
-      path: "Tests/ActorSchedules", swiftSettings: strict),
     .testTarget(
       name: "RealmSwiftTests",
       dependencies: [
         "RealmSwift", "ObjectStore", "Storage", "Platform", "TestSupport", "ActorSchedules",
       ],
       exclude: ["Values/decimal-cases.csv"], swiftSettings: strict),
+    .executableTarget(
+      name: "EditingProcess", dependencies: ["RealmSwift"], path: "Tests/EditingProcess",
+      swiftSettings: strict),
+    .testTarget(
+      name: "QuickWritesTests",
+      dependencies: ["RealmSwift", "Storage", "Platform", "TestSupport", "EditingProcess"],
+      swiftSettings: strict),
+    // What queries do with whole columns and held results, beside plain Swift.
+    .testTarget(
+      name: "QueryKernelTests",
+      dependencies: ["RealmSwift", "Storage", "Platform", "TestSupport"], swiftSettings: strict),
+    // Every way of a query finds the same: small, so that its cycle is short.
+    .testTarget(
+      name: "QueryPlanTests",
+      dependencies: ["RealmSwift", "ObjectStore", "Storage", "Platform", "TestSupport"],
+      swiftSettings: strict),
+    // Classes that cannot be stored, among those of the program.
+    .testTarget(
+      name: "DeclarationTests", dependencies: ["RealmSwift", "TestSupport"],
+      swiftSettings: strict),
     // Programs as clients write them: old ones unchanged, and the same in the newer language.
     .testTarget(
       name: "ClientModeFiveTests", dependencies: ["RealmSwift"],
@@ -106,8 +152,14 @@ let package = Package(
       name: "CompileTests", dependencies: ["RealmSwift", "TestSupport"], exclude: ["Fixtures"],
       swiftSettings: strict),
     .testTarget(
+      name: "RaceHuntTests", dependencies: ["RaceHunt"], swiftSettings: strict),
+    .testTarget(
       name: "HarnessTests",
-      dependencies: ["Harness", "RealmSwift", "Storage", "Platform", "TestSupport"],
+      dependencies: [
+        "Harness", "RaceHunt", "RealmSwift", "Storage", "Platform", "TestSupport",
+        // Background processes of runs are this tool.
+        "realm-bench",
+      ],
       swiftSettings: strict),
   ]
 )
@@ -118,4 +170,25 @@ if Context.environment["REALM_FUZZ"] != nil {
     .executableTarget(
       name: "open-file-fuzzer", dependencies: ["OpenFile"], path: "Fuzz/Driver",
       swiftSettings: strict))
+}
+
+// A shorter build while one works on a part: REALM_TARGETS=StorageTests,TreesTests keeps these
+// targets and what they depend on, so that `swift test` builds nothing else.
+if let names = Context.environment["REALM_TARGETS"] {
+  var kept = Set(names.split(separator: ",").map(String.init))
+  var growing = true
+  while growing {
+    let before = kept.count
+    for target in package.targets where kept.contains(target.name) {
+      for dependency in target.dependencies {
+        switch dependency {
+        case .targetItem(let name, _), .byNameItem(let name, _): kept.insert(name)
+        default: break
+        }
+      }
+    }
+    growing = kept.count > before
+  }
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products.removeAll { !kept.contains($0.name) }
 }

@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// Small programs that use the database as a client would: by its public library alone. CI builds and runs
-// each of them.
+// Small programs that use the database as a client would: by its public library alone. CI builds
+// and runs each of them.
 import PackageDescription
 
 /// One program, in the folder of its name.
@@ -23,5 +23,6 @@ let package = Package(
     program("actor-crud"),
     program("actor-handover"),
     program("actor-observe"),
+    program("list-editor"),
   ]
 )

@@ -1,5 +1,5 @@
-// Figures of actors: a round trip with a read next to a bare one, durable asynchronous writes next to raw
-// syncs of the same run, and schedules of the stepped executor.
+// Figures of actors: a round trip with a read next to a bare one, durable asynchronous writes next
+// to raw syncs of the same run, and schedules of the stepped executor.
 import ActorSchedules
 import Dispatch
 import Foundation

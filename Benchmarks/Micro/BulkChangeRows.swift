@@ -1,5 +1,5 @@
-// Figures of changes that concern a whole file through the public API: deletions, a change of type, copies;
-// and of an encrypted file next to a plain one.
+// Figures of changes that concern a whole file through the public API: deletions, a change of type,
+// copies; and of an encrypted file next to a plain one.
 import Foundation
 import Glibc
 import Platform
@@ -147,8 +147,8 @@ private func copyRows(_ report: inout Report) throws {
 
 // MARK: - Encryption
 
-/// Going through all objects, or summing a property, in an encrypted file that was just opened; bytes that
-/// small durable commits write, in relation to a plain file.
+/// Going through all objects, or summing a property, in an encrypted file that was just opened;
+/// bytes that small durable commits write, in relation to a plain file.
 private func encryptionRows(_ report: inout Report) throws {
   let names = ["encrypted-first-scan", "encrypted-first-sum", "encrypted-commit-bytes"]
   guard report.wants(anyOf: names) else { return }

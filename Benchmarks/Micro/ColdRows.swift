@@ -4,7 +4,8 @@ import Glibc
 import Platform
 import RealmSwift
 
-/// `open-cold`, `lookup-cold`, `lookup-tight`; the file holds `objectCount` objects and nobody has it open.
+/// `open-cold`, `lookup-cold`, `lookup-tight`; the file holds `objectCount` objects and nobody has
+/// it open.
 func coldRows(_ settings: Realm.Configuration, _ report: inout Report) throws {
   try coldRow(settings, &report)
   try tightRow(settings, &report)
@@ -52,7 +53,8 @@ private func dropFromMemory(_ path: String) throws {
 
 // MARK: - Less memory than the file needs
 
-/// Random objects read whole by a process that may have only half as much memory as the file is long.
+/// Random objects read whole by a process that may have only half as much memory as the file is
+/// long.
 ///
 /// The page cache counts. Left out where this process may not limit another.
 private func tightRow(_ settings: Realm.Configuration, _ report: inout Report) throws {
@@ -83,7 +85,8 @@ private func tightRow(_ settings: Realm.Configuration, _ report: inout Report) t
 
 private func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
-/// The child of `lookup-tight`: joins the group, reads for two seconds after a warm-up, prints ns a look-up.
+/// The child of `lookup-tight`: joins the group, reads for two seconds after a warm-up, prints ns a
+/// look-up.
 func runTightChild(path: String, group: String, count: Int) throws {
   try "\(processIdentifier)".write(toFile: group, atomically: false, encoding: .utf8)
   let settings = Realm.Configuration(

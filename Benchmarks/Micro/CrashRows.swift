@@ -4,9 +4,11 @@ import Glibc
 import Platform
 import RealmSwift
 
-/// Measures the first opening, with one look-up and without closing, after another process has written.
+/// Measures the first opening, with one look-up and without closing, after another process has
+/// written.
 ///
-/// `open-after-crash`: that one was killed after its commits; `open-after-exit`: it has closed the file.
+/// `open-after-crash`: that one was killed after its commits; `open-after-exit`: it has closed the
+/// file.
 func crashRows(_ settings: Realm.Configuration, _ report: inout Report) throws {
   for (name, isKilled) in [("open-after-exit", false), ("open-after-crash", true)] {
     guard report.wants(name) else { continue }

@@ -18,8 +18,8 @@ func frozenRows(_ report: inout Report) throws {
   if report.wants(anyOf: thousand) { try openRealmRows(&report) }
 }
 
-/// A file that nobody has open, in the page cache: from opening it to the first value, and its closing; and when
-/// nothing is left of the last opening.
+/// A file that nobody has open, in the page cache: from opening it to the first value, and its
+/// closing; and when nothing is left of the last opening.
 private func openingRows(_ report: inout Report) throws {
   let settings = configuration("opened.realm", .full)
   try fill(settings, count: 100_000)

@@ -1,5 +1,5 @@
-// Figures of objects with keys of text and UUIDs, and of look-ups in large maps and sets, in random order:
-// the rows that issue 5 names.
+// Figures of objects with keys of text and UUIDs, and of look-ups in large maps and sets, in random
+// order: the rows that issue 5 names.
 import Foundation
 import Platform
 import RealmSwift

@@ -1,4 +1,4 @@
-// Raw limits of the machine and the spikes behind three decisions of ARCHITECTURE.md.
+// Raw limits of the machine and the spikes behind docs/decisions 0003, 0005 and 0007.
 import Foundation
 import Platform
 import Storage
@@ -54,8 +54,8 @@ func snapshotSpike(_ report: inout Report) throws {
   }
 }
 
-/// Record homes: one write and one sync of 4 KB in a home, next to the same with a second page, as a
-/// list of homes in the header would need.
+/// Record homes: one write and one sync of 4 KB in a home, next to the same with a second page, as
+/// a list of homes in the header would need.
 func recordSpike(_ report: inout Report) throws {
   let file = try LinuxFileSystem().open(folder.path + "/homes", [.writable, .create])
   let page = [UInt8](repeating: 1, count: 4096)

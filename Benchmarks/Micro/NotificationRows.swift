@@ -1,5 +1,5 @@
-// Figures of observers: from a commit's return to the end of the callback. The Realm's own commit is told
-// by `refresh()`, so that no run loop is part of the figure.
+// Figures of observers: from a commit's return to the end of the callback. The Realm's own commit
+// is told by `refresh()`, so that no run loop is part of the figure.
 import Foundation
 import Platform
 import RealmSwift
@@ -129,7 +129,8 @@ private func measure(
   report.add(name, unit: "us", medians)
 }
 
-/// What a change costs in a transaction while nobody observes: the test for a recorder is part of it.
+/// What a change costs in a transaction while nobody observes: the test for a recorder is part of
+/// it.
 private func writeUnobserved(_ realm: Realm, _ rows: [Watched], _ report: inout Report) throws {
   let calls = 100_000
   try realm.write {

@@ -1,4 +1,5 @@
-// Figures of objects through the public API: bulk insert, reads, commits, freeze, growth under pins.
+// Figures of objects through the public API: bulk insert, reads, commits, freeze, growth under
+// pins.
 import Foundation
 import Platform
 import RealmSwift

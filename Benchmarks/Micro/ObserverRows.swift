@@ -1,5 +1,6 @@
-// Figures of observers: from the begin of a transaction that changes one object to the callback on another
-// thread's queue. Commits wait for no disk, so that what is left is the engine's and the hop's.
+// Figures of observers: from the begin of a transaction that changes one object to the callback on
+// another thread's queue. Commits wait for no disk, so that what is left is the engine's and the
+// hop's.
 import Dispatch
 import Foundation
 import Platform

@@ -33,7 +33,9 @@ struct Options {
   static func ofProcess() -> Options {
     let arguments = CommandLine.arguments.dropFirst()
     // Processes that a row starts have arguments of their own.
-    if let first = arguments.first, ["--tight-child", "--crash-child"].contains(first) {
+    if let first = arguments.first,
+      ["--tight-child", "--crash-child", "--space-child"].contains(first)
+    {
       return Options()
     }
     do {

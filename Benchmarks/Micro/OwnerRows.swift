@@ -1,5 +1,5 @@
-// Figures of owners and their children as scripts/peers measures them: random objects of many, so that each
-// access goes to memory.
+// Figures of owners and their children as scripts/peers measures them: random objects of many, so
+// that each access goes to memory.
 import Foundation
 import Platform
 import RealmSwift
@@ -47,7 +47,8 @@ func ownerRows(_ report: inout Report) throws {
   realm.invalidate()
 }
 
-/// A tenth of all members, one in ten, by key; the households' lists and the members' links with them.
+/// A tenth of all members, one in ten, by key; the households' lists and the members' links with
+/// them.
 private func deletionRow(
   _ settings: Realm.Configuration, _ count: Int, _ report: inout Report
 ) throws {

@@ -19,7 +19,8 @@ struct Report {
     if !options.namesRows { print(lines[0]) }
   }
 
-  /// Whether any of the rows is asked for; their whole names, as the expression may stand for any part.
+  /// Whether any of the rows is asked for; their whole names, as the expression may stand for any
+  /// part.
   func wants(anyOf names: [String]) -> Bool { !names.filter(wants).isEmpty }
 
   /// Whether the row is asked for.
@@ -54,6 +55,24 @@ struct Report {
       samples.append(Double(clock.nanoseconds() - start) / Double(calls))
     }
     add(name, unit: "ns", samples)
+  }
+
+  /// Nanoseconds a call of several rows that take turns: what else the machine does meets all of
+  /// them.
+  mutating func turns(
+    _ rounds: Int, calls: Int, _ rows: [(name: String, body: () -> Void)]
+  ) {
+    let rows = rows.filter { wants($0.name) }
+    var samples = rows.map { _ in [Double]() }
+    for round in 0..<rounds {
+      for offset in rows.indices {
+        let index = (offset + round) % rows.count
+        let start = clock.nanoseconds()
+        rows[index].body()
+        samples[index].append(Double(clock.nanoseconds() - start) / Double(calls))
+      }
+    }
+    for (row, samples) in zip(rows, samples) { add(row.name, unit: "ns", samples) }
   }
 
   /// Median latency in ns of single calls, one sample a repetition.

@@ -1,12 +1,13 @@
-// Figures of issue 6: asynchronous and grouped commits, freezing, references, opening; next to a bare
-// hop to a queue and the raw sync of the same run (see Limits.swift).
+// Figures of issue 6: asynchronous and grouped commits, freezing, references, opening; next to a
+// bare hop to a queue and the raw sync of the same run (see Limits.swift).
 import Dispatch
 import Foundation
 import Platform
 import RealmSwift
 import Storage
 
-/// A Realm of a serial queue with some objects; only blocks of the queue touch `realm` and `people`.
+/// A Realm of a serial queue with some objects; only blocks of the queue touch `realm` and
+/// `people`.
 private final class QueueLoad: @unchecked Sendable {
   // @unchecked: see above; `isDone` locks itself.
   let queue = DispatchQueue(label: "benchmark")
@@ -43,12 +44,13 @@ func threadRows(_ report: inout Report) throws {
     "grouped-64-async-commits", "syncs-per-burst-of-64", "grouped-steady-async-commits",
     "syncs-per-grouped-commit",
   ]
-  if report.wants(anyOf: hops + handovers + singles + bursts) {
+  if report.wants(anyOf: hops + handovers + singles + bursts + ["cancel-reverse"]) {
     let load = try QueueLoad(configuration("threads.realm", .full), count: 10_000)
     if report.wants(anyOf: hops) { hopRow(load, &report) }
     if report.wants(anyOf: handovers) { try handoverRows(load, &report) }
     if report.wants(anyOf: singles) { singleRows(load, &report) }
     if report.wants(anyOf: bursts) { try burstRows(load, &report) }
+    if report.wants("cancel-reverse") { cancelRow(load, &report) }
     load.end()
   }
   let values = [
@@ -56,6 +58,21 @@ func threadRows(_ report: inout Report) throws {
     "realm-cached", "realm-another-instance",
   ]
   if report.wants(anyOf: values) { try valueRows(&report) }
+}
+
+/// Cancelling 16,000 queued writes, the newest first.
+private func cancelRow(_ load: QueueLoad, _ report: inout Report) {
+  let count = 16_000
+  let clock = MonotonicClock()
+  let samples = (0..<repetitions).map { _ in
+    load.queue.sync {
+      let numbers = (0..<count).map { _ in load.realm.writeAsync {} }
+      let start = clock.nanoseconds()
+      for number in numbers.reversed() { try! load.realm.cancelAsyncWrite(number) }
+      return Double(clock.nanoseconds() - start) / Double(count)
+    }
+  }
+  report.add("cancel-reverse", unit: "ns", samples)
 }
 
 /// A block on a queue, from the request to its first instruction.
@@ -81,8 +98,8 @@ private func hopRow(_ load: QueueLoad, _ report: inout Report) {
   report.add("dispatch-async-request-to-block", unit: "ns", samples)
 }
 
-/// The least that an asynchronous write can be made of: a block hands the writing and syncing of a record and a
-/// unit to another queue, whose thread sleeps, and that hands the completion back.
+/// The least that an asynchronous write can be made of: a block hands the writing and syncing of a
+/// record and a unit to another queue, whose thread sleeps, and that hands the completion back.
 private func handoverRows(_ load: QueueLoad, _ report: inout Report) throws {
   let clock = MonotonicClock()
   let disk = DispatchQueue(label: "disk")

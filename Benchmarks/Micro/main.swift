@@ -1,5 +1,6 @@
-// A short release benchmark of the engine through the public API, next to the raw limits of the same
-// run. Prints one row a figure as CSV: name, unit, median, min, max, repetitions. Options: `--help`.
+// A short release benchmark of the engine through the public API, next to the raw limits of the
+// same run. Prints one row a figure as CSV: name, unit, median, min, max, repetitions. Options:
+// `--help`.
 import Foundation
 import Platform
 import RealmSwift
@@ -29,6 +30,11 @@ if let flag = CommandLine.arguments.firstIndex(of: "--crash-child") {
   try runCrashChild(path: arguments[0], isKilled: arguments[1] == "kill")
   exit(0)
 }
+if let flag = CommandLine.arguments.firstIndex(of: "--space-child") {
+  let arguments = CommandLine.arguments[(flag + 1)...].map { $0 }
+  try runSpaceChild(path: arguments[0], mode: arguments[1])
+  exit(0)
+}
 let folder = FileManager.default.temporaryDirectory
   .appendingPathComponent("realm-micro-\(processIdentifier)")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -45,9 +51,12 @@ try objectRows(&report)
 try collectionRows(&report)
 try ownerRows(&report)
 try bulkChangeRows(&report)
+try queryKernelRows(&report)
 try keyRows(&report)
 try notificationRows(&report)
 try observerRows(&report)
 try actorRows(&report)
+try quickWriteRows(&report)
 try growthRows(&report)
+try spaceRows(&report)
 try report.finish()

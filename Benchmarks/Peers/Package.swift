@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// The side-by-side benchmark of this project and its peers. A package of its own, so that users of the
-// library never need SQLite or LMDB; it sees only the public API of RealmSwift.
+// The side-by-side benchmark of this project and its peers. A package of its own, so that users of
+// the library never need SQLite or LMDB; it sees only the public API of RealmSwift.
 import PackageDescription
 
 let strict: [SwiftSetting] = [

@@ -1,5 +1,5 @@
-// The entry point that libFuzzer calls with one input after the other. Built by scripts/fuzz alone: it
-// needs instrumented modules and the fuzzer's runtime, which brings `main`.
+// The entry point that libFuzzer calls with one input after the other. Built by scripts/fuzz alone:
+// it needs instrumented modules and the fuzzer's runtime, which brings `main`.
 internal import OpenFile
 
 @_cdecl("LLVMFuzzerTestOneInput")

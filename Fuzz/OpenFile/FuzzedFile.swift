@@ -1,6 +1,6 @@
-// From the bytes of a fuzzer to the bytes of a file, and back for the corpus. A file is mostly zeros and
-// its parts have fixed places, so the input is a list of segments: mutations then change the parts and
-// not where everything behind them lies.
+// From the bytes of a fuzzer to the bytes of a file, and back for the corpus. A file is mostly
+// zeros and its parts have fixed places, so the input is a list of segments: mutations then change
+// the parts and not where everything behind them lies.
 //
 //   u8 flags (FuzzedFile.Flags), then with `.raw` the file itself, else u32 length of the file and
 //   segments to the end: u32 offset, u16 length, bytes
@@ -96,7 +96,8 @@ extension FuzzedFile {
         // Root, space checkpoint, space log.
         for field in [32, 56, 64] {
           Self.sealBlocks(
-            file, read.value(UInt64.self, at: newest + field), salt, hasChain: field > 32)
+            file, BlockReference(stored: read.value(UInt64.self, at: newest + field)).offset, salt,
+            hasChain: field > 32)
         }
       }
       if flags.contains(.sealsRecords) {
@@ -118,22 +119,22 @@ extension FuzzedFile {
     var waiting = [root]
     var seen: Set<UInt64> = []
     while let offset = waiting.popLast() {
-      guard offset >= 8192, offset % 16 == 0, offset < UInt64(file.count) - 16,
+      guard offset >= 8192, offset < UInt64(file.count) - 16,
         seen.insert(offset).inserted
       else { continue }
       let block = file.baseAddress! + Int(offset)
       let length = BlockHeader.blockLength(block)
       guard length >= 16, Int(offset) + length <= file.count else { continue }
-      if hasChain, length >= 24 { waiting.append(BlockHeader.reference(block, 0).rawValue) }
+      if hasChain, length >= 24 { waiting.append(BlockHeader.reference(block, 0).offset) }
       if !hasChain, BlockHeader.kind(block).isNode,
         BlockHeader.count(block) * 8 <= length - BlockHeader.length
       {
         for index in 0..<BlockHeader.count(block) {
-          waiting.append(BlockHeader.reference(block, index).rawValue)
+          waiting.append(BlockHeader.reference(block, index).offset)
         }
       }
       let checksum = BlockHeader.expectedChecksum(
-        block, length: length, at: BlockReference(rawValue: offset), salt: salt)
+        block, length: length, at: offset, salt: salt)
       BlockHeader.setChecksum(block, checksum)
     }
   }

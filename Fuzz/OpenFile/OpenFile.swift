@@ -1,5 +1,5 @@
-// What a fuzzed file goes through: it is opened for reading and for writing, checked, read and written.
-// Whatever it holds, that ends in typed errors or findings, never in a stop or a signal.
+// What a fuzzed file goes through: it is opened for reading and for writing, checked, read and
+// written. Whatever it holds, that ends in typed errors or findings, never in a stop or a signal.
 internal import ObjectStore
 internal import Platform
 package import Storage

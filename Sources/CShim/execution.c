@@ -2,11 +2,13 @@
 #include "Execution.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define WEAK __attribute__((weak))
 #define SWIFT __attribute__((swiftcall))
 
-// Of Swift's concurrency runtime. The first argument is an executor in two words; flags 0: do not trap.
+// Of Swift's concurrency runtime. The first argument is an executor in two words; flags 0: do not
+// trap.
 extern SWIFT _Bool swift_task_isCurrentExecutorWithFlags(const void *identity,
                                                          uintptr_t implementation,
                                                          uint64_t flags) WEAK;
@@ -28,9 +30,36 @@ shim_executor shim_main_executor(void) {
   return swift_task_getMainExecutor ? swift_task_getMainExecutor() : none;
 }
 
+extern SWIFT void *swift_task_getCurrent(void) WEAK;
+extern SWIFT size_t swift_task_getJobFlags(void *task) WEAK;
+
+int shim_is_in_task(void) { return swift_task_getCurrent && swift_task_getCurrent() != NULL; }
+
+void *shim_current_task(void) {
+  if (!swift_task_getCurrent || !swift_task_getJobFlags) return NULL;
+  void *task = swift_task_getCurrent();
+  if (!task) return NULL;
+  // A child task that belongs to no group is one of `async let`, perhaps in the memory of its
+  // parent.
+  enum { child_bit = 24, group_child_bit = 26 };
+  size_t flags = swift_task_getJobFlags(task);
+  return (flags >> child_bit & 1) && !(flags >> group_child_bit & 1) ? NULL : task;
+}
+
+extern void *swift_retain(void *object);
+extern void swift_release(void *object);
+extern size_t swift_retainCount(void *object) WEAK;
+
+void shim_retain(void *object) { swift_retain(object); }
+
+void shim_release(void *object) { swift_release(object); }
+
+int shim_is_held_once(void *object) { return swift_retainCount && swift_retainCount(object) == 1; }
+
 // Of libdispatch.
 extern void *dispatch_get_specific(const void *key) WEAK;
 extern const char *dispatch_queue_get_label(const void *queue) WEAK;
+extern const void *dispatch_get_current_queue(void) WEAK;
 extern struct dispatch_queue_s _dispatch_main_q WEAK;
 
 const void *shim_queue_specific(const void *key) {
@@ -39,6 +68,16 @@ const void *shim_queue_specific(const void *key) {
 
 const char *shim_queue_label(void) {
   return dispatch_queue_get_label ? dispatch_queue_get_label(NULL) : NULL;
+}
+
+uintptr_t shim_task_pool(uint16_t *width) {
+  const char *label = shim_queue_label();
+  if (!label || strcmp(label, "Swift global concurrent queue") != 0) return 0;
+  if (!dispatch_get_current_queue) return 0;
+  const void *queue = dispatch_get_current_queue();
+  // A main queue of another width than 1: its memory does not look as expected.
+  *width = shim_queue_width(shim_main_queue()) == 1 ? shim_queue_width(queue) : 0;
+  return (uintptr_t)queue;
 }
 
 const void *shim_main_queue(void) { return &_dispatch_main_q; }
@@ -55,8 +94,8 @@ extern void CFRunLoopWakeUp(void *loop) WEAK;
 extern void CFRelease(const void *object) WEAK;
 extern void *_CFGetTSD(uint32_t slot) WEAK;
 
-/// Where Foundation keeps the run loop of a thread that has one. Making one opens three descriptors, so
-/// it is not made only to see that it does not run.
+/// Where Foundation keeps the run loop of a thread that has one. Making one opens three
+/// descriptors, so it is not made only to see that it does not run.
 enum { run_loop_slot = 10 };
 
 static void *run_loop_of_thread(void) {

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -29,13 +30,13 @@ int shim_rename_to_new(const char *path, const char *new_path) {
   return unlink(path) == 0 ? 0 : errno;
 }
 
-static int lock_operation(int descriptor, int command, short type, int64_t byte,
+static int lock_operation(int descriptor, int command, short type, int64_t byte, int64_t length,
                           struct flock *description) {
   memset(description, 0, sizeof *description);
   description->l_type = type;
   description->l_whence = SEEK_SET;
   description->l_start = byte;
-  description->l_len = 1;
+  description->l_len = length;
   for (;;) {
     if (fcntl(descriptor, command, description) == 0) return 0;
     if (errno != EINTR) return errno;
@@ -45,18 +46,34 @@ static int lock_operation(int descriptor, int command, short type, int64_t byte,
 int shim_lock_byte(int descriptor, int64_t byte, int exclusive, int wait) {
   struct flock description;
   return lock_operation(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK,
-                        exclusive ? F_WRLCK : F_RDLCK, byte, &description);
+                        exclusive ? F_WRLCK : F_RDLCK, byte, 1, &description);
 }
 
 int shim_unlock_byte(int descriptor, int64_t byte) {
   struct flock description;
-  return lock_operation(descriptor, F_OFD_SETLK, F_UNLCK, byte, &description);
+  return lock_operation(descriptor, F_OFD_SETLK, F_UNLCK, byte, 1, &description);
+}
+
+int shim_unlock_all_bytes(int descriptor) {
+  struct flock description;
+  memset(&description, 0, sizeof description);
+  description.l_type = F_UNLCK;
+  description.l_whence = SEEK_SET;
+  return fcntl(descriptor, F_OFD_SETLK, &description) == 0 ? 0 : errno;
 }
 
 int shim_byte_is_locked(int descriptor, int64_t byte) {
   struct flock description;
-  int failure = lock_operation(descriptor, F_OFD_GETLK, F_WRLCK, byte, &description);
+  int failure = lock_operation(descriptor, F_OFD_GETLK, F_WRLCK, byte, 1, &description);
   if (failure != 0) return -failure;
+  return description.l_type != F_UNLCK;
+}
+
+int shim_first_locked(int descriptor, int64_t byte, int64_t length, int64_t *start) {
+  struct flock description;
+  int failure = lock_operation(descriptor, F_OFD_GETLK, F_WRLCK, byte, length, &description);
+  if (failure != 0) return -failure;
+  *start = description.l_start;
   return description.l_type != F_UNLCK;
 }
 
@@ -143,6 +160,32 @@ int shim_overwrites_in_place(int descriptor) {
 
 void shim_start_writing(int descriptor, int64_t offset, int64_t length) {
   (void)sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
+int shim_write_durably(int descriptor, const void *bytes, size_t length, int64_t offset) {
+  const char *next = bytes;
+  int is_synced = 1;
+  while (length > 0) {
+    struct iovec piece = {(void *)next, length};
+    ssize_t written = pwritev2(descriptor, &piece, 1, offset, is_synced ? RWF_DSYNC : 0);
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      // A kernel or file system that does not know the flag.
+      if (is_synced && (errno == EOPNOTSUPP || errno == ENOSYS)) {
+        is_synced = 0;
+        continue;
+      }
+      return errno;
+    }
+    if (written == 0) return EIO;
+    next += written;
+    offset += written;
+    length -= (size_t)written;
+  }
+  if (is_synced) return 0;
+  while (fdatasync(descriptor) < 0)
+    if (errno != EINTR) return errno;
+  return 0;
 }
 
 int shim_bypass_cache(int descriptor, int is_on) {

@@ -9,7 +9,8 @@ package func countUpTo(_ value: Int64, in numbers: UnsafePointer<Int64>, count: 
   Int(shim_count_up_to(numbers, Int64(count), value))
 }
 
-/// How many of some ascending pairs of integers are below another one; takes as long whatever they are.
+/// How many of some ascending pairs of integers are below another one; takes as long whatever they
+/// are.
 ///
 /// - Parameter stride: bytes from one pair's first number to the next pair's.
 /// - Complexity: O(log n).
@@ -20,8 +21,8 @@ package func countPairsBelow(
   Int(shim_count_pairs_below(pairs, Int64(count), Int64(stride), pair.0, pair.1))
 }
 
-/// How many of some ascending unsigned numbers, little-endian as in a file, are below a value; takes as long
-/// whatever they are.
+/// How many of some ascending unsigned numbers, little-endian as in a file, are below a value;
+/// takes as long whatever they are.
 ///
 /// - Parameters:
 ///   - stride: bytes from one number to the next.

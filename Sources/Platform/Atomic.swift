@@ -1,7 +1,11 @@
-// Every atomic access of the engine goes through this type, as every lock, wait and thread start goes
-// through Synchronization.swift: the two files are where a controlled scheduler fits in. Until there is
-// one, each call is the standard module's.
+// Every atomic access of the engine goes through this type, as every lock, wait and thread start
+// goes through Synchronization.swift: the two files are where the controlled scheduler fits in.
+// Without its trait each call is the standard module's.
 public import Synchronization
+
+#if CONTROLLED_SCHEDULING
+  public import RaceHunt
+#endif
 
 /// When a load becomes visible, relative to other memory.
 @frozen @usableFromInline
@@ -53,7 +57,10 @@ package struct Atomic<Value: AtomicWord>: ~Copyable {
 
   @inlinable @inline(__always)
   package func load(ordering: LoadOrdering) -> Value {
-    switch ordering {
+    #if CONTROLLED_SCHEDULING
+      Control.touch()
+    #endif
+    return switch ordering {
     case .relaxed: Value(atomicBits: word.load(ordering: .relaxed))
     case .acquiring: Value(atomicBits: word.load(ordering: .acquiring))
     case .sequentiallyConsistent: Value(atomicBits: word.load(ordering: .sequentiallyConsistent))
@@ -62,6 +69,9 @@ package struct Atomic<Value: AtomicWord>: ~Copyable {
 
   @inlinable @inline(__always)
   package func store(_ value: Value, ordering: StoreOrdering) {
+    #if CONTROLLED_SCHEDULING
+      Control.touch()
+    #endif
     let bits = value.atomicBits
     switch ordering {
     case .relaxed: word.store(bits, ordering: .relaxed)
@@ -70,9 +80,17 @@ package struct Atomic<Value: AtomicWord>: ~Copyable {
     }
   }
 
+  #if CONTROLLED_SCHEDULING
+    /// The value, without a point.
+    func peek() -> Value { Value(atomicBits: word.load(ordering: .sequentiallyConsistent)) }
+  #endif
+
   /// Stores a value and returns the one before.
   @inlinable @inline(__always)
   package func exchange(_ value: Value, ordering: UpdateOrdering) -> Value {
+    #if CONTROLLED_SCHEDULING
+      Control.touch()
+    #endif
     let bits = value.atomicBits
     let old =
       switch ordering {
@@ -92,6 +110,9 @@ package struct Atomic<Value: AtomicWord>: ~Copyable {
   package func compareExchange(
     expected: Value, desired: Value, ordering: UpdateOrdering
   ) -> (exchanged: Bool, original: Value) {
+    #if CONTROLLED_SCHEDULING
+      Control.touch()
+    #endif
     let (old, new) = (expected.atomicBits, desired.atomicBits)
     let result =
       switch ordering {

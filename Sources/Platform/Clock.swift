@@ -1,6 +1,10 @@
 // The one source of time. Passed in, so that tests move it by hand.
 internal import Glibc
 
+#if CONTROLLED_SCHEDULING
+  internal import RaceHunt
+#endif
+
 /// Time that only goes forward, from an arbitrary start.
 package protocol Clock: Sendable {
   /// Nanoseconds since the clock's start.
@@ -9,11 +13,14 @@ package protocol Clock: Sendable {
 
 /// The machine's monotonic clock.
 ///
-/// Stands still while the machine is suspended.
+/// Stands still while the machine is suspended. In an explored program it is virtual.
 package struct MonotonicClock: Clock {
   package init() {}
 
   package func nanoseconds() -> UInt64 {
+    #if CONTROLLED_SCHEDULING
+      if let virtual = Control.nanoseconds { return virtual }
+    #endif
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)

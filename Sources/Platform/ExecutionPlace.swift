@@ -1,5 +1,5 @@
-// Where code runs beside its thread: the executor of a task, a dispatch queue, a run loop. The checks are
-// cheap enough for every access to a Realm.
+// Where code runs beside its thread: the executor of a task, a dispatch queue, a run loop. The
+// checks are cheap enough for every access to a Realm.
 internal import CShim
 package import Dispatch
 
@@ -88,10 +88,30 @@ package var currentQueueLabel: String? {
   return text.isEmpty || isOfSystem ? nil : text
 }
 
+/// The threads that run Swift's tasks of one priority: only so many jobs run at once, and who
+/// blocks one of them takes it from all tasks.
+package struct TaskPool: Hashable, Sendable {
+  private let address: UInt
+  /// How many jobs run at once.
+  package let width: Int
+
+  /// The pool whose thread calls; nil on all other threads.
+  ///
+  /// - Complexity: some nanoseconds.
+  package static var current: TaskPool? {
+    var width: UInt16 = 0
+    let address = shim_task_pool(&width)
+    if address == 0 { return nil }
+    return TaskPool(
+      address: UInt(address), width: width > 0 ? Int(width) : max(1, Int(processorCount)))
+  }
+}
+
 extension DispatchQueue {
   /// Whether the queue runs one block at a time.
   ///
-  /// Nil when that cannot be known: libdispatch does not tell, and its memory does not look as expected.
+  /// Nil when that cannot be known: libdispatch does not tell, and its memory does not look as
+  /// expected.
   package var isSerial: Bool? {
     guard Self.canReadWidths, !hidesQueueWidths.load(ordering: .relaxed) else { return nil }
     return shim_queue_width(rawQueue) == 1
@@ -102,8 +122,8 @@ extension DispatchQueue {
     Self.canReadWidths ? rawQueue == shim_main_queue() : label == "com.apple.main-thread"
   }
 
-  /// Whether another block of the queue runs while the calling one does, which never happens on a serial
-  /// queue: found out by trying, for so long.
+  /// Whether another block of the queue runs while the calling one does, which never happens on a
+  /// serial queue: found out by trying, for so long.
   ///
   /// For queues whose `isSerial` is nil. Call it in a block of the queue.
   package func runsAnotherBlock(within nanoseconds: UInt64) -> Bool {

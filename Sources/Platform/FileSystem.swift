@@ -12,6 +12,8 @@ package struct OpenMode: OptionSet, Sendable {
   package static let create = OpenMode(rawValue: 2)
   /// Fails when it is there already.
   package static let exclusive = OpenMode(rawValue: 4)
+  /// Fails with ELOOP when the path is a symbolic link.
+  package static let noFollow = OpenMode(rawValue: 8)
 }
 
 /// What one file is, whatever its path: links and relative paths give the same identity.
@@ -31,6 +33,9 @@ package protocol FileSystem: Sendable {
   func openInMemory(name: String) throws(SystemError) -> any File
   /// What file the path leads to now; an error when there is none, or no regular one.
   func identity(of path: String) throws(SystemError) -> FileIdentity
+  /// The path with the symbolic links followed that its last component may be, also where they end
+  /// at nothing; those of its folders do not matter to who opens files beside it.
+  func followingLinks(_ path: String) throws(SystemError) -> String
   func exists(_ path: String) -> Bool
   func isDirectory(_ path: String) -> Bool
   func remove(_ path: String) throws(SystemError)
@@ -53,6 +58,8 @@ package protocol FileSystem: Sendable {
 extension FileSystem {
   package func watch(_ path: String, _ body: @escaping @Sendable () -> Void) -> FileWatch? { nil }
 
+  package func followingLinks(_ path: String) throws(SystemError) -> String { path }
+
   package var bootIdentifier: UInt64 { systemBootIdentifier }
 
   package func identity(of path: String) throws(SystemError) -> FileIdentity {
@@ -66,8 +73,16 @@ extension FileSystem {
 package protocol File: AnyObject, Sendable {
   var path: String { get }
   func identity() throws(SystemError) -> FileIdentity
-  /// The same where maps of the file may be kept for another opening of it: whoever opens what has this
-  /// identity finds the bytes of the map; nil where that is not sure.
+  /// The same as other processes see it; different only where a test makes one process look like
+  /// several.
+  func identityForAll() throws(SystemError) -> FileIdentity
+  /// Who may do what with it.
+  func permissions() throws(SystemError) -> UInt32
+  func setPermissions(_ permissions: UInt32) throws(SystemError)
+  /// Whether any path leads to the file.
+  func hasName() throws(SystemError) -> Bool
+  /// The same where maps of the file may be kept for another opening of it: whoever opens what has
+  /// this identity finds the bytes of the map; nil where that is not sure.
   var lastingIdentity: FileIdentity? { get }
   func length() throws(SystemError) -> UInt64
   /// Grows with zeros or cuts.
@@ -77,14 +92,20 @@ package protocol File: AnyObject, Sendable {
     -> Int
   /// Writes all of `buffer`; continues after short writes.
   func write(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
-  /// Starts to bring what was written in a range to the disk, so that `synchronize` has less to wait for.
+  /// The same, and makes these bytes durable, though perhaps nothing else that was written.
+  ///
+  /// After an error it is not known what is in the file.
+  func writeDurably(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
+  /// Starts to bring what was written in a range to the disk, so that `synchronize` has less to
+  /// wait for.
   ///
   /// A hint; nothing happens where that is impossible.
   func startWriting(_ range: Range<UInt64>)
-  /// Lets whole pages of memory that are written from now on go to the disk without a copy in the page cache,
-  /// or ends that.
+  /// Lets whole pages of memory that are written from now on go to the disk without a copy in the
+  /// page cache, or ends that.
   ///
-  /// A hint. Meanwhile a write can fail with `SystemError.isMisaligned` where the disk wants more than pages.
+  /// A hint. Meanwhile a write can fail with `SystemError.isMisaligned` where the disk wants more
+  /// than pages.
   func bypassCache(_ isOn: Bool)
   /// Makes what was written before durable (fdatasync).
   func synchronize() throws(SystemError)
@@ -94,18 +115,33 @@ package protocol File: AnyObject, Sendable {
   func map(length: Int) throws(SystemError) -> any FileMapping
   /// Maps `length` bytes for reading and writing, shared between processes.
   func mapShared(length: Int) throws(SystemError) -> any FileMapping
-  /// Maps `length` bytes so that what this process has written there before can be overwritten without a
-  /// call; nil where that could fail, as on a file system that gives changed pages new places.
+  /// Maps `length` bytes so that what this process has written there before can be overwritten
+  /// without a call; nil where that could fail, as on a file system that gives changed pages new
+  /// places.
   func mapForOverwriting(length: Int) -> (any FileMapping)?
   /// Locks one byte for this open file. Returns false when it is taken and `wait` is false.
   func lockByte(_ byte: Int64, exclusive: Bool, wait: Bool) throws(SystemError) -> Bool
   func unlockByte(_ byte: Int64) throws(SystemError)
   /// Whether another open file holds a lock on the byte.
   func isByteLocked(_ byte: Int64) throws(SystemError) -> Bool
+  /// Where a lock begins that another open file holds in a range of bytes; any of them, nil when
+  /// there is none.
+  func lockedByte(in range: Range<Int64>) throws(SystemError) -> Int64?
 }
 
 extension File {
+  package func identityForAll() throws(SystemError) -> FileIdentity { try identity() }
+  package func permissions() throws(SystemError) -> UInt32 { 0o666 }
+  package func setPermissions(_ permissions: UInt32) throws(SystemError) {}
+  package func hasName() throws(SystemError) -> Bool { true }
   package var lastingIdentity: FileIdentity? { nil }
+  package func writeDurably(
+    _ buffer: UnsafeRawBufferPointer, at offset: UInt64
+  ) throws(SystemError) {
+    try write(buffer, at: offset)
+    try synchronize()
+  }
+
   package func startWriting(_ range: Range<UInt64>) {}
   package func bypassCache(_ isOn: Bool) {}
   package func mapForOverwriting(length: Int) -> (any FileMapping)? { nil }

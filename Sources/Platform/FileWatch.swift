@@ -1,6 +1,7 @@
-// News of writes to files, by this or another process: one thread for all watched files, which sleeps until
-// the kernel has something to tell. It stays, since ending to listen to the kernel takes milliseconds. So does
-// the kernel's watch of a file for a moment: to end it wakes the thread, and mostly the file is opened again.
+// News of writes to files, by this or another process: one thread for all watched files, which
+// sleeps until the kernel has something to tell. It stays, since ending to listen to the kernel
+// takes milliseconds. So does the kernel's watch of a file for a moment: to end it wakes the
+// thread, and mostly the file is opened again.
 internal import CShim
 internal import Glibc
 
@@ -87,7 +88,8 @@ private enum FileWatches {
     if isUnused { Spares.keep(UnusedWatch(number: number), for: nil) }
   }
 
-  /// A file that nobody listens to; ends the kernel's watch when it goes, unless somebody does by then.
+  /// A file that nobody listens to; ends the kernel's watch when it goes, unless somebody does by
+  /// then.
   private final class UnusedWatch: Sendable {
     private let number: Int32
 

@@ -11,6 +11,10 @@ package final class LinuxFile: File {
   /// What the file is, which never changes; nil while nobody has asked the system.
   private let knownIdentity: FileIdentity?
   private let isWritable: Bool
+  /// The number by which forked children let go of the descriptor.
+  private let kept: Int32
+  /// Whether it ever had a lock.
+  private let wasLocked = Atomic(false)
 
   /// Takes over the descriptor.
   init(
@@ -20,18 +24,32 @@ package final class LinuxFile: File {
     self.path = path
     knownIdentity = identity
     self.isWritable = isWritable
+    kept = shim_keep_descriptor_from_children(descriptor)
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child that is forked between the next two lines keeps the file open, but no lock.
+    if wasLocked.load(ordering: .relaxed) { _ = shim_unlock_all_bytes(descriptor) }
+    shim_forget_kept(kept)
+    close(descriptor)
+  }
 
   package func identity() throws(SystemError) -> FileIdentity {
     if let knownIdentity { return knownIdentity }
     return FileIdentity(try status())
   }
 
-  /// Nil of a file that is only read: on an overlay it is another one, of the same identity, as soon as
-  /// somebody writes to it.
+  /// Nil of a file that is only read: on an overlay it is another one, of the same identity, as
+  /// soon as somebody writes to it.
   package var lastingIdentity: FileIdentity? { isWritable ? knownIdentity : nil }
+
+  package func permissions() throws(SystemError) -> UInt32 { try status().st_mode & 0o7777 }
+
+  package func setPermissions(_ permissions: UInt32) throws(SystemError) {
+    _ = try repeated("fchmod", path) { fchmod(descriptor, permissions) }
+  }
+
+  package func hasName() throws(SystemError) -> Bool { try status().st_nlink > 0 }
 
   package func length() throws(SystemError) -> UInt64 { UInt64(try status().st_size) }
 
@@ -69,6 +87,14 @@ package final class LinuxFile: File {
     }
   }
 
+  package func writeDurably(
+    _ buffer: UnsafeRawBufferPointer, at offset: UInt64
+  ) throws(SystemError) {
+    guard let start = Int64(exactly: offset) else { throw failure("pwritev2", EFBIG) }
+    let code = shim_write_durably(descriptor, buffer.baseAddress!, buffer.count, start)
+    if code != 0 { throw failure("pwritev2", code) }
+  }
+
   package func startWriting(_ range: Range<UInt64>) {
     shim_start_writing(descriptor, Int64(range.lowerBound), Int64(range.count))
   }
@@ -82,15 +108,21 @@ package final class LinuxFile: File {
   package func map(length: Int) throws(SystemError) -> any FileMapping {
     let mapping = try LinuxMapping(
       descriptor: descriptor, path: path, length: length, protection: PROT_READ)
-    // Whoever reads knows what is read next; the kernel, which would read around each page that is not in
-    // memory, does not, and drives out of a small memory what is needed.
+    // Whoever reads knows what is read next; the kernel, which would read around each page that is
+    // not in memory, does not, and drives out of a small memory what is needed.
     madvise(mapping.base, length, MADV_RANDOM)
     return mapping
   }
 
   package func mapShared(length: Int) throws(SystemError) -> any FileMapping {
-    try LinuxMapping(
-      descriptor: descriptor, path: path, length: length, protection: PROT_READ | PROT_WRITE)
+    while true {
+      let forks = shim_forks_so_far()
+      let mapping = try LinuxMapping(
+        descriptor: descriptor, path: path, length: length, protection: PROT_READ | PROT_WRITE,
+        isKeptFromChildren: true)
+      // Else a child may have the map, and with it the file's locks.
+      if shim_forks_so_far() == forks { return mapping }
+    }
   }
 
   package func mapForOverwriting(length: Int) -> (any FileMapping)? {
@@ -99,6 +131,7 @@ package final class LinuxFile: File {
   }
 
   package func lockByte(_ byte: Int64, exclusive: Bool, wait: Bool) throws(SystemError) -> Bool {
+    wasLocked.store(true, ordering: .relaxed)
     let code = shim_lock_byte(descriptor, byte, exclusive ? 1 : 0, wait ? 1 : 0)
     if code == 0 { return true }
     if !wait && (code == EAGAIN || code == EACCES) { return false }
@@ -114,6 +147,13 @@ package final class LinuxFile: File {
     let answer = shim_byte_is_locked(descriptor, byte)
     if answer < 0 { throw failure("lock query", -answer) }
     return answer == 1
+  }
+
+  package func lockedByte(in range: Range<Int64>) throws(SystemError) -> Int64? {
+    var start: Int64 = 0
+    let answer = shim_first_locked(descriptor, range.lowerBound, Int64(range.count), &start)
+    if answer < 0 { throw failure("lock query", -answer) }
+    return answer == 1 ? max(start, range.lowerBound) : nil
   }
 
   private func status() throws(SystemError) -> stat { try Platform.status(of: descriptor, path) }
@@ -145,17 +185,27 @@ package final class LinuxMapping: FileMapping, @unchecked Sendable {
   // @unchecked: `base` never changes; what lies behind it is guarded by the rules of its owner.
   package let base: UnsafeMutableRawPointer
   package let length: Int
+  /// The number by which forked children let go of the map.
+  private let kept: Int32
 
-  init(descriptor: Int32, path: String, length: Int, protection: Int32) throws(SystemError) {
+  /// - Parameter isKeptFromChildren: forked children find zeros there.
+  init(
+    descriptor: Int32, path: String, length: Int, protection: Int32,
+    isKeptFromChildren: Bool = false
+  ) throws(SystemError) {
     let memory = mmap(nil, length, protection, MAP_SHARED | MAP_NORESERVE, descriptor, 0)
     guard let memory, memory != MAP_FAILED else {
       throw SystemError(call: "mmap", path: path, code: errno)
     }
     base = memory
     self.length = length
+    kept = isKeptFromChildren ? shim_keep_map_from_children(memory, length) : -1
   }
 
-  deinit { munmap(base, length) }
+  deinit {
+    shim_forget_kept(kept)
+    munmap(base, length)
+  }
 
   package func readAhead(_ range: Range<Int>) {
     // The kernel takes whole pages only.

@@ -15,16 +15,25 @@ package struct LinuxFileSystem: FileSystem {
     flags |= mode.contains(.writable) ? O_RDWR : O_RDONLY
     if mode.contains(.create) { flags |= O_CREAT }
     if mode.contains(.exclusive) { flags |= O_CREAT | O_EXCL }
-    let descriptor = try repeated("open", path) { Glibc.open(path, flags, 0o666) }
-    do throws(SystemError) {
-      let status = try status(of: descriptor, path)
-      try requireRegular(status, path)
-      return LinuxFile(
-        descriptor: descriptor, path: path, identity: FileIdentity(status),
-        isWritable: mode.contains(.writable))
-    } catch {
-      close(descriptor)
-      throw error
+    if mode.contains(.noFollow) { flags |= O_NOFOLLOW }
+    while true {
+      let forks = shim_forks_so_far()
+      let descriptor = try repeated("open", path) { Glibc.open(path, flags, 0o666) }
+      let file: LinuxFile
+      do throws(SystemError) {
+        let status = try status(of: descriptor, path)
+        try requireRegular(status, path)
+        file = LinuxFile(
+          descriptor: descriptor, path: path, identity: FileIdentity(status),
+          isWritable: mode.contains(.writable))
+      } catch {
+        close(descriptor)
+        throw error
+      }
+      // Else a child may have the descriptor, and would share its locks. What this opening has made
+      // stays.
+      if shim_forks_so_far() == forks { return file }
+      flags &= ~O_EXCL
     }
   }
 
@@ -33,6 +42,20 @@ package struct LinuxFileSystem: FileSystem {
     _ = try repeated("stat", path) { stat(path, &description) }
     try requireRegular(description, path)
     return FileIdentity(description)
+  }
+
+  package func followingLinks(_ path: String) throws(SystemError) -> String {
+    var path = path
+    // As many as the kernel follows.
+    for _ in 0..<40 {
+      var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+      let length = readlink(path, &target, Int(PATH_MAX))
+      // No link, or nothing: whoever opens the path says which.
+      if length < 0 { return path }
+      let link = String(decoding: target[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      path = link.hasPrefix("/") ? link : folder(of: path) + "/" + link
+    }
+    throw SystemError(call: "readlink", path: path, code: ELOOP)
   }
 
   private func requireRegular(_ description: stat, _ path: String) throws(SystemError) {

@@ -1,6 +1,6 @@
-// Objects made by copying bytes: accessors are made by the million, and the chain of initializers of a class
-// takes several times as long as the copy.
-// The import is public because `make` is inlined into the layers above.
+// Objects made by copying bytes: accessors are made by the million, and the chain of initializers
+// of a class takes several times as long as the copy. The import is public because `make` is
+// inlined into the layers above.
 public import CShim
 
 /// The bytes of an object of a native Swift class, of which more can be made.
@@ -15,8 +15,8 @@ package struct ObjectImage {
   /// Copies an object.
   ///
   /// - Parameter byteCount: where its last field ends.
-  /// - Precondition: no field owns anything, so that a copy of its bytes is a copy of its value, and none
-  ///   needs more than 16 bytes of alignment.
+  /// - Precondition: no field owns anything, so that a copy of its bytes is a copy of its value,
+  ///   and none needs more than 16 bytes of alignment.
   package init(of object: AnyObject, byteCount: Int) {
     let address = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
     type = address.load(as: UnsafeRawPointer.self)
@@ -44,8 +44,8 @@ package struct ObjectImage {
   /// Another object with the same fields, which the caller has to release.
   @inlinable @inline(__always)
   package func make() -> UnsafeMutableRawPointer {
-    // Memory of malloc is aligned to 16 bytes anyway; asked for that, the runtime takes the longer way through
-    // posix_memalign.
+    // Memory of malloc is aligned to 16 bytes anyway; asked for that, the runtime takes the longer
+    // way through posix_memalign.
     let object = swift_allocObject(type, bytes.count, 7).unsafelyUnwrapped
     (object + Self.headerLength).copyMemory(
       from: bytes.baseAddress.unsafelyUnwrapped + Self.headerLength,

@@ -1,5 +1,5 @@
-// What each planted bug does and what finds it: `realm-bench list bugs` shows it, scripts/planted-bugs
-// proves it and writes the table.
+// What each planted bug does and what finds it: `realm-bench list bugs` shows it,
+// scripts/planted-bugs proves it and writes the table.
 #if PLANTED_BUGS
   extension PlantedBug {
     /// What the bug does, in which layer, and the tests of which at least one finds it.
@@ -84,6 +84,43 @@
           summary:
             "keeps a list's positions in an observed query when elements before them come or go",
           finder: "TrackerModelTests/whatIsToldLeadsToTheTruth")
+      case .unsignedSort:
+        Facts(
+          layer: "RealmSwift/Queries",
+          summary: "sorts numbers by their bits, so that negative ones come behind all others",
+          finder: "SortTests/sortsLikePlainSwift")
+      case .shortPrefixSort:
+        Facts(
+          layer: "RealmSwift/Queries",
+          summary: "sorts texts by their first bytes only",
+          finder: "SortTests/sortsLikePlainSwift")
+      case .tiesLost:
+        Facts(
+          layer: "RealmSwift/Queries",
+          summary: "drops elements that are equal to the last of the first ones by the first path",
+          finder: "SortTests/firstElementsAreThoseOfTheWholeOrder")
+      case .heldMoveMissed:
+        Facts(
+          layer: "RealmSwift/Queries",
+          summary: "leaves an element of held results where it was when its value moves it",
+          finder: "HeldResultsTests/heldResultsEqualFreshOnes")
+      case .indexRangeShort:
+        Facts(
+          layer: "RealmSwift/Queries", summary: "ends a range of an index one value too early",
+          finder: "QueryPlanTests/everyWayFindsTheSame")
+      case .stalePlan:
+        Facts(
+          layer: "RealmSwift/Queries", summary: "goes by an index that a column no longer has",
+          finder: "QueryPlanTests/everyWayFindsTheSame")
+      case .candidateSkipped:
+        Facts(
+          layer: "RealmSwift/Queries",
+          summary: "passes over the object behind the last one found when a search goes on",
+          finder: "QueryPlanTests/everyWayFindsTheSame")
+      case .backlinkMissed:
+        Facts(
+          layer: "RealmSwift/Queries", summary: "forgets one of several objects that are linked to",
+          finder: "QueryPlanTests/everyWayFindsTheSame")
       case .tellAfterEnd:
         load("RealmSwift/Observing", "goes on to call an observer whose token was invalidated")
       case .publishBeforeSync, .headerBeforeData, .recordBeforeData, .folderNotSynced, .groupSplit,
@@ -91,9 +128,13 @@
         .strictQueue,
         .lateRetain:
         commitFacts
-      case .staleChecksum, .launderedDamage, .reuseEarly, .reuseBeforeSync, .reuseVouched,
-        .deadMergeLost, .freeSpaceLost, .rollbackSpaceLost, .journalDeathsLost, .truncateLiveBlock:
+      case .staleChecksum, .launderedDamage, .tagIgnored, .reuseEarly, .reuseBeforeSync,
+        .reuseVouched, .deadMergeLost, .freeSpaceLost, .rollbackSpaceLost, .journalDeathsLost,
+        .partTooShort, .logDroppedEarly, .handOverSkips, .truncateLiveBlock:
         spaceFacts
+      case .logNotSynced, .logReusedEarly, .inPlaceNotNoted, .logRepeatedFromItsStart,
+        .largeCommitLogged, .foreignLogKept, .logEndedBeforeSync:
+        logFacts
       case .copyNotSynced, .nameNotSynced, .nonceRepeated, .decryptedKept: fileFacts
       case .stolenTransaction:
         Facts(
@@ -111,6 +152,40 @@
 
     private func load(_ layer: String, _ summary: String) -> Facts {
       Facts(layer: layer, summary: summary, finder: "PlantedBugTests/theLoadIsSound")
+    }
+
+    private var logFacts: Facts {
+      let layer = "Storage/Log"
+      let finder = "CrashLogTests"
+      return switch self {
+      case .logNotSynced:
+        Facts(layer: layer, summary: "does not sync the entries of the commit log", finder: finder)
+      case .logReusedEarly:
+        Facts(
+          layer: layer,
+          summary: "writes over entries of the log before the file has what they repeat",
+          finder: finder)
+      case .inPlaceNotNoted:
+        Facts(
+          layer: layer, summary: "does not tell the log that a sync of the file has overtaken it",
+          finder: finder)
+      case .logRepeatedFromItsStart:
+        Facts(
+          layer: layer, summary: "repeats entries after a crash that do not count any more",
+          finder: finder)
+      case .largeCommitLogged:
+        Facts(
+          layer: layer, summary: "puts a record into the log whose blocks are not there",
+          finder: finder)
+      case .foreignLogKept:
+        Facts(
+          layer: layer, summary: "writes after another process without ending its log",
+          finder: finder)
+      default:
+        Facts(
+          layer: layer, summary: "ends the use of a log before the file has what it repeats",
+          finder: finder)
+      }
     }
 
     private var fileFacts: Facts {
@@ -144,7 +219,7 @@
           finder: "CrashProcessTests/crashesDuringASync")
       case .headerBeforeData:
         Facts(
-          layer: "Storage/Recovery", summary: "writes a new file's header with its first record",
+          layer: "Storage/Recovery", summary: "names a new file before what it holds is synced",
           finder: "CrashTests/everyCutOfAShortHistory")
       case .recordBeforeData:
         Facts(
@@ -204,6 +279,11 @@
         Facts(
           layer: "Storage/Blocks", summary: "copies a block without verifying its checksum",
           finder: "DamagedCopyTests")
+      case .tagIgnored:
+        Facts(
+          layer: "Storage/Blocks",
+          summary: "takes a block that was there before for the one it wants",
+          finder: "StaleBlockTests")
       case .reuseEarly:
         Facts(
           layer: "Storage/Space",
@@ -235,6 +315,21 @@
         Facts(
           layer: "Storage/Space", summary: "notes no dead runs in the space journal",
           finder: "StoreModelTests/everyVersionKeepsItsContent")
+      case .partTooShort:
+        Facts(
+          layer: "Storage/Space",
+          summary: "leaves the last free run out of a part of the space journal",
+          finder: "SpaceJournalTests")
+      case .logDroppedEarly:
+        Facts(
+          layer: "Storage/Space",
+          summary: "gives up a log block that a part of the space journal needs",
+          finder: "SpaceJournalTests")
+      case .handOverSkips:
+        Facts(
+          layer: "Storage/Recovery",
+          summary: "passes over the first commit of another process when it takes over",
+          finder: "SpaceJournalTests")
       default:
         Facts(
           layer: "Storage/Space", summary: "cuts the file one page into its last live block",

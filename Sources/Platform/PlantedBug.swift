@@ -1,7 +1,7 @@
-// Bugs planted on purpose, to prove that tests and checkers find them. They work only with the trait
-// PlantedBugs: in a normal build `isActive` is a constant and nothing is left of them. One bug is
-// active at a time, named by the environment variable REALM_PLANTED_BUG or by a test. What each one
-// does, and which test finds it: PlantedBug+Facts.swift.
+// Bugs planted on purpose, to prove that tests and checkers find them. They work only with the
+// trait PlantedBugs: in a normal build `isActive` is a constant and nothing is left of them. One
+// bug is active at a time, named by the environment variable REALM_PLANTED_BUG or by a test. What
+// each one does, and which test finds it: PlantedBug+Facts.swift.
 #if PLANTED_BUGS
   internal import Glibc
 #endif
@@ -30,6 +30,16 @@ package enum PlantedBug: String, Sendable {
   case staleRank = "stale-rank"
   case loseMergedCommit = "lose-merged-commit"
   case tellAfterEnd = "tell-after-end"
+  // What queries find.
+  case unsignedSort = "unsigned-sort"
+  case shortPrefixSort = "short-prefix-sort"
+  case tiesLost = "ties-lost"
+  case heldMoveMissed = "held-move-missed"
+  // The ways that queries go.
+  case indexRangeShort = "index-range-short"
+  case stalePlan = "stale-plan"
+  case candidateSkipped = "candidate-skipped"
+  case backlinkMissed = "backlink-missed"
   // Commit and durability.
   case publishBeforeSync = "publish-before-sync"
   case headerBeforeData = "header-before-data"
@@ -46,6 +56,7 @@ package enum PlantedBug: String, Sendable {
   // Blocks and space.
   case staleChecksum = "stale-checksum"
   case launderedDamage = "laundered-damage"
+  case tagIgnored = "tag-ignored"
   case reuseEarly = "reuse-early"
   case reuseBeforeSync = "reuse-before-sync"
   case reuseVouched = "reuse-vouched"
@@ -53,7 +64,18 @@ package enum PlantedBug: String, Sendable {
   case freeSpaceLost = "free-space-lost"
   case rollbackSpaceLost = "rollback-space-lost"
   case journalDeathsLost = "journal-deaths-lost"
+  case partTooShort = "part-too-short"
+  case logDroppedEarly = "log-dropped-early"
+  case handOverSkips = "hand-over-skips"
   case truncateLiveBlock = "truncate-live-block"
+  // The commit log.
+  case logNotSynced = "log-not-synced"
+  case logReusedEarly = "log-reused-early"
+  case inPlaceNotNoted = "in-place-not-noted"
+  case logRepeatedFromItsStart = "log-repeated-from-its-start"
+  case largeCommitLogged = "large-commit-logged"
+  case foreignLogKept = "foreign-log-kept"
+  case logEndedBeforeSync = "log-ended-before-sync"
   // Recovery.
   case wrongHome = "wrong-home"
   case incompleteRecord = "incomplete-record"

@@ -1,4 +1,5 @@
-// Hints to the processor's cache. The import is public because the hint is inlined into the layers above.
+// Hints to the processor's cache. The import is public because the hint is inlined into the layers
+// above.
 public import CShim
 
 /// Starts to load the cache line of an address, without waiting for it.

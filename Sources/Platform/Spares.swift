@@ -1,7 +1,7 @@
-// What was let go a moment ago and takes long to make: maps of files with their page tables, watches of the
-// kernel. A program that opens a file for each piece of work closes it as often; whoever opens it again soon
-// finds them here. After half a second at the latest they are given back, by a thread that ends when there is
-// nothing left.
+// What was let go a moment ago and takes long to make: maps of files with their page tables,
+// watches of the kernel. A program that opens a file for each piece of work closes it as often;
+// whoever opens it again soon finds them here. After half a second at the latest they are given
+// back, by a thread that ends when there is nothing left.
 
 /// Objects that nobody uses, kept for a moment.
 package enum Spares {
@@ -14,8 +14,8 @@ package enum Spares {
     let file: FileIdentity
     let length: Int
 
-    /// - Parameter file: what keeps the object alive also keeps the file, so that no other one has its
-    ///   identity; and whatever the file holds shows through the object.
+    /// - Parameter file: what keeps the object alive also keeps the file, so that no other one has
+    ///   its identity; and whatever the file holds shows through the object.
     package init(_ kind: Kind, of file: FileIdentity, length: Int) {
       self.kind = kind
       self.file = file

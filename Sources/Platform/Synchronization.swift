@@ -1,23 +1,29 @@
 // Every lock, wait and thread start of the engine comes from this file, and every atomic from
-// Atomic.swift, so that a controlled scheduler can be put under them.
+// Atomic.swift. With the trait ControlledScheduling each asks the controlled scheduler first, which
+// answers threads of an explored program only; without the trait nothing of that is left.
 // Public because locking is inlined into the layers above: it is on the path of every commit.
 public import CShim
 public import Glibc
+
+#if CONTROLLED_SCHEDULING
+  public import RaceHunt
+#endif
 
 /// A value guarded by a mutex, with a condition to wait on.
 ///
 /// Keep critical sections short: no system call, no callback, no release of foreign objects inside,
 /// unless the caller documents why.
 @usableFromInline
+// @unchecked: `state` is touched only between lock and unlock of `mutex`.
 package final class Monitor<State>: @unchecked Sendable {
-  // @unchecked: `state` is touched only between lock and unlock of `mutex`.
   @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
   @usableFromInline let condition: UnsafeMutablePointer<pthread_cond_t>
-  // Unchecked exclusivity: the mutex excludes all others, and a second access by its holder deadlocks.
+  // Unchecked exclusivity: the mutex excludes all others, and a second access by its holder
+  // deadlocks.
   @exclusivity(unchecked) @usableFromInline var guarded: Guarded
 
-  /// Never empty: an empty state would have the address of the monitor itself, whose header every caller
-  /// reads, and the thread sanitizer would take that for a race.
+  /// Never empty: an empty state would have the address of the monitor itself, whose header every
+  /// caller reads, and the thread sanitizer would take that for a race.
   @frozen @usableFromInline
   struct Guarded {
     @usableFromInline var state: State
@@ -43,6 +49,10 @@ package final class Monitor<State>: @unchecked Sendable {
 
   @inlinable
   deinit {
+    #if CONTROLLED_SCHEDULING
+      Control.forget(mutex)
+      Control.forget(condition)
+    #endif
     pthread_cond_destroy(condition)
     pthread_mutex_destroy(mutex)
     condition.deallocate()
@@ -52,9 +62,39 @@ package final class Monitor<State>: @unchecked Sendable {
   /// Runs `body` with the lock held.
   @inlinable
   package func withLock<R, E: Error>(_ body: (inout State) throws(E) -> R) throws(E) -> R {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    lock()
+    defer { unlock() }
     return try body(&guarded.state)
+  }
+
+  @inlinable @inline(__always)
+  func lock() {
+    #if CONTROLLED_SCHEDULING
+      Control.lock(mutex)
+    #endif
+    pthread_mutex_lock(mutex)
+  }
+
+  @inlinable @inline(__always)
+  func unlock() {
+    pthread_mutex_unlock(mutex)
+    #if CONTROLLED_SCHEDULING
+      Control.unlock(mutex)
+    #endif
+  }
+
+  /// Gives the lock up, waits to be notified and takes the lock again.
+  @inlinable @inline(__always)
+  func waitOnce() {
+    #if CONTROLLED_SCHEDULING
+      if Control.isActive {
+        pthread_mutex_unlock(mutex)
+        _ = Control.wait(condition, mutex)
+        pthread_mutex_lock(mutex)
+        return
+      }
+    #endif
+    pthread_cond_wait(condition, mutex)
   }
 
   /// Waits until `condition` holds, then runs `body`, all with the lock held between waits.
@@ -62,14 +102,17 @@ package final class Monitor<State>: @unchecked Sendable {
   package func wait<R, E: Error>(
     until isReady: (inout State) -> Bool, then body: (inout State) throws(E) -> R
   ) throws(E) -> R {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    while !isReady(&guarded.state) { pthread_cond_wait(condition, mutex) }
+    lock()
+    defer { unlock() }
+    while !isReady(&guarded.state) { waitOnce() }
     return try body(&guarded.state)
   }
 
   /// Waits until `isReady` holds or the time is over; false when it ran out.
   package func wait(nanoseconds: UInt64, until isReady: (inout State) -> Bool) -> Bool {
+    #if CONTROLLED_SCHEDULING
+      if Control.isActive { return controlledWait(nanoseconds, isReady) }
+    #endif
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     var deadline = timespec()
@@ -85,21 +128,91 @@ package final class Monitor<State>: @unchecked Sendable {
     return true
   }
 
-  @inlinable package func notifyAll() { pthread_cond_broadcast(condition) }
-  package func notifyOne() { pthread_cond_signal(condition) }
+  @inlinable
+  package func notifyAll() {
+    #if CONTROLLED_SCHEDULING
+      Control.notify(condition, all: true)
+    #endif
+    pthread_cond_broadcast(condition)
+  }
+
+  package func notifyOne() {
+    #if CONTROLLED_SCHEDULING
+      Control.notify(condition, all: false)
+    #endif
+    pthread_cond_signal(condition)
+  }
+
+  #if CONTROLLED_SCHEDULING
+    /// As `wait(nanoseconds:until:)`, in virtual time.
+    private func controlledWait(
+      _ nanoseconds: UInt64, _ isReady: (inout State) -> Bool
+    ) -> Bool {
+      lock()
+      defer { unlock() }
+      let deadline = Control.nanoseconds! + nanoseconds
+      while !isReady(&guarded.state) {
+        let now = Control.nanoseconds!
+        if now >= deadline { return false }
+        pthread_mutex_unlock(mutex)
+        let isNotified = Control.wait(condition, mutex, nanoseconds: deadline - now)
+        pthread_mutex_lock(mutex)
+        if !isNotified { return isReady(&guarded.state) }
+      }
+      return true
+    }
+  #endif
+}
+
+/// Sleeps while a word is what it was, until it is woken or so much time is over.
+///
+/// The word may be in a map that processes share. Who is woken looks again: it may be for nothing.
+/// - Parameter bits: any of them wakes it.
+package func waitForChange(
+  of word: UnsafeMutablePointer<Atomic<UInt64>>, from seen: UInt64, nanoseconds: UInt64,
+  bits: UInt32
+) {
+  #if CONTROLLED_SCHEDULING
+    if Control.isActive {
+      return Control.wait(forWord: word, nanoseconds: nanoseconds) {
+        UInt32(truncatingIfNeeded: word.pointee.peek()) != UInt32(truncatingIfNeeded: seen)
+      }
+    }
+  #endif
+  // The low half, in the order of all machines that this runs on.
+  shim_wait_for_change(
+    UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self),
+    UInt32(truncatingIfNeeded: seen), nanoseconds, bits)
+}
+
+/// Wakes those who wait for a word to change with one of these bits.
+package func wake(waitingFor word: UnsafeMutablePointer<Atomic<UInt64>>, bits: UInt32) {
+  #if CONTROLLED_SCHEDULING
+    Control.wake(word: word)
+  #endif
+  shim_wake(UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self), bits)
 }
 
 /// A started thread that must be joined once.
 package struct Thread: @unchecked Sendable {
   // @unchecked: a pthread_t is a number; joining once is the owner's duty.
   private let handle: pthread_t
+  #if CONTROLLED_SCHEDULING
+    /// Set for a thread of an explored program, which has no handle.
+    private var controlled: Control.ThreadHandle?
+  #endif
 
   /// Starts a thread.
   ///
-  /// The name is cut to 15 bytes, the kernel's limit.
+  /// Tools show 15 bytes of the name, the kernel's limit; messages show all of it.
   package static func start(
     name: String, stackBytes: Int = 1 << 20, _ body: @escaping @Sendable () -> Void
   ) -> Thread {
+    #if CONTROLLED_SCHEDULING
+      if let controlled = Control.startThread(name, body) {
+        return Thread(handle: pthread_t(), controlled: controlled)
+      }
+    #endif
     final class Start: Sendable {
       let name: String
       let body: @Sendable () -> Void
@@ -113,13 +226,15 @@ package struct Thread: @unchecked Sendable {
     pthread_attr_setstacksize(&attributes, stackBytes)
     defer { pthread_attr_destroy(&attributes) }
     var handle = pthread_t()
-    let start = Unmanaged.passRetained(Start(name: String(name.prefix(15)), body: body))
+    let start = Unmanaged.passRetained(Start(name: name, body: body))
     let failure = pthread_create(
       &handle, &attributes,
       { context in
         let start = Unmanaged<Start>.fromOpaque(context!).takeRetainedValue()
-        shim_set_thread_name(start.name)
+        shim_set_thread_name(ThreadNames.cut(start.name))
+        ThreadNames.note(start.name)
         start.body()
+        ThreadNames.forget(start.name)
         return nil
       }, start.toOpaque())
     precondition(failure == 0, "cannot start a thread: errno \(failure)")
@@ -127,13 +242,34 @@ package struct Thread: @unchecked Sendable {
   }
 
   /// Lets the thread end by itself.
-  package func detach() { pthread_detach(handle) }
+  package func detach() {
+    #if CONTROLLED_SCHEDULING
+      if let controlled { return Control.detach(controlled) }
+    #endif
+    pthread_detach(handle)
+  }
 
-  package func join() { pthread_join(handle, nil) }
+  package func join() {
+    #if CONTROLLED_SCHEDULING
+      if let controlled { return Control.join(controlled) }
+    #endif
+    pthread_join(handle, nil)
+  }
 }
 
 /// Says that the thread waits for another one by looking at memory.
-@inlinable package func pauseProcessor() { shim_pause() }
+@inlinable
+package func pauseProcessor() {
+  #if CONTROLLED_SCHEDULING
+    Control.yield()
+  #endif
+  shim_pause()
+}
 
 /// Lets other threads run first.
-package func yieldProcessor() { sched_yield() }
+package func yieldProcessor() {
+  #if CONTROLLED_SCHEDULING
+    Control.yield()
+  #endif
+  sched_yield()
+}

@@ -15,6 +15,8 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
 
   /// errno of an input/output error.
   package static let inputOutput: Int32 = EIO
+  /// errno of a file that would get too long.
+  package static let fileTooLarge: Int32 = EFBIG
 
   /// The text of errno, as strerror gives it.
   package var reason: String { String(cString: strerror(code)) }
@@ -25,6 +27,15 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
   package var isMisaligned: Bool { code == EINVAL }
   package var isMissing: Bool { code == ENOENT }
   package var isPermission: Bool { code == EACCES || code == EPERM || code == EROFS }
+  /// The path is a symbolic link, which was not to be followed, or one too many of them.
+  package var isLink: Bool { code == ELOOP }
+  /// What opening answers for a pipe, a socket or a device.
+  package var isNoRegularFile: Bool { (code == EINVAL || code == ENXIO) && call == "open" }
+  /// Nothing can ever be opened at the path: a file stands for a folder, it is too long, or is no
+  /// file.
+  package var isUnusablePath: Bool {
+    code == ENOTDIR || code == ENAMETOOLONG || isLink || isNoRegularFile
+  }
   package var isDirectory: Bool { code == EISDIR }
   package var alreadyExists: Bool { code == EEXIST }
 }

@@ -18,16 +18,21 @@ package enum StorageError: Error, Equatable, Sendable {
   /// A vendor's file or a newer format.
   case unsupportedFormat(path: String, reason: String)
   case formatUpgradeRequired(path: String, reason: String)
+  /// The newest commits are in the log beside the file, and have to be written to it first.
+  case logNotRepeated(path: String, log: String)
   /// Bytes that fail their checksum or point nowhere.
   case damaged(path: String, block: UInt64, version: UInt64, reason: String)
   case incompatibleLockFile(path: String, reason: String)
-  case addressSpaceExhausted(path: String)
+  /// The process may not map so many bytes more.
+  case addressSpaceExhausted(path: String, bytes: UInt64)
   /// Open with other settings, or in another process.
   case alreadyOpen(path: String, reason: String)
   /// A sync failed earlier: nothing more can be written until everyone has closed the file.
   case previousSyncFailure(path: String, reason: String)
   case tooManyVersions(path: String, limit: UInt64, live: UInt64)
   case readOnly(path: String)
+  /// All threads that run tasks wait for the write lock, and its holder needs one of them to go on.
+  case threadsExhausted(path: String, holder: String, threads: Int)
   case invariant(path: String, reason: String)
 }
 
@@ -55,13 +60,19 @@ extension StorageError: CustomStringConvertible {
         "'\(path)' has a format that this version cannot read: \(reason). It was left untouched."
     case .formatUpgradeRequired(let path, let reason):
       return "'\(path)' has an older format: \(reason). Open it once for writing to upgrade it."
+    case .logNotRepeated(let path, let log):
+      return
+        "'\(path)' cannot be read yet: the machine was restarted while it was written to, and its "
+        + "newest commits are in '\(log)' only. Open it once for writing."
     case .damaged(let path, let block, let version, let reason):
       return "'\(path)' is damaged: block \(block) of version \(version): \(reason). "
         + "Restore a backup; 'realm-bench check' lists every damaged block."
     case .incompatibleLockFile(let path, let reason):
       return "The lock file '\(path)' cannot be used: \(reason)."
-    case .addressSpaceExhausted(let path):
-      return "No address space left to map '\(path)'. Release frozen Realms and references."
+    case .addressSpaceExhausted(let path, let bytes):
+      return "No address space left to map \(bytes) bytes of '\(path)'. Raise the limit of the "
+        + "process (ulimit -v, RLIMIT_AS), or of the machine where vm.overcommit_memory is 2 "
+        + "(vm.overcommit_ratio), or release frozen Realms and references."
     case .alreadyOpen(let path, let reason): return "'\(path)' is already open: \(reason)."
     case .previousSyncFailure(let path, let reason):
       return "'\(path)' can only be read: an earlier sync failed (\(reason)). "
@@ -69,6 +80,11 @@ extension StorageError: CustomStringConvertible {
     case .tooManyVersions(let path, let limit, let live):
       return "'\(path)' has \(live) live versions, more than the limit of \(limit). "
         + "Release frozen Realms, objects and references, or raise maximumNumberOfActiveVersions."
+    case .threadsExhausted(let path, let holder, let threads):
+      return "All \(threads) threads that run tasks wait for the write lock of '\(path)' or of "
+        + "another Realm, and \(holder), whose transaction has it, needs one of them to go on: nobody "
+        + "could. This write was given up. Do not keep transactions open across suspensions, and "
+        + "use asyncWrite in tasks."
     case .readOnly(let path): return "'\(path)' was opened read-only."
     case .invariant(let path, let reason): return "'\(path)' breaks an invariant: \(reason)."
     }

@@ -4,8 +4,11 @@ package import Platform
 extension Store {
   /// Called once, when the last user has gone.
   func close() {
+    // In a forked child the file and all that waits for it are the parent's.
+    if lockFile.isForked { return }
     maintenance.state.withLock { $0.isClosing = true }
     maintenance.state.notifyAll()
+    closeLog()
     if !isReadOnly, !isInMemory { leaveDurableMark() }
     writer = nil
     pipeline.stop()
@@ -31,6 +34,10 @@ extension Store {
       guard (try? file.synchronize()) != nil else { return }
       header.flags.remove(.unsynced)
     }
+    if header.isLogged {
+      endLog(&header)
+      return
+    }
     guard header.durableMark != newestVersion.rawValue || header.flags != self.header.flags
     else { return }
     header.durableMark = newestVersion.rawValue
@@ -50,7 +57,8 @@ extension Store {
     if let failure { throw failure }
   }
 
-  /// Marks a file that is about to be written without syncs, or refuses one that was before a reboot.
+  /// Marks a file that is about to be written without syncs, or refuses one that was before a
+  /// reboot.
   static func agreeOnDurability(
     _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ lockFile: LockFile,
     _ boot: UInt64
@@ -85,7 +93,7 @@ extension Store {
     return header
   }
 
-  /// Removes the file and its lock file.
+  /// Removes the file, its lock file and its log.
   ///
   /// - Returns: whether there was a file.
   /// - Throws: `alreadyOpen` when this or another process uses it.
@@ -95,15 +103,20 @@ extension Store {
     if isOpen(path: path, fileSystem: fileSystem) {
       throw .alreadyOpen(path: path, reason: "close every Realm that uses it first")
     }
+    let path = try followingLinks(path, fileSystem)
     guard fileSystem.exists(path) else { return false }
     try LockFile.withExclusiveUse(dataPath: path, fileSystem: fileSystem) {
       () throws(StorageError) in
+      if try converting({ () throws(SystemError) in try isShared(path, fileSystem) }) {
+        throw .alreadyOpen(path: path, reason: "by another name, or its lock file was deleted")
+      }
       try converting { () throws(SystemError) in
         try fileSystem.remove(path)
-        for other in [path + ".lock", FileCopy.unfinishedPath(path)] where fileSystem.exists(other)
-        {
-          try fileSystem.remove(other)
-        }
+        let others = [
+          path + ".lock", FileCopy.unfinishedPath(path), CommitLog.path(path),
+          CommitLog.unfinishedPath(path),
+        ]
+        for other in others where fileSystem.exists(other) { try fileSystem.remove(other) }
         try fileSystem.synchronizeFolder(parentFolder(of: path))
       }
     }

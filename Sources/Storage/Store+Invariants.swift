@@ -1,5 +1,5 @@
-// The complete check: every block of every live version is walked and verified, and every byte of the
-// file is accounted for exactly once (I10; S1, S2 of ARCHITECTURE.md).
+// The complete check: every block of every live version is walked and verified, and every byte of
+// the file is accounted for exactly once (I10; S1, S2 of docs/space.md).
 internal import Platform
 
 /// What a complete check found.
@@ -151,11 +151,11 @@ struct CheckWalk {
 
   private mutating func visit(_ reference: BlockReference, depth: Int) {
     if reference.isNone || findings.count > 100 { return }
-    guard current.insert(reference.rawValue).inserted else {
+    guard current.insert(reference.offset).inserted else {
       findings.append("\(reference) is referred to twice in one version")
       return
     }
-    if runs[reference.rawValue] != nil { return }
+    if runs[reference.offset] != nil { return }
     guard depth < 64 else {
       findings.append("\(reference) lies more than 64 levels deep")
       return
@@ -165,7 +165,7 @@ struct CheckWalk {
       try mapping.verifyStored(reference)
       let block = mapping.block(reference)
       let length = BlockHeader.blockLength(block) + mapping.blockOverhead
-      runs[reference.rawValue] = length
+      runs[reference.offset] = length
       bytes += UInt64(length)
       guard BlockHeader.kind(block).isNode else { return }
       for index in 0..<BlockHeader.count(block) {

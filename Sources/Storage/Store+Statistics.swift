@@ -41,6 +41,16 @@ package struct StoreStatistics: Sendable {
 }
 
 extension Store {
+  /// Which other process writes to the file, and which wait for that, in order.
+  package func writingProcesses() throws(StorageError) -> (writer: String?, waiters: [String]) {
+    (try lockFile.writerDescription(), lockFile.waiterDescriptions())
+  }
+
+  /// Whether anybody waits for the write lock, here or in another process.
+  package var isWaitedFor: Bool {
+    queue.hasWaiters || !lockFile.waiterDescriptions().isEmpty
+  }
+
   /// The numbers of this moment.
   ///
   /// Takes the write lock for a moment, unless read-only.
@@ -48,19 +58,58 @@ extension Store {
   /// - Complexity: O(versions); with `countsRetained` O(blocks that pins keep).
   package func statistics(countsRetained: Bool = false) throws(StorageError) -> StoreStatistics {
     if isReadOnly { return try glance(withOthers: true) }
-    var statistics = StoreStatistics()
-    let transaction = try beginWrite()
+    return try statistics(of: try beginWrite(), countsRetained: countsRetained)
+  }
+
+  /// The same without waiting for a running transaction.
+  ///
+  /// Bytes and commits are those of this moment if nobody writes, else those that the next writer
+  /// to leave the write lock notes within `nanoseconds`; if none leaves it, those noted last: nil
+  /// before the first.
+  package func recentStatistics(
+    withinNanoseconds nanoseconds: UInt64
+  ) throws(StorageError) -> StoreStatistics? {
+    if isReadOnly { return try glance(withOthers: true) }
+    if let transaction = try beginWriteIfFree() {
+      return try statistics(of: transaction, countsRetained: false)
+    }
+    guard let space = spaceNotes.next(withinNanoseconds: nanoseconds) else { return nil }
+    var statistics = try glance()
+    statistics.freeBytes = space.freeBytes
+    statistics.heldBytes = space.heldBytes
+    statistics.liveBytes = space.liveBytes
+    statistics.commits = space.commits
+    statistics.writtenBytes = writtenBytes.load(ordering: .relaxed)
+    return statistics
+  }
+
+  /// What the writer knows of space; called with the write lock held.
+  func spaceOfWriter() -> SpaceNotes.Figures {
     let writer = writer!
-    statistics.fileBytes = writer.fileLength
-    statistics.freeBytes = writer.free.totalBytes + writer.homes.freeBytes
-    statistics.heldBytes = writer.heldBytes + writer.pendingBytes
+    var space = SpaceNotes.Figures()
+    space.freeBytes = writer.free.totalBytes + writer.homes.freeBytes
+    space.heldBytes = writer.heldBytes + writer.pendingBytes
     let overhead =
       UInt64(2 * FileHeader.pageLength + header.homes.count * CommitRecord.lengthMax)
-      + writer.journal.blocks.reduce(0) { $0 + UInt64($1.length) }
-    statistics.liveBytes =
-      writer.fileLength - statistics.freeBytes - statistics.heldBytes - overhead
+      + writer.journal.bytes
+    space.liveBytes = writer.fileLength - space.freeBytes - space.heldBytes - overhead
+    space.commits = writer.commits
+    return space
+  }
+
+  /// Ends the transaction.
+  private func statistics(
+    of transaction: WriteTransaction, countsRetained: Bool
+  ) throws(StorageError) -> StoreStatistics {
+    var statistics = StoreStatistics()
+    let writer = writer!
+    let space = spaceOfWriter()
+    statistics.fileBytes = writer.fileLength
+    statistics.freeBytes = space.freeBytes
+    statistics.heldBytes = space.heldBytes
+    statistics.liveBytes = space.liveBytes
     statistics.writtenBytes = writtenBytes.load(ordering: .relaxed)
-    statistics.commits = writer.commits
+    statistics.commits = space.commits
     statistics.liveVersions = writer.pinnedVersions.union(snapshots.versions).count
     let foreign = writer.foreignPins
     // What has gone meanwhile is still listed.
@@ -72,8 +121,8 @@ extension Store {
     return statistics
   }
 
-  /// What can be told without waiting for a writer: the file's length, syncs, and the live versions of
-  /// this process.
+  /// What can be told without waiting for a writer: the file's length, syncs, and the live versions
+  /// of this process.
   ///
   /// - Parameter withOthers: also those of other processes, which takes system calls.
   package func glance(withOthers: Bool = false) throws(StorageError) -> StoreStatistics {

@@ -1,6 +1,7 @@
 // One open file of one process: the meeting point of snapshots, the writer, the commit pipeline and
-// the lock file. Opening and recovery are in Recovery/, the steps of a commit in Commit/Commit.swift,
-// idle work in Commit/Maintenance.swift, the complete check in Store+Invariants.swift.
+// the lock file. Opening and recovery are in Recovery/, the steps of a commit in
+// Commit/Commit.swift, idle work in Commit/Maintenance.swift, the complete check in
+// Store+Invariants.swift.
 package import Platform
 
 /// What a commit promises when it returns.
@@ -9,6 +10,16 @@ package enum Durability: UInt8, Sendable {
   case full
   /// Survives the end of the process, not a power cut.
   case memory
+}
+
+/// When commits that must survive a power cut go through a log beside the file.
+package enum CommitLogUse: Sendable {
+  /// Each group of commits syncs the file.
+  case never
+  /// After some groups whose blocks lay scattered.
+  case whenScattered
+  /// From the opening on; for tests.
+  case always
 }
 
 /// How a store is opened.
@@ -25,10 +36,17 @@ package struct StoreOptions: Sendable {
   package var encryptionKey: [UInt8]?
   /// Whether a file of so many bytes, so many of them used, should be replaced by a compact one.
   ///
-  /// Asked by whoever opens the file alone, with no lock held; a full disk leaves the file as it is.
+  /// Asked by whoever opens the file alone, with no lock held; a full disk leaves the file as it
+  /// is.
   package var shouldCompact: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
+  /// Address space for a small file; it can grow so far before it is mapped anew.
+  package var mappingBytesMin = 1 << 30
   package var fileSystem: any FileSystem
   package var clock: any Clock
+  package var journalPace = JournalPace()
+  package var commitLog = CommitLogUse.never
+  /// Bytes of each of the two segments of a small file's log; a multiple of 4,096.
+  package var logSegmentMin = 1 << 20
 
   package init(
     path: String, inMemoryIdentifier: String? = nil, isReadOnly: Bool = false,
@@ -99,13 +117,19 @@ package final class Store: @unchecked Sendable {
   /// Syncs and bytes written by this process since the file was opened.
   let syncs = Atomic<UInt64>(0)
   let writtenBytes = Atomic<UInt64>(0)
+  /// How often the whole space journal was read.
+  let journalReads = Atomic(0)
+  let spaceNotes = SpaceNotes()
   let mappingState: Monitor<ReadMapping>
   /// Serialises publishing and adopting versions of other processes.
   let publishing = Monitor(())
   /// Records that the opening passed over; set before anyone else has the store.
   var passedOver: [String] = []
-  /// Held during a sync: that of a group, or that of a large commit before its record is written.
+  /// Held while a group, or a large commit before its record is written, becomes durable.
   let syncing = Monitor(())
+  /// Held during a sync of the file; taken after `syncing`, where both are.
+  let synchronizing = Monitor(())
+  let commitLog = Monitor(LogUse())
   let maintenance = MaintenanceState()
   /// Threads that keep the store for a moment, to prepare a transaction elsewhere.
   let helpers = Monitor(0)
@@ -168,7 +192,10 @@ package final class Store: @unchecked Sendable {
 
   var mapping: ReadMapping { mappingState.withLock { $0 } }
 
-  var recordSearch: RecordSearch { RecordSearch(file: file, header: header, cipher: cipher) }
+  var recordSearch: RecordSearch {
+    // A file that named a log when it was opened is read in the boot of that log only.
+    RecordSearch(file: file, header: header, cipher: cipher, isSameBoot: header.isLogged)
+  }
 
   /// Bytes that a block takes in the file besides its own.
   var blockOverhead: Int { cipher == nil ? 0 : FileCipher.overhead }
@@ -185,6 +212,7 @@ package final class Store: @unchecked Sendable {
   /// - Throws: `damaged` when the record of another process's commit cannot be read.
   /// - Complexity: O(1), no lock that a writer holds for long, no disk.
   package func pinNewest() throws(StorageError) -> Snapshot {
+    lockFile.stopIfForked()
     while true {
       let newest = newestVersion
       #if PLANTED_BUGS
@@ -202,19 +230,27 @@ package final class Store: @unchecked Sendable {
 
   /// Waits for the write lock and begins on the newest version, durable or not.
   ///
-  /// - Throws: `readOnly`, `previousSyncFailure`, or an error of reading what another process wrote.
+  /// - Throws: `readOnly`, `previousSyncFailure`, `threadsExhausted`, or an error of reading what
+  ///   another process wrote.
   ///
   /// - Parameter place: names the writer for those who wait for it.
   package func beginWrite(
     by place: PlaceNote = PlaceNote(.current)
   ) throws(StorageError) -> WriteTransaction {
     guard !isReadOnly else { throw .readOnly(path: path) }
-    queue.acquire(by: place) { holder, waiters in
-      LongWait(
-        path: path, holder: holder?.description,
-        waiters: waiters.map { $0.description ?? "somebody" }
-      )
-      .report()
+    // Before the queue, whose threads the child does not have.
+    lockFile.stopIfForked()
+    do throws(WriteQueue.GivenUp) {
+      try queue.acquire(by: place) { holder, waiters in
+        LongWait(
+          path: path, holder: holder?.description,
+          waiters: waiters.map { $0.description ?? "somebody" }
+        )
+        .report()
+      }
+    } catch {
+      throw .threadsExhausted(
+        path: path, holder: error.holder?.description ?? "somebody", threads: error.pool.width)
     }
     return try beginAmongProcesses(by: place)
   }
@@ -241,6 +277,7 @@ package final class Store: @unchecked Sendable {
   ) throws(StorageError) -> WriteTransaction {
     do throws(StorageError) {
       try throwIfSyncFailed()
+      try lockFile.beginTransaction()
       try prepareWriter(mayUseFile: mayUseFile)
     } catch {
       leaveWriteLock()
@@ -258,8 +295,8 @@ package final class Store: @unchecked Sendable {
       version: version, place: place)
   }
 
-  /// Takes the lock against other processes, unless this process still has it and nobody else has waited for
-  /// long.
+  /// Takes the lock against other processes, unless this process still has it and nobody else has
+  /// waited for long.
   func enterProcessLock() throws(StorageError) {
     if isProcessLockOverdue {
       writeDeferred()
@@ -267,7 +304,10 @@ package final class Store: @unchecked Sendable {
       processLockSince = nil
     }
     guard processLockSince == nil else { return }
-    try lockFile.acquireWriteLock()
+    try lockFile.acquireWriteLock { writer in
+      let waiters = [PlaceNote(.current).description, "and who waits for it here"]
+      LongWait(path: path, holder: writer, waiters: waiters.compactMap { $0 }).report()
+    }
     processLockSince = options.clock.nanoseconds()
   }
 
@@ -290,9 +330,10 @@ package final class Store: @unchecked Sendable {
   /// Blocks until so many threads wait for the write lock; for tests.
   package func waitForQueuedWriters(_ count: Int) { queue.waitForWaiters(count) }
 
-  /// Hands the write lock on: to the next thread, or to other processes when none waits here or this
-  /// process has had it for 10 ms, and everything is written that they have to find.
+  /// Hands the write lock on: to the next thread, or to other processes when none waits here or
+  /// this process has had it for 10 ms, and everything is written that they have to find.
   func leaveWriteLock() {
+    if spaceNotes.areWanted, writer != nil { spaceNotes.note(spaceOfWriter()) }
     var keepsForWriting = false
     // An asynchronous waiter may be long in coming: others need not wait for it.
     if processLockSince != nil, !queue.hasWaitingThreads || isProcessLockOverdue {
@@ -303,8 +344,8 @@ package final class Store: @unchecked Sendable {
       }
     }
     queue.release()
-    // Who writes what is unwritten hands the lock on, unless it came while this thread had the queue. Both
-    // look again after their own step, in one order for all, so one of them does it.
+    // Who writes what is unwritten hands the lock on, unless it came while this thread had the
+    // queue. Both look again after their own step, in one order for all, so one of them does it.
     if keepsForWriting { leaveProcessLock() }
   }
 

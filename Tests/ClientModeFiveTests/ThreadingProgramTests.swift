@@ -1,5 +1,5 @@
-// The programs of the threading guide as they stand there, each in a process of its own, since they use
-// the default Realm. Their twins in Swift 6 mode are in ClientModeSixTests.
+// The programs of the threading guide as they stand there, each in a process of its own, since they
+// use the default Realm. Their twins in Swift 6 mode are in ClientModeSixTests.
 import Foundation
 import RealmSwift
 import Testing

@@ -1,5 +1,6 @@
 // The programs of the threading guide in Swift 6 mode, each in a process of its own, since they use
-// the default Realm. As they stand there they are in ClientModeFiveTests; comments say what has to differ.
+// the default Realm. As they stand there they are in ClientModeFiveTests; comments say what has to
+// differ.
 import Foundation
 import RealmSwift
 import Testing
@@ -132,8 +133,8 @@ func wrapThreadSafely() {
   // the @ThreadSafe var will be nullified.
   print("Person's name: \(personRef?.name ?? "unknown")")
 
-  // Pass the reference to a background thread. The wrapper is Sendable; in Swift 6 mode no variable may
-  // be captured there.
+  // Pass the reference to a background thread. The wrapper is Sendable; in Swift 6 mode no variable
+  // may be captured there.
   let wrapper = _personRef
   DispatchQueue(label: "background", autoreleaseFrequency: .workItem).async {
     let realm = try! Realm()

@@ -1,9 +1,9 @@
-// A process for tests to kill. It commits numbered transactions with full durability, or none, and prints each
-// number once it is acknowledged; or it reads and pins versions, checks them and prints their numbers;
-// or it takes the write lock and keeps it. Each transaction writes the number to several leaves, so that
-// half of one would show.
+// A process for tests to kill. It commits numbered transactions with full durability, or none, and
+// prints each number once it is acknowledged; or it reads and pins versions, checks them and prints
+// their numbers; or it takes the write lock and keeps it, alone or with a forked child that only
+// waits. Each transaction writes the number to several leaves, so that half of one would show.
 //
-//   CommittingProcess FILE [COUNT | read | hold | compact] [memory]
+//   CommittingProcess FILE [COUNT | read | hold | fork | compact] [memory]
 //
 // With `memory` nothing is synced.
 import Glibc
@@ -27,7 +27,21 @@ case "hold":
   show(0)
   while true { pause() }
   withExtendedLifetime(transaction) {}
+case "fork":
+  let transaction = try store.beginWrite()
+  let child = fork()
+  if child != 0 { show(UInt64(child)) } else { closeSockets() }
+  while true { pause() }
+  withExtendedLifetime(transaction) {}
 default: for _ in 0..<Int(mode)! { show(try commitNext()) }
+}
+
+/// Foundation hears by one of them that a child has ended.
+func closeSockets() {
+  for descriptor: Int32 in 3..<256 {
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { close(descriptor) }
+  }
 }
 
 func show(_ number: UInt64) {
@@ -42,7 +56,7 @@ func commitNext() throws -> UInt64 {
   var root = transaction.root
   if root.isNone {
     root = editor.allocate(
-      kind: BlockKind(rawValue: 0x90), count: leafCount, payloadBytes: leafCount * 8)
+      kind: BlockKind(rawValue: 0xa0), count: leafCount, payloadBytes: leafCount * 8)
     for index in 0..<leafCount {
       let leaf = editor.allocate(
         kind: BlockKind(rawValue: 0x20), count: 0, payloadBytes: 8 + index * 1000)

@@ -1,6 +1,6 @@
-// What compiles and what does not: each file of Fixtures is compiled against the built module. A line that
-// must be refused names the error in a comment, `// error: ` and the compiler's words; any other error or
-// warning is a failure.
+// What compiles and what does not: each file of Fixtures is compiled against the built module. A
+// line that must be refused names the error in a comment, `// error: ` and the compiler's words;
+// any other error or warning is a failure.
 import Foundation
 import RealmSwift
 import TestSupport
@@ -28,6 +28,37 @@ import Testing
 
   @Test func sendingConfinedValuesDoesNotCompile() throws {
     try compile("WrongSending.swift", Self.whole + ["-swift-version", "6"])
+  }
+
+  @Test func modelsOfAModuleOnTheMainActor() throws {
+    try compile(
+      "MainActorModels.swift",
+      ["-typecheck", "-swift-version", "6", "-default-isolation", "MainActor"])
+  }
+
+  @Test(arguments: ["5", "6"])
+  func documentedSignatures(version: String) throws {
+    try compile("Signatures.swift", ["-typecheck", "-swift-version", version])
+  }
+
+  @Test func namesOfOld() throws {
+    try compile("OldNames.swift", ["-typecheck", "-swift-version", "6"])
+  }
+
+  /// The public interface is what docs/api-surface.txt says.
+  @Test func theInterfaceIsTheListedOne() throws {
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("scripts/api-surface")
+    let process = Process()
+    process.executableURL = script
+    process.arguments = ["--modules", try productsFolder().appendingPathComponent("Modules").path]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0, "\(String(decoding: output, as: UTF8.self))")
   }
 
   // MARK: - Compiling

@@ -1,5 +1,5 @@
-// The corpus of the fuzzer, each input once: what it has found stays found. REALM_WRITE_CORPUS=1 writes
-// the seeds anew: small files of this version and the golden file.
+// The corpus of the fuzzer, each input once: what it has found stays found. REALM_WRITE_CORPUS=1
+// writes the seeds anew: small files of this version and the golden file.
 import Foundation
 import OpenFile
 import Platform
@@ -25,7 +25,7 @@ import Testing
           let transaction = try store.beginWrite()
           transaction.editor.freeTree(transaction.root)
           let root = transaction.editor.allocate(
-            kind: BlockKind(rawValue: 0x90), count: 3, payloadBytes: 24)
+            kind: BlockKind(rawValue: 0xa0), count: 3, payloadBytes: 24)
           for index in 0..<3 {
             let leaf = transaction.editor.allocate(
               kind: BlockKind(rawValue: 0x20), count: 0, payloadBytes: 50 * (commit + index))

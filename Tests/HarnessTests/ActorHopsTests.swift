@@ -1,5 +1,5 @@
-// The workload actor-hops: a sound model engine and the real one pass, and each way of being wrong is found
-// by the checker that is there for it.
+// The workload actor-hops: a sound model engine and the real one pass, and each way of being wrong
+// is found by the checker that is there for it.
 import Foundation
 import Harness
 import TestSupport

@@ -51,7 +51,8 @@ import Testing
         == """
         schema_version,run_id,replica,engine,workload,phase,elapsed_s,commits,newest_version,\
         oldest_pinned_version,live_versions,pins,oldest_pin_age_s,file_bytes,live_bytes,\
-        held_bytes,free_bytes,resident_bytes,allocated_bytes,written_bytes,syncs,objects,walked_bytes
+        held_bytes,free_bytes,resident_bytes,allocated_bytes,written_bytes,syncs,objects,walked_bytes,\
+        transactions
         """)
     #expect(
       ResultSchema.invariantColumns.joined(separator: ",")

@@ -40,6 +40,11 @@ import Testing
     #expect(read.invariants == [.snapshotStability, .spaceAccounting])
     #expect(read.thresholds.map(\.column) == ["response_p99_ns", "file_bytes"])
     #expect(try settings("--ops 5").operations == 5)
+    #expect(try settings("--check-rate 0.25").checkRate == 0.25)
+    let full = try settings("--invariants full")
+    #expect(full.checkRate == 1 && full.invariants == WorkloadKind.readersWriter.invariants)
+    #expect(full.command.contains("--invariants full") && full.plan.checksFully)
+    #expect(try settings("--check-rate 0.25").command.contains("--check-rate 0.25"))
     #expect(try settings("--invariants none").invariants.isEmpty)
     #expect(try settings("--quick --readers 9").readers == 9)
     #expect(try settings("--objects 3").batch == 3)
@@ -110,7 +115,12 @@ import Testing
       ),
       (
         "--invariants I1,I5",
-        "--invariants: 'I5' is not checked by this workload (all, none, or of I1, I2, I3, I4, I7, I10)"
+        "--invariants: 'I5' is not checked by this workload (all, none, full, or of I1, I2, I3, I4, I7, I10)"
+      ),
+      ("--check-rate 2", "--check-rate needs a share from 0 to 1, not '2'"),
+      (
+        "--check-rate 0.5 --invariants full",
+        "--check-rate and --invariants full contradict each other: full checks every read"
       ),
       ("--engine lmdb", "--engine: 'lmdb' is not built in; this tool knows 'realm' only"),
       ("--readers 0 --writers 0", "--readers 0 and --writers 0: nothing to run"),
@@ -123,8 +133,7 @@ import Testing
         "--overwrite and --dry-run contradict each other: a dry run writes nothing"
       ),
       ("--hops 3", "--hops: not in this version of realm-bench"),
-      ("--history", "--history: not in this version of realm-bench"),
-      ("--baseline x", "--baseline: not in this version of realm-bench"),
+      ("--allocator x", "--allocator: not in this version of realm-bench"),
       (
         "--threshold write",
         "--threshold: 'write' is not of the form 'write.response_p99_ns<2000000' (< <= > >= ==, the number in the column's unit)"
@@ -194,7 +203,7 @@ import Testing
       ("--objects 5 --batch 6", "--batch 6 is more than --objects 5"),
       (
         "--invariants I1",
-        "--invariants: 'I1' is not checked by this workload (all, none, or of I2, I3, I4, I7, I10)"
+        "--invariants: 'I1' is not checked by this workload (all, none, full, or of I2, I3, I4, I7, I10)"
       ),
     ])
   func bulkLoadRefuses(line: String, text: String) {

@@ -1,5 +1,5 @@
-// `realm-bench check` against flipped bits of a small file with objects in it: every one in a block that
-// the file needs is found, tables, indexes and the space journal included.
+// `realm-bench check` against flipped bits of a small file with objects in it: every one in a block
+// that the file needs is found, tables, indexes and the space journal included.
 import Harness
 import Platform
 import Storage

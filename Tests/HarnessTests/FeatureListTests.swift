@@ -1,5 +1,5 @@
-// docs/features.md against the tests that it names: a row whose proof is gone or has another name proves
-// nothing.
+// docs/features.md against the tests that it names: a row whose proof is gone or has another name
+// proves nothing.
 import Foundation
 import Testing
 

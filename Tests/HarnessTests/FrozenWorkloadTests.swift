@@ -132,7 +132,7 @@ import Testing
       #expect(result.collector.total(.measure, .write)!.service.count == operations)
     }
     #expect(result.collector.total(.recover, .recover)!.service.count == 1)
-    #expect(result.growth.compactMap(\.walkedBytes) == [4_096])
+    #expect(result.growth.walkedBytes == 4_096)
     #expect(result.phases.map(\.phase) == [.load, .warmup, .measure, .recover])
   }
 

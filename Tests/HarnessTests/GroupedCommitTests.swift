@@ -1,5 +1,5 @@
-// The workload grouped-commit on the model engine: a sound engine passes, and each way of being wrong with
-// completions is found by the checker that is there for it.
+// The workload grouped-commit on the model engine: a sound engine passes, and each way of being
+// wrong with completions is found by the checker that is there for it.
 import Harness
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
-// The workload migration-under-load: what is held stays as it was, and what comes out is what went in.
+// The workload migration-under-load: what is held stays as it was, and what comes out is what went
+// in.
 import Foundation
 import Harness
 import TestSupport

@@ -1,5 +1,5 @@
-// The workload mixed on the model engine: proportions, keys, schedule, and each way of being wrong found
-// by the checker that is there for it.
+// The workload mixed on the model engine: proportions, keys, schedule, and each way of being wrong
+// found by the checker that is there for it.
 import Foundation
 import Harness
 import Platform

@@ -1,5 +1,5 @@
-// A tiny engine in memory with the harness's driver interface: every version is an array of rows. It
-// is right by construction, or wrong in exactly one way, which proves the checkers end to end.
+// A tiny engine in memory with the harness's driver interface: every version is an array of rows.
+// It is right by construction, or wrong in exactly one way, which proves the checkers end to end.
 import Dispatch
 import Harness
 import Platform
@@ -38,7 +38,8 @@ final class ModelEngine: EngineDriver {
     var versions = [ModelVersion(number: 1, rows: [])]
     var commits: UInt64 = 0
     var isWriting = false
-    /// Transactions without a lock: those that run, and those that have begun since the engine was made.
+    /// Transactions without a lock: those that run, and those that have begun since the engine was
+    /// made.
     var unlocked = (running: 0, begun: 0)
     /// Half of a transaction, until somebody has got it.
     var half: ModelVersion?

@@ -1,5 +1,5 @@
-// The workload notify-storm on the model engine and on the real one: what observers are told is exact, and
-// each way of telling them something else is found.
+// The workload notify-storm on the model engine and on the real one: what observers are told is
+// exact, and each way of telling them something else is found.
 import Foundation
 import Harness
 import TestSupport

@@ -1,6 +1,7 @@
 // Proof that the checkers find what they are for: each planted bug that breaks an invariant of a
-// running load is found by its checker, with all others off, most often within ten seconds. All other bugs are
-// found by tests of the engine: scripts/planted-bugs. Only in a build with the trait PlantedBugs.
+// running load is found by its checker, with all others off, most often within ten seconds. All
+// other bugs are found by tests of the engine: scripts/planted-bugs. Only in a build with the trait
+// PlantedBugs.
 #if PLANTED_BUGS
   import Foundation
   import Harness
@@ -13,7 +14,8 @@
     private let folder: TemporaryFolder
     init() { folder = TemporaryFolder() }
 
-    /// A table of one cluster: what is reused is of the same kind, so that reads go wrong, not down.
+    /// A table of one cluster: what is reused is of the same kind, so that reads go wrong, not
+    /// down.
     private static func load(_ workload: String) -> String {
       switch workload {
       case "grouped-commit": "--readers 1 --group 8 --in-flight 16 --patience 3s"
@@ -53,7 +55,8 @@
       )
     }
 
-    /// Runs until the bug was found; a few seeds are enough for every bug, and more time for a busy machine.
+    /// Runs until the bug was found; a few seeds are enough for every bug, and more time for a busy
+    /// machine.
     private func findings(
       _ bug: PlantedBug, workload: String? = nil, _ more: String
     ) throws -> (Int32, String) {
@@ -93,7 +96,8 @@
       #expect(errors.hasPrefix("\(invariant) violated: "), "\(errors)")
     }
 
-    /// A reader that adds up for long rarely goes back to a stale snapshot, but it does miss a write.
+    /// A reader that adds up for long rarely goes back to a stale snapshot, but it does miss a
+    /// write.
     @Test(
       arguments: [
         (PlantedBug.changeUnderPin, "I1"), (.staleSnapshot, "I4"), (.publishLate, "I4"),
@@ -104,8 +108,8 @@
       #expect(code == ExitCode.invariantViolated.rawValue, "\(bug): \(errors)")
     }
 
-    /// Passes without a bug; scripts/planted-bugs runs it with each bug in the environment, when it has
-    /// to fail.
+    /// Passes without a bug; scripts/planted-bugs runs it with each bug in the environment, when it
+    /// has to fail.
     @Test func theLoadIsSound() throws {
       guard let bug = PlantedBug.current else {
         for workload in Set(Self.bugs.map(\.workload)).sorted() {

@@ -1,5 +1,5 @@
-// The workload end to end on the model engine: a sound engine passes, and each way of being wrong is
-// found by the checker that is there for it.
+// The workload end to end on the model engine: a sound engine passes, and each way of being wrong
+// is found by the checker that is there for it.
 import Foundation
 import Harness
 import Platform
@@ -19,7 +19,7 @@ import Testing
       of: .readersWriter, nil, seconds: 0.8,
       until: {
         $0.hasDone(operations, in: [.warmup, .measure]) && $0.hasChecked(Invariant.ofSnapshots)
-          && $0.growth.count >= 5 && $0.samples.count > 20
+          && $0.growth.count >= 5 && $0.sampleCount > 20
       }
     ) {
       $0.writers = 2
@@ -39,7 +39,7 @@ import Testing
       #expect(result.ledger[invariant].checks > 0, "\(invariant.name) was never checked")
       #expect(result.ledger[invariant].violations == 0)
     }
-    #expect(result.growth.count >= 5 && result.samples.count > 20)
+    #expect(result.growth.count >= 5 && result.sampleCount > 20)
     // Every write of both phases is counted, and no other.
     let writes = [Phase.warmup, .measure].reduce(0) {
       $0 + result.collector.total($1, .write)!.service.count

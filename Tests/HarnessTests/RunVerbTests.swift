@@ -201,8 +201,8 @@ import Testing
       ])
     let growth = try #require(CSVTable.parse(try text("growth.csv")))
     #expect(
-      growth.first!.suffix(2) == ["objects", "walked_bytes"]
-        && growth.last!.suffix(2) == ["1050", ""])
+      growth.first!.suffix(3) == ["objects", "walked_bytes", "transactions"]
+        && growth.last!.suffix(3).prefix(2) == ["1050", ""])
     #expect(!result.output.contains("too few samples"))
     #expect(
       try run("bulk-load --objects 1050 --overwrite --output \(folder.path)/out").output
@@ -265,7 +265,8 @@ import Testing
     #expect(try ListVerb.run([], console: output.console(), bugs: nil) == .success)
     #expect(output.output.contains("readers-writer") && output.output.contains("I10"))
     for workload in WorkloadKind.allCases {
-      #expect(output.output.contains(workload.rawValue) && output.output.contains(workload.summary))
+      #expect(
+        output.output.contains(workload.rawValue) && output.output.contains(workload.facts.summary))
     }
     #expect(output.output.contains("--scan-length N"))
     #expect(throws: UsageError.self) {

@@ -1,5 +1,5 @@
-// The workloads of queues, frozen values, pins and references on the real engine, end to end, and the
-// forbidden uses in processes of their own.
+// The workloads of queues, frozen values, pins and references on the real engine, end to end, and
+// the forbidden uses in processes of their own.
 import Foundation
 import Harness
 import TestSupport

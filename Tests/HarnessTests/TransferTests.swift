@@ -1,5 +1,5 @@
-// The workload transfer on the model engine: a sound engine passes, and each way of being wrong is found
-// by the checker that is there for it.
+// The workload transfer on the model engine: a sound engine passes, and each way of being wrong is
+// found by the checker that is there for it.
 import Foundation
 import Harness
 import TestSupport

@@ -27,8 +27,8 @@ func outcome(
 
 /// Runs a workload for longer and longer, until it has failed or done enough.
 ///
-/// How much a machine does in some time is no matter of right or wrong: on a busy one a thread may have had no
-/// turn at all.
+/// How much a machine does in some time is no matter of right or wrong: on a busy one a thread may
+/// have had no turn at all.
 func outcome(
   of workload: WorkloadKind, _ bug: ModelBug?, seconds: Double,
   until isEnough: (RunOutcome) -> Bool, _ change: (inout RunSettings) -> Void = { _ in }
@@ -63,7 +63,8 @@ extension RunOutcome {
 
   /// How many operations fell due by the schedule of some threads.
   ///
-  /// A thread's schedule stands still during its long checks, and a slow machine ends the time late.
+  /// A thread's schedule stands still during its long checks, and a slow machine ends the time
+  /// late.
   func expectedDue(ratePerSecond: Double, threads: Int = 1) -> Double {
     let paused = Double(pausedNanoseconds) / 1e9 / Double(threads)
     return ratePerSecond * (phase(.measure)!.elapsedSeconds - paused)
@@ -77,8 +78,8 @@ extension RunOutcome {
 
 /// Runs a workload of actors on a thread of its own.
 ///
-/// Tests run on the threads that tasks have, as many as there are cores: two that block them would leave none
-/// for the actors.
+/// Tests run on the threads that tasks have, as many as there are cores: two that block them would
+/// leave none for the actors.
 func onOwnThread(_ body: @escaping @Sendable () -> RunOutcome) async -> RunOutcome {
   final class Box: @unchecked Sendable {
     // @unchecked: written by the thread before it resumes the only one who reads it.

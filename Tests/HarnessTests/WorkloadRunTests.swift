@@ -27,6 +27,7 @@ import Testing
       case .groupedCommit, .queueConfined: ["queue 1"]
       case .migration: ["migration"]
       case .actorHops: ["chain 1"]
+      default: ["name the threads that fail first in '\(workload.rawValue)'"]
       }
     let failure = result.failure ?? "no failure"
     #expect(threads.contains { failure.contains($0) }, "\(failure)")

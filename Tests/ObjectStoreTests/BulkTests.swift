@@ -1,5 +1,5 @@
-// One transaction that is too large to wait for its commit: finished leaves are written out early and
-// are changed, deleted and looked up again by the same transaction.
+// One transaction that is too large to wait for its commit: finished leaves are written out early
+// and are changed, deleted and looked up again by the same transaction.
 import ObjectStore
 import Platform
 import Storage
@@ -40,9 +40,9 @@ import Testing
 
   /// A transaction that outgrows the mapping it began with.
   ///
-  /// Ten million objects in one transaction failed with "no address space", and so did any large one
-  /// that crossed the first gigabyte: what was written early has to be read through the mapping. Now
-  /// blocks stay in memory from there on until the commit.
+  /// Ten million objects in one transaction failed with "no address space", and so did any large
+  /// one that crossed the first gigabyte: what was written early has to be read through the
+  /// mapping. Now blocks stay in memory from there on until the commit.
   @Test func aLargeTransactionOutgrowsItsMapping() throws {
     let folder = TemporaryFolder()
     let store = try Store.open(

@@ -1,5 +1,5 @@
-// Change sets against the two versions that they lie between: recorded by one transaction, merged over
-// several, found by comparing.
+// Change sets against the two versions that they lie between: recorded by one transaction, merged
+// over several, found by comparing.
 import ObjectStore
 import Platform
 import Storage

@@ -12,7 +12,8 @@ import Testing
     var assignments = 0
   }
 
-  /// Makes `new` of `old`: kept elements have to be the same, assigned ones to stand in for each other.
+  /// Makes `new` of `old`: kept elements have to be the same, assigned ones to stand in for each
+  /// other.
   private static func check(
     _ changes: ElementChanges, _ old: [Element], _ new: [Element], tells isExact: Bool
   ) {

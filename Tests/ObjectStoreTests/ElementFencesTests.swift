@@ -22,7 +22,8 @@ import Trees
   /// Calls `body` with a value, whose bytes are good during the call.
   static func with(_ value: Int64, _ body: (ElementValue) -> Void) { body(.integer(value)) }
 
-  /// Texts of different kinds: few or many, equal at first, longer than a leaf holds, of different lengths.
+  /// Texts of different kinds: few or many, equal at first, longer than a leaf holds, of different
+  /// lengths.
   static func bytes(_ kind: Int, _ random: inout RandomGenerator) -> [UInt8] {
     let number = Int.random(in: 0..<30_000, using: &random)
     switch kind {

@@ -1,5 +1,6 @@
-// A small file of every format version is kept: whatever changes, these must open with their content.
-// A new format's file is written by REALM_WRITE_GOLDEN=NAME swift test --filter GoldenFileTests.
+// A small file of every format version is kept: whatever changes, these must open with their
+// content. A new format's file is written by REALM_WRITE_GOLDEN=NAME swift test --filter
+// GoldenFileTests.
 import Foundation
 import ObjectStore
 import Storage
@@ -69,6 +70,12 @@ import Testing
 
   @Test func encryptedFileOfFormat2Opens() throws {
     try check("format-2-encrypted", key: Self.key)
+  }
+
+  @Test func fileOfFormat3Opens() throws { try check("format-3", key: nil) }
+
+  @Test func encryptedFileOfFormat3Opens() throws {
+    try check("format-3-encrypted", key: Self.key)
   }
 
   @Test func encryptedFileOfFormat1Opens() throws {

@@ -1,5 +1,5 @@
-// Single rules of links, collections, embedded objects and tables, and transactions that are too large
-// for one piece; RandomModelTests has their mixture.
+// Single rules of links, collections, embedded objects and tables, and transactions that are too
+// large for one piece; RandomModelTests has their mixture.
 import ObjectStore
 import Platform
 import Storage

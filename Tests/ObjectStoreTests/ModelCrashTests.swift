@@ -1,6 +1,7 @@
-// The random model of RandomModelTests on a simulated disk: the power goes at random operations, and
-// what then opens is the model of one version, not older than the newest acknowledged one, in every
-// cell, collection, link and index. REALM_MODEL_CRASHES is the number of histories (10 without).
+// The random model of RandomModelTests on a simulated disk: the power goes at random operations,
+// and what then opens is the model of one version, not older than the newest acknowledged one, in
+// every cell, collection, link and index. REALM_MODEL_CRASHES is the number of histories (10
+// without).
 import Foundation
 import ObjectStore
 import Platform

@@ -1,5 +1,5 @@
-// Plain Swift values that behave as tables of linked objects have to: the model of RandomModelTests.
-// Nothing here is clever, every deletion looks at everything.
+// Plain Swift values that behave as tables of linked objects have to: the model of
+// RandomModelTests. Nothing here is clever, every deletion looks at everything.
 import ObjectStore
 import Platform
 

@@ -71,7 +71,8 @@ struct RandomChanges {
     if result.inserted { model.tables[index].rows[result.key.rawValue] = row }
   }
 
-  /// A value for a column or one of its elements: of links, a new embedded object or an existing one.
+  /// A value for a column or one of its elements: of links, a new embedded object or an existing
+  /// one.
   ///
   /// Nil when there is nothing to link to.
   private mutating func value(_ declared: ColumnSchema) -> ModelValue? {

@@ -1,6 +1,6 @@
-// Random classes with links, collections, embedded objects and indexes over a real store, changed by
-// random transactions and compared with plain Swift values (ObjectModel), also after reopening; and
-// every pinned version stays what it was.
+// Random classes with links, collections, embedded objects and indexes over a real store, changed
+// by random transactions and compared with plain Swift values (ObjectModel), also after reopening;
+// and every pinned version stays what it was.
 import ObjectStore
 import Platform
 import Storage

@@ -179,7 +179,7 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(path == "/other.realm" && block == snapshot.root.rawValue)
+    #expect(path == "/other.realm" && block == snapshot.root.offset)
     #expect(reason == "it is not the root of a version")
   }
 }

@@ -1,5 +1,5 @@
-// Random changes of a table with every kind of column, compared with plain Swift values, in memory and
-// over a real store with older versions pinned.
+// Random changes of a table with every kind of column, compared with plain Swift values, in memory
+// and over a real store with older versions pinned.
 import ObjectStore
 import Platform
 import Storage

@@ -196,7 +196,8 @@ struct LinuxFileSystemTests {
   }
 
   @Test func knowsNetworkFileSystems() {
-    // Wherever the tests run: a missing file is where its folder is, and a bare name in the current one.
+    // Wherever the tests run: a missing file is where its folder is, and a bare name in the current
+    // one.
     #expect(files.isOnNetwork(folder.file("missing")) == files.isOnNetwork(folder.path))
     #expect(files.isOnNetwork("missing-name-without-a-folder") == files.isOnNetwork("."))
     for magic: UInt32 in [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x5346_414f] {

@@ -63,7 +63,8 @@ import Testing
     #expect(first.withLock { $0 })
   }
 
-  /// On an overlay a file that was opened for reading only becomes another one when somebody writes to it.
+  /// On an overlay a file that was opened for reading only becomes another one when somebody writes
+  /// to it.
   @Test func onlyFilesThatAreWrittenHaveALastingIdentity() throws {
     let path = "/tmp/spares-\(processIdentifier)"
     let system = LinuxFileSystem()

@@ -51,7 +51,7 @@ struct ThreadTests {
       text.withLock { $0 = description }
     }.join()
     let description = text.withLock { $0 }
-    #expect(description.hasPrefix("thread 'reader-with-a-l' ("))
+    #expect(description.hasPrefix("thread 'reader-with-a-long-name' ("))
     #expect(description.hasSuffix(")"))
   }
 

@@ -1,5 +1,6 @@
-// Random transactions against plain dictionaries: one dictionary a version, frozen snapshots compared
-// with the dictionary of their version, rollbacks, refreshes on another Realm, and reopening.
+// Random transactions against plain dictionaries: one dictionary a version, frozen snapshots
+// compared with the dictionary of their version, rollbacks, refreshes on another Realm, and
+// reopening.
 import Foundation
 import Platform
 import RealmSwift

@@ -126,8 +126,8 @@ func expectStop(
   #expect(text.contains(message), sourceLocation: sourceLocation)
 }
 
-/// Carries a value that the compiler thinks confined to another thread, to prove that using it there is
-/// caught, or that a frozen one may go there.
+/// Carries a value that the compiler thinks confined to another thread, to prove that using it
+/// there is caught, or that a frozen one may go there.
 struct Carried<Value>: @unchecked Sendable {
   // @unchecked: that is what the tests are about.
   let value: Value

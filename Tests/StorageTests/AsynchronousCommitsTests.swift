@@ -1,5 +1,5 @@
-// The thread of asynchronous commits: it finds every entry, whether it was told to expect one or not, and ends
-// when there are none for long.
+// The thread of asynchronous commits: it finds every entry, whether it was told to expect one or
+// not, and ends when there are none for long.
 internal import Platform
 internal import TestSupport
 internal import Testing
@@ -27,7 +27,8 @@ internal import Testing
     let found = Monitor<[Version]>([])
     let waiting = AsynchronousCommits.Waiting(awaitsMore: false) { _ in }
     for number in 1...2_000 as ClosedRange<UInt64> {
-      // Told of none, one or several that are about to come, at once or so late that it sleeps again.
+      // Told of none, one or several that are about to come, at once or so late that it sleeps
+      // again.
       for _ in 0..<random.next() % 3 { commits.expectEntry() }
       for _ in 0..<random.next() % 3_000 { pauseProcessor() }
       let entry = AsynchronousCommits.Entry(

@@ -1,5 +1,5 @@
-// Writing without system calls by a process that has the file to itself, and how it ends when others
-// come.
+// Writing without system calls by a process that has the file to itself, and how it ends when
+// others come.
 internal import Platform
 internal import Storage
 internal import TestSupport

@@ -52,9 +52,13 @@ final class LockFixture: Sendable {
 
   func lockFileLength() throws -> UInt64 { try LinuxFileSystem().open(lockPath, []).length() }
 
-  /// Waits until so many tickets of the write lock have been drawn and the last one is held.
+  /// Waits until somebody waits for the write lock with a ticket.
   func waitForTicket(_ ticket: UInt64) throws {
-    while try !isLocked(byte: 1 << 32 + Int64(ticket)) { sched_yield() }
+    // Of LockLayout.swift: the slots that wait, and a slot's ticket.
+    let slots = 0..<64
+    while try !slots.contains(where: {
+      try word(512 + $0 * 32 + 29) == ticket && word(32) & 1 << UInt64($0) != 0
+    }) { sched_yield() }
   }
 }
 
@@ -114,6 +118,9 @@ final class MortalFileSystem: FileSystem {
   func openInMemory(name: String) throws(SystemError) -> any File {
     try base.openInMemory(name: name)
   }
+  func followingLinks(_ path: String) throws(SystemError) -> String {
+    try base.followingLinks(path)
+  }
   func exists(_ path: String) -> Bool { base.exists(path) }
   func isDirectory(_ path: String) -> Bool { base.isDirectory(path) }
   func remove(_ path: String) throws(SystemError) { try base.remove(path) }
@@ -138,6 +145,8 @@ final class MortalFile: File {
 
   var path: String { base.path }
   func identity() throws(SystemError) -> FileIdentity { try base.identity() }
+  func identityForAll() throws(SystemError) -> FileIdentity { try base.identityForAll() }
+  func hasName() throws(SystemError) -> Bool { try base.hasName() }
   func length() throws(SystemError) -> UInt64 { try base.length() }
   func setLength(_ length: UInt64) throws(SystemError) {
     owner.noteChange()
@@ -183,4 +192,7 @@ final class MortalFile: File {
   }
 
   func isByteLocked(_ byte: Int64) throws(SystemError) -> Bool { try base.isByteLocked(byte) }
+  func lockedByte(in range: Range<Int64>) throws(SystemError) -> Int64? {
+    try base.lockedByte(in: range)
+  }
 }

@@ -1,4 +1,5 @@
-// Copies of a store into a new file: whole, compact, of any version, and nothing left behind on failure.
+// Copies of a store into a new file: whole, compact, of any version, and nothing left behind on
+// failure.
 internal import Glibc
 internal import Platform
 internal import Storage
@@ -172,7 +173,7 @@ enum HoleyStore {
       damaged = (0..<BlockHeader.count(leaves)).map { BlockHeader.reference(leaves, $0) }
         .first { !$0.isNone }!
     }
-    bytes[Int(damaged.rawValue) + 20] ^= 1
+    bytes[Int(damaged.offset) + 20] ^= 1
     try StoreFile.replace(path, bytes)
     let store = try Store.open(StoreOptions(path: path))
     let error = #expect(throws: StorageError.self) { try store.writeCopy(to: copy) }
@@ -180,7 +181,7 @@ enum HoleyStore {
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(block == damaged.rawValue)
+    #expect(block == damaged.offset)
     #expect(!LinuxFileSystem().exists(copy))
     #expect(!LinuxFileSystem().exists(copy + ".unfinished"))
   }

@@ -1,5 +1,6 @@
-// Power cuts and kills while a file is copied or replaced by a compact one: a copy is there whole or not
-// at all, and a compacted file is the old one or the new one, with everything that was acknowledged.
+// Power cuts and kills while a file is copied or replaced by a compact one: a copy is there whole
+// or not at all, and a compacted file is the old one or the new one, with everything that was
+// acknowledged.
 internal import Platform
 internal import Storage
 internal import TestSupport
@@ -49,8 +50,8 @@ internal import Testing
     }
   }
 
-  /// The kill leaves a name that only the cache knows; who opens the file next makes it durable before
-  /// it commits.
+  /// The kill leaves a name that only the cache knows; who opens the file next makes it durable
+  /// before it commits.
   @Test(arguments: CrashPoints.rounds) func killsOfACompaction(round: Int) async {
     await CrashPoints.run(85, round: round) { random in
       let history = CrashHistory()

@@ -1,11 +1,12 @@
-// A store on a simulated disk with a model of each version, and the check of what a crash leaves: it
-// opens as some version that was begun and is not older than the newest acknowledged one.
+// A store on a simulated disk with a model of each version, and the check of what a crash leaves:
+// it opens as some version that was begun and is not older than the newest acknowledged one.
 internal import Platform
 internal import Storage
 internal import TestSupport
 internal import Testing
 
-/// Begins a transaction as an asynchronous writer does: by an offer, and without a call to the file.
+/// Begins a transaction as an asynchronous writer does: by an offer, and without a call to the
+/// file.
 func beginWithoutWaiting(_ store: Store) throws(StorageError) -> WriteTransaction {
   let turn = Monitor(false)
   let offer = WriteOffer {
@@ -32,8 +33,8 @@ final class CrashHistory: Sendable {
     let begun: Int
     /// Operations of the disk when it had returned.
     var acknowledged: Int?
-    /// Its process was killed in the commit: its number may be given again, and only a power cut that
-    /// comes before can show it.
+    /// Its process was killed in the commit: its number may be given again, and only a power cut
+    /// that comes before can show it.
     var isLost = false
   }
 
@@ -51,9 +52,14 @@ final class CrashHistory: Sendable {
   let state = Monitor(State())
   let key: [UInt8]?
 
-  init(_ disk: SimulatedDisk = SimulatedDisk(), key: [UInt8]? = nil) {
+  let commitLog: CommitLogUse
+
+  init(
+    _ disk: SimulatedDisk = SimulatedDisk(), key: [UInt8]? = nil, commitLog: CommitLogUse = .never
+  ) {
     self.disk = disk
     self.key = key
+    self.commitLog = commitLog
     fileSystem = FaultFileSystem(disk)
   }
 
@@ -66,7 +72,12 @@ final class CrashHistory: Sendable {
   }
 
   func options(_ fileSystem: (any FileSystem)? = nil) -> StoreOptions {
-    StoreOptions(path: Self.path, fileSystem: fileSystem ?? self.fileSystem, encryptionKey: key)
+    var options = StoreOptions(
+      path: Self.path, fileSystem: fileSystem ?? self.fileSystem, encryptionKey: key)
+    options.commitLog = commitLog
+    // Short, so that its segments take turns often.
+    options.logSegmentMin = 48 << 10
+    return options
   }
 
   /// Opens the new file; it is acknowledged as empty.
@@ -146,6 +157,11 @@ final class CrashHistory: Sendable {
       || entries.contains { $0.isLost && $0.version == version && $0.content == content }
   }
 
+  /// Whether a version has this content.
+  func isExpected(_ content: [Int: [UInt8]], of version: Version) -> Bool {
+    isExpected(content, of: version, entries)
+  }
+
   /// Notes that the newest commit died with its process.
   func noteLost() {
     state.withLock { $0.entries[$0.entries.count - 1].isLost = true }
@@ -171,6 +187,20 @@ final class CrashHistory: Sendable {
     }
     try commit(store, isAsynchronous: isAsynchronous) { transaction, content in
       for (slot, bytes) in changes {
+        content[slot] = bytes
+        transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: slot, bytes)
+      }
+    }
+  }
+
+  /// A transaction whose blocks lie scattered, and fit into a short log.
+  func commitScattered(_ store: Store, _ random: inout RandomGenerator) throws {
+    let slots = (0..<6).map { _ in Int.random(in: 0..<400, using: &random) }
+    let byte = UInt8.random(in: 0...255, using: &random)
+    let length = Int.random(in: 100...900, using: &random)
+    try commit(store) { transaction, content in
+      for slot in slots {
+        let bytes = [UInt8](repeating: byte, count: length)
         content[slot] = bytes
         transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: slot, bytes)
       }
@@ -203,7 +233,8 @@ final class CrashHistory: Sendable {
     }
   }
 
-  /// A transaction of 13 MB that is written branch by branch: the end of it over zeros, which came before.
+  /// A transaction of 13 MB that is written branch by branch: the end of it over zeros, which came
+  /// before.
   func commitByPieces(_ store: Store, _ random: inout RandomGenerator) throws {
     let byte = UInt8.random(in: 1...255, using: &random)
     try commit(store, isAsynchronous: false) { transaction, content in
@@ -232,8 +263,8 @@ final class CrashHistory: Sendable {
     }
   }
 
-  /// Crashes of every kind at random operations of the history, half of them just before a sync, when
-  /// there is most to lose.
+  /// Crashes of every kind at random operations of the history, half of them just before a sync,
+  /// when there is most to lose.
   func checkCuts(_ points: Int, _ random: inout RandomGenerator) throws {
     let count = disk.operationCount
     let syncs = syncs
@@ -327,7 +358,8 @@ final class CrashHistory: Sendable {
     #expect(try other.checkInvariants().findings == [], "\(text)")
   }
 
-  /// Makes everything so far durable and lets the history begin here, so that it does not get too long.
+  /// Makes everything so far durable and lets the history begin here, so that it does not get too
+  /// long.
   func startAgain() {
     disk.startHistory()
     state.withLock { state in

@@ -1,13 +1,13 @@
-// How many crash points are tried, and with which seeds. A round takes one history of each crash test,
-// about 1,200 points; more points mean more rounds, and a round's number gives its seeds. So a failure is
-// repeated by its seed alone, however many points the run had.
+// How many crash points are tried, and with which seeds. A round takes one history of each crash
+// test, about 1,200 points; more points mean more rounds, and a round's number gives its seeds. So
+// a failure is repeated by its seed alone, however many points the run had.
 internal import Glibc
 internal import Platform
 internal import TestSupport
 
 /// The crash points of this run.
 enum CrashPoints {
-  /// First cuts of a round; each of them is followed by a second one.
+  /// First cuts of a round, without those of CrashLogTests; each is followed by a second one.
   static let perRound = 1200
   /// Points of the whole run.
   static let total = number("REALM_CRASH_POINTS") ?? 2 * perRound
@@ -21,7 +21,8 @@ enum CrashPoints {
 
   private static let tried = Atomic<Int>(0)
 
-  /// Of a history's `count` points so many as this run wants: less than all only in very short ones.
+  /// Of a history's `count` points so many as this run wants: less than all only in very short
+  /// ones.
   static func share(_ count: Int) -> Int { max(1, min(count, count * total / perRound)) }
 
   /// Runs `body` with the generator of a test and round.

@@ -1,6 +1,7 @@
-// Crashes in the company of others: kills while a sync is under way, several processes on one disk of
-// which one dies, failed syncs with a second process alive, records torn by a full disk; each followed
-// by power cuts. Processes are stores on one simulated disk whose files have another identity for each.
+// Crashes in the company of others: kills while a sync is under way, several processes on one disk
+// of which one dies, failed syncs with a second process alive, records torn by a full disk; each
+// followed by power cuts. Processes are stores on one simulated disk whose files have another
+// identity for each.
 internal import Glibc
 internal import Platform
 internal import Storage
@@ -35,7 +36,8 @@ internal import Testing
       end = SlotTree.end(snapshot.reader, snapshot.root)
     }
 
-    /// What is wrong with it; looked at block by block, so that a broken engine does not end the test.
+    /// What is wrong with it; looked at block by block, so that a broken engine does not end the
+    /// test.
     func finding(on disk: SimulatedDisk) throws -> String? {
       let length = try disk.open(CrashHistory.path, []).length()
       if length < end { return "version \(snapshot.version) is cut: \(end) bytes of \(length)" }
@@ -74,8 +76,8 @@ internal import Testing
     }
   }
 
-  /// Power cuts and kills while groups are on their way to the disk; what was killed is opened and read by
-  /// another, then the power goes.
+  /// Power cuts and kills while groups are on their way to the disk; what was killed is opened and
+  /// read by another, then the power goes.
   @Test(arguments: CrashPoints.rounds) func crashesDuringASync(round: Int) async {
     await CrashPoints.run(61, round: round) { random in
       let turns = CrashPoints.share(12)
@@ -156,8 +158,8 @@ internal import Testing
     }
   }
 
-  /// A sync of one process fails while another has the file open: nobody writes any more, readers keep
-  /// what is durable, and what the next opening shows survives a power cut.
+  /// A sync of one process fails while another has the file open: nobody writes any more, readers
+  /// keep what is durable, and what the next opening shows survives a power cut.
   @Test(arguments: CrashPoints.rounds) func aFailedSyncWithASecondProcess(round: Int) async {
     await CrashPoints.run(65, round: round) { random in
       for failure in 0..<CrashPoints.share(5) {
@@ -193,8 +195,8 @@ internal import Testing
     }
   }
 
-  /// Processes that write and pin by turns: the pins of each hold, also where the other one frees, moves
-  /// and cuts; then power cuts and kills at any operation.
+  /// Processes that write and pin by turns: the pins of each hold, also where the other one frees,
+  /// moves and cuts; then power cuts and kills at any operation.
   @Test(arguments: CrashPoints.rounds) func pinsOfAnotherProcessHold(round: Int) async {
     await CrashPoints.run(67, round: round) { random in
       let history = CrashHistory()
@@ -229,8 +231,8 @@ internal import Testing
     }
   }
 
-  /// One of two processes dies before any of its changes of the file: the other one sees every version
-  /// that was durable, goes on writing, and then the power goes.
+  /// One of two processes dies before any of its changes of the file: the other one sees every
+  /// version that was durable, goes on writing, and then the power goes.
   @Test(arguments: CrashPoints.rounds) func aWriterDiesAmongOthers(round: Int) async {
     await CrashPoints.run(69, round: round) { random in
       let history = CrashHistory()
@@ -301,8 +303,8 @@ internal import Testing
     }
   }
 
-  /// Groups of two processes that are on their way to the disk at the same time; then power cuts and
-  /// kills at any operation.
+  /// Groups of two processes that are on their way to the disk at the same time; then power cuts
+  /// and kills at any operation.
   @Test(arguments: CrashPoints.rounds) func groupsOfTwoProcesses(round: Int) async {
     await CrashPoints.run(75, round: round) { random in
       for _ in 0..<CrashPoints.share(3) {
@@ -312,7 +314,8 @@ internal import Testing
         for _ in 0..<6 {
           var threads: [Thread] = []
           for process in processes where random.oneIn(2) { process.faults.hold(.synchronize) }
-          // One commit after the other, by either process, as far as those do not wait for a held sync.
+          // One commit after the other, by either process, as far as those do not wait for a held
+          // sync.
           for _ in 0..<Int.random(in: 2...5, using: &random) {
             let store = processes.randomElement(using: &random)!.store!
             let seed = random.next()
@@ -337,8 +340,8 @@ internal import Testing
     }
   }
 
-  /// A process dies in its sync: the other one does not show what was written, builds on it, and its own
-  /// sync makes both durable.
+  /// A process dies in its sync: the other one does not show what was written, builds on it, and
+  /// its own sync makes both durable.
   @Test(arguments: CrashPoints.rounds) func aWriterDiesInItsSync(round: Int) async {
     await CrashPoints.run(71, round: round) { random in
       for death in 0..<CrashPoints.share(5) {

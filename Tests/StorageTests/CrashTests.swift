@@ -1,5 +1,5 @@
-// Power cuts and kills at every point of real histories: whatever a simulated disk may hold then opens
-// as some version that was begun and is not older than the newest acknowledged one.
+// Power cuts and kills at every point of real histories: whatever a simulated disk may hold then
+// opens as some version that was begun and is not older than the newest acknowledged one.
 internal import Glibc
 internal import Platform
 internal import Storage
@@ -83,7 +83,8 @@ internal import Testing
     }
   }
 
-  /// A commit that goes over pieces of zeros, and a small one behind it in what was left of the last piece.
+  /// A commit that goes over pieces of zeros, and a small one behind it in what was left of the
+  /// last piece.
   @Test(arguments: CrashPoints.rounds) func cutsOfCommitsByPieces(round: Int) async {
     await CrashPoints.run(18, round: round) { random in
       let history = CrashHistory()
@@ -102,7 +103,8 @@ internal import Testing
     }
   }
 
-  /// Every sync of some large commits, with each write, or each sector, before it kept or lost on its own.
+  /// Every sync of some large commits, with each write, or each sector, before it kept or lost on
+  /// its own.
   @Test(arguments: CrashPoints.rounds) func syncsOfLargeCommits(round: Int) async {
     await CrashPoints.run(17, round: round) { random in
       let history = CrashHistory()
@@ -137,8 +139,8 @@ internal import Testing
         for _ in 0..<Int.random(in: 1...30, using: &random) {
           try history.commitRandom(store, &random, isAsynchronous: true)
         }
-        // At times somebody writes what was deferred before its group is led. Not here: what is too long
-        // for one record needs a sync of its own, which waits for the one that is held.
+        // At times somebody writes what was deferred before its group is led. Not here: what is too
+        // long for one record needs a sync of its own, which waits for the one that is held.
         var writer: Thread?
         if turn % 2 == 0 {
           let writes = history.fileSystem.count(of: .write)
@@ -222,10 +224,11 @@ internal import Testing
     }
   }
 
-  /// Killed while the file is made, opened by another that commits, then the power cut: the file keeps
-  /// its name.
+  /// Killed while the file is made, opened by another that commits, then the power cut: the file
+  /// keeps its name.
   ///
-  /// It used to lose it when the kill came between the last sync of the file and that of the folder.
+  /// It used to lose it when the kill came between the last sync of the file and that of the
+  /// folder.
   @Test(arguments: CrashPoints.rounds) func killsWhileTheFileIsMade(round: Int) async {
     await CrashPoints.run(43, round: round) { random in
       let history = CrashHistory()
@@ -270,8 +273,8 @@ internal import Testing
     }
   }
 
-  /// A file is deleted and made again under its name: what opens is the old one whole, until the deletion
-  /// has returned, or the new one.
+  /// A file is deleted and made again under its name: what opens is the old one whole, until the
+  /// deletion has returned, or the new one.
   @Test(arguments: CrashPoints.rounds) func cutsOfADeletion(round: Int) async {
     await CrashPoints.run(81, round: round) { random in
       let disk = SimulatedDisk()

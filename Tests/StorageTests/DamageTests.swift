@@ -1,9 +1,9 @@
-// One flipped bit, anywhere in a small file: the complete check finds it if it lies in a live block, and
-// opening and reading give the newest version, a typed error or a stop that names file, block and
-// version; never an older version, never something else.
+// One flipped bit, anywhere in a small file: the complete check finds it if it lies in a live
+// block, and opening and reading give the newest version, a typed error or a stop that names file,
+// block and version; never an older version, never something else.
 //
-// Every bit with REALM_ALL_BITS=1, as scripts/nightly sets it, and of live blocks in release builds too;
-// else a part of them that the seed picks.
+// Every bit with REALM_ALL_BITS=1, as scripts/nightly sets it, and of live blocks in release builds
+// too; else a part of them that the seed picks.
 internal import Glibc
 internal import Platform
 internal import Storage
@@ -250,8 +250,8 @@ private struct SmallFile {
     let leaf = BlockHeader.reference(snapshot.reader.pointer(branch), 0)
     if touchFirst { _ = snapshot.reader.pointer(leaf) }
     let file = try LinuxFileSystem().open(path, [.writable])
-    let byte = try file.read(1, at: leaf.rawValue + 30)
-    try file.write(bytes: [byte[0] ^ 4], at: leaf.rawValue + 30)
+    let byte = try file.read(1, at: leaf.offset + 30)
+    try file.write(bytes: [byte[0] ^ 4], at: leaf.offset + 30)
     return (store, snapshot, leaf)
   }
 
@@ -271,11 +271,13 @@ private struct SmallFile {
     expectStop(result)
   }
 
-  /// A copy would get a fresh checksum, so it is made of verified bytes only: also of a block that was
-  /// sound when it was read first.
+  /// A copy would get a fresh checksum, so it is made of verified bytes only: also of a block that
+  /// was sound when it was read first.
   @Test func damageIsNotCopied() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let damaged = try DamageTests.damageLeaf(touchFirst: true, in: TemporaryFolder())
+      let folder = TemporaryFolder()
+      defer { withExtendedLifetime(folder) {} }
+      let damaged = try DamageTests.damageLeaf(touchFirst: true, in: folder)
       let transaction = try damaged.store.beginWrite()
       _ = transaction.editor.mutable(damaged.leaf)
     }

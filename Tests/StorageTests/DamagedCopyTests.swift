@@ -17,7 +17,7 @@ internal import Testing
     }()
     // The last byte that is not its length.
     let file = try LinuxFileSystem().open(path, [.writable])
-    let place = leaf.rawValue + UInt64(BlockHeader.length) + 4
+    let place = leaf.offset + UInt64(BlockHeader.length) + 4
     try file.write(bytes: [try file.read(1, at: place)[0] ^ 1], at: place)
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -29,6 +29,6 @@ internal import Testing
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("damaged.realm"), "\(text)")
-    #expect(text.contains("\(leaf.rawValue)"), "\(text)")
+    #expect(text.contains("\(leaf.offset)"), "\(text)")
   }
 }

@@ -1,5 +1,5 @@
-// Asynchronous commits: no call to the file on the caller's thread, reading what nobody has written yet, and
-// what is lost when it cannot be written.
+// Asynchronous commits: no call to the file on the caller's thread, reading what nobody has written
+// yet, and what is lost when it cannot be written.
 import Glibc
 import Platform
 import Storage
@@ -88,7 +88,8 @@ import Testing
         if random.oneIn(10) { pins.append((snapshot, model)) }
         if random.oneIn(20), !pins.isEmpty { pins.removeFirst() }
       }
-      let calls = fixture.calls.dropFirst(before).map(\.call)
+      // The kernel's table of locks is asked for readers without a lock file; no disk is.
+      let calls = fixture.calls.dropFirst(before).map(\.call).filter { $0 != .isByteLocked }
       #expect(calls == [], "on the caller's thread")
       _ = fixture.told(201)
       for (snapshot, content) in pins { #expect(Self.content(snapshot) == content) }
@@ -121,8 +122,8 @@ import Testing
     #expect(try fixture.store.checkInvariants().findings == [])
   }
 
-  /// A writer that waits for its turn anyway writes what it builds on, and need not wait for the sync of the
-  /// group before.
+  /// A writer that waits for its turn anyway writes what it builds on, and need not wait for the
+  /// sync of the group before.
   @Test func aSynchronousWriterWritesWhatItBuildsOn() throws {
     let fixture = try Fixture()
     try fixture.commit([0: [0]])

@@ -1,5 +1,5 @@
-// Encrypted files: what is in them, who can open them, what happens to changed bytes, and processes that
-// share one. Crashes are in CrashEncryptionTests.swift.
+// Encrypted files: what is in them, who can open them, what happens to changed bytes, and processes
+// that share one. Crashes are in CrashEncryptionTests.swift.
 internal import Platform
 internal import Storage
 internal import TestSupport
@@ -133,6 +133,40 @@ internal import Testing
     }
   }
 
+  /// A block that claims to be longer than it is was decrypted over those behind it, which had been
+  /// verified.
+  ///
+  /// Readers of sound blocks found garbage in them.
+  @Test func aDamagedBlockLeavesTheOthersAsTheyWere() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("a.realm")
+    _ = try Self.makeFile(path)
+    let store = try Store.open(Self.options(path))
+    store.stopIdleWork()
+    let snapshot = try store.pinNewest()
+    let reader = snapshot.reader
+    let root = reader.pointer(snapshot.root)
+    let branches = (0..<BlockHeader.count(root)).map { BlockHeader.reference(root, $0) }
+    let leaves = branches.filter { !$0.isNone }.flatMap { branch in
+      let block = reader.pointer(branch)
+      return (0..<BlockHeader.count(block)).map { BlockHeader.reference(block, $0) }
+    }.filter { !$0.isNone }.sorted { $0.offset < $1.offset }
+    let file = try LinuxFileSystem().open(path, [.writable])
+    var attacks = 0
+    for index in stride(from: 0, to: leaves.count - 1, by: 2) {
+      let (victim, sound) = (leaves[index], leaves[index + 1])
+      guard sound.offset - victim.offset < 8192 else { continue }
+      attacks += 1
+      try reader.verify(sound)
+      let before = SlotTree.bytes(reader.pointer(sound))
+      // Length in units of 16 bytes.
+      try file.write(bytes: [0, 4], at: victim.offset + 12)
+      #expect(throws: StorageError.self) { try reader.verify(victim) }
+      #expect(SlotTree.bytes(reader.pointer(sound)) == before, "\(sound) behind \(victim)")
+    }
+    #expect(attacks > 5)
+  }
+
   /// No byte of a block, record or key check can be changed unnoticed.
   @Test func changedBytesAreNoticed() async {
     await withSeeds { random in
@@ -185,7 +219,7 @@ internal import Testing
     }
     var bytes = try StoreFile.bytes(path)
     for offset in 0..<32 + 128 {
-      bytes.swapAt(Int(leaves[0].rawValue) + offset, Int(leaves[1].rawValue) + offset)
+      bytes.swapAt(Int(leaves[0].offset) + offset, Int(leaves[1].offset) + offset)
     }
     try StoreFile.replace(path, bytes)
     // The record vouches for the bytes; a newer one would not.
@@ -212,7 +246,7 @@ internal import Testing
         let snapshot = try transaction.commit()
         let bytes = try StoreFile.bytes(path)
         for (reference, birth) in SlotTree.blocks(snapshot.reader, snapshot.root) {
-          let start = Int(reference.rawValue)
+          let start = Int(reference.offset)
           let nonce = Array(bytes[start..<start + 12])
           let known = seen.updateValue((reference, birth), forKey: nonce)
           #expect(known == nil || known! == (reference, birth))
@@ -285,11 +319,11 @@ internal import Testing
     #expect(try store.checkInvariants().findings == [])
   }
 
-  /// Two processes write and read in turn, with pins: neither takes a block that it has decrypted for
-  /// the one that the other has put in its place.
+  /// Two processes write and read in turn, with pins: neither takes a block that it has decrypted
+  /// for the one that the other has put in its place.
   ///
-  /// - Parameter rarity: how rarely a process looks: often, what was taken stands in the record; else in the
-  ///   journal; else, after a checkpoint, nowhere.
+  /// - Parameter rarity: how rarely a process looks: often, what was taken stands in the record;
+  ///   else in the journal; else, after a checkpoint, nowhere.
   @Test(arguments: [3, 60, 400]) func processesSeeWhatOthersWrite(rarity: UInt64) async {
     await withSeeds { random in
       let folder = TemporaryFolder()

@@ -1,5 +1,6 @@
-// A scripted history of one store on a disk whose calls fail on demand, and the judge of what a failed
-// call may do: an error from that operation, everything else as before. Used by FaultTests.swift.
+// A scripted history of one store on a disk whose calls fail on demand, and the judge of what a
+// failed call may do: an error from that operation, everything else as before. Used by
+// FaultTests.swift.
 internal import Glibc
 internal import Platform
 internal import Storage
@@ -73,8 +74,8 @@ final class FaultHistory {
     return calls.filter(Self.faultyCalls.contains)
   }
 
-  /// Runs a history with faults that end: each step that one strikes fails or does its work, and then
-  /// succeeds when it is tried again.
+  /// Runs a history with faults that end: each step that one strikes fails or does its work, and
+  /// then succeeds when it is tried again.
   func run(_ steps: [FaultStep], _ faults: [FileFault], _ note: String) {
     labelled(note) {
       for fault in faults { system.inject(fault) }
@@ -171,9 +172,12 @@ final class FaultHistory {
     switch step {
     case .open:
       guard store == nil else { return }
+      // Some calls are made at most once in a while: the clock stands still, so that each run makes
+      // the same.
       store = try Store.open(
         StoreOptions(
-          path: Self.path, durability: durability, fileSystem: system, encryptionKey: key))
+          path: Self.path, durability: durability, fileSystem: system, clock: ManualClock(),
+          encryptionKey: key))
       // It would take work, and so calls, off this thread whenever a step lasts for 50 ms.
       store?.stopIdleWork()
     case .commit(let changes):
@@ -218,12 +222,14 @@ final class FaultHistory {
   private static func mayPassOver(_ call: FileCallRecord, in step: FaultStep) -> Bool {
     switch step {
     case _ where call.path != path:
-      // Pins find another way, and the dead leave their slot to others; but nobody writes without the
-      // write lock.
+      // Pins find another way, and the dead leave their slot to others; but nobody writes without
+      // the write lock.
       if case .commit = step { return !(call.call == .lockByte && call.offset == 16) }
       return true
     // Zeros ahead and the mark of a clean close are a help, no more.
     case .close, .maintain: return true
+    // Less of the file's future is mapped then.
+    case _ where call.call == .map: return true
     case .open, .commit, .pin, .unpin: return false
     }
   }
@@ -273,8 +279,8 @@ final class FaultHistory {
     #expect(try store.checkInvariants().findings == [], "\(note)")
   }
 
-  /// Everything that was acknowledged is there: now, after another commit, when opened again, and after
-  /// a power cut.
+  /// Everything that was acknowledged is there: now, after another commit, when opened again, and
+  /// after a power cut.
   private func verifyEnd() throws {
     try perform(.open)
     try verifyAll()

@@ -1,5 +1,5 @@
-// Every file call of some histories fails once: with a full disk, an I/O error, a write that stops half
-// way; and from each call on the disk is dead. What must hold then is in FaultHistory.swift.
+// Every file call of some histories fails once: with a full disk, an I/O error, a write that stops
+// half way; and from each call on the disk is dead. What must hold then is in FaultHistory.swift.
 internal import Glibc
 internal import Platform
 internal import Storage

@@ -1,5 +1,5 @@
-// Failed calls while commits of several threads share a record and a sync: a commit is acknowledged only
-// if a power cut leaves it, and the failure of one that shares with others is theirs too.
+// Failed calls while commits of several threads share a record and a sync: a commit is acknowledged
+// only if a power cut leaves it, and the failure of one that shares with others is theirs too.
 internal import Glibc
 internal import Platform
 internal import Storage
@@ -107,8 +107,8 @@ internal import Testing
 
   /// The record of a group is rewritten by each of its commits.
   ///
-  /// When that fails and the record before cannot be put back, the earlier commits of the group have
-  /// none.
+  /// When that fails and the record before cannot be put back, the earlier commits of the group
+  /// have none.
   @Test(arguments: 0..<5) func aRecordThatCannotBeRestoredFailsItsGroup(writes: Int) throws {
     let committers = try Committers()
     committers.start(slot: 0).join()

@@ -1,5 +1,6 @@
-// Opening what cannot be opened: a clear typed error each time, and not one byte of the file changed.
-// Damage inside a file that opens is in DamageTests.swift, failing calls later on in FaultTests.swift.
+// Opening what cannot be opened: a clear typed error each time, and not one byte of the file
+// changed. Damage inside a file that opens is in DamageTests.swift, failing calls later on in
+// FaultTests.swift.
 internal import Glibc
 internal import Platform
 internal import Storage
@@ -179,29 +180,6 @@ enum StoreFile {
     try StoreFile.replace(path, [])
     let store = try Store.open(StoreOptions(path: path))
     #expect(try store.checkInvariants().findings == [])
-  }
-
-  /// What a crash leaves of a file that was being made is made anew; readers are refused.
-  @Test(arguments: [1, 4096, 8192, 8200, 8500, 24_576]) func aFileThatWasBeingMade(
-    length: Int
-  ) throws {
-    let folder = TemporaryFolder()
-    let path = folder.file("new.realm")
-    do { _ = try Store.open(StoreOptions(path: path)) }
-    let whole = try StoreFile.bytes(path)
-    for hasRecord in [false, true] where !hasRecord || length >= 8500 {
-      var bytes = [UInt8](repeating: 0, count: length)
-      if hasRecord { bytes.replaceSubrange(8192..<8300, with: whole[8192..<8300]) }
-      try StoreFile.replace(path, bytes)
-      #expect {
-        _ = try Store.open(StoreOptions(path: path, isReadOnly: true))
-      } throws: {
-        isNoDatabase($0 as! StorageError)
-      }
-      #expect(try StoreFile.bytes(path) == bytes)
-      let store = try Store.open(StoreOptions(path: path))
-      #expect(try store.checkInvariants().findings == [])
-    }
   }
 
   @Test func aMissingFileReadOnly() {

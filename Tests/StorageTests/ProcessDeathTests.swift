@@ -13,10 +13,12 @@ import Testing
     let process = Process()
     let output = Pipe()
 
-    init(_ arguments: String...) throws {
+    /// - Parameter errors: where its standard error goes; nil for that of the tests.
+    init(_ arguments: String..., errors: Pipe? = nil) throws {
       process.executableURL = ProcessDeathTests.executable
       process.arguments = arguments
       process.standardOutput = output
+      if let errors { process.standardError = errors }
       try process.run()
     }
 
@@ -78,8 +80,8 @@ import Testing
     }
   }
 
-  /// Two processes and this one add to one counter: no update is lost, also when one dies, and the pin
-  /// of the dead goes.
+  /// Two processes and this one add to one counter: no update is lost, also when one dies, and the
+  /// pin of the dead goes.
   @Test func processesShareAFile() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/shared.realm"

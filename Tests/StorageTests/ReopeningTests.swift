@@ -1,5 +1,5 @@
-// A file that is opened again soon after it was closed: the map of the last opening is used again, and shows
-// nothing of what the file was then.
+// A file that is opened again soon after it was closed: the map of the last opening is used again,
+// and shows nothing of what the file was then.
 internal import Foundation
 internal import Glibc
 internal import Platform
@@ -68,7 +68,7 @@ internal import Testing
         root = snapshot.root
       }
       let file = try LinuxFileSystem().open(path, [.writable])
-      let place = Int(root.rawValue) + BlockHeader.length
+      let place = Int(root.offset) + BlockHeader.length
       try file.write(bytes: [bytes[place] ^ 1], at: UInt64(place))
       #expect(throws: StorageError.self) { try Store.open(StoreOptions(path: path)) }
       try file.write(bytes: [bytes[place]], at: UInt64(place))

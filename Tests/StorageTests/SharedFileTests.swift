@@ -1,6 +1,6 @@
-// Writers and readers of several processes on one file, one of them killed again and again: the others
-// go on, the lock and the pins of the dead are soon free, nothing acknowledged is lost, and the file
-// stays short. REALM_PROCESS_SECONDS sets how long; scripts/nightly takes a minute.
+// Writers and readers of several processes on one file, one of them killed again and again: the
+// others go on, the lock and the pins of the dead are soon free, nothing acknowledged is lost, and
+// the file stays short. REALM_PROCESS_SECONDS sets how long; scripts/nightly takes a minute.
 import Foundation
 import Platform
 import Storage
@@ -89,7 +89,8 @@ private final class Worker: Sendable {
   private let folder = TemporaryFolder()
   private let clock = AdvancingClock()
 
-  /// Without syncs the processes store through maps of the file: what the dead had acknowledged is there.
+  /// Without syncs the processes store through maps of the file: what the dead had acknowledged is
+  /// there.
   @Test(arguments: [Durability.full, .memory])
   func oneOfFourIsKilledAgainAndAgain(durability: Durability) async {
     let path = folder.file("shared.realm")
@@ -137,8 +138,8 @@ private final class Worker: Sendable {
       transaction.root = transaction.editor.mutable(transaction.root)
       _ = try transaction.commit()
     }
-    // A writer looks for dead processes every 20 ms; the kernel closes their files a moment after they
-    // were waited for, later on a busy machine.
+    // A writer looks for dead processes every 20 ms; the kernel closes their files a moment after
+    // they were waited for, later on a busy machine.
     var versions: [VersionInfo] = []
     let areGone = try eventually {
       clock.advance(nanoseconds: 25_000_000)
@@ -158,8 +159,8 @@ private final class Worker: Sendable {
     #expect(try store.checkInvariants().findings == [])
   }
 
-  /// A process dies with the write lock: the kernel gives it to who waits, who has asked once and does not ask
-  /// again from time to time.
+  /// A process dies with the write lock, which nobody is told of: who waits asks for it often
+  /// enough to have it at once, and seldom enough to need no processor.
   @Test func theLockOfTheDeadIsSoonFree() throws {
     let path = folder.file("locked.realm")
     let system = FaultFileSystem(LinuxFileSystem())
@@ -171,12 +172,14 @@ private final class Worker: Sendable {
       let waiter = Platform.Thread.start(name: "waiter") {
         do { try store.beginWrite().cancel() } catch { Issue.record(error) }
       }
-      // A try, and a call that stays in the kernel until the byte is free.
       let calls = { system.records.count { $0.call == .lockByte && $0.offset == Self.writeByte } }
-      #expect(eventually { calls() == 2 })
+      let clock = MonotonicClock()
+      let start = clock.nanoseconds()
+      // A hundred times a second in the first second.
+      #expect(eventually { calls() >= 5 })
+      #expect(clock.nanoseconds() - start > 20_000_000)
       holder.kill()
       waiter.join()
-      #expect(calls() == 2)
       _ = holder.finish()
     }
   }

@@ -4,7 +4,7 @@ import Storage
 
 /// Access to a two-level tree of byte strings under one root.
 enum SlotTree {
-  static let branchKind = BlockKind(rawValue: 0x90)
+  static let branchKind = BlockKind(rawValue: 0xa0)
   static let leafKind = BlockKind(rawValue: 0x20)
   static let fanOut = 32
 
@@ -36,7 +36,7 @@ enum SlotTree {
   /// Where the block ends that lies highest.
   static func end(_ reader: BlockReader, _ reference: BlockReference) -> UInt64 {
     if reference.isNone { return 0 }
-    let end = reference.rawValue + UInt64(BlockHeader.blockLength(reader.pointer(reference)))
+    let end = reference.offset + UInt64(BlockHeader.blockLength(reader.pointer(reference)))
     return children(reader, reference).reduce(end) { max($0, self.end(reader, $1)) }
   }
 

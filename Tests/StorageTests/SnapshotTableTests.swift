@@ -5,8 +5,8 @@ import Testing
 @testable import Storage
 
 @Suite struct SnapshotTableTests {
-  /// Threads that adopt a version at the same time make a snapshot each; the name of its keeper used to be lost
-  /// with the first one, and where it stood in another one.
+  /// Threads that adopt a version at the same time make a snapshot each; the name of its keeper
+  /// used to be lost with the first one, and where it stood in another one.
   @Test func theKeeperIsToldByEachOfSeveralPins() throws {
     let table = SnapshotTable(lockFile: .makePrivate())
     let file = try LinuxFileSystem().openInMemory(name: "table")

@@ -1,6 +1,6 @@
-// DeadBlocks against its definition: a dead block may be reused exactly when no pin lies between its
-// birth and its death. Commits, group commits, pins taken and released in every order, and collecting
-// in small steps between them.
+// DeadBlocks against its definition: a dead block may be reused exactly when no pin lies between
+// its birth and its death. Commits, group commits, pins taken and released in every order, and
+// collecting in small steps between them.
 import Platform
 import Storage
 import TestSupport

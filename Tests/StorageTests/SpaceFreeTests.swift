@@ -1,5 +1,7 @@
-// FreeSpace against a plain map of units, at several scales: units of 16 bytes (many short runs), of
-// 64 KB (runs across every border) and of 4 MB (runs so long that lengths are no longer told apart).
+// FreeSpace against a plain map of units, at several scales: units of 16 bytes (many short runs),
+// of
+// 64 KB (runs across every border) and of 4 MB (runs so long that lengths are no longer told
+//    apart).
 import Platform
 import Storage
 import TestSupport
@@ -15,7 +17,7 @@ import Testing
   static let scales = [
     Scale(unit: 16, base: 0), Scale(unit: 16, base: (1 << 20) - 4096),
     Scale(unit: 64 << 10, base: 8192), Scale(unit: 4 << 20, base: 1 << 40),
-    Scale(unit: 16, base: (1 << 48) - 16 * UInt64(unitCount)),
+    Scale(unit: 16, base: Run.endMax - 16 * UInt64(unitCount)),
   ]
 
   @Test(arguments: scales) func agreesWithAMapOfUnits(scale: Scale) async {

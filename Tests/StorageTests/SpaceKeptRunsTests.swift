@@ -1,6 +1,6 @@
-// Dead runs while deltas are replayed, compared with a death a unit. That a taken run took away only the
-// first of the kept runs it covers made the first write after an opening stop: the rest was kept for a
-// pin although it was in use.
+// Dead runs while deltas are replayed, compared with a death a unit. That a taken run took away
+// only the first of the kept runs it covers made the first write after an opening stop: the rest
+// was kept for a pin although it was in use.
 import Platform
 import Storage
 import TestSupport

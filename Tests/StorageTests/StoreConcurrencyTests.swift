@@ -1,5 +1,5 @@
-// Many threads on one store: writers that build on each other, readers that pin and check, group commit
-// with real syncs. Run under the thread sanitizer in CI.
+// Many threads on one store: writers that build on each other, readers that pin and check, group
+// commit with real syncs. Run under the thread sanitizer in CI.
 import Platform
 import Storage
 import TestSupport
@@ -14,8 +14,8 @@ import Testing
     withUnsafeBytes(of: number) { [UInt8]($0) } + [UInt8](repeating: 1, count: 100)
   }
 
-  /// Who asks whether a file is in use waits for idle work to give way; if that waited for the transaction of
-  /// who asks, both would wait for ever.
+  /// Who asks whether a file is in use waits for idle work to give way; if that waited for the
+  /// transaction of who asks, both would wait for ever.
   @Test func idleWorkDoesNotWaitForATransaction() throws {
     let disk = SimulatedDisk()
     func options(_ durability: Durability) -> StoreOptions {
@@ -46,8 +46,8 @@ import Testing
     #expect(try eventually { try store.statistics().fileBytes < length / 2 }, "\(length)")
   }
 
-  /// Each transaction adds one to its own slot and to the total: no update is lost, no snapshot shows
-  /// half a transaction, versions never go back.
+  /// Each transaction adds one to its own slot and to the total: no update is lost, no snapshot
+  /// shows half a transaction, versions never go back.
   @Test(arguments: [Durability.memory, .full])
   func incrementsAreNeitherLostNorTorn(durability: Durability) throws {
     let folder = TemporaryFolder()
@@ -139,7 +139,8 @@ import Testing
     #expect(try store.statistics().syncs == before.syncs + 2)
   }
 
-  /// Readers take and drop the newest version while it is replaced all the time: each has a living object.
+  /// Readers take and drop the newest version while it is replaced all the time: each has a living
+  /// object.
   ///
   /// A retain that happens after the announcement is withdrawn crashes here.
   @Test func theNewestSnapshotIsAliveWhenTaken() throws {
@@ -230,7 +231,8 @@ import Testing
     #expect(order.withLock { $0 } == [0, 1, 2, 3, 4, 5])
   }
 
-  /// An asynchronous waiter may have no thread to run on: a lock kept for it would be kept for ever.
+  /// An asynchronous waiter may have no thread to run on: a lock kept for it would be kept for
+  /// ever.
   @Test func anOfferKeepsNobodyFromWriting() throws {
     let folder = TemporaryFolder()
     let store = try Store.open(

@@ -93,10 +93,12 @@ import Testing
     }
   }
 
-  /// The same without a pause: commits that change something everywhere shorten the file by themselves.
+  /// The same without a pause: commits that change something everywhere shorten the file by
+  /// themselves.
   ///
-  /// Their deltas fill a log block long before it is due by their number. The journal lay at the end of
-  /// the file then and was never written anew, so the file stayed ten times as long as its content.
+  /// Their deltas fill a log block long before it is due by their number. The journal lay at the
+  /// end of the file then and was never written anew, so the file stayed ten times as long as its
+  /// content.
   @Test func fileShrinksUnderCommitsAfterPinsGo() async {
     await withSeeds(first: 22) { random in
       let folder = TemporaryFolder()
@@ -214,8 +216,8 @@ import Testing
   /// One large transaction and nothing after it.
   ///
   /// The file stayed longer than its content, by up to a chunk of 4 MB, until the next write began:
-  /// idle work only looked at the threshold that the commit had begun with. Now it starts when the file
-  /// is too long.
+  /// idle work only looked at the threshold that the commit had begun with. Now it starts when the
+  /// file is too long.
   @Test(.timeLimit(.minutes(10))) func idleWorkCutsAfterOneLargeCommit() throws {
     let folder = TemporaryFolder()
     let files = FaultFileSystem(LinuxFileSystem())

@@ -1,5 +1,5 @@
-// Two processes that commit to one file, each step where a test wants it: this process opens the file
-// twice, with file systems that make it look like two.
+// Two processes that commit to one file, each step where a test wants it: this process opens the
+// file twice, with file systems that make it look like two.
 internal import Glibc
 internal import Platform
 internal import Storage
@@ -37,7 +37,8 @@ internal import Testing
   /// A second process builds on a commit that the first one is still syncing.
   ///
   /// It wrote its record over the first one's: readers found no record of the newest version, and a
-  /// power cut before its own sync took the acknowledged commit. Found by four processes on one file.
+  /// power cut before its own sync took the acknowledged commit. Found by four processes on one
+  /// file.
   @Test func aRecordInSyncIsNotOverwritten() throws {
     let disk = SimulatedDisk()
     let first = FaultFileSystem(disk, process: 1)

@@ -1,10 +1,10 @@
-// Waiting for what another thread, another process or the kernel brings about. Tests wait for an event, never
-// for a time: how long it takes says nothing on a busy machine.
+// Waiting for what another thread, another process or the kernel brings about. Tests wait for an
+// event, never for a time: how long it takes says nothing on a busy machine.
 internal import Glibc
 internal import Platform
 
-/// After so long a wait is in vain: ten minutes, or `REALM_WAIT_SECONDS` where waits in vain are expected, as with
-/// planted bugs.
+/// After so long a wait is in vain: ten minutes, or `REALM_WAIT_SECONDS` where waits in vain are
+/// expected, as with planted bugs.
 package let waitLimitNanoseconds: UInt64 =
   (getenv("REALM_WAIT_SECONDS").flatMap { UInt64(String(cString: $0)) } ?? 600) * 1_000_000_000
 

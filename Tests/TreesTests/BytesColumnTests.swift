@@ -1,5 +1,5 @@
-// Bytes columns against an array of optional byte strings, from empty ones to 100 KB, and long values
-// of their own.
+// Bytes columns against an array of optional byte strings, from empty ones to 100 KB, and long
+// values of their own.
 import Platform
 import Storage
 import TestSupport

@@ -1,5 +1,5 @@
-// Trees of pairs against sorted arrays, over a store: many transactions, and every pinned version stays
-// what it was.
+// Trees of pairs against sorted arrays, over a store: many transactions, and every pinned version
+// stays what it was.
 import Platform
 import Storage
 import TestSupport

@@ -1,4 +1,5 @@
-// Drives an actor that owns a Realm, from code that belongs to no actor: alone, in tasks and task groups.
+// Drives an actor that owns a Realm, from code that belongs to no actor: alone, in tasks and task
+// groups.
 import Foundation
 import RealmSwift
 

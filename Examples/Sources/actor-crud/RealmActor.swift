@@ -1,4 +1,5 @@
-// An actor that owns a Realm: opened when the actor is made, used by its functions, closed at the end.
+// An actor that owns a Realm: opened when the actor is made, used by its functions, closed at the
+// end.
 import Foundation
 import RealmSwift
 

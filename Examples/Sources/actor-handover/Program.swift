@@ -1,5 +1,5 @@
-// Passing data from one actor to another: a reference, plain values, a primary key, a copy as a struct.
-// Objects themselves stay where they are: passing one does not compile.
+// Passing data from one actor to another: a reference, plain values, a primary key, a copy as a
+// struct. Objects themselves stay where they are: passing one does not compile.
 import Foundation
 import RealmSwift
 

@@ -1,5 +1,5 @@
-// Opening Realms with `await`: on the main actor, on an actor with a configuration, on a global actor, and
-// what happens to a synchronised Realm.
+// Opening Realms with `await`: on the main actor, on an actor with a configuration, on a global
+// actor, and what happens to a synchronised Realm.
 import Foundation
 import RealmSwift
 

@@ -1,5 +1,5 @@
-// Writing without blocking the caller: a Realm of a serial queue, blocks that run when the file can be
-// written, commits that share their way to the disk.
+// Writing without blocking the caller: a Realm of a serial queue, blocks that run when the file can
+// be written, commits that share their way to the disk.
 import Dispatch
 import Foundation
 import RealmSwift

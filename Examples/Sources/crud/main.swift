@@ -1,5 +1,5 @@
-// Create, read, update, delete: every change is part of a write transaction, which happens as a whole or
-// not at all.
+// Create, read, update, delete: every change is part of a write transaction, which happens as a
+// whole or not at all.
 import Foundation
 import RealmSwift
 

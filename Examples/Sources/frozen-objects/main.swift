@@ -1,5 +1,5 @@
-// Frozen objects, collections and Realms show one version for ever and may be used anywhere. To change
-// something, thaw it.
+// Frozen objects, collections and Realms show one version for ever and may be used anywhere. To
+// change something, thaw it.
 import Dispatch
 import Foundation
 import RealmSwift

@@ -1,5 +1,5 @@
-// Objects belong to the thread that they were opened on. References carry them to another one, where they
-// are resolved, best in a write, so that they show the newest state.
+// Objects belong to the thread that they were opened on. References carry them to another one,
+// where they are resolved, best in a write, so that they show the newest state.
 import Dispatch
 import Foundation
 import RealmSwift
@@ -41,8 +41,8 @@ func renameByReference(_ person: Person) {
 }
 
 extension Realm {
-  /// A client's own form, beside the one of the library: a block on another queue gets its own version of
-  /// the Realm and of the passed object or collection.
+  /// A client's own form, beside the one of the library: a block on another queue gets its own
+  /// version of the Realm and of the passed object or collection.
   func writeAsync<T: ThreadConfined>(
     _ passedObject: T, errorHandler: @escaping @Sendable (Swift.Error) -> Void = { _ in },
     block: @escaping @Sendable (Realm, T?) -> Void

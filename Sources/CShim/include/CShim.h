@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "Execution.h"
+#include "Fork.h"
+#include "Waiting.h"
 
 /// XXH3, 64 bits, with a seed. Inlined from libxxhash's header, so short blocks cost no call.
 uint64_t shim_hash64(const void *bytes, size_t length, uint64_t seed);
@@ -40,8 +42,8 @@ static inline uint64_t shim_equal_bytes(const void *bytes, uint8_t value) {
 
 /// How many of some ascending numbers are not above a value.
 ///
-/// Without jumps that depend on the numbers: those could not be foreseen, and cost more than the search.
-/// What the next step looks at is loaded for both of its cases instead.
+/// Without jumps that depend on the numbers: those could not be foreseen, and cost more than the
+/// search. What the next step looks at is loaded for both of its cases instead.
 static inline int64_t shim_count_up_to(const int64_t *numbers, int64_t count, int64_t value) {
   const int64_t *base = numbers;
   int64_t left = count;
@@ -55,8 +57,8 @@ static inline int64_t shim_count_up_to(const int64_t *numbers, int64_t count, in
   return base - numbers + (left == 1 && *base <= value);
 }
 
-/// How many of some ascending pairs of signed numbers are below another one; each starts so many bytes behind
-/// the one before it.
+/// How many of some ascending pairs of signed numbers are below another one; each starts so many
+/// bytes behind the one before it.
 static inline int64_t shim_count_pairs_below(const void *pairs, int64_t count, int64_t stride,
                                              int64_t first, int64_t second) {
   typedef int64_t unaligned __attribute__((aligned(1)));
@@ -82,8 +84,8 @@ static inline int64_t shim_count_pairs_below(const void *pairs, int64_t count, i
     left -= half;                                                                                  \
   }
 
-/// How many of some ascending unsigned numbers of 1, 2 or 4 bytes (the code is their logarithm) are below a
-/// value; each starts so many bytes behind the one before it.
+/// How many of some ascending unsigned numbers of 1, 2 or 4 bytes (the code is their logarithm) are
+/// below a value; each starts so many bytes behind the one before it.
 static inline int64_t shim_count_below(const void *numbers, int64_t count, int64_t stride, int code,
                                        uint64_t value) {
   const char *base = (const char *)numbers;
@@ -117,8 +119,12 @@ int shim_rename_to_new(const char *path, const char *new_path);
 /// drops them when the process dies. Return 0, or the errno value.
 int shim_lock_byte(int descriptor, int64_t byte, int exclusive, int wait);
 int shim_unlock_byte(int descriptor, int64_t byte);
+int shim_unlock_all_bytes(int descriptor);
 /// 1 when another open file holds a lock on the byte, 0 when none does, -errno on failure.
 int shim_byte_is_locked(int descriptor, int64_t byte);
+// 1 when another open file holds a lock within a range, which then begins at *start; 0 when not,
+// else -errno.
+int shim_first_locked(int descriptor, int64_t byte, int64_t length, int64_t *start);
 
 /// Name of the calling thread into `buffer` (at least 16 bytes).
 void shim_thread_name(char *buffer, size_t capacity);
@@ -152,12 +158,17 @@ static inline uint64_t shim_fork_generation(void) {
   return __atomic_load_n(&shim_fork_generation_count, __ATOMIC_RELAXED);
 }
 
-/// 1 when a page of the file that was written before can be changed through a shared map without needing
-/// space on the disk.
+/// 1 when a page of the file that was written before can be changed through a shared map without
+/// needing space on the disk.
 int shim_overwrites_in_place(int descriptor);
 
-/// Starts to write a range of a file to the disk, without waiting. What goes wrong shows at the next sync.
+/// Starts to write a range of a file to the disk, without waiting. What goes wrong shows at the
+/// next sync.
 void shim_start_writing(int descriptor, int64_t offset, int64_t length);
+
+/// Writes all bytes and returns when they are durable; nothing else of the file is waited for.
+/// Returns 0 or the errno value; what was written then is unknown.
+int shim_write_durably(int descriptor, const void *bytes, size_t length, int64_t offset);
 
 /// Turns O_DIRECT on or off. Returns 0 or the errno value.
 int shim_bypass_cache(int descriptor, int is_on);
@@ -169,7 +180,8 @@ int shim_file_system_magic(const char *path, uint32_t *magic);
 int shim_watches_open(void);
 int shim_watches_add(int descriptor, const char *path);
 int shim_watches_remove(int descriptor, int watch);
-/// Waits for news; the watches they are about, up to `capacity`, the same one perhaps several times.
+/// Waits for news; the watches they are about, up to `capacity`, the same one perhaps several
+/// times.
 int shim_watches_wait(int descriptor, int *watches, int capacity);
 
 /// Up to `length` random bytes of the kernel. Returns how many, or -1 with errno set.

@@ -1,6 +1,6 @@
-// Where the calling code runs: main thread, task executor, dispatch queue, run loop. What Swift's own
-// interfaces do not tell, or tell too slowly for a check on every access. Weak: a program that does not
-// link the library in question has no such place.
+// Where the calling code runs: main thread, task executor, dispatch queue, run loop. What Swift's
+// own interfaces do not tell, or tell too slowly for a check on every access. Weak: a program that
+// does not link the library in question has no such place.
 #ifndef REALM_EXECUTION_H
 #define REALM_EXECUTION_H
 
@@ -18,13 +18,30 @@ int shim_is_on_executor(shim_executor executor);
 shim_executor shim_current_executor(void);
 shim_executor shim_main_executor(void);
 
-/// What `dispatch_queue_set_specific` has set for the key on the running queue or one that it targets.
+/// Whether a task of Swift's concurrency runs now.
+int shim_is_in_task(void);
+/// The task that runs now, an object of Swift's. NULL outside of tasks, and for a task that may lie
+/// in the memory of the one that has started it.
+void *shim_current_task(void);
+void shim_retain(void *object);
+void shim_release(void *object);
+/// Whether nobody else holds an object of Swift's that the caller has retained. 0 also if that
+/// cannot be told.
+int shim_is_held_once(void *object);
+
+/// What `dispatch_queue_set_specific` has set for the key on the running queue or one that it
+/// targets.
 const void *shim_queue_specific(const void *key);
 /// The label of the running queue; NULL outside of queues.
 const char *shim_queue_label(void);
+/// The queue that runs the jobs of Swift's tasks, if the caller runs on it: a number of its own for
+/// each priority, and in `width` how many jobs it runs at once, 0 when that cannot be known. Else
+/// 0.
+uintptr_t shim_task_pool(uint16_t *width);
 /// The C object of the main queue.
 const void *shim_main_queue(void);
-/// How many blocks a queue may run at once: 1 for serial ones. Part of its memory, not of any interface.
+/// How many blocks a queue may run at once: 1 for serial ones. Part of its memory, not of any
+/// interface.
 uint16_t shim_queue_width(const void *queue);
 
 /// The calling thread's run loop if it has one, and is running it now; else NULL.

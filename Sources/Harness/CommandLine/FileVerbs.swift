@@ -2,7 +2,7 @@
 internal import Foundation
 
 /// Refuses what could be neither a Realm file nor a folder.
-private func refuseNoFile(_ path: String, verb: String) throws(UsageError) {
+func refuseNoFile(_ path: String, verb: String) throws(UsageError) {
   if path.isEmpty { throw UsageError("\(verb) needs the path of a file, not an empty one") }
   let kind = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
   switch kind {
@@ -13,53 +13,120 @@ private func refuseNoFile(_ path: String, verb: String) throws(UsageError) {
 }
 
 /// The verb `check`.
-package enum CheckVerb {
-  private static let flags: [FlagDefinition] = [
-    .init("format", "text|json", "form of the result (text)"),
+package enum CheckVerb: VerbDescription {
+  package static let name = "check"
+  package static let arguments = "PATH ..."
+  package static let summary = "verify a .realm file completely, or the history of a run"
+  package static let usage = """
+    realm-bench check PATH ...
+
+    A results folder with a history (run --history): verifies it again, from the file alone: its
+    shape, and that it is strictly serializable. A .realm file: walks each .realm file completely: every block of its newest version, tables, indexes,
+    and that every byte belongs to exactly one owner. Content is not changed; the last part
+    needs write permission.
+    Exit codes: 0 sound, 1 cannot be opened, foreign or damaged, 3 an invariant is broken.
+    """
+  package static let flags: [FlagDefinition] = [
+    .init("format", "text|json|markdown", "form of the result (text)"),
     .init("help", nil, "show this"),
   ]
 
-  package static func run(_ arguments: [String], console: Console) throws -> ExitCode {
+  package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
     let values = try FlagValues(arguments, known: flags)
     if values.has("help") {
-      console.printRaw(
-        Help.short(
-          """
-          realm-bench check PATH ...
-
-          Walks each .realm file completely: every block of its newest version, tables, indexes,
-          and that every byte belongs to exactly one owner. Content is not changed; the last part
-          needs write permission.
-          Exit codes: 0 sound, 1 cannot be opened, foreign or damaged, 3 an invariant is broken.
-          """, flags))
+      console.printRaw(help)
       return .success
     }
     let format: FileFormat = try values.choice("format") ?? .text
     guard !values.positional.isEmpty else { throw UsageError("check needs the path of a file") }
+    var histories: [String: [String]] = [:]
     for path in values.positional {
       try refuseNoFile(path, verb: "check")
-      try refuseFolder(path)
+      histories[path] = try self.histories(of: path)
     }
-    let checks = values.positional.map(FileInspection.check)
+    let items = values.positional.flatMap { path in
+      histories[path]?.map { Item.history(HistoryCheck.check($0)) }
+        ?? [.file(FileInspection.check(path))]
+    }
     switch format {
-    case .json: console.printRaw(try encodeJSON(checks))
-    case .text: for check in checks { console.printRaw(text(check)) }
+    case .json: console.printRaw(try encodeJSON(items))
+    case .text: for item in items { console.printRaw(text(item)) }
+    case .markdown: console.printRaw(markdown(items))
     }
-    if checks.contains(where: { $0.verdict == .unreadable }) { return .failed }
-    return checks.contains { $0.verdict == .broken } ? .invariantViolated : .success
+    if items.contains(where: { $0.code == .failed }) { return .failed }
+    return items.map(\.code).first { $0 != .success } ?? .success
   }
 
-  private static func refuseFolder(_ path: String) throws(UsageError) {
+  /// What was checked.
+  private enum Item: Encodable {
+    case file(FileCheck)
+    case history(HistoryVerdict)
+
+    func encode(to encoder: any Encoder) throws {
+      switch self {
+      case .file(let check): try check.encode(to: encoder)
+      case .history(let verdict): try verdict.encode(to: encoder)
+      }
+    }
+
+    var code: ExitCode {
+      switch self {
+      case .file(let check):
+        check.verdict == .unreadable
+          ? .failed : check.verdict == .broken ? .invariantViolated : .success
+      case .history(let verdict):
+        verdict.damage != nil ? .failed : verdict.violation != nil ? .invariantViolated : .success
+      }
+    }
+  }
+
+  private static func text(_ item: Item) -> String {
+    switch item {
+    case .file(let check): return text(check)
+    case .history(let verdict):
+      var text = "\(verdict.path): \(self.verdict(verdict))\n"
+      for line in verdict.witness { text += "  \(line)\n" }
+      if verdict.damage == nil {
+        text +=
+          "  \(grouped(verdict.transactions)) transactions, \(grouped(verdict.reads)) reads, "
+          + "\(grouped(verdict.writes)) writes, \(grouped(verdict.indeterminate)) of unknown end\n"
+      }
+      return text
+    }
+  }
+
+  private static func verdict(_ verdict: HistoryVerdict) -> String {
+    if let damage = verdict.damage { return "no history: \(damage)" }
+    return verdict.violation ?? "strictly serializable"
+  }
+
+  private static func markdown(_ items: [Item]) -> String {
+    TextTable(
+      header: ["path", "verdict", "findings"],
+      rows: items.map { item in
+        switch item {
+        case .file(let check): [check.path, verdict(check), String(check.findings.count)]
+        case .history(let history):
+          [history.path, verdict(history), String(item.code == .success ? 0 : 1)]
+        }
+      }
+    ).markdown
+  }
+
+  /// The histories of a results folder and its replicas; nil for a file.
+  private static func histories(of path: String) throws(UsageError) -> [String]? {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
-    else { return }
-    guard FileManager.default.fileExists(atPath: path + "/run.json") else {
+    else { return nil }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    let replicas = names.filter { $0.hasPrefix("replica-") }.sorted().map { "\(path)/\($0)" }
+    let found = ([path] + replicas).map { $0 + "/history.jsonl" }
+      .filter(FileManager.default.fileExists)
+    if !found.isEmpty { return found }
+    guard FileManager.default.fileExists(atPath: path + "/run.json") || !replicas.isEmpty else {
       throw UsageError("check: '\(path)' is a folder, and no results folder")
     }
-    guard FileManager.default.fileExists(atPath: path + "/history.jsonl") else {
-      throw UsageError("check: '\(path)' holds no history (history.jsonl) that could be verified")
-    }
-    throw UsageError("check: verifying the history of a results folder is not in this version")
+    throw UsageError("check: '\(path)' holds no history (history.jsonl) that could be verified")
   }
 
   private static func text(_ check: FileCheck) -> String {
@@ -94,22 +161,27 @@ package enum CheckVerb {
 }
 
 /// The verb `inspect`.
-package enum InspectVerb {
-  private static let flags: [FlagDefinition] = [
-    .init("format", "text|json", "form of the result (text)"),
+package enum InspectVerb: VerbDescription {
+  package static let name = "inspect"
+  package static let arguments = "FILE.realm"
+  package static let summary = "versions, space and tables; also of a file in use"
+  package static let usage = """
+    realm-bench inspect FILE.realm
+
+    Versions, space and tables of a file; also of one that is in use. With --profile what its objects
+    are like instead: how many, sizes of texts, data and collections, how many are missing, and a run
+    that resembles them. No value is shown.
+    """
+  package static let flags: [FlagDefinition] = [
+    .init("profile", nil, "numbers and sizes of the objects, from up to 10,000 of each class"),
+    .init("format", "text|json|markdown", "form of the result (text)"),
     .init("help", nil, "show this"),
   ]
 
-  package static func run(_ arguments: [String], console: Console) throws -> ExitCode {
+  package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
     let values = try FlagValues(arguments, known: flags)
     if values.has("help") {
-      console.printRaw(
-        Help.short(
-          """
-          realm-bench inspect FILE.realm
-
-          Versions, space and tables of a file; also of one that is in use.
-          """, flags))
+      console.printRaw(help)
       return .success
     }
     let format: FileFormat = try values.choice("format") ?? .text
@@ -118,16 +190,68 @@ package enum InspectVerb {
     }
     try refuseNoFile(path, verb: "inspect")
     do {
+      if values.has("profile") {
+        let profile = try FileProfile(path: path)
+        switch format {
+        case .json: console.printRaw(try encodeJSON(profile))
+        case .text: console.printRaw(text(profile, isMarkdown: false))
+        case .markdown: console.printRaw(text(profile, isMarkdown: true))
+        }
+        return .success
+      }
       let description = try FileInspection.describe(path)
       switch format {
       case .json: console.printRaw(try encodeJSON(description))
       case .text: console.printRaw(text(description))
+      case .markdown: console.printRaw(markdown(description))
       }
       return .success
     } catch {
       console.note("error: \(error)")
       return .failed
     }
+  }
+
+  private static func text(_ profile: FileProfile, isMarkdown: Bool) -> String {
+    var text = "\(profile.path), version \(profile.version)\n"
+    for entry in profile.classes {
+      let table = TextTable(
+        header: ["property", "type", "values", "missing", "min", "p50", "p90", "p99", "max"],
+        rows: entry.properties.map { property in
+          let sizes = property.sizes
+          func shown(_ value: Int?) -> String { value.map { grouped($0) } ?? "-" }
+          return [
+            property.name, property.type, shown(sizes?.count), shown(sizes?.missing),
+            shown(sizes?.minimum), shown(sizes?.p50), shown(sizes?.p90), shown(sizes?.p99),
+            shown(sizes?.maximum),
+          ]
+        })
+      text +=
+        "\n\(entry.name): \(grouped(entry.objects)) objects, \(grouped(entry.sampled)) looked at\n"
+      text += "\n" + (isMarkdown ? table.markdown : table.text)
+      if let command = entry.command {
+        text += "\nresembled by: " + (isMarkdown ? "`\(command)`" : command) + "\n"
+      }
+    }
+    return text
+  }
+
+  private static func markdown(_ file: FileDescription) -> String {
+    let versions = TextTable(
+      header: ["version", "age s", "retained bytes", "owner"],
+      rows: file.versions.map { version in
+        [
+          String(version.version), version.ageS.map { decimal($0, places: 3) } ?? "-",
+          version.retainedBytes.map { String($0) } ?? "-", version.owner,
+        ]
+      })
+    let tables = TextTable(
+      header: ["table", "objects", "primary key", "columns"],
+      rows: file.tables.map { table in
+        [table.name, String(table.objects), table.primaryKey ?? "-", String(table.columns.count)]
+      })
+    return "**\(file.path)**: version \(file.newestVersion), \(readableBytes(file.fileBytes))\n\n"
+      + versions.markdown + "\n" + tables.markdown
   }
 
   private static func text(_ file: FileDescription) -> String {
@@ -150,6 +274,8 @@ package enum InspectVerb {
           + (version.retainedBytes.map { ", retains \(readableBytes($0))" } ?? "")
           + ", \(version.owner)")
     }
+    if let writer = file.writer { lines.append("  \(writer) writes") }
+    for waiter in file.waiters { lines.append("    \(waiter) waits for it") }
     lines.append("  \(file.tables.count) tables")
     for table in file.tables {
       lines.append("    \(table.name): \(grouped(table.objects)) objects")
@@ -164,8 +290,9 @@ package enum InspectVerb {
   }
 }
 
-/// Form of the result of `check` and `inspect`.
+/// Form of the result of `check`, `inspect` and `list`.
 package enum FileFormat: String, CaseIterable, Sendable {
   case text
   case json
+  case markdown
 }

@@ -1,12 +1,17 @@
-// Help texts. Verbs of later versions are not listed: help shows what works.
+// Help texts, made of what verbs and workloads say of themselves.
 
 /// What `realm-bench` alone prints, and the help of each verb.
 package enum Help {
-  /// The planned verbs, refused by name.
-  package static let laterVerbs = ["hunt", "replay", "compare", "plan", "report"]
-  package static let verbs = ["list", "run", "check", "inspect"]
+  package static var verbs: [String] { Verbs.all.map { $0.name } }
 
-  package static let overview = """
+  package static let exitCodes = """
+    Exit codes: 0 all well, 1 failed, 2 regression or threshold missed, 3 invariant violated,
+    4 inconclusive (with --strict), 5 no such baseline, 64 usage, 70 internal error,
+    130 interrupted.
+    """
+
+  package static var overview: String {
+    """
     realm-bench - measure and stress the object database, and check its snapshots while it runs
 
     Try this: readers and a writer on a new file for three seconds, every snapshot checked
@@ -14,26 +19,35 @@ package enum Help {
       realm-bench run readers-writer --quick
 
     Verbs
-      list [workloads|invariants|bugs|engines] [--format text|json]
-                                   what there is
-      run WORKLOAD [flags]         run, check, write a results folder with CSV files
-      check PATH ...               walk a .realm file completely and verify it
-      inspect FILE.realm           versions, space and tables; also of a file in use
 
-    'realm-bench VERB --help' lists the flags of a verb, 'realm-bench run WORKLOAD --help' those
-    of a workload.
-    Results go to standard output and files, progress and warnings to standard error.
-    Exit codes: 0 all well, 1 failed, 2 threshold missed, 3 invariant violated,
-    4 inconclusive (with --strict), 64 usage, 70 internal error, 130 interrupted.
+    """ + verbTable() + """
 
-    """
+      'realm-bench VERB --help' lists the flags of a verb, 'realm-bench run WORKLOAD --help' those
+      of a workload.
+      Results go to standard output and files, progress and warnings to standard error.
+
+      """ + exitCodes + "\n\n"
+  }
+
+  private static func verbTable() -> String {
+    let heads = Verbs.all.map { "  \($0.name) \($0.arguments)" }
+    let column = 34
+    return zip(heads, Verbs.all).map { head, verb in
+      // What is longer has its text on the next line.
+      let space =
+        head.count + 2 <= column
+        ? String(repeating: " ", count: column - head.count)
+        : "\n" + String(repeating: " ", count: column)
+      return head + space + verb.summary + "\n"
+    }.joined()
+  }
 
   /// What a workload does, and its flags.
   package static func run(_ workload: WorkloadKind) -> String {
     """
     realm-bench run \(workload.rawValue) [flags]
 
-    \(workload.help)
+    \(workload.facts.help)
 
     Other workloads: \(others(than: workload))
 

@@ -2,13 +2,17 @@
 internal import Foundation
 
 /// The verb `list`.
-package enum ListVerb {
+package enum ListVerb: VerbDescription {
+  package static let name = "list"
+  package static let arguments = "[workloads|invariants|bugs|engines]"
+  package static let summary = "what there is"
+  package static let usage = "realm-bench list [\(subjects.joined(separator: "|"))] [flags]"
+  package static var words: [String] { subjects }
+
   package static let flags: [FlagDefinition] = [
-    .init("format", "text|json", "form of the list (text)"),
+    .init("format", "text|json|markdown", "form of the list (text)"),
     .init("help", nil, "show this"),
   ]
-
-  private enum Format: String, CaseIterable { case text, json }
 
   /// An entry of a list.
   package struct Entry: Codable, Sendable {
@@ -17,15 +21,18 @@ package enum ListVerb {
     package var place: String?
     /// The test that finds a bug.
     package var finder: String?
+    /// The workload that shows a bug while it runs.
+    package var workload: String?
     /// The flags that shape a workload, with their defaults.
     package var parameters: [Parameter]?
 
     package init(
       name: String, summary: String, place: String? = nil, finder: String? = nil,
-      parameters: [Parameter]? = nil
+      workload: String? = nil, parameters: [Parameter]? = nil
     ) {
       self.name = name
       self.summary = summary
+      self.workload = workload
       self.place = place
       self.finder = finder
       self.parameters = parameters
@@ -39,7 +46,11 @@ package enum ListVerb {
     package var summary: String
   }
 
-  private static let subjects = ["workloads", "invariants", "bugs", "engines"]
+  private static let subjects = ["workloads", "scenarios", "invariants", "bugs", "engines"]
+
+  package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
+    try run(arguments, console: console, bugs: RealmBench.plantedBugs())
+  }
 
   /// `bugs` is nil in a build without the trait PlantedBugs.
   package static func run(
@@ -47,8 +58,7 @@ package enum ListVerb {
   ) throws -> ExitCode {
     let flags = try FlagValues(arguments, known: Self.flags)
     if flags.has("help") {
-      console.printRaw(
-        Help.short("realm-bench list [\(subjects.joined(separator: "|"))] [flags]", Self.flags))
+      console.printRaw(help)
       return .success
     }
     guard flags.positional.count <= 1 else {
@@ -65,12 +75,18 @@ package enum ListVerb {
         "this build has no planted bugs; 'scripts/hunt' makes one that has, and "
           + "'scripts/hunt list bugs' lists them")
     }
-    let format: Format = try flags.choice("format") ?? .text
+    let format: FileFormat = try flags.choice("format") ?? .text
     let lists = entries(bugs: bugs).filter { subject == nil || $0.0 == subject }
     switch format {
     case .json:
       let table = Dictionary(uniqueKeysWithValues: lists)
       console.printRaw(try encodeJSON(table))
+    case .markdown:
+      for (name, entries) in lists {
+        let table = TextTable(
+          header: [name, "what it is"], rows: entries.map { [$0.name, $0.summary] })
+        console.printRaw(table.markdown + "\n")
+      }
     case .text:
       for (position, (name, entries)) in lists.enumerated() {
         if position > 0 { console.print("") }
@@ -97,11 +113,15 @@ package enum ListVerb {
         "workloads",
         WorkloadKind.allCases.map { workload in
           Entry(
-            name: workload.rawValue, summary: workload.summary,
+            name: workload.rawValue, summary: workload.facts.summary,
             parameters: RunFlags.known(for: workload).filter {
-              workload.flags.contains($0.name)
+              workload.facts.flags.contains($0.name)
             }.map { Parameter(flag: $0.name, value: $0.value, summary: $0.help) })
         }
+      ),
+      (
+        "scenarios",
+        (HuntProgram.broken + HuntProgram.sound).map { Entry(name: $0.name, summary: $0.summary) }
       ),
       (
         "invariants",

@@ -1,5 +1,5 @@
-// The tool's entry: picks the verb, turns refusals into exit code 64. Unstable: everything public in
-// Harness may change between releases; scripts use the command line, which only grows.
+// The tool's entry: picks the verb, turns refusals into exit code 64. Unstable: everything public
+// in Harness may change between releases; scripts use the command line, which only grows.
 internal import Foundation
 
 #if PLANTED_BUGS
@@ -28,6 +28,9 @@ public enum RealmBench {
   package static func dispatch(_ arguments: [String], console: Console) throws -> ExitCode {
     let rest = Array(arguments.dropFirst())
     switch arguments.first {
+    case "help" where !rest.isEmpty:
+      guard let verb = Verbs.named(rest[0]) else { throw refusal(of: rest[0]) }
+      return try verb.perform(rest.dropFirst() + ["--help"], console: console)
     case nil, "help", "--help", "-h":
       console.printRaw(Help.overview)
       return .success
@@ -35,42 +38,28 @@ public enum RealmBench {
       console.print(
         "realm-bench \(ResultSchema.toolVersion) (results schema \(ResultSchema.version))")
       return .success
-    case "list":
-      return try ListVerb.run(rest, console: console, bugs: plantedBugs())
-    case "run":
-      return try RunVerb.run(
-        rest,
-        RunVerb.Surroundings(
-          console: console, interruption: { SignalInterruption() },
-          makeDriver: { try RealmDriver(path: $0, durability: $1) }))
-    case "check":
-      return try CheckVerb.run(rest, console: console)
-    case "inspect":
-      return try InspectVerb.run(rest, console: console)
     case ForbiddenUse.verb:
       return try ForbiddenAttempt.run(rest, console: console)
-    case let verb?:
-      throw refusal(of: verb)
+    case BackgroundVerb.name:
+      return try BackgroundVerb.run(rest, console: console)
+    case let name?:
+      guard let verb = Verbs.named(name) else { throw refusal(of: name) }
+      return try verb.perform(rest, console: console)
     }
   }
 
   private static func refusal(of verb: String) -> UsageError {
-    if verb == "hunt" || verb == "replay" {
-      return UsageError(
-        "'\(verb)' is not in this version; it will need the build that 'scripts/hunt' makes")
-    }
-    if Help.laterVerbs.contains(verb) { return UsageError("'\(verb)' is not in this version") }
     let nearest = nearestName(verb, in: Help.verbs).map { "; did you mean '\($0)'?" } ?? ""
     return UsageError("no verb '\(verb)'\(nearest); 'realm-bench' alone shows help")
   }
 
   /// The bugs that this build can plant, or nil in an ordinary build.
-  private static func plantedBugs() -> [ListVerb.Entry]? {
+  static func plantedBugs() -> [ListVerb.Entry]? {
     #if PLANTED_BUGS
       PlantedBug.allCases.map { bug in
         ListVerb.Entry(
           name: bug.rawValue, summary: bug.facts.summary, place: bug.facts.layer,
-          finder: bug.facts.finder)
+          finder: bug.facts.finder, workload: bug.invariant == nil ? nil : bug.workload)
       }
     #else
       nil

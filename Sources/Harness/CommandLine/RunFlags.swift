@@ -24,11 +24,11 @@ package enum RunFlags {
 
   /// The flags that a workload uses, with its defaults.
   package static func known(for workload: WorkloadKind) -> [FlagDefinition] {
-    load(RunSettings(workload)).filter { workload.flags.contains($0.name) } + common
+    load(RunSettings(workload)).filter { workload.facts.flags.contains($0.name) } + common
   }
 
   package static func isUsed(_ name: String, by workload: WorkloadKind) -> Bool {
-    workload.flags.contains(name) || common.contains { $0.name == name }
+    workload.facts.flags.contains(name) || common.contains { $0.name == name }
   }
 
   /// Flags that shape the load: each workload uses some.
@@ -47,9 +47,11 @@ package enum RunFlags {
       .init("duration", "TIME", "length of the measured phase (\(duration))"),
       .init("ops", "N", "or: end after N operations of all threads, refreshes not counted"),
       .init("warmup", "TIME", "time before measuring begins (\(warmup))"),
+      .init("warmup-ops", "N", "or: end the warm-up after N operations, so that counters repeat"),
       .init("batch", "N", "objects that one transaction writes (\(settings.batch))"),
       .init(
         "rate", "N/s", "open loop: \(scheduledText(settings)) a second of all threads together"),
+      .init("read-rate", "N/s", "open loop for readers: reads a second of all together"),
       .init("arrivals", "fixed|poisson", "spacing of an open loop (fixed)"),
       .init(
         "read-keys", "DIST",
@@ -59,6 +61,7 @@ package enum RunFlags {
       .init("durability", "full|memory", "whether a commit waits for the disk (full)"),
       .init("pins", "N", pinsText(settings)),
       .init("pin-every", "N", "transactions between two pins (\(settings.pinEvery))"),
+      .init("pin-interval", "TIME", "or: time between two pins"),
       .init("pin-age", "TIME", "and none older than this (no limit)"),
       .init(
         "release", ReleaseOrder.allCases.map(\.rawValue).joined(separator: "|"),
@@ -66,11 +69,16 @@ package enum RunFlags {
       .init("queues", "N", "serial queues with a Realm each (\(settings.queues))"),
       .init("group", "N", "commits that are asked for together (\(settings.group))"),
       .init(
-        "in-flight", "N", "\(inFlightText(settings)) on their way at most (\(settings.inFlight))"),
+        "in-flight", "N",
+        "\(settings.workload.facts.unitInFlight) on their way at most (\(settings.inFlight))"),
       .init("patience", "TIME", "silence after which a write counts as forgotten (30s)"),
       .init("cached", "LIST", "of objects, lists, results (all)"),
       .init("churn", "SHARE", "look-ups that replace what they find, of 1 (\(settings.churn))"),
       .init("write-every", "N", "references between two transactions (\(settings.writeEvery))"),
+      .init(
+        "check-rate", "SHARE", "reads whose content is checked in full, of 1 (1/32)"),
+      .init(
+        "history", nil, "note transactions and reads in history.jsonl, as Jepsen's checkers read"),
       .init("attempts", "N", "forbidden uses tried at the end (\(settings.attempts))"),
     ]
   }
@@ -85,18 +93,16 @@ package enum RunFlags {
   }
 
   private static func pinsText(_ settings: RunSettings) -> String {
-    settings.workload == .freezeCache
+    settings.workload.facts.pinsFillCache
       ? "frozen values in the cache (\(settings.cacheSize))"
       : "frozen versions that are kept (\(settings.pins))"
   }
 
-  private static func inFlightText(_ settings: RunSettings) -> String {
-    settings.workload == .referenceHandoff ? "references" : "commits of a queue"
-  }
-
   private static let common: [FlagDefinition] = [
     .init("seed", "N", "decides keys and content (1)"),
-    .init("invariants", "LIST", "all, none, or a list such as I1,I2 (all)"),
+    .init(
+      "invariants", "LIST",
+      "all, none, full (all, and every read in full), or a list such as I1,I2 (all)"),
     .init(
       "threshold", "COND", isRepeatable: true,
       "exit 2 unless it holds, such as 'write.service_p99_ns<2000000'"),
@@ -105,6 +111,10 @@ package enum RunFlags {
     .init("path", "FILE", "where the Realm file is made (in the results folder)"),
     .init("keep-file", nil, "leave the Realm file behind"),
     .init("output", "DIR", "results folder (realm-bench-results/<utc>-<workload>-<seed>)"),
+    .init("replicas", "N", "runs of the same, each in a process of its own (1)"),
+    .init("shard", "K/N", "the K-th of N parts of one run, for 'merge': its own keys and order"),
+    .init("save-baseline", "NAME", "keep the results as results/baselines/NAME for 'compare'"),
+    .init("baseline", "NAME", "compare with this baseline afterwards: 2 when worse, 5 if missing"),
     .init("overwrite", nil, "replace an existing results folder"),
     .init("format", "text|json|markdown", "form of the summary on standard output (text)"),
     .init("quick", nil, "a smoke run of 3 seconds: smaller defaults, flags still count"),
@@ -118,19 +128,20 @@ package enum RunFlags {
 
   /// Flags of later versions: refused by name, never ignored.
   package static let refused: [String: String] = [
-    "hops": later, "replicas": later, "allocator": later, "history": later, "baseline": later,
-    "save-baseline": later,
+    "hops": later, "allocator": later,
   ]
   private static let later = "not in this version of realm-bench"
 
   /// Turns flags into settings; refuses what contradicts.
   package static func settings(
-    _ flags: FlagValues, for workload: WorkloadKind = .readersWriter
+    _ flags: FlagValues, for workload: WorkloadKind = .readersWriter,
+    script: RunScript = RunScript()
   ) throws(UsageError) -> (RunSettings, OutputChoices) {
     for name in flags.names where !isUsed(name, by: workload) {
       throw UsageError("--\(name): the workload \(workload.rawValue) does not use this flag")
     }
     var settings = RunSettings(workload)
+    settings.script = script
     if flags.has("quick") { settings.makeQuick() }
     try refuseContradictions(flags, settings)
     try readLoad(flags, &settings)
@@ -154,7 +165,14 @@ package enum RunFlags {
     _ flags: FlagValues, _ defaults: RunSettings
   ) throws(UsageError) {
     try flags.refuse("duration", with: "ops", because: "a run ends by time or by count")
-    try flags.refuse("arrivals", without: "rate")
+    try flags.refuse(
+      "warmup", with: "warmup-ops", because: "a warm-up ends by time or by count")
+    if !flags.has("read-rate") && defaults.openLoop.isEmpty {
+      try flags.refuse("arrivals", without: "rate")
+    }
+    try flags.refuse(
+      "pin-every", with: "pin-interval", because: "pins come by transactions or by time")
+    if defaults.pins == 0 { try flags.refuse("pin-interval", without: "pins") }
     if defaults.pins == 0 { try flags.refuse("pin-every", without: "pins") }
     try flags.refuse("overwrite", with: "dry-run", because: "a dry run writes nothing")
   }
@@ -184,7 +202,7 @@ package enum RunFlags {
     settings.objects = try count("objects", 1, ContentModel.objectsMax) ?? settings.objects
     settings.batch = try count("batch", 1, 1_000_000) ?? min(settings.batch, settings.objects)
     settings.refreshEvery = try count("refresh-every", 1, 1 << 30) ?? settings.refreshEvery
-    if settings.workload == .freezeCache {
+    if settings.workload.facts.pinsFillCache {
       settings.cacheSize = try count("pins", 1, 1_000_000) ?? settings.cacheSize
     } else {
       settings.pins = try count("pins", 0, 1_000_000) ?? settings.pins
@@ -198,6 +216,13 @@ package enum RunFlags {
     }
     if let text = flags.first("rate") {
       settings.ratePerSecond = try Units.ratePerSecond(text, flag: "--rate")
+    }
+    if let text = flags.first("read-rate") {
+      settings.readRatePerSecond = try Units.ratePerSecond(text, flag: "--read-rate")
+    }
+    if let text = flags.first("pin-interval") {
+      settings.pinIntervalNanoseconds = try Units.nanoseconds(text, flag: "--pin-interval")
+      guard settings.pinIntervalNanoseconds! > 0 else { throw UsageError("--pin-interval is 0") }
     }
     try readThreads(flags, &settings)
     settings.arrivals = try flags.choice("arrivals") ?? settings.arrivals
@@ -223,7 +248,8 @@ package enum RunFlags {
     settings.queues = try count("queues", 1_024) ?? settings.queues
     settings.group = try count("group", 1_000_000) ?? settings.group
     settings.inFlight =
-      try count("in-flight", 10_000_000) ?? max(settings.inFlight, settings.defaultInFlight)
+      try count("in-flight", 10_000_000)
+      ?? max(settings.inFlight, settings.workload.facts.inFlight(settings))
     settings.writeEvery = try count("write-every", 1 << 30) ?? settings.writeEvery
     settings.attempts = try count("attempts", 10_000) ?? settings.attempts
     settings.release = try flags.choice("release") ?? settings.release
@@ -264,14 +290,30 @@ package enum RunFlags {
     if let text = flags.first("warmup") {
       settings.warmupNanoseconds = try Units.nanoseconds(text, flag: "--warmup")
     }
+    if let text = flags.first("warmup-ops") {
+      settings.warmupOperations = try Units.count(text, flag: "--warmup-ops", minimum: 1)
+    }
     if let text = flags.first("interval") {
       settings.intervalNanoseconds = try Units.nanoseconds(text, flag: "--interval")
       guard settings.intervalNanoseconds >= 10_000_000 else {
         throw UsageError("--interval: at least 10ms")
       }
     }
+    if let text = flags.first("check-rate") {
+      guard let rate = Units.number(text[...]), rate <= 1 else {
+        throw UsageError("--check-rate needs a share from 0 to 1, not '\(text)'")
+      }
+      settings.checkRate = rate
+    }
     if let text = flags.first("invariants") {
       settings.invariants = try invariants(text, settings.workload)
+      if text == "full" {
+        if flags.has("check-rate") {
+          throw UsageError(
+            "--check-rate and --invariants full contradict each other: full checks every read")
+        }
+        settings.checkRate = 1
+      }
     }
     for text in flags.all("threshold") { settings.thresholds.append(try Threshold(text)) }
     settings.isStrict = flags.has("strict")
@@ -288,6 +330,19 @@ package enum RunFlags {
     settings.keepsFile = flags.has("keep-file")
     settings.output = flags.first("output")
     settings.overwrites = flags.has("overwrite")
+    if let text = flags.first("replicas") {
+      settings.replicas = try Units.count(text, flag: "--replicas", minimum: 1, maximum: 1_000)
+    }
+    if let text = flags.first("shard") { settings.shard = try Shard(text, flag: "--shard") }
+    settings.recordsHistory = flags.has("history")
+    settings.baseline = flags.first("baseline")
+    settings.baselineToSave = flags.first("save-baseline")
+    for name in [settings.baseline, settings.baselineToSave].compactMap(\.self) {
+      if let obstacle = Baselines.obstacle(name) { throw UsageError(obstacle) }
+    }
+    if settings.replicas > 1 && settings.path != nil {
+      throw UsageError("--path: each of --replicas needs a file of its own")
+    }
     settings.format = try flags.choice("format") ?? settings.format
   }
 
@@ -295,37 +350,10 @@ package enum RunFlags {
     if settings.batch > settings.objects {
       throw UsageError("--batch \(settings.batch) is more than --objects \(settings.objects)")
     }
-    switch settings.workload {
-    case .mixed, .migration, .queueConfined: return
-    case .actorHops:
-      if settings.readers < 2 {
-        throw UsageError("--readers \(settings.readers): a chain has two actors at least")
-      }
-      return
-    case .groupedCommit:
-      if settings.inFlight < settings.group {
-        throw UsageError(
-          "--in-flight \(settings.inFlight) is less than --group \(settings.group)")
-      }
-      return
-    case .bulkLoad, .pinnedGrowth, .referenceHandoff, .notifyStorm:
-      if settings.writers == 0 { throw UsageError("--writers 0: nothing to run") }
-      if settings.workload == .referenceHandoff && settings.readers == 0 {
-        throw UsageError("--readers 0: nobody resolves the references")
-      }
-    default: break
+    if settings.readRatePerSecond != nil && settings.readers == 0 {
+      throw UsageError("--read-rate needs a reader: --readers is 0")
     }
-    if settings.readers == 0 && settings.writers == 0 {
-      throw UsageError("--readers 0 and --writers 0: nothing to run")
-    }
-    if settings.workload == .transfer && settings.batch % 2 != 0 {
-      throw UsageError("--batch: transfer changes accounts in pairs, so not \(settings.batch)")
-    }
-    guard settings.writers == 0 else { return }
-    if settings.ratePerSecond != nil { throw UsageError("--rate needs a writer: --writers is 0") }
-    if settings.pins > 0 {
-      throw UsageError("--pins needs a writer: --writers is 0")
-    }
+    try settings.workload.facts.check(settings)
   }
 
   private static func keyDistribution(_ text: String) throws(UsageError) -> KeyDistribution {
@@ -350,14 +378,15 @@ package enum RunFlags {
   private static func invariants(
     _ text: String, _ workload: WorkloadKind
   ) throws(UsageError) -> [Invariant] {
-    if text == "all" { return workload.invariants }
+    if text == "all" || text == "full" { return workload.invariants }
     if text == "none" { return [] }
     var chosen: Set<Invariant> = []
     for name in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let invariant = workload.invariants.first(where: { $0.name == name }) else {
         let names = workload.invariants.map(\.name).joined(separator: ", ")
         throw UsageError(
-          "--invariants: '\(name)' is not checked by this workload (all, none, or of \(names))")
+          "--invariants: '\(name)' is not checked by this workload (all, none, full, or of \(names))"
+        )
       }
       chosen.insert(invariant)
     }

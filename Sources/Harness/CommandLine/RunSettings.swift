@@ -1,11 +1,31 @@
 // Every setting of a run, resolved: what the flags said and what they left to defaults. Written to
 // run.json as it stands, and turned back into the command that repeats the run.
 internal import Foundation
+internal import Platform
 
 /// Whether commits reach the disk before they return.
 package enum DurabilityClass: String, CaseIterable, Sendable, Codable {
   case full
   case memory
+}
+
+/// One part of a run that many machines share.
+package struct Shard: Equatable, Sendable {
+  package let number: Int
+  package let count: Int
+
+  /// Reads `2/4`.
+  package init(_ text: String, flag: String) throws(UsageError) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+    guard parts.count == 2, let number = parts[0], let count = parts[1], count >= 1,
+      count <= 100_000, (1...count).contains(number)
+    else {
+      throw UsageError("\(flag): '\(text)' is not of the form K/N with K from 1 to N, such as 2/4")
+    }
+    (self.number, self.count) = (number, count)
+  }
+
+  package var text: String { "\(number)/\(count)" }
 }
 
 /// Form of the summary on standard output.
@@ -28,9 +48,13 @@ package struct RunSettings: Sendable {
   /// Ends the measured phase after that many reads and writes of all threads; nil = by duration.
   package var operations: Int?
   package var warmupNanoseconds: UInt64 = 2_000_000_000
+  /// Ends the warm-up after that many operations of all threads; nil = by time.
+  package var warmupOperations: Int?
   package var batch = 10
   /// Writes a second of all writers together; nil = closed loop.
   package var ratePerSecond: Double?
+  /// Reads a second of all readers together; nil = closed loop.
+  package var readRatePerSecond: Double?
   package var arrivals = Arrivals.fixed
   package var readKeys = KeyDistribution.uniform
   /// Threads of the workload mixed, which all do the same.
@@ -44,6 +68,8 @@ package struct RunSettings: Sendable {
   package var cacheSize = 1_000
   /// References between two transactions.
   package var writeEvery = 16
+  /// Time between two pins; nil = by transactions.
+  package var pinIntervalNanoseconds: UInt64?
   package var pinAgeNanoseconds: UInt64?
   package var release = ReleaseOrder.oldest
   package var queues = 1
@@ -54,15 +80,29 @@ package struct RunSettings: Sendable {
   package var churn = 0.01
   package var attempts = 24
   package var seed: UInt64 = 1
+  package var shard: Shard?
+  package var recordsHistory = false
   package var intervalNanoseconds: UInt64 = 1_000_000_000
   package var path: String?
   package var keepsFile = false
   package var output: String?
   package var overwrites = false
+  /// Processes that run the same, one after the other.
+  package var replicas = 1
+  /// Names of baselines to compare with, and to save the results under.
+  package var baseline: String?
+  package var baselineToSave: String?
   package var format = OutputFormat.text
   package var thresholds: [Threshold] = []
   package var refreshEvery = 16
   package var invariants: [Invariant]
+  /// Share of the reads whose content is checked in full; 1 with --invariants full.
+  package var checkRate = CheckSampler.usualRate
+  /// Phases, background load and faults of a plan.
+  package var script = RunScript()
+  /// Where the plan came from, and what it says.
+  package var planPath: String?
+  package var planText: String?
   package var isQuick = false
   package var isDryRun = false
   package var isStrict = false
@@ -70,106 +110,85 @@ package struct RunSettings: Sendable {
   package init(_ workload: WorkloadKind = .readersWriter) {
     self.workload = workload
     invariants = workload.invariants
-    workload.setDefaults(&self)
+    workload.facts.setDefaults(&self)
   }
 
-  /// Commits on their way by default: while one group waits for its sync the next one fills.
-  var defaultInFlight: Int { workload == .groupedCommit ? 2 * group : 0 }
-
-  /// What `--quick` changes.
-  package mutating func makeQuick() { workload.makeQuick(&self) }
+  /// What `--quick` changes: a smoke run of about three seconds.
+  package mutating func makeQuick() {
+    isQuick = true
+    readers = min(readers, 2)
+    threads = min(threads, 2)
+    queues = min(queues, 2)
+    observers = min(observers, 2)
+    objects = min(objects, workload.facts.isSteady ? 10_000 : 100_000)
+    warmupNanoseconds = min(warmupNanoseconds, 500_000_000)
+    guard workload.facts.isSteady else { return }
+    durationNanoseconds = 2_000_000_000
+    intervalNanoseconds = 500_000_000
+  }
 
   /// Operations that could follow a schedule.
-  package var scheduled: Set<Operation> { workload.scheduled }
+  package var scheduled: Set<Operation> { workload.facts.scheduled }
 
   /// Operations that follow a schedule.
-  package var openLoop: Set<Operation> { ratePerSecond == nil ? [] : scheduled }
+  package var openLoop: Set<Operation> {
+    let hasRate = ratePerSecond != nil || script.steps.contains { $0.rate != nil }
+    let hasReadRate = readRatePerSecond != nil || script.steps.contains { $0.readRate != nil }
+    return (hasRate ? scheduled : []).union(hasReadRate ? [.read] : [])
+  }
+
+  /// A phase's name in the results.
+  package func name(of phase: Phase) -> String {
+    phase.step.map { script.steps[$0].name } ?? phase.name
+  }
+
+  /// What an operation's schedule asks for, if it has one.
+  package func ratePerSecond(of operation: String, in phase: Phase = .measure) -> Double? {
+    if let step = phase.step.map({ script.steps[$0] }) {
+      let isRead = operation == Operation.read.rawValue && step.readRate != nil
+      // Of a ramp it is the mean over the time.
+      return (isRead ? step.readRate : step.rate).map { ($0.fromPerS + $0.toPerS) / 2 }
+    }
+    return operation == Operation.read.rawValue && readRatePerSecond != nil
+      ? readRatePerSecond : ratePerSecond
+  }
+
+  /// Processors that this process may use.
+  var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
 
   /// Operations that this run has rows for.
-  package var operationsMeasured: [Operation] {
-    switch workload {
-    case .readersWriter: (readers > 0 ? [.read, .refresh] : []) + (writers > 0 ? [.write] : [])
-    case .transfer: (readers > 0 ? [.sum, .refresh, .freeze] : []) + (writers > 0 ? [.write] : [])
-    case .mixed: mix.shares.map(\.operation) + [.refresh]
-    case .bulkLoad: [.write]
-    case .migration: (readers > 0 ? [.read] : []) + [.migrate]
-    case .actorHops: [.chain, .hop, .write]
-    case .groupedCommit:
-      [.burst, .request, .begin, .accept, .durable] + (readers > 0 ? [.read, .refresh] : [])
-        + (writers > 0 ? [.write] : [])
-    case .freezeCache:
-      (readers > 0 ? [.read, .refresh, .freeze] : []) + (writers > 0 ? [.write] : [])
-    case .pinnedGrowth: [.write, .recover]
-    case .queueConfined: mix.shares.map(\.operation) + [.refresh, .hop]
-    case .referenceHandoff: [.reference, .write, .resolve]
-    case .notifyStorm: (observers > 0 ? [.notify] : []) + [.write]
-    }
-  }
+  package var operationsMeasured: [Operation] { workload.facts.operations(self) }
 
   /// How many threads do an operation.
   package func threads(of operation: Operation) -> Int {
-    switch operation {
-    case .migrate, .recover: 1
-    case _ where workload == .mixed || workload == .actorHops: threads
-    case _ where workload == .queueConfined: queues
-    case .burst, .request, .begin, .accept, .durable: queues
-    case .write, .reference: writers
-    case .notify: observers
-    default: readers
-    }
+    workload.facts.threads(of: operation, self)
+  }
+
+  /// Measuring threads, where readers and writers are all that there are; nil = others too.
+  package var threadsInAll: Int? {
+    let known = workload.facts.flags
+    if !known.isDisjoint(with: ["observers", "queues"]) { return nil }
+    if known.contains("threads") { return threads }
+    return (known.contains("readers") ? readers : 0) + (known.contains("writers") ? writers : 1)
   }
 
   /// Threads and sizes in words.
-  package var shape: String {
-    switch workload {
-    case .readersWriter, .transfer:
-      "\(readers) readers, \(writers) writers, \(grouped(objects)) "
-        + "\(workload == .transfer ? "accounts" : "objects"), batch \(batch)"
-    case .mixed:
-      "\(threads) threads, mix \(mix.text), \(grouped(objects)) objects, \(readKeys.text)"
-    case .bulkLoad: "\(writers) writers, \(grouped(objects)) objects, batch \(batch)"
-    case .migration: "\(readers) readers, \(pins) pins, \(grouped(objects)) objects"
-    case .actorHops:
-      "\(threads) chains of \(readers) actors, \(grouped(objects)) objects, batch \(batch)"
-    case .groupedCommit:
-      "\(queues) queues, groups of \(group), \(inFlight) in flight, \(readers) readers, "
-        + "\(writers) writers, \(grouped(objects)) objects"
-    case .freezeCache:
-      "\(readers) readers, \(writers) writers, cache of \(grouped(cacheSize)) "
-        + "\(CachedKind.text(cached)), churn \(churn), \(grouped(objects)) objects"
-    case .pinnedGrowth:
-      "\(writers) writers, \(grouped(pins)) pins, one every \(pinEvery), \(release.rawValue) goes "
-        + "first, \(grouped(objects)) objects"
-    case .queueConfined:
-      "\(queues) queues, mix \(mix.text), \(grouped(objects)) objects, \(readKeys.text)"
-    case .referenceHandoff:
-      "\(writers) writers, \(readers) readers, \(inFlight) in flight, \(grouped(objects)) objects"
-    case .notifyStorm:
-      "\(observers) observers, \(writers) writers, \(grouped(objects)) objects, batch \(batch)"
-    }
+  package var shape: String { workload.facts.shape(self) }
+
+  /// What keys, content and order follow from: each shard has a seed of its own.
+  package var effectiveSeed: UInt64 {
+    shard.map { Harness.mix(seed ^ Harness.mix(UInt64($0.number) << 32 | UInt64($0.count))) }
+      ?? seed
   }
 
   package var model: ContentModel {
-    let rule: ContentModel.Rule =
-      switch workload {
-      case .readersWriter, .transfer, .migration, .groupedCommit, .freezeCache, .pinnedGrowth,
-        .referenceHandoff, .actorHops, .notifyStorm:
-        .rewrite
-      case .mixed, .queueConfined: .rewritePayload
-      case .bulkLoad: .insert
-      }
-    return ContentModel(
-      seed: seed, objects: objects, batch: min(batch, objects), valueSize: valueSize, rule: rule)
+    ContentModel(
+      seed: effectiveSeed, objects: objects, batch: min(batch, objects), valueSize: valueSize,
+      rule: workload.facts.rule)
   }
 
   /// What ends the measured phase after a number of operations; nil = by time.
-  package var operationsOfPhase: Int? {
-    switch workload {
-    case .bulkLoad: (objects + batch - 1) / batch
-    case .migration: 1
-    default: operations
-    }
-  }
+  package var operationsOfPhase: Int? { workload.facts.operationsOfPhase(self) }
 
   /// The part that the threads need.
   package var plan: RunPlan {
@@ -196,20 +215,26 @@ package struct RunSettings: Sendable {
     plan.churn = churn
     plan.attempts = attempts
     plan.ratePerSecond = ratePerSecond
+    plan.readRatePerSecond = readRatePerSecond
+    plan.pinIntervalNanoseconds = pinIntervalNanoseconds
     plan.arrivals = arrivals
     plan.invariants = Set(invariants)
-    plan.seed = seed
+    plan.checkRate = checkRate
+    plan.seed = effectiveSeed
+    plan.steps = script.steps
     return plan
   }
 
   /// The command that repeats this run, with every setting that shapes the load.
   package var command: String {
-    var words = ["realm-bench", "run", workload.rawValue]
+    var words = ["realm-bench", "run", planPath ?? workload.rawValue]
     func add(_ name: String, _ value: some CustomStringConvertible) {
       if !RunFlags.isUsed(name, by: workload) { return }
       words += ["--" + name, value.description]
     }
     add("seed", seed)
+    if let shard { add("shard", shard.text) }
+    if recordsHistory { words.append("--history") }
     add("readers", readers)
     add("writers", writers)
     add("observers", observers)
@@ -218,25 +243,36 @@ package struct RunSettings: Sendable {
     add("scan-length", scanLength)
     add("objects", objects)
     add("value-size", Units.text(valueSize))
-    if let operations {
+    if !script.steps.isEmpty {
+      // Its phases say how long it takes.
+    } else if let operations {
       add("ops", operations)
     } else {
       add("duration", Units.text(nanoseconds: durationNanoseconds))
     }
-    add("warmup", Units.text(nanoseconds: warmupNanoseconds))
+    if let warmupOperations {
+      add("warmup-ops", warmupOperations)
+    } else {
+      add("warmup", Units.text(nanoseconds: warmupNanoseconds))
+    }
     add("batch", batch)
     if let ratePerSecond {
       add("rate", Units.text(ratePerSecond: ratePerSecond))
-      add("arrivals", arrivals.rawValue)
     }
+    if let readRatePerSecond { add("read-rate", Units.text(ratePerSecond: readRatePerSecond)) }
+    if !openLoop.isEmpty { add("arrivals", arrivals.rawValue) }
     add("read-keys", readKeys.text)
     add("refresh-every", refreshEvery)
     add("durability", durability.rawValue)
-    if workload == .freezeCache {
+    if workload.facts.pinsFillCache {
       add("pins", cacheSize)
     } else if pins > 0 || RunSettings(workload).pins > 0 {
       add("pins", pins)
-      add("pin-every", pinEvery)
+      if let pinIntervalNanoseconds {
+        add("pin-interval", Units.text(nanoseconds: pinIntervalNanoseconds))
+      } else {
+        add("pin-every", pinEvery)
+      }
     }
     if let pinAgeNanoseconds { add("pin-age", Units.text(nanoseconds: pinAgeNanoseconds)) }
     add("release", release.rawValue)
@@ -248,6 +284,11 @@ package struct RunSettings: Sendable {
     add("churn", decimal(churn, places: 6))
     add("write-every", writeEvery)
     add("attempts", attempts)
+    if checkRate == 1 && invariants == workload.invariants {
+      add("invariants", "full")
+    } else if checkRate != CheckSampler.usualRate {
+      add("check-rate", decimal(checkRate, places: 6))
+    }
     if invariants != workload.invariants {
       add(
         "invariants",
@@ -270,14 +311,17 @@ package struct SettingsRecord: Codable, Sendable {
   package var durationNs: UInt64?
   package var operations: Int?
   package var warmupNs: UInt64?
+  package var warmupOps: Int?
   package var batch: Int?
   package var load: String
   package var ratePerS: Double?
+  package var readRatePerS: Double?
   package var arrivals: String?
   package var readKeys: String?
   package var durability: String
   package var pins: Int?
   package var pinEvery: Int?
+  package var pinIntervalNs: UInt64?
   package var pinAgeNs: UInt64?
   package var release: String?
   package var queues: Int?
@@ -289,6 +333,8 @@ package struct SettingsRecord: Codable, Sendable {
   package var writeEvery: Int?
   package var attempts: Int?
   package var seed: UInt64
+  package var shard: String?
+  package var history: Bool?
   package var intervalNs: UInt64
   package var path: String
   package var keepFile: Bool
@@ -298,8 +344,12 @@ package struct SettingsRecord: Codable, Sendable {
   package var thresholds: [String]
   package var refreshEvery: Int?
   package var invariants: [String]
+  /// Nil in runs of versions that checked every read in full.
+  package var checkRate: Double?
   package var quick: Bool
   package var strict: Bool
+  /// Of a plan file.
+  package var script: RunScript?
 
   package init(_ settings: RunSettings, path: String, output: String) {
     func used<Value>(_ flag: String, _ value: Value) -> Value? {
@@ -314,17 +364,23 @@ package struct SettingsRecord: Codable, Sendable {
     objects = settings.objects
     valueSize = Units.text(settings.valueSize)
     durationNs =
-      settings.operations == nil ? used("duration", settings.durationNanoseconds) : nil
+      settings.operations == nil && settings.script.steps.isEmpty
+      ? used("duration", settings.durationNanoseconds) : nil
     operations = settings.operations
-    warmupNs = used("warmup", settings.warmupNanoseconds)
+    warmupNs =
+      settings.warmupOperations == nil ? used("warmup", settings.warmupNanoseconds) : nil
+    warmupOps = settings.warmupOperations
     batch = used("batch", settings.batch)
-    load = settings.ratePerSecond == nil ? "closed" : "open"
+    load = settings.openLoop.isEmpty ? "closed" : "open"
     ratePerS = settings.ratePerSecond
-    arrivals = settings.ratePerSecond == nil ? nil : settings.arrivals.rawValue
+    readRatePerS = settings.readRatePerSecond
+    arrivals = settings.openLoop.isEmpty ? nil : settings.arrivals.rawValue
     readKeys = used("read-keys", settings.readKeys.text)
     durability = settings.durability.rawValue
-    pins = used("pins", settings.workload == .freezeCache ? settings.cacheSize : settings.pins)
-    pinEvery = settings.pins > 0 ? used("pin-every", settings.pinEvery) : nil
+    pins = used("pins", settings.workload.facts.pinsFillCache ? settings.cacheSize : settings.pins)
+    let pinsByCount = settings.pins > 0 && settings.pinIntervalNanoseconds == nil
+    pinEvery = pinsByCount ? used("pin-every", settings.pinEvery) : nil
+    pinIntervalNs = settings.pinIntervalNanoseconds
     pinAgeNs = settings.pinAgeNanoseconds
     release = used("release", settings.release.rawValue)
     queues = used("queues", settings.queues)
@@ -336,6 +392,8 @@ package struct SettingsRecord: Codable, Sendable {
     writeEvery = used("write-every", settings.writeEvery)
     attempts = used("attempts", settings.attempts)
     seed = settings.seed
+    shard = settings.shard?.text
+    history = settings.recordsHistory ? true : nil
     intervalNs = settings.intervalNanoseconds
     self.path = path
     keepFile = settings.keepsFile
@@ -345,7 +403,9 @@ package struct SettingsRecord: Codable, Sendable {
     thresholds = settings.thresholds.map(\.text)
     refreshEvery = used("refresh-every", settings.refreshEvery)
     invariants = settings.invariants.map(\.name)
+    checkRate = used("check-rate", settings.checkRate)
     quick = settings.isQuick
     strict = settings.isStrict
+    script = settings.script == RunScript() ? nil : settings.script
   }
 }

@@ -3,7 +3,20 @@ package import Foundation
 internal import Platform
 
 /// The verb `run`.
-package enum RunVerb {
+package enum RunVerb: VerbDescription {
+  package static let name = "run"
+  package static let arguments = "WORKLOAD|PLAN.json [flags]"
+  package static let summary = "run, check, write a results folder with CSV files"
+  package static let usage = """
+    realm-bench run WORKLOAD [flags]
+    realm-bench run PLAN.json [flags]
+
+    Runs a workload, or a plan of phases, background load and faults, on a new file, checks what its threads see, and writes a results folder.
+    'realm-bench run WORKLOAD --help' shows the flags that a workload uses, with its defaults.
+    """
+  package static var flags: [FlagDefinition] { RunFlags.known }
+  package static var words: [String] { workloads }
+
   private static let workloads = WorkloadKind.allCases.map(\.rawValue)
 
   /// What a run needs from outside: streams, signals, the time, and the engine by path.
@@ -12,6 +25,8 @@ package enum RunVerb {
     package var interruption: @Sendable () -> any Interruption
     package var now: Date
     package var makeDriver: @Sendable (_ path: String, DurabilityClass) throws -> Driver
+    /// The executable that background processes run.
+    package var tool = ForbiddenUse.ownExecutable
 
     package init(
       console: Console, interruption: @escaping @Sendable () -> any Interruption,
@@ -25,19 +40,31 @@ package enum RunVerb {
     }
   }
 
+  package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
+    try run(
+      arguments,
+      Surroundings(
+        console: console, interruption: { SignalInterruption() },
+        makeDriver: { try RealmDriver(path: $0, durability: $1) }))
+  }
+
   package static func run<Driver: EngineDriver>(
     _ arguments: [String], _ surroundings: Surroundings<Driver>
   ) throws -> ExitCode {
     let flags = try FlagValues(arguments, known: RunFlags.known, refused: RunFlags.refused)
     if flags.has("help") {
-      let workload = try flags.positional.isEmpty ? nil : workload(flags.positional)
+      let name = flags.positional.first
+      let workload: WorkloadKind? =
+        if let name {
+          try name.hasSuffix(".json") ? PlanFile(path: name).workload : workload(flags.positional)
+        } else { nil }
       surroundings.console.printRaw(Help.run(workload ?? .readersWriter))
       return .success
     }
-    let (settings, choices) = try RunFlags.settings(flags, for: workload(flags.positional))
+    let (settings, choices) = try settings(flags, arguments)
     let folder = ResultsFolder(
       workload: settings.workload.rawValue, seed: settings.seed, output: settings.output,
-      now: surroundings.now)
+      now: surroundings.now, shard: settings.shard)
     let path = settings.path ?? folder.path + "/data.realm"
     if settings.isDryRun {
       surroundings.console.printRaw(
@@ -52,9 +79,82 @@ package enum RunVerb {
       throw UsageError(obstacle)
     }
     try checkPath(settings)
+    if let baseline = settings.baseline {
+      do { _ = try Baselines.resolve(baseline) } catch let missing as Baselines.Missing {
+        surroundings.console.note("error: \(missing.message)")
+        return .baselineMissing
+      }
+    }
+    let code =
+      settings.replicas == 1
+      ? try runOnce(settings, choices, folder, path, surroundings)
+      : try ReplicaRuns(arguments, settings: settings, choices: choices, folder: folder).run(
+        surroundings.console, interruption: surroundings.interruption)
+    guard code == .success || code == .inconclusive || code == .thresholdMissed else { return code }
+    return try useBaselines(settings, folder, surroundings.console, otherwise: code)
+  }
+
+  private static func runOnce<Driver: EngineDriver>(
+    _ settings: RunSettings, _ choices: OutputChoices, _ folder: ResultsFolder, _ path: String,
+    _ surroundings: Surroundings<Driver>
+  ) throws -> ExitCode {
+    guard settings.recordsHistory else {
+      return try WorkloadJob(
+        settings: settings, choices: choices, folder: folder, path: path,
+        surroundings: surroundings
+      ).run()
+    }
+    let (makeDriver, parts) = (surroundings.makeDriver, folder.historyParts)
+    var recording = Surroundings(
+      console: surroundings.console, interruption: surroundings.interruption,
+      now: surroundings.now
+    ) { path, durability in
+      RecordingDriver(try makeDriver(path, durability), log: try HistoryLog(folder: parts))
+    }
+    recording.tool = surroundings.tool
     return try WorkloadJob(
-      settings: settings, choices: choices, folder: folder, path: path, surroundings: surroundings
+      settings: settings, choices: choices, folder: folder, path: path, surroundings: recording
     ).run()
+  }
+
+  /// Saves what --save-baseline names and compares with what --baseline names.
+  private static func useBaselines(
+    _ settings: RunSettings, _ folder: ResultsFolder, _ console: Console, otherwise code: ExitCode
+  ) throws -> ExitCode {
+    var compared = code
+    do {
+      if let name = settings.baseline {
+        let comparison = try Comparison(
+          baseline: try MeasuredRun.all(in: try Baselines.resolve(name)),
+          candidate: try MeasuredRun.all(in: folder.path), rules: ComparisonRules())
+        let output = ComparisonOutput(comparison)
+        try folder.write(output.table().text, to: "compare.csv")
+        console.note(try output.render(.text))
+        if !comparison.regressions.isEmpty { compared = .thresholdMissed }
+        if settings.isStrict && !comparison.undecided.isEmpty && compared == .success {
+          compared = .inconclusive
+        }
+      }
+      if let name = settings.baselineToSave { try Baselines.save(folder.path, as: name) }
+    } catch let error as ResultsError {
+      console.note("error: \(error.message)")
+      return .failed
+    }
+    return compared
+  }
+
+  /// Of a workload and its flags, or of a plan file.
+  private static func settings(
+    _ flags: FlagValues, _ arguments: [String]
+  ) throws(UsageError) -> (RunSettings, OutputChoices) {
+    guard let name = flags.positional.first, name.hasSuffix(".json") else {
+      return try RunFlags.settings(flags, for: workload(flags.positional))
+    }
+    if flags.positional.count > 1 {
+      throw UsageError("run takes one plan, but also got '\(flags.positional[1])'")
+    }
+    let plan = try PlanFile(path: name)
+    return try plan.resolve(flags, commandLine: arguments.filter { $0 != name })
   }
 
   private struct DryRun: Codable {
@@ -67,9 +167,6 @@ package enum RunVerb {
   private static func workload(_ positional: [String]) throws(UsageError) -> WorkloadKind {
     guard let name = positional.first else {
       throw UsageError("run needs a workload: \(workloads.joined(separator: ", "))")
-    }
-    if name.hasSuffix(".json") {
-      throw UsageError("plan files are not in this version; name a workload and give flags")
     }
     guard let workload = WorkloadKind(rawValue: name) else {
       let nearest = nearestName(name, in: workloads).map { "; did you mean '\($0)'?" } ?? ""

@@ -1,7 +1,7 @@
 // The seam between workloads and the engine they drive. The only driver of realm-bench goes through
-// RealmSwift's public API; tests put a small model engine here, whole or with bugs planted in it, to
-// prove that the checkers find what they are for. A session belongs to one thread or queue, a pin, a
-// frozen copy and a reference to anyone.
+// RealmSwift's public API; tests put a small model engine here, whole or with bugs planted in it,
+// to prove that the checkers find what they are for. A session belongs to one thread or queue, a
+// pin, a frozen copy and a reference to anyone.
 package import Dispatch
 
 /// An engine on one file.
@@ -26,12 +26,14 @@ package protocol EngineDriver: Sendable {
   ) throws -> any EngineObserver
   /// Brings the file to another form of its class.
   ///
-  /// Every session must be gone, pins may stay. Afterwards only `readMigrated` and what follows it can
-  /// be called.
+  /// Every session must be gone, pins may stay. Afterwards only `readMigrated` and what follows it
+  /// can be called.
   func migrate() throws
   /// Goes over the whole table after `migrate`, in the order of keys.
   func readMigrated(_ body: (MigratedRow) throws -> Void) throws
-  /// Counters and sizes, without pinning a version; waits for a running transaction.
+  /// Counters and sizes, without pinning a version.
+  ///
+  /// While a long transaction is running those that only a writer knows are the last ones noted.
   func statistics() throws -> EngineStatistics
   /// What can be told at any time, also while a long transaction is running.
   func glance() throws -> EngineStatistics
@@ -195,8 +197,6 @@ package struct EngineStatistics: Sendable {
   package var newestVersion: UInt64 = 0
   package var oldestPinnedVersion: UInt64 = 0
   package var liveVersions = 0
-  /// Live versions that are not the newest.
-  package var pins = 0
   package var oldestPinAgeNanoseconds: UInt64 = 0
   package var fileBytes: UInt64 = 0
   /// Nil, as are the others that can be, while a transaction keeps its numbers to itself.

@@ -1,10 +1,10 @@
-// Observers as workloads see them: part of the table, watched in a place of its own, which is no thread of
-// the run. What they are told is judged by ObservedCopy.
+// Observers as workloads see them: part of the table, watched in a place of its own, which is no
+// thread of the run. What they are told is judged by ObservedCopy.
 
 /// An observation of an engine's table.
 package protocol EngineObserver: AnyObject, Sendable {
-  /// Moves to the newest version, has everything told that is owed, and runs `body`, in the observer's
-  /// place; returns then.
+  /// Moves to the newest version, has everything told that is owed, and runs `body`, in the
+  /// observer's place; returns then.
   func refresh(_ body: @escaping @Sendable (any ObservedContent) -> Void)
   /// Ends the observation in its place: nothing is told after that.
   func end()
@@ -28,8 +28,8 @@ package protocol ObservedContent {
   func read(_ position: Int, into row: inout Row)
 }
 
-/// What an observer is told: positions of objects that are gone, in the content that it knows, then of new and
-/// of changed ones in the content that it sees.
+/// What an observer is told: positions of objects that are gone, in the content that it knows, then
+/// of new and of changed ones in the content that it sees.
 package struct ObservedChange: Sendable {
   /// The first call; nothing else is said.
   package var isFirst = false

@@ -41,6 +41,9 @@ package struct FileDescription: Codable, Sendable {
   package var heldBytes: UInt64?
   package var freeBytes: UInt64?
   package var tables: [TableRecord]
+  /// The process that writes, and those that wait for it, in order.
+  package var writer: String?
+  package var waiters: [String] = []
 }
 
 /// What a complete check of a file found.
@@ -75,6 +78,7 @@ package enum FileInspection {
   /// The space is known to a writer only: for that part the file is opened for writing, and nothing
   /// is changed. A file that is read-only is checked without it.
   package static func check(_ path: String) -> FileCheck {
+    RootStructure.register()
     var check = FileCheck(path: path, verdict: .sound)
     do throws(StorageError) {
       try checkBlocksAndTables(path, &check)
@@ -89,7 +93,15 @@ package enum FileInspection {
   private static func checkBlocksAndTables(
     _ path: String, _ check: inout FileCheck
   ) throws(StorageError) {
-    let store = try Store.open(StoreOptions(path: path, isReadOnly: true))
+    let store: Store
+    do throws(StorageError) {
+      store = try Store.open(StoreOptions(path: path, isReadOnly: true))
+    } catch {
+      guard case .logNotRepeated(_, let log) = error else { throw error }
+      // Without its newest commits there is nothing to judge.
+      store = try openForWriting(path)
+      check.notes.append("the commit log '\(log)' was written to the file first")
+    }
     let blocks = try store.checkInvariants()
     check.version = blocks.version.rawValue
     check.blocks = blocks.blocks
@@ -135,6 +147,8 @@ package enum FileInspection {
   package static func describe(_ path: String) throws -> FileDescription {
     // First for reading: a file that is not there must not be made.
     var description = try describeForReading(path)
+    // Who is stopped keeps the write lock for as long.
+    if description.writer?.hasSuffix("stopped") == true { return description }
     if let figures = try? openForWriting(path).statistics(countsRetained: true) {
       description.commits = figures.commits
       description.liveVersions = max(description.liveVersions, figures.liveVersions)
@@ -152,12 +166,14 @@ package enum FileInspection {
     let snapshot = try store.pinNewest()
     let schema = try StoredSchema.load(snapshot.reader, root: snapshot.root)
     let figures = try store.statistics()
+    let writing = try store.writingProcesses()
     return FileDescription(
       path: path, newestVersion: figures.newestVersion.rawValue,
       schemaVersion: schema.schemaVersion, liveVersions: figures.liveVersions,
       versions: versions(figures),
       fileBytes: figures.fileBytes,
-      tables: schema.tables.map { describe($0, snapshot) })
+      tables: schema.tables.map { describe($0, snapshot) }, writer: writing.writer,
+      waiters: writing.waiters)
   }
 
   private static func versions(_ figures: StoreStatistics) -> [FileDescription.VersionRecord] {

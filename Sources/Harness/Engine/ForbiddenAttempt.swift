@@ -1,5 +1,5 @@
-// What the child process of a forbidden use does: opens a Realm of its own in one place and uses it in
-// another, with the public API alone. Whoever comes back from here was not stopped.
+// What the child process of a forbidden use does: opens a Realm of its own in one place and uses it
+// in another, with the public API alone. Whoever comes back from here was not stopped.
 internal import Dispatch
 internal import Foundation
 internal import Platform
@@ -114,8 +114,8 @@ enum ForbiddenAttempt {
 
 /// A Realm in memory and some values of it, of the place where it is made.
 ///
-/// Made in a child process that has to stop: an error, which in memory means that there is none left, stops it with
-/// another text than the one that is expected (`try!`).
+/// Made in a child process that has to stop: an error, which in memory means that there is none
+/// left, stops it with another text than the one that is expected (`try!`).
 private final class BenchmarkValues {
   let realm: Realm
   let object: BenchmarkObject

@@ -1,5 +1,6 @@
-// Uses that have to stop the process: in a wrong place (I11), of frozen values (I5), of references that
-// were resolved (I9). Each is tried in a process of its own, by the hidden verb `attempt` of the tool.
+// Uses that have to stop the process: in a wrong place (I11), of frozen values (I5), of references
+// that were resolved (I9). Each is tried in a process of its own, by the hidden verb `attempt` of
+// the tool.
 internal import Foundation
 
 /// A use that the engine must not let pass.

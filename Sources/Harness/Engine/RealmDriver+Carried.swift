@@ -17,7 +17,8 @@ extension Sequence<BenchmarkObject> {
 
 /// A frozen value, which any thread may use.
 package struct RealmCopy: EngineCopy, @unchecked Sendable {
-  // @unchecked: frozen values never change; their types cannot be Sendable, since live ones are not.
+  // @unchecked: frozen values never change; their types cannot be Sendable, since live ones are
+  // not.
   enum Value {
     case object(BenchmarkObject)
     case list(List<BenchmarkObject>)
@@ -75,7 +76,8 @@ package struct RealmReference: EngineReference {
 
 /// A frozen Realm, which any thread may use.
 package struct RealmPin: EnginePin, @unchecked Sendable {
-  // @unchecked: a frozen Realm never changes; Realm itself cannot be Sendable, since live ones are not.
+  // @unchecked: a frozen Realm never changes; Realm itself cannot be Sendable, since live ones are
+  // not.
   private let realm: Realm
 
   init(_ realm: Realm) {

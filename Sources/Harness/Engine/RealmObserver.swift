@@ -59,7 +59,7 @@ package final class RealmObserver: EngineObserver, @unchecked Sendable {
     }
   }
 
-  package func end() { queue.sync { token.invalidate() } }
+  package func end() { _ = queue.sync { token.invalidate() } }
 }
 
 private struct ObservedResults: ObservedContent {

@@ -1,5 +1,5 @@
-// Checkers of asynchronous commits, frozen copies and references; like the others pure judgements on what
-// was observed.
+// Checkers of asynchronous commits, frozen copies and references; like the others pure judgements
+// on what was observed.
 
 /// I12: blocks run in the order of the requests, and each commit completes once, in that order.
 package struct CompletionCheck: Sendable {

@@ -1,5 +1,5 @@
-// The checkers themselves: pure judgements on what was observed, without threads, engines or clocks,
-// so that each can be shown a good and a bad history. All return nil when nothing is wrong.
+// The checkers themselves: pure judgements on what was observed, without threads, engines or
+// clocks, so that each can be shown a good and a bad history. All return nil when nothing is wrong.
 
 /// I1: what was read in a snapshot is read again, bit for bit.
 package enum SnapshotStabilityCheck {

@@ -22,6 +22,11 @@ package enum Invariant: String, CaseIterable, Sendable {
     .spaceAccounting,
   ]
 
+  /// These and others, in order.
+  static func ofSnapshots(and more: [Invariant]) -> [Invariant] {
+    allCases.filter { ofSnapshots.contains($0) || more.contains($0) }
+  }
+
   package var name: String { rawValue }
   /// Place in `allCases`; asked for in every check.
   package var position: Int {

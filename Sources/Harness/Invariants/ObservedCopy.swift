@@ -1,5 +1,5 @@
-// I8: an observer keeps a copy of what it observes and changes it only by what it is told. After each call the
-// copy has to be what the engine shows. Knows no engine.
+// I8: an observer keeps a copy of what it observes and changes it only by what it is told. After
+// each call the copy has to be what the engine shows. Knows no engine.
 
 /// One observer's copy.
 package struct ObservedCopy {
@@ -24,8 +24,8 @@ package struct ObservedCopy {
     return Entry(id: row.id, stamp: row.stamp, digest: row.digest)
   }
 
-  /// Changes the copy as an observer is told; the violation if that cannot be, or gives something else than
-  /// the content.
+  /// Changes the copy as an observer is told; the violation if that cannot be, or gives something
+  /// else than the content.
   package mutating func apply(
     _ change: ObservedChange, _ content: any ObservedContent, place: String
   ) -> Violation? {

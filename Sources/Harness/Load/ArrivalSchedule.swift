@@ -11,7 +11,9 @@ package enum Arrivals: String, CaseIterable, Sendable {
 /// Due times of one thread's operations in one phase.
 package struct ArrivalSchedule: Sendable {
   private let arrivals: Arrivals
-  private let meanGap: Double
+  private let ratePerSecond: Double
+  /// Where the rate goes to, and when it is there; nil where it stays.
+  private let ramp: (to: Double, nanoseconds: UInt64)?
   private let start: UInt64
   private var position: Double
   private var random: RandomGenerator
@@ -19,10 +21,11 @@ package struct ArrivalSchedule: Sendable {
   /// `ratePerSecond` of this thread, above 0; `offset` in gaps shifts threads against each other.
   package init(
     _ arrivals: Arrivals, ratePerSecond: Double, start: UInt64, offset: Double,
-    random: RandomGenerator
+    random: RandomGenerator, ramp: (to: Double, nanoseconds: UInt64)? = nil
   ) {
     self.arrivals = arrivals
-    meanGap = 1_000_000_000 / ratePerSecond
+    self.ratePerSecond = ratePerSecond
+    self.ramp = ramp
     self.start = start
     self.random = random
     position = 0
@@ -49,6 +52,13 @@ package struct ArrivalSchedule: Sendable {
       advance()
     }
     return skipped
+  }
+
+  /// The mean gap at the present time.
+  private var meanGap: Double {
+    guard let ramp else { return 1_000_000_000 / ratePerSecond }
+    let part = min(position / Double(ramp.nanoseconds), 1)
+    return 1_000_000_000 / (ratePerSecond + (ramp.to - ratePerSecond) * part)
   }
 
   private mutating func gap() -> Double {

@@ -96,8 +96,8 @@ package struct ContentModel: Sendable {
   /// Objects with a list, in workloads that have some.
   package var groups: Int { max(1, min(1_000, objects / 16)) }
 
-  /// The members that transaction `stamp` gives to a group; of the lower half of the keys, so that the
-  /// objects of the upper half can be deleted.
+  /// The members that transaction `stamp` gives to a group; of the lower half of the keys, so that
+  /// the objects of the upper half can be deleted.
   package func members(of group: Int, stamp: Int) -> [Int] {
     let first = mix(seed &+ 2 ^ mix(UInt64(group) << 32 ^ UInt64(stamp)))
     let keys = UInt64(max(1, objects / 2))
@@ -108,13 +108,28 @@ package struct ContentModel: Sendable {
 
   /// Twelve letters that follow from the key alone.
   package func name(of id: Int) -> String {
-    var bits = mix(seed ^ mix(UInt64(id)))
+    let bits = nameBits(id)
     return String(unsafeUninitializedCapacity: 12) { buffer in
-      for position in 0..<12 {
-        buffer[position] = UInt8(97 + bits % 26)
-        bits /= 26
-      }
+      for position in 0..<12 { buffer[position] = Self.letter(bits, position) }
       return 12
+    }
+  }
+
+  private func nameBits(_ id: Int) -> UInt64 { mix(seed ^ mix(UInt64(id))) }
+
+  /// Of sixteen, four bits each: no divisions, as readers compare it.
+  private static func letter(_ bits: UInt64, _ position: Int) -> UInt8 {
+    97 + UInt8(truncatingIfNeeded: bits >> UInt64(4 * position) & 15)
+  }
+
+  private func hasRightName(_ row: Row) -> Bool {
+    var name = row.name
+    let bits = nameBits(row.id)
+    return name.withUTF8 { bytes in
+      guard bytes.count == 12 else { return false }
+      var difference: UInt8 = 0
+      for position in 0..<12 { difference |= bytes[position] ^ Self.letter(bits, position) }
+      return difference == 0
     }
   }
 
@@ -128,8 +143,9 @@ package struct ContentModel: Sendable {
     mix(seed ^ mix(UInt64(bitPattern: Int64(id)) ^ mix(UInt64(bitPattern: Int64(stamp)))))
   }
 
+  /// A payload's word: by base and place alone, and of two bases never the same at one place.
   private static func word(_ base: UInt64, _ offset: Int) -> UInt64 {
-    mix(base ^ UInt64(truncatingIfNeeded: offset))
+    base &+ UInt64(truncatingIfNeeded: offset) &* 0x9e37_79b9_7f4a_7c15
   }
 
   /// Age and score, by the transaction that writes them.
@@ -189,7 +205,7 @@ package struct ContentModel: Sendable {
     if row.payload.count != count {
       return "payload has \(row.payload.count) bytes, expected \(count)"
     }
-    if row.name != name(of: row.id) {
+    if !hasRightName(row) {
       return "name is '\(row.name)', expected '\(name(of: row.id))'"
     }
     let wrong = row.payload.withUnsafeBytes { bytes -> Int? in

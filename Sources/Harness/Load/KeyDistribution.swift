@@ -51,8 +51,8 @@ package struct KeyGenerator: Sendable {
 
   /// The next key of a table that grows by its end and has `objects` objects now.
   ///
-  /// Here `latest` are the objects inserted last; the ranks of `zipf` are scattered over the objects
-  /// that were there from the beginning.
+  /// Here `latest` are the objects inserted last; the ranks of `zipf` are scattered over the
+  /// objects that were there from the beginning.
   package func next(_ random: inout RandomGenerator, objects: Int) -> Int {
     switch distribution {
     case .uniform:

@@ -53,7 +53,8 @@ package struct OperationMix: Equatable, Sendable {
     left.shares.elementsEqual(right.shares, by: ==)
   }
 
-  /// Which objects are asked for when nothing is said: D reads what is new, the others what is popular.
+  /// Which objects are asked for when nothing is said: D reads what is new, the others what is
+  /// popular.
   package var defaultKeys: KeyDistribution { text == "D" ? .latest : .zipf(exponent: 0.99) }
 
   /// Draws an operation, as its place in `shares`.

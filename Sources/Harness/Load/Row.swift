@@ -1,6 +1,6 @@
-// One object as the workloads see it, and what its content has to be. Content follows from the seed,
-// the object and the transaction that wrote it last, so that a reader can check every bit of it
-// without a history. Nothing here touches an engine.
+// One object as the workloads see it, and what its content has to be. Content follows from the
+// seed, the object and the transaction that wrote it last, so that a reader can check every bit of
+// it without a history. Nothing here touches an engine.
 package import Foundation
 internal import Platform
 
@@ -53,8 +53,8 @@ package struct Row: Sendable {
   }
 }
 
-/// An object in the form that a migration gives it: name has another name, age another type, score is
-/// gone, and a label has come that follows from name and age.
+/// An object in the form that a migration gives it: name has another name, age another type, score
+/// is gone, and a label has come that follows from name and age.
 package struct MigratedRow: Sendable {
   /// Everything but the score.
   package var row = Row()

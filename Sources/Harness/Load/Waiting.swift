@@ -1,4 +1,5 @@
-// Waiting for a point in time, closely: threads of an open loop must start when an operation is due.
+// Waiting for a point in time, closely: threads of an open loop must start when an operation is
+// due.
 internal import Glibc
 package import Platform
 

@@ -1,7 +1,7 @@
-// Latencies of one operation on one thread: counts in buckets whose width grows with the value, as in
-// HdrHistogram, so that 3 significant digits hold from 1 ns to 18 minutes. Recording allocates
-// nothing and takes no lock: one thread records, and hands the whole histogram over when it is done.
-// Unstable: the harness's own layers may change between releases.
+// Latencies of one operation on one thread: counts in buckets whose width grows with the value, as
+// in HdrHistogram, so that 3 significant digits hold from 1 ns to 18 minutes. Recording allocates
+// nothing and takes no lock: one thread records, and hands the whole histogram over when it is
+// done. Unstable: the harness's own layers may change between releases.
 
 /// A distribution of durations in nanoseconds, exact to 1 part in 1,024.
 ///

@@ -1,6 +1,6 @@
-// What one thread measures in one stretch of a run, and the hand-over to the coordinator: the thread
-// gives a full set away once an interval and takes an empty one, so that recording needs no lock and
-// nobody reads a histogram that another thread writes.
+// What one thread measures in one stretch of a run, and the hand-over to the coordinator: the
+// thread gives a full set away once an interval and takes an empty one, so that recording needs no
+// lock and nobody reads a histogram that another thread writes.
 internal import Platform
 
 /// An operation that result rows are about.
@@ -60,20 +60,38 @@ extension Operation {
 }
 
 /// A part of a run with rows of its own.
-package enum Phase: UInt8, CaseIterable, Sendable {
-  case load
-  case warmup
-  case measure
-  /// After the measured phase: pins have gone, the file becomes shorter.
-  case recover
+package struct Phase: Hashable, Sendable {
+  package let rawValue: UInt8
 
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let load = Phase(rawValue: 0)
+  package static let warmup = Phase(rawValue: 1)
+  package static let measure = Phase(rawValue: 2)
+  /// After the measured phase: pins have gone, the file becomes shorter.
+  package static let recover = Phase(rawValue: 3)
+  /// Those that every run knows, in their order.
+  package static let own: [Phase] = [.load, .warmup, .measure, .recover]
+
+  /// A step of the measured phase, as a plan has it; counted from 0.
+  package static func step(_ number: Int) -> Phase {
+    precondition(number >= 0 && number < stepsMax, "a plan has up to \(stepsMax) steps")
+    return Phase(rawValue: firstStep + UInt8(number))
+  }
+
+  private static let firstStep: UInt8 = 8
+  package static let stepsMax = 32
+
+  /// The number of the step that this is, if it is one.
+  package var step: Int? { rawValue >= Self.firstStep ? Int(rawValue - Self.firstStep) : nil }
+
+  /// Whether what happens in it belongs to the run's figures.
+  package var isMeasured: Bool { self == .measure || step != nil }
+
+  /// Its name where no plan gives it another one.
   package var name: String {
-    switch self {
-    case .load: "load"
-    case .warmup: "warmup"
-    case .measure: "measure"
-    case .recover: "recover"
-    }
+    if let step { return "step-\(step + 1)" }
+    return ["load", "warmup", "measure", "recover"][Int(rawValue)]
   }
 }
 

@@ -10,7 +10,7 @@ package struct CSVTable: Sendable {
 
   package init(columns: [String]) {
     self.columns = columns
-    text = Self.line(columns)
+    text = Self.line(columns.map { $0 })
   }
 
   /// Adds a row; nil is an empty cell: not measured, which is not 0.
@@ -19,11 +19,12 @@ package struct CSVTable: Sendable {
   package mutating func append(_ cells: [String?]) {
     precondition(
       cells.count == columns.count, "a row has \(cells.count) cells, expected \(columns.count)")
-    text += Self.line(cells.map { $0 ?? "" })
+    text += Self.line(cells)
   }
 
-  private static func line(_ cells: [String]) -> String {
-    cells.map(field).joined(separator: ",") + "\n"
+  /// One row with its line end; nil is an empty cell.
+  package static func line(_ cells: [String?]) -> String {
+    cells.map { field($0 ?? "") }.joined(separator: ",") + "\n"
   }
 
   /// A field, quoted when it holds a comma, a quote or a line end.

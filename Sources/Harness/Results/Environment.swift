@@ -98,7 +98,8 @@ package final class Allocator: Sendable {
   package let name: String
 
   private init() {
-    // jemalloc declares `mallctl` with exactly this type, and nobody else has a function of that name.
+    // jemalloc declares `mallctl` with exactly this type, and nobody else has a function of that
+    // name.
     control = dlsym(nil, "mallctl").map { unsafeBitCast($0, to: Control.self) }
     guard let control else {
       name = "system"
@@ -154,82 +155,6 @@ package func measureRawSync(
     }
   }
   return times.sorted()
-}
-
-/// The text of a small file, or nil.
-package func textOfFile(_ path: String) -> String? {
-  try? String(contentsOfFile: path, encoding: .utf8)
-}
-
-/// Limits that the container sets.
-private enum ControlGroup {
-  /// Folders of version 2 that may limit this process, the innermost first.
-  private static func folders() -> [String] {
-    guard
-      let line = textOfFile("/proc/self/cgroup")?.split(separator: "\n").first(
-        where: { $0.hasPrefix("0::") })
-    else { return [] }
-    var path = String(line.dropFirst(3))
-    var folders: [String] = []
-    while path.count > 1 {
-      folders.append("/sys/fs/cgroup" + path)
-      path = (path as NSString).deletingLastPathComponent
-    }
-    return folders + ["/sys/fs/cgroup"]
-  }
-
-  static func processorLimit() -> Double? {
-    let limits = folders().compactMap { folder -> Double? in
-      guard let words = textOfFile(folder + "/cpu.max")?.split(whereSeparator: \.isWhitespace),
-        words.count == 2, let quota = Double(words[0]), let period = Double(words[1])
-      else { return nil }
-      return quota / period
-    }
-    return limits.min() ?? versionOneProcessorLimit()
-  }
-
-  private static func versionOneProcessorLimit() -> Double? {
-    let folder = "/sys/fs/cgroup/cpu/"
-    guard let quota = number(folder + "cpu.cfs_quota_us"), quota > 0,
-      let period = number(folder + "cpu.cfs_period_us"), period > 0
-    else { return nil }
-    return quota / period
-  }
-
-  static func memoryLimit() -> UInt64? {
-    let limits = folders().compactMap { number($0 + "/memory.max") }
-    let limit = limits.min() ?? number("/sys/fs/cgroup/memory/memory.limit_in_bytes")
-    // Version 1 says "no limit" with a huge number.
-    return limit.flatMap { $0 < 1e15 ? UInt64($0) : nil }
-  }
-
-  private static func number(_ path: String) -> Double? {
-    textOfFile(path).flatMap { Double($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
-  }
-}
-
-/// The mounted file system that a folder lies on.
-private struct MountPoint {
-  let type: String
-  let source: String
-
-  static func holding(_ folder: String) -> MountPoint? {
-    let path = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
-    var best: (length: Int, mount: MountPoint)?
-    for line in textOfFile("/proc/self/mountinfo")?.split(separator: "\n") ?? [] {
-      let halves = line.split(separator: " - ", maxSplits: 1)
-      guard halves.count == 2 else { continue }
-      let left = halves[0].split(separator: " ")
-      let right = halves[1].split(separator: " ")
-      guard left.count > 4, right.count > 1 else { continue }
-      let point = String(left[4])
-      let isInside = point == "/" || path == point || path.hasPrefix(point + "/")
-      if isInside && point.count >= best?.length ?? 0 {
-        best = (point.count, MountPoint(type: String(right[0]), source: String(right[1])))
-      }
-    }
-    return best?.mount
-  }
 }
 
 /// The repository that the tool was built in.

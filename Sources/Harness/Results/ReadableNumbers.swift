@@ -33,3 +33,11 @@ package func readableDuration(_ nanoseconds: UInt64) -> String {
   default: return decimal(value / 1e9, places: 2) + " s"
   }
 }
+
+/// A stretch of time that somebody waits for, to the second.
+package func readableSeconds(_ nanoseconds: UInt64) -> String {
+  let seconds = (nanoseconds + 500_000_000) / 1_000_000_000
+  if seconds < 100 { return "\(seconds) s" }
+  if seconds < 6_000 { return "\(seconds / 60) min \(seconds % 60) s" }
+  return "\(seconds / 3_600) h \(seconds % 3_600 / 60) min"
+}

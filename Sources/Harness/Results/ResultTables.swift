@@ -19,10 +19,10 @@ package struct ResultTables {
   /// One row an operation and phase.
   package func summary() -> CSVTable {
     var table = CSVTable(columns: ResultSchema.summaryColumns)
-    if let load = outcome.phase(.load), settings.workload.loadsFirst {
+    if let load = outcome.phase(.load), settings.workload.facts.loadsFirst {
       table.append(insertRow(load, objects: outcome.loadedObjects, threads: 1))
     }
-    if let phase = outcome.phase(.measure), !settings.workload.loadsFirst {
+    if let phase = outcome.phase(.measure), !settings.workload.facts.loadsFirst {
       table.append(insertRow(phase, objects: outcome.objects, threads: settings.writers))
     }
     for phase in outcome.phases where phase.phase != .load {
@@ -46,11 +46,11 @@ package struct ResultTables {
   private func start(
     _ operation: String, _ phase: Phase, isOpenLoop: Bool, threads: Int, _ elapsed: Double
   ) -> [String?] {
-    let rate = isOpenLoop ? settings.ratePerSecond : nil
+    let rate = isOpenLoop ? settings.ratePerSecond(of: operation, in: phase) : nil
     return head + [
       String(settings.seed), settings.engine, settings.durability.rawValue,
       settings.workload.rawValue,
-      operation, phase.name, isOpenLoop ? "open" : "closed", String(threads),
+      operation, settings.name(of: phase), isOpenLoop ? "open" : "closed", String(threads),
       rate.map { decimal($0, places: 3) }, decimal(elapsed, places: 6),
     ]
   }
@@ -105,23 +105,13 @@ package struct ResultTables {
 
   // MARK: - The others
 
-  package func samples() -> CSVTable {
-    var table = CSVTable(columns: ResultSchema.sampleColumns)
-    for sample in outcome.samples {
-      table.append(
-        head + [
-          settings.engine, settings.workload.rawValue, sample.phase.name,
-          decimal(sample.elapsedSeconds, places: 3), sample.operation.rawValue, sample.metric,
-          sample.unit, sample.value,
-        ])
-    }
-    return table
-  }
-
-  package func growth() -> CSVTable {
-    var table = CSVTable(columns: ResultSchema.growthColumns)
-    for point in outcome.growth { table.append(growthRow(point)) }
-    return table
+  /// A row of samples.csv.
+  package func sampleRow(_ sample: Sample) -> [String?] {
+    head + [
+      settings.engine, settings.workload.rawValue, settings.name(of: sample.phase),
+      decimal(sample.elapsedSeconds, places: 3), sample.operation.rawValue, sample.metric,
+      sample.unit, sample.value,
+    ]
   }
 
   /// A cell of growth.csv's last row, as written.
@@ -131,20 +121,34 @@ package struct ResultTables {
     }
   }
 
-  private func growthRow(_ point: GrowthPoint) -> [String?] {
+  /// A row of growth.csv.
+  package func growthRow(_ point: GrowthPoint) -> [String?] {
     let figures = point.statistics
     return head + [
-      settings.engine, settings.workload.rawValue, point.phase.name,
+      settings.engine, settings.workload.rawValue, settings.name(of: point.phase),
       decimal(point.elapsedSeconds, places: 3), figures.commits.map(String.init),
       String(figures.newestVersion), String(figures.oldestPinnedVersion),
-      String(figures.liveVersions), String(figures.pins),
+      String(figures.liveVersions), String(point.pins),
       decimal(Double(figures.oldestPinAgeNanoseconds) / 1e9, places: 3),
       String(figures.fileBytes), figures.liveBytes.map(String.init),
       figures.heldBytes.map(String.init), figures.freeBytes.map(String.init),
       point.residentBytes.map(String.init), point.allocatedBytes.map(String.init),
       figures.writtenBytes.map(String.init), String(figures.syncs), String(point.objects),
-      point.walkedBytes.map(String.init),
+      point.walkedBytes.map(String.init), String(point.transactions),
     ]
+  }
+
+  /// What happened to background processes.
+  package func events() -> CSVTable {
+    var table = CSVTable(columns: ResultSchema.eventColumns)
+    for event in outcome.events {
+      table.append(
+        head + [
+          settings.engine, settings.workload.rawValue, decimal(event.elapsedSeconds, places: 3),
+          event.process, String(event.number), event.event,
+        ])
+    }
+    return table
   }
 
   package func invariants() -> CSVTable {

@@ -7,10 +7,16 @@ package struct ResultsFolder: Sendable {
   package let runID: String
 
   /// The folder for a run that begins now, by default below `realm-bench-results`.
-  package init(workload: String, seed: UInt64, output: String?, now: Date) {
-    runID = "\(Self.stamp(now))-\(workload)-\(seed)"
+  package init(
+    workload: String, seed: UInt64, output: String?, now: Date, shard: Shard? = nil
+  ) {
+    let part = shard.map { "-\($0.number)of\($0.count)" } ?? ""
+    runID = "\(Self.stamp(now))-\(workload)-\(seed)\(part)"
     path = output ?? "realm-bench-results/\(runID)"
   }
+
+  /// Where the parts of a history are while a run goes on.
+  package var historyParts: String { path + "/history" }
 
   /// UTC to the second, in a form that sorts and needs no quoting.
   private static func stamp(_ date: Date) -> String {
@@ -30,7 +36,9 @@ package struct ResultsFolder: Sendable {
     if !isFolder.boolValue { return "'\(path)' is a file; --output needs a folder" }
     if overwrites {
       // Only what a run wrote is ever removed.
-      let holdsRun = FileManager.default.fileExists(atPath: path + "/run.json")
+      let holdsRun = ["/run.json", "/replica-001/run.json", "/plan.csv"].contains {
+        FileManager.default.fileExists(atPath: path + $0)
+      }
       let isEmpty = (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty ?? false
       return holdsRun || isEmpty
         ? nil : "'\(path)' holds other things than a run; --overwrite does not remove it"
@@ -39,12 +47,12 @@ package struct ResultsFolder: Sendable {
   }
 
   /// Makes the folder, replacing the one of an earlier run.
-  package func create() throws {
+  package func create(withHistograms: Bool = true) throws {
     if FileManager.default.fileExists(atPath: path) {
       try FileManager.default.removeItem(atPath: path)
     }
     try FileManager.default.createDirectory(
-      atPath: path + "/histograms", withIntermediateDirectories: true)
+      atPath: withHistograms ? path + "/histograms" : path, withIntermediateDirectories: true)
   }
 
   package func write(_ text: String, to name: String) throws {

@@ -6,6 +6,8 @@ package struct RunDocument: Codable, Sendable {
   package struct Verdict: Codable, Sendable {
     package var isValid: Bool
     package var reasons: [String]
+    /// What does not make the figures wrong, but has to be known to read them.
+    package var cautions: [String]?
   }
 
   package struct PhaseRecord: Codable, Sendable {
@@ -22,7 +24,7 @@ package struct RunDocument: Codable, Sendable {
 
   package struct ThresholdRecord: Codable, Sendable {
     package var condition: String
-    package var value: String?
+    package var value: Double?
     package var isMet: Bool
   }
 
@@ -50,6 +52,8 @@ package struct RunDocument: Codable, Sendable {
   package var command: String
   package var settings: SettingsRecord
   package var environment: EnvironmentRecord
+  /// Nil in runs of versions that did not record it.
+  package var disturbance: MachineDisturbance?
   package var phases: [PhaseRecord]
   package var overhead: OverheadRecord
   package var transactions: Int

@@ -59,12 +59,18 @@ package struct Summary {
     } + [histogram.count == 0 ? "-" : readableDuration(histogram.maximum)]
   }
 
+  private var loop: String {
+    let steps = settings.script.steps
+    if !steps.isEmpty { return steps.count == 1 ? "1 phase" : "\(steps.count) phases" }
+    return "closed loop"
+  }
+
   private var title: String {
     let load = settings.ratePerSecond.map {
       "open loop \(Units.text(ratePerSecond: $0)) \(settings.arrivals.rawValue)"
     }
     return "\(settings.workload.rawValue) on \(settings.engine): \(settings.shape), "
-      + "durability \(settings.durability.rawValue), \(load ?? "closed loop"), seed \(settings.seed)"
+      + "durability \(settings.durability.rawValue), \(load ?? loop), seed \(settings.seed)"
   }
 
   // MARK: - Lines below the table
@@ -72,13 +78,14 @@ package struct Summary {
   private func notes() -> [(String, String)] {
     var notes: [(String, String)] = []
     notes += loadNotes()
-    if let growth = outcome.growth.last?.statistics {
+    if let point = outcome.growth.last {
+      let growth = point.statistics
       notes.append(
         (
           "file",
           "\(readableBytes(growth.fileBytes)): live \(readable(growth.liveBytes)), held for "
             + "pins \(readable(growth.heldBytes)), free \(readable(growth.freeBytes)); "
-            + "\(growth.liveVersions) live versions, \(growth.pins) pins"
+            + "\(growth.liveVersions) live versions, \(grouped(point.pins)) pins"
         ))
     }
     notes += growthNotes()
@@ -118,14 +125,14 @@ package struct Summary {
   }
 
   private func loadNotes() -> [(String, String)] {
-    let isMeasured = !settings.workload.loadsFirst
+    let isMeasured = !settings.workload.facts.loadsFirst
     let objects = isMeasured ? outcome.objects : outcome.loadedObjects
     guard let load = outcome.phase(isMeasured ? .measure : .load), load.elapsedSeconds > 0 else {
       return []
     }
     let rate = Int(Double(objects) / load.elapsedSeconds)
     var notes = [("load", "\(grouped(objects)) objects, \(grouped(rate)) a second")]
-    guard !settings.workload.isSteady, objects > 0, let growth = outcome.growth.last else {
+    guard !settings.workload.facts.isSteady, objects > 0, let growth = outcome.growth.last else {
       return notes
     }
     func bytes(_ count: UInt64) -> String { decimal(Double(count) / Double(objects), places: 1) }
@@ -136,7 +143,7 @@ package struct Summary {
           + "\(growth.statistics.liveBytes.map(bytes) ?? "-") of them live, "
           + "\(growth.statistics.writtenBytes.map(bytes) ?? "-") written"
       ))
-    if let peak = outcome.growth.compactMap(\.residentBytes).max() {
+    if let peak = outcome.growth.peakResidentBytes {
       notes.append(("memory", "at most \(readableBytes(peak)) resident"))
     }
     return notes
@@ -146,7 +153,9 @@ package struct Summary {
 
   /// What pins have cost, and the way back.
   private func growthNotes() -> [(String, String)] {
-    guard settings.workload.recovers, let measured = outcome.phase(.measure) else { return [] }
+    guard settings.workload.facts.recovers, let measured = outcome.phase(.measure) else {
+      return []
+    }
     var notes: [(String, String)] = []
     if let commits = measured.commits, commits > 0 {
       let growth = Double(measured.after.fileBytes) - Double(measured.before.fileBytes)
@@ -157,7 +166,7 @@ package struct Summary {
             + "\(grouped(Int(commits))) commits"
         ))
     }
-    if let walked = outcome.growth.compactMap(\.walkedBytes).last {
+    if let walked = outcome.growth.walkedBytes {
       let share = Double(measured.after.fileBytes) / Double(max(1, walked))
       notes.append(
         (
@@ -206,23 +215,21 @@ package struct Summary {
         + (entry.violations > 0 ? " VIOLATED" : "")
     }
     return "checks: " + counts.joined(separator: ", ")
-      + (outcome.violation == nil ? "; all hold" : "")
+      + (outcome.violation == nil ? "; all hold" : "") + sampling
+  }
+
+  /// How many of the reads were checked in full.
+  private var sampling: String {
+    guard RunFlags.isUsed("check-rate", by: settings.workload),
+      settings.invariants.contains(.atomicity), settings.checkRate < 1
+    else { return "" }
+    return "; of reads \(decimal(settings.checkRate * 100, places: 1)) % in full"
   }
 
   // MARK: - Forms
 
   private func text() -> String {
-    let table = [Self.header] + rows()
-    let widths = Self.header.indices.map { column in table.map { $0[column].count }.max() ?? 0 }
-    var lines = [title, ""]
-    for row in table {
-      lines.append(
-        row.indices.map { column in
-          let space = String(repeating: " ", count: widths[column] - row[column].count)
-          return column == 0 ? row[column] + space : space + row[column]
-        }.joined(separator: "  "))
-    }
-    lines.append("")
+    var lines = [title, "", TextTable(header: Self.header, rows: rows()).text]
     for (name, note) in notes() {
       lines.append(name.padding(toLength: 12, withPad: " ", startingAt: 0) + note)
     }
@@ -230,11 +237,9 @@ package struct Summary {
   }
 
   private func markdown() -> String {
-    var lines = ["**\(title)**", ""]
-    lines.append("| " + Self.header.joined(separator: " | ") + " |")
-    lines.append("|---|" + String(repeating: "---:|", count: Self.header.count - 1))
-    for row in rows() { lines.append("| " + row.joined(separator: " | ") + " |") }
-    lines.append("")
+    var lines = [
+      "**\(title)**", "", TextTable(header: Self.header, rows: rows()).markdown,
+    ]
     for (name, note) in notes() { lines.append("- \(name): \(note)") }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -242,21 +247,14 @@ package struct Summary {
   private struct JSONSummary: Codable {
     var run: RunDocument
     var folder: String
-    var summary: [[String: String]]
-    var invariants: [[String: String]]
+    var summary: [[String: JSONCell]]
+    var invariants: [[String: JSONCell]]
   }
 
   private func json() throws -> String {
     try encodeJSON(
       JSONSummary(
-        run: document, folder: folder, summary: objects(tables.summary()),
-        invariants: objects(tables.invariants())))
-  }
-
-  /// Rows as objects by column; empty cells are left out.
-  private func objects(_ table: CSVTable) -> [[String: String]] {
-    (CSVTable.parse(table.text) ?? []).dropFirst().map { row in
-      Dictionary(uniqueKeysWithValues: zip(table.columns, row).filter { !$0.1.isEmpty })
-    }
+        run: document, folder: folder, summary: tables.summary().objects,
+        invariants: tables.invariants().objects))
   }
 }

@@ -14,6 +14,7 @@ package enum Verdict {
     if let failure = outcome.failure { reasons.append("the run failed: \(failure)") }
     if outcome.status == .interrupted { reasons.append("interrupted") }
     if BuildFacts.isDebug { reasons.append("debug build: figures say nothing about speed") }
+    if let reason = stolenTime(outcome) { reasons.append(reason) }
     for operation in settings.operationsMeasured {
       if operation == .recover {
         if outcome.collector.total(.recover, .recover)?.errors ?? 1 > 0 {
@@ -27,16 +28,51 @@ package enum Verdict {
       }
       if let reason = saturation(figures, operation) { reasons.append(reason) }
       let needed = Percentile.p99.samplesNeeded
-      if figures.service.count < needed && settings.workload.isSteady {
+      if figures.service.count < needed && settings.workload.facts.isSteady {
         reasons.append(
           "too few samples: \(figures.service.count) of '\(operation.rawValue)', "
             + "p99 needs \(needed)")
       }
-      if settings.workload.isSteady, let reason = drift(operation, outcome.samples) {
+      if settings.workload.facts.isSteady,
+        let reason = drift(operation, outcome.rates[operation] ?? [])
+      {
         reasons.append(reason)
       }
     }
     return reasons
+  }
+
+  /// More of the machine's time than this in the hands of others makes figures unreliable.
+  package static let stealPercentMax = 5.0
+  package static let othersPercentMax = 20.0
+
+  private static func stolenTime(_ outcome: RunOutcome) -> String? {
+    guard let disturbance = outcome.disturbance else { return nil }
+    if let steal = disturbance.stealPercent, steal > stealPercentMax {
+      return "the hypervisor took \(decimal(steal, places: 1)) % of the processors' time; "
+        + "run again on a quieter host"
+    }
+    if let others = disturbance.othersPercent, others > othersPercentMax {
+      return "other processes took \(decimal(others, places: 1)) % of the processors' time; "
+        + "end them and run again"
+    }
+    return nil
+  }
+
+  /// What has to be known to read figures that are not wrong.
+  package static func cautions(settings: RunSettings, outcome: RunOutcome) -> [String] {
+    var cautions: [String] = []
+    let cores = settings.processors
+    let threads = outcome.busyThreads
+    if threads > cores {
+      let switches = outcome.disturbance?.involuntarySwitchesPerS.map {
+        " (\(grouped(Int($0))) involuntary switches a second)"
+      }
+      cautions.append(
+        "\(threads) threads share \(cores) processors\(switches ?? ""): from p99 on, latencies "
+          + "are mostly the wait for a processor")
+    }
+    return cautions
   }
 
   private static func saturation(
@@ -51,10 +87,8 @@ package enum Verdict {
   }
 
   /// Not steady: the second half of the measured intervals differs by more than 30 %.
-  private static func drift(_ operation: Operation, _ samples: [Sample]) -> String? {
-    let rates = samples.filter {
-      $0.phase == .measure && $0.operation == operation && $0.metric == "rate"
-    }.compactMap { $0.value.flatMap(Double.init) }.dropLast()
+  private static func drift(_ operation: Operation, _ all: [Double]) -> String? {
+    let rates = all.dropLast()
     guard rates.count >= 6 else { return nil }
     let half = rates.count / 2
     let first = rates.prefix(half).reduce(0, +) / Double(half)

@@ -1,7 +1,60 @@
-// The workload actor-hops: chains of actors, each with a Realm of its own, hand objects on: as references,
-// frozen and as plain values; the last one of a chain writes. One measuring thread a chain sends the
-// letters; the actors run on the threads of Swift's tasks.
+// The workload actor-hops: chains of actors, each with a Realm of its own, hand objects on: as
+// references, frozen and as plain values; the last one of a chain writes. One measuring thread a
+// chain sends the letters; the actors run on the threads of Swift's tasks.
 internal import Platform
+
+extension WorkloadKind {
+  package static let actorHops = WorkloadKind(ActorHopsDescription.self)
+}
+
+/// What the tool knows of actor-hops before it runs.
+package enum ActorHopsDescription: WorkloadDescription {
+  package static let name = "actor-hops"
+  package static let summary =
+    "chains of actors hand objects on as references, frozen and as values"
+  package static let help = """
+    Each of --threads chains has --readers actors, each with a Realm of its own. A letter goes through
+    the chain (operation 'chain', in hops from one actor to the next): an object as a reference, as a
+    frozen object or as plain values, which each actor checks. After each --refresh-every-th letter
+    the last actor commits --batch objects by asyncWrite. With --rate the letters follow a schedule.
+
+      realm-bench run actor-hops --threads 2 --readers 4 --duration 5s --rate 2000/s
+    """
+  package static let flags = Flags.table.union(Flags.load).union(["threads", "readers", "batch"])
+  package static let scheduled: Set<Operation> = [.chain]
+  package static let invariants: [Invariant] = Invariant.ofSnapshots(and: [.references])
+
+  package static func setDefaults(_ settings: inout RunSettings) {
+    settings.threads = 2
+    settings.readers = 4
+    settings.objects = 10_000
+    settings.batch = 1
+    settings.refreshEvery = 16
+  }
+
+  package static func operations(_ settings: RunSettings) -> [Operation] {
+    [.chain, .hop, .write]
+  }
+
+  package static func threads(of operation: Operation, _ settings: RunSettings) -> Int {
+    settings.threads
+  }
+
+  package static func shape(_ settings: RunSettings) -> String {
+    "\(settings.threads) chains of \(settings.readers) actors, \(grouped(settings.objects)) objects, "
+      + "batch \(settings.batch)"
+  }
+
+  package static func check(_ settings: RunSettings) throws(UsageError) {
+    if settings.readers < 2 {
+      throw UsageError("--readers \(settings.readers): a chain has two actors at least")
+    }
+  }
+
+  package static func make<Driver: EngineDriver>(
+    _ shared: RunShared<Driver>
+  ) -> any Workload<Driver> { ActorHops(shared) }
+}
 
 /// Letters go through chains of actors.
 package struct ActorHops<Driver: EngineDriver>: Workload {

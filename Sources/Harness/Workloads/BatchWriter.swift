@@ -1,12 +1,20 @@
 // One thread that commits transactions in a closed or open loop, the pins of --pins, and the checks
-// that only a writer can make (I4 on its own Realm, I10 between commits). What a transaction changes
-// is the workload's; which objects it changes follows from its number.
+// that only a writer can make (I4 on its own Realm, I10 between commits). What a transaction
+// changes is the workload's; which objects it changes follows from its number. Its content is made
+// before it begins, and what a check takes inside of it is left out of its time.
 internal import Platform
 
 /// A writer; made and used on its own thread.
-package final class BatchWriter<Driver: EngineDriver>: Worker {
+package struct BatchWriter<Driver: EngineDriver>: Worker {
   /// Makes the changes of one transaction, inside it, and the checks that belong there.
-  package typealias Change = (
+  package enum Change {
+    /// Rewrites the objects of a prepared batch.
+    case rewrite
+    /// What a workload does otherwise.
+    case custom(CustomChange)
+  }
+
+  package typealias CustomChange = (
     _ session: Driver.Session, _ batch: ContentModel.Batch, _ ledger: inout InvariantLedger
   ) throws -> Void
 
@@ -23,15 +31,18 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
 
   private var pace: ThreadPace
   private var row = Row()
+  private var prepared = PreparedBatch()
   private var walk: SpaceWalk<Driver>
   private var watch: SessionWatch<Driver>
   private var commits: UInt64 = 0
+  /// With pins by time: when the next one is due.
+  private var nextPin: UInt64 = 0
   /// Nil in workloads that end with the measured phase.
   private let recovery: Recovery<Driver>?
 
   package init(
     number: Int, shared: RunShared<Driver>, handover: Handover, isScheduled: Bool = true,
-    recovery: Recovery<Driver>? = nil, change: @escaping Change
+    recovery: Recovery<Driver>? = nil, change: Change
   ) throws {
     self.recovery = recovery
     self.shared = shared
@@ -47,11 +58,21 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
       control: shared.control, handover: handover,
       openLoad: isScheduled
         ? shared.plan.openLoad(thread: number, of: shared.plan.writers) : nil,
+      member: .init(.writer, number, of: shared.plan.writers), arrivals: shared.plan.arrivals,
       random: random.split())
   }
 
+  package init(
+    number: Int, shared: RunShared<Driver>, handover: Handover, isScheduled: Bool = true,
+    change: @escaping CustomChange
+  ) throws {
+    try self.init(
+      number: number, shared: shared, handover: handover, isScheduled: isScheduled,
+      change: .custom(change))
+  }
+
   /// Commits until the run stops.
-  package func run() throws {
+  package mutating func run() throws {
     defer { pace.finish() }
     pace.waitForStart()
     while let turn = nextTurn() {
@@ -66,14 +87,17 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
     }
   }
 
-  private func nextTurn() -> ThreadPace.Turn? {
+  private mutating func nextTurn() -> ThreadPace.Turn? {
+    // Before it is due. With several writers another one may get this number; then it is made
+    // inside.
+    if case .rewrite = change { prepared.prepare(shared.versions.transactions + 1, model) }
     if let turn = pace.nextTurn() { return turn }
     guard recovery != nil, pace.waitForNextPhase() else { return nil }
     return pace.nextTurn()
   }
 
   /// Commits while the file is longer than it need be; false when that is over.
-  private func recover(_ turn: ThreadPace.Turn) throws -> Bool {
+  private mutating func recover(_ turn: ThreadPace.Turn) throws -> Bool {
     guard number == 1, let recovery else { return false }
     if !recovery.hasBegun { try recovery.begin(&ledger) }
     guard try !recovery.isOver else {
@@ -88,36 +112,67 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
 
   // MARK: - One transaction
 
-  private func commit(_ turn: ThreadPace.Turn) throws {
+  private mutating func commit(_ turn: ThreadPace.Turn) throws {
     let acknowledged = shared.versions.acknowledgedTransaction
     let checksBase = shared.plan.checks(.readYourWrites) && commits & 7 == 0 && acknowledged > 0
     var transaction = 0
+    var excluded: UInt64 = 0
     let start = clock.nanoseconds()
     do {
       try session.write {
         // Numbered inside the write lock: transaction numbers follow the order of commits.
         transaction = shared.versions.nextTransaction()
-        if checksBase { try checkBase(acknowledged) }
-        try change(session, model.batch(of: transaction), &ledger)
+        if checksBase || prepared.transaction != transaction {
+          excluded = try begin(transaction, basedOn: checksBase ? acknowledged : nil)
+        }
+        switch change {
+        case .rewrite: try ReadersWriter<Driver>.rewrite(session, prepared)
+        case .custom(let change): try change(session, model.batch(of: transaction), &ledger)
+        }
       }
     } catch {
       pace.measurements.figures[0].errors += 1
       throw error
     }
-    pace.record(0, turn, start: start, end: clock.nanoseconds())
+    let end = clock.nanoseconds()
+    pace.record(0, turn, start: start, end: end, excluded: excluded)
     let batch = model.batch(of: transaction)
     try watch.committed(
       session, transaction, key: batch.key(Int(random.next(upperBound: UInt64(batch.count)))),
       place: place, &ledger)
     commits += 1
     let isPinning = shared.plan.pins > 0 && (recovery == nil || pace.phase == .measure)
-    if isPinning && transaction % shared.plan.pinEvery == 0 { try keepPin(transaction) }
+    if isPinning && isPinDue(after: transaction) { try keepPin(transaction) }
+  }
+
+  /// Inside a transaction: what is not the engine's work; returns its time.
+  private mutating func begin(_ transaction: Int, basedOn acknowledged: Int?) throws -> UInt64 {
+    let start = clock.nanoseconds()
+    if case .rewrite = change { prepared.prepare(transaction, model) }
+    guard let acknowledged else { return clock.nanoseconds() - start }
+    let checked = clock.nanoseconds()
+    try checkBase(acknowledged)
+    let end = clock.nanoseconds()
+    ledger.count(.readYourWrites, cost: end - checked)
+    return end - start
+  }
+
+  private mutating func isPinDue(after transaction: Int) -> Bool {
+    guard let interval = shared.plan.pinIntervalNanoseconds else {
+      return transaction % shared.plan.pinEvery == 0
+    }
+    // The first writer has the clock, however many there are.
+    guard number == 1, pace.freeAt >= nextPin else { return false }
+    nextPin = (nextPin == 0 ? pace.freeAt : nextPin) + interval
+    // What a long transaction has missed is not made up for.
+    nextPin = max(nextPin, pace.freeAt)
+    return true
   }
 
   // MARK: - Checks
 
   /// I4: a write that begins after another returned stands on it.
-  private func checkBase(_ acknowledged: Int) throws {
+  private mutating func checkBase(_ acknowledged: Int) throws {
     let key = model.batch(of: acknowledged).key(0)
     guard session.read(key, into: &row) else {
       throw AtomicityCheck.missing(key, version: session.version)
@@ -131,7 +186,7 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
   }
 
   /// Keeps this version; the reads are repeated when it leaves the ring.
-  private func keepPin(_ transaction: Int) throws {
+  private mutating func keepPin(_ transaction: Int) throws {
     let pin = session.pin()
     var rows: [Row] = []
     if shared.plan.checks(.snapshotStability) {
@@ -144,9 +199,10 @@ package final class BatchWriter<Driver: EngineDriver>: Worker {
       ledger.count(.snapshotStability, checks: 0, cost: clock.nanoseconds() - start)
     }
     guard shared.pins.keep(KeptPin(pin: pin, rows: rows)) else { return }
-    // Readers verify what leaves the ring; without them, or when they are behind, the writer does. What
-    // pinned-growth measures is the pins that were asked for, so none waits there.
-    let waitingMax = recovery == nil ? 8 : 0
+    // Readers verify what leaves the ring; without them, or when they are behind, the writer does.
+    // Where nothing is verified, or the pins are what is measured, none waits: it would hold space
+    // that nobody asked for.
+    let waitingMax = recovery == nil && shared.plan.checks(.snapshotStability) ? 8 : 0
     while shared.pins.waiting > waitingMax, let retired = shared.pins.takeRetired() {
       if let violation = retired.verify(place: "pin released by \(place)") { throw violation }
       ledger.count(.snapshotStability, checks: retired.checks)

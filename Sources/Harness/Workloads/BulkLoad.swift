@@ -2,6 +2,59 @@
 // objects are there. What it answers: objects a second, bytes an object, memory.
 internal import Platform
 
+extension WorkloadKind {
+  package static let bulkLoad = WorkloadKind(BulkLoadDescription.self)
+}
+
+/// What the tool knows of bulk-load before it runs.
+package enum BulkLoadDescription: WorkloadDescription {
+  package static let name = "bulk-load"
+  package static let summary =
+    "writer threads fill a new file; bytes an object, objects a second, memory"
+  package static let help = """
+    Writer threads insert --objects objects into a new file, --batch in each transaction. The
+    summary tells objects a second, bytes an object and memory; growth.csv has them over time.
+
+      realm-bench run bulk-load --objects 1000000 --batch 10000
+    """
+  package static let flags = Flags.table.subtracting(["duration"]).union(["writers", "batch"])
+  package static let scheduled: Set<Operation> = []
+  package static let loadsFirst = false
+  package static let isSteady = false
+  /// A load has no readers that could see a version twice.
+  package static let invariants: [Invariant] = Invariant.ofSnapshots.filter {
+    $0 != .snapshotStability
+  }
+  package static let rule = ContentModel.Rule.insert
+
+  package static func setDefaults(_ settings: inout RunSettings) {
+    settings.objects = 1_000_000
+    settings.batch = 10_000
+    settings.warmupNanoseconds = 0
+    settings.intervalNanoseconds = 100_000_000
+  }
+
+  package static func operations(_ settings: RunSettings) -> [Operation] {
+    [.write]
+  }
+
+  package static func shape(_ settings: RunSettings) -> String {
+    "\(settings.writers) writers, \(grouped(settings.objects)) objects, batch \(settings.batch)"
+  }
+
+  package static func operationsOfPhase(_ settings: RunSettings) -> Int? {
+    (settings.objects + settings.batch - 1) / settings.batch
+  }
+
+  package static func check(_ settings: RunSettings) throws(UsageError) {
+    try refuseNoWriter(settings)
+  }
+
+  package static func make<Driver: EngineDriver>(
+    _ shared: RunShared<Driver>
+  ) -> any Workload<Driver> { BulkLoad(shared) }
+}
+
 /// Writers fill an empty table.
 package struct BulkLoad<Driver: EngineDriver>: Workload {
   package let shared: RunShared<Driver>

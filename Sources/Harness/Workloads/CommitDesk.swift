@@ -1,5 +1,6 @@
-// The queue of one grouped writer: asks for transactions, makes their changes, commits them, and checks
-// what the engine calls back (I4, I6, I12). All in blocks of the queue, but for what `Traffic` holds.
+// The queue of one grouped writer: asks for transactions, makes their changes, commits them, and
+// checks what the engine calls back (I4, I6, I12). All in blocks of the queue, but for what
+// `Traffic` holds.
 internal import Dispatch
 package import Platform
 
@@ -94,7 +95,8 @@ package final class CommitDesk<Driver: EngineDriver>: @unchecked Sendable {
     }
   }
 
-  /// Waits until at most `count` commits are on their way; gives what has ended since the last call.
+  /// Waits until at most `count` commits are on their way; gives what has ended since the last
+  /// call.
   package func wait(untilAtMost count: Int) throws -> Ended {
     traffic.withLock { $0.awaited = count }
     while true {

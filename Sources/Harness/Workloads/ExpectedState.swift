@@ -1,11 +1,11 @@
-// What the transactions so far have made of each object, in the order in which they held the write lock
-// (I7). A transaction that finds anything else has lost an update, or runs beside another one.
+// What the transactions so far have made of each object, in the order in which they held the write
+// lock (I7). A transaction that finds anything else has lost an update, or runs beside another one.
 internal import Platform
 
 /// The state that follows from the order of transactions.
 ///
-/// Used inside write transactions. The engine's write lock keeps them apart; that it does is what is
-/// being checked, so there is a lock here too.
+/// Used inside write transactions. The engine's write lock keeps them apart; that it does is what
+/// is being checked, so there is a lock here too.
 package final class ExpectedState: Sendable {
   private struct Entry: Sendable {
     var balance: Int

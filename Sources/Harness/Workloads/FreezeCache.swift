@@ -1,8 +1,61 @@
-// The workload freeze-cache: a cache of frozen objects, lists and results, as an application keeps them for
-// its screens, under writers. What it answers: what frozen values cost in pins, file and memory, by the
-// size of the cache, its churn and the age of what is in it. Each hit is compared with what was copied (I5).
+// The workload freeze-cache: a cache of frozen objects, lists and results, as an application keeps
+// them for its screens, under writers. What it answers: what frozen values cost in pins, file and
+// memory, by the size of the cache, its churn and the age of what is in it. Each hit is compared
+// with what was copied (I5).
 internal import Foundation
 internal import Platform
+
+extension WorkloadKind {
+  package static let freezeCache = WorkloadKind(FreezeCacheDescription.self)
+}
+
+/// What the tool knows of freeze-cache before it runs.
+package enum FreezeCacheDescription: WorkloadDescription {
+  package static let name = "freeze-cache"
+  package static let summary = "a cache of frozen objects, lists and results under writers"
+  package static let help = """
+    Reader threads look into a cache of --pins frozen objects, lists and results (--cached). What is
+    found is read and compared with what was copied (operation 'read', I5); an empty slot, one that is
+    older than --pin-age, and a share of --churn of all look-ups get a new copy ('freeze'). Writer
+    threads change --batch objects and a list in each transaction. growth.csv tells pins, held bytes
+    and memory.
+
+      realm-bench run freeze-cache --pins 1000 --churn 0.01 --pin-age 10s --durability memory
+    """
+  package static let flags = Flags.table.union(Flags.load).subtracting(["refresh-every"]).union([
+    "readers", "writers", "batch", "pins", "pin-age", "churn", "cached", "read-keys", "attempts",
+  ])
+  package static let scheduled: Set<Operation> = [.write]
+  /// Here `--pins` says how many frozen values the cache holds.
+  package static let pinsFillCache = true
+  package static let invariants: [Invariant] = Invariant.ofSnapshots(and: [.frozenImmutability])
+    .filter {
+      $0 != .snapshotStability
+    }
+
+  package static func setDefaults(_ settings: inout RunSettings) {
+    settings.readers = 2
+  }
+
+  package static func operations(_ settings: RunSettings) -> [Operation] {
+    (settings.readers > 0 ? [.read, .refresh, .freeze] : [])
+      + (settings.writers > 0 ? [.write] : [])
+  }
+
+  package static func shape(_ settings: RunSettings) -> String {
+    "\(settings.readers) readers, \(settings.writers) writers, cache of "
+      + "\(grouped(settings.cacheSize)) \(CachedKind.text(settings.cached)), "
+      + "churn \(settings.churn), \(grouped(settings.objects)) objects"
+  }
+
+  package static func check(_ settings: RunSettings) throws(UsageError) {
+    try refuseNobody(settings)
+  }
+
+  package static func make<Driver: EngineDriver>(
+    _ shared: RunShared<Driver>
+  ) -> any Workload<Driver> { FreezeCache(shared) }
+}
 
 /// Readers use a cache of frozen values, writers change what they were copied from.
 package struct FreezeCache<Driver: EngineDriver>: Workload {
@@ -13,6 +66,8 @@ package struct FreezeCache<Driver: EngineDriver>: Workload {
     self.shared = shared
     cache = FrozenCache(capacity: shared.plan.cacheSize)
   }
+
+  package var pinsKept: Int { cache.count }
 
   package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {
     try loadGroups(shared, isCancelled: isCancelled, progress: progress)
@@ -101,12 +156,19 @@ package final class CachedCopy<Copy: EngineCopy>: Sendable {
 /// Slots with frozen values; an entry ends with the last thread that uses it.
 package final class FrozenCache<Copy: EngineCopy>: Sendable {
   private let slots: Monitor<[CachedCopy<Copy>?]>
+  /// Relaxed: a number for growth.csv that orders nothing.
+  private let taken = Atomic<Int>(0)
   let capacity: Int
 
   init(capacity: Int) {
     self.capacity = capacity
     slots = Monitor(Array(repeating: nil, count: capacity))
   }
+
+  /// How many slots are taken.
+  ///
+  /// - Complexity: O(1).
+  var count: Int { taken.load(ordering: .relaxed) }
 
   subscript(slot: Int) -> CachedCopy<Copy>? { slots.withLock { $0[slot] } }
 
@@ -116,12 +178,13 @@ package final class FrozenCache<Copy: EngineCopy>: Sendable {
       defer { slots[slot] = entry }
       return slots[slot]
     }
-    _ = displaced
+    if displaced == nil { taken.add(1, ordering: .relaxed) }
   }
 
   func takeAll() -> [CachedCopy<Copy>] {
     slots.withLock { slots in
       defer { slots = [] }
+      taken.store(0, ordering: .relaxed)
       return slots.compactMap { $0 }
     }
   }

@@ -1,7 +1,67 @@
-// The workload grouped-commit: queues that ask for asynchronous writes, some together, and commit them
-// with grouping, while others read and write by blocking. What it answers: how long until a commit is
-// accepted and until it is durable, and how many commits share a sync.
+// The workload grouped-commit: queues that ask for asynchronous writes, some together, and commit
+// them with grouping, while others read and write by blocking. What it answers: how long until a
+// commit is accepted and until it is durable, and how many commits share a sync.
 internal import Platform
+
+extension WorkloadKind {
+  package static let groupedCommit = WorkloadKind(GroupedCommitDescription.self)
+}
+
+/// What the tool knows of grouped-commit before it runs.
+package enum GroupedCommitDescription: WorkloadDescription {
+  package static let name = "grouped-commit"
+  package static let summary =
+    "queues commit asynchronously in groups; time to accept and to durable"
+  package static let help = """
+    On each of --queues queues, --group asynchronous writes are asked for together, while no more than
+    --in-flight are on their way; each changes --batch objects and commits with grouping (with
+    --group 1 without). Operations: 'request' is how long asking blocks, 'begin' the time from there to
+    the block, 'accept' the call that commits, 'durable' from the request to the completion,
+    'burst' from the first request of a group to the last completion. --readers threads look objects
+    up meanwhile, --writers threads commit by blocking. With --rate bursts follow a schedule.
+
+      realm-bench run grouped-commit --group 64 --in-flight 128 --duration 5s
+    """
+  package static let flags = Flags.table.union(Flags.load).union([
+    "queues", "readers", "writers", "batch", "group", "in-flight", "patience", "read-keys",
+    "read-rate",
+  ])
+  package static let scheduled: Set<Operation> = [.burst]
+  package static let invariants: [Invariant] = Invariant.ofSnapshots(and: [
+    .durablePrefix, .completion,
+  ])
+
+  package static func setDefaults(_ settings: inout RunSettings) {
+    settings.readers = 1
+    settings.writers = 0
+    settings.batch = 1
+  }
+
+  package static func operations(_ settings: RunSettings) -> [Operation] {
+    [.burst, .request, .begin, .accept, .durable]
+      + (settings.readers > 0 ? [.read, .refresh] : []) + (settings.writers > 0 ? [.write] : [])
+  }
+
+  package static func shape(_ settings: RunSettings) -> String {
+    "\(settings.queues) queues, groups of \(settings.group), \(settings.inFlight) in flight, "
+      + "\(settings.readers) readers, \(settings.writers) writers, "
+      + "\(grouped(settings.objects)) objects"
+  }
+
+  /// While one group waits for its sync the next one fills.
+  package static func inFlight(_ settings: RunSettings) -> Int { 2 * settings.group }
+
+  package static func check(_ settings: RunSettings) throws(UsageError) {
+    if settings.inFlight < settings.group {
+      throw UsageError(
+        "--in-flight \(settings.inFlight) is less than --group \(settings.group)")
+    }
+  }
+
+  package static func make<Driver: EngineDriver>(
+    _ shared: RunShared<Driver>
+  ) -> any Workload<Driver> { GroupedCommit(shared) }
+}
 
 /// Queues commit asynchronously, threads read and write meanwhile.
 package struct GroupedCommit<Driver: EngineDriver>: Workload {
@@ -11,7 +71,7 @@ package struct GroupedCommit<Driver: EngineDriver>: Workload {
 
   package var threads: [WorkerPlan] {
     var threads: [WorkerPlan] = []
-    let (shared, model) = (shared, shared.plan.model)
+    let shared = shared
     for number in 1...shared.plan.queues {
       threads.append(
         WorkerPlan(
@@ -29,10 +89,9 @@ package struct GroupedCommit<Driver: EngineDriver>: Workload {
     for number in stride(from: 1, through: shared.plan.writers, by: 1) {
       threads.append(
         WorkerPlan("writer \(number)", operations: [.write]) { handover in
-          try BatchWriter(number: number, shared: shared, handover: handover, isScheduled: false) {
-            session, batch, _ in
-            try ReadersWriter<Driver>.rewrite(session, batch, model)
-          }
+          try BatchWriter(
+            number: number, shared: shared, handover: handover, isScheduled: false,
+            change: .rewrite)
         })
     }
     return threads
@@ -45,8 +104,8 @@ package struct GroupedCommit<Driver: EngineDriver>: Workload {
 
 /// A queue that commits asynchronously, and the thread that keeps it busy.
 ///
-/// The thread asks for bursts and takes up what has become of them; everything else happens in blocks of
-/// the queue.
+/// The thread asks for bursts and takes up what has become of them; everything else happens in
+/// blocks of the queue.
 package final class GroupedWriter<Driver: EngineDriver>: Worker {
   private enum Figure: Int { case burst, request, begin, accept, durable }
 
@@ -78,7 +137,7 @@ package final class GroupedWriter<Driver: EngineDriver>: Worker {
     pace.waitForStart()
     while let turn = pace.nextTurn() {
       // The turn is one commit; the rest of the burst comes from the same budget.
-      let group = 1 + (shared.plan.group > 1 ? pace.claim(shared.plan.group - 1) : 0)
+      let group = 1 + (shared.plan.group > 1 ? pace.claimMore(shared.plan.group - 1) : 0)
       desk.request(group, turn)
       try takeUp(untilAtMost: max(0, shared.plan.inFlight - shared.plan.group))
       if checksSpace {

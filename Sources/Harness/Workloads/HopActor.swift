@@ -1,5 +1,6 @@
-// One actor of a chain, with a session of its own: takes what the actor before hands over, checks it, and
-// hands something on. Everything that it does with its session is checked as a thread's session is.
+// One actor of a chain, with a session of its own: takes what the actor before hands over, checks
+// it, and hands something on. Everything that it does with its session is checked as a thread's
+// session is.
 internal import Platform
 
 /// How an actor hands an object to the next one.

@@ -1,7 +1,59 @@
-// The workload migration-under-load: a table gets another form of its class while readers hold frozen
-// versions of the first one. What it answers: how long it takes, what it costs in memory and file, what
-// readers notice. What they hold must not change (I1), and nothing may be lost on the way (I2, I7).
+// The workload migration-under-load: a table gets another form of its class while readers hold
+// frozen versions of the first one. What it answers: how long it takes, what it costs in memory and
+// file, what readers notice. What they hold must not change (I1), and nothing may be lost on the
+// way (I2, I7).
 internal import Platform
+
+extension WorkloadKind {
+  package static let migration = WorkloadKind(MigratingDescription.self)
+}
+
+/// What the tool knows of migration-under-load before it runs.
+package enum MigratingDescription: WorkloadDescription {
+  package static let name = "migration-under-load"
+  package static let summary =
+    "a table gets another form of its class while readers hold frozen versions"
+  package static let help = """
+    A table of --objects objects gets another form of its class: a property is renamed, one changes
+    its type, one goes, one comes and is filled by a migration block. Meanwhile --readers threads
+    read frozen versions from before by key, and --pins others are held. The rows of phase 'warmup'
+    are the readers before the migration, those of 'measure' during it.
+
+      realm-bench run migration-under-load --objects 1000000 --pins 8
+    """
+  package static let flags = Flags.table.subtracting(["duration"]).union([
+    "readers", "batch", "pins", "warmup",
+  ])
+  package static let scheduled: Set<Operation> = []
+  package static let isSteady = false
+  /// Nobody moves to another version during a migration.
+  package static let invariants: [Invariant] = [
+    .snapshotStability, .atomicity, .serialOrder, .spaceAccounting,
+  ]
+
+  package static func setDefaults(_ settings: inout RunSettings) {
+    settings.objects = 1_000_000
+    settings.readers = 2
+    settings.pins = 8
+    settings.intervalNanoseconds = 100_000_000
+  }
+
+  package static func operations(_ settings: RunSettings) -> [Operation] {
+    (settings.readers > 0 ? [.read] : []) + [.migrate]
+  }
+
+  package static func shape(_ settings: RunSettings) -> String {
+    "\(settings.readers) readers, \(settings.pins) pins, \(grouped(settings.objects)) objects"
+  }
+
+  package static func operationsOfPhase(_ settings: RunSettings) -> Int? {
+    1
+  }
+
+  package static func make<Driver: EngineDriver>(
+    _ shared: RunShared<Driver>
+  ) -> any Workload<Driver> { Migrating(shared) }
+}
 
 /// One thread migrates, others read versions from before.
 package struct Migrating<Driver: EngineDriver>: Workload {
@@ -81,7 +133,8 @@ package enum MigrationCheck {
   }
 }
 
-/// The thread that migrates: first makes and pins some versions, then changes the form of the class.
+/// The thread that migrates: first makes and pins some versions, then changes the form of the
+/// class.
 package final class MigratingThread<Driver: EngineDriver>: Worker {
   private let shared: RunShared<Driver>
   private let clock = MonotonicClock()

@@ -1,6 +1,7 @@
-// One thread of the workloads mixed and queue-confined: draws an operation and a key, does it in a closed
-// or open loop, there itself or in a job of its queue, and checks what it saw (I1 to I4, I7). Timed
-// operations hold engine calls only, and what a transaction has to know inside the write lock.
+// One thread of the workloads mixed and queue-confined: draws an operation and a key, does it in a
+// closed or open loop, there itself or in a job of its queue, and checks what it saw (I1 to I4,
+// I7). Timed operations hold engine calls only, and what a transaction has to know inside the write
+// lock.
 package import Dispatch
 internal import Platform
 
@@ -40,6 +41,11 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
   private var operations: UInt64 = 0
   private var sinceRefresh = 0
   private var remembered: Row?
+  /// Which reads have their content checked.
+  private var contents: CheckSampler
+  private var costs = CostSampler()
+  /// The content of the next write, made before it begins.
+  private var prepared = Row()
 
   package init(
     number: Int, shared: RunShared<Driver>, table: MixedTable, handover: Handover,
@@ -55,6 +61,7 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     refreshPosition = mix.shares.count
     expected = shared.plan.checks(.serialOrder) ? table.expected : nil
     random = shared.random(thread: number)
+    contents = CheckSampler(rate: shared.plan.checkRate, &random)
     watch = SessionWatch(shared)
     walk = SpaceWalk(shared)
     frozenCopies = FrozenCopyCheck(now: MonotonicClock().nanoseconds(), random: &random)
@@ -65,6 +72,7 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     pace = ThreadPace(
       control: shared.control, handover: handover,
       openLoad: shared.plan.openLoad(thread: number, of: threads),
+      member: .init(.any, number, of: threads), arrivals: shared.plan.arrivals,
       skippedShares: mix.shares.map { Double($0.percent) / 100 }, random: random.split())
     if let queue {
       session = try queue.sync { try shared.driver.openSession(on: queue) }
@@ -105,7 +113,8 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     try result.wait(until: { $0 != nil }, then: { $0! }).get()
   }
 
-  /// A job of the queue has begun: the session may have moved between two of them, never within one.
+  /// A job of the queue has begun: the session may have moved between two of them, never within
+  /// one.
   private func beginJob(_ handed: UInt64) throws {
     pace.measurements.figures[refreshPosition + 1].service.record(clock.nanoseconds() - handed)
     let before = watch.version
@@ -137,10 +146,10 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     pace.record(position, turn, began: began, start: start, end: clock.nanoseconds())
     if operations & 15 == 0 && isFound { remembered = row }
     guard shared.plan.checks(.atomicity) else { return }
-    let checkStart = clock.nanoseconds()
+    let checkStart = costs.begin()
     guard isFound else { throw AtomicityCheck.missing(key, version: watch.version) }
     try check(row, key)
-    ledger.count(.atomicity, cost: clock.nanoseconds() - checkStart)
+    ledger.count(.atomicity, cost: costs.end(checkStart))
   }
 
   private func scan(_ position: Int, _ turn: ThreadPace.Turn, _ began: UInt64) throws {
@@ -187,12 +196,17 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     _ position: Int, _ turn: ThreadPace.Turn, _ began: UInt64, _ parts: RowParts
   ) throws {
     let key = keys.next(&random, objects: known)
+    prepared.id = key
+    model.fill(&prepared, stamp: shared.versions.transactions + 1)
     try write(position, turn, began) { transaction in
       var violation: Violation?
+      // Another thread took the number: then it is made here.
+      if prepared.stamp != transaction { model.fill(&prepared, stamp: transaction) }
       let isFound = session.update(key, parts) { row in
         violation = expected?.judge(row, readBy: transaction)
         if parts == .record { row.changes += 1 }
-        model.fill(&row, stamp: transaction)
+        (row.age, row.score, row.payload) = (prepared.age, prepared.score, prepared.payload)
+        row.stamp = transaction
         expected?.store(row)
       }
       if let violation { throw violation }
@@ -244,7 +258,9 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
   // MARK: - Checks
 
   private func check(_ row: Row, _ key: Int) throws {
-    if let violation = AtomicityCheck.content(row, key: key, model: model, version: watch.version) {
+    if row.id != key || contents.isDue(&random),
+      let violation = AtomicityCheck.content(row, key: key, model: model, version: watch.version)
+    {
       throw violation
     }
     if let newest = watch.transaction,

@@ -1,7 +1,53 @@
-// The workload notify-storm: writers insert, change and delete objects, observers in places of their own keep a
-// copy of what they observe by what they are told. After each call the copy has to be what the engine
-// shows (I8).
+// The workload notify-storm: writers insert, change and delete objects, observers in places of
+// their own keep a copy of what they observe by what they are told. After each call the copy has to
+// be what the engine shows (I8).
 internal import Platform
+
+extension WorkloadKind {
+  package static let notifyStorm = WorkloadKind(NotifyStormDescription.self)
+}
+
+/// What the tool knows of notify-storm before it runs.
+package enum NotifyStormDescription: WorkloadDescription {
+  package static let name = "notify-storm"
+  package static let summary =
+    "writers insert, change and delete objects; observers keep copies by what they are told"
+  package static let help = """
+    Writer threads delete, insert and rewrite --batch objects in each transaction. Observers, each in a
+    place of its own, watch all objects, those of a condition, or all in an order, and keep a copy that
+    they change by what they are told; after each call it has to be what they see (I8). Now and then
+    one ends and begins again. Operation 'notify' is the time from the begin of a commit to the call.
+
+      realm-bench run notify-storm --observers 4 --writers 2 --batch 16 --duration 5s
+    """
+  package static let flags = Flags.table.union(Flags.load).union(["observers", "writers", "batch"])
+    .subtracting(["refresh-every"])
+  package static let scheduled: Set<Operation> = [.write]
+  package static let invariants: [Invariant] = [.exactChanges, .spaceAccounting]
+
+  package static func setDefaults(_ settings: inout RunSettings) {
+    settings.readers = 0
+    settings.objects = 1_000
+    settings.batch = 8
+  }
+
+  package static func operations(_ settings: RunSettings) -> [Operation] {
+    (settings.observers > 0 ? [.notify] : []) + [.write]
+  }
+
+  package static func shape(_ settings: RunSettings) -> String {
+    "\(settings.observers) observers, \(settings.writers) writers, "
+      + "\(grouped(settings.objects)) objects, batch \(settings.batch)"
+  }
+
+  package static func check(_ settings: RunSettings) throws(UsageError) {
+    try refuseNoWriter(settings)
+  }
+
+  package static func make<Driver: EngineDriver>(
+    _ shared: RunShared<Driver>
+  ) -> any Workload<Driver> { NotifyStorm(shared) }
+}
 
 /// Writers change a table that others observe.
 package struct NotifyStorm<Driver: EngineDriver>: Workload {
@@ -32,8 +78,8 @@ package struct NotifyStorm<Driver: EngineDriver>: Workload {
     return threads
   }
 
-  /// Deletes the first objects of a batch that are there, inserts those that are not, and rewrites the
-  /// others.
+  /// Deletes the first objects of a batch that are there, inserts those that are not, and rewrites
+  /// the others.
   private static func change(
     _ session: Driver.Session, _ batch: ContentModel.Batch, _ model: ContentModel
   ) {

@@ -1,5 +1,5 @@
-// The pins that a run keeps on purpose (--pins): a ring of frozen versions. What leaves it is read again, by
-// whichever thread comes along, before it is released.
+// The pins that a run keeps on purpose (--pins): a ring of frozen versions. What leaves it is read
+// again, by whichever thread comes along, before it is released.
 internal import Platform
 
 /// A pin with some of what was read in it when it was taken.
@@ -113,6 +113,9 @@ package final class PinRing<Pin: EnginePin>: Sendable {
       return true
     }
   }
+
+  /// How many are kept.
+  package var count: Int { state.withLock { $0.count } }
 
   /// How many wait to be verified; a hint.
   package var waiting: Int { retiredCount.load(ordering: .relaxed) }

@@ -1,10 +1,11 @@
-// One reader thread of the readers-writer workload: reads by key, refreshes, and checks I1 to I4 from
-// where a reader stands. Timed operations hold engine calls only; every check is outside of them and
-// knows what it costs.
+// One reader thread of the readers-writer workload: reads by key, refreshes, and checks I1 to I4
+// from where a reader stands. Timed operations hold engine calls only; every check is outside of
+// them and knows what it costs. What is cheap is checked at every read, the rest at a share of them
+// (--check-rate).
 internal import Platform
 
 /// A reader; made and used on its own thread.
-package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
+package struct ReadersWriterReader<Driver: EngineDriver>: Worker {
   private let shared: RunShared<Driver>
   private let place: String
   private let clock = MonotonicClock()
@@ -14,6 +15,8 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
   private let checksAtomicity: Bool
   private let checksVersions: Bool
   private let checksAcknowledged: Bool
+  /// Whether reads follow a schedule.
+  private let isScheduled: Bool
   private let openedAfter: SessionWatch<Driver>.Acknowledged
   private var random: RandomGenerator
   // Nil only while it is being opened again: the old one has to go first.
@@ -29,6 +32,14 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
 
   private var reads: UInt64 = 0
   private var contentCost: UInt64 = 0
+  /// Which reads have their content checked, and another object of their transaction.
+  private var contents: CheckSampler
+  private var siblings: CheckSampler
+  /// In which cycles an object is read again.
+  private var repeats: CheckSampler
+  /// How many times rarer than with everything checked in full the costly checks are.
+  private let thrift: UInt64
+  private var costs = CostSampler()
   private var cycles: UInt64 = 0
   private var remembered: Row?
   private var held: (object: Driver.Session.Held, key: Int)?
@@ -50,14 +61,24 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
     checksVersions = shared.plan.checks(.monotonicVersions)
     checksAcknowledged = shared.plan.checks(.readYourWrites)
     frozenCopies = FrozenCopyCheck(now: 0, random: &random)
-    pace = ThreadPace(control: shared.control, handover: handover, random: random)
+    let rate = shared.plan.checks(.atomicity) ? shared.plan.checkRate : 0
+    contents = CheckSampler(rate: rate, &random)
+    siblings = CheckSampler(rate: rate >= 1 ? 1.0 / 16 : rate / 8, &random)
+    repeats = CheckSampler(rate: min(1, shared.plan.checkRate * 2), &random)
+    thrift = shared.plan.checksFully ? 1 : 4
+    let load = shared.plan.openReads(thread: number)
+    isScheduled = load != nil || shared.plan.steps.contains { $0.readRate != nil }
+    pace = ThreadPace(
+      control: shared.control, handover: handover, openLoad: load,
+      member: .init(.reader, number, of: shared.plan.readers), arrivals: shared.plan.arrivals,
+      random: random)
   }
 
   private var version: UInt64 { watch.version }
   private var snapshotTransaction: Int? { watch.transaction }
 
   /// Reads until the run stops.
-  package func run() throws {
+  package mutating func run() throws {
     defer {
       ledger.count(.atomicity, checks: reads, cost: contentCost)
       pace.finish()
@@ -68,6 +89,9 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
     nextTotal = now + random.next(upperBound: 200_000_000)
     nextReopening = now + random.next(upperBound: 60_000_000)
     try checkAfterMove(openedAfter, place: "\(place), opened")
+    while isScheduled {
+      guard try scheduledCycle() else { return }
+    }
     while pace.follow() {
       let count = pace.claim(shared.plan.refreshEvery)
       if count == 0 { break }
@@ -77,8 +101,8 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
 
   // MARK: - Operations
 
-  private func cycle(_ count: Int) throws {
-    let chosen = checksStability ? Int(random.next(upperBound: UInt64(max(16, count)))) : -1
+  private mutating func cycle(_ count: Int) throws {
+    let chosen = positionToRemember(of: max(16, count))
     for position in 0..<count {
       let key = keys.next(&random, newestTransaction: snapshotTransaction ?? 0)
       let start = clock.nanoseconds()
@@ -97,7 +121,31 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
     try refresh()
   }
 
-  private func refresh() throws {
+  /// Which read of a cycle is made once more at its end; -1 = none.
+  private mutating func positionToRemember(of count: Int) -> Int {
+    guard checksStability, repeats.isDue(&random) else { return -1 }
+    return Int(random.next(upperBound: UInt64(count)))
+  }
+
+  /// Reads when reads are due, then refreshes; false when the run is over.
+  private mutating func scheduledCycle() throws -> Bool {
+    let chosen = positionToRemember(of: max(1, shared.plan.refreshEvery))
+    for position in 0..<shared.plan.refreshEvery {
+      guard let turn = pace.nextTurn() else { return false }
+      let key = keys.next(&random, newestTransaction: snapshotTransaction ?? 0)
+      let start = clock.nanoseconds()
+      let isFound = session.read(key, into: &row)
+      now = clock.nanoseconds()
+      pace.record(0, turn, start: start, end: now)
+      try checkRead(key, isFound)
+      if position == chosen { remembered = row }
+    }
+    try checkBeforeRefresh()
+    try refresh()
+    return true
+  }
+
+  private mutating func refresh() throws {
     let acknowledged = watch.acknowledged()
     let start = clock.nanoseconds()
     _ = session.refresh()
@@ -110,27 +158,40 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
 
   // MARK: - Checks of reads (I2)
 
-  private func checkRead(_ key: Int, _ isFound: Bool) throws {
+  private mutating func checkRead(_ key: Int, _ isFound: Bool) throws {
     guard checksAtomicity else { return }
     guard isFound else { throw AtomicityCheck.missing(key, version: version) }
     reads += 1
+    // At every read: the object that was asked for, of no later transaction.
+    let newest = snapshotTransaction ?? .max
+    if row.id != key || row.stamp > newest { throw wrongRead(key) }
+    if contents.isDue(&random) { try checkContent(key) }
+    if siblings.isDue(&random) { try checkSibling() }
+  }
+
+  @inline(never)
+  private func wrongRead(_ key: Int) -> Violation {
+    AtomicityCheck.content(row, key: key, model: model, version: version)
+      ?? AtomicityCheck.notNewer(
+        row, thanTransaction: snapshotTransaction ?? .max, version: version)
+      ?? AtomicityCheck.missing(key, version: version)
+  }
+
+  @inline(never)
+  private mutating func checkContent(_ key: Int) throws {
+    let start = costs.begin()
     if let violation = AtomicityCheck.content(row, key: key, model: model, version: version) {
       throw violation
     }
-    if let newest = snapshotTransaction,
-      let violation = AtomicityCheck.notNewer(row, thanTransaction: newest, version: version)
-    {
-      throw violation
-    }
-    // One read in 64 tells what these checks cost for all of them.
-    if reads & 63 == 1 { contentCost += (clock.nanoseconds() - now) * 64 }
-    if reads & 15 == 0 { try checkSibling() }
+    contentCost += costs.end(start)
   }
 
-  /// Another object of the transaction that wrote the row must show that transaction or a later one.
-  private func checkSibling() throws {
+  /// Another object of the transaction that wrote the row must show that transaction or a later
+  /// one.
+  private mutating func checkSibling() throws {
     guard row.stamp > 0, model.batch > 1 else { return }
-    defer { if reads & 63 == 0 { contentCost += (clock.nanoseconds() - now) * 4 } }
+    let start = costs.begin()
+    defer { contentCost += costs.end(start) }
     let position = Int(random.next(upperBound: UInt64(model.batch)))
     let key = model.batch(of: row.stamp).key(position)
     guard session.read(key, into: &other) else {
@@ -146,7 +207,7 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
 
   // MARK: - Checks around a refresh (I1, I3, I4)
 
-  private func checkBeforeRefresh() throws {
+  private mutating func checkBeforeRefresh() throws {
     guard let first = remembered else { return }
     remembered = nil
     let start = clock.nanoseconds()
@@ -160,18 +221,18 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
   }
 
   /// After a refresh or an opening: where the session is, and whether it may be there.
-  private func checkAfterMove(
+  private mutating func checkAfterMove(
     _ acknowledged: SessionWatch<Driver>.Acknowledged, place: String
   ) throws {
     let isMoved = try watch.moved(
       session, since: acknowledged, place: place, readingWith: &random,
-      readsObject: cycles & 7 == 1, &ledger)
-    guard isMoved, checksAtomicity, cycles & 3 == 0 else { return }
+      readsObject: cycles % (8 * thrift) == 1, &ledger)
+    guard isMoved, checksAtomicity, cycles % (4 * thrift) == 0 else { return }
     try checkNewestTransaction()
   }
 
   /// The snapshot must show all of the transaction that made it.
-  private func checkNewestTransaction() throws {
+  private mutating func checkNewestTransaction() throws {
     guard let newest = snapshotTransaction, newest > 0 else { return }
     let start = clock.nanoseconds()
     let batch = model.batch(of: newest)
@@ -195,18 +256,18 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
 
   // MARK: - Occasional checks
 
-  private func runOccasionalChecks() throws {
+  private mutating func runOccasionalChecks() throws {
     if checksStability {
       try frozenCopies.follow(
         session, keys: model.objects, now: now, place: place, &random, &ledger)
     }
     if checksStability && shared.pins.waiting > 0 { try verifyRetiredPin() }
-    if checksAtomicity && cycles & 15 == 0 { try checkHeld() }
+    if checksAtomicity && cycles % (16 * thrift) == 0 { try checkHeld() }
     if checksAtomicity && now >= nextTotal { try checkTotal() }
     if (checksAcknowledged || checksVersions) && now >= nextReopening { try reopen() }
   }
 
-  private func verifyRetiredPin() throws {
+  private mutating func verifyRetiredPin() throws {
     guard let pin = shared.pins.takeRetired() else { return }
     let start = clock.nanoseconds()
     if let violation = pin.verify(place: "pin released by \(place)") { throw violation }
@@ -215,7 +276,7 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
   }
 
   /// An object kept over refreshes shows what a look-up shows.
-  private func checkHeld() throws {
+  private mutating func checkHeld() throws {
     let start = clock.nanoseconds()
     if let held {
       session.read(held.object, into: &row)
@@ -226,7 +287,7 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
         throw violation
       }
     }
-    let isTimeForAnother = cycles & 255 == 0
+    let isTimeForAnother = cycles % 256 == 0
     if held == nil || isTimeForAnother {
       // A recently written object is likely to be written again soon.
       let recent = snapshotTransaction ?? 0
@@ -238,19 +299,19 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
     ledger.count(.atomicity, cost: clock.nanoseconds() - start)
   }
 
-  /// The table's total; at most 2 % of the thread's time.
-  private func checkTotal() throws {
+  /// The table's total; at most 2 % of the thread's time, a quarter of that by default.
+  private mutating func checkTotal() throws {
     let start = clock.nanoseconds()
     if let violation = AtomicityCheck.total(session.total(), model: model, version: version) {
       throw violation
     }
     let cost = clock.nanoseconds() - start
     ledger.count(.atomicity, cost: cost)
-    nextTotal = start + max(cost * 50, 200_000_000)
+    nextTotal = start + max(cost * 50 * thrift, 200_000_000)
   }
 
   /// A Realm opened now sees every write that has returned, and nothing older than the last one.
-  private func reopen() throws {
+  private mutating func reopen() throws {
     let start = clock.nanoseconds()
     let acknowledged = watch.acknowledged()
     held = nil
@@ -260,6 +321,7 @@ package final class ReadersWriterReader<Driver: EngineDriver>: Worker {
     ledger.count(
       checksAcknowledged ? .readYourWrites : .monotonicVersions, checks: 0, cost: cost)
     try checkAfterMove(acknowledged, place: "\(place), opened again")
-    nextReopening = start + max(cost * 100, 20_000_000 + random.next(upperBound: 40_000_000))
+    nextReopening =
+      start + max(cost * 100 * thrift, 20_000_000 + random.next(upperBound: 40_000_000))
   }
 }

@@ -1,7 +1,57 @@
-// The workload reference-handoff: threads that make references to objects, lists and results, and others
-// that resolve them, while objects are changed, deleted and made anew. What it answers: what a reference
-// costs, and what references on their way keep. Each is resolved once, to what it was made for (I9).
+// The workload reference-handoff: threads that make references to objects, lists and results, and
+// others that resolve them, while objects are changed, deleted and made anew. What it answers: what
+// a reference costs, and what references on their way keep. Each is resolved once, to what it was
+// made for (I9).
 internal import Platform
+
+extension WorkloadKind {
+  package static let referenceHandoff = WorkloadKind(ReferenceHandoffDescription.self)
+}
+
+/// What the tool knows of reference-handoff before it runs.
+package enum ReferenceHandoffDescription: WorkloadDescription {
+  package static let name = "reference-handoff"
+  package static let summary = "threads hand objects, lists and results to others by reference"
+  package static let help = """
+    Writer threads make references to objects, lists and results ('reference'), reader threads resolve
+    them ('resolve'), one in 32 inside of a transaction; no more than --in-flight wait. Before every
+    --write-every-th reference a transaction changes --batch objects and puts another object in the
+    place of one that was referred to lately: such a reference has to give nil (I9).
+
+      realm-bench run reference-handoff --writers 1 --readers 2 --in-flight 64 --duration 5s
+    """
+  package static let flags = Flags.table.union(Flags.load).subtracting(["refresh-every"]).union([
+    "readers", "writers", "batch", "in-flight", "write-every", "attempts",
+  ])
+  package static let scheduled: Set<Operation> = [.reference]
+  package static let unitInFlight = "references"
+  package static let invariants: [Invariant] = Invariant.ofSnapshots(and: [.references]).filter {
+    $0 != .snapshotStability
+  }
+
+  package static func setDefaults(_ settings: inout RunSettings) {
+    settings.readers = 2
+    settings.inFlight = 64
+  }
+
+  package static func operations(_ settings: RunSettings) -> [Operation] {
+    [.reference, .write, .resolve]
+  }
+
+  package static func shape(_ settings: RunSettings) -> String {
+    "\(settings.writers) writers, \(settings.readers) readers, \(settings.inFlight) in flight, "
+      + "\(grouped(settings.objects)) objects"
+  }
+
+  package static func check(_ settings: RunSettings) throws(UsageError) {
+    try refuseNoWriter(settings)
+    if settings.readers == 0 { throw UsageError("--readers 0: nobody resolves the references") }
+  }
+
+  package static func make<Driver: EngineDriver>(
+    _ shared: RunShared<Driver>
+  ) -> any Workload<Driver> { ReferenceHandoff(shared) }
+}
 
 /// Writers make references, readers resolve them.
 package struct ReferenceHandoff<Driver: EngineDriver>: Workload {

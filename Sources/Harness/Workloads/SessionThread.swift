@@ -1,5 +1,5 @@
-// What every measuring thread has that works with a session from its first to its last operation. What it does
-// with it is in the files of the workloads.
+// What every measuring thread has that works with a session from its first to its last operation.
+// What it does with it is in the files of the workloads.
 internal import Platform
 
 /// A thread with a session of its own; made and used on it.
@@ -22,7 +22,7 @@ package class SessionThread<Driver: EngineDriver>: Worker {
   ///   - thread: draws from the random numbers of this thread.
   init(
     _ place: String, thread: Int, _ shared: RunShared<Driver>, _ handover: Handover,
-    openLoad: ThreadPace.OpenLoad? = nil
+    openLoad: ThreadPace.OpenLoad? = nil, member: ThreadPace.Member? = nil
   ) throws {
     self.shared = shared
     self.place = place
@@ -32,7 +32,8 @@ package class SessionThread<Driver: EngineDriver>: Worker {
     openedAfter = watch.acknowledged()
     session = try shared.driver.openSession()
     pace = ThreadPace(
-      control: shared.control, handover: handover, openLoad: openLoad, random: random.split())
+      control: shared.control, handover: handover, openLoad: openLoad, member: member,
+      arrivals: shared.plan.arrivals, random: random.split())
   }
 
   package func run() throws { fatalError("abstract") }

@@ -1,5 +1,5 @@
-// The checks that every session makes when it has moved to another version, whatever the workload: it
-// never goes back (I3), and it sees what had returned before it moved (I4).
+// The checks that every session makes when it has moved to another version, whatever the workload:
+// it never goes back (I3), and it sees what had returned before it moved (I4).
 
 package import Platform
 
@@ -19,9 +19,9 @@ package struct SessionWatch<Driver: EngineDriver> {
   private let shared: RunShared<Driver>
   private let checksVersions: Bool
   private let checksAcknowledged: Bool
-  private let clock = MonotonicClock()
   private var monotonic = MonotonicVersionCheck()
   private var row = Row()
+  private var cost = CostSampler()
 
   package init(_ shared: RunShared<Driver>) {
     self.shared = shared
@@ -47,7 +47,7 @@ package struct SessionWatch<Driver: EngineDriver> {
     _ ledger: inout InvariantLedger
   ) throws -> Bool {
     if checksAcknowledged {
-      let start = clock.nanoseconds()
+      let start = cost.begin()
       if let violation = ReadYourWritesCheck.reached(
         session.version, acknowledged: acknowledged.version, place: place)
       {
@@ -56,7 +56,7 @@ package struct SessionWatch<Driver: EngineDriver> {
       if readsObject && acknowledged.transaction > 0 {
         try readAcknowledged(session, acknowledged.transaction, place: place, &random)
       }
-      ledger.count(.readYourWrites, cost: clock.nanoseconds() - start)
+      ledger.count(.readYourWrites, cost: cost.end(start))
     }
     return try observe(session, place: place, &ledger)
   }
@@ -86,14 +86,14 @@ package struct SessionWatch<Driver: EngineDriver> {
     _ ledger: inout InvariantLedger
   ) throws {
     if checksAcknowledged {
-      let start = clock.nanoseconds()
+      let start = cost.begin()
       let isFound = session.read(key, into: &row)
       if let violation = ReadYourWritesCheck.own(
         isFound ? row : nil, key: key, transaction: transaction, version: session.version)
       {
         throw violation
       }
-      ledger.count(.readYourWrites, cost: clock.nanoseconds() - start)
+      ledger.count(.readYourWrites, cost: cost.end(start))
     }
     try observe(session, place: place, &ledger)
   }
@@ -109,7 +109,7 @@ package struct SessionWatch<Driver: EngineDriver> {
       transaction = shared.versions.transaction(of: version)
     }
     guard checksVersions else { return isMoved }
-    let start = clock.nanoseconds()
+    let start = cost.begin()
     if let violation = monotonic.observe(version, place: place) { throw violation }
     if isMoved && shared.isDigestVersion(version) {
       if let violation = shared.checkDigest(
@@ -118,7 +118,7 @@ package struct SessionWatch<Driver: EngineDriver> {
         throw violation
       }
     }
-    ledger.count(.monotonicVersions, cost: clock.nanoseconds() - start)
+    ledger.count(.monotonicVersions, cost: cost.end(start))
     return isMoved
   }
 

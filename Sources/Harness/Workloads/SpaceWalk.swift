@@ -1,4 +1,5 @@
-// The walk over the whole file between two commits (I10), rare enough to take at most 2 % of the time.
+// The walk over the whole file between two commits (I10), rare enough to take at most 2 % of the
+// time.
 internal import Platform
 
 /// When one thread of a run walks over the file.

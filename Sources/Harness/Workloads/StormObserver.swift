@@ -1,5 +1,5 @@
-// One observer of the workload notify-storm. Its calls come elsewhere; the thread gathers what they measured
-// and found, and at times ends the observation and begins another one.
+// One observer of the workload notify-storm. Its calls come elsewhere; the thread gathers what they
+// measured and found, and at times ends the observation and begins another one.
 internal import Platform
 
 /// An observer; made and used on its own thread.

@@ -1,5 +1,5 @@
-// What happens before and after the measured part of a run: the bulk load, and the checks of what is
-// left at the end, in parts that workloads put together.
+// What happens before and after the measured part of a run: the bulk load, and the checks of what
+// is left at the end, in parts that workloads put together.
 internal import Platform
 
 /// Fills the table; on the calling thread.

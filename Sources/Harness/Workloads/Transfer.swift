@@ -1,7 +1,58 @@
-// The workload transfer: a bank. Each transaction moves money between random accounts by reading and
-// changing both; readers add up whole snapshots. Money never comes or goes (I2), and the changes that
-// a snapshot counts are exactly those of the transactions up to its own (I7).
+// The workload transfer: a bank. Each transaction moves money between random accounts by reading
+// and changing both; readers add up whole snapshots. Money never comes or goes (I2), and the
+// changes that a snapshot counts are exactly those of the transactions up to its own (I7).
 internal import Platform
+
+extension WorkloadKind {
+  package static let transfer = WorkloadKind(TransferDescription.self)
+}
+
+/// What the tool knows of transfer before it runs.
+package enum TransferDescription: WorkloadDescription {
+  package static let name = "transfer"
+  package static let summary =
+    "a bank: threads move money between accounts, others add all accounts up"
+  package static let help = """
+    Writer threads move money between random accounts: one transaction reads and changes --batch of
+    them, in pairs, and each change counts. Reader threads add up all accounts (operation 'sum') of a
+    refreshed Realm and of frozen copies, --refresh-every times a snapshot. The total never
+    changes (I2), and each snapshot counts exactly the changes of its transactions (I7).
+
+      realm-bench run transfer --writers 2 --duration 5s --durability memory
+    """
+  package static let flags = Flags.table.union(Flags.threads).union(Flags.load).union([
+    "history"
+  ])
+  package static let scheduled: Set<Operation> = [.write]
+  package static let takesSteps = true
+
+  package static func setDefaults(_ settings: inout RunSettings) {
+    settings.writers = 2
+    settings.objects = 1_000
+    settings.batch = 2
+    settings.refreshEvery = 2
+  }
+
+  package static func operations(_ settings: RunSettings) -> [Operation] {
+    (settings.readers > 0 ? [.sum, .refresh, .freeze] : [])
+      + (settings.writers > 0 ? [.write] : [])
+  }
+
+  package static func shape(_ settings: RunSettings) -> String {
+    readersAndWriters(settings, of: "accounts")
+  }
+
+  package static func check(_ settings: RunSettings) throws(UsageError) {
+    try refuseNobody(settings)
+    if settings.batch % 2 != 0 {
+      throw UsageError("--batch: transfer changes accounts in pairs, so not \(settings.batch)")
+    }
+  }
+
+  package static func make<Driver: EngineDriver>(
+    _ shared: RunShared<Driver>
+  ) -> any Workload<Driver> { Transfer(shared) }
+}
 
 /// Threads move money between accounts, others add all accounts up.
 package struct Transfer<Driver: EngineDriver>: Workload {
@@ -81,8 +132,8 @@ package final class TransferTransaction<Driver: EngineDriver> {
     }
   }
 
-  /// Two neighbouring accounts have one owner: an account may be overdrawn as far as the other covers
-  /// it, so that what a transfer reads and does not write matters too.
+  /// Two neighbouring accounts have one owner: an account may be overdrawn as far as the other
+  /// covers it, so that what a transfer reads and does not write matters too.
   private func readOtherAccount(
     _ session: Driver.Session, of key: Int, _ transaction: Int
   ) throws -> Int {

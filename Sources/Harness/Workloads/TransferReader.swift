@@ -1,5 +1,6 @@
-// One reader thread of the workload transfer: adds up all accounts of a snapshot, by turns a refreshed
-// Realm and a frozen copy of it, and judges what comes out. Timed operations hold engine calls only.
+// One reader thread of the workload transfer: adds up all accounts of a snapshot, by turns a
+// refreshed Realm and a frozen copy of it, and judges what comes out. Timed operations hold engine
+// calls only.
 package import Platform
 
 /// A reader.
@@ -17,7 +18,9 @@ package final class TransferReader<Driver: EngineDriver>: SessionThread<Driver> 
     handover: Handover
   ) throws {
     self.totals = totals
-    try super.init("reader \(number)", thread: number, shared, handover)
+    try super.init(
+      "reader \(number)", thread: number, shared, handover,
+      member: .init(.reader, number, of: shared.plan.readers))
   }
 
   /// Adds up until the run stops.
@@ -116,7 +119,8 @@ package final class TransferReader<Driver: EngineDriver>: SessionThread<Driver> 
       .snapshotStability, checks: kept.checks, cost: clock.nanoseconds() - start)
   }
 
-  /// The other accounts of the transfer that changed an account last show that transfer or a later one.
+  /// The other accounts of the transfer that changed an account last show that transfer or a later
+  /// one.
   private func checkPartner() throws {
     let start = clock.nanoseconds()
     let key = Int(random.next(upperBound: UInt64(model.objects)))

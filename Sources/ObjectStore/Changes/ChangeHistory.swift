@@ -1,6 +1,6 @@
-// The change sets of the newest commits of this process, kept for as long as an observing Realm has yet to
-// pass them. One a store. Commits of others, and those made while nobody observed, are not in it: their
-// versions have to be compared.
+// The change sets of the newest commits of this process, kept for as long as an observing Realm has
+// yet to pass them. One a store. Commits of others, and those made while nobody observed, are not
+// in it: their versions have to be compared.
 internal import Platform
 package import Storage
 
@@ -52,8 +52,8 @@ package final class ChangeHistory: StoreCompanion {
   /// Keeps what a commit changed, unless nobody observes.
   ///
   /// To be called when the commit cannot fail any more but by its sync, before others can see the
-  /// version. A version that is lost by a failed sync does no harm: none is built on it, and its number is
-  /// not used again.
+  /// version. A version that is lost by a failed sync does no harm: none is built on it, and its
+  /// number is not used again.
   package func append(_ changes: ChangeSet, base: Version, version: Version) {
     let notes = changes.notes
     let dropped: [Entry] = state.withLock { state in
@@ -128,7 +128,8 @@ package final class ChangeHistory: StoreCompanion {
     withExtendedLifetime(passed) {}
   }
 
-  /// Takes the entries out that no observing Realm has yet to pass; they are dropped without the lock.
+  /// Takes the entries out that no observing Realm has yet to pass; they are dropped without the
+  /// lock.
   ///
   /// One that stays behind costs the others nothing, however many entries it keeps.
   private static func takePassed(_ state: inout State) -> ArraySlice<Entry> {

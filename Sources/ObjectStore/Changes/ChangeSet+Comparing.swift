@@ -1,6 +1,7 @@
 // What differs between two versions, found by comparing them: for spans that nobody recorded. Equal
-// references are equal subtrees, so only what differs is looked at. Values that were assigned again, and
-// moves inside of collections, cannot be told this way: only differing content is reported.
+// references are equal subtrees, so only what differs is looked at. Values that were assigned
+// again, and moves inside of collections, cannot be told this way: only differing content is
+// reported.
 package import Storage
 internal import Trees
 
@@ -41,6 +42,34 @@ extension ChangeSet {
   }
 }
 
+extension ChangeSet {
+  /// What differs in some tables of two versions with the same schema, if that is little.
+  ///
+  /// Of collections only is told that they differ.
+  ///
+  /// - Parameters:
+  ///   - tables: their indexes.
+  ///   - clustersMax: in more clusters nothing is compared.
+  /// - Returns: nil when more differs.
+  package static func little(
+    between old: Snapshot, _ new: Snapshot, _ schema: StoredSchema, tables: Set<Int>,
+    clustersMax: Int
+  ) -> ChangeSet? {
+    var result = ChangeSet()
+    var left = clustersMax
+    for index in tables {
+      let table = schema.tables[index]
+      let comparison = TableComparison(
+        old: TableReader(reader: old.reader, root: old.root, table: table), table,
+        new: TableReader(reader: new.reader, root: new.root, table: table), table,
+        comparesCollections: false)
+      guard let changes = comparison.changes(clustersLeft: &left) else { return nil }
+      if !changes.isEmpty { result.tables[table.tableKey] = changes }
+    }
+    return result
+  }
+}
+
 extension TableReader {
   /// What happened in a collection since an older version, by its content.
   ///
@@ -66,6 +95,7 @@ private struct TableComparison {
   private let new: TableReader
   /// Columns that both have.
   private let columns: [Column]
+  private let comparesCollections: Bool
 
   /// A column in both versions.
   private struct Column {
@@ -76,7 +106,11 @@ private struct TableComparison {
     let collection: CollectionKind
   }
 
-  init(old: TableReader, _ oldTable: StoredTable, new: TableReader, _ newTable: StoredTable) {
+  init(
+    old: TableReader, _ oldTable: StoredTable, new: TableReader, _ newTable: StoredTable,
+    comparesCollections: Bool = true
+  ) {
+    self.comparesCollections = comparesCollections
     self.old = old
     self.new = new
     columns = newTable.columnKeys.indices.compactMap { index in
@@ -90,16 +124,28 @@ private struct TableComparison {
   }
 
   func changes() -> TableChanges {
+    var unbounded = Int.max
+    // There is no bound that could be passed.
+    return changes(clustersLeft: &unbounded)!
+  }
+
+  /// - Parameter left: how many clusters may differ; less those that do.
+  /// - Returns: nil when more do.
+  func changes(clustersLeft left: inout Int) -> TableChanges? {
     var changes = TableChanges()
     if new.nextKey > old.nextKey { changes.firstNewKey = ObjectKey(rawValue: old.nextKey) }
     if new.count == 0 {
       changes.isCleared = old.count > 0
       return changes
     }
+    var clusters = left
     ClusterTree.forEachDifference(old.tree, new.tree) { number, before, after in
+      clusters -= 1
+      if clusters < 0 { return }
       compare(ObjectKey(rawValue: Int64(number) << Cluster.slotBits), before, after, &changes)
     }
-    return changes
+    left = clusters
+    return clusters < 0 ? nil : changes
   }
 
   /// One cluster.
@@ -140,10 +186,15 @@ private struct TableComparison {
   ) {
     if column.collection != .none {
       if old.cell(before, column.old) == new.cell(after, column.new) { return }
-      let elements = new.elementChanges(
-        since: old, key, columns: (column.old, column.new), column.collection)
-      if elements.isEmpty { return }
-      changes.collections[CollectionPlace(key, column.key)] = .elements(elements)
+      let place = CollectionPlace(key, column.key)
+      if comparesCollections {
+        let elements = new.elementChanges(
+          since: old, key, columns: (column.old, column.new), column.collection)
+        if elements.isEmpty { return }
+        changes.collections[place] = .elements(elements)
+      } else {
+        changes.collections[place] = .many
+      }
     } else if isEqual(column, before, after) {
       return
     }

@@ -1,6 +1,6 @@
-// What differs between two versions of a file, by object and column. Made by the transaction that changed
-// it (TableRecorder), by composing the sets of several transactions, or by comparing two versions
-// (ChangeSet+Comparing). Immutable values that any thread may read.
+// What differs between two versions of a file, by object and column. Made by the transaction that
+// changed it (TableRecorder), by composing the sets of several transactions, or by comparing two
+// versions (ChangeSet+Comparing). Immutable values that any thread may read.
 
 /// What differs between two versions.
 package struct ChangeSet: Sendable {
@@ -49,13 +49,15 @@ package struct ChangeSet: Sendable {
 package struct TableChanges: Sendable {
   /// The key that the next new object was to get in the older version.
   ///
-  /// Keys are never reused, so the objects of the newer version from here on, and only they, are new.
+  /// Keys are never reused, so the objects of the newer version from here on, and only they, are
+  /// new.
   package internal(set) var firstNewKey = ObjectKey(rawValue: .max)
   /// Whether all objects of the older version are gone.
   package internal(set) var isCleared = false
   /// The other objects of the older version that are gone, ascending.
   package internal(set) var deleted: [ObjectKey] = []
-  /// Objects of both versions, with the columns that were assigned or whose collections were changed.
+  /// Objects of both versions, with the columns that were assigned or whose collections were
+  /// changed.
   package internal(set) var modified: [ObjectKey: ColumnSet] = [:]
   /// What happened in the collections among these columns.
   package internal(set) var collections: [CollectionPlace: CollectionChanges] = [:]

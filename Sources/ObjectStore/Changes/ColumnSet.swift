@@ -1,4 +1,5 @@
-// Which columns of an object were changed, by their keys: keys stay when columns move or get other names.
+// Which columns of an object were changed, by their keys: keys stay when columns move or get other
+// names.
 
 /// A set of column keys.
 ///

@@ -1,11 +1,11 @@
-// What happened to the elements of one collection between two versions, as one walk over both: so many
-// elements were kept, assigned, put in, taken out. Changes of a transaction are noted one by one; those of
-// several transactions are composed exactly.
+// What happened to the elements of one collection between two versions, as one walk over both: so
+// many elements were kept, assigned, put in, taken out. Changes of a transaction are noted one by
+// one; those of several transactions are composed exactly.
 
 /// Changes of the elements of a list, set or map, by position.
 ///
-/// Sets and maps are sorted: their positions follow from what is in them. Elements behind the last run were
-/// kept. A move is a removal and an insertion.
+/// Sets and maps are sorted: their positions follow from what is in them. Elements behind the last
+/// run were kept. A move is a removal and an insertion.
 package struct ElementChanges: Hashable, Sendable {
   /// What happened to elements in a row.
   package enum Kind: UInt8, Sendable {
@@ -32,8 +32,8 @@ package struct ElementChanges: Hashable, Sendable {
     }
   }
 
-  /// No two neighbours have one kind, none is empty, the last one is not `kept`; between two kept or
-  /// modified elements deletions come before insertions.
+  /// No two neighbours have one kind, none is empty, the last one is not `kept`; between two kept
+  /// or modified elements deletions come before insertions.
   package private(set) var runs: [Run] = []
 
   package init() {}
@@ -116,8 +116,8 @@ package struct ElementChanges: Hashable, Sendable {
 
   /// Runs `body` on each run but the kept ones.
   ///
-  /// - Parameter body: gets the position of the run's first element, or of where it was or would be, in
-  ///   the older and the newer version.
+  /// - Parameter body: gets the position of the run's first element, or of where it was or would
+  ///   be, in the older and the newer version.
   package func forEach(_ body: (_ kind: Kind, _ old: Int, _ new: Int, _ count: Int) -> Void) {
     var old = 0
     var new = 0

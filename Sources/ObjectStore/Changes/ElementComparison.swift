@@ -1,5 +1,6 @@
-// What differs between two states of one collection, found by comparing them: what both begin and end with
-// is passed over, by the leaf where the leaf is the same block; the rest is compared element by element.
+// What differs between two states of one collection, found by comparing them: what both begin and
+// end with is passed over, by the leaf where the leaf is the same block; the rest is compared
+// element by element.
 internal import Trees
 
 extension ElementChanges {
@@ -203,8 +204,8 @@ private struct Interning {
   }
 }
 
-/// The fewest removals and insertions that turn one sequence into another, by Myers's algorithm; beyond a
-/// limit of them, all is removed and inserted.
+/// The fewest removals and insertions that turn one sequence into another, by Myers's algorithm;
+/// beyond a limit of them, all is removed and inserted.
 private struct ShortestEdit {
   private let old: [Int]
   private let new: [Int]

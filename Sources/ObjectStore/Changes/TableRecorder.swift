@@ -1,5 +1,6 @@
-// Noting what a transaction changes, table by table, while somebody observes. New objects need no note: their
-// keys come behind all others. Without an observer there is no recorder, and each change costs one test.
+// Noting what a transaction changes, table by table, while somebody observes. New objects need no
+// note: their keys come behind all others. Without an observer there is no recorder, and each
+// change costs one test.
 internal import Trees
 
 /// Notes what a transaction changes in one table.

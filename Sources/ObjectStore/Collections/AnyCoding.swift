@@ -1,5 +1,5 @@
-// The bytes of values of type `any`. This layer reads of them only what it has to maintain: the links
-// inside. The first byte is the tag; what follows belongs to it:
+// The bytes of values of type `any`. This layer reads of them only what it has to maintain: the
+// links inside. The first byte is the tag; what follows belongs to it:
 //
 //   none        nothing (a nullified link inside a nested value keeps its 16 bytes, zeroed)
 //   int         i64            bool     u8             float  u32 bits      double, date  u64 bits
@@ -8,8 +8,8 @@
 //   list        u32 count, each: u32 length, encoded value
 //   dictionary  u32 count, each: u32 length, UTF-8 of the key; u32 length, encoded value
 //
-// Numbers are little-endian. Null as a whole value of a column or element is no bytes at all (null), not
-// the tag `none`.
+// Numbers are little-endian. Null as a whole value of a column or element is no bytes at all
+// (null), not the tag `none`.
 
 /// First byte of an encoded `any`.
 ///
@@ -50,9 +50,12 @@ package enum AnyCoding {
   ///
   /// Tables are few and objects many: 23 bits and 40 bits.
   package static func packed(tableKey: UInt64, _ key: ObjectKey) -> Int64 {
-    precondition(
-      tableKey < 1 << 23 && key.rawValue < 1 << 40, "an `any` value cannot link to \(key.rawValue)")
+    precondition(isPackable(tableKey, key), "an `any` value cannot link to \(key.rawValue)")
     return Int64(tableKey) << 40 | key.rawValue
+  }
+
+  private static func isPackable(_ tableKey: UInt64, _ key: ObjectKey) -> Bool {
+    tableKey < 1 << 23 && 0..<1 << 40 ~= key.rawValue
   }
 
   /// What all links to a table's objects are entered as.
@@ -69,7 +72,7 @@ package enum AnyCoding {
   /// Runs `body` on every link in an encoded value, nested ones too.
   ///
   /// - Parameter body: gets the offset of the link's tag, and the link as it is entered.
-  static func forEachLink(
+  package static func forEachLink(
     _ bytes: UnsafeRawBufferPointer, _ body: (_ offset: Int, _ packed: Int64) -> Void
   ) {
     // Values nest as deep as the client likes: no recursion.
@@ -79,7 +82,8 @@ package enum AnyCoding {
       switch tag {
       case .object:
         let part = UnsafeRawBufferPointer(rebasing: bytes[range])
-        if let (tableKey, key) = link(part) {
+        // Others cannot have been entered.
+        if let (tableKey, key) = link(part), isPackable(tableKey, key) {
           body(range.lowerBound, packed(tableKey: tableKey, key))
         }
       case .list, .dictionary:

@@ -1,5 +1,5 @@
-// The collection that a transaction changed last. It stays open, so that one element after another goes
-// into the same leaf without a descent from the table's root.
+// The collection that a transaction changed last. It stays open, so that one element after another
+// goes into the same leaf without a descent from the table's root.
 internal import Storage
 internal import Trees
 
@@ -129,7 +129,7 @@ extension GroupTransaction {
       collection.elements.open(cell, isPacked: isPacked)
       return
     }
-    let root = cell.isNone ? nil : editor.reader.pointer(cell)
+    let root = cell.isNone ? nil : editor.reader.pointer(cell, .mapRoot)
     collection.keys.open(root.map { BlockHeader.reference($0, 0) } ?? .none, isPacked: false)
     collection.elements.open(
       root.map { BlockHeader.reference($0, 1) } ?? .none, isPacked: isPacked)
@@ -151,7 +151,7 @@ extension GroupTransaction {
       if keys.isNone { return }
       cell = editor.allocate(kind: .mapRoot, count: 2, payloadBytes: 16)
     } else {
-      let root = editor.reader.pointer(cell)
+      let root = editor.reader.pointer(cell, .mapRoot)
       if BlockHeader.reference(root, 0) == keys, BlockHeader.reference(root, 1) == values { return }
       if keys.isNone {
         editor.free(cell)

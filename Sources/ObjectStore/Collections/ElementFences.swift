@@ -1,6 +1,7 @@
-// A table of contents of a large sorted collection, for those who look up many values in one version of it:
-// what each section begins with lies side by side in memory, so that a look-up touches a few lines of that
-// and one leaf, instead of a leaf for each step of a search through branches.
+// A table of contents of a large sorted collection, for those who look up many values in one
+// version of it: what each section begins with lies side by side in memory, so that a look-up
+// touches a few lines of that and one leaf, instead of a leaf for each step of a search through
+// branches.
 internal import Glibc
 internal import Platform
 internal import Storage
@@ -8,11 +9,11 @@ internal import Trees
 
 /// What the sections of a set, or of the keys of a map, begin with.
 ///
-/// Good for the tree that it was made from, wherever its root is found again: blocks of versions never change.
-/// Belongs to one confined collection.
+/// Good for the tree that it was made from, wherever its root is found again: blocks of versions
+/// never change. Belongs to one confined collection.
 package final class ElementFences {
-  // Unchecked by the compiler only in that they are pointers: allocated and filled by `init`, freed by `deinit`,
-  // never changed in between.
+  // Unchecked by the compiler only in that they are pointers: allocated and filled by `init`, freed
+  // by `deinit`, never changed in between.
 
   /// Neighbouring elements of one leaf.
   private struct Section {
@@ -78,7 +79,8 @@ package final class ElementFences {
     var sections: [Section] = []
     let rows = Self.sectionRows(elements)
     var position = 0
-    Self.forEachLeaf(reader, root) { reference, leaf in
+    Self.forEachLeaf(reader, root, reader.pointer(root)) { reference, leaf in
+      elements.checkLeaf(leaf)
       let leafRows = ElementTree.elements(leaf)
       for row in stride(from: 0, to: leafRows, by: rows) {
         sections.append(
@@ -110,13 +112,13 @@ package final class ElementFences {
   // MARK: - Making
 
   private static func forEachLeaf(
-    _ reader: BlockReader, _ reference: BlockReference,
+    _ reader: BlockReader, _ reference: BlockReference, _ block: UnsafeRawPointer,
     _ body: (BlockReference, UnsafeRawPointer) -> Void
   ) {
-    let block = reader.pointer(reference)
     guard BlockHeader.kind(block) == .elementBranch else { return body(reference, block) }
     for child in 0..<BlockHeader.count(block) {
-      forEachLeaf(reader, BlockHeader.reference(block, child), body)
+      forEachLeaf(
+        reader, BlockHeader.reference(block, child), ElementTree.child(reader, block, child), body)
     }
   }
 
@@ -187,7 +189,8 @@ package final class ElementFences {
     let section = sections + (above &- 1)
     let rows = Int(section.pointee.rows)
     let reader = elements.tree.reader
-    // Where it is if the section's values are evenly distributed; its line comes together with the header's.
+    // Where it is if the section's values are evenly distributed; its line comes together with the
+    // header's.
     let start = Double(bounds[above &- 1])
     let width = above < count ? Double(bounds[above]) - start : 0
     let share = width > 0 ? (Double(wanted) - start) / width : 0.5
@@ -258,7 +261,8 @@ package final class ElementFences {
     }
   }
 
-  /// - Parameter above: sections begin with as much as the wanted bytes; which one it is their other bytes say.
+  /// - Parameter above: sections begin with as much as the wanted bytes; which one it is their
+  ///   other bytes say.
   private func position(
     among above: Int, _ bound: Int64, _ wanted: UnsafeRawBufferPointer, _ elements: ElementReader
   ) -> Int? {

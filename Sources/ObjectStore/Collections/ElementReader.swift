@@ -1,5 +1,5 @@
-// Reading one collection of one version, or of a running transaction until its next change. A trivial
-// value like TableReader.
+// Reading one collection of one version, or of a running transaction until its next change. A
+// trivial value like TableReader.
 public import Storage
 public import Trees
 
@@ -62,8 +62,27 @@ package struct ElementReader {
   package func link(at position: Int) -> ObjectKey? {
     precondition(position >= 0 && position < count, "a position behind a collection's end")
     let (leaf, row) = tree.leaf(at: position)
+    checkLeaf(leaf)
     return PackedLeaf.isNull(leaf, row)
       ? nil : ObjectKey(rawValue: PackedLeaf.value(leaf, row))
+  }
+
+  /// Stops if a leaf is not of the kind that its elements have.
+  @inlinable @inline(__always)
+  func checkLeaf(_ leaf: UnsafeRawPointer) {
+    ElementTree.checkLeaf(tree.reader, leaf, isPacked: order != .bytes)
+  }
+
+  /// `ElementTree.forEachLeaf` with leaves of the right kind.
+  @inline(__always)
+  func forEachLeaf(
+    from position: Int = 0,
+    _ body: (_ first: Int, _ leaf: UnsafeRawPointer, _ rows: Int) -> Bool
+  ) {
+    tree.forEachLeaf(from: position) { first, leaf, rows in
+      checkLeaf(leaf)
+      return body(first, leaf, rows)
+    }
   }
 
   /// Where a value is first.
@@ -80,7 +99,7 @@ package struct ElementReader {
     }
     if case .link(let key) = value { return positions(ofInteger: key.rawValue, maximum: 1).first }
     var found: Int?
-    tree.forEachLeaf { first, leaf, rows in
+    forEachLeaf { first, leaf, rows in
       for row in 0..<rows where isEqual(leaf, row, value) {
         found = first + row
         return false
@@ -96,7 +115,7 @@ package struct ElementReader {
   package func forEach(
     from position: Int = 0, _ body: (_ position: Int, _ value: ElementValue) -> Bool
   ) {
-    tree.forEachLeaf(from: position) { first, leaf, rows in
+    forEachLeaf(from: position) { first, leaf, rows in
       var row = max(position - first, 0)
       if order == .bytes {
         while row < rows {
@@ -128,8 +147,8 @@ package struct ElementReader {
     }
   }
 
-  /// Copies packed elements from a position on until `values` is full or they end; what null gives is
-  /// unspecified.
+  /// Copies packed elements from a position on until `values` is full or they end; what null gives
+  /// is unspecified.
   ///
   /// For those who go through a list in order: a leaf at a time, no call an element.
   ///
@@ -139,7 +158,7 @@ package struct ElementReader {
   ) -> Int {
     var copied = 0
     if values.isEmpty { return 0 }
-    tree.forEachLeaf(from: position) { first, leaf, rows in
+    forEachLeaf(from: position) { first, leaf, rows in
       let row = max(position - first, 0)
       let part = min(rows - row, values.count - copied)
       if row == 0 && values.count - copied >= rows {
@@ -164,12 +183,14 @@ package struct ElementReader {
     case .integer(let integer):
       let wanted = OrderKey.integer(integer, order)
       return tree.search { leaf, row in
+        checkLeaf(leaf)
         if PackedLeaf.isNull(leaf, row) { return -1 }
         let found = OrderKey.integer(PackedLeaf.value(leaf, row), order)
         return found < wanted ? -1 : found == wanted ? 0 : 1
       }
     case .link(let key):
       return tree.search { leaf, row in
+        checkLeaf(leaf)
         if PackedLeaf.isNull(leaf, row) { return -1 }
         let found = PackedLeaf.value(leaf, row)
         return found < key.rawValue ? -1 : found == key.rawValue ? 0 : 1
@@ -208,7 +229,7 @@ package struct ElementReader {
   /// Positions of a packed value, ascending.
   func positions(ofInteger value: Int64, maximum: Int = .max) -> [Int] {
     var found: [Int] = []
-    tree.forEachLeaf { first, leaf, rows in
+    forEachLeaf { first, leaf, rows in
       if PackedLeaf.count(leaf, equalTo: value) == 0 { return true }
       for row in 0..<rows
       where PackedLeaf.value(leaf, row) == value && !PackedLeaf.isNull(leaf, row) {

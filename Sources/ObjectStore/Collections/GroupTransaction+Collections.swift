@@ -1,5 +1,5 @@
-// Changing lists, sets and maps inside a transaction. Links that come and go are entered in the column's
-// tree of links; embedded objects that lose theirs are deleted.
+// Changing lists, sets and maps inside a transaction. Links that come and go are entered in the
+// column's tree of links; embedded objects that lose theirs are deleted.
 internal import Trees
 
 extension GroupTransaction {

@@ -1,5 +1,5 @@
-// Collections of an object. A list's or set's cell refers to its tree of elements, a map's to a root of
-// two trees at the same positions.
+// Collections of an object. A list's or set's cell refers to its tree of elements, a map's to a
+// root of two trees at the same positions.
 //
 //   mapRoot  header count = 2; references: keys (bytes, sorted), values
 public import Storage
@@ -34,7 +34,7 @@ extension TableReader {
     let cell = cell(location, column)
     return ElementReader(
       reader: tree.reader,
-      root: cell.isNone ? .none : BlockHeader.reference(tree.reader.pointer(cell), 0),
+      root: cell.isNone ? .none : BlockHeader.reference(tree.reader.pointer(cell, .mapRoot), 0),
       order: .bytes, isLinks: false)
   }
 
@@ -43,7 +43,7 @@ extension TableReader {
   package func mapValues(_ location: RowLocation, _ column: Int) -> ElementReader {
     let cell = cell(location, column)
     return elements(
-      cell.isNone ? .none : BlockHeader.reference(tree.reader.pointer(cell), 1), column)
+      cell.isNone ? .none : BlockHeader.reference(tree.reader.pointer(cell, .mapRoot), 1), column)
   }
 
   /// Where a map has a key; nil if it has not.

@@ -1,5 +1,5 @@
-// Keeping ordered indexes inside a transaction: every object has a pair (order of its value, object) in
-// the tree of each indexed column.
+// Keeping ordered indexes inside a transaction: every object has a pair (order of its value,
+// object) in the tree of each indexed column.
 internal import Trees
 
 extension GroupTransaction {

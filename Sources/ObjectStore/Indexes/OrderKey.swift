@@ -1,5 +1,5 @@
-// Values as 64-bit integers that keep their order: what ordered indexes are sorted by. Part of the file
-// format.
+// Values as 64-bit integers that keep their order: what ordered indexes are sorted by. Part of the
+// file format.
 public import Trees
 
 /// Maps values to integers of the same order.

@@ -72,10 +72,10 @@ extension TableReader {
   /// Runs `body` on the objects whose value in an indexed column lies between two, both included,
   /// until it returns false.
   ///
-  /// Exact for packed columns, except that null and `Int64.min` have one order. For bytes the order and
-  /// the bounds look at the first 8 bytes only: the caller compares objects that come with the same
-  /// `order`, and those at the bounds; null and bytes that begin with 8 zeros have one order. Nulls come
-  /// first, with `OrderKey.null`; a `lower` that is not null leaves them out.
+  /// Exact for packed columns, except that null and `Int64.min` have one order. For bytes the order
+  /// and the bounds look at the first 8 bytes only: the caller compares objects that come with the
+  /// same `order`, and those at the bounds; null and bytes that begin with 8 zeros have one order.
+  /// Nulls come first, with `OrderKey.null`; a `lower` that is not null leaves them out.
   ///
   /// - Parameters:
   ///   - lower: nil for no bound; `upper` too.

@@ -1,5 +1,5 @@
-// What a deletion takes with it: links to the object become null or go, its own links leave the trees of
-// links, the embedded objects that it owns are deleted, its values leave the indexes.
+// What a deletion takes with it: links to the object become null or go, its own links leave the
+// trees of links, the embedded objects that it owns are deleted, its values leave the indexes.
 internal import Trees
 
 extension GroupTransaction {
@@ -167,7 +167,8 @@ extension GroupTransaction {
   /// So many pairs of an object are removed one by one, which needs no look for their positions.
   private static let pairsOneByOne = 8
 
-  /// Makes the links of a column that lead to some targets null, or takes them out of lists and sets.
+  /// Makes the links of a column that lead to some targets null, or takes them out of lists and
+  /// sets.
   ///
   /// - Parameter targets: as they are entered in the column's tree of links.
   private func nullify(_ place: LinkColumn, _ targets: ClosedRange<Int64>) {
@@ -237,7 +238,8 @@ extension GroupTransaction {
     return sorted
   }
 
-  /// - Parameter maximum: so many links to the targets are in the collection, which is searched no further.
+  /// - Parameter maximum: so many links to the targets are in the collection, which is searched no
+  ///   further.
   private func nullifyLinks(
     _ table: StoredTable, _ origin: ObjectKey, _ column: Int, _ targets: ClosedRange<Int64>,
     maximum: Int

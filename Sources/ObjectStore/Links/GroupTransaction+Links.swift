@@ -16,7 +16,8 @@ extension GroupTransaction {
       let old = lookup.link(location, column)
       noteModified(tableEditor, key, column)
       if old == target {
-        // An assignment is a change, also of the same value; without a changed block there is no version.
+        // An assignment is a change, also of the same value; without a changed block there is no
+        // version.
         if tableEditor.recorder != nil {
           storeInteger(tableEditor, key, column, target?.rawValue, true)
         }

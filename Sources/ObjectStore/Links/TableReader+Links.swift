@@ -1,5 +1,6 @@
-// Links of an object, and who links to one. A column's tree of links holds a pair (target, origin) for
-// each link; the target is an object key, or for `any` columns AnyCoding's packing of table and object.
+// Links of an object, and who links to one. A column's tree of links holds a pair (target, origin)
+// for each link; the target is an object key, or for `any` columns AnyCoding's packing of table and
+// object.
 public import Trees
 
 /// The objects of one table that link through one column to one object, in the order of their keys.

@@ -1,6 +1,6 @@
-// Sums, means and extremes of packed values, a leaf at a time. The results are those of one value after
-// another in the order of the rows, to the last bit: sums of integers wrap, those of floating point numbers are
-// rounded at each step.
+// Sums, means and extremes of packed values, a leaf at a time. The results are those of one value
+// after another in the order of the rows, to the last bit: sums of integers wrap, those of floating
+// point numbers are rounded at each step.
 internal import Storage
 internal import Trees
 
@@ -141,7 +141,7 @@ package struct PackedFolding {
 extension ElementReader {
   /// Adds all packed elements.
   package func add(to folding: inout PackedFolding) {
-    tree.forEachLeaf { _, leaf, _ in
+    forEachLeaf { _, leaf, _ in
       folding.add(leaf)
       return true
     }

@@ -43,6 +43,18 @@ package struct RowSet: Equatable, Sendable {
   /// The rows of one or both.
   @inlinable package func union(_ other: RowSet) -> RowSet { RowSet(words: words | other.words) }
 
+  /// The first rows, no more than so many.
+  package func prefix(_ count: Int) -> RowSet {
+    var rows = RowSet()
+    var left = count
+    forEach { row in
+      if left > 0 { rows.insert(row) }
+      left -= 1
+      return left > 0
+    }
+    return rows
+  }
+
   /// The rows that the other set does not have.
   @inlinable package func subtracting(_ other: RowSet) -> RowSet {
     RowSet(words: words & ~other.words)

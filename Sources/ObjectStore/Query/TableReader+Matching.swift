@@ -1,5 +1,5 @@
-// Conditions on one column, a leaf at a time: which rows of a cluster have a value in a range. What the
-// conditions are is the caller's matter.
+// Conditions on one column, a leaf at a time: which rows of a cluster have a value in a range. What
+// the conditions are is the caller's matter.
 internal import Storage
 package import Trees
 
@@ -52,8 +52,8 @@ extension TableReader {
     packedRows(cluster, column, true, hasDefault: false) { _ in .zero }
   }
 
-  /// Lets `select` choose among the rows of a leaf that are not null; what the leaf does not have is decided
-  /// here.
+  /// Lets `select` choose among the rows of a leaf that are not null; what the leaf does not have
+  /// is decided here.
   @inline(__always)
   private func packedRows(
     _ cluster: UnsafeRawPointer, _ column: Int, _ includesNull: Bool, hasDefault: Bool,

@@ -1,5 +1,5 @@
-// Changes of tables and columns inside a transaction. All give new StoredTables: those from before are
-// not to be used with the transaction any more.
+// Changes of tables and columns inside a transaction. All give new StoredTables: those from before
+// are not to be used with the transaction any more.
 internal import Storage
 internal import Trees
 
@@ -117,8 +117,8 @@ extension GroupTransaction {
 
   /// Makes a column the primary key, or no column.
   ///
-  /// - Returns: the table as it is now, or, when two objects have the same value, the table as it was
-  ///   and one of these objects.
+  /// - Returns: the table as it is now, or, when two objects have the same value, the table as it
+  ///   was and one of these objects.
   package func setPrimaryKey(
     _ table: StoredTable, _ column: Int?
   ) -> (table: StoredTable, duplicate: ObjectKey?) {

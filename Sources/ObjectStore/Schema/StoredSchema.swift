@@ -1,5 +1,6 @@
-// The schema as a version of the file holds it: declared tables plus the keys that the file gave them.
-// Stored as bytes under the group root; decoded once a schema and shared by all versions that have it.
+// The schema as a version of the file holds it: declared tables plus the keys that the file gave
+// them. Stored as bytes under the group root; decoded once a schema and shared by all versions that
+// have it.
 package import Storage
 internal import Trees
 
@@ -33,8 +34,9 @@ struct ColumnTraits {
 
 /// One table of a version.
 @usableFromInline
+// @unchecked: all is `let`; the bytes behind the pointers are written in init only, and freed in
+// deinit.
 package final class StoredTable: @unchecked Sendable {
-  // @unchecked: all is `let`; the bytes behind the pointers are written in init only, and freed in deinit.
   /// Place in the group root's references and in `StoredSchema.tables`.
   @usableFromInline package let index: Int
   /// Never reused, also when the table is removed.
@@ -146,8 +148,8 @@ package final class StoredSchema: Sendable {
   let incoming: [[LinkColumn]]
   /// Columns of type `any`, which can lead to every table.
   let anyColumns: [LinkColumn]
-  /// By table and column: index of the embedded table that its links lead to, else -1; empty for tables
-  /// without links.
+  /// By table and column: index of the embedded table that its links lead to, else -1; empty for
+  /// tables without links.
   private let embeddedTargets: [[Int]]
 
   package convenience init(tables: [StoredTable], schemaVersion: UInt64) {
@@ -205,14 +207,16 @@ package final class StoredSchema: Sendable {
   /// The schema of a version; empty for a file without one.
   ///
   /// - Parameters:
-  ///   - known: a schema of another version of the same file, which is returned if it is this version's
-  ///     too. So a schema is decoded once, however many versions have it.
-  ///   - likely: a schema of any file, which is returned if it has the same place and the same bytes.
+  ///   - known: a schema of another version of the same file, which is returned if it is this
+  ///     version's too. So a schema is decoded once, however many versions have it.
+  ///   - likely: a schema of any file, which is returned if it has the same place and the same
+  ///     bytes.
   /// - Throws: `damaged` when a block is, or when sound blocks hold something else than a schema.
   package static func load(
     _ reader: BlockReader, root: BlockReference, reusing known: StoredSchema? = nil,
     orEqual likely: StoredSchema? = nil
   ) throws(StorageError) -> StoredSchema {
+    RootStructure.register()
     if root.isNone { return StoredSchema(tables: [], schemaVersion: 0) }
     try reader.verify(root)
     let group = reader.pointer(root)
@@ -226,20 +230,23 @@ package final class StoredSchema: Sendable {
     let source =
       reference.isProvisional
       ? nil : Source(reference: reference, birth: BlockHeader.birth(block))
-    if let known, source != nil, known.source == source, known.schemaVersion == version {
+    let tablesMax = BlockHeader.count(group) - GroupRoot.firstTableSlot
+    if let known, source != nil, known.source == source, known.schemaVersion == version,
+      known.tables.count <= tablesMax
+    {
       return known
     }
     guard LongValue.isValue(block) else { throw reader.damage(reference, "it is not a schema") }
     try LongValue.verify(reader, block)
     let bytes = LongValue.withBytes(reader, block) { [UInt8]($0) }
     if let likely, source != nil, likely.source == source, likely.schemaVersion == version,
-      likely.bytes == bytes
+      likely.bytes == bytes, likely.tables.count <= tablesMax
     {
       return likely
     }
     do throws(SchemaCoding.Unreadable) {
       let tables = try SchemaCoding.decode(bytes)
-      guard tables.count <= BlockHeader.count(group) - GroupRoot.firstTableSlot else {
+      guard tables.count <= tablesMax else {
         throw SchemaCoding.Unreadable(reason: "the schema has more tables than the version")
       }
       return StoredSchema(tables: tables, schemaVersion: version, source: source, bytes: bytes)
@@ -262,10 +269,11 @@ package final class StoredSchema: Sendable {
 
 /// The bytes of a schema.
 ///
-/// u8 form, count of tables, each: name, table key, embedded, primary key column + 1, next column key,
-/// count of columns, each: name, type, flags, column key, then the target's name if a flag says that
-/// there is one. Numbers have variable length; names are a length and UTF-8. Form 1 had no next column
-/// key, no column keys and no targets: its columns count from 1, and their indexes did not exist.
+/// u8 form, count of tables, each: name, table key, embedded, primary key column + 1, next column
+/// key, count of columns, each: name, type, flags, column key, then the target's name if a flag
+/// says that there is one. Numbers have variable length; names are a length and UTF-8. Form 1 had
+/// no next column key, no column keys and no targets: its columns count from 1, and their indexes
+/// did not exist.
 enum SchemaCoding {
   private static let form: UInt8 = 2
 

@@ -1,6 +1,6 @@
 // Changes to tables inside one write transaction. Every change of an object passes through one of
-// insert, setInteger, setBytes and delete: what records or observes changes belongs there. Nothing is
-// written here; `finish` gives the root that Storage commits.
+// insert, setInteger, setBytes and delete: what records or observes changes belongs there. Nothing
+// is written here; `finish` gives the root that Storage commits.
 package import Storage
 internal import Trees
 
@@ -28,8 +28,8 @@ package final class GroupTransaction {
   @exclusivity(unchecked) var collection: Unmanaged<CollectionEditor>?
   /// Embedded objects that have lost their link, and are to be deleted.
   @exclusivity(unchecked) var orphans: [(table: Int, key: ObjectKey)] = []
-  /// Links to deleted objects that lists and maps still have, in no order; nil unless several objects are
-  /// being deleted.
+  /// Links to deleted objects that lists and maps still have, in no order; nil unless several
+  /// objects are being deleted.
   @exclusivity(unchecked) var lateLinks: [LateLink]?
   /// Tables that cascades have changed since the client last asked.
   ///
@@ -56,12 +56,15 @@ package final class GroupTransaction {
   package init(
     _ editor: BlockEditor, root: BlockReference, schema: StoredSchema, isRecorded: Bool = false
   ) {
+    RootStructure.register()
     self.editor = editor
     self.isRecorded = isRecorded
     baseRoot = root
     self.schema = schema
     tables = Array(repeating: nil, count: schema.tables.count)
-    if !root.isNone { nextTableKey = GroupRoot.nextTableKey(editor.reader.pointer(root)) }
+    if !root.isNone {
+      nextTableKey = GroupRoot.nextTableKey(editor.reader.pointer(root, GroupRoot.kind))
+    }
   }
 
   deinit {
@@ -88,7 +91,8 @@ package final class GroupTransaction {
   ///
   /// All objects have its default; nothing is rewritten.
   ///
-  /// - Returns: the table as it is now; the old one is not to be used with this transaction any more.
+  /// - Returns: the table as it is now; the old one is not to be used with this transaction any
+  ///   more.
   @discardableResult
   package func addColumn(_ table: StoredTable, _ column: ColumnSchema) -> StoredTable {
     var declared = table.schema
@@ -123,6 +127,16 @@ package final class GroupTransaction {
       return tableEditor._withUnsafeGuaranteedRef { $0.reader }
     }
     return TableReader(reader: editor.reader, block: baseBlock(table.index), table: table)
+  }
+
+  /// Whether there is such an object, the transaction's changes included.
+  ///
+  /// - Complexity: one comparison where the object's neighbour was changed last.
+  package func contains(_ table: StoredTable, _ key: ObjectKey) -> Bool {
+    guard let tableEditor = tables[table.index] else { return reader(table).locate(key) != nil }
+    return tableEditor._withUnsafeGuaranteedRef {
+      $0.tree.openClusterHas(key.rawValue) ?? ($0.lookup.locate(key) != nil)
+    }
   }
 
   /// A new object with the default in every column: null, 0, false or empty.
@@ -247,8 +261,8 @@ package final class GroupTransaction {
     deleteOrphans()
   }
 
-  /// Runs `body` on the tables whose objects were changed or deleted by cascades, or by `delete` and
-  /// `deleteAll` themselves, since the last call: indexes into `schema.tables`, each once.
+  /// Runs `body` on the tables whose objects were changed or deleted by cascades, or by `delete`
+  /// and `deleteAll` themselves, since the last call: indexes into `schema.tables`, each once.
   package func takeChangedTables(_ body: (Int) -> Void) {
     while changedFirstTables != 0 {
       body(changedFirstTables.trailingZeroBitCount)
@@ -360,7 +374,8 @@ package final class GroupTransaction {
 
   @inline(never)
   func stopForMissing(_ tableEditor: TableEditor, _ key: ObjectKey) -> Never {
-    preconditionFailure(
+    // Callers have looked for their own objects; this one was found in an index or a link.
+    tableEditor.stopForDamage(
       "object \(key.rawValue) of \(tableEditor.table.schema.name) does not exist")
   }
 

@@ -29,7 +29,7 @@ final class TableEditor {
     self.table = table
     form = TableReader.Form(table)
     self.block = block
-    base = block.isNone ? TableRoot() : TableRoot(editor.reader.pointer(block))
+    base = block.isNone ? TableRoot() : TableRoot(editor.reader.pointer(block, TableRoot.kind))
     tree = ClusterTreeEditor(
       editor, root: base.clusters, depth: base.depth, count: base.count, nextKey: base.nextKey,
       columnCount: table.schema.columns.count)
@@ -91,7 +91,7 @@ final class TableEditor {
     pairRoots.initialize(repeating: .none)
     pairEditors = Array(repeating: nil, count: pairRoots.count)
     guard !block.isNone else { return }
-    let root = editor.reader.pointer(block)
+    let root = editor.reader.pointer(block, TableRoot.kind)
     let stored = BlockHeader.count(root) - TableRoot.references
     // Columns may have been added in this transaction.
     for slot in 0..<max(min(stored, pairRoots.count), 0) {
@@ -192,10 +192,16 @@ final class TableEditor {
     reader.prefetchKeys(keys)
     for (position, other) in keys.enumerated() {
       guard let hash = reader.keyHash(ObjectKey(rawValue: other), layout) else {
-        preconditionFailure("the index of \(table.schema.name) has a key without object")
+        stopForDamage("the index of \(table.schema.name) has a key without object")
       }
       hashes[position] = hash
     }
+  }
+
+  /// Stops because the table's trees do not agree.
+  @inline(never)
+  func stopForDamage(_ reason: String) -> Never {
+    Storage.stopForDamage(editor.reader.damage(block.isProvisional ? .none : block, reason))
   }
 
   func removeFromIndex(_ key: ObjectKey) {

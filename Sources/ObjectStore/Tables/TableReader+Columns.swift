@@ -37,7 +37,12 @@ extension TableReader {
   @inlinable
   package func leaf(_ cluster: UnsafeRawPointer, _ column: Int) -> UnsafeRawPointer? {
     let reference = Cluster.column(cluster, column)
-    return reference.isNone ? nil : tree.reader.pointer(reference)
+    if reference.isNone { return nil }
+    let leaf = tree.reader.pointer(reference, .packedLeaf)
+    if _slowPath(PackedLeaf.rows(leaf) > Cluster.rows(cluster)) {
+      tree.reader.stop(at: leaf, "it has more rows than its cluster")
+    }
+    return leaf
   }
 
   /// The sum of an integer column over the objects where it is not null; wraps on overflow.

@@ -28,7 +28,7 @@ package struct TableReader {
     self.init(
       reader: reader,
       block: BlockHeader.reference(
-        reader.pointer(root), GroupRoot.firstTableSlot + table.index),
+        reader.pointer(root, GroupRoot.kind), GroupRoot.firstTableSlot + table.index),
       table: table)
   }
 
@@ -38,9 +38,16 @@ package struct TableReader {
     if block.isNone {
       self.init(reader: reader, form: Form(table), root: TableRoot(), pairRoots: nil)
     } else {
-      let root = reader.pointer(block)
+      let root = reader.pointer(block, TableRoot.kind)
+      let form = Form(table)
+      let references = BlockHeader.count(root)
+      if references != TableRoot.references,
+        references < TableRoot.references &+ 2 &* form.columnCount
+      {
+        reader.stop(at: root, "it has fewer trees than its table has columns")
+      }
       self.init(
-        reader: reader, form: Form(table), root: TableRoot(root),
+        reader: reader, form: form, root: TableRoot(root),
         pairRoots: TableRoot.pairRoots(root))
     }
   }
@@ -50,12 +57,14 @@ package struct TableReader {
     let keyColumn: Int
     let optionalColumns: UnsafePointer<UInt8>
     let traits: UnsafePointer<ColumnTraits>
+    let columnCount: Int
 
     @inline(__always)
     init(_ table: StoredTable) {
       keyColumn = table.keyColumn
       optionalColumns = table.optionalColumns
       traits = table.traits
+      columnCount = table.schema.columns.count
     }
   }
 
@@ -81,7 +90,7 @@ package struct TableReader {
           littleEndian: $0.load(
             fromByteOffset: (2 &* column &+ use.rawValue) &* 8, as: UInt64.self))
       } ?? 0
-    return PairTree(reader: tree.reader, root: BlockReference(rawValue: root))
+    return PairTree(reader: tree.reader, root: BlockReference(stored: root))
   }
 
   /// Reads the blocks of the version.
@@ -100,7 +109,8 @@ package struct TableReader {
   /// - Complexity: O(log n).
   package func key(at position: Int) -> ObjectKey {
     guard let found = tree.cluster(at: position) else {
-      preconditionFailure("position \(position) of \(count)")
+      precondition(position >= 0 && position < count, "position \(position) of \(count)")
+      stopForDamage(reader.damage(tree.root, "its table counts more objects than it has"))
     }
     let slot = Cluster.slot(found.cluster, row: position - found.before)
     return ObjectKey(rawValue: Int64(found.number) << Cluster.slotBits + Int64(slot))
@@ -224,7 +234,8 @@ package struct TableReader {
 
   /// Where an object is; nil when it is not there, or its primary key has other bytes.
   ///
-  /// A function of its own: what it keeps in registers would be in the way of the search for candidates.
+  /// A function of its own: what it keeps in registers would be in the way of the search for
+  /// candidates.
   @inline(never)
   private func locate(_ key: ObjectKey, _ bytes: UnsafeRawBufferPointer) -> RowLocation? {
     guard let location = locate(key) else { return nil }
@@ -281,7 +292,7 @@ package struct TableReader {
   private func isNullKey(_ location: RowLocation) -> Bool {
     let reference = Cluster.column(location.cluster, keyColumn)
     if reference.isNone { return true }
-    if BlockHeader.kind(reader.pointer(reference)) == .packedLeaf {
+    if traits[keyColumn].isPacked {
       return isNull(location, keyColumn)
     }
     return BytesColumn.isNull(reader, reference, location.row)
@@ -299,11 +310,12 @@ package struct TableReader {
   package func integer(_ location: RowLocation, _ column: Int) -> Int64 {
     let reference = Cluster.column(location.cluster, column)
     if reference.isNone { return 0 }
-    let leaf = tree.reader.pointer(reference)
+    let leaf = tree.reader.pointer(reference, .packedLeaf)
     return location.row < PackedLeaf.rows(leaf) ? PackedLeaf.value(leaf, location.row) : 0
   }
 
-  /// Starts to load what the row's first columns are read from, so that they come from memory together.
+  /// Starts to load what the row's first columns are read from, so that they come from memory
+  /// together.
   @inlinable @inline(__always)
   package func prefetch(_ location: RowLocation) {
     for column in 0..<min(Cluster.columns(location.cluster), 6) {
@@ -327,7 +339,8 @@ package struct TableReader {
 
   /// Starts to load the packed value of a row that was not looked at lately.
   ///
-  /// Where it is follows from the leaf's header; if it takes one byte, both are on their way at once.
+  /// Where it is follows from the leaf's header; if it takes one byte, both are on their way at
+  /// once.
   @inlinable @inline(__always)
   package func prefetchInteger(_ location: RowLocation, _ column: Int) {
     let leaf = Cluster.column(location.cluster, column)
@@ -342,7 +355,7 @@ package struct TableReader {
     if optionalColumns[column] == 0 { return false }
     let reference = Cluster.column(location.cluster, column)
     if reference.isNone { return true }
-    let leaf = tree.reader.pointer(reference)
+    let leaf = tree.reader.pointer(reference, .packedLeaf)
     return location.row >= PackedLeaf.rows(leaf) || PackedLeaf.isNull(leaf, location.row)
   }
 
@@ -354,7 +367,7 @@ package struct TableReader {
     if optionalColumns[column] == 0 { return integer(location, column) }
     let reference = Cluster.column(location.cluster, column)
     if reference.isNone { return nil }
-    let leaf = tree.reader.pointer(reference)
+    let leaf = tree.reader.pointer(reference, .packedLeaf)
     if location.row >= PackedLeaf.rows(leaf) || PackedLeaf.isNull(leaf, location.row) { return nil }
     return PackedLeaf.value(leaf, location.row)
   }

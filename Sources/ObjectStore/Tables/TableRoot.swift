@@ -4,9 +4,46 @@
 //   group root  references: schema, then one a table (none while it was never used);
 //               then u64 schema version, u64 next table key
 //   table root  references: cluster tree, primary key index, then two a column (links, ordered index) if
-//               any column has one; width byte = depth of the cluster tree; then u64 next object key, u64 objects, u64 index buckets, u64 index entries
+//               any column has one; width byte = depth of the cluster tree; then u64 next key,
+//               u64 objects, u64 index buckets, u64 index entries
 internal import Storage
 internal import Trees
+
+/// Checks of the blocks at the top, and of all trees.
+package enum RootStructure {
+  /// Adds them; called before the first block of a version is read.
+  package static func register() { _ = registered }
+
+  private static let registered: Void = {
+    TreeStructure.register()
+    BlockStructure.register([(GroupRoot.kind, groupRoot), (TableRoot.kind, tableRoot)])
+  }()
+
+  @Sendable private static func groupRoot(
+    _ block: UnsafeRawPointer, _ bounds: BlockStructure.Bounds
+  ) -> StaticString? {
+    GroupRoot.isSound(block) ? nil : "it is not the root of a version"
+  }
+
+  @Sendable private static func tableRoot(
+    _ block: UnsafeRawPointer, _ bounds: BlockStructure.Bounds
+  ) -> StaticString? {
+    let count = BlockHeader.count(block)
+    guard count >= TableRoot.references,
+      BlockHeader.blockLength(block) == BlockHeader.blockLength(forPayload: count * 8 + 32)
+    else { return "its length does not fit what it counts" }
+    let root = TableRoot(block)
+    // What is counted takes room: 256 objects at least a header, a bucket a reference, an entry
+    // four bytes.
+    let sizes = 0...Int(bounds.fileLength)
+    guard sizes.contains(root.count / 16), root.count >= 0, sizes.contains(root.entries),
+      sizes.contains(root.bucketCount), root.bucketCount > 0
+    else { return "it counts more than the file has room for" }
+    guard root.depth <= ClusterTree.depthMax, root.nextKey >= 0, root.nextKey < TableRoot.keyMax
+    else { return "its numbers are too large" }
+    return nil
+  }
+}
 
 /// Layout of the group root.
 enum GroupRoot {
@@ -38,6 +75,8 @@ struct TableRoot: Equatable {
   static let kind = BlockKind(rawValue: 0x98)
   /// References before those of the columns.
   static let references = 2
+  /// Keys are below this: room for what is to come.
+  static let keyMax: Int64 = 1 << 62
 
   var clusters = BlockReference.none
   var depth = 0

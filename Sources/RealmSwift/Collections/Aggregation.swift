@@ -1,25 +1,39 @@
-// The smallest, the largest, the sum and the mean of values whose type is only known when they are seen.
+// The smallest, the largest, the sum and the mean of values whose type is only known when they are
+// seen.
 internal import Foundation
 
-/// Values of one type; nil ones do not count.
+/// Values of one type, or mixed values; nil ones do not count.
 struct Aggregation {
   private let values: [Any]
+  /// Values of several types, which are compared and summed up as mixed values are.
+  private let mixed: List<AnyRealmValue>?
 
-  init(_ values: [Any?]) { self.values = values.compactMap { unwrapped($0) } }
+  init(_ values: [Any?]) {
+    let values = values.compactMap { unwrapped($0) }
+    self.values = values
+    mixed =
+      Set(values.map { ObjectIdentifier(type(of: $0)) }).count < 2
+      ? nil
+      : values.reduce(into: List<AnyRealmValue>()) { list, value in
+        if let value = AnyRealmValue._fromAny(value) { list.append(value) }
+      }
+  }
 
   /// The smallest value; nil when there is none.
-  var min: Any? { best { $0 } }
+  var min: Any? { mixed.map { $0.min()?._anyValue } ?? best { $0 } }
   /// The largest value; nil when there is none.
-  var max: Any? { best { !$0 } }
+  var max: Any? { mixed.map { $0.max()?._anyValue } ?? best { !$0 } }
 
   /// The values' sum; zero when there is none.
   var sum: Any {
+    if let mixed { return mixed.sum()._anyValue ?? 0 }
     guard let first = values.first else { return 0 }
     return (first as? any Numeric).map { sum($0) } ?? stop(first)
   }
 
   /// The mean; nil when there is no value.
   var average: Any? {
+    if let mixed { return (mixed.average() as AnyRealmValue?)?._anyValue }
     guard let first = values.first else { return nil }
     if first is any BinaryInteger || first is any BinaryFloatingPoint {
       return values.reduce(0.0) { $0 + (Double._fromAny($1) ?? 0) } / Double(values.count)

@@ -1,5 +1,6 @@
-// Where linking objects come from: read from what the file keeps for each link. A cell is of no generic type,
-// so that a getter and a loop make no metadata; as results, the objects have a generic source.
+// Where linking objects come from: read from what the file keeps for each link. A cell is of no
+// generic type, so that a getter and a loop make no metadata; as results, the objects have a
+// generic source.
 internal import ObjectStore
 
 /// Where the links of linking objects come from.

@@ -1,5 +1,6 @@
-// The place of a managed list, set or map: one column of one object. What all managed collections do
-// alike is here: finding their elements, checking that they may be used or changed, frozen and live forms.
+// The place of a managed list, set or map: one column of one object. What all managed collections
+// do alike is here: finding their elements, checking that they may be used or changed, frozen and
+// live forms.
 internal import ObjectStore
 internal import Platform
 
@@ -27,14 +28,16 @@ final class CollectionCell {
   /// Where the object's row is, if `generation` is the table's.
   @exclusivity(unchecked) private var location: RowLocation?
   @exclusivity(unchecked) private var generation: UInt64 = 0
-  /// The elements of a list or set, or the keys and values of a map, if `contentGeneration` is the table's.
+  /// The elements of a list or set, or the keys and values of a map, if `contentGeneration` is the
+  /// table's.
   ///
   /// Not used when frozen: several threads may read then.
   @exclusivity(unchecked) private var content: (elements: ElementReader, values: ElementReader?)?
   @exclusivity(unchecked) private var contentGeneration: UInt64 = 0
   /// What tells where values of `content` are; nil until enough of them were looked up.
   @exclusivity(unchecked) private var fences: ElementFences?
-  /// The same, for use without counting references; nil while `content` is not what they were made from.
+  /// The same, for use without counting references; nil while `content` is not what they were made
+  /// from.
   @exclusivity(unchecked) private var currentFences: Unmanaged<ElementFences>?
   /// Look-ups until it is worth it to make them; negative if it never is.
   @exclusivity(unchecked) private var lookUpsLeft = 0

@@ -1,5 +1,5 @@
-// How values of collections travel between Swift and the file: a source that elements are read from, a
-// sink that they are given to. Values know which function of them to call.
+// How values of collections travel between Swift and the file: a source that elements are read
+// from, a sink that they are given to. Values know which function of them to call.
 internal import ObjectStore
 
 /// The elements of a managed collection, in one version or a running transaction.

@@ -1,4 +1,5 @@
-// The ways of going through collections that are neither tables nor stored elements: arrays, known keys.
+// The ways of going through collections that are neither tables nor stored elements: arrays, known
+// keys.
 internal import ObjectStore
 
 /// Goes through positions that are known to be there when iteration begins.

@@ -57,7 +57,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   /// Whether there is none.
   public var isEmpty: Bool { count == 0 }
   /// The first object.
-  public var first: Element? { isEmpty ? nil : self[0] }
+  public var first: Element? { isEmpty ? KeyPathRecording.element(of: Element.self) : self[0] }
   /// The last object.
   public var last: Element? {
     let count = count
@@ -66,6 +66,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   /// The object at a position; stops when it is out of bounds.
   public subscript(position: Int) -> Element {
     guard let cell else {
+      if let element = KeyPathRecording.element(of: Element.self) { return element }
       checkBounds(position, 0)
       fatalError("unreachable: nothing is below 0")
     }

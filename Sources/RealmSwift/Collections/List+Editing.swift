@@ -143,14 +143,15 @@ extension List: MutableCollection {
     }
   }
 
-  /// Moves the elements at positions, in their order, in front of the element that is at `offset` now.
+  /// Moves the elements at positions, in their order, in front of the element that is at `offset`
+  /// now.
   ///
   /// Stops when a position is out of bounds; `offset` may be the number of elements.
   public func move(fromOffsets offsets: IndexSet, toOffset offset: Int) {
     if let last = offsets.last { checkBounds(last, count) }
     checkBounds(offset, count + 1)
-    // Those in front of the place move one by one to just before it, the last one first; those behind
-    // it follow.
+    // Those in front of the place move one by one to just before it, the last one first; those
+    // behind it follow.
     var place = offset
     for position in offsets.reversed() where position < offset {
       place -= 1

@@ -1,12 +1,12 @@
-// Lists: elements in the order that the client gives them. Here is what a list is and how its elements are
-// read and changed one by one; the wider operations are in List+Editing.swift, its place as a property's
-// value in List+Persisted.swift.
+// Lists: elements in the order that the client gives them. Here is what a list is and how its
+// elements are read and changed one by one; the wider operations are in List+Editing.swift, its
+// place as a property's value in List+Persisted.swift.
 internal import ObjectStore
 
 /// A list of values or objects.
 ///
-/// As a property's value it belongs to its object: it is managed when the object is. By itself, or in an
-/// object that belongs to no Realm, it is a plain list in memory.
+/// As a property's value it belongs to its object: it is managed when the object is. By itself, or
+/// in an object that belongs to no Realm, it is a plain list in memory.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// Goes through the elements.
   public typealias Iterator = RLMIterator<Element>
@@ -19,8 +19,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     case nested(MixedPlace)
   }
 
-  // Unchecked exclusivity: a managed list is touched only where its Realm may be used; an unmanaged one is
-  // a plain value that the client guards.
+  // Unchecked exclusivity: a managed list is touched only where its Realm may be used; an unmanaged
+  // one is a plain value that the client guards.
   @exclusivity(unchecked) @usableFromInline var storage: Storage
   /// The place of a managed list, which `storage` owns: to use it without counting references.
   @exclusivity(unchecked) @usableFromInline var place: Unmanaged<CollectionCell>?
@@ -86,12 +86,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   public var isEmpty: Bool { count == 0 }
 
   /// The first element.
-  public var first: Element? { isEmpty ? nil : self[0] }
+  public var first: Element? { isEmpty ? KeyPathRecording.element(of: Element.self) : self[0] }
 
   /// The last element.
   public var last: Element? {
     let count = count
-    return count == 0 ? nil : self[count - 1]
+    return count == 0 ? KeyPathRecording.element(of: Element.self) : self[count - 1]
   }
 
   /// The element at a position; stops when it is out of bounds.
@@ -112,6 +112,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   func unmanagedElement(_ position: Int) -> Element {
     if case .nested(let place) = storage { return place.value(at: position) as! Element }
     guard case .unmanaged(let elements) = storage else { fatalError("a managed list") }
+    if elements.isEmpty, let element = KeyPathRecording.element(of: Element.self) { return element }
     checkBounds(position, elements.count)
     return elements[position]
   }
@@ -171,8 +172,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   /// Adds an element at the end.
   ///
-  /// Of a managed list only inside a transaction; here and below. An object that belongs to no Realm is
-  /// added to the list's.
+  /// Of a managed list only inside a transaction; here and below. An object that belongs to no
+  /// Realm is added to the list's.
   @inlinable
   public func append(_ object: Element) {
     if let place {

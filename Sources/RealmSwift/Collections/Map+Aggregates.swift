@@ -1,5 +1,5 @@
-// The smallest, the largest, the sum and the mean of the values of a map; and the types of such results.
-// Nil values do not count.
+// The smallest, the largest, the sum and the mean of the values of a map; and the types of such
+// results. Nil values do not count.
 
 extension Map where Value.PersistedType: MinMaxType {
   /// The smallest value; nil when there is none.
@@ -12,7 +12,7 @@ extension Map where Value.PersistedType: MinMaxType {
 extension Map
 where
   Value: OptionalProtocol, Value.Wrapped: _HasPersistedType,
-  Value.Wrapped.PersistedType: MinMaxType
+  Value.PersistedType: MinMaxType, Value.Wrapped.PersistedType: MinMaxType
 {
   /// The smallest value that is not nil; nil when there is none.
   public func min() -> Value.Wrapped? { aggregated(.min, "self") }
@@ -35,7 +35,7 @@ extension Map where Value.PersistedType: AddableType {
 extension Map
 where
   Value: OptionalProtocol, Value.Wrapped: _HasPersistedType,
-  Value.Wrapped.PersistedType: AddableType
+  Value.PersistedType: AddableType, Value.Wrapped.PersistedType: AddableType
 {
   /// The sum of the values that are not nil; zero when there is none.
   public func sum() -> Value.Wrapped { aggregated(.sum, "self")! }
@@ -52,6 +52,7 @@ where
 /// The result of an aggregation in the type that the caller wants; stops when it cannot be had.
 func converted<Value>(_ result: Any?) -> Value? {
   guard let result else { return nil }
+  if let value = foundationForm(of: result, as: Value.self) as? Value { return value }
   if let value = result as? Value { return value }
   if let type = Value.self as? any _Persistable.Type {
     if let value = type._fromAny(result) as? Value { return value }

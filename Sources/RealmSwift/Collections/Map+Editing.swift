@@ -4,8 +4,8 @@ internal import ObjectStore
 extension Map {
   /// Sets the value of a key.
   ///
-  /// Of a managed map only inside a transaction; here and below. An object that belongs to no Realm is
-  /// added to the map's.
+  /// Of a managed map only inside a transaction; here and below. An object that belongs to no Realm
+  /// is added to the map's.
   @inlinable
   public func updateValue(_ value: Value, forKey key: Key) {
     if let place, let integer = value._packedElement {
@@ -66,21 +66,24 @@ extension Map {
     }
   }
 
-  /// Adds the entries of a sequence; `combine` says what becomes of the values of keys that are there.
+  /// Adds the entries of a sequence; `combine` says what becomes of the values of keys that are
+  /// there.
   public func merge<Entries: Sequence>(
     _ sequence: Entries, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where Entries.Element == (key: Key, value: Value) {
     for (key, value) in sequence { try merge(value, forKey: key, combine) }
   }
 
-  /// Adds the entries of a sequence; `combine` says what becomes of the values of keys that are there.
+  /// Adds the entries of a sequence; `combine` says what becomes of the values of keys that are
+  /// there.
   public func merge<Entries: Sequence>(
     _ sequence: Entries, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where Entries.Element == (Key, Value) {
     for (key, value) in sequence { try merge(value, forKey: key, combine) }
   }
 
-  /// Adds the entries of another map; `combine` says what becomes of the values of keys that are there.
+  /// Adds the entries of another map; `combine` says what becomes of the values of keys that are
+  /// there.
   public func merge(
     _ map: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
@@ -95,15 +98,15 @@ extension Map {
 
   // MARK: - Key-value coding
 
-  /// The value of a key; keys that begin with "@" ask for all keys or values, as `value(forKeyPath:)`
-  /// does.
+  /// The value of a key; keys that begin with "@" ask for all keys or values, as
+  /// `value(forKeyPath:)` does.
   public func value(forKey key: String) -> Any? {
     if key.hasPrefix("@") { return value(forKeyPath: key) }
     return self[Key(_text: key)]?._anyElement
   }
 
-  /// What a path of property names leads to from the value of its first key; `@allKeys`, `@allValues`;
-  /// or what an operator makes of all values, such as `@sum.self`.
+  /// What a path of property names leads to from the value of its first key; `@allKeys`,
+  /// `@allValues`; or what an operator makes of all values, such as `@sum.self`.
   public func value(forKeyPath keyPath: String) -> Any? {
     if keyPath == "@allKeys" { return keys.map(\._text) }
     if keyPath == "@allValues" { return values.map { $0._anyElement } }

@@ -3,8 +3,9 @@
 extension Map: _Persistable {
   /// What the values are.
   public static var _rlmType: PropertyType { Value._rlmType }
-  /// Whether values may be nil.
-  public static var _rlmOptional: Bool { Value._isOptionalElement }
+  /// Whether values may be nil in the file: those of a client's type that is stored as an object
+  /// are links, as those of `Map<String, Object?>`.
+  public static var _rlmOptional: Bool { Value._rlmOptional }
   /// A map.
   public static var _rlmCollection: _CollectionKind { .map }
   /// The class that values lead to.

@@ -1,14 +1,14 @@
-// Maps: values with keys that are texts, in the file sorted by key. Here is what a map is and how its
-// entries are read; changes are in Map+Editing.swift, its place as a property's value in
+// Maps: values with keys that are texts, in the file sorted by key. Here is what a map is and how
+// its entries are read; changes are in Map+Editing.swift, its place as a property's value in
 // Map+Persisted.swift.
 internal import ObjectStore
 internal import Storage
 
 /// A map from texts to values or objects.
 ///
-/// As a property's value it belongs to its object: it is managed when the object is. By itself, or in an
-/// object that belongs to no Realm, it is a plain map in memory. Keys are in the order of their bytes.
-/// Objects as values are optional: the value of a deleted one is nil.
+/// As a property's value it belongs to its object: it is managed when the object is. By itself, or
+/// in an object that belongs to no Realm, it is a plain map in memory. Keys are in the order of
+/// their bytes. Objects as values are optional: the value of a deleted one is nil.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCollection, Equatable {
   /// A key and its value.
   public typealias Element = SingleMapEntry<Key, Value>
@@ -23,8 +23,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     case nested(MixedPlace)
   }
 
-  // Unchecked exclusivity: a managed map is touched only where its Realm may be used; an unmanaged one is
-  // a plain value that the client guards.
+  // Unchecked exclusivity: a managed map is touched only where its Realm may be used; an unmanaged
+  // one is a plain value that the client guards.
   @exclusivity(unchecked) @usableFromInline var storage: Storage
   /// The place of a managed map, which `storage` owns: to use it without counting references.
   @exclusivity(unchecked) @usableFromInline var place: Unmanaged<CollectionCell>?
@@ -134,7 +134,16 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
       return place.value(ofKey: key._text).map { $0 as! Value }
     }
     guard case .unmanaged(let entries) = storage else { return nil }
+    if entries.isEmpty { return KeyPathRecording.element(of: Value.self) }
     return entries[key]
+  }
+
+  /// The value of a key; nil when there is none.
+  public func object(forKey key: Key) -> Value? { self[key] }
+
+  /// The value of a key without its type; nil when there is none.
+  public func object(forKey key: AnyObject) -> AnyObject? {
+    (key as? Key).flatMap { self[$0]?._anyElement }.map { $0 as AnyObject }
   }
 
   /// The value of a key, or a default when there is none.

@@ -14,8 +14,8 @@ extension MutableSet {
 
   /// Adds an element, unless it is in the set.
   ///
-  /// Of a managed set only inside a transaction; here and below. An object that belongs to no Realm is
-  /// added to the set's.
+  /// Of a managed set only inside a transaction; here and below. An object that belongs to no Realm
+  /// is added to the set's.
   public func insert(_ object: Element) { insert(objectsIn: CollectionOfOne(object)) }
 
   /// Adds the elements that are not in the set yet.

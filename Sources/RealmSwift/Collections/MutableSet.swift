@@ -1,13 +1,14 @@
-// Sets: each element once, in the file sorted by value. Here is what a set is and how its elements are read;
-// changes are in MutableSet+Editing.swift, its place as a property's value in MutableSet+Persisted.swift.
+// Sets: each element once, in the file sorted by value. Here is what a set is and how its elements
+// are read; changes are in MutableSet+Editing.swift, its place as a property's value in
+// MutableSet+Persisted.swift.
 public import Foundation
 internal import ObjectStore
 
 /// A set of values or objects.
 ///
-/// As a property's value it belongs to its object: it is managed when the object is. By itself, or in an
-/// object that belongs to no Realm, it is a plain set in memory. Elements have positions, but the client
-/// has no say in them: those of a managed set are sorted.
+/// As a property's value it belongs to its object: it is managed when the object is. By itself, or
+/// in an object that belongs to no Realm, it is a plain set in memory. Elements have positions, but
+/// the client has no say in them: those of a managed set are sorted.
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Goes through the elements.
   public typealias Iterator = RLMIterator<Element>
@@ -18,8 +19,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     case managed(CollectionCell)
   }
 
-  // Unchecked exclusivity: a managed set is touched only where its Realm may be used; an unmanaged one is
-  // a plain value that the client guards.
+  // Unchecked exclusivity: a managed set is touched only where its Realm may be used; an unmanaged
+  // one is a plain value that the client guards.
   @exclusivity(unchecked) @usableFromInline var storage: Storage
   /// The place of a managed set, which `storage` owns: to use it without counting references.
   @exclusivity(unchecked) @usableFromInline var place: Unmanaged<CollectionCell>?
@@ -70,7 +71,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   public var isEmpty: Bool { count == 0 }
 
   /// The first element.
-  public var first: Element? { isEmpty ? nil : self[0] }
+  public var first: Element? { isEmpty ? KeyPathRecording.element(of: Element.self) : self[0] }
 
   /// The last element.
   public var last: Element? {
@@ -84,6 +85,9 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   public subscript(position: Int) -> Element {
     switch storage {
     case .unmanaged(let elements):
+      if elements.all.isEmpty, let element = KeyPathRecording.element(of: Element.self) {
+        return element
+      }
       checkBounds(position, elements.all.count)
       return elements.all[position]
     case .managed(let cell):
@@ -148,6 +152,26 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       }
       return isFound
     }
+  }
+
+  // MARK: - Key-value coding
+
+  /// The values of a property of all elements, as a `Set`; see `RealmCollection`.
+  public func value(forKey key: String) -> Any? {
+    key.hasPrefix("@") ? applyOperator(of: key) : Self.set(values(forKeyPath: key, whole: true))
+  }
+
+  /// The values at the end of a path of property names from each element, as a `Set`, or what an
+  /// operator makes of them; see `RealmCollection`.
+  public func value(forKeyPath keyPath: String) -> Any? { _value(forKeyPath: keyPath) }
+
+  func _value(forKeyPath keyPath: String) -> Any? {
+    keyPath.hasPrefix("@")
+      ? applyOperator(of: keyPath) : Self.set(values(forKeyPath: keyPath, whole: false))
+  }
+
+  private static func set(_ values: [Any?]) -> Set<AnyHashable> {
+    Set(values.compactMap { $0 as? AnyHashable })
   }
 
   /// Whether every element is in another set too.

@@ -1,5 +1,6 @@
-// Goes through the objects of a table by key. The accessor handed out last is aimed at the next object
-// when nobody else holds it, which is what a plain `for` loop gives; cursors of links do the same.
+// Goes through the objects of a table by key. The accessor handed out last is aimed at the next
+// object when nobody else holds it, which is what a plain `for` loop gives; cursors of links do the
+// same.
 internal import ObjectStore
 
 /// Goes through objects of one class of a Realm.
@@ -114,8 +115,8 @@ struct ReusedAccessor {
 
 /// Whether an object has one strong reference and no other, weak ones included.
 ///
-/// The word behind an object's type holds its counts; so it has a fixed value, and a weak reference replaces
-/// it by a pointer to a side table. Any doubt counts as no.
+/// The word behind an object's type holds its counts; so it has a fixed value, and a weak reference
+/// replaces it by a pointer to a side table. Any doubt counts as no.
 @inline(__always)
 private func isHeldOnce(_ object: ObjectBase) -> Bool {
   Unmanaged.passUnretained(object)._withUnsafeGuaranteedRef { object in

@@ -24,19 +24,24 @@ extension RealmCollection {
   public func value(forKeyPath keyPath: String) -> Any? { _value(forKeyPath: keyPath) }
 
   func _value(forKeyPath keyPath: String) -> Any? {
-    guard keyPath.hasPrefix("@") else { return values(forKeyPath: keyPath, whole: false) }
+    keyPath.hasPrefix("@")
+      ? applyOperator(of: keyPath) : values(forKeyPath: keyPath, whole: false)
+  }
+
+  /// What the operator at the beginning of a path makes of the values at its end.
+  func applyOperator(of keyPath: String) -> Any? {
     let parts = keyPath.split(separator: ".", maxSplits: 1).map { String($0) }
     let path = parts.count > 1 ? parts[1] : nil
     if parts[0] == "@count" && path == nil { return count }
     guard let path else { stopForOperator(keyPath) }
     let values = values(forKeyPath: path, whole: false)
     switch parts[0] {
-    case "@min": return Aggregation(values).min
-    case "@max": return Aggregation(values).max
+    case "@min": return Aggregation(values.map { queryValue($0) }).min
+    case "@max": return Aggregation(values.map { queryValue($0) }).max
     case "@sum":
-      let sum = Aggregation(values).sum
+      let sum = Aggregation(values.map { queryValue($0) }).sum
       return (sum as? Int64).map { Int($0) } ?? sum
-    case "@avg": return Aggregation(values).average
+    case "@avg": return Aggregation(values.map { queryValue($0) }).average
     case "@unionOfObjects": return values.compactMap { $0 }
     case "@distinctUnionOfObjects": return distinctValues(values)
     case "@unionOfArrays": return joined(values, keyPath).compactMap { $0 }
@@ -87,7 +92,8 @@ extension RealmCollection {
 extension RealmCollection where Element: ObjectBase {
   /// Sets a property of all elements.
   ///
-  /// Stops outside of a transaction, when there is no such property, and when the value does not fit it.
+  /// Stops outside of a transaction, when there is no such property, and when the value does not
+  /// fit it.
   public func setValue(_ value: Any?, forKey key: String) {
     for object in self { object.setValue(value, forKey: key) }
   }

@@ -5,10 +5,10 @@ public import Foundation
 ///
 /// It is live: it shows the Realm's current version. Elements are made when they are asked for.
 public protocol RealmCollection<Element>: RandomAccessCollection, LazyCollectionProtocol,
-  CustomStringConvertible, ThreadConfined, Equatable
+  CustomStringConvertible, _ObservedCollection, Equatable
 where
   Element: RealmCollectionValue, Index == Int, Indices == Range<Int>,
-  Iterator == RLMIterator<Element>
+  Iterator == RLMIterator<Element>, _Change == RealmCollectionChange<Self>, _Observed == Element
 {
   /// The type of the elements, by its name of old.
   typealias ElementType = Element
@@ -51,7 +51,8 @@ extension Map {
 
 /// Goes through the elements of a collection.
 ///
-/// It shows the elements that were there when it began; objects that are deleted meanwhile are left out.
+/// It shows the elements that were there when it began; objects that are deleted meanwhile are left
+/// out.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   @frozen @usableFromInline
   enum Cursor {
@@ -71,7 +72,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   /// The cursor of objects, which `cursor` keeps: to use it without counting references.
   @usableFromInline let objects: Unmanaged<AccessorCursor>?
 
-  // Everything is set once: fields with values of their own were copied and released again at each loop.
+  // Everything is set once: fields with values of their own were copied and released again at each
+  // loop.
   @inlinable
   init(_ cursor: Cursor, objects: Unmanaged<AccessorCursor>?) {
     source = nil

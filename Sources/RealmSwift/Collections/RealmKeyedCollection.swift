@@ -71,7 +71,7 @@ public protocol RealmKeyedCollection: Sequence, ThreadConfined, CustomStringConv
   /// Has a block called with the map at first, and then with each change.
   func observe(
     keyPaths: [String]?, on queue: DispatchQueue?,
-    _ block: @escaping (RealmMapChange<Self>) -> Void
+    _ block: @escaping @isolated(any) (RealmMapChange<Self>) -> Void
   ) -> NotificationToken
 }
 

@@ -1,5 +1,5 @@
-// Results: what a Realm, or one of its collections, was asked for. Where it comes from is the source's
-// matter.
+// Results: what a Realm, or one of its collections, was asked for. Where it comes from is the
+// source's matter.
 
 /// Objects or values that a Realm was asked for, always as of the Realm's current version.
 public struct Results<Element: RealmCollectionValue>: RealmCollection {
@@ -25,16 +25,26 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
   /// Position behind the last object.
   public var endIndex: Int { source.count }
 
+  /// The next position; whether there is an object is not looked at.
+  public func index(after position: Int) -> Int { position + 1 }
+
+  /// The position before; whether there is an object is not looked at.
+  public func index(before position: Int) -> Int { position - 1 }
+
   /// The number of objects.
   ///
   /// - Complexity: O(1).
   public var count: Int { source.count }
 
   /// Whether there is none.
-  public var isEmpty: Bool { source.count == 0 }
+  ///
+  /// Of a query: a search that ends at the first object.
+  public var isEmpty: Bool { source.isEmpty }
 
   /// The first object.
-  public var first: Element? { source.count == 0 ? nil : source.element(at: 0) }
+  ///
+  /// Of a query that is not sorted: a search that ends there.
+  public var first: Element? { source.first }
 
   /// The last object.
   public var last: Element? {
@@ -49,6 +59,19 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
   /// Goes through the objects.
   public func makeIterator() -> RLMIterator<Element> { source.makeIterator() }
+
+  /// The first objects, no more than so many.
+  ///
+  /// Of a query that is not sorted: a search that ends at the last one wanted.
+  public func prefix(_ maxLength: Int) -> Slice<Results> {
+    precondition(maxLength >= 0, "Can't take a prefix of negative length from a collection")
+    return Slice(base: self, bounds: 0..<source.count(upTo: maxLength))
+  }
+
+  /// Whether an object is among them, for `contains`; nil when only a look at all of them tells.
+  public func _customContainsEquatableElement(_ element: Element) -> Bool? {
+    source.contains(element)
+  }
 
   /// The position of an object; nil when it is not among them.
   ///

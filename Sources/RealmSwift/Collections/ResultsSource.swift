@@ -1,5 +1,5 @@
-// Where the elements of results come from. One subclass a kind: all objects of a class, the objects that
-// link to one, queries, sorted and distinct forms.
+// Where the elements of results come from. One subclass a kind: all objects of a class, the objects
+// that link to one, queries, sorted and distinct forms.
 internal import ObjectStore
 
 /// The elements of results, always as of the Realm's current version.
@@ -32,6 +32,14 @@ class ResultsSource<Element: RealmCollectionValue> {
   /// The class of the elements, or their type.
   var typeName: String { fatalError("abstract") }
   var count: Int { fatalError("abstract") }
+  /// Whether there is none.
+  var isEmpty: Bool { count == 0 }
+  /// The first element, without a search for the others.
+  var first: Element? { count == 0 ? nil : element(at: 0) }
+  /// The number of elements, or the greatest that matters when there are more.
+  func count(upTo limit: Int) -> Int { min(count, limit) }
+  /// Whether an element is among them; nil when only a look at all of them tells.
+  func contains(_ element: Element) -> Bool? { nil }
   /// The element at a position; stops when it is out of bounds.
   func element(at position: Int) -> Element { fatalError("abstract") }
   /// The first position of an element.
@@ -94,6 +102,13 @@ final class TableSource<Element: RealmCollectionValue>: ResultsSource<Element> {
     // The source was made for this element class.
     return unsafeBitCast(
       realm.accessor(table, key, at: reader!.locate(key)!), to: Element.self)
+  }
+
+  override func contains(_ element: Element) -> Bool? {
+    guard let reader = reader(), let object = element as? ObjectBase, object._realm === realm,
+      object._table == table
+    else { return nil }
+    return reader.locate(object._key) != nil
   }
 
   override func position(of element: Element) -> Int? {

@@ -1,12 +1,12 @@
-// Results in sections: elements with the same key together, in the order of the first of each. The sections
-// are made when they are asked for, and kept until the results change.
+// Results in sections: elements with the same key together, in the order of the first of each. The
+// sections are made when they are asked for, and kept until the results change.
 public import Foundation
 internal import Platform
 
 /// The elements of a collection in sections, always as they are now.
 ///
-///     let byLetter = realm.objects(Person.self).sectioned(by: { $0.name.first.map { String($0) } },
-///       sortDescriptors: [SortDescriptor(keyPath: "name")])
+///     let byLetter = realm.objects(Person.self).sectioned(by: { $0.name.first.map { String($0) }
+///       }, sortDescriptors: [SortDescriptor(keyPath: "name")])
 public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: RealmCollectionValue>:
   RandomAccessCollection, Equatable, CustomStringConvertible, ThreadConfined
 {
@@ -129,6 +129,8 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   let results: Results<Element>
   private let query: QuerySource<Element>
   private let key: (Element) -> Key
+  /// The actor to which `key` belongs.
+  private let place: BlockPlace?
   private let isOrderedByKey: Bool?
   /// What was found last; under a lock because frozen ones are used by many threads.
   private let found = Monitor<Carried<Sections>?>(nil)
@@ -140,14 +142,26 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     var positions: [Key: [Int]] = [:]
   }
 
-  /// - Parameter isOrderedByKey: sections in ascending or descending order of their keys; nil: in the
-  ///   order of their first elements.
-  init(
-    _ results: Results<Element>, isOrderedByKey: Bool? = nil, _ key: @escaping (Element) -> Key
+  /// - Parameter isOrderedByKey: sections in ascending or descending order of their keys; nil: in
+  ///   the order of their first elements.
+  convenience init(
+    _ results: Results<Element>, isOrderedByKey: Bool? = nil,
+    _ key: @escaping @isolated(any) (Element) -> Key
+  ) {
+    // Sound: isolation is a matter of types, functions are called alike; it is checked before
+    // calls.
+    let plain = unsafeBitCast(key, to: ((Element) -> Key).self)
+    self.init(results, isOrderedByKey: isOrderedByKey, plain, BlockPlace(key.isolation))
+  }
+
+  private init(
+    _ results: Results<Element>, isOrderedByKey: Bool?, _ key: @escaping (Element) -> Key,
+    _ place: BlockPlace?
   ) {
     self.results = results
     query = results.querySource()
     self.key = key
+    self.place = place
     self.isOrderedByKey = isOrderedByKey
   }
 
@@ -159,6 +173,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     {
       return known
     }
+    place?.requireHere()
     var sections = Sections(stamp: stamp)
     for (position, element) in results.enumerated() {
       let key = key(element)
@@ -191,12 +206,12 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
 
   func frozen() -> SectionSource {
     results.isFrozen
-      ? self : SectionSource(results.freeze(), isOrderedByKey: isOrderedByKey, key)
+      ? self : SectionSource(results.freeze(), isOrderedByKey: isOrderedByKey, key, place)
   }
 
   func thawed() -> SectionSource? {
     if !results.isFrozen { return self }
-    return results.thaw().map { SectionSource($0, isOrderedByKey: isOrderedByKey, key) }
+    return results.thaw().map { SectionSource($0, isOrderedByKey: isOrderedByKey, key, place) }
   }
 }
 
@@ -207,7 +222,7 @@ extension RealmCollection {
   ///
   /// Stops when there is no descriptor.
   public func sectioned<Key: _Persistable & Hashable>(
-    sortDescriptors: [SortDescriptor], _ keyBlock: @escaping (Element) -> Key
+    sortDescriptors: [SortDescriptor], _ keyBlock: @escaping @isolated(any) (Element) -> Key
   ) -> SectionedResults<Key, Element> {
     sectioned(by: keyBlock, sortDescriptors: sortDescriptors)
   }
@@ -216,7 +231,7 @@ extension RealmCollection {
   ///
   /// Stops when there is no descriptor.
   public func sectioned<Key: _Persistable & Hashable>(
-    by block: @escaping (Element) -> Key, sortDescriptors: [SortDescriptor]
+    by block: @escaping @isolated(any) (Element) -> Key, sortDescriptors: [SortDescriptor]
   ) -> SectionedResults<Key, Element> {
     requireDescriptor(sortDescriptors)
     return SectionedResults(SectionSource(sorted(by: sortDescriptors), block))
@@ -226,7 +241,7 @@ extension RealmCollection {
   ///
   /// Values are in order inside of a section; objects are in the order of the collection.
   public func sectioned<Key: _Persistable & Hashable>(
-    by block: @escaping (Element) -> Key, ascending: Bool = true
+    by block: @escaping @isolated(any) (Element) -> Key, ascending: Bool = true
   ) -> SectionedResults<Key, Element> {
     let source = querySource()
     if source.origin.table == nil {
@@ -254,13 +269,15 @@ extension RealmCollection where Element: ObjectBase {
       })
   }
 
-  /// The objects sorted by several properties, in sections of objects with the same value of the first.
+  /// The objects sorted by several properties, in sections of objects with the same value of the
+  /// first.
   ///
   /// Stops when there is no descriptor, and when the first one is of another property.
   public func sectioned<Key: _Persistable & Hashable>(
     by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
   ) -> SectionedResults<Key, Element> {
-    let sections = sectioned(by: { $0[keyPath: keyPath] }, sortDescriptors: sortDescriptors)
+    let key: (Element) -> Key = { $0[keyPath: keyPath] }
+    let sections = sectioned(by: key, sortDescriptors: sortDescriptors)
     if sortDescriptors[0].keyPath != _name(for: keyPath) { stopForSectionKey() }
     return sections
   }

@@ -1,5 +1,5 @@
-// Writes the whole content of a collection into a row. Where values that are there already are not to be
-// written again, it changes only what differs.
+// Writes the whole content of a collection into a row. Where values that are there already are not
+// to be written again, it changes only what differs.
 internal import ObjectStore
 
 /// A collection cell that gets its content element by element.

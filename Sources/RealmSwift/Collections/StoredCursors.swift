@@ -1,5 +1,6 @@
-// Going through the elements of managed lists and sets, and through objects that link. The cursors are of no
-// generic type: an iterator asks for a position or an object and its element type makes of it what it is.
+// Going through the elements of managed lists and sets, and through objects that link. The cursors
+// are of no generic type: an iterator asks for a position or an object and its element type makes
+// of it what it is.
 internal import Glibc
 internal import ObjectStore
 internal import Storage
@@ -7,7 +8,8 @@ internal import Storage
 /// How many integers are copied out of their leaves ahead.
 private let windowLength = 256
 
-/// Room for few keys, which takes no memory of its own: getting that takes longer than to look the keys up.
+/// Room for few keys, which takes no memory of its own: getting that takes longer than to look the
+/// keys up.
 private struct FewKeys {
   static let capacity = 16
   private var keys = InlineArray<16, Int64>(repeating: 0)
@@ -25,7 +27,8 @@ private struct FewKeys {
 }
 
 extension UnsafeMutableBufferPointer<Int64> {
-  /// Memory for keys, from `malloc`: to the runtime's own functions they would be more than aligned.
+  /// Memory for keys, from `malloc`: to the runtime's own functions they would be more than
+  /// aligned.
   fileprivate static func allocate(keys count: Int) -> UnsafeMutableBufferPointer {
     if count == 0 { return UnsafeMutableBufferPointer(start: nil, count: 0) }
     let memory = malloc(count * MemoryLayout<Int64>.stride)!
@@ -36,7 +39,8 @@ extension UnsafeMutableBufferPointer<Int64> {
 
 /// Goes through the values of a managed list or set as they were when it began.
 ///
-/// Packed values are copied out of their leaves ahead; in a transaction, whose leaves change, all of them.
+/// Packed values are copied out of their leaves ahead; in a transaction, whose leaves change, all
+/// of them.
 @usableFromInline
 final class StoredCursor {
   private let realm: ConfinedRealm
@@ -61,7 +65,8 @@ final class StoredCursor {
 
   deinit { window.deallocate() }
 
-  /// What the element at a position is read from, with those behind it copied ahead; nil behind the last.
+  /// What the element at a position is read from, with those behind it copied ahead; nil behind the
+  /// last.
   @usableFromInline
   func fill(from position: Int) -> _ElementSource? {
     realm.check()
@@ -85,8 +90,10 @@ final class LinkCursor: AccessorCursor {
   private let elements: ElementReader?
   /// Keeps it.
   private let snapshot: Snapshot?
-  private let window: UnsafeMutableBufferPointer<Int64>
   // Unchecked exclusivity: as in StoredCursor.
+  @exclusivity(unchecked) private var window: UnsafeMutableBufferPointer<Int64>
+  /// Gives the keys behind the window; nil when there are none.
+  @exclusivity(unchecked) private var more: (() -> [Int64])?
   /// The window, if it is one of few keys.
   private let few: FewKeys
   private let isFew: Bool
@@ -134,7 +141,12 @@ final class LinkCursor: AccessorCursor {
   }
 
   /// The objects of some keys.
-  init(_ realm: ConfinedRealm, _ target: TablePointer, keys: [Int64]) {
+  ///
+  /// - Parameter then: gives the keys behind these, when they are asked for.
+  init(
+    _ realm: ConfinedRealm, _ target: TablePointer, keys: [Int64], then: (() -> [Int64])? = nil
+  ) {
+    more = then
     self.realm = realm
     self.target = target
     elements = nil
@@ -179,9 +191,9 @@ final class LinkCursor: AccessorCursor {
     if _slowPath(target.pointee.isStale) { realm.renewReader(of: target) }
     guard let reader = target.pointee.reader, let location = reader.locate(key) else { return nil }
     reader.prefetch(location)
-    // The objects behind it come from memory while this one is used: first their clusters, then what is in
-    // them.
-    // Most often objects that are linked together were made together: then they share a cluster.
+    // The objects behind it come from memory while this one is used: first their clusters, then
+    // what is in them. Most often objects that are linked together were made together: then they
+    // share a cluster.
     let far = position &+ 5
     if far < count {
       let next = self.key(far)
@@ -198,6 +210,15 @@ final class LinkCursor: AccessorCursor {
   }
 
   private func fill() -> Bool {
+    if let more {
+      self.more = nil
+      let keys = more()
+      free(window.baseAddress)
+      window = .allocate(keys: keys.count)
+      count = window.initialize(fromContentsOf: keys)
+      position = 0
+      return count > 0
+    }
     guard let elements, taken < elements.count else { return false }
     count = elements.copyIntegers(from: taken, into: window)
     taken += count
@@ -237,7 +258,8 @@ extension CollectionCell {
     return LinkCursor(self, elements, target)
   }
 
-  /// A cursor of values; nil when they have to be copied: in a transaction, unless they are integers.
+  /// A cursor of values; nil when they have to be copied: in a transaction, unless they are
+  /// integers.
   @usableFromInline
   func makeStoredCursor() -> StoredCursor? {
     let elements = requireElements()

@@ -21,7 +21,8 @@ protocol _UntypedElements {
 extension RealmCollectionValue {
   /// Whether elements of this type may be nil.
   ///
-  /// A client's type that is stored as an object may not, though a property of it is a link, which may.
+  /// A client's type that is stored as an object may not, though a property of it is a link, which
+  /// may.
   static var _isOptionalElement: Bool {
     _rlmOptional && !(Self.self is any _CustomPersistable.Type)
   }
@@ -29,9 +30,9 @@ extension RealmCollectionValue {
   /// Whether an untyped value can be an element.
   static func _acceptsElement(_ value: Any?) -> Bool {
     guard let objectClass = _rlmObjectClass else { return _elementFromAny(value) != nil }
-    guard let value else { return _rlmOptional }
+    guard let value else { return _isOptionalElement }
     if value is Self { return true }
-    guard let object = value as? ObjectBase else { return InputValues.canHold(value) }
+    guard let object = objectValue(value) else { return InputValues.canHold(value) }
     return object.isNamed(as: objectClass)
   }
 

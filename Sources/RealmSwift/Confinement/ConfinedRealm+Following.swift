@@ -1,5 +1,5 @@
-// How a live Realm is reached from elsewhere: jobs for its place, news of newer versions, and whether it follows
-// them by itself.
+// How a live Realm is reached from elsewhere: jobs for its place, news of newer versions, and
+// whether it follows them by itself.
 internal import Storage
 
 extension ConfinedRealm {

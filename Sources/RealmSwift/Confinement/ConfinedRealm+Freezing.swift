@@ -1,5 +1,6 @@
-// Frozen forms of a live Realm: one for each version, shared by all that is frozen while the Realm stands on
-// it. A frozen Realm never changes; it can only be closed, by a client that invalidates it.
+// Frozen forms of a live Realm: one for each version, shared by all that is frozen while the Realm
+// stands on it. A frozen Realm never changes; it can only be closed, by a client that invalidates
+// it.
 internal import Platform
 internal import Storage
 

@@ -1,11 +1,13 @@
-// How a confined Realm comes to be: the instance of this thread is found, or made of an opened file.
+// How a confined Realm comes to be: the instance of this thread is found, or made of an opened
+// file.
 internal import Dispatch
 internal import ObjectStore
 internal import Platform
 internal import Storage
 
 extension ConfinedRealm {
-  /// The Realm of a configuration for the place where the caller runs, or for a queue by which it runs.
+  /// The Realm of a configuration for the place where the caller runs, or for a queue by which it
+  /// runs.
   ///
   /// - Throws: a `Realm.Error`; see the codes there.
   static func open(
@@ -23,7 +25,8 @@ extension ConfinedRealm {
   ) throws -> ConfinedRealm {
     let found = RealmCache.find(configuration, confinement.identity)
     let realm =
-      try found.realm ?? another(found, configuration, confinement)
+      try found.realm ?? LeftTransactions.adopt(configuration, confinement)
+      ?? another(found, configuration, confinement)
       ?? openFile(configuration, confinement)
     RememberedObject.set(realm)
     return realm
@@ -61,6 +64,11 @@ extension ConfinedRealm {
     _ frozen: ConfinedRealm, _ confinement: Confinement
   ) throws -> ConfinedRealm {
     if let realm = RealmCache.find(frozen.configuration, confinement.identity).realm,
+      realm.store === frozen.store
+    {
+      return realm
+    }
+    if let realm = LeftTransactions.adopt(frozen.configuration, confinement),
       realm.store === frozen.store
     {
       return realm

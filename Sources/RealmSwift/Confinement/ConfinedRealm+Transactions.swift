@@ -1,5 +1,5 @@
-// Write transactions of one Realm: their begin on the newest version, and their end. Asynchronous writes and
-// migrations use the same steps.
+// Write transactions of one Realm: their begin on the newest version, and their end. Asynchronous
+// writes and migrations use the same steps.
 internal import ObjectStore
 internal import Platform
 internal import Storage
@@ -19,6 +19,7 @@ extension ConfinedRealm {
   /// Waits for the write lock and moves to the newest version.
   func beginWrite() throws(StorageError) {
     requireWritable()
+    LeftTransactions.end(of: store, at: confinement)
     while true {
       try tellObserversBeforeWriting()
       if writing != nil {
@@ -26,6 +27,8 @@ extension ConfinedRealm {
       }
       // A callback writes, in the transaction that is held for the one who told it.
       if let held { return didBegin(held) }
+      // What others have committed is easier to follow while the version before it is at hand.
+      if observers == nil, heldQueries?.isEmpty == false { _ = try refresh() }
       let known = snapshot?.version
       // Who waits pins nothing.
       snapshot = nil
@@ -46,6 +49,7 @@ extension ConfinedRealm {
       group: GroupTransaction(
         transaction.editor, root: transaction.root, schema: classes.stored,
         isRecorded: history.isObserved))
+    heldQueries?.didBegin(on: transaction.base.version)
   }
 
   /// Ends the transaction and makes its changes a version, durable on return.
@@ -61,12 +65,15 @@ extension ConfinedRealm {
       mailbox?.note(standing: writing.transaction.version)
       move(to: try writing.transaction.commit())
     } catch {
-      // Everything is rolled back, and the Realm stays on the version it began on, if that is still one.
+      // Everything is rolled back, and the Realm stays on the version it began on, if that is still
+      // one.
       noteStanding()
       stepBackIfLost()
+      settleReferences()
       observers?.didEndTransaction()
       throw error
     }
+    settleReferences()
     observers?.didCommit(writing.transaction, skipped: skipped)
   }
 
@@ -87,9 +94,11 @@ extension ConfinedRealm {
         to: try writing.transaction.commitAsynchronously(awaitsMore: awaitsMore, completion))
     } catch {
       noteStanding()
+      settleReferences()
       observers?.didEndTransaction()
       throw error
     }
+    settleReferences()
     observers?.didCommit(writing.transaction, skipped: [])
   }
 
@@ -99,6 +108,7 @@ extension ConfinedRealm {
   func cancelWrite() {
     let writing = endWriting("Can't cancel a non-existing write transaction")
     writing.transaction.cancel()
+    settleReferences()
     asynchronousWrites?.didEndTransaction()
     observers?.didEndTransaction()
   }
@@ -121,7 +131,8 @@ extension ConfinedRealm {
     return transaction
   }
 
-  /// Makes the Realm one of a migration: it writes in a transaction that is the migration's to end.
+  /// Makes a Realm that was just made write in a transaction that is there already: that of a
+  /// migration, which ends it, or one whose Realm is gone.
   func continueWriting(_ writing: Writing) { self.writing = writing }
 
   /// Ends the use of the migration's transaction, and all objects that were got in it.
@@ -130,6 +141,7 @@ extension ConfinedRealm {
     epoch &+= 1
     tables.forEach { $0.pointee.epoch = epoch }
     bumpAll()
+    settleReferences()
   }
 
   private func endWriting(_ message: String) -> Writing {

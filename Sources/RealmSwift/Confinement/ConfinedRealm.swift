@@ -1,6 +1,6 @@
-// One open Realm in one confinement: what all `Realm` values, objects and collections of a file on one
-// thread share. It stands on one version, or on a running write transaction. A frozen one stands on one
-// version for ever, is used by any thread and never changes after `init`.
+// One open Realm in one confinement: what all `Realm` values, objects and collections of a file on
+// one thread share. It stands on one version, or on a running write transaction. A frozen one
+// stands on one version for ever, is used by any thread and never changes after `init`.
 //
 // The generation words in the table states are bumped whenever what a cached row location points to
 // may have moved: refresh, begin, rollback, a change of the table, invalidation.
@@ -21,13 +21,14 @@ package final class ConfinedRealm {
   /// Earlier forms of `classes`, which accessors that were made then may still point to.
   @exclusivity(unchecked) private var earlierClasses: [SchemaBindings] = []
   let confinement: Confinement
-  /// Names the Realm's place: for those who wait for its transactions, and in lists of live versions.
+  /// Names the Realm's place: for those who wait for its transactions, and in lists of live
+  /// versions.
   let place: PlaceNote
   let isFrozen: Bool
   let tables: TableSlots
 
-  // Unchecked exclusivity, below: only the confining thread touches these, in short accesses that run no
-  // foreign code; in a frozen Realm they never change.
+  // Unchecked exclusivity, below: only the confining thread touches these, in short accesses that
+  // run no foreign code; in a frozen Realm they never change.
 
   /// The version that the Realm stands on.
   ///
@@ -55,22 +56,43 @@ package final class ConfinedRealm {
   /// The frozen Realm of the current version.
   ///
   /// It pins nothing that `snapshot` does not.
-  @exclusivity(unchecked) var frozenTwin: ConfinedRealm?
+  @exclusivity(unchecked) var frozenTwin: ConfinedRealm? {
+    didSet {
+      if !shownForms.isEmpty {
+        shownForms = []
+        shownRound &+= 1
+      }
+    }
+  }
+  /// What property wrappers show of the current version; they keep nothing of it themselves.
+  @exclusivity(unchecked) var shownForms: [AnyObject] = []
+  /// How often `shownForms` was let go.
+  @exclusivity(unchecked) private(set) var shownRound: UInt64 = 0
+  /// Finds out whether somebody follows what is read; a new one for each who does.
+  @exclusivity(unchecked) var spareSignal: RedrawSignal?
   /// A frozen Realm was invalidated: its values may not be used any more.
   let isClosed = Atomic(false)
   /// The class asked for last: bulk work asks for one many times.
   @exclusivity(unchecked) private var lastTable: (type: ObjectIdentifier, table: TablePointer)?
   /// How other threads reach the Realm; nil when it is frozen, and on a thread that runs no loop.
   @exclusivity(unchecked) var mailbox: RealmMailbox?
-  /// What the client has said about following newer versions; nil: where something drives the Realm.
+  /// What the client has said about following newer versions; nil: where something drives the
+  /// Realm.
   @exclusivity(unchecked) var chosenAutorefresh: Bool?
   /// Asynchronous writes; nil before the first.
   @exclusivity(unchecked) var asynchronousWrites: AsynchronousWrites?
   /// Who observes the Realm and its values; nil before the first.
   @exclusivity(unchecked) var observers: RealmObservers?
+  /// Results whose lists of elements follow the Realm; nil before the first.
+  @exclusivity(unchecked) private(set) var heldQueries: HeldQueries?
   /// Where the cache knows the Realm; nil of frozen ones and those of migrations.
   @exclusivity(unchecked) var openFile: RealmCache.OpenFile?
-  /// A transaction that is about to begin, while observers are told of the version that it builds on.
+  /// References that were made in the running transaction, while clients hold them.
+  @exclusivity(unchecked) var unsettledReferences: [WeakBox<PendingReference>] = []
+  /// Nothing was done with the Realm since it was opened: it may still begin on another version.
+  @exclusivity(unchecked) var isUntouched = true
+  /// A transaction that is about to begin, while observers are told of the version that it builds
+  /// on.
   @exclusivity(unchecked) var held: WriteTransaction?
 
   /// A write transaction and the tables seen through it.
@@ -121,7 +143,12 @@ package final class ConfinedRealm {
     if isFrozen { return }
     RealmCache.forget(self)
     if let mailbox { store.listeners.remove(mailbox) }
-    asynchronousWrites?.abandon()
+    // Only of a Realm that clients can open again.
+    if let writing, openFile != nil {
+      LeftTransactions.leave(writing, of: self)
+    } else {
+      asynchronousWrites?.abandon()
+    }
   }
 
   var bindings: [TableBinding] { classes.bindings }
@@ -174,7 +201,8 @@ package final class ConfinedRealm {
   /// The shared state of a class's accessors; stops when the Realm does not hold the class.
   @inline(__always)
   func requireTable(of type: ObjectBase.Type) -> TablePointer {
-    // A frozen Realm may be used by several threads at once: it remembers nothing, `lastTable` stays nil.
+    // A frozen Realm may be used by several threads at once: it remembers nothing, `lastTable`
+    // stays nil.
     if let lastTable, lastTable.type == ObjectIdentifier(type) { return lastTable.table }
     return findTable(of: type)
   }
@@ -197,7 +225,8 @@ package final class ConfinedRealm {
   ///
   /// Its reader may be stale: see `reader(of:)`.
   ///
-  /// - Parameter binding: of this Realm or of another one of the file, which may hold other classes.
+  /// - Parameter binding: of this Realm or of another one of the file, which may hold other
+  ///   classes.
   func table(_ binding: TableBinding) -> TablePointer {
     let binding = classes.own(binding)
     if let table = tables[binding.index] { return table }
@@ -274,7 +303,21 @@ package final class ConfinedRealm {
     }
   }
 
+  /// Lets the elements that a query has found follow the Realm.
+  func hold(_ query: any HeldQuery) {
+    let held = heldQueries ?? HeldQueries()
+    heldQueries = held
+    held.add(query)
+  }
+
   func move(to newSnapshot: Snapshot?) {
+    isUntouched = false
+    let old = heldQueries?.isEmpty == false ? snapshot : nil
+    defer {
+      if let old, let newSnapshot, old.version < newSnapshot.version {
+        heldQueries?.didMove(self, from: old, to: newSnapshot)
+      }
+    }
     snapshot = newSnapshot
     newSnapshot?.note(standing: place)
     frozenTwin = nil
@@ -324,6 +367,7 @@ package final class ConfinedRealm {
   }
 
   private func advance() throws(StorageError) -> Bool {
+    isUntouched = false
     // Mostly nothing has happened; and what is durable cannot be lost.
     if let snapshot, snapshot.version == store.newestVersion { return false }
     // What a failed sync or write has taken back is no version to stand on.
@@ -346,6 +390,7 @@ package final class ConfinedRealm {
     }
     asynchronousWrites?.invalidate()
     letGo()
+    settleReferences()
   }
 
   /// All objects are invalid from now on; the next use starts on the newest version.
@@ -373,6 +418,7 @@ package final class ConfinedRealm {
     }
     letGo()
     guard lost != nil else { return }
+    settleReferences()
     // What waited for the end of the transaction goes on.
     asynchronousWrites?.didEndTransaction()
     observers?.didEndTransaction()

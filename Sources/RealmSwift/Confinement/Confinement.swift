@@ -1,6 +1,6 @@
-// Where a Realm may be used: on a thread, on a serial dispatch queue, in an actor, or anywhere when it is
-// frozen. The main thread, the main actor and the main queue are one place. Nothing else in the module
-// compares threads; how code gets to run in such a place is in Scheduler.swift.
+// Where a Realm may be used: on a thread, on a serial dispatch queue, in an actor, or anywhere when
+// it is frozen. The main thread, the main actor and the main queue are one place. Nothing else in
+// the module compares threads; how code gets to run in such a place is in Scheduler.swift.
 internal import Dispatch
 internal import Platform
 
@@ -110,8 +110,8 @@ struct Confinement: Sendable {
 
   /// Whether the caller runs on the main thread, in the main actor or on the main queue.
   ///
-  /// In a program with an asynchronous `main` the main thread is gone after the first suspension, and
-  /// others run the main actor's jobs and the main queue's blocks.
+  /// In a program with an asynchronous `main` the main thread is gone after the first suspension,
+  /// and others run the main actor's jobs and the main queue's blocks.
   static var isMain: Bool {
     isMainThread || ExecutorIdentity.main.isCurrent || QueueMark.main.isHere
   }
@@ -237,8 +237,8 @@ enum QueueMarks {
     let mark: QueueMark
   }
 
+  // @unchecked: an address, to what `memory` keeps; it is only followed through `retainIfAlive`.
   private struct Reference: @unchecked Sendable {
-    // @unchecked: an address, to what `memory` keeps; it is only followed through `retainIfAlive`.
     let queue: Unmanaged<DispatchQueue>
   }
 

@@ -1,6 +1,6 @@
-// The open Realms of the process by file and place, without keeping them alive: a Realm that nobody uses
-// is gone and pins nothing. Opening the same file with equal settings in the same place gives the same
-// instance.
+// The open Realms of the process by file and place, without keeping them alive: a Realm that nobody
+// uses is gone and pins nothing. Opening the same file with equal settings in the same place gives
+// the same instance.
 internal import Dispatch
 internal import Foundation
 internal import ObjectStore
@@ -30,8 +30,8 @@ enum RealmCache {
 
   /// A live Realm.
   fileprivate struct Entry {
-    // Unmanaged, not weak, so that counting references to a Realm stays fast. Its memory is there while
-    // it is in here, and its constants are: its `deinit` waits for the lock to take it out.
+    // Unmanaged, not weak, so that counting references to a Realm stays fast. Its memory is there
+    // while it is in here, and its constants are: its `deinit` waits for the lock to take it out.
     let realm: Unmanaged<ConfinedRealm>
     let place: Confinement.Identity
     let form: RealmForm
@@ -45,14 +45,14 @@ enum RealmCache {
     }
   }
 
-  // Realms are found and entered in the place that they are confined to; only the removal of dead ones
-  // may come from elsewhere.
+  // Realms are found and entered in the place that they are confined to; only the removal of dead
+  // ones may come from elsewhere.
   private static let files = Monitor<[Location: OpenFile]>([:])
 
   // MARK: - Finding
 
-  /// The Realm that this thread has opened last, if it is the one that a configuration and a queue, or
-  /// the caller's place, would give.
+  /// The Realm that this thread has opened last, if it is the one that a configuration and a queue,
+  /// or the caller's place, would give.
   static func findLast(
     _ configuration: Realm.Configuration, _ queue: DispatchQueue?
   ) -> ConfinedRealm? {
@@ -105,7 +105,8 @@ enum RealmCache {
     }
   }
 
-  /// The open Realm of equal settings that is confined to the queue or actor by which the caller runs.
+  /// The open Realm of equal settings that is confined to the queue or actor by which the caller
+  /// runs.
   static func findHere(_ configuration: Realm.Configuration) -> ConfinedRealm? {
     let location = Location(configuration)
     let places = files.withLock { files in

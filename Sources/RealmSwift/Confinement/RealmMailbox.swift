@@ -1,12 +1,12 @@
-// How other threads reach a Realm: jobs for its place, in order and without a hop for each, and the news
-// that a newer version can be read. Observers are told in the same way.
+// How other threads reach a Realm: jobs for its place, in order and without a hop for each, and the
+// news that a newer version can be read. Observers are told in the same way.
 internal import Platform
 internal import Storage
 
 /// Jobs for one live Realm, and its automatic refresh.
 final class RealmMailbox: VersionListener, @unchecked Sendable {
-  // @unchecked: `realm` is an address that only jobs in the Realm's place turn into a reference, through
-  // `retainIfAlive`, which `memory` makes sound.
+  // @unchecked: `realm` is an address that only jobs in the Realm's place turn into a reference,
+  // through `retainIfAlive`, which `memory` makes sound.
   private let scheduler: Scheduler
   private let realm: Unmanaged<ConfinedRealm>
   private unowned let memory: ConfinedRealm
@@ -24,9 +24,9 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
     var spare: [Job] = []
   }
 
+  // @unchecked: what a body captures is used where the job runs, the Realm's place. When the actor
+  // is gone it runs where it was sent from: a body that needs the place asks `isHere` first.
   private enum Job: @unchecked Sendable {
-    // @unchecked: what a body captures is used where the job runs, the Realm's place. When the actor is gone
-    // it runs where it was sent from: a body that needs the place asks `isHere` first.
     case plain(() -> Void)
     /// Only while the Realm and its actor are there.
     case onRealm((ConfinedRealm) -> Void)
@@ -43,8 +43,8 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
   /// Runs a body in the Realm's place, after those sent before.
   func send(_ body: @escaping () -> Void) { send(.plain(body)) }
 
-  /// Runs a body on the Realm in its place, unless one of them is gone by then; does not keep the Realm
-  /// alive.
+  /// Runs a body on the Realm in its place, unless one of them is gone by then; does not keep the
+  /// Realm alive.
   func sendToRealm(_ body: @escaping (ConfinedRealm) -> Void) { send(.onRealm(body)) }
 
   private func send(_ job: Job) {

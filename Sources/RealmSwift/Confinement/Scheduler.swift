@@ -1,5 +1,5 @@
-// How code of other threads gets something to run where a Realm is confined: a block on a queue, a job of
-// an actor, a turn of a run loop. A thread that runs no loop has no scheduler.
+// How code of other threads gets something to run where a Realm is confined: a block on a queue, a
+// job of an actor, a turn of a run loop. A thread that runs no loop has no scheduler.
 internal import Dispatch
 internal import Foundation
 internal import Platform
@@ -56,8 +56,8 @@ final class ActorReference: Sendable {
   /// Keeps the memory, which `retainIfAlive` needs.
   private unowned let memory: any Actor
 
+  // @unchecked: an address, to what `memory` keeps; it is only followed through `retainIfAlive`.
   private struct UnsafeReference: @unchecked Sendable {
-    // @unchecked: an address, to what `memory` keeps; it is only followed through `retainIfAlive`.
     let object: Unmanaged<AnyObject>
   }
 

@@ -1,7 +1,7 @@
-// What all accessors of one class in one confined Realm share: the generation word that tells whether
-// a cached row location is still good, and the reader of the table. Raw memory owned by ConfinedRealm,
-// because reading a property must not touch reference counts; an accessor keeps the Realm alive and
-// with it this memory.
+// What all accessors of one class in one confined Realm share: the generation word that tells
+// whether a cached row location is still good, and the reader of the table. Raw memory owned by
+// ConfinedRealm, because reading a property must not touch reference counts; an accessor keeps the
+// Realm alive and with it this memory.
 internal import ObjectStore
 internal import Platform
 
@@ -13,7 +13,8 @@ struct TableState {
   var generation: UInt64 = 1
   /// Token of the thread that may use it without being asked more; see `Confinement.token`.
   ///
-  /// Never 0, so that it differs from that of a thread that has none yet. In a frozen Realm no thread's.
+  /// Never 0, so that it differs from that of a thread that has none yet. In a frozen Realm no
+  /// thread's.
   private let owner: UInt64
   /// Reads the table as of the Realm's version; only good unless `isStale`.
   ///
@@ -22,8 +23,8 @@ struct TableState {
   var isStale: Bool
   /// The Realm's `epoch`.
   var epoch: UInt32
-  // Both live as long as the Realm, which owns this memory. Unmanaged, because handing out an accessor
-  // must not count references.
+  // Both live as long as the Realm, which owns this memory. Unmanaged, because handing out an
+  // accessor must not count references.
   private let unmanagedRealm: Unmanaged<ConfinedRealm>
   private var unmanagedBinding: Unmanaged<TableBinding>
   /// The table itself; owned by `binding`.
@@ -189,6 +190,9 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
     return TablePointer(bitPattern: other)!
   }
 
+  /// Whether no state was put in.
+  var isEmpty: Bool { (0..<count).allSatisfy { self[$0] == nil } }
+
   func forEach(_ body: (TablePointer) -> Void) {
     for index in 0..<count { if let table = self[index] { body(table) } }
   }
@@ -196,8 +200,8 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
 
 /// A class of a Realm and the table that holds its objects.
 final class TableBinding: @unchecked Sendable {
-  // @unchecked: the memory behind `attachments` and `image` is written in `init` only, `origins` before the
-  // binding is shared.
+  // @unchecked: the memory behind `attachments` and `image` is written in `init` only, `origins`
+  // before the binding is shared.
   let schema: ClassSchema
   /// Position among the Realm's classes.
   let index: Int
@@ -210,10 +214,11 @@ final class TableBinding: @unchecked Sendable {
   let primaryKey: Int?
   let primaryKeyColumn: Int?
   let attachments: UnsafeMutableBufferPointer<Attachment>
-  /// What accessors are copied from; nil when instances have fields that only initializers can make.
+  /// What accessors are copied from; nil when instances have fields that only initializers can
+  /// make.
   let image: ObjectImage?
-  /// By position of the property: where linking objects come from; nil for others, and where the other
-  /// class has no such property.
+  /// By position of the property: where linking objects come from; nil for others, and where the
+  /// other class has no such property.
   ///
   /// Written once, before others know the binding.
   fileprivate(set) var origins: [LinkOrigin?] = []
@@ -227,7 +232,8 @@ final class TableBinding: @unchecked Sendable {
     let attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
     /// Writes the unmanaged value into a row; nil for the primary key and what has no column.
     let store: (@Sendable (UnsafeMutableRawPointer, inout _RowWriter, Int) -> Void)?
-    /// Tells a collection that it lives in a column of the object from now on; nil for other values.
+    /// Tells a collection that it lives in a column of the object from now on; nil for other
+    /// values.
     let becomeManaged: (@Sendable (UnsafeRawPointer, ObjectBase, Int32) -> Void)?
   }
 

@@ -18,8 +18,8 @@ public typealias MigrationObjectEnumerateBlock = (
 
 /// The change of a file from one form of its classes to another.
 ///
-/// Only good inside of the migration block. Old objects are read-only. New ones have the properties of
-/// the new classes: those that are new have their default, those whose type has changed too.
+/// Only good inside of the migration block. Old objects are read-only. New ones have the properties
+/// of the new classes: those that are new have their default, those whose type has changed too.
 public final class Migration {
   /// The classes as they were.
   public let oldSchema: Schema
@@ -150,8 +150,8 @@ public final class Migration {
 
   /// Keeps the values of a property that has another name in the new class.
   ///
-  /// Stops when one of the properties does not exist, when the old one is still declared, and when the
-  /// types differ.
+  /// Stops when one of the properties does not exist, when the old one is still declared, and when
+  /// the types differ.
   public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
     let name = storedName(typeName)
     func stop(_ reason: String) -> Never {

@@ -1,6 +1,6 @@
-// Brings the tables of a running transaction in line with a configuration's classes. In two parts, with
-// the migration block between: first everything new is there and everything old still is, then what is
-// not declared any more goes.
+// Brings the tables of a running transaction in line with a configuration's classes. In two parts,
+// with the migration block between: first everything new is there and everything old still is, then
+// what is not declared any more goes.
 internal import Foundation
 internal import ObjectStore
 
@@ -96,8 +96,8 @@ struct SchemaUpdate {
 
   /// Removes what the classes declare no more, and sets keys and indexes.
   ///
-  /// - Throws: when two objects have the same primary key, or an embedded class has objects that are not
-  ///   linked exactly once.
+  /// - Throws: when two objects have the same primary key, or an embedded class has objects that
+  ///   are not linked exactly once.
   func finish() throws {
     // First: else removing a link would take along objects that stand for themselves now.
     for classSchema in schema.classes where !classSchema.isEmbedded {

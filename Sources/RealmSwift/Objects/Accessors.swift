@@ -1,5 +1,5 @@
-// Reads and writes of managed properties. A read of a held object is: compare the generation word and
-// the thread token, then load from the mapped leaf. Everything else is out of line.
+// Reads and writes of managed properties. A read of a held object is: compare the generation word
+// and the thread token, then load from the mapped leaf. Everything else is out of line.
 internal import Foundation
 internal import ObjectStore
 internal import Platform
@@ -101,18 +101,25 @@ func writeBytes(_ object: ObjectBase, _ column: Int32, _ value: UnsafeRawBufferP
 
 /// The transaction in which the property may be changed; stops when it may not.
 ///
-/// Not counted, as a reference that is counted costs more than the change: the object's Realm keeps it.
+/// Not counted, as a reference that is counted costs more than the change: the object's Realm keeps
+/// it.
 func requireWritable(_ object: ObjectBase, _ column: Int32) -> Unmanaged<GroupTransaction> {
   let table = object._table.unsafelyUnwrapped
-  let group = table.pointee.withRealm { realm in
+  let group = table.pointee.withRealm { realm -> Unmanaged<GroupTransaction>? in
     realm.check()
     if realm.isFrozen {
       misuse(
         .frozen,
         "Attempting to modify a frozen object - call thaw on the Object instance first.")
     }
-    if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
-    return realm.group
+    guard let group = realm.group else {
+      if object.locate() == nil { misuse(.invalidated, "Object has been deleted or invalidated.") }
+      return realm.group
+    }
+    if !object.isThere(in: group) {
+      misuse(.invalidated, "Object has been deleted or invalidated.")
+    }
+    return group
   }
   guard let group else {
     misuse(
@@ -147,8 +154,8 @@ private func stopForLength(_ length: Int, _ binding: TableBinding, _ column: Int
 
 /// Writes values into one row of a write transaction.
 public struct _RowWriter {
-  // Unmanaged, as a reference that is counted costs more than a value that is written: whoever makes the
-  // writer keeps them while it is used.
+  // Unmanaged, as a reference that is counted costs more than a value that is written: whoever
+  // makes the writer keeps them while it is used.
   private let unmanagedGroup: Unmanaged<GroupTransaction>
   private let unmanagedBinding: Unmanaged<TableBinding>
   private let unmanagedTable: Unmanaged<StoredTable>
@@ -158,6 +165,8 @@ public struct _RowWriter {
   let isNew: Bool
   /// Values that the row has already are not written again.
   let compares: Bool
+  /// Reads the row as it is; good until the table's next change.
+  private var known: (reader: TableReader, location: RowLocation)?
 
   /// - Parameter links: adds what the row links to.
   @inline(__always)
@@ -186,6 +195,7 @@ public struct _RowWriter {
     } else if compares, isEqual(value, column) {
       return
     }
+    known = nil
     unmanagedGroup._withUnsafeGuaranteedRef { group in
       unmanagedTable._withUnsafeGuaranteedRef { group.setInteger($0, key, column, value) }
     }
@@ -200,6 +210,7 @@ public struct _RowWriter {
     } else if compares, isEqual(value, column) {
       return
     }
+    known = nil
     unmanagedGroup._withUnsafeGuaranteedRef { group in
       unmanagedTable._withUnsafeGuaranteedRef { group.setBytes($0, key, column, value) }
     }
@@ -213,34 +224,52 @@ public struct _RowWriter {
   /// Links to an object; an unmanaged one is added.
   mutating func setLink(_ object: ObjectBase?, _ column: Int) {
     guard let object else { return setLink(key: nil, column) }
+    // What is added on the way changes tables.
+    known = nil
     setLink(key: unmanagedLinks._withUnsafeGuaranteedRef { $0.key(of: object) }, column)
   }
 
   /// Links to an object, or to one that is made from values; false when it can be neither.
   mutating func setLink(from value: Any, _ objectClass: ObjectBase.Type, _ column: Int) -> Bool {
+    known = nil
     setLink(key: links.key(from: value, objectClass), column)
     return true
   }
 
-  private func setLink(key target: ObjectKey?, _ column: Int) {
+  private mutating func setLink(key target: ObjectKey?, _ column: Int) {
     if isNew && target == nil || compares && isEqual(target?.rawValue, column) { return }
+    known = nil
     unmanagedGroup._withUnsafeGuaranteedRef { group in
       unmanagedTable._withUnsafeGuaranteedRef { group.setLink($0, key, column, target) }
     }
   }
 
-  private func isEqual(_ value: Int64?, _ column: Int) -> Bool {
-    let reader = group.reader(table)
-    let location = reader.locate(key)!
+  /// The row as it is now: found once for the values that are compared one after the other.
+  private mutating func current() -> (reader: TableReader, location: RowLocation) {
+    if let known { return known }
+    let found = unmanagedGroup._withUnsafeGuaranteedRef { group in
+      unmanagedTable._withUnsafeGuaranteedRef { table in
+        let reader = group.reader(table)
+        return (reader: reader, location: reader.locate(key)!)
+      }
+    }
+    known = found
+    return found
+  }
+
+  private mutating func isEqual(_ value: Int64?, _ column: Int) -> Bool {
+    let (reader, location) = current()
     return (reader.isNull(location, column) ? nil : reader.integer(location, column)) == value
   }
 
-  private func isEqual(_ value: UnsafeRawBufferPointer?, _ column: Int) -> Bool {
-    let reader = group.reader(table)
-    return reader.withBytes(reader.locate(key)!, column) { old in
+  private mutating func isEqual(_ value: UnsafeRawBufferPointer?, _ column: Int) -> Bool {
+    let (reader, location) = current()
+    return reader.withBytes(location, column) { old in
       switch (old, value) {
       case (nil, nil): return true
-      case (let old?, let value?): return old.elementsEqual(value)
+      case (let old?, let value?):
+        return old.count == value.count
+          && (old.isEmpty || memcmp(old.baseAddress!, value.baseAddress!, old.count) == 0)
       default: return false
       }
     }

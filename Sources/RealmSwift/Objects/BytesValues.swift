@@ -102,7 +102,9 @@ extension Data: _BytesValue, _RealmCollectionValueInsideOptional {
   @inlinable
   public static func _defaultValue() -> Data { Data() }
   /// The bytes that an untyped value is.
-  public static func _fromAny(_ value: Any?) -> Data? { value as? Data }
+  public static func _fromAny(_ value: Any?) -> Data? {
+    plain(value, Data.self) ?? value as? Data
+  }
   /// The functions that move values of this type.
   public static let _codec = _PropertyCodec.make(Data.self)
   /// The functions that move optionals of this type.

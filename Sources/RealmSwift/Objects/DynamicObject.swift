@@ -1,11 +1,11 @@
-// Objects whose properties are known by name only: those of migrations, and of classes that the program
-// has no Swift class for at hand.
+// Objects whose properties are known by name only: those of migrations, and of classes that the
+// program has no Swift class for at hand.
 internal import ObjectStore
 
 /// An object whose properties are read and written by name.
 ///
-/// `object["name"]` and `object.name` are the value as `Any?`; lists, sets and maps come as collections
-/// of their element type, links as dynamic objects. An unknown name stops.
+/// `object["name"]` and `object.name` are the value as `Any?`; lists, sets and maps come as
+/// collections of their element type, links as dynamic objects. An unknown name stops.
 @dynamicMemberLookup
 public final class DynamicObject: Object {
   /// The value of a property.

@@ -4,19 +4,34 @@ internal import Foundation
 
 /// The values given for some properties of a class.
 struct InputValues {
-  /// Positions of properties, and what was given for them.
+  /// Positions of properties, in their order, and what was given for them.
   private(set) var given: [(property: Int, value: Any?)] = []
   private let schema: ClassSchema
 
   /// Whether the value is one of the forms.
   static func canHold(_ value: Any) -> Bool {
-    value is ObjectBase || value is [AnyHashable: Any] || value is NSDictionary || value is [Any]
+    plain(value, [String: Any].self) != nil || value is ObjectBase || value is [AnyHashable: Any]
+      || value is NSDictionary || value is [Any]
       || value is NSArray
   }
 
   /// Stops when the value is none of the forms, or a value does not fit its property.
   init(_ value: Any, for schema: ClassSchema) {
     self.schema = schema
+    // Almost all are of this very type; as one of another type each entry would be copied.
+    if let dictionary = plain(value, [String: Any].self) {
+      read(dictionary)
+    } else if let array = plain(value, [Any].self) {
+      read(array)
+    } else {
+      read(value)
+    }
+    for (index, value) in given where !schema.properties[index].codec.accepts(value) {
+      stopForValue(value, schema.properties[index], className: schema.name)
+    }
+  }
+
+  private mutating func read(_ value: Any) {
     switch unwrapped(value) {
     case let object as ObjectBase: read(object)
     case let dictionary as [AnyHashable: Any]: read(dictionary)
@@ -29,9 +44,6 @@ struct InputValues {
         "Invalid value '\(value)' to initialize object of type '\(schema.name)': give a "
           + "dictionary, an array or an object.")
     }
-    for (index, value) in given where !schema.properties[index].codec.accepts(value) {
-      stopForValue(value, schema.properties[index], className: schema.name)
-    }
   }
 
   private mutating func read(_ object: ObjectBase) {
@@ -42,6 +54,13 @@ struct InputValues {
       }
       let other = source.properties[match]
       given.append((index, other.codec.value(object.pointer(to: other), object)))
+    }
+  }
+
+  private mutating func read(_ dictionary: [String: Any]) {
+    given.reserveCapacity(min(dictionary.count, schema.properties.count))
+    for (index, property) in schema.properties.enumerated() where !property.isComputed {
+      if let value = dictionary[property.name] { given.append((index, unwrapped(value))) }
     }
   }
 

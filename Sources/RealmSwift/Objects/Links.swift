@@ -9,6 +9,17 @@ extension ObjectBase {
   final func isNamed(as objectClass: ObjectBase.Type) -> Bool {
     classSchema.name == ClassSchema.of(objectClass).name
   }
+
+  /// The object of the class in Swift that a dynamic object stands for; nil of any other one, and
+  /// of those that are embedded, which have one owner.
+  fileprivate final var typedForm: ObjectBase? {
+    guard let realm = _realm, let table = _table, table.pointee.binding.schema.isDynamic,
+      !table.pointee.isEmbedded,
+      let binding = realm.classes.binding(named: table.pointee.binding.schema.name)
+    else { return nil }
+    realm.check()
+    return realm.accessor(realm.table(binding), _key)
+  }
 }
 
 extension _PersistableInsideOptional where Self: ObjectBase {
@@ -50,6 +61,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
   public static func _fromAny(_ value: Any?) -> Self? {
     guard let value else { return nil }
     if let object = value as? Self { return object }
+    if let typed = (value as? ObjectBase)?.typedForm as? Self { return typed }
     guard _acceptsInside(value) else { return nil }
     let object = Self()
     InputValues(value, for: ClassSchema.of(Self.self)).assign(to: object)
@@ -65,7 +77,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
   public static var _optionalCodec: _PropertyCodec { .link(Self.self) }
   /// Whether the value is an object of the class, or values for one.
   public static func _acceptsInside(_ value: Any) -> Bool {
-    guard let object = value as? ObjectBase else { return InputValues.canHold(value) }
+    guard let object = objectValue(value) else { return InputValues.canHold(value) }
     return object is Self || object.isNamed(as: Self.self)
   }
   /// Links to the object, or to one that is made from the values.

@@ -4,8 +4,9 @@ internal import Platform
 
 /// The superclass of classes whose objects live in a Realm.
 ///
-/// Declare properties with `@Persisted`. An object belongs to no Realm until it is added to one; from
-/// then on it is live: it shows its Realm's current version, and may only be used where the Realm may.
+/// Declare properties with `@Persisted`. An object belongs to no Realm until it is added to one;
+/// from then on it is live: it shows its Realm's current version, and may only be used where the
+/// Realm may.
 open class Object: ObjectBase, ThreadConfined, RealmFetchable, _RealmCollectionValueInsideOptional {
   /// Stored as a link.
   public typealias PersistedType = Object
@@ -13,8 +14,8 @@ open class Object: ObjectBase, ThreadConfined, RealmFetchable, _RealmCollectionV
   /// An object that belongs to no Realm.
   public required init() { super.init() }
 
-  /// An object that belongs to no Realm, with values from a dictionary by property name, an array in
-  /// property order, or another object.
+  /// An object that belongs to no Realm, with values from a dictionary by property name, an array
+  /// in property order, or another object.
   ///
   /// Stops when a value does not fit its property.
   public convenience init(value: Any) {
@@ -32,7 +33,8 @@ open class Object: ObjectBase, ThreadConfined, RealmFetchable, _RealmCollectionV
   /// Persisted properties that are not stored; plain properties never are.
   open class func ignoredProperties() -> [String] { [] }
 
-  /// Properties with an index, of a class that does not declare them by `@Persisted(indexed: true)`.
+  /// Properties with an index, of a class that does not declare them by `@Persisted(indexed:
+  /// true)`.
   open class func indexedProperties() -> [String] { [] }
 
   /// Whether both are accessors of the same object of the same Realm.
@@ -79,8 +81,8 @@ extension ConfinedRealm {
       object.settle(at: location, generation: table.pointee.generation)
       return object
     }
-    // The image is of an instance of the class. Taken as an object only when it is whole: else it would be
-    // retained and released in between.
+    // The image is of an instance of the class. Taken as an object only when it is whole: else it
+    // would be retained and released in between.
     let made = Unmanaged<ObjectBase>.fromOpaque(table.pointee.image.unsafelyUnwrapped.make())
     made._withUnsafeGuaranteedRef { object in
       object.identifyCopy(table, key)

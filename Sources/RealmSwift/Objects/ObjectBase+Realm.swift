@@ -1,5 +1,5 @@
-// What objects that live in a Realm have in common, whether they stand for themselves or are embedded:
-// their Realm, their frozen and live forms, and access to properties by name.
+// What objects that live in a Realm have in common, whether they stand for themselves or are
+// embedded: their Realm, their frozen and live forms, and access to properties by name.
 internal import Foundation
 internal import ObjectStore
 
@@ -18,7 +18,8 @@ extension ObjectBase {
 
   /// The object as it is in the Realm's current version, immutable and usable from any thread.
   ///
-  /// Stops when the object belongs to no Realm, was deleted, or was made in the running transaction.
+  /// Stops when the object belongs to no Realm, was deleted, or was made in the running
+  /// transaction.
   /// - Complexity: O(1).
   public final func freeze() -> Self {
     guard let table = _table else {
@@ -40,7 +41,8 @@ extension ObjectBase {
     }
     realm.check()
     guard realm.isFrozen else { return self }
-    // Of a version that never came to be there is no object, though there may be another of its key.
+    // Of a version that never came to be there is no object, though there may be another of its
+    // key.
     if realm.isLost { return nil }
     let live = ConfinedRealm.thawOrStop(realm)
     let accessor = live.accessor(live.table(like: table), _key)
@@ -59,7 +61,7 @@ extension ObjectBase {
   public final func value(forKey key: String) -> Any? {
     withClassSchema { schema in
       let index = requireProperty(key, of: schema)
-      return schema.properties[index].codec.value(pointer(to: schema, index), self)
+      return schema.properties[index].codec.namedValue(pointer(to: schema, index), self)
     }
   }
 
@@ -74,7 +76,10 @@ extension ObjectBase {
         isPlain(value)
         ? setValue(pointer(to: schema, index), self, value)
         : setValue(pointer(to: schema, index), self, unwrapped(value))
-      if !isSet { stopForValue(value, schema.properties[index], className: schema.name) }
+      if !isSet {
+        if _table != nil { requireReadable() }
+        stopForValue(value, schema.properties[index], className: schema.name)
+      }
     }
   }
 
@@ -86,8 +91,8 @@ extension ObjectBase {
     return table.pointee.unmanagedSchema._withUnsafeGuaranteedRef(body)
   }
 
-  /// The value at the end of a path of property names, such as "owner.name"; nil when a link on the way
-  /// leads nowhere.
+  /// The value at the end of a path of property names, such as "owner.name"; nil when a link on the
+  /// way leads nowhere.
   ///
   /// Stops when a property does not exist, or something on the way is no object.
   public final func value(forKeyPath keyPath: String) -> Any? {
@@ -145,6 +150,7 @@ extension ObjectBase {
   /// - Returns: its position, not its description: to copy that takes longer than to move a value.
   private final func requireProperty(_ name: String, of schema: ClassSchema) -> Int {
     if let index = schema.index(ofProperty: name) { return index }
+    _realm?.check()
     let className = schema.isDynamic ? schema.name : type(of: self).className()
     misuse(.argument, "Invalid property name '\(name)' for class '\(className)'.")
   }

@@ -1,5 +1,5 @@
-// The root of all object classes: an object's place in a Realm, if it has one. Values are read through
-// the functions in Accessors.swift.
+// The root of all object classes: an object's place in a Realm, if it has one. Values are read
+// through the functions in Accessors.swift.
 internal import ObjectStore
 
 /// The superclass of everything that a Realm can hold.
@@ -36,7 +36,16 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   }
 
   /// The class's name: the last part of its Swift name.
-  public class func className() -> String { String(describing: self) }
+  open class func className() -> String { String(describing: self) }
+
+  /// The class's properties; nil of a class that cannot be stored, and of those of the engine.
+  public class func sharedSchema() -> ObjectSchema? {
+    let isOfTheEngine =
+      [Object.self, EmbeddedObject.self, DynamicObject.self, ObjectBase.self] as [ObjectBase.Type]
+    if isOfTheEngine.contains(where: { $0 == self }) { return nil }
+    let schema = ClassSchema.examined(self)
+    return schema.faults.isEmpty ? schema.publicForm : nil
+  }
 
   /// Whether the class belongs to Realms that are opened without `objectTypes`.
   open class func shouldIncludeInDefaultSchema() -> Bool { true }
@@ -47,6 +56,38 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   /// The class's name in the file, if it is not `className()`.
   open class func _realmObjectName() -> String? { nil }
 
+  // MARK: - Declarations of old
+
+  /// Names of columns.
+  @available(*, unavailable, renamed: "propertiesMapping()")
+  open class func _realmColumnNames() -> [String: String] { [:] }
+
+  /// Names of columns.
+  @available(*, unavailable, renamed: "propertiesMapping()")
+  open class func propertyMapping() -> [String: String] { [:] }
+
+  /// Properties that are not optional.
+  @available(
+    *, unavailable, message: "Declare the property with a type that is not optional."
+  )
+  open class func requiredProperties() -> [String] { [] }
+
+  /// Default values.
+  @available(
+    *, unavailable, message: "Give each property its value: '@Persisted var age = 1'."
+  )
+  open class func defaultPropertyValues() -> [String: Any]? { nil }
+
+  /// Backlinks.
+  @available(
+    *, unavailable,
+    message:
+      "Declare '@Persisted(originProperty: \"name\") var owners: LinkingObjects<Owner>' instead."
+  )
+  open class func linkingObjectsProperties() -> [String: Any] { [:] }
+
+  // MARK: - Facts
+
   /// Class, and the name and value of each property.
   open var description: String { ObjectDescription.text(of: self) }
 
@@ -54,8 +95,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
 
   /// Whether both are the same object.
   ///
-  /// Of a frozen Realm, or a class with a primary key: the same object of the same Realm. Else only one and
-  /// the same instance is equal to itself.
+  /// Of a frozen Realm, or a class with a primary key: the same object of the same Realm. Else only
+  /// one and the same instance is equal to itself.
   open func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? ObjectBase else { return false }
     if self === other { return true }
@@ -73,7 +114,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   /// Hashes `hash`.
   public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-  /// What identifies a managed object for as long as it lives: nothing of a live one without primary key.
+  /// What identifies a managed object for as long as it lives: nothing of a live one without
+  /// primary key.
   private var identityKey: ManagedIdentity? {
     guard let realm = _realm, let table = _table,
       realm.isFrozen || table.pointee.binding.primaryKeyColumn != nil
@@ -131,6 +173,22 @@ extension ObjectBase {
     return location
   }
 
+  /// Whether the object can be changed by the running transaction: it was neither deleted nor
+  /// invalidated.
+  ///
+  /// After each change of its table its place is another one; that need not be known here.
+  @inline(__always)
+  final func isThere(in group: Unmanaged<GroupTransaction>) -> Bool {
+    let table = _table.unsafelyUnwrapped
+    if table.pointee.generation == _generation { return _location != nil }
+    guard _epoch == table.pointee.epoch, let stored = table.pointee.unmanagedTable else {
+      return false
+    }
+    return group._withUnsafeGuaranteedRef { group in
+      stored._withUnsafeGuaranteedRef { group.contains($0, _key) }
+    }
+  }
+
   /// The row, for use by whoever called the object; stops on a wrong thread and on a dead object.
   @inline(never)
   final func requireLocation() -> RowLocation {
@@ -142,7 +200,8 @@ extension ObjectBase {
 
   /// Makes the object an accessor of a row.
   final func attach(_ table: TablePointer, _ key: ObjectKey) {
-    // First, since boxes of older classes keep the place of their object. An object that is added has it.
+    // First, since boxes of older classes keep the place of their object. An object that is added
+    // has it.
     if _realm == nil || _table != table || _key != key { identify(table, key) }
     ObjectBase.attach(at: Unmanaged.passUnretained(self).toOpaque(), table.pointee.attachments)
   }

@@ -10,8 +10,8 @@ public protocol ObjectKeyIdentifiable: Identifiable {
 }
 
 extension ObjectKeyIdentifiable where Self: ObjectBase {
-  /// The identity: the same for all accessors and frozen forms of one object of a file; of an object
-  /// that belongs to no Realm that of the instance.
+  /// The identity: the same for all accessors and frozen forms of one object of a file; of an
+  /// object that belongs to no Realm that of the instance.
   public var id: UInt64 { _identity }
 }
 

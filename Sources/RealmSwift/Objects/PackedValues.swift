@@ -72,12 +72,17 @@ extension RealmCollectionValue where Self: _PackedValue {
 // MARK: - Integers
 
 extension FixedWidthInteger where Self: SignedInteger {
-  /// The integer that an untyped number stands for, if it fits.
+  /// The integer that an untyped number of any type stands for, if it is a whole one and fits.
   static func exactInteger(_ value: Any?) -> Self? {
     switch value {
     case let value as Self: return value
     case is Bool: return nil
     case let value as any BinaryInteger: return Self(exactly: value)
+    case let value as any BinaryFloatingPoint: return Self(exactly: Double(value))
+    case let value as Decimal:
+      return exactInteger(Decimal128(number: NSDecimalNumber(decimal: value)))
+    case let value as NSDecimalNumber: return exactInteger(Decimal128(number: value))
+    case let value as Decimal128: return value.number.exactInteger.flatMap { Self(exactly: $0) }
     case let value as NSNumber:
       // A floating point number has to be a whole one.
       return "fd".contains(String(cString: value.objCType))
@@ -214,7 +219,7 @@ extension Bool: _PackedValue, _RealmCollectionValueInsideOptional, _Indexable, S
   public var _packed: Int64 { self ? 1 : 0 }
   /// The truth value that an untyped one stands for; of numbers only 0 and 1.
   public static func _fromAny(_ value: Any?) -> Bool? {
-    if let value = value as? Bool { return value }
+    if let value = plain(value, Bool.self) ?? (value as? Bool) { return value }
     guard let number = Int.exactInteger(value), number == 0 || number == 1 else { return nil }
     return number == 1
   }
@@ -239,12 +244,19 @@ extension Double: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType,
   public var _packed: Int64 { Int64(bitPattern: bitPattern) }
   /// The number that an untyped one stands for.
   public static func _fromAny(_ value: Any?) -> Double? {
+    if let value = plain(value, Double.self) { return value }
     switch value {
     case let value as Double: return value
     case let value as Float: return Double(value)
     case is Bool: return nil
     case let value as any BinaryInteger: return Double(value)
+    case let value as any BinaryFloatingPoint: return Double(value)
+    case let value as Decimal: return NSDecimalNumber(decimal: value).doubleValue
     case let value as NSNumber: return value.doubleValue
+    case let value as Decimal128:
+      // Only where nothing is lost.
+      let number = value.doubleValue
+      return DecimalNumber.compare(DecimalNumber(number), value.number) == 0 ? number : nil
     default: return nil
     }
   }
@@ -269,7 +281,7 @@ extension Float: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType, 
   public var _packed: Int64 { Int64(bitPattern) }
   /// The number that an untyped one stands for, if it lies in the range of `Float`.
   public static func _fromAny(_ value: Any?) -> Float? {
-    if let value = value as? Float { return value }
+    if let value = plain(value, Float.self) ?? (value as? Float) { return value }
     guard let double = Double._fromAny(value) else { return nil }
     let float = Float(double)
     return float.isInfinite && !double.isInfinite ? nil : float
@@ -300,7 +312,9 @@ extension Date: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType, S
   /// True: it is another one each time.
   public static var _keepsDefault: Bool { true }
   /// The date that an untyped value is.
-  public static func _fromAny(_ value: Any?) -> Date? { value as? Date }
+  public static func _fromAny(_ value: Any?) -> Date? {
+    plain(value, Date.self) ?? value as? Date
+  }
   /// The functions that move values of this type.
   public static let _codec = _PropertyCodec.make(Date.self)
   /// The functions that move optionals of this type.

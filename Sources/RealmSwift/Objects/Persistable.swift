@@ -1,5 +1,5 @@
-// The protocols of types that properties and collections can hold. Client code names some of them in
-// constraints; what starts with an underscore is how the engine moves the values.
+// The protocols of types that properties and collections can hold. Client code names some of them
+// in constraints; what starts with an underscore is how the engine moves the values.
 internal import Foundation
 
 /// A type whose place in a schema is known.
@@ -98,8 +98,11 @@ public protocol _Persistable: _RealmSchemaDiscoverable, SendableMetatype {
   static func _set(_ object: ObjectBase, _ column: Int32, _ value: Self)
   /// Writes the value into a row.
   func _write(to row: inout _RowWriter, _ column: Int)
-  /// The value without its type; nil for none.
+  /// The value without its type, enumerations and own types as what is stored for them; nil for
+  /// none.
   var _anyValue: Any? { get }
+  /// The value without its type, as access by name gives it; nil for none.
+  var _namedValue: Any? { get }
   /// The value of this type that an untyped one stands for; nil when there is none.
   static func _fromAny(_ value: Any?) -> Self?
   /// The value as a primary key.
@@ -117,11 +120,14 @@ public protocol _Persistable: _RealmSchemaDiscoverable, SendableMetatype {
   static func _storeAny(_ value: Any?, to row: inout _RowWriter, _ column: Int) -> Bool
   /// The unmanaged value now lives in this column of an object.
   func _becomeManaged(_ object: ObjectBase, _ column: Int32)
-  /// Takes over the content of another value, where the property keeps its value and only that changes.
+  /// Takes over the content of another value, where the property keeps its value and only that
+  /// changes.
   func _takeContent(of other: Self) -> Bool
 }
 
 extension _Persistable {
+  /// The same as what is stored.
+  public var _namedValue: Any? { _anyValue }
   /// Made anew each time.
   @inlinable
   public static var _keepsDefault: Bool { false }
@@ -224,6 +230,8 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   }
   /// The value without its type; nil for none.
   public var _anyValue: Any? { flatMap { $0._anyValue } }
+  /// The value without its type, as access by name gives it; nil for none.
+  public var _namedValue: Any? { flatMap { $0._namedValue } }
   /// The optional that an untyped value stands for.
   public static func _fromAny(_ value: Any?) -> Wrapped?? {
     guard let value else { return .some(nil) }

@@ -1,4 +1,5 @@
-// Encoding and decoding of objects that belong to no Realm, by what the compiler makes of `Codable`.
+// Encoding and decoding of objects that belong to no Realm, by what the compiler makes of
+// `Codable`.
 
 extension Persisted: Decodable where Value: Decodable {
   /// Decodes the value of an object that belongs to no Realm.
@@ -13,8 +14,8 @@ extension Persisted: Decodable where Value: Decodable {
 extension Persisted: Encodable where Value: Encodable {
   /// Encodes the value of an object that belongs to no Realm.
   ///
-  /// - Throws: what encoding the value throws, and `EncodingError` for a managed object: its property
-  ///   alone does not know where its value is.
+  /// - Throws: what encoding the value throws, and `EncodingError` for a managed object: its
+  ///   property alone does not know where its value is.
   public func encode(to encoder: any Encoder) throws {
     // By a container: so the encoder's own forms of dates and data are kept.
     var container = encoder.singleValueContainer()

@@ -1,11 +1,11 @@
-// The property wrapper of persisted properties. Its accessors are inlined into the client's class, where
-// the key path is a constant and turns into a plain field access; the work behind a managed property is
-// done by functions of one concrete type each.
+// The property wrapper of persisted properties. Its accessors are inlined into the client's class,
+// where the key path is a constant and turns into a plain field access; the work behind a managed
+// property is done by functions of one concrete type each.
 
 /// Makes a property of an `Object` subclass persistent.
 ///
-/// An object that belongs to no Realm keeps the value itself; a managed one reads it from the file's
-/// memory map each time, and writes it into the running write transaction.
+/// An object that belongs to no Realm keeps the value itself; a managed one reads it from the
+/// file's memory map each time, and writes it into the running write transaction.
 ///
 /// - Complexity: O(1); reading an `Int` of a held object takes some nanoseconds.
 @propertyWrapper
@@ -40,8 +40,9 @@ public struct Persisted<Value: _Persistable> {
   ) -> Value {
     @inlinable @inline(__always)
     get {
-      // No access to the field is going on while other functions run: if there were one anywhere, even in
-      // code that never runs, each access would be checked at run time, which takes longer than the read.
+      // No access to the field is going on while other functions run: if there were one anywhere,
+      // even in code that never runs, each access would be checked at run time, which takes longer
+      // than the read.
       let storage = owner[keyPath: storagePath].storage
       if Value._keepsDefault, case .none(let role) = storage {
         let value = Value._defaultValue()
@@ -78,8 +79,8 @@ public struct Persisted<Value: _Persistable> {
 
   /// Whether the value is a collection.
   ///
-  /// By its pattern, which the compiler decides in the client before it looks for accesses to check; a
-  /// comparison it decides too late.
+  /// By its pattern, which the compiler decides in the client before it looks for accesses to
+  /// check; a comparison it decides too late.
   @inlinable @inline(__always)
   static var isCollection: Bool {
     if case .none = Value._rlmCollection { return false }
@@ -133,8 +134,11 @@ extension Persisted where Value: _HasPersistedType, Value.PersistedType: _Primar
 /// Lets property discovery treat all wrappers alike.
 protocol _PersistedProperty {
   static var _codec: _PropertyCodec { get }
+  /// The type that the property was declared with.
+  static var _valueType: Any.Type { get }
 }
 
 extension Persisted: _PersistedProperty {
+  static var _valueType: Any.Type { Value.self }
   static var _codec: _PropertyCodec { Value._codec }
 }

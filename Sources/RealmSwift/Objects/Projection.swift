@@ -1,5 +1,5 @@
-// Projections: objects under other names, with only some of their properties. A projection holds an object
-// and reads through it; nothing of its own is in the file.
+// Projections: objects under other names, with only some of their properties. A projection holds an
+// object and reads through it; nothing of its own is in the file.
 internal import Platform
 
 /// A view of an object: some of its properties, those of objects that it links to among them.

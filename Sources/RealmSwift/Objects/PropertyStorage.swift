@@ -1,5 +1,5 @@
-// What a @Persisted wrapper holds, and the table of functions that moves its value. The functions are
-// made for one concrete type each, so that bulk work runs no generic code.
+// What a @Persisted wrapper holds, and the table of functions that moves its value. The functions
+// are made for one concrete type each, so that bulk work runs no generic code.
 
 /// How a property was declared.
 @frozen
@@ -53,15 +53,17 @@ public struct _PropertyCodec: Sendable {
   private(set) var attach: @Sendable (UnsafeMutableRawPointer, Int32) -> Void
   /// Makes the wrapper note that it is read; see `KeyPathNames`.
   var record: @Sendable (UnsafeMutableRawPointer, Int32) -> Void = { _, _ in }
-  /// Tells the unmanaged value, if there is one that others may hold, that it lives in a column of the
-  /// object from now on; nothing for plain values.
+  /// Tells the unmanaged value, if there is one that others may hold, that it lives in a column of
+  /// the object from now on; nothing for plain values.
   let becomeManaged: @Sendable (UnsafeRawPointer, ObjectBase, Int32) -> Void
   /// The bytes of a managed wrapper; nil when its values are more than bytes.
   let managedImage: @Sendable (Int32) -> UnsafeMutableRawBufferPointer?
   /// Writes the unmanaged value into a row; says whether there was one to write.
   private(set) var store: @Sendable (UnsafeMutableRawPointer, inout _RowWriter, Int) -> Void
-  /// The value, managed or not.
-  let value: @Sendable (UnsafeMutableRawPointer, ObjectBase) -> Any?
+  /// The value, managed or not; enumerations and own types as what is stored for them.
+  var value: @Sendable (UnsafeMutableRawPointer, ObjectBase) -> Any?
+  /// The value, managed or not, as access by name gives it.
+  var namedValue: @Sendable (UnsafeMutableRawPointer, ObjectBase) -> Any?
   /// Sets the value, managed or not; false when it has the wrong type.
   let setValue: @Sendable (UnsafeMutableRawPointer, ObjectBase, Any?) -> Bool
   /// Whether a value could be set.
@@ -113,8 +115,8 @@ extension _Persistable {
 extension _PropertyCodec {
   /// The codec of links to a class.
   ///
-  /// The compiler cannot specialise it for a class of the client. But references to all of them lie in
-  /// memory alike, so that what bulk work needs can be done as for references to any object.
+  /// The compiler cannot specialise it for a class of the client. But references to all of them lie
+  /// in memory alike, so that what bulk work needs can be done as for references to any object.
   static func link<Target: ObjectBase>(_: Target.Type) -> _PropertyCodec {
     var codec = make(Target?.self)
     codec.attach = { pointer, column in
@@ -184,6 +186,15 @@ extension _PropertyCodec {
         case .unmanaged(let value, _): return value._anyValue
         case .none, .recording: return Value._defaultValue()._anyValue
         case .managed(let column): return Value._get(object, column)._anyValue
+        }
+      },
+      namedValue: { pointer, object in
+        let wrapper = pointer.assumingMemoryBound(to: Persisted<Value>.self)
+        if Value._keepsDefault { wrapper.pointee.keepDefault() }
+        switch wrapper.pointee.storage {
+        case .unmanaged(let value, _): return value._namedValue
+        case .none, .recording: return Value._defaultValue()._namedValue
+        case .managed(let column): return Value._get(object, column)._namedValue
         }
       },
       setValue: { pointer, object, any in

@@ -1,5 +1,6 @@
-// The boxes in which older classes declare optional and mixed properties: `let age = RealmProperty<Int?>()`.
-// A box is a stored property of its object, found by property discovery like a `@Persisted` wrapper.
+// The boxes in which older classes declare optional and mixed properties: `let age =
+// RealmProperty<Int?>()`. A box is a stored property of its object, found by property discovery
+// like a `@Persisted` wrapper.
 internal import ObjectStore
 
 /// A type whose optional older classes can hold in a box.
@@ -153,8 +154,8 @@ private final class PropertyBox<Value: _Persistable> {
     }
   }
 
-  // Unchecked exclusivity: a managed box is touched only where its Realm may be used; an unmanaged one is
-  // a plain value that the client guards.
+  // Unchecked exclusivity: a managed box is touched only where its Realm may be used; an unmanaged
+  // one is a plain value that the client guards.
   @exclusivity(unchecked) private var storage = Storage.unmanaged(Value._defaultValue())
 
   var value: Value {
@@ -194,7 +195,8 @@ private final class PropertyBox<Value: _Persistable> {
 }
 
 extension _PropertyCodec {
-  /// Moves a value between a box, `Any` and the file; pointers point to the box's place in its object.
+  /// Moves a value between a box, `Any` and the file; pointers point to the box's place in its
+  /// object.
   fileprivate static func boxed<Value: _Persistable>(
     _: Value.Type, at offset: Int,
     _ box: @escaping @Sendable (UnsafeRawPointer) -> PropertyBox<Value>
@@ -210,6 +212,7 @@ extension _PropertyCodec {
       becomeManaged: { _, _, _ in }, managedImage: { _ in nil },
       store: { pointer, row, column in box(pointer).unmanagedValue?._write(to: &row, column) },
       value: { pointer, _ in box(pointer).value._anyValue },
+      namedValue: { pointer, _ in box(pointer).value._namedValue },
       setValue: { pointer, _, any in
         guard let value = Value._fromAny(any) else { return false }
         box(pointer).value = value

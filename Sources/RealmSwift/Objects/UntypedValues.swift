@@ -1,5 +1,5 @@
-// What is in an `Any?`. The usual values are told apart by the type that the runtime notes in it: a cast, and
-// even a copy of an `Any?`, takes longer than to store the value.
+// What is in an `Any?`. The usual values are told apart by the type that the runtime notes in it: a
+// cast, and even a copy of an `Any?`, takes longer than to store the value.
 internal import Foundation
 
 /// The value inside any number of optionals; nil for nil and `NSNull`.
@@ -16,6 +16,7 @@ func unwrapped(_ value: Any?) -> Any? {
 func isPlain(_ value: Any?) -> Bool {
   let type = NotedType.of(value)
   return type == NotedType.text || type == NotedType.integer || type == NotedType.number
+    || type == NotedType.truth || type == NotedType.date || type == NotedType.data
 }
 
 /// The text in an untyped value that is nothing else; nil says nothing.
@@ -32,14 +33,42 @@ func plainInteger(_ value: Any?) -> Int? {
   return withUnsafeBytes(of: value) { $0.load(as: Int.self) }
 }
 
+/// The value of exactly this type in an untyped value; nil says nothing.
+@inline(__always)
+func plain<Value>(_ value: Any?, _: Value.Type) -> Value? {
+  // A longer one does not lie in the `Any?` itself.
+  guard MemoryLayout<Value>.size <= 3 * MemoryLayout<UInt>.size,
+    MemoryLayout<Value>.alignment <= MemoryLayout<UInt>.alignment,
+    NotedType.of(value) == UInt(bitPattern: ObjectIdentifier(Value.self))
+  else { return nil }
+  return withUnsafeBytes(of: value) { $0.load(as: Value.self) }
+}
+
+/// The object in an untyped value.
+///
+/// A cast would first make one of Foundation's collections of each dictionary and array.
+func objectValue(_ value: Any) -> ObjectBase? {
+  let type = NotedType.of(value)
+  if type == UInt(bitPattern: ObjectIdentifier([String: Any].self))
+    || type == UInt(bitPattern: ObjectIdentifier([Any].self))
+  {
+    return nil
+  }
+  return value as? ObjectBase
+}
+
 /// The type that an `Any?` holds, as a word.
 ///
-/// An `Any?` is three words for the value, or for a reference to one that is longer, and a word for its
-/// type, which is 0 for nil. Texts, integers and floating point numbers fit into the three words.
+/// An `Any?` is three words for the value, or for a reference to one that is longer, and a word for
+/// its type, which is 0 for nil. Texts, numbers, truth values, dates and data fit into the three
+/// words.
 private enum NotedType {
   static var text: UInt { UInt(bitPattern: ObjectIdentifier(String.self)) }
   static var integer: UInt { UInt(bitPattern: ObjectIdentifier(Int.self)) }
   static var number: UInt { UInt(bitPattern: ObjectIdentifier(Double.self)) }
+  static var truth: UInt { UInt(bitPattern: ObjectIdentifier(Bool.self)) }
+  static var date: UInt { UInt(bitPattern: ObjectIdentifier(Date.self)) }
+  static var data: UInt { UInt(bitPattern: ObjectIdentifier(Data.self)) }
 
   @inline(__always)
   static func of(_ value: Any?) -> UInt {

@@ -54,8 +54,8 @@ public struct PropertyChange {
   public let name: String
   /// The value that it had when the observer was told last.
   ///
-  /// Nil when the observing Realm itself made one of the changes, and of a collection. The object that
-  /// was linked to has its present values.
+  /// Nil when the observing Realm itself made one of the changes, and of a collection. The object
+  /// that was linked to has its present values.
   public let oldValue: Any?
   /// The value that it has now; nil of a link or collection.
   public let newValue: Any?

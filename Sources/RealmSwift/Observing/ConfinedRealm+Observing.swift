@@ -3,7 +3,7 @@ internal import ObjectStore
 internal import Storage
 
 extension ConfinedRealm {
-  /// Tells observers what is owed to them before the Realm waits for the write lock.
+  /// Calls pending observers before the Realm waits for the write lock.
   ///
   /// They may write themselves, which makes further calls due.
   func tellObserversBeforeWriting() throws(StorageError) {
@@ -17,8 +17,8 @@ extension ConfinedRealm {
 
   /// Tells observers what others have committed while the Realm waited for the write lock.
   ///
-  /// The lock is held meanwhile, so that nothing can come in between; a callback that writes takes the
-  /// transaction over.
+  /// The lock is held meanwhile, so that nothing can come in between; a callback that writes takes
+  /// the transaction over.
   /// - Parameter known: the version of which observers were told before.
   /// - Returns: false when a callback has used the transaction up.
   func tellObservers(

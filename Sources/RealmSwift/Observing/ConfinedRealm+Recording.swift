@@ -1,5 +1,5 @@
-// While somebody observes the file, transactions note what they change; at the commit that becomes part of
-// the store's history.
+// While somebody observes the file, transactions note what they change; at the commit that becomes
+// part of the store's history.
 internal import ObjectStore
 internal import Storage
 
@@ -7,8 +7,12 @@ extension ConfinedRealm {
   /// Sees to it that the commit of a transaction brings its changes into the history.
   func keepChanges(of writing: Writing) {
     guard writing.group.isRecorded else { return }
-    var changes = writing.earlierChanges
-    changes.merge(writing.group.recordedChanges())
+    var changes = writing.group.recordedChanges()
+    if !writing.earlierChanges.tables.isEmpty {
+      var all = writing.earlierChanges
+      all.merge(changes)
+      changes = all
+    }
     let recorded = changes
     let history = history
     let transaction = writing.transaction

@@ -1,13 +1,13 @@
-// What a client holds of an observation, and the place in which the observation itself lives until it ends.
-// Tokens go to any thread; observations are confined to their Realm's place.
+// What a client holds of an observation, and the place in which the observation itself lives until
+// it ends. Tokens go to any thread; observations are confined to their Realm's place.
 internal import ObjectStore
 internal import Platform
 
 /// Keeps an observation going.
 ///
-/// The observation, and with it the Realm, lives as long as its token. `invalidate`, or the release of the
-/// token, ends it from any thread: where the Realm is confined, no call comes after that; elsewhere, a
-/// call that has begun already may still go on.
+/// The observation, and with it the Realm, lives as long as its token. `invalidate`, or the release
+/// of the token, ends it from any thread: where the Realm is confined, no call comes after that;
+/// elsewhere, a call that has begun already may still go on.
 public final class NotificationToken: Sendable, Hashable {
   let slot: ObservationSlot
 
@@ -16,7 +16,13 @@ public final class NotificationToken: Sendable, Hashable {
   deinit { slot.end() }
 
   /// Ends the observation.
-  public func invalidate() { if !PlantedBug.tellAfterEnd.isActive { slot.end() } }
+  ///
+  /// - Returns: whether it had not ended before.
+  @discardableResult
+  public func invalidate() -> Bool {
+    if PlantedBug.tellAfterEnd.isActive { return true }
+    return slot.end()
+  }
 
   /// Whether both are the same token.
   public static func == (left: NotificationToken, right: NotificationToken) -> Bool {
@@ -31,11 +37,14 @@ public final class NotificationToken: Sendable, Hashable {
 ///
 /// Emptied by any thread, so that a Realm whose place never runs again is not kept.
 final class ObservationSlot: Sendable {
+  // @unchecked: it is used in its Realm's place only; elsewhere its constants are read, or it is
+  // dropped.
   private struct State: @unchecked Sendable {
-    // @unchecked: it is used in its Realm's place only; elsewhere its constants are read, or it is dropped.
     var observation: Observation?
     var isEnded = false
     var mailbox: RealmMailbox?
+    /// Sent at the end, once.
+    var endSignal: TaskSignal?
   }
 
   private let state = Monitor(State())
@@ -62,19 +71,49 @@ final class ObservationSlot: Sendable {
     }
   }
 
-  /// Ends the observation; nothing when it has ended.
-  func end() {
+  /// Has a signal sent when the observation ends, at once if it has.
+  func notifyOfEnd(_ signal: TaskSignal) {
+    let hasEnded = state.withLock { state in
+      if !state.isEnded { state.endSignal = signal }
+      return state.isEnded
+    }
+    if hasEnded { signal.send() }
+  }
+
+  /// Has a signal sent when there is something to tell, instead of a call; in the Realm's place.
+  ///
+  /// The first time right after the observation's beginning, and again after each `collect`.
+  func awaitChange(_ signal: TaskSignal) {
+    guard let observation else { return }
+    observation.collector = .waiting(signal)
+    observation.realm.observers?.isAwaited(self, observation)
+  }
+
+  /// Calls the observer with what there is to tell, if anything; in the Realm's place.
+  ///
+  /// What comes after such a call is gathered until the next `awaitChange`.
+  func collect() {
+    guard let observation else { return }
+    observation.realm.observers?.collect(self, observation)
+  }
+
+  /// Ends the observation, and tells whether it had not ended before.
+  @discardableResult
+  func end() -> Bool {
     let ended = state.withLock { state in
       defer { state = State(isEnded: true) }
       return state
     }
-    guard let observation = ended.observation, let mailbox = ended.mailbox else { return }
-    let key = observation.objectKey
+    ended.endSignal?.send()
+    guard let observation = ended.observation, let mailbox = ended.mailbox else {
+      return !ended.isEnded
+    }
     if observation.realm.confinement.isHere {
-      observation.realm.observers?.remove(self, key)
+      observation.realm.observers?.remove(self)
     } else {
       // Only the empty slot is still there.
-      mailbox.sendToRealm { $0.observers?.remove(self, key) }
+      mailbox.sendToRealm { $0.observers?.remove(self) }
     }
+    return true
   }
 }

@@ -5,28 +5,30 @@ internal import ObjectStore
 extension ObjectBase {
   /// Has a block called each time when properties of the object were set, and when it is deleted.
   ///
-  /// It gets what has changed since the call before, perhaps by several transactions; never inside of one.
-  /// Calls come in jobs of the place where the block belongs, or synchronously inside of `refresh` and of
-  /// what begins a transaction. Assigning the value that is there already is a change.
+  /// It gets what has changed since the call before, perhaps by several transactions; never inside
+  /// of one. Calls come in jobs of the place where the block belongs, or synchronously inside of
+  /// `refresh` and of what begins a transaction. Assigning the value that is there already is a
+  /// change.
   ///
-  /// Stops when the object belongs to no Realm or was deleted, on a frozen and on a read-only Realm, inside
-  /// of a transaction, when there is no such key path, and, without a queue, on a thread that runs no run
-  /// loop.
+  /// Stops when the object belongs to no Realm or was deleted, on a frozen and on a read-only
+  /// Realm, inside of a transaction, when there is no such key path, and, without a queue, on a
+  /// thread that runs no run loop.
   /// - Parameters:
-  ///   - keyPaths: which properties count, with dots through links. Nil or empty: those of the object
-  ///     itself, not of objects that it links to.
-  ///   - queue: a serial queue on which the block is called, with an object that belongs there; nil: where
-  ///     the object belongs.
+  ///   - keyPaths: which properties count, with dots through links. Nil or empty: those of the
+  ///     object itself, not of objects that it links to.
+  ///   - queue: a serial queue on which the block is called, with an object that belongs there;
+  ///     nil: where the object belongs.
   ///   - block: gets the change.
   /// - Returns: keep it for as long as the block shall be called.
   public func observe<T: ObjectBase>(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
-    _ block: @escaping (ObjectChange<T>) -> Void
+    _ block: @escaping @isolated(any) (ObjectChange<T>) -> Void
   ) -> NotificationToken {
-    observationStart(keyPaths, block).begin(on: queue)
+    observationStart(keyPaths, PlacedBlock(block)).begin(on: queue)
   }
 
-  /// Has a block called each time when some properties of the object were set, and when it is deleted.
+  /// Has a block called each time when some properties of the object were set, and when it is
+  /// deleted.
   ///
   /// - Parameters:
   ///   - keyPaths: which properties count.
@@ -35,16 +37,16 @@ extension ObjectBase {
   /// - Returns: keep it for as long as the block shall be called.
   public func observe<T: ObjectBase>(
     keyPaths: [PartialKeyPath<T>], on queue: DispatchQueue? = nil,
-    _ block: @escaping (ObjectChange<T>) -> Void
+    _ block: @escaping @isolated(any) (ObjectChange<T>) -> Void
   ) -> NotificationToken {
     observe(keyPaths: keyPaths.map { _name(for: $0) }, on: queue, block)
   }
 
-  /// Has a block of an actor called each time when properties of the object were set, and when it is
-  /// deleted.
+  /// Has a block of an actor called each time when properties of the object were set, and when it
+  /// is deleted.
   ///
-  /// The block is called on the actor, with an object that belongs there. When the task is cancelled
-  /// already, it is never called. For all else see `observe(on:)` of queues.
+  /// The block is called on the actor, with an object that belongs there. When the task is
+  /// cancelled already, it is never called. For all else see `observe(on:)` of queues.
   /// - Parameters:
   ///   - keyPaths: which properties count; nil or empty: those of the object itself.
   ///   - actor: where the block is called.
@@ -55,11 +57,11 @@ extension ObjectBase {
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<T>) -> Void
   ) async -> NotificationToken {
-    await observationStart(keyPaths, plainFunction(actor, block)).begin(on: actor, _isolation)
+    await observationStart(keyPaths, PlacedBlock(actor, block)).begin(on: actor, _isolation)
   }
 
-  /// Has a block of an actor called each time when some properties of the object were set, and when it is
-  /// deleted.
+  /// Has a block of an actor called each time when some properties of the object were set, and when
+  /// it is deleted.
   ///
   /// - Parameters:
   ///   - keyPaths: which properties count.
@@ -76,7 +78,7 @@ extension ObjectBase {
   }
 
   private func observationStart<T: ObjectBase>(
-    _ keyPaths: [String]?, _ block: @escaping (ObjectChange<T>) -> Void
+    _ keyPaths: [String]?, _ block: PlacedBlock<ObjectChange<T>>
   ) -> ObservationStart<ConfinedObject<T>> {
     guard let realm = _realm else {
       misuse(.ownership, "Change notifications are only supported on managed objects.")
@@ -88,10 +90,12 @@ extension ObjectBase {
     }
     // Stops when a key path cannot be used.
     _ = ObjectTracker(self, keyPaths: keyPaths)
-    return ObservationStart(ConfinedObject(object: subject), realm, hasFirstCall: false) {
-      ObjectObservation($0.object, keyPaths, block)
+    return ObservationStart(
+      ConfinedObject(object: subject), realm, block.place, hasFirstCall: false
+    ) {
+      ObjectObservation($0.object, keyPaths, block.call)
     } wasDeleted: {
-      block(.deleted)
+      block.call(.deleted)
     }
   }
 }

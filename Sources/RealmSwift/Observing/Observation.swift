@@ -1,5 +1,6 @@
-// One observation of a Realm, a collection, a map or an object: what its observer knows and how it is
-// called. When, and in which order, is decided in RealmObservers.swift. Confined to the Realm's place.
+// One observation of a Realm, a collection, a map or an object: what its observer knows and how it
+// is called. When, and in which order, is decided in RealmObservers.swift. Confined to the Realm's
+// place.
 internal import ObjectStore
 
 #if PLANTED_BUGS
@@ -8,18 +9,20 @@ internal import ObjectStore
 
 /// What is called when a Realm has moved on.
 ///
-/// The observer knows one version of its subject: that of its last call, or a newer one of which there was
-/// nothing to tell.
+/// The observer knows one version of its subject: that of its last call, or a newer one of which
+/// there was nothing to tell.
 class Observation {
   let realm: ConfinedRealm
   /// Until an invalidation of the Realm ends all values from it.
   private let epoch: UInt32
-  /// The version that the observer knows while a call may be owed to it.
+  /// The version that the observer knows while it may have to be called.
   ///
-  /// Nil when it knows `RealmObservers.told`.
-  final var owedSince: ConfinedRealm?
+  /// Nil when it knows `RealmObservers.delivered`.
+  final var pendingSince: ConfinedRealm?
   /// Whether its callback runs now: it is never called within itself.
   final var isRunning = false
+  /// What an observer does that comes for its changes itself; nil for one that is called.
+  final var collector: Collector?
   /// The delivery that has called it last: each calls it once.
   final var lastDelivery: UInt64 = 0
 
@@ -28,8 +31,10 @@ class Observation {
     epoch = realm.epoch
   }
 
-  /// The observed object, if only changes of itself are told; else all changes are looked at.
-  var objectKey: ObservedObjectKey? { nil }
+  /// What has to change so that there may be something to tell, once it has begun.
+  ///
+  /// Steps that do not concern it may be left out.
+  var watched: Watched { .everything }
 
   /// Whether everything from the Realm was invalidated.
   final var isOver: Bool { epoch != realm.epoch }
@@ -49,10 +54,12 @@ class Observation {
   func skip(_ step: VersionStep) { fatalError("abstract") }
 }
 
-/// The key of an object's table, and the object's in it.
-struct ObservedObjectKey: Hashable {
-  let table: UInt64
-  let object: ObjectKey
+/// An observer that is sent a signal when there is something to tell, and comes for it.
+enum Collector {
+  /// It is sent the signal.
+  case waiting(TaskSignal)
+  /// It works on what it was told, and what is pending waits.
+  case busy
 }
 
 /// The observation of a collection whose elements have positions.
@@ -77,6 +84,8 @@ final class CollectionObservation<Subject: ThreadConfined>: Observation {
   }
 
   override var hasBegun: Bool { tracker != nil }
+
+  override var watched: Watched { tracker?.watched ?? .everything }
 
   override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
     guard let tracker else {
@@ -115,7 +124,7 @@ final class MapObservation<Key: _MapKey, Value: RealmCollectionValue>: Observati
   private let keyPaths: [String]?
   private let callback: (RealmMapChange<Map<Key, Value>>) -> Void
   /// Follows the map from the first call on.
-  private var tracker: MapTracker?
+  private var tracker: (any MapFollower)?
 
   init(
     _ map: Map<Key, Value>, _ realm: ConfinedRealm, _ keyPaths: [String]?,
@@ -129,10 +138,16 @@ final class MapObservation<Key: _MapKey, Value: RealmCollectionValue>: Observati
 
   override var hasBegun: Bool { tracker != nil }
 
+  override var watched: Watched { tracker?.watched ?? .everything }
+
   override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
     guard let tracker else {
-      guard let cell = map.cell, !map.isInvalidated else { return false }
-      tracker = MapTracker(cell, keyPaths: keyPaths)
+      if map.isInvalidated { return false }
+      if let place = map.nestedPlace {
+        tracker = NestedMapTracker(NestedContent(place, .dictionary, keyPaths))
+      } else if let cell = map.cell {
+        tracker = MapTracker(cell, keyPaths: keyPaths)
+      }
       callback(.initial(map))
       return true
     }
@@ -154,7 +169,6 @@ final class ObjectObservation<Subject: ObjectBase>: Observation {
   private let object: Subject
   private let tracker: ObjectTracker
   private let callback: (ObjectChange<Subject>) -> Void
-  private let key: ObservedObjectKey?
 
   init(
     _ object: Subject, _ keyPaths: [String]?,
@@ -163,14 +177,10 @@ final class ObjectObservation<Subject: ObjectBase>: Observation {
     self.object = object
     self.callback = callback
     tracker = ObjectTracker(object, keyPaths: keyPaths)
-    let table = object._table.unsafelyUnwrapped.pointee.binding.table
-    key =
-      tracker.watchesOwnColumnsOnly
-      ? table.map { ObservedObjectKey(table: $0.tableKey, object: object._key) } : nil
     super.init(object._realm.unsafelyUnwrapped)
   }
 
-  override var objectKey: ObservedObjectKey? { key }
+  override var watched: Watched { tracker.watched }
 
   override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
     switch tracker.advance(step) {
@@ -187,7 +197,8 @@ final class ObjectObservation<Subject: ObjectBase>: Observation {
 
   override func skip(_ step: VersionStep) { _ = tracker.advance(step) }
 
-  /// - Parameter old: the object in the version that the observer knows; nil to leave old values out.
+  /// - Parameter old: the object in the version that the observer knows; nil to leave old values
+  ///   out.
   private func propertyChange(_ position: Int, _ old: ObjectBase?) -> PropertyChange {
     let property = object.classSchema.properties[position]
     if property.codec.collection != .none || property.isComputed {
@@ -216,7 +227,7 @@ extension ConfinedRealm {
 final class RealmObservation: Observation {
   private let callback: Realm.NotificationBlock
   /// Whether the Realm has moved when it could not be called.
-  var isOwed = false
+  var isPending = false
 
   init(_ realm: ConfinedRealm, _ callback: @escaping Realm.NotificationBlock) {
     self.callback = callback

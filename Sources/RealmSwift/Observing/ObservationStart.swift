@@ -1,5 +1,5 @@
-// How an observation begins: here, on a queue, or on an actor. For the latter two the value goes over in its
-// frozen form to a Realm of that place, and is observed there.
+// How an observation begins: here, on a queue, or on an actor. For the latter two the value goes
+// over in its frozen form to a Realm of that place, and is observed there.
 internal import Dispatch
 internal import ObjectStore
 internal import Platform
@@ -9,6 +9,8 @@ internal import Storage
 struct ObservationStart<Subject: ThreadConfined> {
   let subject: Subject
   let realm: ConfinedRealm
+  /// The actor to which the observer's block belongs, if the client has formed it on one.
+  let place: BlockPlace?
   /// Whether the observer is called first with its subject as it is.
   let hasFirstCall: Bool
   /// Makes the observation of the subject's form in the place where it is observed.
@@ -17,11 +19,12 @@ struct ObservationStart<Subject: ThreadConfined> {
   let wasDeleted: () -> Void
 
   init(
-    _ subject: Subject, _ realm: ConfinedRealm, hasFirstCall: Bool,
+    _ subject: Subject, _ realm: ConfinedRealm, _ place: BlockPlace?, hasFirstCall: Bool,
     make: @escaping (Subject) -> Observation, wasDeleted: @escaping () -> Void = {}
   ) {
     self.subject = subject
     self.realm = realm
+    self.place = place
     self.hasFirstCall = hasFirstCall
     self.make = make
     self.wasDeleted = wasDeleted
@@ -29,17 +32,23 @@ struct ObservationStart<Subject: ThreadConfined> {
 
   /// Begins on a queue; without one, where the Realm is confined.
   ///
-  /// Stops when the queue is concurrent, or the Realm's content cannot be observed now.
+  /// Stops when the queue is concurrent, or the Realm's content cannot be observed now; and, where
+  /// the block would be called first, when it belongs to an actor that does not run there.
   func begin(on queue: DispatchQueue?) -> NotificationToken {
     realm.requireObservable()
     let slot = ObservationSlot()
     guard let queue else {
-      realm.requireObservers().add(make(subject), slot, isOwed: hasFirstCall)
+      place?.requireHere()
+      realm.requireObservers().add(make(subject), slot, isPending: hasFirstCall)
       return NotificationToken(slot)
     }
     Confinement.requireSerial(queue)
     let arrival = arrival(slot)
-    queue.async { arrival.value(Confinement(queue)) }
+    queue.async { [place] in
+      // At once: the first change may come much later.
+      place?.requireHere()
+      arrival.value(Confinement(queue))
+    }
     return NotificationToken(slot)
   }
 
@@ -71,10 +80,13 @@ struct ObservationStart<Subject: ThreadConfined> {
       realm.requireObservers().addOutsideOfTransaction { realm in
         if slot.isEnded { return }
         // Lost with a failed sync: nobody knows what has become of the subject.
-        guard realm.advance(to: since.currentSnapshot().version) else { return slot.end() }
+        guard realm.advance(to: since.currentSnapshot().version) else {
+          slot.end()
+          return
+        }
         guard let live = realm.live(frozen) else { return wasDeleted() }
         realm.requireObservers().add(
-          make(live), slot, since: (since, reader), isOwed: hasFirstCall)
+          make(live), slot, since: (since, reader), isPending: hasFirstCall)
       }
     }
   }
@@ -83,19 +95,3 @@ struct ObservationStart<Subject: ThreadConfined> {
 private func arrive(
   on actor: isolated any Actor, _ arrival: Carried<(Confinement) -> Void>
 ) { arrival.value(Confinement(actor)) }
-
-/// The block of an actor's observer as a plain function, to be called only where the actor runs.
-///
-/// It does not keep the actor alive, which may have the token in one of its properties.
-func plainFunction<A: Actor, Change>(
-  _ actor: A, _ block: @escaping @Sendable (isolated A, Change) -> Void
-) -> (Change) -> Void {
-  // Sound: isolation is a matter of types, the functions are called alike. Observations are called only
-  // in their Realm's place, which is the actor.
-  let plain = unsafeBitCast(block, to: ((A, Change) -> Void).self)
-  let reference = ActorReference(actor)
-  return { change in
-    // The actor runs this.
-    if let actor = reference.actor { plain(actor as! A, change) }
-  }
-}

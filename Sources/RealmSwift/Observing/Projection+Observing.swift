@@ -1,5 +1,5 @@
-// Observing projections: each projected property is followed along its own path, so that a call names those
-// that have changed, by the names that the projection gives them.
+// Observing projections: each projected property is followed along its own path, so that a call
+// names those that have changed, by the names that the projection gives them.
 public import Dispatch
 internal import ObjectStore
 
@@ -18,25 +18,26 @@ public protocol ProjectionObservable: AnyObject, ThreadConfined {
 extension Projection: ProjectionObservable {}
 
 extension ProjectionObservable {
-  /// Has a block called each time when projected properties have changed, and when the object is deleted.
+  /// Has a block called each time when projected properties have changed, and when the object is
+  /// deleted.
   ///
-  /// Changes have the names that the properties have in the projection. For all else see `observe` of
-  /// objects.
+  /// Changes have the names that the properties have in the projection. For all else see `observe`
+  /// of objects.
   /// - Parameters:
   ///   - keyPaths: the names of the projected properties that count. Nil or empty: all.
-  ///   - queue: a serial queue on which the block is called, with a projection that belongs there; nil:
-  ///     where the object belongs.
+  ///   - queue: a serial queue on which the block is called, with a projection that belongs there;
+  ///     nil: where the object belongs.
   ///   - block: gets the change.
   /// - Returns: keep it for as long as the block shall be called.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
-    _ block: @escaping (ObjectChange<Self>) -> Void
+    _ block: @escaping @isolated(any) (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
-    observationStart(keyPaths, block).begin(on: queue)
+    observationStart(keyPaths, PlacedBlock(block)).begin(on: queue)
   }
 
-  /// Has a block called each time when some projected properties have changed, and when the object is
-  /// deleted.
+  /// Has a block called each time when some projected properties have changed, and when the object
+  /// is deleted.
   ///
   /// - Parameters:
   ///   - keyPaths: the projected properties that count; empty: all.
@@ -45,13 +46,13 @@ extension ProjectionObservable {
   /// - Returns: keep it for as long as the block shall be called.
   public func observe(
     keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
-    _ block: @escaping (ObjectChange<Self>) -> Void
+    _ block: @escaping @isolated(any) (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
     observe(keyPaths: names(of: keyPaths), on: queue, block)
   }
 
-  /// Has a block of an actor called each time when projected properties have changed, and when the object
-  /// is deleted.
+  /// Has a block of an actor called each time when projected properties have changed, and when the
+  /// object is deleted.
   ///
   /// - Parameters:
   ///   - keyPaths: the names of the projected properties that count. Nil or empty: all.
@@ -63,11 +64,11 @@ extension ProjectionObservable {
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
   ) async -> NotificationToken {
-    await observationStart(keyPaths, plainFunction(actor, block)).begin(on: actor, _isolation)
+    await observationStart(keyPaths, PlacedBlock(actor, block)).begin(on: actor, _isolation)
   }
 
-  /// Has a block of an actor called each time when some projected properties have changed, and when the
-  /// object is deleted.
+  /// Has a block of an actor called each time when some projected properties have changed, and when
+  /// the object is deleted.
   ///
   /// - Parameters:
   ///   - keyPaths: the projected properties that count; empty: all.
@@ -84,7 +85,7 @@ extension ProjectionObservable {
   }
 
   private func observationStart(
-    _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
+    _ keyPaths: [String]?, _ block: PlacedBlock<ObjectChange<Self>>
   ) -> ObservationStart<Self> {
     guard let realm = rootObject._realm else {
       misuse(.ownership, "Change notifications are only supported on managed objects.")
@@ -92,11 +93,11 @@ extension ProjectionObservable {
     realm.requireObservable()
     rootObject.requireReadable()
     // Stops when one cannot be used.
-    _ = ProjectionObservation(self, keyPaths, block)
-    return ObservationStart(self, realm, hasFirstCall: false) {
-      ProjectionObservation($0, keyPaths, block)
+    _ = ProjectionObservation(self, keyPaths, block.call)
+    return ObservationStart(self, realm, block.place, hasFirstCall: false) {
+      ProjectionObservation($0, keyPaths, block.call)
     } wasDeleted: {
-      block(.deleted)
+      block.call(.deleted)
     }
   }
 
@@ -111,48 +112,14 @@ extension ProjectionObservable {
   }
 }
 
-// MARK: - Collections of projections
-
-extension RealmCollection where Element: ProjectionObservable {
-  /// Has a block called each time when the collection or some projected properties have changed.
-  ///
-  /// - Parameters:
-  ///   - keyPaths: the projected properties that count; empty: only what comes, goes or moves.
-  ///   - queue: a serial queue on which the block is called; nil: where the collection belongs.
-  ///   - block: gets the change.
-  /// - Returns: keep it for as long as the block shall be called.
-  public func observe(
-    keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
-    _ block: @escaping (RealmCollectionChange<Self>) -> Void
-  ) -> NotificationToken {
-    observe(keyPaths: keyPaths.map { Element.path(of: $0) }, on: queue, block)
-  }
-
-  /// Has a block of an actor called each time when the collection or some projected properties have changed.
-  ///
-  /// - Parameters:
-  ///   - keyPaths: the projected properties that count; empty: only what comes, goes or moves.
-  ///   - actor: where the block is called.
-  ///   - _isolation: where the collection belongs; leave it out.
-  ///   - block: gets the actor and the change.
-  /// - Returns: keep it for as long as the block shall be called.
-  public func observe<A: Actor>(
-    keyPaths: [PartialKeyPath<Element>], on actor: A,
-    _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
-  ) async -> NotificationToken {
-    await observe(
-      keyPaths: keyPaths.map { Element.path(of: $0) }, on: actor, _isolation: _isolation, block)
-  }
-}
-
 /// The observation of a projection.
 final class ProjectionObservation<Subject: ProjectionObservable>: Observation {
   private let projection: Subject
   private let followed: [(name: String, property: any AnyProjected, tracker: ObjectTracker)]
   private let callback: (ObjectChange<Subject>) -> Void
 
-  /// - Parameter names: of the properties that count; nil or empty: all. Stops when there is no such one.
+  /// - Parameter names: of the properties that count; nil or empty: all. Stops when there is no
+  ///   such one.
   init(
     _ projection: Subject, _ names: [String]?, _ callback: @escaping (ObjectChange<Subject>) -> Void
   ) {
@@ -171,6 +138,12 @@ final class ProjectionObservation<Subject: ProjectionObservable>: Observation {
       return ($0.name, $0.property, ObjectTracker(object, keyPaths: [path]))
     }
     super.init(object._realm.unsafelyUnwrapped)
+  }
+
+  override var watched: Watched {
+    .object(
+      projection.rootObject._table.unsafelyUnwrapped, projection.rootObject._key,
+      followed.map { $0.property.path ?? "" })
   }
 
   override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {

@@ -1,12 +1,17 @@
 // Who observes a live Realm and its values, and when each is called. Confined to the Realm's place.
 //
-// 1 An observer is told everything between the version that it knows and the one on which the Realm stands
-//   when it is called, several commits in one call; so what it is told and what it sees agree.
-// 2 Calls come in the order in which the observations began, in a job of the Realm's place, or inside of
-//   `refresh` and `beginWrite`; never inside of a transaction, and never within a call of the same observer.
-// 3 A delivery calls an observer once. What its own callbacks, or others, have changed meanwhile is told by
-//   the next one.
-// 4 The version that observers know stays pinned until they were told; after that the Realm keeps nothing.
+// 1 An observer is told everything between the version that it knows and the one on which the Realm
+//   stands when it is called, several commits in one call; so what it is told and what it sees
+//   agree.
+// 2 Calls come in the order in which the observations began, in a job of the Realm's place, or
+//   inside of `refresh` and `beginWrite`; never inside of a transaction, and never within a call of
+//   the same observer.
+// 3 A delivery calls an observer once. What its own callbacks, or others, have changed meanwhile is
+//   told by the next one.
+// 4 The version that observers know stays pinned until they were told; after that the Realm keeps
+//   nothing.
+// 5 An observer that collects its changes is sent a signal by a delivery, and is called when it
+//   comes: with everything up to then.
 internal import ObjectStore
 internal import Storage
 
@@ -15,22 +20,30 @@ final class RealmObservers {
   /// Owns this.
   private unowned let realm: ConfinedRealm
   private let mailbox: RealmMailbox
-  // Unchecked exclusivity: only the Realm's place touches these, in short accesses that run no foreign code;
-  // observers are called with what was taken out before.
+  // Unchecked exclusivity: only the Realm's place touches these, in short accesses that run no
+  // foreign code; observers are called with what was taken out before.
   @exclusivity(unchecked) private var lastNumber: UInt64 = 0
-  /// Observations of the Realm itself, in their order; here and below.
+  /// Observations of the Realm itself, in their order.
   @exclusivity(unchecked) private var ofRealm: [Entry] = []
-  /// Observations that look at each change.
-  @exclusivity(unchecked) private var ofAll: [Entry] = []
-  /// Observations of objects, by the key of the object: many objects can be observed at the cost of one.
-  @exclusivity(unchecked) private var ofObjects: [UInt64: [ObjectKey: [Entry]]] = [:]
-  /// The version that all observers know to whom no call is owed; nil while nothing is observed.
-  @exclusivity(unchecked) private var told: ConfinedRealm?
-  /// To whom a call may be owed; those before `nextOwed` were called.
-  @exclusivity(unchecked) private var owed: [Entry] = []
-  @exclusivity(unchecked) private var nextOwed = 0
+  /// Observations that look at each change, by their slots: it is not known yet what they watch.
+  @exclusivity(unchecked) private var ofAll: [ObjectIdentifier: Entry] = [:]
+  /// The others, by what they watch: many can be there at the cost of one.
+  @exclusivity(unchecked) private var observed = WatchIndex<Entry>()
+  /// What each of these watches, by its slot.
+  @exclusivity(unchecked) private var watched: [ObjectIdentifier: Watched] = [:]
+  /// What was read by bindings, until it changes.
+  @exclusivity(unchecked) private var readings = Readings()
+  /// Readings of what has changed since.
+  @exclusivity(unchecked) private var changedReadings: [Reading] = []
+  /// The version that all observers know that have not to be called; nil while nothing is observed.
+  @exclusivity(unchecked) private var delivered: ConfinedRealm?
+  /// Observers that may have to be called; those before `nextPending` were called.
+  @exclusivity(unchecked) private var pending: [Entry] = []
+  @exclusivity(unchecked) private var nextPending = 0
   /// Steps to the Realm's version from the versions that observers know.
   @exclusivity(unchecked) private var steps: [ObjectIdentifier: VersionStep] = [:]
+  /// The slots of those who were sent a signal and have not come yet.
+  @exclusivity(unchecked) private var signalled: Set<ObjectIdentifier> = []
   /// Where the Realm's observers stand in the history of changes; nil while nothing is observed.
   @exclusivity(unchecked) private var reader: ChangeHistory.Reader?
   /// Where observers stood who have come from other places and were not called yet.
@@ -56,7 +69,9 @@ final class RealmObservers {
   }
 
   /// Whether anything of the Realm's content is observed.
-  private var hasContentObservers: Bool { !ofAll.isEmpty || !ofObjects.isEmpty }
+  private var hasContentObservers: Bool {
+    !ofAll.isEmpty || !watched.isEmpty || !readings.isEmpty || !changedReadings.isEmpty
+  }
 
   /// Whether the Realm itself is observed.
   var observesRealm: Bool { !ofRealm.isEmpty }
@@ -66,42 +81,79 @@ final class RealmObservers {
   /// Begins an observation of content.
   ///
   /// - Parameters:
-  ///   - since: the version that the observer knows, if it may be older than the Realm's, and what keeps
-  ///     later changes.
-  ///   - isOwed: whether there is a first call to come.
+  ///   - since: the version that the observer knows, if it may be older than the Realm's, and what
+  ///     keeps later changes.
+  ///   - isPending: whether there is a first call to come.
   func add(
     _ observation: Observation, _ slot: ObservationSlot,
-    since: (realm: ConfinedRealm, reader: ChangeHistory.Reader)? = nil, isOwed: Bool
+    since: (realm: ConfinedRealm, reader: ChangeHistory.Reader)? = nil, isPending: Bool
   ) {
     guard slot.install(observation, mailbox) else { return }
-    // Those who observe already know an older version, perhaps.
-    if hasContentObservers {
-      noteOwed()
-    } else {
-      let current = realm.currentSnapshot().version
-      told = realm.frozenApart()
-      reader = realm.history.register(standingOn: current)
-    }
+    beginFollowing()
     lastNumber += 1
     let entry = Entry(number: lastNumber, slot: slot)
-    if let key = observation.objectKey {
-      ofObjects[key.table, default: [:]][key.object, default: []].append(entry)
-    } else {
-      ofAll.append(entry)
-    }
+    ofAll[ObjectIdentifier(slot)] = entry
+    if observation.hasBegun { sortIn(entry, observation) }
     var older: ConfinedRealm?
-    if let since, since.realm.currentSnapshot().version != told?.currentSnapshot().version {
+    if let since, since.realm.currentSnapshot().version != delivered?.currentSnapshot().version {
       older = since.realm
       arrivals.append(since.reader)
     }
-    guard isOwed || older != nil else { return }
-    observation.owedSince = older ?? told
-    owed.append(entry)
+    guard isPending || older != nil else { return }
+    observation.pendingSince = older ?? delivered
+    pending.append(entry)
     schedule()
   }
 
-  /// Runs what begins an observation, behind the running transaction if there is one: what that has changed
-  /// may be rolled back.
+  private func beginFollowing() {
+    // Those who observe already know an older version, perhaps.
+    if hasContentObservers { return notePending() }
+    let current = realm.currentSnapshot().version
+    delivered = realm.frozenApart()
+    reader = realm.history.register(standingOn: current)
+  }
+
+  /// Has a reading told of the first change; one of the same property serves both.
+  func add(_ reading: Reading) {
+    beginFollowing()
+    if let known = readings.find(reading) {
+      known.signal.wasRead()
+    } else {
+      readings.add(reading, realm)
+    }
+  }
+
+  /// Passes an observation over from now on where nothing concerns it.
+  private func sortIn(_ entry: Entry, _ observation: Observation) {
+    let slot = ObjectIdentifier(entry.slot)
+    ofAll[slot] = nil
+    let place = observation.watched
+    watched[slot] = place
+    observed.add(entry, place, realm)
+  }
+
+  /// Sends a signal to an observer that waits, once there is something to tell to it.
+  func isAwaited(_ slot: ObservationSlot, _ observation: Observation) {
+    guard observation.pendingSince != nil else { return }
+    if pending[nextPending...].contains(where: { $0.slot === slot }) { return schedule() }
+    lastNumber += 1
+    pending.append(Entry(number: lastNumber, slot: slot))
+    schedule()
+  }
+
+  /// Calls an observer that has come for its changes, if there are any and no transaction runs.
+  func collect(_ slot: ObservationSlot, _ observation: Observation) {
+    signalled.remove(ObjectIdentifier(slot))
+    guard realm.writing == nil, realm.snapshot != nil, delivered != nil else { return }
+    notePending()
+    if let since = observation.pendingSince {
+      if observation.isOver { slot.end() } else { call(observation, slot, since) }
+    }
+    settle()
+  }
+
+  /// Runs what begins an observation, behind the running transaction if there is one: what that has
+  /// changed may be rolled back.
   func addOutsideOfTransaction(_ body: @escaping (ConfinedRealm) -> Void) {
     if realm.writing == nil { body(realm) } else { waiting.append(body) }
   }
@@ -119,15 +171,12 @@ final class RealmObservers {
   }
 
   /// Forgets an observation that has ended.
-  func remove(_ slot: ObservationSlot, _ key: ObservedObjectKey?) {
-    if let key {
-      ofObjects[key.table]?[key.object]?.removeAll { $0.slot === slot }
-      if ofObjects[key.table]?[key.object]?.isEmpty == true {
-        ofObjects[key.table]?[key.object] = nil
-        if ofObjects[key.table]?.isEmpty == true { ofObjects[key.table] = nil }
-      }
-    } else if let index = ofAll.firstIndex(where: { $0.slot === slot }) {
-      ofAll.remove(at: index)
+  func remove(_ slot: ObservationSlot) {
+    readings.remove(of: slot)
+    signalled.remove(ObjectIdentifier(slot))
+    if let place = watched.removeValue(forKey: ObjectIdentifier(slot)) {
+      observed.remove(place) { $0.slot === slot }
+    } else if ofAll.removeValue(forKey: ObjectIdentifier(slot)) != nil {
     } else if let index = ofRealm.firstIndex(where: { $0.slot === slot }) {
       ofRealm.remove(at: index)
       realm.noteStanding()
@@ -136,19 +185,23 @@ final class RealmObservers {
   }
 
   private func letGo() {
-    told = nil
+    delivered = nil
+    readings = Readings()
+    changedReadings = []
     reader = nil
     arrivals = []
-    owed = []
-    nextOwed = 0
+    pending = []
+    nextPending = 0
     steps = [:]
+    signalled = []
   }
 
   /// Everything from the Realm was invalidated: observations of its content are over.
   func wasInvalidated() {
-    let ended = ofAll + ofObjects.values.flatMap { $0.values.joined() }
-    ofAll = []
-    ofObjects = [:]
+    let ended = ofAll.values + observed.members
+    ofAll = [:]
+    observed = WatchIndex()
+    watched = [:]
     letGo()
     for entry in ended { entry.slot.end() }
     if !waiting.isEmpty { schedule() }
@@ -173,7 +226,7 @@ final class RealmObservers {
   }
 
   /// A transaction is over that left the Realm where it was.
-  func didEndTransaction() { if isBehind || isOwedToRealm || !waiting.isEmpty { schedule() } }
+  func didEndTransaction() { if isBehind || isPendingForRealm || !waiting.isEmpty { schedule() } }
 
   /// A newer version can be read, to which the Realm does not move by itself.
   func newerVersionWasPublished() { tellRealm(.refreshRequired) }
@@ -183,14 +236,15 @@ final class RealmObservers {
       guard let observation = entry.slot.observation as? RealmObservation else { continue }
       tell(observation, notification)
     }
-    if isOwedToRealm { schedule() }
+    if isPendingForRealm { schedule() }
   }
 
-  /// Calls an observer of the Realm, unless its own call runs or one before it has begun a transaction.
+  /// Calls an observer of the Realm, unless its own call runs or one before it has begun a
+  /// transaction.
   private func tell(_ observation: RealmObservation, _ notification: Realm.Notification) {
     if notification == .didChange {
-      observation.isOwed = observation.isRunning || realm.writing != nil
-      if observation.isOwed { return }
+      observation.isPending = observation.isRunning || realm.writing != nil
+      if observation.isPending { return }
     } else if observation.isRunning {
       return
     }
@@ -199,13 +253,13 @@ final class RealmObservers {
     observation.isRunning = false
   }
 
-  private var isOwedToRealm: Bool {
-    ofRealm.contains { ($0.slot.observation as? RealmObservation)?.isOwed == true }
+  private var isPendingForRealm: Bool {
+    ofRealm.contains { ($0.slot.observation as? RealmObservation)?.isPending == true }
   }
 
-  private func tellOwedToRealm() {
+  private func tellPendingToRealm() {
     for entry in ofRealm where realm.writing == nil {
-      guard let observation = entry.slot.observation as? RealmObservation, observation.isOwed
+      guard let observation = entry.slot.observation as? RealmObservation, observation.isPending
       else { continue }
       tell(observation, .didChange)
     }
@@ -215,24 +269,29 @@ final class RealmObservers {
   ///
   /// An observer that has more to be told is told all of it later, this version too.
   private func skip(_ tokens: [NotificationToken], _ base: Version) {
-    guard let told, told.currentSnapshot().version == base else { return }
-    noteOwed()
+    guard let delivered, delivered.currentSnapshot().version == base else { return }
+    let changedBefore = changedReadings.count
+    notePending()
+    for index in changedReadings.indices[changedBefore...].reversed()
+    where tokens.contains(where: { $0.slot === changedReadings[index].slot }) {
+      readings.add(changedReadings.remove(at: index), realm)
+    }
     for token in tokens {
       guard let observation = token.slot.observation, observation.hasBegun,
-        observation.owedSince === told
+        observation.pendingSince === delivered
       else { continue }
-      observation.owedSince = nil
-      observation.skip(step(from: told))
+      observation.pendingSince = nil
+      observation.skip(step(from: delivered))
     }
   }
 
   // MARK: - Delivering
 
-  /// Whether a call may be owed to somebody.
+  /// Whether somebody may have to be called.
   var isBehind: Bool {
-    guard let told else { return false }
-    return nextOwed < owed.count
-      || told.currentSnapshot().version != realm.snapshot?.version
+    guard let delivered else { return false }
+    return nextPending < pending.count || !changedReadings.isEmpty
+      || delivered.currentSnapshot().version != realm.snapshot?.version
   }
 
   /// Has everybody called in a job of the Realm's place.
@@ -243,25 +302,30 @@ final class RealmObservers {
       guard let observers = realm.observers else { return }
       observers.isScheduled = false
       observers.addWaiting()
-      observers.tellOwedToRealm()
+      observers.tellPendingToRealm()
       observers.deliver()
     }
   }
 
-  /// Calls everybody to whom a call is owed.
+  /// Calls everybody who has to be called.
   func deliver() {
-    guard realm.writing == nil, realm.snapshot != nil, told != nil else { return }
-    noteOwed()
+    guard realm.writing == nil, realm.snapshot != nil, delivered != nil else { return }
+    notePending()
     deliveries += 1
     depth += 1
     let delivery = deliveries
     var postponed: [Entry] = []
-    while let entry = takeOwed() {
-      guard let observation = entry.slot.observation, let since = observation.owedSince else {
+    while let entry = takePending() {
+      guard let observation = entry.slot.observation, let since = observation.pendingSince else {
         continue
       }
       if observation.isOver {
         entry.slot.end()
+      } else if let collector = observation.collector {
+        // It stays pending; `isAwaited` puts it in again.
+        guard case .waiting(let signal) = collector else { continue }
+        signalled.insert(ObjectIdentifier(entry.slot))
+        signal.send()
       } else if observation.isRunning || observation.lastDelivery == delivery {
         postponed.append(entry)
       } else {
@@ -269,23 +333,42 @@ final class RealmObservers {
         call(observation, entry.slot, since)
         // A callback may have moved the Realm, begun a transaction or invalidated everything.
         guard realm.writing == nil, realm.snapshot != nil else { break }
-        noteOwed()
+        notePending()
       }
     }
-    owed.append(contentsOf: postponed)
+    pending.append(contentsOf: postponed)
+    tellReaders()
     depth -= 1
+    settle()
+  }
+
+  /// Keeps no more of the past than what is still to be told.
+  private func settle() {
     if depth > 0 { return }
     steps = [:]
     if isBehind {
       schedule()
-    } else if let told {
-      reader?.stand(on: told.currentSnapshot().version)
+    } else if signalled.isEmpty, let delivered {
+      reader?.stand(on: delivered.currentSnapshot().version)
       arrivals = []
     }
   }
 
+  /// Tells those who have read what has changed, once.
+  private func tellReaders() {
+    guard realm.writing == nil, !changedReadings.isEmpty else { return }
+    let changed = changedReadings
+    changedReadings = []
+    for reading in changed { reading.signal.send() }
+    if !hasContentObservers { letGo() }
+  }
+
+  /// Finds out who has to be told, before they are: what has changed is being read.
+  func noteMove() { if realm.writing == nil { notePending() } }
+
   private func call(_ observation: Observation, _ slot: ObservationSlot, _ since: ConfinedRealm) {
-    observation.owedSince = nil
+    observation.pendingSince = nil
+    if observation.collector != nil { observation.collector = .busy }
     observation.isRunning = true
     let isOwn = newestOwn.map { $0 > since.currentSnapshot().version } ?? false
     let goesOn = observation.tell(step(from: since), isOwn: isOwn)
@@ -293,17 +376,18 @@ final class RealmObservers {
     if !goesOn { slot.end() }
   }
 
-  private func takeOwed() -> Entry? {
-    guard nextOwed < owed.count else {
-      owed = []
-      nextOwed = 0
+  private func takePending() -> Entry? {
+    guard nextPending < pending.count else {
+      pending = []
+      nextPending = 0
       return nil
     }
-    defer { nextOwed += 1 }
-    return owed[nextOwed]
+    defer { nextPending += 1 }
+    return pending[nextPending]
   }
 
-  private func step(from old: ConfinedRealm) -> VersionStep {
+  /// The step from a version that observers know to that of the Realm.
+  func step(from old: ConfinedRealm) -> VersionStep {
     if let step = steps[ObjectIdentifier(old)] { return step }
     let step = VersionStep(from: old, to: realm)
     steps[ObjectIdentifier(old)] = step
@@ -311,30 +395,33 @@ final class RealmObservers {
   }
 
   /// Finds out who has to be told that the Realm has moved since the last time.
-  private func noteOwed() {
-    guard let told, let current = realm.snapshot,
-      told.currentSnapshot().version != current.version
+  private func notePending() {
+    guard let delivered, let current = realm.snapshot,
+      delivered.currentSnapshot().version != current.version
     else { return }
     steps = [:]
-    var found = ofAll
-    for (table, changes) in step(from: told).changes.tables {
-      guard let observed = ofObjects[table] else { continue }
-      if changes.isCleared || observed.count < changes.modified.count + changes.deleted.count {
-        for (key, entries) in observed
-        where changes.modified[key] != nil || changes.isDeleted(key) {
-          found += entries
-        }
-      } else {
-        for key in changes.modified.keys { found += observed[key] ?? [] }
-        for key in changes.deleted { found += observed[key] ?? [] }
+    let step = step(from: delivered)
+    changedReadings += readings.take(changedBy: step)
+    if step.keepsSchema {
+      for entry in ofAll.values {
+        guard let observation = entry.slot.observation, observation.hasBegun else { continue }
+        sortIn(entry, observation)
       }
+    } else {
+      // What leads where may have changed.
+      for entry in observed.members { ofAll[ObjectIdentifier(entry.slot)] = entry }
+      observed = WatchIndex()
+      watched = [:]
     }
+    var found = observed.concerned(by: step) + ofAll.values
     found.sort { $0.number < $1.number }
     for entry in found {
-      guard let observation = entry.slot.observation, observation.owedSince == nil else { continue }
-      observation.owedSince = told
-      owed.append(entry)
+      guard let observation = entry.slot.observation, observation.pendingSince == nil else {
+        continue
+      }
+      observation.pendingSince = delivered
+      pending.append(entry)
     }
-    self.told = realm.frozenApart()
+    self.delivered = realm.frozenApart()
   }
 }

@@ -1,12 +1,14 @@
-// The observation of sections: what has happened to the elements, by the sections in which they were and are.
+// The observation of sections: what has happened to the elements, by the sections in which they
+// were and are.
 public import Foundation
 internal import ObjectStore
 
 /// What happened to observed sections.
 ///
-/// Deletions are places before the changes; insertions and modifications are places after them. An element
-/// of a section that comes or goes is told, too. An element that moved to another section, and a section
-/// that moved behind or before others, is gone at one place and new at the other. All are sorted.
+/// Deletions are places before the changes; insertions and modifications are places after them. An
+/// element of a section that comes or goes is told, too. An element that moved to another section,
+/// and a section that moved behind or before others, is gone at one place and new at the other. All
+/// are sorted.
 @frozen
 public enum SectionedResultsChange<CollectionType> {
   /// The first call: the sections as they are.
@@ -43,6 +45,8 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
   }
 
   override var hasBegun: Bool { tracker != nil }
+
+  override var watched: Watched { tracker?.watched ?? .everything }
 
   override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
     if tracker == nil {

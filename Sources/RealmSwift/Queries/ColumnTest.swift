@@ -1,5 +1,5 @@
-// A condition on one column of the object itself. Most are a range of packed values, looked at a leaf at a
-// time, or a test of bytes in place; what is neither is asked value by value.
+// A condition on one column of the object itself. Most are a range of packed values, looked at a
+// leaf at a time, or a test of bytes in place; what is neither is asked value by value.
 internal import ObjectStore
 internal import Trees
 
@@ -8,11 +8,12 @@ struct ColumnTest {
   let column: Int
   let type: PropertyType
   let test: ValueTest
-  private let range: PackedRange?
+  /// Nil when the comparison is no range of packed values.
+  let range: PackedRange?
   private let bytes: BytesTest?
 
   /// What a comparison of packed values comes down to: they lie in a range, or do not.
-  private enum PackedRange {
+  enum PackedRange {
     case integers(ClosedRange<Int64>, isOutside: Bool, includesNull: Bool)
     case numbers(ClosedRange<Double>, isOutside: Bool, includesNull: Bool)
     /// Only null.

@@ -1,13 +1,25 @@
-// Which objects lie inside of an area: the condition behind `geoWithin`. A place in the file is an object
-// with two properties, as in GeoJSON: `type`, which is "Point", and `coordinates`, longitude first.
+// Which objects lie inside of an area: the condition behind `geoWithin`. A place in the file is an
+// object with two properties, as in GeoJSON: `type`, which is "Point", and `coordinates`, longitude
+// first.
 internal import Foundation
 internal import ObjectStore
 
-extension Query where T: OptionalProtocol, T.Wrapped: EmbeddedObject {
+extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
   /// Whether the place lies inside of an area.
   ///
-  /// The embedded object needs a property `type`, a text that is "Point", and a property `coordinates`,
-  /// a list of numbers: longitude, latitude, and maybe altitude.
+  /// The object, embedded or not, needs a property `type`, a text that is "Point", and a property
+  /// `coordinates`, a list of numbers: longitude, latitude, and maybe altitude.
+  public func geoWithin(_ area: some _Geospatial) -> Query<Bool> { compared(.geoWithin, area) }
+}
+
+extension Query where T: RealmCollection, T.Element: ObjectBase {
+  /// Whether any of the places lies inside of an area.
+  public func geoWithin(_ area: some _Geospatial) -> Query<Bool> { compared(.geoWithin, area) }
+}
+
+extension Query
+where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: ObjectBase {
+  /// Whether any of the places lies inside of an area.
   public func geoWithin(_ area: some _Geospatial) -> Query<Bool> { compared(.geoWithin, area) }
 }
 
@@ -90,7 +102,7 @@ enum GeoArea {
 }
 
 /// A place as a vector of length one from the centre of the globe.
-struct GeoDirection {
+struct GeoDirection: Equatable {
   var x: Double
   var y: Double
   var z: Double
@@ -145,5 +157,65 @@ struct GeoRing {
       turned += atan2(first.cross(second).dot(point), first.dot(second))
     }
     return abs(turned) > .pi
+  }
+}
+
+// MARK: - Rings that bound an area
+
+extension GeoRing {
+  /// Whether no two edges cross or are the same, and no corner comes back, but for several in a
+  /// row.
+  var isSimple: Bool {
+    let edges = self.edges
+    guard edges.count >= 3 else { return false }
+    for (index, edge) in edges.enumerated() {
+      for other in edges[(index + 1)...]
+      where edge.from == other.from || edge.isSame(as: other) || edge.crosses(other) {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Whether an edge of this ring crosses, or is, one of another ring.
+  func touches(_ other: GeoRing) -> Bool {
+    edges.contains { edge in
+      other.edges.contains { edge.isSame(as: $0) || edge.crosses($0) }
+    }
+  }
+
+  /// Whether another ring, which does not touch this one, lies inside.
+  func contains(_ other: GeoRing) -> Bool {
+    // A corner that both have says nothing.
+    other.corners.first { !corners.contains($0) }.map { contains($0) } ?? false
+  }
+
+  /// The ways from corner to corner, without those of no length.
+  private var edges: [Edge] {
+    zip(corners, corners.dropFirst()).filter { $0 != $1 }.map { Edge(from: $0, to: $1) }
+  }
+
+  private struct Edge {
+    let from: GeoDirection
+    let to: GeoDirection
+
+    func isSame(as other: Edge) -> Bool {
+      (from == other.from && to == other.to) || (from == other.to && to == other.from)
+    }
+
+    /// Whether the two meet between their ends: each has its ends on both sides of the other.
+    func crosses(_ other: Edge) -> Bool {
+      // At a common end they meet, but rounding may say that they cross.
+      if from == other.from || from == other.to || to == other.from || to == other.to {
+        return false
+      }
+      let normal = from.cross(to)
+      let (start, end) = (normal.dot(other.from), normal.dot(other.to))
+      guard start * end < 0 else { return false }
+      let otherNormal = other.from.cross(other.to)
+      let (ownStart, ownEnd) = (otherNormal.dot(from), otherNormal.dot(to))
+      // The last: on one half of the globe.
+      return ownStart * ownEnd < 0 && start * ownEnd > 0
+    }
   }
 }

@@ -4,8 +4,8 @@ internal import Platform
 
 /// The names that a key path goes through, one a step.
 enum KeyPathNames {
+  // @unchecked: key paths are immutable, and those to persisted properties capture nothing.
   private struct Known: @unchecked Sendable {
-    // @unchecked: key paths are immutable, and those to persisted properties capture nothing.
     var names: [AnyKeyPath: [String]] = [:]
   }
 
@@ -15,14 +15,18 @@ enum KeyPathNames {
   ///
   /// - Complexity: some microseconds the first time, then one look-up.
   static func of(_ keyPath: AnyKeyPath) -> [String] {
+    if let names = find(keyPath) { return names }
+    misuse(
+      .argument,
+      "Cannot apply a keypath to '\(type(of: keyPath).rootType)': \(keyPath) does not lead to a "
+        + "persisted property.")
+  }
+
+  /// The names of a key path; nil when it leads to anything but a persisted property.
+  static func find(_ keyPath: AnyKeyPath) -> [String]? {
     if let names = known.withLock({ $0.names[keyPath] }) { return names }
     // Outside of the lock: it runs the class's initializer.
-    guard let names = KeyPathRecording.names(keyPath) else {
-      misuse(
-        .argument,
-        "Cannot apply a keypath to '\(type(of: keyPath).rootType)': \(keyPath) does not lead to a "
-          + "persisted property.")
-    }
+    guard let names = KeyPathRecording.names(keyPath) else { return nil }
     let carried = Carried(keyPath)
     known.withLock { $0.names[carried.value] = names }
     return names
@@ -36,6 +40,8 @@ final class KeyPathRecording: @unchecked Sendable {
   /// The object that the next step has to be read on.
   private var next: ObjectBase?
   private var isSound = true
+  /// The class of the elements of the collection that was read last.
+  private var elements: ObjectBase.Type?
 
   @TaskLocal static var current: KeyPathRecording?
 
@@ -85,7 +91,27 @@ final class KeyPathRecording: @unchecked Sendable {
     isSound = isSound && next === owner
     names.append(ClassSchema.of(type(of: owner)).properties[property].name)
     next = target.map { Self.prototype(of: $0) }
+    elements = nil
     return next
+  }
+
+  /// Notes that the elements of the collection that was read last may be read next.
+  fileprivate func note(elements: ObjectBase.Type?) { self.elements = elements }
+
+  /// An element of the collection that a key path goes through; nil outside of one.
+  static func element<Element: RealmCollectionValue>(of _: Element.Type) -> Element? {
+    guard let recording = current else { return nil }
+    if let wanted = Element._rlmObjectClass {
+      guard recording.elements == wanted else { return nil }
+      recording.elements = nil
+      let object = prototype(of: wanted)
+      recording.next = object
+      if let optional = Element.self as? any OptionalProtocol.Type {
+        return optional._wrappedType is ObjectBase.Type ? object as? Element : nil
+      }
+      return object as? Element
+    }
+    return (Element.self as? any _Persistable.Type)?._defaultValue() as? Element
   }
 }
 
@@ -95,6 +121,9 @@ func readRecorded<Value: _Persistable>(_ owner: ObjectBase, _ property: Int32) -
   let linked = Value._rlmType == .object && Value._rlmCollection == .none
   let target = KeyPathRecording.current?.note(
     owner, Int(property), linksTo: linked ? Value._rlmObjectClass : nil)
+  if Value._rlmCollection != .none || Value._rlmType == .linkingObjects {
+    KeyPathRecording.current?.note(elements: Value._rlmObjectClass)
+  }
   return target as? Value ?? Value._defaultValue()
 }
 

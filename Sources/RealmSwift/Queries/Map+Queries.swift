@@ -1,5 +1,5 @@
-// What maps can be asked for: conditions, orders and aggregates of their values. Results hold values
-// without their keys; a value that is nil because its object was deleted is left out.
+// What maps can be asked for: conditions, orders and aggregates of their values. Results hold
+// values without their keys; a value that is nil because its object was deleted is left out.
 public import Foundation
 internal import ObjectStore
 
@@ -19,8 +19,8 @@ extension Map {
 
   /// The values that fulfil a condition in `NSPredicate`'s format.
   ///
-  /// Stops when the format cannot be read, or names what the values do not have; and for a map that is
-  /// not managed, here and below.
+  /// Stops when the format cannot be read, or names what the values do not have; and for a map that
+  /// is not managed, here and below.
   public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Value> {
     let tree = PredicateParser.parse(predicateFormat, arguments.map { unwrapped($0) })
     return Results(querySource().filtered(tree))
@@ -72,15 +72,46 @@ extension Map {
   /// The smallest value of a property; nil when there is none.
   ///
   /// Stops when there is no such property, or it is no number or date; here and below.
+  public func min<T: _HasPersistedType>(ofProperty property: String) -> T?
+  where T.PersistedType: MinMaxType {
+    aggregated(.min, property)
+  }
+
+  /// The largest value of a property; nil when there is none.
+  public func max<T: _HasPersistedType>(ofProperty property: String) -> T?
+  where T.PersistedType: MinMaxType {
+    aggregated(.max, property)
+  }
+
+  /// The sum of the values of a property.
+  public func sum<T: _HasPersistedType>(ofProperty property: String) -> T
+  where T.PersistedType: AddableType {
+    aggregated(.sum, property)!
+  }
+
+  /// The mean of the values of a property; nil when there is none.
+  public func average<T: _HasPersistedType>(ofProperty property: String) -> T?
+  where T.PersistedType: AddableType {
+    aggregated(.average, property)
+  }
+}
+
+// For generic code that knows of a type only that it has a smallest value, or can be summed up.
+extension Map {
+  /// The smallest value of a property; nil when there is none.
+  @_disfavoredOverload
   public func min<T: MinMaxType>(ofProperty property: String) -> T? { aggregated(.min, property) }
 
   /// The largest value of a property; nil when there is none.
+  @_disfavoredOverload
   public func max<T: MinMaxType>(ofProperty property: String) -> T? { aggregated(.max, property) }
 
   /// The sum of the values of a property.
+  @_disfavoredOverload
   public func sum<T: AddableType>(ofProperty property: String) -> T { aggregated(.sum, property)! }
 
   /// The mean of the values of a property; nil when there is none.
+  @_disfavoredOverload
   public func average<T: AddableType>(ofProperty property: String) -> T? {
     aggregated(.average, property)
   }

@@ -1,5 +1,5 @@
-// Values inside of mixed values: lists and dictionaries in their stored form, gone through in place. The
-// form is described at `AnyTag`.
+// Values inside of mixed values: lists and dictionaries in their stored form, gone through in
+// place. The form is described at `AnyTag`.
 internal import ObjectStore
 
 /// A way into an encoded mixed value.

@@ -1,5 +1,5 @@
-// Predicates as objects. Foundation on Linux has the class but no formats: a predicate made here answers
-// a question of its own with its condition, and evaluates it on anything else.
+// Predicates as objects. Foundation on Linux has the class but no formats: a predicate made here
+// answers a question of its own with its condition, and evaluates it on anything else.
 public import Foundation
 
 extension NSPredicate {

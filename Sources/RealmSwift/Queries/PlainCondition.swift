@@ -1,5 +1,6 @@
-// Conditions on objects and values that belong to no Realm, asked one by one through key-value coding. What
-// a Realm stores is asked by QueryPlan instead; how two values compare is decided by PlanValue for both.
+// Conditions on objects and values that belong to no Realm, asked one by one through key-value
+// coding. What a Realm stores is asked by QueryPlan instead; how two values compare is decided by
+// PlanValue for both.
 internal import Foundation
 
 /// What a condition is asked about, without a file.
@@ -103,7 +104,9 @@ struct PlainCondition {
     while let step = steps.popFirst() {
       switch step {
       case .property(let name):
-        values = values.flatMap(Self.elements).map { ($0 as? ObjectBase)?.value(forKey: name) }
+        values = values.flatMap(Self.elements).map {
+          queryValue(($0 as? ObjectBase)?.value(forKey: name))
+        }
       case .key(let key): values = values.map { untypedEntries($0)?[key] ?? nil }
       case .index(let index):
         values = values.map { value in

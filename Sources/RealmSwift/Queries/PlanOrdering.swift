@@ -20,27 +20,45 @@ struct PlanOrdering {
     return false
   }
 
-  func apply(to items: [Int64], of origin: any QueryOrigin) -> [Int64] {
-    let readers = PlanReaders(origin.realm, tables)
-    let subjects = SubjectReader(origin)
-    let columns = paths.map { path in
-      var column = OrderColumn(path.type)
-      column.reserveCapacity(items.count)
-      for item in items {
-        let isThere: Void? = subjects.withSubject(item) { subject in
-          let isEmpty = path.forEach(subject, readers) { value in
-            column.append(value)
-            return false
-          }
-          if isEmpty { column.append(.null) }
-        }
-        if isThere == nil { column.append(.null) }
+  /// Some elements in one order after the other.
+  static func apply(
+    _ orderings: [PlanOrdering], to items: [Int64], of origin: any QueryOrigin
+  ) -> [Int64] {
+    var items = items
+    var rest = orderings[...]
+    while let next = rest.first {
+      // Several orders in a row are one.
+      let sorts = rest.prefix { !$0.isDistinct }
+      if let paths = sortPaths(sorts) {
+        let tables = sorts.reduce(into: Set<Int>()) { $0.formUnion($1.tables) }
+        let order = SortOrder(paths, tables, origin)
+        items = items.withUnsafeBufferPointer { order.sorted($0) }
+        rest = rest.dropFirst(sorts.count)
+      } else {
+        items = next.firsts(of: items, origin)
+        rest = rest.dropFirst()
       }
-      return column
     }
-    switch kind {
-    case .sort(let ascending): return Self.sorted(items, columns, ascending)
-    case .distinct: return Self.distinct(items, columns)
+    return items
+  }
+
+  /// The paths that some orders in a row sort by, the first one first; nil without one, and when
+  /// one of them chooses distinct elements.
+  static func sortPaths(_ orderings: some Collection<PlanOrdering>) -> SortOrder.Paths? {
+    var paths: SortOrder.Paths = []
+    // The last order counts first; equal elements stay in the order that they had.
+    for ordering in orderings {
+      guard case .sort(let ascending) = ordering.kind else { return nil }
+      paths = zip(ordering.paths, ascending).map { ($0, $1) } + paths
+    }
+    return paths.isEmpty ? nil : paths
+  }
+
+  /// The first one of each group of equal elements.
+  private func firsts(of items: [Int64], _ origin: any QueryOrigin) -> [Int64] {
+    let order = SortOrder(paths.map { ($0, true) }, tables, origin)
+    return items.withUnsafeBufferPointer { items in
+      DistinctElements.firsts(items, paths.indices.map { order.column($0, items) })
     }
   }
 
@@ -49,43 +67,22 @@ struct PlanOrdering {
     subjects.withSubject(item) { subject in
       var identity: [UInt8] = []
       for path in paths {
-        var column = OrderColumn(path.type)
-        let isEmpty = path.forEach(subject, readers) { value in
-          column.append(value)
+        var isNull = true
+        path.forEach(subject, readers) { value in
+          if path.type.isOrderedPacked, let key = value.orderKey {
+            // Numbers that are close may be one as decimals.
+            identity.append(1)
+            withUnsafeBytes(of: key) { identity.append(contentsOf: $0) }
+          } else {
+            value.appendIdentity(to: &identity)
+          }
+          isNull = false
           return false
         }
-        if isEmpty { column.append(.null) }
-        column.appendIdentity(0, to: &identity)
+        if isNull { PlanValue.null.appendIdentity(to: &identity) }
       }
       return identity
     }
-  }
-
-  private static func sorted(
-    _ items: [Int64], _ columns: [OrderColumn], _ ascending: [Bool]
-  ) -> [Int64] {
-    let directed = Array(zip(columns, ascending))
-    let positions = items.indices.sorted { left, right in
-      for (column, isAscending) in directed {
-        switch column.order(left, right) {
-        case .less: return isAscending
-        case .greater: return !isAscending
-        case .equal: continue
-        }
-      }
-      // Equal elements stay in the order that they had.
-      return left < right
-    }
-    return positions.map { items[$0] }
-  }
-
-  private static func distinct(_ items: [Int64], _ columns: [OrderColumn]) -> [Int64] {
-    var seen = Set<[UInt8]>()
-    return items.indices.filter { position in
-      var identity: [UInt8] = []
-      for column in columns { column.appendIdentity(position, to: &identity) }
-      return seen.insert(identity).inserted
-    }.map { items[$0] }
   }
 }
 
@@ -99,85 +96,41 @@ extension PropertyType {
   }
 }
 
-/// The values of one path, one an element.
-private struct OrderColumn {
-  private let isPacked: Bool
-  /// Packed values by an integer of the same order.
-  private var keys: [Int64] = []
-  private var nulls: [Bool] = []
-  private var values: [PlanConstant] = []
-
-  init(_ type: PropertyType) {
-    isPacked = type.isOrderedPacked
-  }
-
-  mutating func reserveCapacity(_ count: Int) {
-    if isPacked {
-      keys.reserveCapacity(count)
-      nulls.reserveCapacity(count)
-    } else {
-      values.reserveCapacity(count)
+extension PlanValue {
+  /// A packed value as an integer of the same order; nil for others.
+  var orderKey: Int64? {
+    switch self {
+    case .integer(let integer): integer
+    case .bool(let bool): bool ? 1 : 0
+    case .number(let number), .date(let number): OrderKey.integer(number._packed, .double)
+    default: nil
     }
-  }
-
-  mutating func append(_ value: PlanValue) {
-    guard isPacked else {
-      values.append(PlanConstant(value))
-      return
-    }
-    switch value {
-    case .integer(let integer): keys.append(integer)
-    case .bool(let bool): keys.append(bool ? 1 : 0)
-    case .number(let number), .date(let number):
-      keys.append(OrderKey.integer(number._packed, .double))
-    default: keys.append(0)
-    }
-    if case .null = value { nulls.append(true) } else { nulls.append(false) }
-  }
-
-  /// The order of two elements' values; null comes first.
-  func order(_ left: Int, _ right: Int) -> PlanOrder {
-    if isPacked {
-      if nulls[left] != nulls[right] { return nulls[left] ? .less : .greater }
-      if keys[left] == keys[right] { return .equal }
-      return keys[left] < keys[right] ? .less : .greater
-    }
-    let (first, second) = (values[left], values[right])
-    if first.isNull != second.isNull { return first.isNull ? .less : .greater }
-    return first.withValue { first in second.withValue { first.sortOrder($0) } }
   }
 
   /// Adds bytes that are the same for equal values only.
-  func appendIdentity(_ position: Int, to bytes: inout [UInt8]) {
+  func appendIdentity(to bytes: inout [UInt8]) {
     func append(_ integer: Int64) {
       withUnsafeBytes(of: integer) { bytes.append(contentsOf: $0) }
     }
-    if isPacked {
-      bytes.append(nulls[position] ? 0 : 1)
-      append(keys[position])
-      return
-    }
-    values[position].withValue { value in
-      bytes.append(value.sortRank)
-      switch value {
-      case .null: break
-      case .bool(let value): bytes.append(value ? 1 : 0)
-      case .integer, .number, .decimal:
-        // The same number in any form is one value; all that are none are, too.
-        let number = value.asDecimal!
-        let bits = number.isNaN ? UInt128.max : number.isZero ? 0 : number.reduced.bits
-        withUnsafeBytes(of: bits) { bytes.append(contentsOf: $0) }
-      case .date(let date): append((date == 0 ? 0 : date)._packed)
-      case .text(let text), .bytes(_, let text):
-        append(Int64(text.count))
-        bytes += text
-      case .mixedLink(let table, let key):
-        append(Int64(bitPattern: table))
-        append(key.rawValue)
-      case .link(let table, let key):
-        append(Int64(table))
-        append(key.rawValue)
-      }
+    bytes.append(sortRank)
+    switch self {
+    case .null: break
+    case .bool(let value): bytes.append(value ? 1 : 0)
+    case .integer, .number, .single, .decimal:
+      // The same number in any form is one value; all that are none are, too.
+      let number = asDecimal!
+      let bits = number.isNaN ? UInt128.max : number.isZero ? 0 : number.reduced.bits
+      withUnsafeBytes(of: bits) { bytes.append(contentsOf: $0) }
+    case .date(let date): append((date == 0 ? 0 : date)._packed)
+    case .text(let text), .bytes(_, let text):
+      append(Int64(text.count))
+      bytes += text
+    case .mixedLink(let table, let key):
+      append(Int64(bitPattern: table))
+      append(key.rawValue)
+    case .link(let table, let key):
+      append(Int64(table))
+      append(key.rawValue)
     }
   }
 }
@@ -270,13 +223,13 @@ extension ConfinedRealm {
 }
 
 extension PlanValue {
-  /// Where values of its sort stand when mixed values are sorted: null, Bool, numbers, texts, data, dates,
-  /// object ids, UUIDs, objects, collections.
+  /// Where values of its sort stand when mixed values are sorted: null, Bool, numbers, texts, data,
+  /// dates, object ids, UUIDs, objects, collections.
   fileprivate var sortRank: UInt8 {
     switch self {
     case .null: return 0
     case .bool: return 1
-    case .integer, .number, .decimal: return 2
+    case .integer, .number, .single, .decimal: return 2
     case .text: return 3
     case .bytes(.data, _): return 4
     case .date: return 5
@@ -289,8 +242,9 @@ extension PlanValue {
 
   /// A total order, as sorting of mixed values and decimals needs it.
   ///
-  /// Values without an order to each other go by their sorts, what is not a number comes before all numbers, and
-  /// objects go by their classes. Columns of doubles go by `OrderKey` instead, where it stands at the ends.
+  /// Values without an order to each other go by their sorts, what is not a number comes before all
+  /// numbers, and objects go by their classes. Columns of doubles go by `OrderKey` instead, where
+  /// it stands at the ends.
   func sortOrder(_ other: PlanValue) -> PlanOrder {
     if let order = order(other) { return order }
     let (left, right) =

@@ -1,5 +1,5 @@
-// From names to columns: gives a predicate tree its meaning for one class, and stops with a message where
-// it has none.
+// From names to columns: gives a predicate tree its meaning for one class, and stops with a message
+// where it has none.
 internal import Foundation
 internal import ObjectStore
 
@@ -19,6 +19,8 @@ struct PlanScope {
 struct PlanResolver {
   let realm: ConfinedRealm
   private var tables: Set<Int> = []
+  /// How many conditions on linked objects there are.
+  private var linkedCount = 0
 
   init(_ realm: ConfinedRealm) { self.realm = realm }
 
@@ -38,7 +40,8 @@ struct PlanResolver {
     var resolver = PlanResolver(realm)
     if let binding = scope.binding { resolver.tables.insert(realm.position(of: binding)) }
     let condition = resolver.resolve(tree, scope)
-    return QueryPlan(condition: condition, tables: resolver.tables)
+    return QueryPlan(
+      condition: condition, tables: resolver.tables, linkedCount: resolver.linkedCount)
   }
 
   /// The path of a key path, and the classes that it looks at.
@@ -86,6 +89,7 @@ struct PlanResolver {
       swap(&comparison.left, &comparison.right)
       comparison.comparator = mirrored
     }
+    if let tree = comparison.byMembers({ isMultiple($0, scope) }) { return resolve(tree, scope) }
     let left = resolve(comparison.left, scope)
     checkQuantifier(comparison, left)
     guard let leftType = left.type else { return resolveConstant(comparison, left, scope) }
@@ -104,6 +108,12 @@ struct PlanResolver {
           left: left.operand, isAll: comparison.quantifier == .all,
           right: .operand(right.operand, comparison.comparator, comparison.options)))
     }
+  }
+
+  /// Whether a path leads to several values.
+  private mutating func isMultiple(_ path: PropertyPath, _ scope: PlanScope) -> Bool {
+    if case .path(let path) = resolve(.path(path), scope).operand { return path.isMultiple }
+    return false
   }
 
   /// Whether a linked place lies inside of an area.
@@ -125,7 +135,7 @@ struct PlanResolver {
   }
 
   /// A comparison of a property with values.
-  private func condition(
+  private mutating func condition(
     _ comparison: PredicateComparison, _ left: ResolvedOperand, _ values: [Any?]
   ) -> PlanCondition {
     let constants = values.map { constant($0, for: left) }
@@ -135,9 +145,14 @@ struct PlanResolver {
     {
       return .column(ColumnTest(column: column, type: path.type, test: test))
     }
-    return .values(
-      ValuesTest(
-        left: left.operand, isAll: comparison.quantifier == .all, right: .test(test)))
+    let values = ValuesTest(
+      left: left.operand, isAll: comparison.quantifier == .all, right: .test(test))
+    if case .path(let path) = left.operand,
+      let linked = LinkedTest(path, test, values, slots: &linkedCount)
+    {
+      return .linked(linked)
+    }
+    return .values(values)
   }
 
   /// A comparison whose left side is a value: `"abc" CONTAINS name`, `1 == 1`.
@@ -547,10 +562,9 @@ extension PlanConstant {
     case .object, .linkingObjects:
       guard let object = value as? ObjectBase else { return nil }
       guard let table = object._table, object._realm?.store === realm.store else {
-        misuse(
-          .argument,
-          "An object that is not managed by this Realm cannot be used in its queries: add it first."
-        )
+        // Nothing links to what is not in this Realm.
+        self = .link(table: -1, ObjectKey(rawValue: -1))
+        return
       }
       let position = realm.position(of: table.pointee.binding)
       if let target, target != position { return nil }
@@ -563,7 +577,10 @@ extension PlanConstant {
     case let value as Bool: self = .bool(value)
     case let object as ObjectBase:
       guard let table = object._table?.pointee.binding.table, object._realm?.store === realm.store
-      else { return nil }
+      else {
+        self = .mixedLink(table: .max, ObjectKey(rawValue: -1))
+        return
+      }
       self = .mixedLink(table: table.tableKey, object._key)
     case let value as any _BytesValue:
       let type = Swift.type(of: value)._rlmType

@@ -1,17 +1,20 @@
-// Values while conditions are evaluated: without a Swift type of their own, bytes in place. How two of
-// them compare is decided here.
+// Values while conditions are evaluated: without a Swift type of their own, bytes in place. How two
+// of them compare is decided here.
 internal import Foundation
 internal import ObjectStore
 internal import Trees
 
 /// A value of a property, an element or a condition.
 ///
-/// Bytes are borrowed: valid while the version is, or inside of the closure that was given the value.
+/// Bytes are borrowed: valid while the version is, or inside of the closure that was given the
+/// value.
 enum PlanValue {
   case null
   case bool(Bool)
   case integer(Int64)
   case number(Double)
+  /// Of a mixed value, which keeps its type; beside other values it is the same as `number`.
+  case single(Float)
   case date(Double)
   /// UTF-8.
   case text(UnsafeRawBufferPointer)
@@ -67,7 +70,7 @@ enum PlanValue {
     case .none: self = .null
     case .int: self = .integer(packed(Int64.self))
     case .bool: self = .bool(rest[0] != 0)
-    case .float: self = .number(Double(Float(bitPattern: packed(UInt32.self))))
+    case .float: self = .single(Float(bitPattern: packed(UInt32.self)))
     case .double: self = .number(Double(bitPattern: packed(UInt64.self)))
     case .date: self = .date(Double(bitPattern: packed(UInt64.self)))
     case .string: self = .text(rest)
@@ -90,6 +93,7 @@ enum PlanValue {
     switch self {
     case .integer(let value): return Double(value)
     case .number(let value): return value
+    case .single(let value): return Double(value)
     case .decimal(let value): return Decimal128(value).doubleValue
     default: return nil
     }
@@ -100,6 +104,7 @@ enum PlanValue {
     switch self {
     case .integer(let value): return DecimalNumber(value)
     case .number(let value): return DecimalNumber(value)
+    case .single(let value): return DecimalNumber(Double(value))
     case .decimal(let value): return value
     default: return nil
     }
@@ -127,6 +132,8 @@ extension PlanValue {
       case .greater: return .less
       case let same: return same
       }
+    case (.single(let left), _): return PlanValue.number(Double(left)).order(other)
+    case (_, .single(let right)): return order(.number(Double(right)))
     case (.date(let left), .date(let right)): return Self.order(left, right)
     case (.bool(let left), .bool(let right)): return Self.order(left ? 1 : 0, right ? 1 : 0)
     case (.text(let left), .text(let right)): return Self.order(left, right)
@@ -222,6 +229,7 @@ enum PlanConstant {
   case bool(Bool)
   case integer(Int64)
   case number(Double)
+  case single(Float)
   case date(Double)
   case text([UInt8])
   case bytes(PropertyType, [UInt8])
@@ -236,6 +244,7 @@ enum PlanConstant {
     case .bool(let value): self = .bool(value)
     case .integer(let value): self = .integer(value)
     case .number(let value): self = .number(value)
+    case .single(let value): self = .single(value)
     case .date(let value): self = .date(value)
     case .text(let bytes): self = .text(Array(bytes))
     case .bytes(let type, let bytes): self = .bytes(type, Array(bytes))
@@ -252,6 +261,7 @@ enum PlanConstant {
     case .bool(let value): return body(.bool(value))
     case .integer(let value): return body(.integer(value))
     case .number(let value): return body(.number(value))
+    case .single(let value): return body(.single(value))
     case .date(let value): return body(.date(value))
     case .text(let bytes): return bytes.withUnsafeBytes { body(.text($0)) }
     case .bytes(let type, let bytes): return bytes.withUnsafeBytes { body(.bytes(type, $0)) }

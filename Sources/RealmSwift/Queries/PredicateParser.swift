@@ -20,12 +20,28 @@ struct PredicateParser {
 
   /// The condition that a format describes; stops when it describes none.
   static func parse(_ format: String, _ arguments: [Any?]) -> PredicateTree {
+    if let tree = PredicateTemplate.condition(format, arguments) { return tree }
     do throws(PredicateSyntaxError) {
       var tokenizer = PredicateTokenizer(format)
       var parser = PredicateParser(tokens: try tokenizer.tokens(), arguments: arguments)
       return try parser.parseAll()
     } catch {
       misuse(.argument, "Unable to parse the format string \"\(format)\": \(error.message).")
+    }
+  }
+
+  /// What a format means whatever its arguments are; nil when it depends on them, or cannot be
+  /// read.
+  static func template(_ format: String) -> PredicateTemplate? {
+    do throws(PredicateSyntaxError) {
+      var tokenizer = PredicateTokenizer(format)
+      let tokens = try tokenizer.tokens()
+      let count = tokens.count { $0.token == .placeholder }
+      var parser = PredicateParser(
+        tokens: tokens, arguments: PredicateTemplate.arguments(count))
+      return PredicateTemplate(try parser.parseAll(), argumentCount: count)
+    } catch {
+      return nil
     }
   }
 
@@ -154,6 +170,7 @@ struct PredicateParser {
   ) throws(PredicateSyntaxError) -> PredicateOperand {
     var operand = operand
     if case .value(let value) = operand {
+      if value is PredicateTemplate.Argument { return operand }
       guard let values = listedValues(value) else {
         throw PredicateSyntaxError(
           message: "\(comparator.rawValue) needs several values, not '\(value ?? "nil")'")

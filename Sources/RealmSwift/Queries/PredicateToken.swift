@@ -1,4 +1,5 @@
-// Words, numbers, texts and signs of a predicate's format. The parser asks for one token after another.
+// Words, numbers, texts and signs of a predicate's format. The parser asks for one token after
+// another.
 internal import Foundation
 
 /// What is wrong with a predicate's format.

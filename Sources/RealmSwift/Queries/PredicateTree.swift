@@ -1,5 +1,5 @@
-// A condition as it was written: names of properties and values without types. `Query` and the parser
-// both make it, `QueryPlan` gives it a meaning for one class. Nothing here knows a schema.
+// A condition as it was written: names of properties and values without types. `Query` and the
+// parser both make it, `QueryPlan` gives it a meaning for one class. Nothing here knows a schema.
 
 /// A condition on one object, or on one element of a collection.
 indirect enum PredicateTree {
@@ -20,7 +20,8 @@ struct PredicateComparison {
   ///
   /// Nil: there is one value. `NONE` is `not` around `any`.
   var quantifier: PredicateQuantifier?
-  /// Whether only the left side was written, by itself or behind `!`: it is compared with true or false.
+  /// Whether only the left side was written, by itself or behind `!`: it is compared with true or
+  /// false.
   var isTruth = false
 }
 
@@ -86,7 +87,8 @@ struct PropertyPath {
   /// What the path starts from: a subquery's element, by name; nil for the object itself.
   var variable: String?
   var steps: [PathStep] = []
-  /// How many steps lead to each collection on the way, where the writer of the path knew its types.
+  /// How many steps lead to each collection on the way, where the writer of the path knew its
+  /// types.
   var collections: [Int] = []
 
   func appending(_ step: PathStep, isCollection: Bool = false) -> PropertyPath {

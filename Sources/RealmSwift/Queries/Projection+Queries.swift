@@ -1,8 +1,9 @@
-// Orders and sections of projections by key paths of the projection: what such a key path reads from the
-// object is the property that counts.
+// Orders and sections of projections by key paths of the projection: what such a key path reads
+// from the object is the property that counts.
 
 extension ProjectionObservable {
-  /// The path, from the object, of what a key path of the projection reads; stops when that is none.
+  /// The path, from the object, of what a key path of the projection reads; stops when that is
+  /// none.
   static func path(of keyPath: PartialKeyPath<Self>) -> String {
     let path = KeyPathRecording.path(of: Root.self) { object in
       Self(projecting: unsafeDowncast(object, to: Root.self))[keyPath: keyPath]
@@ -35,8 +36,8 @@ extension RealmCollection where Element: ProjectionObservable {
     return SectionedResults(SectionSource(ordered) { $0[keyPath: keyPath] })
   }
 
-  /// The elements sorted by several properties of the object, in sections of elements with the same value
-  /// of a projected property.
+  /// The elements sorted by several properties of the object, in sections of elements with the same
+  /// value of a projected property.
   ///
   /// Stops when there is no descriptor, and when the first one is of another property.
   public func sectioned<Key: _Persistable & Hashable>(

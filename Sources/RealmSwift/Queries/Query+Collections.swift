@@ -1,5 +1,5 @@
-// Collections in queries: their elements, counts and aggregates, and conditions on the elements that
-// have to hold together.
+// Collections in queries: their elements, counts and aggregates, and conditions on the elements
+// that have to hold together.
 
 extension Query where T: RealmCollection, T.Element: ObjectBase {
   /// A property of the collection's objects; a comparison with it asks for any of them.
@@ -61,42 +61,99 @@ extension Query where T: RealmCollection, T.Element.PersistedType: _QueryOrdered
   }
 }
 
-extension Query where T: RealmCollection, T.Element: _QueryNumeric, T.Element: Comparable {
+extension Query
+where T: RealmCollection, T.Element.PersistedType: _QueryNumeric, T.Element: Comparable {
   /// Whether all of the elements lie in a range, and there is one.
   public func contains(_ range: Range<T.Element>) -> Query<Bool> {
-    min.compared(.greaterOrEqual, range.lowerBound) && max.compared(.less, range.upperBound)
+    allBetween(range.lowerBound, .less, range.upperBound)
   }
 
   /// Whether all of the elements lie in a range, and there is one.
   public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> {
-    min.compared(.greaterOrEqual, range.lowerBound)
-      && max.compared(.lessOrEqual, range.upperBound)
+    allBetween(range.lowerBound, .lessOrEqual, range.upperBound)
   }
 }
 
-extension Query where T: RealmCollection, T.Element: _QueryNumeric {
+extension Query
+where
+  T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: _HasPersistedType,
+  T.Element.Wrapped.PersistedType: _QueryNumeric, T.Element.Wrapped: Comparable
+{
+  /// Whether all of the elements that are not nil lie in a range, and there is one.
+  public func contains(_ range: Range<T.Element.Wrapped>) -> Query<Bool> {
+    allBetween(range.lowerBound, .less, range.upperBound)
+  }
+
+  /// Whether all of the elements that are not nil lie in a range, and there is one.
+  public func contains(_ range: ClosedRange<T.Element.Wrapped>) -> Query<Bool> {
+    allBetween(range.lowerBound, .lessOrEqual, range.upperBound)
+  }
+}
+
+extension Query where T: RealmCollection, T.Element.PersistedType: _QueryNumeric {
   /// The smallest element.
   public var min: Query<T.Element> { aggregate(.min) }
   /// The largest element.
   public var max: Query<T.Element> { aggregate(.max) }
   /// The sum of the elements.
   public var sum: Query<T.Element> { aggregate(.sum) }
+  /// The mean of the elements, beside values of their type; null when there is none.
+  public var avg: Query<T.Element> { aggregate(.average) }
+}
+
+extension Query where T: RealmCollection, T.Element.PersistedType: _QueryMean {
   /// The mean of the elements; null when there is none.
+  @_disfavoredOverload
   public var avg: Query<Double?> { aggregate(.average) }
 }
 
-extension Query where T: _QueryNumeric {
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric {
   /// The smallest value of the collection on the way here.
   public var min: Query<T> { aggregate(.min) }
   /// The largest value of the collection on the way here.
   public var max: Query<T> { aggregate(.max) }
   /// The sum of the values of the collection on the way here.
   public var sum: Query<T> { aggregate(.sum) }
+  /// The mean of the values of the collection on the way here, beside values of their type; null
+  /// when there is none.
+  public var avg: Query<T> { aggregate(.average) }
+}
+
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryMean {
   /// The mean of the values of the collection on the way here; null when there is none.
+  @_disfavoredOverload
   public var avg: Query<Double?> { aggregate(.average) }
 }
 
+extension Query where T: RealmCollection, T.Element.PersistedType: _QuerySequence {
+  /// Whether any element begins with a value.
+  public func starts(with value: T.Element, options: StringOptions = []) -> Query<Bool> {
+    compared(.beginsWith, value, options)
+  }
+
+  /// Whether any element ends with a value.
+  public func ends(with value: T.Element, options: StringOptions = []) -> Query<Bool> {
+    compared(.endsWith, value, options)
+  }
+}
+
+extension Query where T: RealmCollection, T.Element.PersistedType: _QueryString {
+  /// Whether any element fits a pattern: `*` is any text, `?` is one character.
+  public func like(_ value: T.Element, caseInsensitive: Bool = false) -> Query<Bool> {
+    compared(.like, value, caseInsensitive ? .caseInsensitive : [])
+  }
+}
+
 extension Query {
+  /// Whether the smallest and the largest value of the collection lie between two.
+  func allBetween(
+    _ lower: Any, _ comparator: PredicateComparator, _ upper: Any
+  ) -> Query<Bool> {
+    let min: Query<T> = aggregate(.min)
+    let max: Query<T> = aggregate(.max)
+    return min.compared(.greaterOrEqual, lower) && max.compared(comparator, upper)
+  }
+
   /// One value of the path's last collection: the operator stands behind the collection.
   func aggregate<Result>(_ aggregate: PredicateAggregate) -> Query<Result> {
     var path = path
@@ -131,7 +188,8 @@ private func stopForSubquery() -> Never {
 }
 
 extension PredicateTree {
-  /// Finds the collection that all paths begin with; stops when one begins with none or another one.
+  /// Finds the collection that all paths begin with; stops when one begins with none or another
+  /// one.
   fileprivate func findCollection(_ collection: inout PropertyPath?) {
     switch self {
     case .constant: break

@@ -1,10 +1,14 @@
-// Comparisons of one value: equality, order, ranges, texts and bytes, with values and other properties.
+// Comparisons of one value: equality, order, ranges, texts and bytes, with values and other
+// properties.
 
 /// A type whose values have an order that queries can use.
 public protocol _QueryOrdered {}
 
+/// A type whose values have a mean that queries can use.
+public protocol _QueryMean: _QueryOrdered {}
+
 /// A number or a date.
-public protocol _QueryNumeric: _QueryOrdered {}
+public protocol _QueryNumeric: _QueryMean {}
 
 /// A value that has parts: a text or data.
 public protocol _QuerySequence: _QueryOrdered {}
@@ -16,6 +20,7 @@ public protocol _QueryString: _QuerySequence {}
 public protocol _QueryBinary: _QuerySequence {}
 
 extension Optional: _QueryOrdered where Wrapped: _QueryOrdered {}
+extension Optional: _QueryMean where Wrapped: _QueryMean {}
 extension Optional: _QueryNumeric where Wrapped: _QueryNumeric {}
 extension Optional: _QuerySequence where Wrapped: _QuerySequence {}
 extension Optional: _QueryString where Wrapped: _QueryString {}
@@ -126,7 +131,8 @@ where
 
 // MARK: - Texts and data
 
-extension Query where T: _QuerySequence {
+// Enumerations and own types are what is stored for them.
+extension Query where T: _HasPersistedType, T.PersistedType: _QuerySequence {
   /// Whether the value has another one in it.
   public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> {
     compared(.contains, value, options)
@@ -134,7 +140,7 @@ extension Query where T: _QuerySequence {
 
   /// Whether the value has that of another property in it.
   public func contains<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QuerySequence {
+  where U: _HasPersistedType, U.PersistedType: _QuerySequence {
     compared(.contains, with: column, options)
   }
 
@@ -145,7 +151,7 @@ extension Query where T: _QuerySequence {
 
   /// Whether the value begins with that of another property.
   public func starts<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QuerySequence {
+  where U: _HasPersistedType, U.PersistedType: _QuerySequence {
     compared(.beginsWith, with: column, options)
   }
 
@@ -156,7 +162,7 @@ extension Query where T: _QuerySequence {
 
   /// Whether the value ends with that of another property.
   public func ends<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QuerySequence {
+  where U: _HasPersistedType, U.PersistedType: _QuerySequence {
     compared(.endsWith, with: column, options)
   }
 
@@ -167,7 +173,7 @@ extension Query where T: _QuerySequence {
 
   /// Whether the value is that of another property.
   public func equals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QuerySequence {
+  where U: _HasPersistedType, U.PersistedType: _QuerySequence {
     compared(.equal, with: column, options)
   }
 
@@ -178,12 +184,12 @@ extension Query where T: _QuerySequence {
 
   /// Whether the value is not that of another property.
   public func notEquals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
-  where U: _QuerySequence {
+  where U: _HasPersistedType, U.PersistedType: _QuerySequence {
     compared(.notEqual, with: column, options)
   }
 }
 
-extension Query where T: _QueryString {
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryString {
   /// Whether the text fits a pattern: `*` is any text, `?` is one character.
   public func like(_ value: T, caseInsensitive: Bool = false) -> Query<Bool> {
     compared(.like, value, caseInsensitive ? .caseInsensitive : [])
@@ -191,7 +197,7 @@ extension Query where T: _QueryString {
 
   /// Whether the text fits the pattern in another property.
   public func like<U>(_ column: Query<U>, caseInsensitive: Bool = false) -> Query<Bool>
-  where U: _QueryString {
+  where U: _HasPersistedType, U.PersistedType: _QueryString {
     compared(.like, with: column, caseInsensitive ? .caseInsensitive : [])
   }
 }

@@ -35,6 +35,13 @@ extension Query where T: RealmKeyedCollection {
   }
 }
 
+extension Query where T: RealmKeyedCollection, T.Value: ObjectBase {
+  /// A property of the map's embedded objects; a comparison with it asks for any of them.
+  public subscript<Member>(dynamicMember member: KeyPath<T.Value, Member>) -> Query<Member> {
+    self.member(member, Member.self)
+  }
+}
+
 extension Query
 where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: ObjectBase {
   /// A property of the map's objects; a comparison with it asks for any of them.
@@ -65,26 +72,67 @@ extension Query where T: RealmKeyedCollection, T.Value.PersistedType: _QueryOrde
   }
 }
 
-extension Query where T: RealmKeyedCollection, T.Value: _QueryNumeric, T.Value: Comparable {
+extension Query
+where T: RealmKeyedCollection, T.Value.PersistedType: _QueryNumeric, T.Value: Comparable {
   /// Whether all of the values lie in a range, and there is one.
   public func contains(_ range: Range<T.Value>) -> Query<Bool> {
-    min.compared(.greaterOrEqual, range.lowerBound) && max.compared(.less, range.upperBound)
+    allBetween(range.lowerBound, .less, range.upperBound)
   }
 
   /// Whether all of the values lie in a range, and there is one.
   public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool> {
-    min.compared(.greaterOrEqual, range.lowerBound)
-      && max.compared(.lessOrEqual, range.upperBound)
+    allBetween(range.lowerBound, .lessOrEqual, range.upperBound)
   }
 }
 
-extension Query where T: RealmKeyedCollection, T.Value: _QueryNumeric {
+extension Query
+where
+  T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: _HasPersistedType,
+  T.Value.Wrapped.PersistedType: _QueryNumeric, T.Value.Wrapped: Comparable
+{
+  /// Whether all of the values that are not nil lie in a range, and there is one.
+  public func contains(_ range: Range<T.Value.Wrapped>) -> Query<Bool> {
+    allBetween(range.lowerBound, .less, range.upperBound)
+  }
+
+  /// Whether all of the values that are not nil lie in a range, and there is one.
+  public func contains(_ range: ClosedRange<T.Value.Wrapped>) -> Query<Bool> {
+    allBetween(range.lowerBound, .lessOrEqual, range.upperBound)
+  }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value.PersistedType: _QueryNumeric {
   /// The smallest value.
   public var min: Query<T.Value> { aggregate(.min) }
   /// The largest value.
   public var max: Query<T.Value> { aggregate(.max) }
   /// The sum of the values.
   public var sum: Query<T.Value> { aggregate(.sum) }
+  /// The mean of the values, beside values of their type; null when there is none.
+  public var avg: Query<T.Value> { aggregate(.average) }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value.PersistedType: _QueryMean {
   /// The mean of the values; null when there is none.
+  @_disfavoredOverload
   public var avg: Query<Double?> { aggregate(.average) }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value.PersistedType: _QuerySequence {
+  /// Whether any value begins with another one.
+  public func starts(with value: T.Value, options: StringOptions = []) -> Query<Bool> {
+    compared(.beginsWith, value, options)
+  }
+
+  /// Whether any value ends with another one.
+  public func ends(with value: T.Value, options: StringOptions = []) -> Query<Bool> {
+    compared(.endsWith, value, options)
+  }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value.PersistedType: _QueryString {
+  /// Whether any value fits a pattern: `*` is any text, `?` is one character.
+  public func like(_ value: T.Value, caseInsensitive: Bool = false) -> Query<Bool> {
+    compared(.like, value, caseInsensitive ? .caseInsensitive : [])
+  }
 }

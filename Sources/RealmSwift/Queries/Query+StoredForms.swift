@@ -1,5 +1,5 @@
-// Enumerations and the client's own types in queries: what is stored for them, by itself, in collections and
-// in maps; and embedded objects, which are compared by their properties.
+// Enumerations and the client's own types in queries: what is stored for them, by itself, in
+// collections and in maps; and embedded objects, which are compared by their properties.
 
 // MARK: - Enumerations
 
@@ -13,14 +13,26 @@ extension Query where T: OptionalProtocol, T.Wrapped: RawRepresentable {
   public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(path) }
 }
 
-extension Query where T: RealmCollection, T.Element: RawRepresentable {
+extension Query where T: RealmCollection, T.Element: PersistableEnum {
   /// The raw values of the enumeration; a comparison with them asks for any.
-  public var rawValue: Query<T.Element.RawValue> { Query<T.Element.RawValue>(path) }
+  public var rawValue: Query<AnyRealmCollection<T.Element.RawValue>> { Query<_>(path) }
 }
 
-extension Query where T: RealmKeyedCollection, T.Value: RawRepresentable {
+extension Query
+where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: PersistableEnum {
   /// The raw values of the enumeration; a comparison with them asks for any.
-  public var rawValue: Query<T.Value.RawValue> { Query<T.Value.RawValue>(path) }
+  public var rawValue: Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>> { Query<_>(path) }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value: PersistableEnum {
+  /// The raw values of the enumeration; a comparison with them asks for any.
+  public var rawValue: Query<Map<T.Key, T.Value.RawValue>> { Query<_>(path) }
+}
+
+extension Query
+where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: PersistableEnum {
+  /// The raw values of the enumeration; a comparison with them asks for any.
+  public var rawValue: Query<Map<T.Key, T.Value.Wrapped.RawValue?>> { Query<_>(path) }
 }
 
 // MARK: - The client's own types
@@ -39,14 +51,36 @@ extension Query where T: OptionalProtocol, T.Wrapped: _CustomPersistable {
 
 extension Query where T: RealmCollection, T.Element: _CustomPersistable {
   /// What is stored for the elements; a comparison with it asks for any.
-  public var persistableValue: Query<T.Element.PersistedType> {
-    Query<T.Element.PersistedType>(path)
+  public var persistableValue: Query<AnyRealmCollection<T.Element.PersistedType>> {
+    Query<_>(path)
+  }
+}
+
+extension Query
+where
+  T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: _CustomPersistable,
+  T.Element.Wrapped.PersistedType: _RealmCollectionValueInsideOptional
+{
+  /// What is stored for the elements; a comparison with it asks for any.
+  public var persistableValue: Query<AnyRealmCollection<T.Element.Wrapped.PersistedType?>> {
+    Query<_>(path)
   }
 }
 
 extension Query where T: RealmKeyedCollection, T.Value: _CustomPersistable {
   /// What is stored for the values; a comparison with it asks for any.
-  public var persistableValue: Query<T.Value.PersistedType> { Query<T.Value.PersistedType>(path) }
+  public var persistableValue: Query<Map<T.Key, T.Value.PersistedType>> { Query<_>(path) }
+}
+
+extension Query
+where
+  T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: _CustomPersistable,
+  T.Value.Wrapped.PersistedType: _RealmCollectionValueInsideOptional
+{
+  /// What is stored for the values; a comparison with it asks for any.
+  public var persistableValue: Query<Map<T.Key, T.Value.Wrapped.PersistedType?>> {
+    Query<_>(path)
+  }
 }
 
 // MARK: - Embedded objects
@@ -90,6 +124,42 @@ extension PredicateTree {
       let value = queryValue(property.codec.value(object.pointer(to: property), object))
       if let inner = value as? EmbeddedObject { return values(of: inner, at: member) }
       return makeComparison(.path(member), .equal, .value(value))
+    }
+  }
+}
+
+extension PredicateComparison {
+  /// The comparison of a path with embedded objects that belong to no Realm, which stand for their
+  /// values, as comparisons of these; nil when it is another one.
+  func byMembers(_ isMultiple: (PropertyPath) -> Bool) -> PredicateTree? {
+    guard case .path(var path) = left, quantifier != .all else { return nil }
+    func plain(_ value: Any?) -> EmbeddedObject? {
+      (value as? EmbeddedObject).flatMap { $0._realm == nil ? $0 : nil }
+    }
+    func isOne(_ object: EmbeddedObject) -> PredicateTree {
+      if path.collections.isEmpty,
+        let length = (1...path.steps.count).first(where: { length in
+          isMultiple(PropertyPath(variable: path.variable, steps: Array(path.steps[..<length])))
+        })
+      {
+        path.collections = [length]
+      }
+      return .values(of: object, at: path)
+    }
+    switch (comparator, right) {
+    case (.equal, .value(let value)): return plain(value).map { isOne($0) }
+    case (.notEqual, .value(let value)): return plain(value).map { .not(isOne($0)) }
+    case (.isIn, .values(let values)):
+      if !values.contains(where: { plain($0) != nil }) { return nil }
+      return .or(
+        values.map { value in
+          if let object = plain(value) { return isOne(object) }
+          var single = self
+          single.comparator = .equal
+          single.right = .value(value)
+          return .comparison(single)
+        })
+    default: return nil
     }
   }
 }

@@ -1,11 +1,11 @@
-// The type-safe form of conditions: `where { $0.age > 5 && $0.name == "Ann" }`. A query is a path to a
-// value or a condition; its operators make longer ones. The operators are in the files beside.
+// The type-safe form of conditions: `where { $0.age > 5 && $0.name == "Ann" }`. A query is a path
+// to a value or a condition; its operators make longer ones. The operators are in the files beside.
 internal import Foundation
 
 /// A value or a condition that a query closure speaks of.
 ///
-/// Inside of `where` the argument stands for every object of the collection. Its properties are queries
-/// too, and comparing one gives the condition, a `Query<Bool>`.
+/// Inside of `where` the argument stands for every object of the collection. Its properties are
+/// queries too, and comparing one gives the condition, a `Query<Bool>`.
 ///
 ///     let adults = realm.objects(Person.self).where { $0.age >= 18 && $0.dogs.count > 0 }
 @dynamicMemberLookup
@@ -214,7 +214,8 @@ extension Query {
   }
 }
 
-/// A value as the file knows it: enumerations by their raw values, own types by what they are stored as.
+/// A value as the file knows it: enumerations by their raw values, own types by what they are
+/// stored as.
 func queryValue(_ value: Any?) -> Any? {
   guard let value = unwrapped(value) else { return nil }
   if let value = value as? any _Persistable { return unwrapped(value._anyValue) }

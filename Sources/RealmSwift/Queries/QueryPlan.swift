@@ -1,6 +1,7 @@
-// A condition that has a meaning for one class of one Realm: columns instead of names, values in the form
-// of the file. Evaluated a cluster at a time: conditions on one column look at whole leaves, all others
-// at the rows that are left. Faster ways of finding objects replace steps of this, not the plan.
+// A condition that has a meaning for one class of one Realm: columns instead of names, values in
+// the form of the file. Evaluated a cluster at a time: conditions on one column look at whole
+// leaves, all others at the rows that are left. Faster ways of finding objects replace steps of
+// this, not the plan.
 internal import ObjectStore
 
 /// A condition, ready to be evaluated.
@@ -8,6 +9,8 @@ struct QueryPlan {
   let condition: PlanCondition
   /// The Realm's classes that the condition looks at, by position.
   let tables: Set<Int>
+  /// How many sets of linked objects a run of the plan may make; see `LinkedTargets`.
+  var linkedCount = 0
 }
 
 /// A condition on one object or element.
@@ -18,6 +21,8 @@ indirect enum PlanCondition {
   case not(PlanCondition)
   /// A column of the object itself, compared with constants.
   case column(ColumnTest)
+  /// What a link of the object itself leads to.
+  case linked(LinkedTest)
   /// Everything else, a row at a time.
   case values(ValuesTest)
 }
@@ -31,17 +36,33 @@ enum PlanSubject {
 
 /// The readers of the tables that a plan looks at, at one version.
 struct PlanReaders {
-  private var readers: [TableReader?]
+  private let bindings: [TableBinding]
+  /// Most plans look at one class: its reader needs no list.
+  private var first: (table: Int, reader: TableReader?) = (-1, nil)
+  private var others: [(table: Int, reader: TableReader?)] = []
+  /// What was found on the other side of links; nil where objects are asked one by one.
+  var linked: LinkedTargets?
 
-  init(_ realm: ConfinedRealm, _ tables: Set<Int>) {
-    readers = Array(repeating: nil, count: realm.bindings.count)
-    for index in tables {
-      readers[index] = realm.reader(of: realm.table(realm.bindings[index]))
-    }
+  /// - Parameter table: a further class.
+  init(_ realm: ConfinedRealm, _ tables: Set<Int>, and table: Int? = nil) {
+    bindings = realm.bindings
+    if let table { add(table, realm) }
+    for index in tables where index != table { add(index, realm) }
+  }
+
+  private mutating func add(_ table: Int, _ realm: ConfinedRealm) {
+    let reader = realm.reader(of: realm.table(realm.bindings[table]))
+    if first.table < 0 { first = (table, reader) } else { others.append((table, reader)) }
   }
 
   /// Nil: the file has no such table.
-  subscript(table: Int) -> TableReader? { readers[table] }
+  subscript(table: Int) -> TableReader? {
+    if table == first.table { return first.reader }
+    return others.first { $0.table == table }?.reader
+  }
+
+  /// The table of a class in the file.
+  func stored(_ table: Int) -> StoredTable? { bindings[table].table }
 }
 
 /// One cluster of a table that is being searched.
@@ -56,6 +77,23 @@ struct ClusterScan {
 
   func key(_ row: Int) -> ObjectKey {
     ObjectKey(rawValue: firstKey.rawValue + (slots.map { Int64($0[row]) } ?? Int64(row)))
+  }
+
+  /// Writes the keys of some rows; returns how many they are.
+  func writeKeys(_ rows: RowSet, to keys: UnsafeMutablePointer<Int64>) -> Int {
+    let first = firstKey.rawValue
+    if slots == nil, rows == table.allRows(cluster) {
+      let count = rows.count
+      for row in 0..<count { keys[row] = first &+ Int64(row) }
+      return count
+    }
+    var count = 0
+    rows.forEach { row in
+      keys[count] = key(row).rawValue
+      count &+= 1
+      return true
+    }
+    return count
   }
 
   func subject(_ row: Int) -> PlanSubject {
@@ -83,6 +121,7 @@ extension PlanCondition {
     case .not(let part):
       return candidates.subtracting(part.rows(scan, among: candidates))
     case .column(let test): return test.rows(scan, among: candidates)
+    case .linked(let test): return test.rows(scan, among: candidates)
     case .values(let test):
       var found = RowSet()
       candidates.forEach { row in
@@ -103,6 +142,7 @@ extension PlanCondition {
     case .column(let test):
       guard case .object(_, let location) = subject, let table else { return false }
       return test.matches(location, table)
+    case .linked(let test): return test.values.matches(subject, readers)
     case .values(let test): return test.matches(subject, readers)
     }
   }
@@ -126,82 +166,54 @@ extension PlanCondition {
     case .and(let parts), .or(let parts): return parts.map(\.cost).max() ?? .packed
     case .not(let part): return part.cost
     case .column(let test): return test.cost
+    case .linked(let test): return test.isSingle ? .bytes : .values
     case .values: return .values
     }
   }
 
   /// The columns that are looked at a leaf at a time.
-  fileprivate var scannedColumns: Set<Int> {
+  var scannedColumns: Set<Int> {
     switch self {
     case .constant, .values: return []
     case .and(let parts), .or(let parts):
       return parts.reduce(into: []) { $0.formUnion($1.scannedColumns) }
     case .not(let part): return part.scannedColumns
     case .column(let test): return test.cost == .values ? [] : [test.column]
+    case .linked(let test): return test.isSingle ? [test.column] : []
     }
   }
 }
 
 extension QueryPlan {
-  /// The keys of all objects of a table that fulfil the condition, in key order, until `body` returns
-  /// false.
+  /// The search for the objects of a table that fulfil the condition.
+  ///
+  /// - Parameter limit: how many of them are wanted; nil for all.
+  func run(_ realm: ConfinedRealm, _ table: Int, limit: Int? = nil) -> PlanRun? {
+    var readers = PlanReaders(realm, tables, and: table)
+    guard let reader = readers[table] else { return nil }
+    if linkedCount > 0 {
+      readers.linked = LinkedTargets(
+        count: linkedCount, expectedRows: limit == nil ? reader.count : 0)
+    }
+    return PlanRun(condition, readers, table, reader, limit: limit)
+  }
+
+  /// How many objects of a table fulfil the condition, where the trees tell; see `PlanCondition`.
+  func exactCount(_ realm: ConfinedRealm, _ table: Int) -> Int? {
+    if case .values = condition { return nil }
+    let readers = PlanReaders(realm, tables, and: table)
+    guard let reader = readers[table] else { return 0 }
+    return condition.exactCount(readers, table, reader)
+  }
+
+  /// The keys of all objects of a table that fulfil the condition, in key order, until `body`
+  /// returns false.
   func forEachMatch(
     _ realm: ConfinedRealm, _ table: Int, _ body: (ObjectKey, RowLocation) -> Bool
   ) {
-    let readers = PlanReaders(realm, tables.union([table]))
-    guard let reader = readers[table] else { return }
-    if let stored = realm.bindings[table].table, let keys = condition.candidates(reader, stored) {
-      for key in keys {
-        guard let location = reader.locate(key),
-          condition.matches(.object(key, location), reader, readers)
-        else { continue }
-        if !body(key, location) { return }
-      }
-      return
-    }
-    forEachCluster(readers, reader) { scan, rows in
+    run(realm, table)?.forEachCluster { scan, rows in
       rows.forEach { body(scan.key($0), TableReader.location(scan.cluster, $0)) }
     }
-  }
-
-  /// The rows of each cluster of a table that fulfil the condition, in key order, until `body` returns false.
-  ///
-  /// - Parameter column: a column that `body` will look at.
-  func forEachCluster(
-    _ readers: PlanReaders, _ reader: TableReader, reading column: Int? = nil,
-    _ body: (ClusterScan, RowSet) -> Bool
-  ) {
-    let columns = Array(condition.scannedColumns.union(column.map { [$0] } ?? []))
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { slots in
-      let slots = slots.baseAddress!
-      reader.forEachCluster(reading: columns) { firstKey, cluster in
-        let isSparse = reader.isSparse(cluster)
-        if isSparse { reader.slots(cluster, into: slots) }
-        let scan = ClusterScan(
-          readers: readers, table: reader, cluster: cluster, firstKey: firstKey,
-          slots: isSparse ? UnsafePointer(slots) : nil)
-        return body(scan, condition.rows(scan, among: reader.allRows(cluster)))
-      }
-    }
-  }
-
-  /// Runs `body` on the rows of each cluster that fulfil the condition, in key order.
-  ///
-  /// - Returns: false, without having done so, when an index gives the objects.
-  func forEachCluster(
-    _ realm: ConfinedRealm, _ table: Int, reading column: Int? = nil,
-    _ body: (ClusterScan, RowSet) -> Void
-  ) -> Bool {
-    let readers = PlanReaders(realm, tables.union([table]))
-    guard let reader = readers[table] else { return true }
-    if let stored = realm.bindings[table].table, condition.candidates(reader, stored) != nil {
-      return false
-    }
-    forEachCluster(readers, reader, reading: column) { scan, rows in
-      body(scan, rows)
-      return true
-    }
-    return true
   }
 }
 

@@ -1,7 +1,8 @@
-// Results of queries: conditions, orders and distinct values over an origin. What was found is kept until
-// one of the tables that it depends on changes.
+// Results of queries: conditions, orders and distinct values over an origin. What was found is kept
+// until one of the tables that it depends on changes.
 internal import ObjectStore
 internal import Platform
+internal import Storage
 
 /// The elements of an origin that fulfil conditions, in an order.
 ///
@@ -10,23 +11,31 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   let origin: any QueryOrigin
   private let condition: PredicateTree?
   private let orders: [QueryOrder]
-  private let state: Monitor<State>
+  let state: Monitor<State>
   /// Whether elements are made of objects: values of a client's type, projections.
-  private let isCustom =
+  let isCustom =
     Element.self is any _CustomPersistable.Type || Element.self is any _AnyProjection.Type
 
-  /// What is made of the query, and what it found.
-  private struct State: @unchecked Sendable {
-    // @unchecked: plans are values that are never changed after they are made.
+  // What is made of the query, and what it found.
+  // @unchecked: plans are values that are never changed after they are made.
+  struct State: @unchecked Sendable {
     /// Places in the schema that the Realm had.
     var resolved: Resolved
     var found: Found?
+    /// What was found in a transaction that has changed the tables.
+    var passing: Found?
+    /// Whether the elements were asked for since the Realm moved.
+    var isAsked = false
+    /// The first of sorted elements, when only some of them were asked for.
+    var firsts: Found?
     /// How many elements there are, when only that was asked.
-    var counted: (stamp: [UInt64], count: Int)?
+    var counted: (stamp: [UInt64], version: Version?, count: Int)?
+    /// The first elements of those that are not sorted, when not all were asked for.
+    var head: QueryHead?
   }
 
   /// The query in the terms of one schema.
-  private struct Resolved {
+  struct Resolved {
     let classes: SchemaBindings
     let plan: QueryPlan?
     let orderings: [PlanOrdering]
@@ -35,9 +44,13 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   /// What was found, and of which state of the tables.
-  private struct Found {
-    let stamp: [UInt64]
+  struct Found {
+    var stamp: [UInt64]
+    /// The version whose elements these are; nil for those of a transaction.
+    var version: Version?
     let items: [Int64]
+    /// Whether these are all elements.
+    var isComplete = true
   }
 
   /// - Parameters:
@@ -53,6 +66,36 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     super.init(origin.realm)
   }
 
+  /// The same query in another Realm of the file, with what is known if that stands on the same
+  /// version.
+  private init(
+    _ origin: any QueryOrigin, _ condition: PredicateTree?, _ orders: [QueryOrder],
+    sharing other: QuerySource
+  ) {
+    self.origin = origin
+    self.condition = condition
+    self.orders = orders
+    let (known, found, counted) = other.state.withLock { ($0.resolved, $0.found, $0.counted) }
+    var state = State(
+      resolved: known.classes === origin.realm.classes
+        ? known : Self.resolve(origin, condition, orders))
+    if origin.realm.group == nil, let snapshot = origin.realm.snapshot,
+      known.classes === origin.realm.classes
+    {
+      // The stamp is another one there.
+      if var found, found.version == snapshot.version {
+        found.stamp = []
+        state.found = found
+      }
+      if var counted, counted.version == snapshot.version {
+        counted.stamp = []
+        state.counted = counted
+      }
+    }
+    self.state = Monitor(state)
+    super.init(origin.realm)
+  }
+
   private static func resolve(
     _ origin: any QueryOrigin, _ condition: PredicateTree?, _ orders: [QueryOrder]
   ) -> Resolved {
@@ -65,7 +108,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   /// The query in the terms of the Realm's schema, which a refresh may have changed.
-  private var resolved: Resolved {
+  var resolved: Resolved {
     let resolved = state.withLock { $0.resolved }
     if _fastPath(resolved.classes === realm.classes) { return resolved }
     let anew = Self.resolve(origin, condition, orders)
@@ -100,31 +143,157 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   /// The keys or positions of the elements, in order.
   func items() -> [Int64] {
     check()
+    if realm.isFrozen, let items = state.withLock({ $0.found?.items }) { return items }
     let resolved = resolved
     let stamp = stamp(resolved)
-    if let found = state.withLock({ $0.found }), found.stamp == stamp { return found.items }
-    var items: [Int64] = []
-    forEachMatch(resolved) { item, _ in
-      items.append(item)
-      return true
-    }
-    for ordering in resolved.orderings { items = ordering.apply(to: items, of: origin) }
-    let found = Found(stamp: stamp, items: items)
-    state.withLock { $0.found = found }
+    if let known = known(stamp) { return known }
+    let items = PlanOrdering.apply(resolved.orderings, to: matches(resolved), of: origin)
+    keep(items, stamp)
     return items
   }
 
+  /// Keeps what was found.
+  func keep(_ items: [Int64], _ stamp: [UInt64]) {
+    let version = version
+    let found = Found(stamp: stamp, version: version, items: items)
+    state.withLock { state in
+      if version == nil { state.passing = found } else { state.found = found }
+      state.firsts = nil
+      state.head = nil
+      state.isAsked = true
+    }
+    if version != nil, !realm.isFrozen { hold() }
+  }
+
+  /// The version on which the Realm stands; nil in a transaction.
+  var version: Version? { realm.group == nil ? realm.currentSnapshot().version : nil }
+
+  /// The elements, if they are known.
+  func known(_ stamp: [UInt64]) -> [Int64]? {
+    let version = version
+    return state.withLock { state in
+      if state.found?.stamp != stamp, let of = version, state.found?.version == of {
+        state.found?.stamp = stamp
+      }
+      state.isAsked = true
+      if let found = state.found, found.stamp == stamp { return found.items }
+      guard let passing = state.passing else { return nil }
+      if passing.stamp == stamp { return passing.items }
+      state.passing = nil
+      return nil
+    }
+  }
+
+  /// Lets what was found follow the Realm, where finding it anew takes long.
+  private func hold() {
+    guard let table = (origin as? TableOrigin)?.objects,
+      let reader = realm.reader(of: table), reader.count > 1_024
+    else { return }
+    realm.hold(self)
+  }
+
+  /// The elements that fulfil the conditions, in the origin's order.
+  func matches(_ resolved: Resolved) -> [Int64] {
+    var items: [Int64] = []
+    forEachMatches(resolved) { items.append(contentsOf: $0) }
+    return items
+  }
+
+  /// Runs `body` on all elements that fulfil the conditions, some at a time, in the origin's order.
+  private func forEachMatches(
+    _ resolved: Resolved, _ body: (UnsafeBufferPointer<Int64>) -> Void
+  ) {
+    withUnsafeTemporaryAllocation(of: Int64.self, capacity: 4_096) { buffer in
+      var count = 0
+      func pass() {
+        body(UnsafeBufferPointer(rebasing: buffer[..<count]))
+        count = 0
+      }
+      if let origin = origin as? TableOrigin {
+        let index = realm.position(of: origin.objects.pointee.binding)
+        wholePlan(resolved).run(realm, index)?.forEachCluster { scan, rows in
+          if count + 256 > buffer.count { pass() }
+          count += scan.writeKeys(rows, to: buffer.baseAddress! + count)
+          return true
+        }
+        return pass()
+      }
+      forEachMatch(resolved) { item, _ in
+        buffer[count] = item
+        count += 1
+        if count == buffer.count { pass() }
+        return true
+      }
+      pass()
+    }
+  }
+
+  // MARK: - The first elements
+
+  /// So many first elements may be asked for before all are sorted.
+  private static var firstsMax: Int { 1_024 }
+  /// So many are found at least.
+  private static var firstsMin: Int { 64 }
+
+  /// The first of sorted elements, at least `count` unless there are no more; nil when all of them
+  /// have to be found.
+  private func firstItems(_ count: Int, _ resolved: Resolved) -> [Int64]? {
+    // Of few elements all are sorted as soon.
+    guard count <= Self.firstsMax, let paths = PlanOrdering.sortPaths(resolved.orderings),
+      let table = (origin as? TableOrigin)?.objects,
+      let reader = realm.reader(of: table), reader.count > 4 * Self.firstsMax
+    else { return nil }
+    let stamp = stamp(resolved)
+    if known(stamp) != nil { return nil }
+    let firsts = state.withLock { state in
+      state.firsts.flatMap { $0.stamp == stamp ? $0 : nil }
+    }
+    if let firsts, firsts.items.count >= count || firsts.isComplete { return firsts.items }
+    let limit = count <= Self.firstsMin ? Self.firstsMin : Self.firstsMax
+    let tables = resolved.orderings.reduce(into: Set<Int>()) { $0.formUnion($1.tables) }
+    var first = FirstElements(limit, SortOrder(paths, tables, origin))
+    forEachMatches(resolved) { first.add($0) }
+    let items = first.result()
+    let found = Found(
+      stamp: stamp, version: version, items: items, isComplete: items.count < limit)
+    state.withLock { state in
+      state.firsts = found
+      state.isAsked = true
+    }
+    if found.version != nil, !realm.isFrozen { hold() }
+    return items
+  }
+
+  /// The element at a position by key or position; nil when there are fewer.
+  private func item(at position: Int) -> Int64? {
+    if realm.isFrozen, let items = state.withLock({ $0.found?.items }) {
+      return items.indices.contains(position) ? items[position] : nil
+    }
+    if position >= 0, let firsts = firstItems(position + 1, resolved) {
+      return position < firsts.count ? firsts[position] : nil
+    }
+    let items = items()
+    return items.indices.contains(position) ? items[position] : nil
+  }
+
   /// The state of the tables that the elements depend on.
-  private func stamp(_ resolved: Resolved) -> [UInt64] {
+  func stamp(_ resolved: Resolved) -> [UInt64] {
     resolved.tables.map { realm.table(realm.bindings[$0]).pointee.generation }
   }
 
   /// Runs `body` on the elements that fulfil the conditions, in the origin's order.
-  private func forEachMatch(_ resolved: Resolved, _ body: (Int64, PlanSubject) -> Bool) {
+  ///
+  /// - Parameter limit: how many elements are wanted; nil for all.
+  private func forEachMatch(
+    _ resolved: Resolved, limit: Int? = nil, _ body: (Int64, PlanSubject) -> Bool
+  ) {
     guard let plan = resolved.plan else { return origin.forEach(body) }
     if let origin = origin as? TableOrigin {
       let index = realm.position(of: origin.objects.pointee.binding)
-      return plan.forEachMatch(realm, index) { body($0.rawValue, .object($0, $1)) }
+      plan.run(realm, index, limit: limit)?.forEachCluster { scan, rows in
+        rows.forEach { body(scan.key($0).rawValue, scan.subject($0)) }
+      }
+      return
     }
     let readers = PlanReaders(realm, plan.tables)
     let table = origin.table.flatMap { realm.reader(of: $0) }
@@ -147,7 +316,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     for item in items() { reader.withSubject(item, body) }
   }
 
-  /// Adds the values of a packed column of all elements, or the elements themselves, a leaf at a time.
+  /// Adds the values of a packed column of all elements, or the elements themselves, a leaf at a
+  /// time.
   ///
   /// - Returns: false, without having added any, when that cannot be done.
   func add(_ path: PlanPath, to folding: inout PackedFolding) -> Bool {
@@ -156,11 +326,12 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     switch path.end {
     case .column(let column):
       guard let origin = origin as? TableOrigin else { return false }
-      let plan = resolved.plan ?? QueryPlan(condition: .constant(true), tables: [])
       let index = realm.position(of: origin.objects.pointee.binding)
-      return plan.forEachCluster(realm, index, reading: column) { scan, rows in
+      wholePlan(resolved).run(realm, index)?.forEachCluster(reading: column) { scan, rows in
         if !rows.isEmpty { folding.add(scan.table, scan.cluster, column, rows) }
+        return true
       }
+      return true
     case .subject:
       guard let origin = origin as? CellOrigin, origin.table == nil, resolved.plan == nil else {
         return false
@@ -175,8 +346,27 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   func position(matching tree: PredicateTree) -> Int? {
     check()
     let added = PlanResolver.plan(tree, realm, origin.scope)
+    let resolved = resolved
+    if let table = unorderedTable(resolved), resolved.plan == nil {
+      // Of all objects: the key of the first one tells how many come before it.
+      var keys: [Int64] = []
+      guard let run = added.run(realm, table, limit: 1) else { return nil }
+      var finder = MatchFinder(run)
+      finder.find(1, into: &keys)
+      return keys.first.flatMap { run.reader.position(of: ObjectKey(rawValue: $0)) }
+    }
     let readers = PlanReaders(realm, added.tables)
     let table = origin.table.flatMap { realm.reader(of: $0) }
+    if resolved.orderings.isEmpty {
+      var position = -1
+      var isFound = false
+      forEachMatch(resolved) { _, subject in
+        position += 1
+        isFound = added.condition.matches(subject, table, readers)
+        return !isFound
+      }
+      return isFound ? position : nil
+    }
     let reader = SubjectReader(origin)
     return items().firstIndex { item in
       reader.withSubject(item) { added.condition.matches($0, table, readers) } ?? false
@@ -191,34 +381,121 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
 
   override var count: Int {
     check()
+    if realm.isFrozen {
+      let known = state.withLock { $0.found?.items.count ?? $0.counted?.count ?? -1 }
+      if known >= 0 { return known }
+    }
     let resolved = resolved
     let stamp = stamp(resolved)
-    let known = state.withLock { state in
-      if let found = state.found, found.stamp == stamp { return found.items.count }
+    if let known = known(stamp) { return known.count }
+    let version = version
+    let counted = state.withLock { state in
       if let counted = state.counted, counted.stamp == stamp { return counted.count }
+      if let counted = state.counted, version != nil, counted.version == version {
+        state.counted?.stamp = stamp
+        return counted.count
+      }
       return -1
     }
-    if known >= 0 { return known }
-    guard let count = countByLeaf(resolved) else { return items().count }
-    state.withLock { $0.counted = (stamp, count) }
+    if counted >= 0 { return counted }
+    guard let count = countWithoutList(resolved, stamp) ?? countUnsorted(resolved) else {
+      return items().count
+    }
+    let isAgain = state.withLock { state in
+      defer { state.counted = (stamp, version, count) }
+      return state.counted != nil
+    }
+    if isAgain, version != nil, !realm.isFrozen { hold() }
     return count
   }
 
-  /// The number of elements, where counting them is much cheaper than finding them.
-  private func countByLeaf(_ resolved: Resolved) -> Int? {
-    let plan = resolved.plan ?? QueryPlan(condition: .constant(true), tables: [])
-    guard let origin = origin as? TableOrigin, plan.condition.cost == .packed,
+  /// The number of elements where they are sorted, which changes nothing about it.
+  private func countUnsorted(_ resolved: Resolved) -> Int? {
+    guard PlanOrdering.sortPaths(resolved.orderings) != nil else { return nil }
+    var count = 0
+    forEachMatches(resolved) { count += $0.count }
+    return count
+  }
+
+  /// The number of elements, where they need not be listed for it.
+  private func countWithoutList(_ resolved: Resolved, _ stamp: [UInt64]) -> Int? {
+    guard let origin = origin as? TableOrigin,
       !resolved.orderings.contains(where: \.isDistinct)
     else { return nil }
-    var count = 0
+    let plan = wholePlan(resolved)
     let index = realm.position(of: origin.objects.pointee.binding)
-    return plan.forEachCluster(realm, index) { count += $1.count } ? count : nil
+    if let count = plan.exactCount(realm, index) { return count }
+    guard let run = plan.run(realm, index) else { return 0 }
+    var count = 0
+    // Few objects that took long to find are kept: most often they are looked at next.
+    var items: [Int64]? = plan.condition.cost == .packed || !resolved.orderings.isEmpty ? nil : []
+    run.forEachCluster { scan, rows in
+      count += rows.count
+      if count > QueryHead.keptMost { items = nil }
+      if items == nil || rows.isEmpty { return true }
+      rows.forEach {
+        items?.append(scan.key($0).rawValue)
+        return true
+      }
+      return true
+    }
+    if let items { keep(items, stamp) }
+    return count
+  }
+
+  override var isEmpty: Bool { count(upTo: 1) == 0 }
+
+  override var first: Element? {
+    if let items = head(1) { return items.first.flatMap { element($0) } }
+    let resolved = resolved
+    if !resolved.orderings.isEmpty { return item(at: 0).flatMap { element($0) } }
+    if origin is TableOrigin || isKnown(resolved) {
+      return items().first.flatMap { element($0) }
+    }
+    var first: Int64?
+    forEachMatch(resolved) { item, _ in
+      first = item
+      return false
+    }
+    return first.flatMap { element($0) }
+  }
+
+  override func count(upTo limit: Int) -> Int {
+    if let items = head(limit) { return min(items.count, limit) }
+    let resolved = resolved
+    if limit > 1, !isKnown(resolved), let firsts = firstItems(limit, resolved) {
+      return min(firsts.count, limit)
+    }
+    // Orders change nothing, and of equal elements one is left.
+    if isKnown(resolved) || limit > 1 || limit < 1 { return min(count, limit) }
+    var count = 0
+    forEachMatch(resolved, limit: limit) { _, _ in
+      count += 1
+      return count < limit
+    }
+    return count
+  }
+
+  override func contains(_ element: Element) -> Bool? {
+    check()
+    let resolved = resolved
+    guard let origin = origin as? TableOrigin, !isCustom,
+      !resolved.orderings.contains(where: \.isDistinct), let object = element as? ObjectBase,
+      object._realm === realm, object._table == origin.objects
+    else { return nil }
+    return isMatch(object, resolved)
   }
 
   override func element(at position: Int) -> Element {
-    let items = items()
-    checkBounds(position, items.count)
-    return element(items[position])!
+    if let items = head(position + 1) {
+      checkBounds(position, items.count)
+      return element(items[position])!
+    }
+    guard let item = item(at: position) else {
+      checkBounds(position, count)
+      preconditionFailure("no element \(position) of \(count)")
+    }
+    return element(item)!
   }
 
   /// The element of an item; nil when it is gone.
@@ -241,12 +518,25 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     guard let object = projected ?? element as? ObjectBase, object._realm === realm,
       object._table == table
     else { return nil }
+    let resolved = resolved
+    if unorderedTable(resolved) != nil {
+      return isMatch(object, resolved) ? position(of: object._key.rawValue) : nil
+    }
     return items().firstIndex(of: object._key.rawValue)
   }
 
   override func makeIterator() -> RLMIterator<Element> {
+    if let cursor = makeLazyCursor() { return RLMIterator(cursor) }
     // Its objects are the elements, not projected or made into another type.
     if let table = origin.table, !isCustom {
+      check()
+      // In a transaction, whose changes may move elements, all are taken at once.
+      if realm.group == nil, let firsts = firstItems(1, resolved) {
+        return RLMIterator(
+          LinkCursor(
+            realm, table, keys: firsts,
+            then: firsts.count < Self.firstsMin ? nil : itemsBehind(firsts.count)))
+      }
       return RLMIterator(LinkCursor(realm, table, keys: items()))
     }
     return RLMIterator(
@@ -256,94 +546,32 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       })
   }
 
+  /// What gives the elements of the Realm's version behind the first ones, wherever the Realm is by
+  /// then.
+  private func itemsBehind(_ count: Int) -> () -> [Int64] {
+    let snapshot = realm.currentSnapshot()
+    return { [self] in
+      let isThere = realm.group == nil && realm.snapshot === snapshot
+      var source: QuerySource? = self
+      if !isThere {
+        let frozen = ConfinedRealm(freezing: realm, at: snapshot.settled)
+        source = moved(to: frozen) as? QuerySource
+      }
+      return Array(source?.items().dropFirst(count) ?? [])
+    }
+  }
+
   override func moved(to realm: ConfinedRealm) -> ResultsSource<Element>? {
-    origin.moved(to: realm).map { QuerySource($0, condition, orders) }
+    origin.moved(to: realm).map { QuerySource($0, condition, orders, sharing: self) }
   }
 
   override func makeQueryOrigin() -> any QueryOrigin { origin }
 
   override func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
     check()
+    if let nested = origin as? NestedOrigin { return nested.makeTracker(of: self, keyPaths) }
     return QueryTracker(self, keyPaths)
   }
 
   override var owner: (table: TablePointer, key: ObjectKey)? { origin.owner }
-}
-
-// MARK: - Followed by its tracker
-
-extension QuerySource: TrackedQuery {
-  var plan: (condition: QueryPlan?, orderings: [PlanOrdering], tables: [Int]) {
-    let resolved = resolved
-    return (resolved.plan, resolved.orderings, resolved.tables)
-  }
-
-  func elementsBeforeDistinct() -> [Int64] {
-    check()
-    let resolved = resolved
-    var items: [Int64] = []
-    forEachMatch(resolved) { item, _ in
-      items.append(item)
-      return true
-    }
-    for ordering in resolved.orderings {
-      if ordering.isDistinct { break }
-      items = ordering.apply(to: items, of: origin)
-    }
-    return items
-  }
-
-  func forget() { state.withLock { $0.found = nil } }
-
-  func adopt(_ items: [Int64]) {
-    let found = Found(stamp: stamp(resolved), items: items)
-    state.withLock { $0.found = found }
-  }
-}
-
-/// Finds what conditions are asked about, by item.
-struct SubjectReader {
-  private enum Place {
-    case objects(TableReader)
-    case values(ElementReader, PropertyType)
-    case nested(any QueryOrigin)
-  }
-
-  private let place: Place
-
-  init(_ origin: any QueryOrigin) {
-    if let reader = origin.table.flatMap({ origin.realm.reader(of: $0) }) {
-      place = .objects(reader)
-    } else if origin.table == nil, let origin = origin as? CellOrigin {
-      place = .values(origin.cell.requireContent(), origin.type)
-    } else {
-      place = .nested(origin)
-    }
-  }
-
-  init(_ reader: TableReader) { place = .objects(reader) }
-
-  init(_ elements: ElementReader, _ type: PropertyType) { place = .values(elements, type) }
-
-  /// Runs `body` on the object or value of an item; nil when it is gone.
-  @discardableResult
-  func withSubject<Result>(_ item: Int64, _ body: (PlanSubject) -> Result) -> Result? {
-    switch place {
-    case .objects(let reader):
-      let key = ObjectKey(rawValue: item)
-      return reader.locate(key).map { body(.object(key, $0)) }
-    case .values(let elements, let type):
-      guard item < elements.count else { return nil }
-      var result: Result?
-      elements.forEach(from: Int(item)) { _, value in
-        result = body(.value(PlanValue(value, type, target: -1)))
-        return false
-      }
-      return result
-    case .nested(let origin):
-      var result: Result?
-      origin.withValue(at: Int(item)) { result = body(.value($0)) }
-      return result
-    }
-  }
 }

@@ -38,21 +38,52 @@ extension RealmCollection {
   /// The smallest value of a property; nil when there is none.
   ///
   /// Stops when there is no such property, or it is no number or date; here and below.
+  public func min<T: _HasPersistedType>(ofProperty property: String) -> T?
+  where T.PersistedType: MinMaxType {
+    value(.min, property, T.self)
+  }
+
+  /// The largest value of a property; nil when there is none.
+  public func max<T: _HasPersistedType>(ofProperty property: String) -> T?
+  where T.PersistedType: MinMaxType {
+    value(.max, property, T.self)
+  }
+
+  /// The sum of the values of a property.
+  public func sum<T: _HasPersistedType>(ofProperty property: String) -> T
+  where T.PersistedType: AddableType {
+    value(.sum, property, T.self)!
+  }
+
+  /// The mean of the values of a property; nil when there is none.
+  public func average<T: _HasPersistedType>(ofProperty property: String) -> T?
+  where T.PersistedType: AddableType {
+    value(.average, property, T.self)
+  }
+}
+
+// For generic code that knows of a type only that it has a smallest value, or can be summed up.
+extension RealmCollection {
+  /// The smallest value of a property; nil when there is none.
+  @_disfavoredOverload
   public func min<T: MinMaxType>(ofProperty property: String) -> T? {
     value(.min, property, T.self)
   }
 
   /// The largest value of a property; nil when there is none.
+  @_disfavoredOverload
   public func max<T: MinMaxType>(ofProperty property: String) -> T? {
     value(.max, property, T.self)
   }
 
   /// The sum of the values of a property.
+  @_disfavoredOverload
   public func sum<T: AddableType>(ofProperty property: String) -> T {
     value(.sum, property, T.self)!
   }
 
   /// The mean of the values of a property; nil when there is none.
+  @_disfavoredOverload
   public func average<T: AddableType>(ofProperty property: String) -> T? {
     value(.average, property, T.self)
   }
@@ -113,11 +144,19 @@ extension RealmCollection where Element: ObjectBase {
   where T.PersistedType: AddableType {
     value(.average, _name(for: keyPath), Double.self)
   }
+
+  /// The mean of the values of a property with its fraction; nil when there is none.
+  @_disfavoredOverload
+  public func average<T: _HasPersistedType>(of keyPath: KeyPath<Element, T?>) -> Double?
+  where T.PersistedType: AddableType {
+    value(.average, _name(for: keyPath), Double.self)
+  }
 }
 
 // MARK: - Values
 
-// Values of own types and enums are folded in their stored form, and what is found is one of them again.
+// Values of own types and enums are folded in their stored form, and what is found is one of them
+// again.
 extension RealmCollection where Element.PersistedType: MinMaxType {
   /// The smallest value; nil when there is none.
   public func min() -> Element? { value(.min, "self", Element.self) }
@@ -136,7 +175,7 @@ extension RealmCollection where Element.PersistedType: MinMaxType, Element: Comp
 extension RealmCollection
 where
   Element: OptionalProtocol, Element.Wrapped: _HasPersistedType,
-  Element.Wrapped.PersistedType: MinMaxType
+  Element.PersistedType: MinMaxType, Element.Wrapped.PersistedType: MinMaxType
 {
   /// The smallest value that is not nil; nil when there is none.
   public func min() -> Element.Wrapped? { value(.min, "self", Element.Wrapped.self) }
@@ -156,7 +195,7 @@ extension RealmCollection where Element.PersistedType: AddableType {
 extension RealmCollection
 where
   Element: OptionalProtocol, Element.Wrapped: _HasPersistedType,
-  Element.Wrapped.PersistedType: AddableType
+  Element.PersistedType: AddableType, Element.Wrapped.PersistedType: AddableType
 {
   /// The sum of the values that are not nil.
   public func sum() -> Element.Wrapped { value(.sum, "self", Element.Wrapped.self)! }
@@ -173,6 +212,14 @@ extension QuerySource {
   func aggregated(_ aggregate: PredicateAggregate, _ keyPath: String) -> PlanConstant {
     check()
     let (path, tables) = aggregatePath(keyPath, aggregate)
+    if aggregate == .min || aggregate == .max, path.hops.isEmpty,
+      case .column(let column) = path.end,
+      let found = indexedExtreme(column, path.type, isGreatest: aggregate == .max)
+    {
+      return found.reader.withValue(found.location, column, path.type, target: -1) {
+        PlanConstant($0)
+      }
+    }
     if var folding = PackedFolding(aggregate, path.type), add(path, to: &folding) {
       return folding.result(of: aggregate, path.type)
     }
@@ -249,6 +296,7 @@ extension PlanConstant {
     case .bool(let value): return made(value)
     case .integer(let value): return made(value)
     case .number(let value): return made(value)
+    case .single(let value): return made(value)
     case .date(let value): return made(Date(timeIntervalSinceReferenceDate: value))
     case .text(let bytes): return made(String(decoding: bytes, as: UTF8.self))
     case .decimal(let value): return made(Decimal128(value))
@@ -258,12 +306,24 @@ extension PlanConstant {
 
   private func made<Value>(_ value: Any) -> Value? {
     func from<Type: _RealmSchemaDiscoverable>(_: Type.Type) -> Any? {
-      if Type._rlmType == .int, let number = value as? Double {
-        return (Type.self as? any _Persistable.Type)?.fromUntyped(Int64(number))
+      // The sum and the mean of mixed values are decimal numbers; of what is wanted as an integer
+      // the fraction goes.
+      let isBinary = [.int, .float, .double].contains(Type._rlmType)
+      let value = isBinary ? (value as? Decimal128)?.doubleValue ?? value : value
+      if Type._rlmType == .int, let number = value as? Double ?? (value as? Float).map(Double.init)
+      {
+        guard let whole = Int64(exactly: number.rounded(.towardZero)) else { return nil }
+        return (Type.self as? any _Persistable.Type)?.fromUntyped(whole)
+      }
+      if Type._rlmType == .float, let number = value as? Double {
+        return (Type.self as? any _Persistable.Type)?.fromUntyped(Float(number))
       }
       return (Type.self as? any _Persistable.Type)?.fromUntyped(value)
     }
-    guard let type = Value.self as? any _RealmSchemaDiscoverable.Type else { return nil }
+    guard let type = Value.self as? any _RealmSchemaDiscoverable.Type else {
+      let type = (Value.self as? any OptionalProtocol.Type)?._wrappedType ?? Value.self
+      return foundationForm(of: value, as: type) as? Value
+    }
     return from(type) as? Value
   }
 }

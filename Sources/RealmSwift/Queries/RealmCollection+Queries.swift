@@ -26,7 +26,8 @@ extension RealmCollection {
     Results(querySource().filtered(isIncluded(.root).content.condition))
   }
 
-  /// The position of the first element that fulfils a condition; here and below also in unmanaged lists.
+  /// The position of the first element that fulfils a condition; here and below also in unmanaged
+  /// lists.
   public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? {
     position(matching: PredicateParser.parse(predicateFormat, arguments.map { unwrapped($0) }))
   }
@@ -64,7 +65,8 @@ extension RealmCollection {
 
   // MARK: - Distinct values
 
-  /// The first element of each combination of values of some properties; all elements without properties.
+  /// The first element of each combination of values of some properties; all elements without
+  /// properties.
   public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Element>
   where KeyPaths.Element == String {
     let keyPaths = Array(keyPaths)
@@ -87,8 +89,6 @@ extension RealmCollection where Element: ObjectBase {
     distinct(by: keyPaths.map { _name(for: $0) })
   }
 }
-
-extension Optional: SortableType where Wrapped: SortableType {}
 
 extension RealmCollection where Element.PersistedType: SortableType {
   /// The values in order; own types and enums in the order of their stored form.

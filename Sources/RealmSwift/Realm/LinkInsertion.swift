@@ -1,5 +1,5 @@
-// Objects that come into a Realm because others link to them. Rows are made when a link is met, values
-// are written from a work list, so neither cycles nor long chains matter.
+// Objects that come into a Realm because others link to them. Rows are made when a link is met,
+// values are written from a work list, so neither cycles nor long chains matter.
 internal import ObjectStore
 
 /// Adds, with one update policy, objects and what they link to.
@@ -17,7 +17,8 @@ final class LinkInsertion {
   @exclusivity(unchecked) private var lastInsertion: Unmanaged<ObjectInsertion>?
   /// The class of that one.
   @exclusivity(unchecked) private var lastClass: ObjectBase.Type?
-  /// Whether it adds objects right now; what the client's code adds meanwhile is added by another one.
+  /// Whether it adds objects right now; what the client's code adds meanwhile is added by another
+  /// one.
   @exclusivity(unchecked) fileprivate var isBusy = false
   /// Objects that have a row, and no values in it yet.
   @exclusivity(unchecked) private var pending: [ObjectInsertion.Started] = []
@@ -48,7 +49,7 @@ final class LinkInsertion {
 
   /// The key of the object that a value stands for: an object, or values to make one from.
   func key(from value: Any, _ objectClass: ObjectBase.Type) -> ObjectKey {
-    if let object = value as? ObjectBase { return keyOfCopy(of: object, objectClass) }
+    if let object = objectValue(value) { return keyOfCopy(of: object, objectClass) }
     return startCreating(value, objectClass).key
   }
 
@@ -90,16 +91,28 @@ final class LinkInsertion {
 
   /// Remembers a copy as soon as it has a row: what it links to may link back.
   func remember(_ key: ObjectKey, asCopyOf value: Any) {
-    if let object = value as? ObjectBase { copied[Original(object)] = (object, key) }
+    if let object = objectValue(value) { copied[Original(object)] = (object, key) }
   }
 
-  /// Adds an object that belongs to no Realm, with all that it links to; leaves one of this Realm alone.
+  /// Adds an object that belongs to no Realm, with all that it links to; leaves one of this Realm
+  /// alone.
   func add(_ object: ObjectBase) {
     unmanagedInsertion(type(of: object))._withUnsafeGuaranteedRef { insertion in
       if update != .error { insertion.requireKey(for: update) }
       insertion.add(object, self)
     }
     if !pending.isEmpty { finish() }
+  }
+
+  /// Makes an object from values, or updates the one of the same key; with all that it links to.
+  func create(_ objectClass: ObjectBase.Type, _ value: Any) -> ObjectBase {
+    unmanagedInsertion(objectClass)._withUnsafeGuaranteedRef { insertion in
+      insertion.requireKey(for: update)
+      let object = insertion.create(value, self)
+      // The next value is copied anew.
+      if !copied.isEmpty { copied = [:] }
+      return object
+    }
   }
 
   /// Says that these objects are about to be added.
@@ -152,22 +165,26 @@ private enum Original: Hashable {
 extension ConfinedRealm {
   /// Runs `body` with what adds objects.
   ///
-  /// It is kept for the next time in the same transaction; while `body` runs, which may run the client's
-  /// code, nobody else gets it. That code may also end the transaction, and begin another.
-  func withInsertion(_ update: Realm.UpdatePolicy, _ body: (LinkInsertion) -> Void) {
+  /// It is kept for the next time in the same transaction; while `body` runs, which may run the
+  /// client's code, nobody else gets it. That code may also end the transaction, and begin another.
+  ///
+  /// - Parameter copies: as of the insertion.
+  func withInsertion<Result>(
+    _ update: Realm.UpdatePolicy, copies: Bool = false, _ body: (LinkInsertion) -> Result
+  ) -> Result {
     let links: LinkInsertion
     _ = requireWriting()
     if let transactionInsertion, transactionInsertion.update == update,
-      !transactionInsertion.isBusy
+      transactionInsertion.copies == copies, !transactionInsertion.isBusy
     {
       links = transactionInsertion
     } else {
-      links = LinkInsertion(self, update)
+      links = LinkInsertion(self, update, copies: copies)
       if transactionInsertion?.isBusy != true { transactionInsertion = links }
     }
     links.isBusy = true
-    body(links)
-    links.isBusy = false
+    defer { links.isBusy = false }
+    return body(links)
   }
 
   /// The key of an object as the target of a link; unmanaged ones are added.
@@ -185,7 +202,8 @@ extension ConfinedRealm {
 
   /// Stops unless a managed object can be linked to from this Realm.
   func requireLinkable(_ object: ObjectBase) {
-    // Most objects are of this Realm, and were just used: that is found without counting references.
+    // Most objects are of this Realm, and were just used: that is found without counting
+    // references.
     if let table = object._table, table.pointee.generation == object._generation, !isFrozen,
       table.pointee.withRealm({ $0 === self }), !table.pointee.isEmbedded
     {

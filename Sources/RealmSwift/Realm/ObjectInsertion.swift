@@ -1,5 +1,5 @@
-// Puts objects of one class into the running transaction: rules first, then the row, then the values,
-// then the object becomes its accessor. Made once for a bulk of objects.
+// Puts objects of one class into the running transaction: rules first, then the row, then the
+// values, then the object becomes its accessor. Made once for a bulk of objects.
 internal import ObjectStore
 
 /// Adds objects of one class with one update policy.
@@ -127,7 +127,7 @@ final class ObjectInsertion {
   ///
   /// It becomes an accessor when its values are written.
   func startCreating(_ value: Any, _ links: LinkInsertion) -> Started {
-    if let object = value as? ObjectBase, let owner = object._realm {
+    if let object = objectValue(value), let owner = object._realm {
       owner.check()
       if object.locate() == nil {
         misuse(
@@ -156,10 +156,14 @@ final class ObjectInsertion {
   private func store(_ values: InputValues, _ started: Started, _ links: LinkInsertion) {
     let base = Unmanaged.passUnretained(started.object).toOpaque()
     var row = rowWriter(started.key, started.isNew, links)
-    for (index, property) in binding.schema.properties.enumerated()
-    where index != binding.primaryKey && !property.isComputed {
-      if let given = values[index] {
-        _ = property.codec.storeAny(given, &row, binding.columns[index])
+    var next = 0
+    for (index, property) in binding.schema.properties.enumerated() {
+      // What is given is in the order of the properties.
+      let isGiven = next < values.given.count && values.given[next].property == index
+      defer { if isGiven { next += 1 } }
+      if index == binding.primaryKey || property.isComputed { continue }
+      if isGiven {
+        _ = property.codec.storeAny(values.given[next].value, &row, binding.columns[index])
       } else if started.isNew {
         property.codec.store(base + property.offset, &row, binding.columns[index])
       }

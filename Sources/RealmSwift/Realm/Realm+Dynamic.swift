@@ -56,8 +56,7 @@ extension ConfinedRealm {
     if objectClass is EmbeddedObject.Type {
       misuse(.argument, "Embedded objects cannot be created directly")
     }
-    let links = LinkInsertion(self, update, copies: true)
-    let made = ObjectInsertion(self, objectClass, update).create(value, links)
+    let made = withInsertion(update, copies: true) { $0.create(objectClass, value) }
     return unsafeDowncast(accessor(table, made._key)!, to: DynamicObject.self)
   }
 }

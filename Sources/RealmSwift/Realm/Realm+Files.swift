@@ -27,10 +27,10 @@ extension Realm {
 
   /// Makes a file as small as its content.
   ///
-  /// The file may be in use: then what no version needs any more is moved out and cut off as far as the
-  /// versions that are held allow.
-  /// - Returns: whether the file is small now; false when versions that are held, in this process or
-  ///   another, stopped it, and for a Realm in memory.
+  /// The file may be in use: then what no version needs any more is moved out and cut off as far as
+  /// the versions that are held allow.
+  /// - Returns: whether the file is small now; false when versions that are held, in this process
+  ///   or another, stopped it, and for a Realm in memory.
   /// - Throws: `Realm.Error`: `fileNotFound`, and what opening throws.
   @discardableResult
   public static func compact(configuration: Configuration = .defaultConfiguration) throws -> Bool {
@@ -43,9 +43,11 @@ extension Realm {
     }
   }
 
-  /// Brings a file to the classes and the schema version of a configuration, without opening a Realm.
+  /// Brings a file to the classes and the schema version of a configuration, without opening a
+  /// Realm.
   ///
-  /// - Throws: `Realm.Error`: `alreadyOpen` while this process uses the file, and what opening throws.
+  /// - Throws: `Realm.Error`: `alreadyOpen` while this process uses the file, and what opening
+  ///   throws.
   public static func performMigration(for configuration: Configuration = .defaultConfiguration)
     throws
   {
@@ -68,11 +70,11 @@ extension Realm {
   /// - Parameters:
   ///   - fileURL: where to; nothing may be there.
   ///   - encryptionKey: 64 bytes to encrypt the copy with.
-  /// - Throws: `Realm.Error`: `fileExists`, `fileNotFound` when the folder is missing, and what the disk
-  ///   says. Nothing is left behind then.
+  /// - Throws: `Realm.Error`: `fileExists`, `fileNotFound` when the folder is missing, and what the
+  ///   disk says. Nothing is left behind then.
   /// - Complexity: O(content).
   public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
-    checkKeyLength(encryptionKey)
+    try checkKeyLength(encryptionKey, fileURL.path)
     let key = encryptionKey.map { [UInt8]($0) }
     confined.check()
     try mappingErrors { () throws(StorageError) in
@@ -87,7 +89,8 @@ extension Realm {
 
   /// Writes a compact copy of what the Realm shows to the file of a configuration, with its key.
   ///
-  /// - Throws: as the other form; also inside of a transaction, and when the configuration has no file.
+  /// - Throws: as the other form; also inside of a transaction, and when the configuration has no
+  ///   file.
   public func writeCopy(configuration: Configuration) throws {
     confined.check()
     if confined.writing != nil {
@@ -112,7 +115,7 @@ extension Realm {
 ///   - encryptionKey: the key of an encrypted file.
 /// - Throws: `Realm.Error`: `fileNotFound`, `invalidDatabase` and others.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
-  checkKeyLength(encryptionKey)
+  try checkKeyLength(encryptionKey, fileURL.path)
   return try mappingErrors { () throws(StorageError) in
     try Store.withNewestVersion(
       path: fileURL.path, encryptionKey: encryptionKey.map { [UInt8]($0) },

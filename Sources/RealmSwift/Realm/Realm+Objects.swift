@@ -17,9 +17,9 @@ extension Realm {
 
   /// Adds an object; it is live from now on.
   ///
-  /// An object that is in this Realm already is left alone. Stops outside of a transaction, when the
-  /// object belongs to another Realm, when its key is there already and `update` is `.error`, and when
-  /// its class has no primary key and `update` is another.
+  /// An object that is in this Realm already is left alone. Stops outside of a transaction, when
+  /// the object belongs to another Realm, when its key is there already and `update` is `.error`,
+  /// and when its class has no primary key and `update` is another.
   /// - Complexity: O(log n) in the number of objects.
   public func add(_ object: Object, update: UpdatePolicy = .error) {
     confined.withInsertion(update) { $0.add(object) }
@@ -31,8 +31,8 @@ extension Realm {
     // Also without any object a call outside of a transaction is an error.
     confined.withInsertion(update) { links in
       let all: Void? = objects.withContiguousStorageIfAvailable { elements in
-        // Each element is one reference, whatever its class. They are read as such, since generic code
-        // for an unknown class costs as much as a value that is written; `objects` keeps them.
+        // Each element is one reference, whatever its class. They are read as such, since generic
+        // code for an unknown class costs as much as a value that is written; `objects` keeps them.
         UnsafeRawBufferPointer(elements).withMemoryRebound(to: Unmanaged<ObjectBase>.self) {
           links.reserve($0)
           for element in $0 { element._withUnsafeGuaranteedRef { links.add($0) } }
@@ -44,8 +44,8 @@ extension Realm {
 
   /// Makes an object in the Realm.
   ///
-  /// With `.all` or `.modified` an object of the same primary key is updated: only the values that are
-  /// given. Stops as `add` does, and when a value does not fit its property.
+  /// With `.all` or `.modified` an object of the same primary key is updated: only the values that
+  /// are given. Stops as `add` does, and when a value does not fit its property.
   /// - Parameters:
   ///   - type: the class.
   ///   - value: a dictionary by property name, an array in property order, or another object.
@@ -54,8 +54,7 @@ extension Realm {
   public func create<T: Object>(_ type: T.Type, value: Any = [:], update: UpdatePolicy = .error)
     -> T
   {
-    let links = LinkInsertion(confined, update, copies: true)
-    let object = ObjectInsertion(confined, type, update).create(value, links)
+    let object = confined.withInsertion(update, copies: true) { $0.create(type, value) }
     return unsafeDowncast(object, to: T.self)
   }
 
@@ -77,7 +76,7 @@ extension Realm {
 
   /// Stops when the object is gone already: it belongs to no Realm any more.
   private func requireDeletable(_ object: ObjectBase) {
-    if object.locate() != nil { return }
+    if let group = confined.group, object.isThere(in: group) { return }
     misuse(
       .invalidated,
       "Can only delete an object from the Realm it belongs to. Object has been deleted or "
@@ -243,8 +242,8 @@ extension Realm {
   }
 }
 
-/// The key that a value is in the file, though the property's own type cannot hold it: an integer that is too
-/// large for it, or a raw value without a case.
+/// The key that a value is in the file, though the property's own type cannot hold it: an integer
+/// that is too large for it, or a raw value without a case.
 private func storedKey(_ value: Any?, _ property: PropertyDescription) -> _PrimaryKeyValue? {
   switch property.codec.type {
   case .int: return Int64._fromAny(value)?._primaryKeyValue

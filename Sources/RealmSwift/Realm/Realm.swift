@@ -7,9 +7,9 @@ internal import Storage
 
 /// A database, or one version of it, as seen from one place.
 ///
-/// A Realm and everything that comes out of it may only be used on the thread, queue or actor that it was
-/// opened for; frozen ones can be used anywhere. It shows one version of the file until it is refreshed
-/// or writes.
+/// A Realm and everything that comes out of it may only be used on the thread, queue or actor that
+/// it was opened for; frozen ones can be used anywhere. It shows one version of the file until it
+/// is refreshed or writes.
 public struct Realm: Equatable {
   let confined: ConfinedRealm
 
@@ -25,9 +25,9 @@ public struct Realm: Equatable {
 
   /// Opens a Realm.
   ///
-  /// It is confined to the calling thread, or to a serial queue; the main thread, the main actor and the
-  /// main queue are one place. The same file, settings and place give the same instance. Classes that
-  /// the file does not know are added to it.
+  /// It is confined to the calling thread, or to a serial queue; the main thread, the main actor
+  /// and the main queue are one place. The same file, settings and place give the same instance.
+  /// Classes that the file does not know are added to it.
   ///
   /// Stops when the queue is concurrent, or the caller does not run on it.
   /// - Throws: `Realm.Error`: `fileNotFound`, `filePermissionDenied`, `fileAccess`,
@@ -79,9 +79,9 @@ public struct Realm: Equatable {
 
   /// Whether the Realm moves to newer versions by itself, when others commit.
   ///
-  /// It does so between the jobs of its queue, actor or run loop, never in the middle of one. True unless
-  /// set, where one of them drives the Realm; a thread without a run loop has to call `refresh`. Stops
-  /// when it is turned on for a frozen Realm.
+  /// It does so between the jobs of its queue, actor or run loop, never in the middle of one. True
+  /// unless set, where one of them drives the Realm; a thread without a run loop has to call
+  /// `refresh`. Stops when it is turned on for a frozen Realm.
   public var autorefresh: Bool {
     get { confined.autorefresh }
     nonmutating set { confined.autorefresh = newValue }
@@ -89,10 +89,11 @@ public struct Realm: Equatable {
 
   /// Lets go of the version that the Realm shows, so that the file need not keep it.
   ///
-  /// A running transaction is rolled back; asynchronous writes that have not begun are dropped, and their
-  /// completions get an error; commits that are on their way to the disk are waited for. All objects and collections of the Realm are invalid from
-  /// now on; the Realm itself shows the newest version when it is used next. Of a frozen Realm the
-  /// values end, and its version is let go with the last of them.
+  /// A running transaction is rolled back; asynchronous writes that have not begun are dropped, and
+  /// their completions get an error; commits that are on their way to the disk are waited for. All
+  /// objects and collections of the Realm are invalid from now on; the Realm itself shows the
+  /// newest version when it is used next. Of a frozen Realm the values end, and its version is let
+  /// go with the last of them.
   public func invalidate() { confined.invalidate() }
 }
 
@@ -104,17 +105,17 @@ extension Realm: Sendable {}
 extension Realm {
   /// Runs a block in a write transaction and commits what it has changed.
   ///
-  /// Waits for other writers of the file first, and moves to the newest version; what is owed to observers
-  /// is told to them before. When the block throws, its changes are rolled back and the error is thrown
-  /// on. A block may commit or cancel by itself; then nothing more is done. Stops when a transaction is
-  /// running already, on a frozen and on a read-only Realm.
+  /// Waits for other writers of the file first, and moves to the newest version; what is owed to
+  /// observers is told to them before. When the block throws, its changes are rolled back and the
+  /// error is thrown on. A block may commit or cancel by itself; then nothing more is done. Stops
+  /// when a transaction is running already, on a frozen and on a read-only Realm.
   /// - Parameters:
-  ///   - tokens: whose observers are not told of these changes: they have made them already, where they
-  ///     show them. Stops when one observes another Realm.
+  ///   - tokens: whose observers are not told of these changes: they have made them already, where
+  ///     they show them. Stops when one observes another Realm.
   ///   - block: makes the changes.
   /// - Returns: what the block returns.
-  /// - Throws: the block's error, or a `Realm.Error` when the changes cannot be stored; they are rolled
-  ///   back then.
+  /// - Throws: the block's error, or a `Realm.Error` when the changes cannot be stored; they are
+  ///   rolled back then.
   /// - Complexity: O(changes), and one sync to the disk that is shared with other writers.
   @discardableResult
   public func write<Result>(
@@ -134,8 +135,8 @@ extension Realm {
 
   /// Begins a write transaction: waits for other writers and moves to the newest version.
   ///
-  /// Stops when one is running already, on a frozen and on a read-only Realm, and when the file cannot
-  /// be written; `write` throws in the last case.
+  /// Stops when one is running already, on a frozen and on a read-only Realm, and when the file
+  /// cannot be written; `write` throws in the last case.
   public func beginWrite() {
     do { try confined.beginWrite() } catch {
       misuse(.storage, "The write transaction cannot begin: \(error)")
@@ -147,8 +148,8 @@ extension Realm {
   /// It is durable on return.
   ///
   /// Stops when no transaction is running.
-  /// - Parameter tokens: whose observers are not told of these changes. Stops when one observes another
-  ///   Realm.
+  /// - Parameter tokens: whose observers are not told of these changes. Stops when one observes
+  ///   another Realm.
   /// - Throws: `Realm.Error` when the changes cannot be stored; they are rolled back then.
   public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
     for token in tokens where !token.slot.canSkip(confined) {
@@ -181,8 +182,8 @@ extension Realm {
 
   /// The Realm's current version, immutable and usable from any thread.
   ///
-  /// The file keeps the version for as long as the frozen Realm, or anything from it, is held. Inside a
-  /// transaction: the version that it began on.
+  /// The file keeps the version for as long as the frozen Realm, or anything from it, is held.
+  /// Inside a transaction: the version that it began on.
   /// - Complexity: O(1), no disk access.
   public func freeze() -> Realm { Realm(confined.frozen()) }
 

@@ -1,5 +1,5 @@
-// Which settings are equal, which open the same Realm, how they read as text, and what the layer below
-// wants of them.
+// Which settings are equal, which open the same Realm, how they read as text, and what the layer
+// below wants of them.
 internal import Foundation
 internal import Storage
 
@@ -14,8 +14,8 @@ extension Realm.Configuration: Equatable {
       && left.seedFilePath == right.seedFilePath
   }
 
-  /// Whether an open Realm of one fits the other: all settings but those that matter only until a Realm
-  /// is open.
+  /// Whether an open Realm of one fits the other: all settings but those that matter only until a
+  /// Realm is open.
   ///
   /// Settings of a synchronised Realm fit nothing that is open, since opening refuses them.
   func opensSameRealm(as other: Realm.Configuration) -> Bool {
@@ -67,10 +67,23 @@ extension Realm.Configuration {
       misuse(
         .configuration, "A Realm Configuration must specify a path or an in-memory identifier.")
     }
-    return StoreOptions(
+    var options = StoreOptions(
       path: place, inMemoryIdentifier: inMemoryIdentifier, isReadOnly: readOnly,
       durability: durability == .full && inMemoryIdentifier == nil ? .full : .memory,
       maximumNumberOfActiveVersions: maximumNumberOfActiveVersions.map { UInt64($0) },
       encryptionKey: encryptionKey.map { [UInt8]($0) }, shouldCompact: shouldCompactOnLaunch)
+    options.commitLog = .whenScattered
+    return options
+  }
+
+  /// - Throws: `invalidInput` for settings that contradict each other, or a key that is none.
+  func validate() throws {
+    func refuse(_ setting: String) -> Realm.Error {
+      Realm.Error(
+        .invalidInput, "Cannot set `\(setting)` when `readOnly` is set.", path: place)
+    }
+    try checkKeyLength(encryptionKey, place)
+    if readOnly && deleteRealmIfMigrationNeeded { throw refuse("deleteRealmIfMigrationNeeded") }
+    if readOnly && shouldCompactOnLaunch != nil { throw refuse("shouldCompactOnLaunch") }
   }
 }

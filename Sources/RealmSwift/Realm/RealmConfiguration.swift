@@ -1,5 +1,5 @@
-// Settings of a Realm. A value: changing one never changes a Realm that is open. What the layer below
-// wants of them, equality and the description are in RealmConfiguration+Comparing.swift.
+// Settings of a Realm. A value: changing one never changes a Realm that is open. What the layer
+// below wants of them, equality and the description are in RealmConfiguration+Comparing.swift.
 public import Foundation
 internal import Platform
 internal import Storage
@@ -17,7 +17,8 @@ extension Realm {
   public struct Configuration: Sendable {
     /// Shared by all copies; a change makes a new one.
     ///
-    /// So copies are cheap, and two configurations that share are equal without a look at the settings.
+    /// So copies are cheap, and two configurations that share are equal without a look at the
+    /// settings.
     private(set) var shared: Shared
 
     /// Settings that never change.
@@ -30,7 +31,8 @@ extension Realm {
       var location = Location.none {
         didSet { place = location.place }
       }
-      /// The location as a text: making it of a URL takes longer than all else in finding an open Realm.
+      /// The location as a text: making it of a URL takes longer than all else in finding an open
+      /// Realm.
       private(set) var place = ""
       var types: [ObjectBase.Type]?
       var isReadOnly = false
@@ -73,7 +75,8 @@ extension Realm {
       set { change { $0.schemaVersion = newValue } }
     }
 
-    /// The most versions of the file that may be alive at once; a commit that would leave more throws.
+    /// The most versions of the file that may be alive at once; a commit that would leave more
+    /// throws.
     ///
     /// Nil: no limit.
     public var maximumNumberOfActiveVersions: UInt? {
@@ -103,8 +106,8 @@ extension Realm {
 
     /// Settings for one Realm.
     ///
-    /// Stops when neither a file nor an identifier is given, when a key has not 64 bytes, and when
-    /// `readOnly` is set together with `deleteRealmIfMigrationNeeded` or `shouldCompactOnLaunch`.
+    /// Stops when neither a file nor an identifier is given. Settings that contradict each other,
+    /// and a key that has not 64 bytes, are an error when a Realm is opened with them.
     /// - Parameters:
     ///   - fileURL: the file; `default.realm` in the current folder unless given.
     ///   - inMemoryIdentifier: names a Realm without a file, which goes with its last use.
@@ -113,9 +116,10 @@ extension Realm {
     ///   - readOnly: the file is never written.
     ///   - schemaVersion: version of the classes.
     ///   - migrationBlock: called when the file has an older version of the classes.
-    ///   - deleteRealmIfMigrationNeeded: start over with an empty file when the classes have changed.
-    ///   - shouldCompactOnLaunch: asked by whoever opens the file first; gets the file's bytes and the
-    ///     used ones among them.
+    ///   - deleteRealmIfMigrationNeeded: start over with an empty file when the classes have
+    ///     changed.
+    ///   - shouldCompactOnLaunch: asked by whoever opens the file first; gets the file's bytes and
+    ///     the used ones among them.
     ///   - objectTypes: the classes that the Realm holds; nil for every class of the process.
     ///   - seedFilePath: a Realm file whose content a new file starts with.
     public init(
@@ -148,8 +152,8 @@ extension Realm {
       if objectTypes != nil { self.objectTypes = objectTypes }
     }
 
-    /// Where a Realm lives unless a configuration says otherwise: in the folder that was the current one
-    /// when this was first asked for.
+    /// Where a Realm lives unless a configuration says otherwise: in the folder that was the
+    /// current one when this was first asked for.
     public static var defaultFileURL: URL? { initialDefaultFileURL }
 
     /// Settings of `Realm()`.
@@ -201,25 +205,13 @@ extension Realm {
     /// Setting it stops when the key has another length.
     public var encryptionKey: Data? {
       get { settings.key }
-      set {
-        checkKeyLength(newValue)
-        change { $0.key = newValue }
-      }
+      set { change { $0.key = newValue } }
     }
 
     /// Whether the file is never written.
     public var readOnly: Bool {
       get { settings.isReadOnly }
-      set {
-        if newValue, settings.deletesOnMismatch {
-          misuse(
-            .configuration, "Cannot set `readOnly` when `deleteRealmIfMigrationNeeded` is set.")
-        }
-        if newValue, settings.compaction != nil {
-          misuse(.configuration, "Cannot set `readOnly` when `shouldCompactOnLaunch` is set.")
-        }
-        change { $0.isReadOnly = newValue }
-      }
+      set { change { $0.isReadOnly = newValue } }
     }
 
     /// Asked by whoever opens the file first, of all processes, before it is used.
@@ -228,12 +220,7 @@ extension Realm {
     /// answers true.
     public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)? {
       get { settings.compaction?.value }
-      set {
-        if newValue != nil, settings.isReadOnly {
-          misuse(.configuration, "Cannot set `shouldCompactOnLaunch` when `readOnly` is set.")
-        }
-        change { $0.compaction = newValue.map { Identified($0) } }
-      }
+      set { change { $0.compaction = newValue.map { Identified($0) } } }
     }
 
     // MARK: - Classes
@@ -249,19 +236,13 @@ extension Realm {
     /// Whether to start over with an empty file when the classes have changed.
     public var deleteRealmIfMigrationNeeded: Bool {
       get { settings.deletesOnMismatch }
-      set {
-        if newValue, settings.isReadOnly {
-          misuse(
-            .configuration, "Cannot set `deleteRealmIfMigrationNeeded` when `readOnly` is set.")
-        }
-        change { $0.deletesOnMismatch = newValue }
-      }
+      set { change { $0.deletesOnMismatch = newValue } }
     }
 
     /// The classes that the Realm holds.
     ///
-    /// Nil: every class of the process whose `shouldIncludeInDefaultSchema()` is true. Setting it stops
-    /// when one of them cannot be stored.
+    /// Nil: every class of the process whose `shouldIncludeInDefaultSchema()` is true. Setting it
+    /// stops when one of them cannot be stored.
     public var objectTypes: [ObjectBase.Type]? {
       get { settings.types }
       set {
@@ -286,10 +267,10 @@ private func canBeStored(_ type: ObjectBase.Type) -> Bool {
     || type is EmbeddedObject.Type && type != EmbeddedObject.self
 }
 
-/// Stops unless a key has the length of one.
-func checkKeyLength(_ key: Data?) {
+/// Throws `invalidInput` unless a key has the length of one.
+func checkKeyLength(_ key: Data?, _ path: String?) throws {
   if let key, key.count != 64 {
-    misuse(.configuration, "Encryption key must be exactly 64 bytes long")
+    throw Realm.Error(.invalidInput, "Encryption key must be exactly 64 bytes long", path: path)
   }
 }
 

@@ -9,8 +9,8 @@ extension Realm {
   /// Catch it as `Realm.Error`, by a code (`catch Realm.Error.fileNotFound`), or as `NSError` with
   /// domain `io.realm`.
   public struct Error: _BridgedStoredNSError, Sendable {
-    // `_ObjectiveCBridgeable` below is written by hand: it is what makes `as NSError` match on Linux.
-    // @unchecked is not needed: NSError is immutable and Sendable.
+    // `_ObjectiveCBridgeable` below is written by hand: it is what makes `as NSError` match on
+    // Linux. @unchecked is not needed: NSError is immutable and Sendable.
     /// The error in its untyped form.
     public let _nsError: NSError
 
@@ -28,7 +28,7 @@ extension Realm {
       public typealias _ErrorType = Realm.Error
       /// Something that has no code of its own; the description says what.
       case fail = 1
-      /// The file cannot be used: a folder in the way, for instance.
+      /// The file cannot be opened: a folder in its place, or a file in the place of its folder.
       case fileAccess = 2
       /// Owner or mode of the file or its folder forbid it.
       case filePermissionDenied = 3
@@ -72,7 +72,7 @@ extension Realm {
     public static var fail: Code { .fail }
     /// Something that has no code of its own; the description says what.
     public static var callFailed: Code { .fail }
-    /// The file cannot be used: a folder in the way, for instance.
+    /// The file cannot be opened: a folder in its place, or a file in the place of its folder.
     public static var fileAccess: Code { .fileAccess }
     /// Owner or mode of the file or its folder forbid it.
     public static var filePermissionDenied: Code { .filePermissionDenied }
@@ -163,7 +163,8 @@ extension Realm.Error {
     let code: Code
     let path: String
     switch error {
-    case .system(let error): (code, path) = (.fileOperationFailed, error.path)
+    case .system(let error):
+      (code, path) = (error.isUnusablePath ? .fileAccess : .fileOperationFailed, error.path)
     case .diskFull(let error): (code, path) = (.outOfDiskSpace, error.path)
     case .fileNotFound(let file), .parentMissing(let file): (code, path) = (.fileNotFound, file)
     case .fileExists(let file): (code, path) = (.fileExists, file)
@@ -173,11 +174,13 @@ extension Realm.Error {
     case .unsupportedFormat(let file, _): (code, path) = (.unsupportedFileFormatVersion, file)
     case .formatUpgradeRequired(let file, _): (code, path) = (.fileFormatUpgradeRequired, file)
     case .damaged(let file, _, _, _): (code, path) = (.invalidDatabase, file)
+    case .logNotRepeated(let file, _): (code, path) = (.fileAccess, file)
     case .incompatibleLockFile(let file, _): (code, path) = (.incompatibleLockFile, file)
-    case .addressSpaceExhausted(let file): (code, path) = (.addressSpaceExhausted, file)
+    case .addressSpaceExhausted(let file, _): (code, path) = (.addressSpaceExhausted, file)
     case .alreadyOpen(let file, _): (code, path) = (.alreadyOpen, file)
     case .previousSyncFailure(let file, _): (code, path) = (.fileOperationFailed, file)
     case .tooManyVersions(let file, _, _): (code, path) = (.fail, file)
+    case .threadsExhausted(let file, _, _): (code, path) = (.fail, file)
     case .readOnly(let file): (code, path) = (.filePermissionDenied, file)
     case .invariant(let file, _): (code, path) = (.invalidDatabase, file)
     }

@@ -1,5 +1,6 @@
-// The steps of opening a file before there is a Realm: its store, and its classes brought in line with
-// the configuration's. New classes are added silently; changed ones need a newer schema version.
+// The steps of opening a file before there is a Realm: its store, and its classes brought in line
+// with the configuration's. New classes are added silently; changed ones need a newer schema
+// version.
 internal import Foundation
 internal import ObjectStore
 internal import Platform
@@ -25,14 +26,23 @@ struct RealmOpening {
         "Synchronised Realms are not supported on this platform. Remove `syncConfiguration` from "
           + "the configuration to open a local Realm.", path: configuration.fileURL?.path)
     }
+    try configuration.validate()
     self.configuration = configuration
     schema = RealmSchema.of(configuration.objectTypes)
     let errors = schema.errors
     guard errors.isEmpty else {
+      // Who lists classes knows them; who does not may never have heard of the one that is at
+      // fault.
+      let remedy =
+        configuration.objectTypes != nil
+        ? ""
+        : "\nThis Realm holds every class of the program. List the ones that it is for in "
+          + "`objectTypes` of its configuration, or leave classes out of this list by overriding "
+          + "`shouldIncludeInDefaultSchema()`."
       throw Realm.Error(
         .fail,
         "Schema validation failed due to the following errors:\n"
-          + errors.map { "- \($0)" }.joined(separator: "\n"), path: configuration.place)
+          + errors.map { "- \($0)" }.joined(separator: "\n") + remedy, path: configuration.place)
     }
   }
 
@@ -58,6 +68,7 @@ struct RealmOpening {
 
   private func openOnce() throws -> Opened {
     _ = Self.reportLongWaits
+    RootStructure.register()
     let options = configuration.storeOptions
     try copySeed()
     let store = try mappingErrors { () throws(StorageError) in try Store.open(options) }
@@ -153,8 +164,8 @@ struct RealmOpening {
     case migration
   }
 
-  /// - Throws: `schemaMismatch` when a class differs without a newer schema version, or the file's is
-  ///   newer.
+  /// - Throws: `schemaMismatch` when a class differs without a newer schema version, or the file's
+  ///   is newer.
   private func need(_ stored: StoredSchema, isNew: Bool) throws -> Need {
     if isNew { return .additions }
     if stored.schemaVersion > configuration.schemaVersion {

@@ -1,7 +1,7 @@
-// Finds every subclass of Object and EmbeddedObject that is linked into the process, for the default schema: walks the type
-// records of all loaded images. Only descriptors of classes are read; a class's metadata is made only
-// when its chain of superclasses ends in ObjectBase. Generic classes and classes local to a function are
-// left out: they can be listed in `objectTypes`.
+// Finds every subclass of Object and EmbeddedObject that is linked into the process, for the
+// default schema: walks the type records of all loaded images. Only descriptors of classes are
+// read; a class's metadata is made only when its chain of superclasses ends in ObjectBase. Generic
+// classes and classes local to a function are left out: they can be listed in `objectTypes`.
 //
 // Layout read here (Swift's stable metadata; offsets in bytes, relative pointers are Int32):
 //   sections:    four words, then (start, length) of protocols, of conformances, of type records
@@ -12,16 +12,11 @@ internal import Glibc
 /// What the class walk found.
 enum ClassDiscovery {
   /// All non-generic, non-local subclasses of `Object` and `EmbeddedObject` in the process, by
-  /// qualified name.
+  /// qualified name; nil when the program's Swift runtime does not list its classes.
   ///
   /// - Complexity: O(classes in the process), some 100 us with Foundation.
-  static func allObjectClasses() -> [ObjectBase.Type] {
-    guard let runtime = Runtime() else {
-      misuse(
-        .schema,
-        "The Swift runtime of this program does not list its classes. Set `objectTypes` in the "
-          + "Realm's configuration.")
-    }
+  static func allObjectClasses() -> [ObjectBase.Type]? {
+    guard let runtime = Runtime() else { return nil }
     // A class object is its metadata: the cast is how the runtime itself reads the descriptor.
     let root = UnsafeRawPointer(
       unsafeBitCast(ObjectBase.self as AnyClass, to: UnsafeRawPointer.self)

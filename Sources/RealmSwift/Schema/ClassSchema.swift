@@ -1,6 +1,8 @@
-// What the engine knows of one Swift class: its stored name, its persisted properties, where they lie
-// in an instance and how their values are moved. Found once a process from the class's reflection
-// metadata and one instance; immutable afterwards.
+// What the engine knows of one Swift class: its stored name, its persisted properties, where they
+// lie in an instance and how their values are moved. Found once a process from the class's
+// reflection metadata and one instance; immutable afterwards. What keeps a class from being stored
+// is noted, not a stop: it concerns only the Realms that the class is listed for, and they are
+// refused with an error.
 internal import Foundation
 internal import ObjectStore
 internal import Platform
@@ -71,6 +73,8 @@ final class ClassSchema: Sendable {
   /// It spares each Realm that is opened a run of the class's initializer.
   // Unsafe: its memory is written in `init` only.
   nonisolated(unsafe) let accessorImage: ObjectImage?
+  /// Why the class cannot be stored, a sentence each; none when it can.
+  let faults: [String]
   private let names: [String]
   private let indexByName: [String: Int]
 
@@ -100,12 +104,12 @@ final class ClassSchema: Sendable {
     self.isEmbedded = isEmbedded
     keyForm = .other
     accessorImage = Self.image(of: objectClass.init())
+    faults = []
     names = properties.map(\.name)
     indexByName = Dictionary(
       uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
   }
 
-  /// - Precondition: the class and its properties can be stored; else stops.
   fileprivate init(_ objectClass: ObjectBase.Type) {
     self.objectClass = objectClass
     isEmbedded = objectClass is EmbeddedObject.Type
@@ -116,9 +120,11 @@ final class ClassSchema: Sendable {
     primaryKey = discovery.primaryKey
     keyForm = discovery.keyForm
     accessorImage = discovery.accessor.map(Self.image)
+    faults = discovery.faults
     names = properties.map(\.name)
+    // A superclass and a subclass can both have a private property of one name, which is a fault.
     indexByName = Dictionary(
-      uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
+      properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   deinit { accessorImage?.deallocate() }
@@ -161,13 +167,27 @@ final class ClassSchema: Sendable {
 
   private static let known = Monitor<[ObjectIdentifier: ClassSchema]>([:])
 
-  /// The schema of a class; made at the first call.
+  /// The schema of a class whose objects are used; made at the first call, stops when the class
+  /// cannot be stored.
   ///
   /// - Complexity: some 10 us the first time, then one look-up.
   static func of(_ objectClass: ObjectBase.Type) -> ClassSchema {
+    let schema = examined(objectClass)
+    if _slowPath(!schema.faults.isEmpty) {
+      misuse(
+        .schema,
+        "Class '\(String(reflecting: objectClass))' cannot be stored: "
+          + schema.faults.joined(separator: " "))
+    }
+    return schema
+  }
+
+  /// The schema of a class, with what keeps it from being stored; made at the first call.
+  static func examined(_ objectClass: ObjectBase.Type) -> ClassSchema {
     let identifier = ObjectIdentifier(objectClass)
     if let schema = known.withLock({ $0[identifier] }) { return schema }
-    // Made outside of the lock: it runs the class's own initializer. A second thread may make one too.
+    // Made outside of the lock: it runs the class's own initializer. A second thread may make one
+    // too.
     let schema = ClassSchema(objectClass)
     return known.withLock { known in
       if let first = known[identifier] { return first }
@@ -210,7 +230,10 @@ private struct PropertyDiscovery {
   let objectClass: ObjectBase.Type
   var properties: [PropertyDescription] = []
   var primaryKey: Int?
-  /// The instance that was looked at, made an accessor; nil when it has fields that are not persisted.
+  /// Why the class cannot be stored; properties that a fault is about may be missing.
+  private(set) var faults: [String] = []
+  /// The instance that was looked at, made an accessor; nil when it has fields that are not
+  /// persisted.
   private(set) var accessor: ObjectBase?
   private var hasOtherFields = false
   private let legacy: LegacyDeclarations
@@ -229,17 +252,17 @@ private struct PropertyDiscovery {
       for field in ClassSchema.fields(of: objectClass).dropFirst(ObjectBase.fieldCount) {
         add(field, in: base, mapping)
       }
-      if hasOtherFields { return }
+      if hasOtherFields || !faults.isEmpty { return }
       for (position, property) in properties.enumerated() {
         property.codec.attach(instance.pointer(to: property), Int32(position))
       }
       accessor = instance
     }
-    checkColumnNames()
-    if let key = legacy.primaryKey, primaryKey == nil {
-      misuse(
-        .schema,
-        "Primary key property '\(key)' does not exist on object '\(objectClass.className())'")
+    checkNames()
+    if let key = legacy.primaryKey, !properties.contains(where: { $0.name == key }) {
+      faults.append(
+        "Primary key property '\(key)' does not exist on object '\(objectClass.className())'. "
+          + "`primaryKey()` has to return the name of a @Persisted property.")
     }
   }
 
@@ -273,14 +296,14 @@ private struct PropertyDiscovery {
       return
     }
     checkOptional(name, codec)
+    checkCases(name, field.type)
     let role = legacy.role(name, codec.role(base + field.offset))
     if role != .plain { checkKey(name, codec, role) }
     if role == .primary {
       if let first = primaryKey {
-        misuse(
-          .schema,
+        faults.append(
           "Properties '\(properties[first].name)' and '\(name)' are both marked as the primary key "
-            + "of '\(objectClass.className())'")
+            + "of '\(objectClass.className())'. Mark one of them only.")
       }
       primaryKey = properties.count
     }
@@ -291,21 +314,33 @@ private struct PropertyDiscovery {
         originProperty: originProperty(name, codec, base + field.offset)))
   }
 
-  /// Stops when a link cannot be nil, or must not be and can.
-  private func checkOptional(_ name: String, _ codec: _PropertyCodec) {
+  /// Notes when a link cannot be nil, or must not be and can.
+  private mutating func checkOptional(_ name: String, _ codec: _PropertyCodec) {
     guard codec.type == .object, let target = codec.objectClass?.className() else { return }
     let rule = codec.isOptional ? "must not be marked as optional." : "must be marked as optional."
+    let kind: String
     switch (codec.collection, codec.isOptional) {
-    case (.none, false): misuse(.schema, "Object property '\(name)' \(rule)")
-    case (.list, true): misuse(.schema, "List<\(target)> property '\(name)' \(rule)")
-    case (.set, true): misuse(.schema, "MutableSet<\(target)> property '\(name)' \(rule)")
-    case (.map, false): misuse(.schema, "Map<String, \(target)> property '\(name)' \(rule)")
-    default: break
+    case (.none, false): kind = "Object"
+    case (.list, true): kind = "List<\(target)>"
+    case (.set, true): kind = "MutableSet<\(target)>"
+    case (.map, false): kind = "Map<String, \(target)>"
+    default: return
     }
+    faults.append("\(kind) property '\(name)' \(rule)")
   }
 
-  /// Stops when a property is declared by its name as something that its type cannot be.
-  private func checkKey(_ name: String, _ codec: _PropertyCodec, _ role: _PropertyRole) {
+  /// Notes when a property has to start with a case of an enum that has none.
+  private mutating func checkCases(_ name: String, _ wrapper: Any.Type) {
+    guard let value = (wrapper as? any _PersistedProperty.Type)?._valueType,
+      let cases = value as? any PersistableEnum.Type, cases._hasNoCases
+    else { return }
+    faults.append(
+      "Property '\(objectClass.className()).\(name)' is of the enum '\(value)', which has no cases. Add "
+        + "one, or make the property optional.")
+  }
+
+  /// Notes when a property is declared by its name as something that its type cannot be.
+  private mutating func checkKey(_ name: String, _ codec: _PropertyCodec, _ role: _PropertyRole) {
     let place = "Property '\(objectClass.className()).\(name)' of type '\(codec.type)'"
     switch (codec.collection, codec.type) {
     case (.none, .int), (.none, .string), (.none, .objectId), (.none, .UUID): break
@@ -313,30 +348,37 @@ private struct PropertyDiscovery {
       (.none, .any) where role == .indexed:
       break
     default:
-      misuse(
-        .schema, "\(place) cannot be \(role == .primary ? "made the primary key" : "indexed").")
+      faults.append(
+        "\(place) cannot be \(role == .primary ? "made the primary key" : "indexed").")
     }
   }
 
-  /// Stops when linking objects do not say which property links here.
-  private func originProperty(
+  /// Of linking objects the property that links here; notes when they do not say which.
+  private mutating func originProperty(
     _ name: String, _ codec: _PropertyCodec, _ wrapper: UnsafeRawPointer
   ) -> String? {
     guard codec.type == .linkingObjects else { return nil }
     if let origin = codec.originProperty(wrapper) { return origin }
     let origin = codec.objectClass!.className()
-    misuse(
-      .schema,
+    faults.append(
       "LinkingObjects<\(origin)> property '\(name)' must set the origin property name with "
         + "@Persisted(originProperty: \"name\").")
+    return nil
   }
 
-  private func checkColumnNames() {
+  private mutating func checkNames() {
+    if (objectClass._realmObjectName() ?? objectClass.className()).isEmpty {
+      faults.append("Its stored name is empty. Change `_realmObjectName()`.")
+    }
     var owners: [String: String] = [:]
     for property in properties {
+      if property.columnName.isEmpty {
+        faults.append(
+          "Property '\(property.name)' of '\(objectClass.className())' has an empty stored name. "
+            + "Change `propertiesMapping()`.")
+      }
       if let other = owners.updateValue(property.name, forKey: property.columnName) {
-        misuse(
-          .schema,
+        faults.append(
           "Properties '\(other)' and '\(property.name)' of '\(objectClass.className())' are both "
             + "stored as '\(property.columnName)'. Change `propertiesMapping()`.")
       }
@@ -352,9 +394,10 @@ private struct LegacyDeclarations {
 
   init(_ objectClass: ObjectBase.Type) {
     let object = objectClass as? Object.Type
+    let embedded = objectClass as? EmbeddedObject.Type
     primaryKey = object?.primaryKey()
-    ignored = Set(object?.ignoredProperties() ?? [])
-    indexed = Set(object?.indexedProperties() ?? [])
+    ignored = Set(object?.ignoredProperties() ?? embedded?.ignoredProperties() ?? [])
+    indexed = Set(object?.indexedProperties() ?? embedded?.indexedProperties() ?? [])
   }
 
   /// The role of a property whose wrapper has declared another one.
@@ -367,27 +410,20 @@ private struct LegacyDeclarations {
 /// The classes of a configuration, checked for names that clash.
 final class RealmSchema: Sendable {
   let classes: [ClassSchema]
-  /// What is wrong with the classes together, a line each; none when they can be stored.
+  /// What is wrong with the classes, each by itself or together, a line each; none when they can be
+  /// stored.
   let errors: [String]
-  /// What was made last of the classes and the schema of a file, which had all of them in their form.
+  /// What was made last of the classes and the schema of a file, which had all of them in their
+  /// form.
   ///
   /// Most openings find the same schema as the one before.
   let fitting = Monitor<SchemaBindings?>(nil)
 
-  private init(_ types: [ObjectBase.Type]) {
+  private init(_ types: [ObjectBase.Type], _ errors: [String] = []) {
     var seen = Set<ObjectIdentifier>()
-    classes = types.filter { seen.insert(ObjectIdentifier($0)).inserted }.map { ClassSchema.of($0) }
-    var owners: [String: ClassSchema] = [:]
-    for schema in classes {
-      if let other = owners.updateValue(schema, forKey: schema.name) {
-        misuse(
-          .schema,
-          "Classes '\(String(reflecting: other.objectClass))' and "
-            + "'\(String(reflecting: schema.objectClass))' are both stored as '\(schema.name)'. "
-            + "Pick one by `objectTypes`, or rename one by `_realmObjectName()`.")
-      }
-    }
-    errors = Self.errors(of: classes)
+    classes = types.filter { seen.insert(ObjectIdentifier($0)).inserted }
+      .map { ClassSchema.examined($0) }
+    self.errors = errors + Self.errors(of: classes)
   }
 
   var publicForm: Schema { Schema(objectSchema: classes.map(\.publicForm)) }
@@ -414,8 +450,12 @@ final class RealmSchema: Sendable {
       return schema
     }
     if let schema = defaultSchema.withLock({ $0 }) { return schema }
-    let schema = RealmSchema(
-      ClassDiscovery.allObjectClasses().filter { $0.shouldIncludeInDefaultSchema() })
+    let schema: RealmSchema
+    if let found = ClassDiscovery.allObjectClasses() {
+      schema = RealmSchema(found.filter { $0.shouldIncludeInDefaultSchema() })
+    } else {
+      schema = RealmSchema([], ["The Swift runtime of this program does not list its classes."])
+    }
     defaultSchema.withLock { $0 = schema }
     return schema
   }

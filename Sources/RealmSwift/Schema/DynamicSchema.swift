@@ -7,21 +7,23 @@ extension ClassSchema {
   ///
   /// - Parameters:
   ///   - table: what is stored.
-  ///   - model: the Swift class of the table, which says what properties are called and which of the
-  ///     columns are properties; nil: the columns' names are the properties'.
+  ///   - model: the Swift class of the table, which says what properties are called and which of
+  ///     the columns are properties; nil: the columns' names are the properties'.
   ///   - changesKeys: whether primary keys may be changed.
   static func dynamic(
     _ table: TableSchema, like model: ClassSchema? = nil, changesKeys: Bool = false
   ) -> ClassSchema {
-    var names: [String: String] = [:]
-    for property in model?.properties ?? [] { names[property.columnName] = property.name }
+    var models: [String: PropertyDescription] = [:]
+    for property in model?.properties ?? [] { models[property.columnName] = property }
     var properties: [PropertyDescription] = []
     for (position, column) in table.columns.enumerated() {
-      guard let name = model == nil ? column.name : names[column.name] else { continue }
+      let property = models[column.name]
+      guard let name = model == nil ? column.name : property?.name else { continue }
       properties.append(
         PropertyDescription(
           name: name, columnName: column.name, offset: 0,
-          codec: .dynamic(column, at: Int32(position), changesKeys: changesKeys),
+          codec: .dynamic(
+            column, at: Int32(position), like: property?.codec, changesKeys: changesKeys),
           isPrimary: column.name == table.primaryKey, isIndexed: column.isIndexed,
           originProperty: nil, targetName: column.target))
     }
@@ -65,12 +67,19 @@ extension ValueType {
 
 extension _PropertyCodec {
   /// Moves the values of a column of dynamic objects.
+  ///
+  /// - Parameter model: the codec of the property in Swift, whose type the values have where it is
+  ///   the column's.
   static func dynamic(
-    _ column: ColumnSchema, at position: Int32, changesKeys: Bool
+    _ column: ColumnSchema, at position: Int32, like model: _PropertyCodec?, changesKeys: Bool
   ) -> _PropertyCodec {
+    if let type = model?.ownType(in: column) {
+      let stored = dynamic(column, at: position, like: nil, changesKeys: changesKeys)
+      return own(type, stored, position, changesKeys)
+    }
     if column.type == .object {
       switch column.collection {
-      case .none: return link(position)
+      case .none: return link(position, isInMigration: model == nil || changesKeys)
       case .list: return links(List<DynamicObject>.self, position)
       case .set: return links(MutableSet<DynamicObject>.self, position)
       case .map: return links(Map<String, DynamicObject?>.self, position)
@@ -87,6 +96,33 @@ extension _PropertyCodec {
     if column.collection == .none { return plain(column, position, changesKeys) }
     // Linking objects have no column.
     return scalars(column.type.scalar!, column, position, changesKeys)
+  }
+
+  /// The declared type, where it is another one than that of the column alone.
+  private func ownType(in column: ColumnSchema) -> (any _Persistable.Type)? {
+    guard let scalar = column.type.scalar, type == scalar._rlmType,
+      isOptional == column.isOptional, collection.rawValue == column.collection.rawValue,
+      let declaredType = declaredType as? any _Persistable.Type
+    else { return nil }
+    if collection != .none { return declaredType }
+    return valueType(of: declaredType) == scalar ? nil : declaredType
+  }
+
+  /// Values of a type of the property's own.
+  ///
+  /// What stands for none of them, as it may in a migration, is shown as it is stored.
+  private static func own<Value: _Persistable>(
+    _: Value.Type, _ stored: _PropertyCodec, _ position: Int32, _ changesKeys: Bool
+  ) -> _PropertyCodec {
+    var codec = dynamic(Value.self, position, changesKeys)
+    if Value._rlmCollection != .none { return codec }
+    codec.value = stored.value
+    codec.namedValue = { pointer, object in
+      let value = stored.value(pointer, object)
+      guard let own = Value._fromAny(value) else { return value }
+      return own._namedValue
+    }
+    return codec
   }
 
   /// One value: made for each type, so that a migration of many objects runs no generic code.
@@ -136,6 +172,7 @@ extension _PropertyCodec {
     withoutWrapper(
       Value._rlmType, isOptional: Value._rlmOptional, Value._rlmCollection, Value._rlmObjectClass,
       value: { Value._get($0, column)._anyValue },
+      namedValue: { Value._get($0, column)._namedValue },
       setValue: { object, any in
         guard let value = Value._fromAny(any) else { return false }
         if changesKeys { noteKey(object, column, value._primaryKeyValue) }
@@ -147,11 +184,11 @@ extension _PropertyCodec {
       keyOfAny: { Value._fromAny($0)?._primaryKeyValue })
   }
 
-  /// Links to one object.
-  private static func link(_ column: Int32) -> _PropertyCodec {
+  /// Links to one object: of its class in Swift, except in a migration.
+  private static func link(_ column: Int32, isInMigration: Bool) -> _PropertyCodec {
     withoutWrapper(
       .object, isOptional: true, .none, DynamicObject.self,
-      value: { DynamicObject._getOptional($0, column) },
+      value: { isInMigration ? DynamicObject._getOptional($0, column) : readOwnLink($0, column) },
       setValue: { setLink($0, column, $1) },
       accepts: { any in any == nil || any is ObjectBase || InputValues.canHold(any!) },
       storeAny: { _, _, _ in false }, keyOfAny: { _ in nil })
@@ -180,12 +217,14 @@ extension _PropertyCodec {
   private static func withoutWrapper(
     _ type: PropertyType, isOptional: Bool, _ collection: _CollectionKind,
     _ objectClass: ObjectBase.Type?, value: @escaping @Sendable (ObjectBase) -> Any?,
+    namedValue: (@Sendable (ObjectBase) -> Any?)? = nil,
     setValue: @escaping @Sendable (ObjectBase, Any?) -> Bool,
     accepts: @escaping @Sendable (Any?) -> Bool,
     storeAny: @escaping @Sendable (Any?, inout _RowWriter, Int) -> Bool,
     keyOfAny: @escaping @Sendable (Any?) -> _PrimaryKeyValue?
   ) -> _PropertyCodec {
-    _PropertyCodec(
+    let named = namedValue ?? value
+    return _PropertyCodec(
       declaredType: nil, type: type, isOptional: isOptional, collection: collection,
       objectClass: objectClass,
       keepsDefault: false, role: { _ in .plain }, attach: { _, _ in }, record: { _, _ in },
@@ -193,6 +232,10 @@ extension _PropertyCodec {
       value: { _, object in
         requireManaged(object)
         return value(object)
+      },
+      namedValue: { _, object in
+        requireManaged(object)
+        return named(object)
       },
       setValue: { _, object, any in
         requireManaged(object)
@@ -259,8 +302,8 @@ extension _PropertyCodec {
 }
 
 extension LinkInsertion {
-  /// The key of the object of a table that a value stands for: an object of it, or values to make one
-  /// from; nil when it can be neither.
+  /// The key of the object of a table that a value stands for: an object of it, or values to make
+  /// one from; nil when it can be neither.
   fileprivate func key(from value: Any, in target: TablePointer) -> ObjectKey? {
     if let linked = value as? ObjectBase, linked._realm === realm {
       guard linked.isOf(target) else { return nil }
@@ -281,6 +324,25 @@ extension ObjectBase {
   }
 }
 
+/// The type inside of an optional.
+private func valueType(of type: any _Persistable.Type) -> Any.Type {
+  (type as? any OptionalProtocol.Type)?._wrappedType ?? type
+}
+
+/// The object that a column of a dynamic object links to, as one of its class in Swift.
+private func readOwnLink(_ object: ObjectBase, _ column: Int32) -> ObjectBase? {
+  guard let key = optionalInteger(object, column) else { return nil }
+  let table = object._table.unsafelyUnwrapped
+  let dynamic = table.pointee.withRealm {
+    $0.targetTable(of: DynamicObject.self, table, Int(column))
+  }
+  return table.pointee.withRealm { realm in
+    let name = dynamic.pointee.binding.schema.name
+    let target = realm.classes.binding(named: name).map { realm.table($0) } ?? dynamic
+    return realm.accessor(target, ObjectKey(rawValue: key))
+  }
+}
+
 /// Stops when a dynamic object is in no Realm: it has no properties.
 private func requireManaged(_ object: ObjectBase) {
   if object._realm == nil {
@@ -288,8 +350,8 @@ private func requireManaged(_ object: ObjectBase) {
   }
 }
 
-/// Notes when another object of the table has the primary key that an object is to get: only at the end of
-/// a migration all keys have to differ.
+/// Notes when another object of the table has the primary key that an object is to get: only at the
+/// end of a migration all keys have to differ.
 private func noteKey(
   _ object: ObjectBase, _ column: Int32, _ makeKey: @autoclosure () -> _PrimaryKeyValue
 ) {

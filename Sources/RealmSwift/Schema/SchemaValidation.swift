@@ -1,9 +1,31 @@
-// What has to hold between the classes of a Realm: links lead to classes that are there, linking objects
-// come from links that exist.
+// What has to hold of the classes of a Realm: each can be stored, no two have one stored name,
+// links lead to classes that are there, linking objects come from links that exist.
 
 extension RealmSchema {
-  /// What is wrong with the classes together, a line each; none when they can be stored.
+  /// What is wrong with the classes, each by itself and together, a line each; none when they can
+  /// be stored.
   static func errors(of classes: [ClassSchema]) -> [String] {
+    let own = classes.flatMap { schema in
+      schema.faults.map { "\(String(reflecting: schema.objectClass)): \($0)" }
+    }
+    return own + clashes(of: classes) + errorsTogether(of: classes)
+  }
+
+  /// Which classes have one stored name.
+  private static func clashes(of classes: [ClassSchema]) -> [String] {
+    var owners: [String: ClassSchema] = [:]
+    return classes.compactMap { schema in
+      guard let other = owners[schema.name] else {
+        owners[schema.name] = schema
+        return nil
+      }
+      return "Classes '\(String(reflecting: other.objectClass))' and "
+        + "'\(String(reflecting: schema.objectClass))' are both stored as '\(schema.name)'. "
+        + "Pick one by `objectTypes`, or rename one by `_realmObjectName()`."
+    }
+  }
+
+  private static func errorsTogether(of classes: [ClassSchema]) -> [String] {
     let byName = Dictionary(classes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     return classes.flatMap { classSchema in
       var errors: [String] = []

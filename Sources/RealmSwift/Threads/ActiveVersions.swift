@@ -6,13 +6,14 @@ extension Realm {
   public struct ActiveVersion: Sendable, Equatable {
     /// Its number; newer versions have larger ones.
     public let version: UInt64
-    /// How long ago it was made, or first seen by the process that keeps it; nil when that is not known.
+    /// How long ago it was made, or first seen by the process that keeps it; nil when that is not
+    /// known.
     public let age: Duration?
     /// Who keeps it.
     ///
-    /// The thread, queue or actor that froze it last, or else whose Realm came to stand on it, or else
-    /// the thread that made it. Of other processes: name and number, and the thread that made or first
-    /// saw the version.
+    /// The thread, queue or actor that froze it last, or else whose Realm came to stand on it, or
+    /// else the thread that made it. Of other processes: name and number, and the thread that made
+    /// or first saw the version.
     public let owner: String
     /// Bytes of the file that would be free without it.
     ///
@@ -24,8 +25,8 @@ extension Realm {
 
   /// The versions of the file that are alive in any process, oldest first.
   ///
-  /// A live Realm keeps the version that it shows; frozen values and references keep theirs. Waits for
-  /// other writers for a moment, and must not be called inside a transaction.
+  /// A live Realm keeps the version that it shows; frozen values and references keep theirs. Waits
+  /// for other writers for a moment, and must not be called inside a transaction.
   /// - Throws: `Realm.Error` when the file cannot be read.
   /// - Complexity: O(blocks that old versions keep).
   public func activeVersions() throws -> [ActiveVersion] {

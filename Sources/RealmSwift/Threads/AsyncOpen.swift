@@ -26,21 +26,23 @@ extension Realm {
     fileprivate var isCancelled: Bool { callback.withLock { $0.value == nil } }
   }
 
-  /// Opens a Realm for a queue, with the work on the file, migration and compaction included, done on
-  /// another thread.
+  /// Opens a Realm for a queue, with the work on the file, migration and compaction included, done
+  /// on another thread.
   ///
-  /// Stops when the queue is concurrent.
+  /// Stops when the queue is concurrent, and when the callback belongs to an actor that does not
+  /// run there.
   /// - Parameters:
   ///   - configuration: where the Realm is and what it holds.
   ///   - callbackQueue: the serial queue to which the Realm is confined.
-  ///   - callback: called once on the queue, with the Realm or a `Realm.Error`, unless cancelled before.
+  ///   - callback: called once on the queue, with the Realm or a `Realm.Error`, unless cancelled
+  ///     before.
   /// - Returns: what cancels the callback.
   @discardableResult
   public static func asyncOpen(
     configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
-    callback: @escaping (Result<Realm, any Swift.Error>) -> Void
+    callback: @escaping @isolated(any) (Result<Realm, any Swift.Error>) -> Void
   ) -> AsyncOpenTask {
-    let task = AsyncOpenTask(callback)
+    let task = AsyncOpenTask(PlacedBlock(callback).call)
     PreparedFile.start(configuration) { prepared in
       if task.isCancelled { return }
       callbackQueue.async {

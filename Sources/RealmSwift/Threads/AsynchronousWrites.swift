@@ -1,6 +1,7 @@
-// The asynchronous writes of one Realm: blocks that wait for the write lock, and commits that wait for the
-// disk. Confined like the Realm, so it has no lock; what comes from other threads comes through the
-// Realm's mailbox. One operation at a time waits for the lock, in the order of the calls.
+// The asynchronous writes of one Realm: blocks that wait for the write lock, and commits that wait
+// for the disk. Confined like the Realm, so it has no lock; what comes from other threads comes
+// through the Realm's mailbox. One operation at a time waits for the lock, in the order of the
+// calls.
 internal import Platform
 internal import Storage
 
@@ -17,7 +18,6 @@ final class AsynchronousWrites {
       /// A suspended task that runs its block itself.
       case task(TaskSignal)
     }
-    let identifier: Identifier
     let kind: Kind
   }
 
@@ -30,12 +30,12 @@ final class AsynchronousWrites {
   }
 
   /// Owned by the Realm.
-  private unowned let realm: ConfinedRealm
-  private let mailbox: RealmMailbox
-  // Unchecked exclusivity: only the Realm's place touches these, in short accesses that run no foreign code;
-  // blocks and completions are taken out before they are called or dropped.
+  private unowned var realm: ConfinedRealm
+  private var mailbox: RealmMailbox
+  // Unchecked exclusivity: only the Realm's place touches these, in short accesses that run no
+  // foreign code; blocks and completions are taken out before they are called or dropped.
   @exclusivity(unchecked) private var lastIdentifier: Identifier = 0
-  @exclusivity(unchecked) private var queued: [Operation] = []
+  @exclusivity(unchecked) private var queued = NumberedList<Operation>()
   /// The first of `queued` has asked for the lock with it.
   @exclusivity(unchecked) private var request: WriteOffer?
   @exclusivity(unchecked) private var running: Running?
@@ -66,7 +66,7 @@ final class AsynchronousWrites {
   ) -> Identifier {
     let identifier = nextIdentifier()
     queued.append(
-      Operation(identifier: identifier, kind: .block(block, commits: commits, completion)))
+      Operation(kind: .block(block, commits: commits, completion)), number: identifier)
     askForLock()
     return identifier
   }
@@ -77,7 +77,7 @@ final class AsynchronousWrites {
       let first = queued.first
     else { return }
     let offer: WriteOffer
-    switch first.kind {
+    switch first.element.kind {
     case .task(let signal): offer = WriteOffer(by: realm.place) { signal.send() }
     case .block:
       // Keeps the Realm until its writes are done.
@@ -122,8 +122,8 @@ final class AsynchronousWrites {
   /// Tells observers what others have committed before a transaction that is about to begin.
   ///
   /// - Parameter known: the version of which observers were told before.
-  /// - Returns: false when their calls have used the transaction up, or dropped the operation; the lock is
-  ///   free then.
+  /// - Returns: false when their calls have used the transaction up, or dropped the operation; the
+  ///   lock is free then.
   private func keeps(
     _ transaction: WriteTransaction, _ known: Version?, _ offer: WriteOffer
   ) throws(StorageError) -> Bool {
@@ -139,17 +139,20 @@ final class AsynchronousWrites {
 
   /// Runs the first block, in the transaction that has begun for it.
   private func runFirst() {
-    let operation = queued.removeFirst()
-    guard case .block(let block, let commits, let completion) = operation.kind else { return }
-    running = Running(identifier: operation.identifier, completion: completion)
+    guard let (identifier, operation) = queued.first,
+      case .block(let block, let commits, let completion) = operation.kind
+    else { return }
+    queued.removeFirst()
+    running = Running(identifier: identifier, completion: completion)
     block()
     let rest = running?.completion
     running = nil
     if realm.writing == nil {
-      // The block has ended the transaction; what it has committed may have to become durable first.
-      if let rest { completeLater(operation.identifier, rest) }
+      // The block has ended the transaction; what it has committed may have to become durable
+      // first.
+      if let rest { completeLater(identifier, rest) }
     } else if commits {
-      _ = commit(operation.identifier, allowsGrouping: false, rest)
+      _ = commit(identifier, allowsGrouping: false, rest)
     } else {
       realm.cancelWrite()
     }
@@ -200,10 +203,11 @@ final class AsynchronousWrites {
     return identifier
   }
 
-  /// What runs a body in the Realm's place when a commit is decided; to be called once, on any thread.
+  /// What runs a body in the Realm's place when a commit is decided; to be called once, on any
+  /// thread.
   ///
-  /// It keeps the Realm until the body has run, by a count and not by a reference: whoever calls it holds
-  /// it a little longer, and a client that was told may close the Realm and delete the file.
+  /// It keeps the Realm until the body has run, by a count and not by a reference: whoever calls it
+  /// holds it a little longer, and a client that was told may close the Realm and delete the file.
   private func report(
     _ body: @escaping (AsynchronousWrites, StorageError?) -> Void
   ) -> @Sendable (StorageError?) -> Void {
@@ -234,12 +238,12 @@ final class AsynchronousWrites {
 
   /// Drops a queued write, rolls back the running one, or drops a commit's completion.
   func cancel(_ identifier: Identifier) {
-    if let index = queued.firstIndex(where: { $0.identifier == identifier }) {
+    let isFirst = queued.first?.number == identifier
+    if let operation = queued.remove(identifier) {
       // Dropped only after the request is withdrawn: what it holds may be the client's.
-      let operation = queued.remove(at: index)
-      if index == 0 { withdrawRequest() }
+      if isFirst { withdrawRequest() }
       askForLock()
-      _ = operation
+      withExtendedLifetime(operation) {}
     } else if running?.identifier == identifier {
       let dropped = running?.completion
       running?.completion = nil
@@ -260,8 +264,8 @@ final class AsynchronousWrites {
   /// The Realm lets go of its version: what has not begun is dropped, commits become durable first.
   func invalidate() {
     withdrawRequest()
-    let dropped = queued
-    queued = []
+    let dropped = queued.elements
+    queued = NumberedList()
     if let version = newestPending {
       // A failure reaches the completions.
       try? realm.store.waitForDurability(version)
@@ -276,9 +280,17 @@ final class AsynchronousWrites {
     }
   }
 
-  /// The Realm is gone: its open transaction was never ended, so what was queued behind it never began.
+  /// Another Realm goes on with the transaction of the one that is gone, behind which all this was
+  /// queued.
+  func move(to realm: ConfinedRealm, _ mailbox: RealmMailbox) {
+    self.realm = realm
+    self.mailbox = mailbox
+  }
+
+  /// The Realm is gone: its open transaction was never ended, so what was queued behind it never
+  /// began.
   func abandon() {
-    let dropped = queued
+    let dropped = queued.elements
     guard !dropped.isEmpty else { return }
     mailbox.send {
       let error = Realm.Error(.fail, "The Realm was closed before the write began.", path: nil)
@@ -291,8 +303,8 @@ final class AsynchronousWrites {
     realm.store.withdrawRequest(offer)
     guard request === offer else { return }
     request = nil
-    let dropped = queued
-    queued = []
+    let dropped = queued.elements
+    queued = NumberedList()
     let error = Realm.Error(.fail, "The actor was released before the write began.", path: nil)
     for operation in dropped { Self.drop(operation, error) }
   }
@@ -307,31 +319,28 @@ final class AsynchronousWrites {
   // MARK: - Tasks
 
   /// Queues a task; its signal comes whenever the lock may be taken.
-  func add(_ signal: TaskSignal) {
+  ///
+  /// - Returns: what takes it out of the queue, or begins its transaction.
+  func add(_ signal: TaskSignal) -> Identifier {
     if PlantedBug.lostTransaction.isActive, realm.writing != nil { realm.cancelWrite() }
-    queued.append(Operation(identifier: nextIdentifier(), kind: .task(signal)))
+    let identifier = nextIdentifier()
+    queued.append(Operation(kind: .task(signal)), number: identifier)
     askForLock()
-  }
-
-  private func index(of signal: TaskSignal) -> Int? {
-    queued.firstIndex {
-      if case .task(let other) = $0.kind { return other === signal }
-      return false
-    }
+    return identifier
   }
 
   /// Takes a task that was cancelled out of the queue.
-  func remove(_ signal: TaskSignal) {
-    guard let index = index(of: signal) else { return }
-    queued.remove(at: index)
-    if index == 0 { withdrawRequest() }
+  func remove(_ task: Identifier) {
+    let isFirst = queued.first?.number == task
+    guard queued.remove(task) != nil else { return }
+    if isFirst { withdrawRequest() }
     askForLock()
   }
 
   /// Begins the transaction of a task, if the lock is free and it is the task's turn.
-  func begin(_ signal: TaskSignal) throws(StorageError) -> Bool {
+  func begin(_ task: Identifier) throws(StorageError) -> Bool {
     try realm.tellObserversBeforeWriting()
-    guard index(of: signal) == 0, let offer = request else { return false }
+    guard queued.first?.number == task, let offer = request else { return false }
     guard realm.writing == nil, running == nil else {
       withdrawRequest()
       return false
@@ -343,8 +352,8 @@ final class AsynchronousWrites {
         askForLock()
         return false
       }
-      let operation = queued.removeFirst()
-      running = Running(identifier: operation.identifier, isTask: true)
+      queued.removeFirst()
+      running = Running(identifier: task, isTask: true)
       realm.didBegin(transaction)
       return true
     } catch {

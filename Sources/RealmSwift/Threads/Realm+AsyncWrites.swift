@@ -1,5 +1,5 @@
-// Writes that do not block the caller: blocks that are run when the write lock can be had, and commits
-// whose way to the disk is waited for elsewhere.
+// Writes that do not block the caller: blocks that are run when the write lock can be had, and
+// commits whose way to the disk is waited for elsewhere.
 internal import Storage
 
 /// Names an asynchronous write or commit, to cancel it.
@@ -11,51 +11,59 @@ extension Realm {
 
   /// Runs a block in a write transaction when the file can be written, and commits it.
   ///
-  /// Returns at once. The block runs where the Realm is confined, never inside of this call; nothing else
-  /// of the Realm's place runs meanwhile. It may commit or cancel by itself; then nothing more is done.
-  /// Blocks of one Realm run in the order of the calls, each after the one before is durable. The Realm
-  /// stays open until all are done. Stops on a frozen and on a read-only Realm, and on a thread that runs
-  /// no run loop: use `write` there, a queue, or an actor.
+  /// Returns at once. The block runs where the Realm is confined, never inside of this call;
+  /// nothing else of the Realm's place runs meanwhile. It may commit or cancel by itself; then
+  /// nothing more is done. Blocks of one Realm run in the order of the calls, each after the one
+  /// before is durable. The Realm stays open until all are done. Stops on a frozen and on a
+  /// read-only Realm, and on a thread that runs no run loop: use `write` there, a queue, or an
+  /// actor.
   /// - Parameters:
   ///   - block: makes the changes.
-  ///   - onComplete: called once, where the Realm is confined, when the changes are durable, or with the
-  ///     error when they cannot be stored. Not called after the write was cancelled by its number.
+  ///   - onComplete: called once, where the Realm is confined, when the changes are durable, or
+  ///     with the error when they cannot be stored. Not called after the write was cancelled by its
+  ///     number.
   /// - Returns: a number for `cancelAsyncWrite`.
   @discardableResult
   public func writeAsync(
-    _ block: @escaping () -> Void, onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+    _ block: @escaping @isolated(any) () -> Void,
+    onComplete: (@isolated(any) (_ error: (any Swift.Error)?) -> Void)? = nil
   ) -> AsyncTransactionId {
-    requireAsynchronousWrites().add(commits: true, block, onComplete)
+    let writes = requireAsynchronousWrites()
+    return writes.add(commits: true, Self.placed(block), Self.placed(onComplete))
   }
 
   /// Runs a block in a write transaction when the file can be written.
   ///
-  /// As `writeAsync`, but the block has to commit; when it returns without, its changes are rolled back.
+  /// As `writeAsync`, but the block has to commit; when it returns without, its changes are rolled
+  /// back.
   /// - Returns: a number for `cancelAsyncWrite`.
   @discardableResult
-  public func beginAsyncWrite(_ block: @escaping () -> Void) -> AsyncTransactionId {
-    requireAsynchronousWrites().add(commits: false, block, nil)
+  public func beginAsyncWrite(
+    _ block: @escaping @isolated(any) () -> Void
+  ) -> AsyncTransactionId {
+    requireAsynchronousWrites().add(commits: false, Self.placed(block), nil)
   }
 
   /// Makes the changes of the running transaction a version, without waiting for the disk.
   ///
-  /// This Realm and later write transactions see the changes at once, all others once they are durable.
-  /// Also for a transaction begun with `beginWrite`. Stops when no transaction is running.
+  /// This Realm and later write transactions see the changes at once, all others once they are
+  /// durable. Also for a transaction begun with `beginWrite`. Stops when no transaction is running.
   /// - Parameters:
-  ///   - allowGrouping: the next queued write of this Realm may begin before these changes are durable,
-  ///     and share their way to the disk.
-  ///   - onComplete: called once, where the Realm is confined, when the changes are durable, or with the
-  ///     error when they cannot be stored.
+  ///   - allowGrouping: the next queued write of this Realm may begin before these changes are
+  ///     durable, and share their way to the disk.
+  ///   - onComplete: called once, where the Realm is confined, when the changes are durable, or
+  ///     with the error when they cannot be stored.
   /// - Returns: a number for `cancelAsyncWrite`, which then only drops the call of `onComplete`.
   @discardableResult
   public func commitAsyncWrite(
-    allowGrouping: Bool = false, _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+    allowGrouping: Bool = false,
+    _ onComplete: (@isolated(any) (_ error: (any Swift.Error)?) -> Void)? = nil
   ) -> AsyncTransactionId {
     let writes = requireAsynchronousWrites()
     if confined.writing == nil {
       misuse(.transaction, "Can't commit a non-existing write transaction")
     }
-    return writes.commit(allowsGrouping: allowGrouping, onComplete)
+    return writes.commit(allowsGrouping: allowGrouping, Self.placed(onComplete))
   }
 
   /// Makes the changes of the running transaction a version, without waiting for the disk.
@@ -63,15 +71,16 @@ extension Realm {
   /// The same as with `allowGrouping`.
   @discardableResult
   public func commitAsyncWrite(
-    isGroupingAllowed: Bool, _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+    isGroupingAllowed: Bool,
+    _ onComplete: (@isolated(any) (_ error: (any Swift.Error)?) -> Void)? = nil
   ) -> AsyncTransactionId {
     commitAsyncWrite(allowGrouping: isGroupingAllowed, onComplete)
   }
 
   /// Drops a queued write, rolls back a running one, or drops the completion of a commit.
   ///
-  /// A commit itself stays. An unknown number is ignored. The completion of what is cancelled is never
-  /// called.
+  /// A commit itself stays. An unknown number is ignored. The completion of what is cancelled is
+  /// never called.
   public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
     confined.check()
     confined.asynchronousWrites?.cancel(asyncTransactionId)
@@ -81,6 +90,27 @@ extension Realm {
   public var isPerformingAsynchronousWriteOperations: Bool {
     confined.check()
     return confined.asynchronousWrites?.isBusy ?? false
+  }
+
+  /// A block as it is called; it stops where it does not belong.
+  private static func placed(_ block: @escaping @isolated(any) () -> Void) -> () -> Void {
+    // Sound: isolation is a matter of types, the functions are called alike; and it is checked.
+    let plain = unsafeBitCast(block, to: (() -> Void).self)
+    guard let place = BlockPlace(block.isolation) else { return plain }
+    place.requireHere()
+    return {
+      place.requireHere()
+      plain()
+    }
+  }
+
+  private static func placed(
+    _ block: (@isolated(any) ((any Swift.Error)?) -> Void)?
+  ) -> (((any Swift.Error)?) -> Void)? {
+    guard let block else { return nil }
+    let placed = PlacedBlock(block)
+    placed.place?.requireHere()
+    return placed.call
   }
 
   private func requireAsynchronousWrites() -> AsynchronousWrites {

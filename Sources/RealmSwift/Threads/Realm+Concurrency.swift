@@ -1,14 +1,15 @@
-// Realms in Swift's concurrency: opening for an actor, writing and refreshing without blocking its thread.
-// A suspended task is resumed on its actor and takes the write lock itself, so that from taking it to the
-// end of its block nothing else can run there.
+// Realms in Swift's concurrency: opening for an actor, writing and refreshing without blocking its
+// thread. A suspended task is resumed on its actor and takes the write lock itself, so that from
+// taking it to the end of its block nothing else can run there.
 //
-// The isolation parameters are optional because the compiler (6.3.1) crashes on the other form's default
-// value in an actor's initializer. Nil, which is no actor, stops.
+// The isolation parameters are optional because the compiler (6.3.1) crashes on the other form's
+// default value in an actor's initializer. Nil, which is no actor, stops.
 internal import Platform
 internal import Storage
 
 extension Realm {
-  /// Whether to wait for changes of others before opening; Realms here are local, so it has no effect.
+  /// Whether to wait for changes of others before opening; Realms here are local, so it has no
+  /// effect.
   public enum OpenBehavior: Sendable {
     /// Do not wait.
     case never
@@ -52,9 +53,9 @@ extension Realm {
 
   /// Opens a Realm for the actor that the caller runs on.
   ///
-  /// Also in an actor's asynchronous initializer, once all properties have a value: there is no actor to
-  /// confine to before, so declare the one for the Realm as `var realm: Realm!`. The work on the file,
-  /// migration and compaction included, is done on another thread.
+  /// Also in an actor's asynchronous initializer, once all properties have a value: there is no
+  /// actor to confine to before, so declare the one for the Realm as `var realm: Realm!`. The work
+  /// on the file, migration and compaction included, is done on another thread.
   /// - Parameters:
   ///   - configuration: where the Realm is and what it holds.
   ///   - _isolation: the actor; leave it out.
@@ -92,17 +93,19 @@ extension Realm {
 
   /// Runs a block in a write transaction and commits it, without ever blocking the thread.
   ///
-  /// Suspends until the file can be written, runs the block on the actor, and suspends until the changes
-  /// are durable. When the block throws, its changes are rolled back and the error is thrown on. It may
-  /// commit or cancel by itself. When the task is cancelled before the block has begun, the block is not
-  /// run. This is the form of writing for tasks: `write` blocks one of the few threads that run them.
+  /// Suspends until the file can be written, runs the block on the actor, and suspends until the
+  /// changes are durable. When the block throws, its changes are rolled back and the error is
+  /// thrown on. It may commit or cancel by itself. When the task is cancelled before the block has
+  /// begun, the block is not run. This is the form of writing for tasks: `write` blocks one of the
+  /// few threads that run them.
   ///
   /// Stops when the Realm is not that of an actor or of the main thread.
   /// - Parameters:
   ///   - _isolation: the actor; leave it out.
   ///   - block: makes the changes.
   /// - Returns: what the block returns.
-  /// - Throws: the block's error; `CancellationError`; a `Realm.Error` when the changes cannot be stored.
+  /// - Throws: the block's error; `CancellationError`; a `Realm.Error` when the changes cannot be
+  ///   stored.
   @discardableResult
   public func asyncWrite<Result>(
     _isolation: isolated (any Actor)? = #isolation, _ block: () throws -> Result
@@ -110,7 +113,7 @@ extension Realm {
     let writes = requireActor("asyncWrite()")
     try Task.checkCancellation()
     let signal = TaskSignal()
-    writes.add(signal)
+    let queued = writes.add(signal)
     while true {
       // Mostly the lock is free and the signal there: nothing to wait for, and nothing to cancel.
       if !signal.takeSignal() {
@@ -123,10 +126,10 @@ extension Realm {
       if let failure = signal.failure { throw failure }
       if Task.isCancelled {
         if PlantedBug.stolenTransaction.isActive, confined.writing != nil { break }
-        writes.remove(signal)
+        writes.remove(queued)
         throw CancellationError()
       }
-      if try mappingErrors({ () throws(StorageError) in try writes.begin(signal) }) { break }
+      if try mappingErrors({ () throws(StorageError) in try writes.begin(queued) }) { break }
     }
     // No suspension from here until the block has returned.
     let result: Result
@@ -144,7 +147,8 @@ extension Realm {
       return result
     }
     let identifier = try mappingErrors { () throws(StorageError) in try writes.commit(signal) }
-    // The commit is made: nothing can cancel it any more. A late signal of the lock is none of the commit.
+    // The commit is made: nothing can cancel it any more. A late signal of the lock is none of the
+    // commit.
     while !signal.isDone { await signal.wait(_isolation) }
     writes.didFinish(identifier, signal.failure)
     if let failure = signal.failure { throw failure }
@@ -157,8 +161,8 @@ extension Realm {
   ///
   /// Stops when the Realm is not that of an actor or of the main thread.
   /// - Parameter _isolation: the actor; leave it out.
-  /// - Returns: whether there was a newer version; the Realm then stands at least on what was the newest
-  ///   one at the call. False when the task is cancelled.
+  /// - Returns: whether there was a newer version; the Realm then stands at least on what was the
+  ///   newest one at the call. False when the task is cancelled.
   @discardableResult
   public func asyncRefresh(_isolation: isolated (any Actor)? = #isolation) async -> Bool {
     _ = requireActor("asyncRefresh()")
@@ -214,9 +218,20 @@ final class PreparedFile: Sendable {
   static func make(
     _ configuration: Realm.Configuration, _ isolation: isolated (any Actor)?
   ) async throws -> PreparedFile {
-    try await withCheckedThrowingContinuation(isolation: isolation) { continuation in
-      start(configuration) { continuation.resume(with: $0) }
+    // The file goes through a lock, not through the continuation: one that is resumed before its
+    // task waits orders memory by atomics of the runtime's own, which the thread sanitizer does not
+    // see.
+    let result = Monitor<Result<PreparedFile, any Error>?>(nil)
+    await withCheckedContinuation(isolation: isolation) { continuation in
+      start(configuration) { opened in
+        result.withLock { $0 = opened }
+        continuation.resume()
+      }
     }
+    guard let opened = result.withLock({ $0 }) else {
+      fatalError("unreachable: the continuation is resumed once there is a result")
+    }
+    return try opened.get()
   }
 
   /// Opens the file on another thread, and calls back there.

@@ -1,4 +1,5 @@
-// How a suspended task is told to go on. One is made for each asynchronous write, so it has no lock.
+// How a suspended task is told to go on. One is made for each asynchronous write, so it has no
+// lock.
 internal import Platform
 
 /// Wakes one suspended task.
@@ -72,8 +73,8 @@ final class TaskSignal: Sendable {
 
   /// The continuation that a word stands for.
   ///
-  /// Sound: it is one pointer, that of the suspended task, which lives until it is resumed, and whoever
-  /// takes the word out of `state` resumes it once.
+  /// Sound: it is one pointer, that of the suspended task, which lives until it is resumed, and
+  /// whoever takes the word out of `state` resumes it once.
   private static func continuation(_ word: UInt) -> UnsafeContinuation<Void, Never> {
     unsafeBitCast(word, to: UnsafeContinuation<Void, Never>.self)
   }

@@ -1,10 +1,11 @@
-// References that carry confined values to other places. Inside they are frozen values: immutable, so
-// any thread may hold them, and made live again in the Realm that resolves them; see ValueReference.swift.
+// References that carry confined values to other places. Inside they are frozen values: immutable,
+// so any thread may hold them, and made live again in the Realm that resolves them; see
+// ValueReference.swift.
 
 /// Carries a confined value to another thread, queue or actor.
 ///
-/// Make it where the value may be used, resolve it once with `Realm.resolve` where it shall be used next.
-/// The file keeps the value's version until the reference is resolved or released.
+/// Make it where the value may be used, resolve it once with `Realm.resolve` where it shall be used
+/// next. The file keeps the value's version until the reference is resolved or released.
 public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
   @usableFromInline let reference: _ValueReference
 
@@ -21,7 +22,8 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
 extension Realm {
   /// The live value of a reference in this Realm; nil when it was deleted, or is of another file.
   ///
-  /// Moves the Realm to the reference's version at least. Stops when the reference was resolved before.
+  /// Moves the Realm to the reference's version at least. Stops when the reference was resolved
+  /// before.
   @inlinable
   public func resolve<Confined: ThreadConfined>(
     _ reference: ThreadSafeReference<Confined>

@@ -1,5 +1,5 @@
-// What is inside of a reference: the frozen form of a value, given away once. Objects need a Realm and a key
-// for that, results their source; all else is a frozen value in a box.
+// What is inside of a reference: the frozen form of a value, given away once. Objects need a Realm
+// and a key for that, results their source; all else is a frozen value in a box.
 internal import ObjectStore
 internal import Platform
 internal import Storage
@@ -11,11 +11,38 @@ public final class _ValueReference: @unchecked Sendable {
   private let content: Atomic<UInt>
   /// Of an object: where it is, while the content is there.
   fileprivate let object: (table: TablePointer, key: ObjectKey, location: RowLocation?)?
+  /// The content is a `PendingReference`.
+  private let isPending: Bool
 
   /// - Parameter content: a frozen object, or something made of frozen ones only.
   init(_ content: AnyObject) {
     self.content = Atomic(UInt(bitPattern: Unmanaged.passRetained(content).toOpaque()))
     object = nil
+    isPending = content is PendingReference
+  }
+
+  /// Refers to a value of a Realm that is in a transaction; nil of any other one.
+  fileprivate static func pending(
+    _ value: some ThreadConfined, of realm: ConfinedRealm
+  ) -> _ValueReference? {
+    guard realm.writing != nil else { return nil }
+    return _ValueReference(PendingReference(value, of: realm))
+  }
+
+  /// Takes what was referred to in a transaction; nil when it was not.
+  fileprivate func takePending<Value: ThreadConfined>(
+    _: Value.Type, in realm: ConfinedRealm
+  ) -> Value?? {
+    guard isPending else { return nil }
+    return .some(take(PendingReference.self).value(Value.self, in: realm))
+  }
+
+  /// The same for objects, whose class alone does not say that they are confined.
+  fileprivate func takePending<Value: ObjectBase>(
+    of _: Value.Type, in realm: ConfinedRealm
+  ) -> Value?? {
+    guard isPending else { return nil }
+    return .some(take(PendingReference.self).object(in: realm) as? Value)
   }
 
   /// Refers to an object of a frozen Realm.
@@ -26,6 +53,7 @@ public final class _ValueReference: @unchecked Sendable {
   ) {
     content = Atomic(UInt(bitPattern: Unmanaged.passRetained(frozen).toOpaque()))
     object = (table, key, location)
+    isPending = false
   }
 
   deinit {
@@ -84,12 +112,16 @@ extension ThreadConfined {
   public func _makeReference() -> _ValueReference {
     _ValueReference.check(realm?.confined)
     if isInvalidated { _ValueReference.stopForInvalidated() }
+    if let pending = realm.flatMap({ _ValueReference.pending(self, of: $0.confined) }) {
+      return pending
+    }
     return _ValueReference(FrozenBox(freeze()))
   }
 
   /// The live value of a reference in a Realm; nil when it was deleted, or is of another file.
   public static func _resolve(_ reference: _ValueReference, in realm: Realm) -> Self? {
     realm.confined.requireResolving()
+    if let pending = reference.takePending(Self.self, in: realm.confined) { return pending }
     return realm.confined.live(reference.take(FrozenBox<Self>.self).value)
   }
 }
@@ -104,6 +136,9 @@ extension ObjectBase {
       realm.check()
       if realm.isFrozen { return _ValueReference(realm, table, _key, _location) }
       guard let location = locate() else { _ValueReference.stopForInvalidated() }
+      if realm.writing != nil, let value = self as? any ThreadConfined {
+        return _ValueReference(PendingReference(value, of: realm))
+      }
       let (frozen, frozenLocation) = ConfinedRealm.freeze(table, _key, at: location)
       return frozen.pointee.withRealm { _ValueReference($0, frozen, _key, frozenLocation) }
     }
@@ -113,12 +148,14 @@ extension ObjectBase {
   public static func _resolve(_ reference: _ValueReference, in realm: Realm) -> Self? {
     let target = realm.confined
     target.requireResolving()
+    if let pending = reference.takePending(of: Self.self, in: target) { return pending }
     let source = reference.take(ConfinedRealm.self)
     guard target.advance(toThatOf: source) else { return nil }
     let (frozen, key, location) = reference.object.unsafelyUnwrapped
     let table = target.table(like: frozen)
     if let location, target.showsVersion(of: source) {
-      // Who has a location of this generation reads without asking whether the reader is of it, too.
+      // Who has a location of this generation reads without asking whether the reader is of it,
+      // too.
       _ = target.reader(of: table)
       return unsafeDowncast(target.accessor(table, key, at: location), to: Self.self)
     }
@@ -128,10 +165,11 @@ extension ObjectBase {
 }
 
 extension ConfinedRealm {
-  /// The frozen form of an object of a live Realm: its class in the frozen twin, and where it is there.
+  /// The frozen form of an object of a live Realm: its class in the frozen twin, and where it is
+  /// there.
   ///
-  /// The twin lives at least until the Realm moves on. Stops when the object was made in the running
-  /// transaction.
+  /// The twin lives at least until the Realm moves on. Stops when the object was made in the
+  /// running transaction.
   @inline(__always)
   static func freeze(
     _ table: TablePointer, _ key: ObjectKey, at location: RowLocation
@@ -172,11 +210,25 @@ extension ConfinedRealm {
 
   /// Moves to the version of a frozen Realm at least.
   ///
-  /// False when that is of another file, or ended, or its version was lost.
+  /// A Realm with which nothing was done yet begins on just that version. False when that is of
+  /// another file, or ended, or its version was lost.
   func advance(toThatOf source: ConfinedRealm) -> Bool {
     guard source.store === store, !source.isInvalidatedFrozen, !source.isLost else { return false }
     if showsVersion(of: source) { return true }
+    if begins(onThatOf: source) { return true }
     return PlantedBug.resolveBehind.isActive || advance(to: source.currentSnapshot().version)
+  }
+
+  /// Begins on the version of a frozen Realm, if the Realm shows none yet that anybody has seen.
+  private func begins(onThatOf source: ConfinedRealm) -> Bool {
+    let isOpen = snapshot == nil || isUntouched && tables.isEmpty
+    guard isOpen, observers == nil, writing == nil, held == nil else { return false }
+    let base = source.currentSnapshot().settled
+    do throws(StorageError) { try store.waitForDurability(base.version) } catch { return false }
+    move(to: base)
+    // It goes on from there by itself, where it does so.
+    mailbox?.versionWasPublished(store.newestVersion)
+    return true
   }
 
   /// The live form of a frozen value in this Realm; nil when it was deleted, or is of another file.
@@ -206,13 +258,15 @@ extension Results {
   public func _makeReference() -> _ValueReference {
     _ValueReference.check(source.realm)
     if isInvalidated { _ValueReference.stopForInvalidated() }
+    if let pending = _ValueReference.pending(self, of: source.realm) { return pending }
     return _ValueReference(source.frozen())
   }
 
-  /// The live results of a reference in a Realm; nil when what they hang on was deleted, or they are of
-  /// another file.
+  /// The live results of a reference in a Realm; nil when what they hang on was deleted, or they
+  /// are of another file.
   public static func _resolve(_ reference: _ValueReference, in realm: Realm) -> Results? {
     realm.confined.requireResolving()
+    if let pending = reference.takePending(Results.self, in: realm.confined) { return pending }
     let source = reference.take(ResultsSource<Element>.self)
     guard realm.confined.advance(toThatOf: source.realm),
       let moved = source.moved(to: realm.confined)

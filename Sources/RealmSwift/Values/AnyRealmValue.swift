@@ -1,13 +1,13 @@
-// AnyRealmValue: a value of any type that a Realm can hold. What it is and how values compare; how they
-// are stored is in AnyRealmValue+Persisted.swift.
+// AnyRealmValue: a value of any type that a Realm can hold. What it is and how values compare; how
+// they are stored is in AnyRealmValue+Persisted.swift.
 public import Foundation
 
 /// A value of one of the types that a Realm can hold, or none.
 ///
-/// Two numbers are equal when they are the same number, whatever their types; `Bool` is not a number.
-/// Lists and dictionaries are equal when their values are. Those of a managed value are live: they show
-/// what is in the file and can be changed in a transaction, which costs time with the size of the whole
-/// value.
+/// Two numbers are equal when they are the same number, whatever their types; `Bool` is not a
+/// number. Lists and dictionaries are equal when their values are. Those of a managed value are
+/// live: they show what is in the file and can be changed in a transaction, which costs time with
+/// the size of the whole value.
 public enum AnyRealmValue: Hashable {
   /// No value.
   case none

@@ -1,5 +1,5 @@
-// The bytes of AnyRealmValue, as ObjectStore's AnyCoding describes them: a tag and what belongs to it,
-// lists and dictionaries nested inside. What a link is in the file is known to the caller.
+// The bytes of AnyRealmValue, as ObjectStore's AnyCoding describes them: a tag and what belongs to
+// it, lists and dictionaries nested inside. What a link is in the file is known to the caller.
 internal import Foundation
 internal import ObjectStore
 
@@ -93,7 +93,8 @@ struct AnyValueWriter {
 struct AnyValueReader {
   /// The object of a place in the file; nil when it is not there.
   let object: (_ tableKey: UInt64, _ key: ObjectKey) -> Object?
-  /// Where the value is; asked for when it is a list or a dictionary, which is read when it is used.
+  /// Where the value is; asked for when it is a list or a dictionary, which is read when it is
+  /// used.
   let place: () -> MixedPlace?
 
   func value(_ bytes: UnsafeRawBufferPointer) -> AnyRealmValue {

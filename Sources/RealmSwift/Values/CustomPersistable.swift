@@ -31,8 +31,8 @@ public protocol CustomPersistable: _CustomPersistable {
 
 /// A type of the client's that is stored as another type, not all of whose values stand for one.
 ///
-/// An optional property reads as nil where the stored value stands for none; one that is not optional
-/// stops.
+/// An optional property reads as nil where the stored value stands for none; one that is not
+/// optional stops.
 public protocol FailableCustomPersistable: _CustomPersistable {
   /// The type that is stored.
   associatedtype PersistedType
@@ -114,9 +114,14 @@ extension _CustomPersistable {
   /// What is stored.
   public var _anyValue: Any? { persistableValue._anyValue }
 
-  /// The value that an untyped one is, or that is stored as it.
+  /// The value itself.
+  public var _namedValue: Any? { self }
+
+  /// The value that an untyped one is, or that is stored as it; of nil, where an object is stored,
+  /// the value of a new one: links may always lead nowhere.
   public static func _fromAny(_ value: Any?) -> Self? {
     if let value = value as? Self { return value }
+    if value == nil && _rlmOptional { return _make(persistedValue: PersistedType._defaultValue()) }
     return PersistedType._fromAny(value).flatMap { _make(persistedValue: $0) }
   }
 
@@ -131,7 +136,11 @@ extension _CustomPersistable {
 
   /// Reads an element of a managed collection; stops when the stored value stands for none.
   public static func _readElement(_ source: _ElementSource, _ position: Int) -> Self {
-    _require(PersistedType._readElement(source, position))
+    // A map of optional objects that became one of this type can hold nil.
+    if _rlmOptional, source.isNull(position) {
+      stopForPersistedValue(Optional<PersistedType>.none as Any, Self.self)
+    }
+    return _require(PersistedType._readElement(source, position))
   }
 
   /// Gives what is stored to a managed collection.

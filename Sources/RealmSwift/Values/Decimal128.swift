@@ -1,15 +1,25 @@
 // Decimal128: the public decimal number. Its arithmetic is DecimalNumber's.
 public import Foundation
+internal import Platform
 
-/// A decimal number of up to 34 digits and exponents from -6143 to 6144, as IEEE 754-2008 defines it.
+/// A decimal number of up to 34 digits and exponents from -6143 to 6144, as IEEE 754-2008 defines
+/// it.
 ///
-/// Fractions like 0.1 are exact. Results are rounded to 34 digits, ties to an even last digit. `1.0` and
-/// `1.00` are equal and print as they were written. A NaN is equal to nothing.
+/// Fractions like 0.1 are exact. Results are rounded to 34 digits, ties to an even last digit.
+/// `1.0` and `1.00` are equal and print as they were written. A NaN is equal to nothing. Only
+/// `negate()` changes an instance; all else makes another one.
 public final class Decimal128: Sendable {
-  /// The number in the binary integer encoding of the standard.
-  let bits: UInt128
+  private let low: UInt64
+  // Atomic, since `negate()` changes the sign in here.
+  private let high: Atomic<UInt64>
 
-  init(bits: UInt128) { self.bits = bits }
+  /// The number in the binary integer encoding of the standard.
+  var bits: UInt128 { UInt128(high.load(ordering: .relaxed)) << 64 | UInt128(low) }
+
+  init(bits: UInt128) {
+    low = UInt64(truncatingIfNeeded: bits)
+    high = Atomic(UInt64(truncatingIfNeeded: bits >> 64))
+  }
 
   convenience init(_ number: DecimalNumber) { self.init(bits: number.bits) }
 
@@ -55,16 +65,20 @@ public final class Decimal128: Sendable {
   // MARK: - Facts
 
   /// The smallest finite number.
-  public static let min = Decimal128(
-    DecimalNumber(
-      isNegative: true, coefficient: DecimalNumber.coefficientMax,
-      exponent: DecimalNumber.exponentMax))
+  public static var min: Decimal128 {
+    Decimal128(
+      DecimalNumber(
+        isNegative: true, coefficient: DecimalNumber.coefficientMax,
+        exponent: DecimalNumber.exponentMax))
+  }
 
   /// The largest finite number.
-  public static let max = Decimal128(
-    DecimalNumber(
-      isNegative: false, coefficient: DecimalNumber.coefficientMax,
-      exponent: DecimalNumber.exponentMax))
+  public static var max: Decimal128 {
+    Decimal128(
+      DecimalNumber(
+        isNegative: false, coefficient: DecimalNumber.coefficientMax,
+        exponent: DecimalNumber.exponentMax))
+  }
 
   /// Whether it is no number.
   public var isNaN: Bool { number.isNaN }
@@ -183,9 +197,41 @@ extension Decimal128: SignedNumeric, Strideable {
   public func advanced(by distance: Decimal128) -> Decimal128 { self + distance }
 }
 
-extension SignedNumeric where Self == Decimal128 {
-  /// Changes the sign.
-  public mutating func negate() { self = -self }
+extension Decimal128 {
+  /// Changes the sign of this instance: everybody who has it sees the other number.
+  ///
+  /// `-number` makes another instance. That of a stored property is never changed: it is made when
+  /// it is read.
+  public func negate() {
+    let number = number
+    if number.isNaN { return }
+    high.store(UInt64(truncatingIfNeeded: number.negated.bits >> 64), ordering: .relaxed)
+  }
+}
+
+// MARK: - Names of old
+
+extension Decimal128 {
+  /// The smallest finite number.
+  public static var minimumDecimalNumber: Decimal128 { min }
+  /// The largest finite number.
+  public static var maximumDecimalNumber: Decimal128 { max }
+  /// Whether it is larger than another one.
+  public func isGreaterThan(_ other: Decimal128) -> Bool { self > other }
+  /// Whether it is not smaller than another one.
+  public func isGreaterThanOrEqual(to other: Decimal128) -> Bool { self >= other }
+  /// Whether it is smaller than another one.
+  public func isLessThan(_ other: Decimal128) -> Bool { self < other }
+  /// Whether it is not larger than another one.
+  public func isLessThanOrEqual(to other: Decimal128) -> Bool { self <= other }
+  /// The rounded sum.
+  public func decimalNumber(byAdding other: Decimal128) -> Decimal128 { self + other }
+  /// The rounded difference.
+  public func decimalNumber(bySubtracting other: Decimal128) -> Decimal128 { self - other }
+  /// The rounded product.
+  public func decimalNumber(byMultiplyingBy other: Decimal128) -> Decimal128 { self * other }
+  /// The rounded quotient.
+  public func decimalNumber(byDividingBy other: Decimal128) -> Decimal128 { self / other }
 }
 
 // MARK: - Literals
@@ -253,7 +299,8 @@ extension Decimal128: _BytesValue, _RealmCollectionValueInsideOptional, MinMaxTy
     withUnsafeBytes(of: bits.littleEndian) { body($0) }
   }
 
-  /// Gives the value to a managed collection; a set has each number once, however many zeros are written.
+  /// Gives the value to a managed collection; a set has each number once, however many zeros are
+  /// written.
   public func _writeElement(to sink: _ElementSink) {
     let element = sink.kind == .set ? Decimal128(number.canonical) : self
     element._withBytes { sink.bytes($0) }

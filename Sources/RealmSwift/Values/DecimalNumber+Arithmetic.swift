@@ -1,9 +1,9 @@
-// Sum, product, quotient and order of decimal numbers: the exact result, or enough of its digits, in 256
-// bits, which the initializer of DecimalNumber then rounds once.
+// Sum, product, quotient and order of decimal numbers: the exact result, or enough of its digits,
+// in 256 bits, which the initializer of DecimalNumber then rounds once.
 
 extension DecimalNumber {
-  /// What an operation gives when an operand is not a number: the first signaling one, made quiet, else
-  /// the first quiet one; nil when both are numbers.
+  /// What an operation gives when an operand is not a number: the first signaling one, made quiet,
+  /// else the first quiet one; nil when both are numbers.
   private static func propagatedNaN(_ left: DecimalNumber, _ right: DecimalNumber)
     -> DecimalNumber?
   {
@@ -52,8 +52,8 @@ extension DecimalNumber {
       exponent = second.exponent
       upper = WideInteger(first.coefficient).scaled(by: shift)
     } else {
-      // So far apart that of the second number only its first digits and that there are more of them
-      // can matter: the first one is given 37 digits, three more than the result has.
+      // So far apart that of the second number only its first digits and that there are more of
+      // them can matter: the first one is given 37 digits, three more than the result has.
       let zeros = 37 - PowersOfTen.digitCount(first.coefficient)
       exponent = first.exponent - zeros
       upper = WideInteger(first.coefficient).scaled(by: zeros)

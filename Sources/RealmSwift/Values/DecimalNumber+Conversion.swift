@@ -69,3 +69,13 @@ extension DecimalNumber {
     self.init(isNegative: source < 0, coefficient: UInt128(rest), exponent: exponent)
   }
 }
+
+extension DecimalNumber {
+  /// The number as an integer; nil when it has a fraction or does not fit.
+  var exactInteger: Int64? {
+    let number = canonical
+    guard kind == .finite, number.exponent == 0 else { return nil }
+    let value = Int64(exactly: number.coefficient)
+    return number.isNegative ? value.map { -$0 } : value
+  }
+}

@@ -1,11 +1,11 @@
-// Decimal numbers from text and to text, by the rules to-number and to-scientific-string of the General
-// Decimal Arithmetic Specification.
+// Decimal numbers from text and to text, by the rules to-number and to-scientific-string of the
+// General Decimal Arithmetic Specification.
 
 extension DecimalNumber {
   /// The number that a text stands for, rounded to 34 digits; nil when the text is not a number.
   ///
-  /// `[+-]digits[.digits][E[+-]digits]`, `Infinity`, `Inf`, `NaN` and `sNaN`, both perhaps with digits;
-  /// letters of both cases.
+  /// `[+-]digits[.digits][E[+-]digits]`, `Infinity`, `Inf`, `NaN` and `sNaN`, both perhaps with
+  /// digits; letters of both cases.
   init?(text: some StringProtocol) {
     var rest = Substring(text).utf8
     let isNegative = rest.first == UInt8(ascii: "-")

@@ -1,6 +1,6 @@
 // Decimal numbers of 34 digits by IEEE 754-2008: what they consist of, their 16 bytes in the binary
-// integer encoding, and the one place where a result is rounded. Pure values: no text (DecimalNumber+Text)
-// and no public type (Decimal128).
+// integer encoding, and the one place where a result is rounded. Pure values: no text
+// (DecimalNumber+Text) and no public type (Decimal128).
 
 /// A number of the format decimal128, taken apart.
 ///
@@ -86,7 +86,8 @@ struct DecimalNumber: Sendable {
     return result
   }
 
-  /// The same number in the one form that all forms of it have: integers without exponent where they fit.
+  /// The same number in the one form that all forms of it have: integers without exponent where
+  /// they fit.
   var canonical: DecimalNumber {
     let shortest = reduced
     guard kind == .finite else { return shortest }
@@ -102,7 +103,8 @@ struct DecimalNumber: Sendable {
 
   // MARK: - Encoding
 
-  /// Reads the 128 bits of the format; forms that no number has count as zero, as the standard says.
+  /// Reads the 128 bits of the format; forms that no number has count as zero, as the standard
+  /// says.
   init(bits: UInt128) {
     let isNegative = bits >> 127 != 0
     let combination = UInt8(truncatingIfNeeded: bits >> 122) & 0b11111
@@ -141,8 +143,8 @@ struct DecimalNumber: Sendable {
 
   /// The number nearest to `coefficient * 10^exponent`, ties to an even last digit.
   ///
-  /// - Parameter isInexact: the exact value lies above the coefficient, by less than one of its units.
-  ///   Then the coefficient must have more than 34 digits.
+  /// - Parameter isInexact: the exact value lies above the coefficient, by less than one of its
+  ///   units. Then the coefficient must have more than 34 digits.
   init(isNegative: Bool, rounding coefficient: WideInteger, exponent: Int, isInexact: Bool = false)
   {
     var coefficient = coefficient

@@ -1,5 +1,5 @@
-// Places and areas on the globe, for queries. Degrees everywhere, on a sphere; what is inside of an area is
-// decided in GeospatialArea.swift.
+// Places and areas on the globe, for queries. Degrees everywhere, on a sphere; what is inside of an
+// area is decided in GeospatialArea.swift.
 
 /// A place on the globe.
 public struct GeoPoint: Hashable, Sendable {
@@ -60,14 +60,17 @@ public struct GeoPolygon: _Geospatial {
   /// Rings around what does not count.
   public let holes: [[GeoPoint]]
 
-  /// Nil when a ring has fewer than four places, or its last one is not the first.
+  /// Nil when a ring has fewer than four places, its last one is not the first, edges cross or
+  /// occur twice, a place comes back, or a hole is not inside of the outer ring or lies in another
+  /// hole.
   public init?(outerRing: [GeoPoint], holes: [[GeoPoint]] = []) {
     for ring in [outerRing] + holes where ring.count < 4 || ring.first != ring.last { return nil }
+    guard Self.boundAnArea(GeoRing(outerRing), holes.map { GeoRing($0) }) else { return nil }
     self.outerRing = outerRing
     self.holes = holes
   }
 
-  /// Nil when a ring has fewer than four places, or its last one is not the first.
+  /// Nil as above.
   @_disfavoredOverload
   public init?(outerRing: [GeoPoint], holes: [GeoPoint]...) {
     self.init(outerRing: outerRing, holes: holes)
@@ -87,6 +90,19 @@ public struct GeoPolygon: _Geospatial {
     let rings = holes.compactMap { points($0) }
     guard let outer = points(outerRing), rings.count == holes.count else { return nil }
     self.init(outerRing: outer, holes: rings)
+  }
+}
+
+extension GeoPolygon {
+  /// Whether rings enclose one area with holes in it.
+  private static func boundAnArea(_ outer: GeoRing, _ holes: [GeoRing]) -> Bool {
+    guard outer.isSimple else { return false }
+    for (index, hole) in holes.enumerated() {
+      guard hole.isSimple, !outer.touches(hole), outer.contains(hole) else { return false }
+      for other in holes[(index + 1)...]
+      where hole.touches(other) || hole.contains(other) || other.contains(hole) { return false }
+    }
+    return true
   }
 }
 
@@ -132,7 +148,8 @@ public struct GeoCircle: _Geospatial {
 
 /// A way along the globe.
 public struct Distance: Hashable, Sendable {
-  private let radians: Double
+  /// The angle at the centre of the globe in radians.
+  public let radians: Double
 
   private static let radiusInKilometers = 6378.1
   private static let kilometersOfMile = 1.609344

@@ -1,11 +1,12 @@
-// The place of a list or dictionary inside of a mixed value: the place of the whole value in the file, and
-// the way into it. Reading goes through the value's bytes, a change writes the whole value anew.
+// The place of a list or dictionary inside of a mixed value: the place of the whole value in the
+// file, and the way into it. Reading goes through the value's bytes, a change writes the whole
+// value anew.
 internal import ObjectStore
 
 /// A list or dictionary inside of a managed mixed value.
 ///
-/// It is known by the positions and keys that lead to it, and shows what is there now: when an element
-/// in front of it in the same list goes, it shows the next one.
+/// It is known by the positions and keys that lead to it, and shows what is there now: when an
+/// element in front of it in the same list goes, it shows the next one.
 @usableFromInline
 final class MixedPlace {
   /// The property or collection that has the whole value.

@@ -4,8 +4,8 @@ internal import Platform
 
 /// An identifier that is unique without coordination.
 ///
-/// Its 12 bytes are the seconds since 1970, five bytes that differ between processes, and a counter; so
-/// later seconds come later in order.
+/// Its 12 bytes are the seconds since 1970, five bytes that differ between processes, and a
+/// counter; so later seconds come later in order.
 public final class ObjectId: Sendable {
   /// Bytes 0 to 7, big-endian.
   private let high: UInt64

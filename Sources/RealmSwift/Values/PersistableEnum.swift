@@ -9,8 +9,8 @@ public protocol RealmEnum {}
 ///
 ///     enum Color: String, PersistableEnum { case red, green }
 ///
-/// The raw value is stored. A property without a value of its own starts with the first case. As a type
-/// of primary keys and indexes it can be used when its raw type can.
+/// The raw value is stored. A property without a value of its own starts with the first case. As a
+/// type of primary keys and indexes it can be used when its raw type can.
 public protocol PersistableEnum: _PersistableInsideOptional, _RealmCollectionValueInsideOptional,
   RawRepresentable, CaseIterable, RealmEnum, RealmOptionalType, Comparable
 where
@@ -24,6 +24,9 @@ extension PersistableEnum {
 
   /// What the raw value is.
   public static var _rlmType: PropertyType { RawValue._rlmType }
+
+  /// Whether there is nothing that a property could start with.
+  static var _hasNoCases: Bool { allCases.isEmpty }
 
   /// The first case.
   public static func _defaultValue() -> Self {
@@ -74,6 +77,9 @@ extension PersistableEnum {
 
   /// The raw value.
   public var _anyValue: Any? { rawValue._anyValue }
+
+  /// The case itself.
+  public var _namedValue: Any? { self }
 
   /// The case that an untyped value is, or has as its raw value.
   public static func _fromAny(_ value: Any?) -> Self? {

@@ -1,6 +1,6 @@
 // Copy on write for one transaction. Changed and new blocks live in memory under provisional
-// references until the commit places them; the editor knows nothing of files, so trees can be tested
-// on it alone.
+// references until the commit places them; the editor knows nothing of files, so trees can be
+// tested on it alone.
 internal import Glibc
 internal import Platform
 
@@ -9,15 +9,16 @@ internal import Platform
 /// Belongs to the transaction's Realm; never shared between threads.
 @usableFromInline
 package final class BlockEditor {
-  /// A block of an older version that this transaction no longer needs, or several of one birth side by side.
+  /// A block of an older version that this transaction no longer needs, or several of one birth
+  /// side by side.
   package struct DeadBlock {
-    package let reference: BlockReference
+    package let offset: UInt64
     /// Bytes that it takes in the file.
     package fileprivate(set) var length: Int
     package let birth: Version
 
-    package init(reference: BlockReference, length: Int, birth: Version) {
-      self.reference = reference
+    package init(offset: UInt64, length: Int, birth: Version) {
+      self.offset = offset
       self.length = length
       self.birth = birth
     }
@@ -25,8 +26,8 @@ package final class BlockEditor {
 
   /// Reads blocks of the base version and of this transaction.
   @usableFromInline package let reader: BlockReader
-  // Unchecked exclusivity, here and in the arena: one thread at a time, in short accesses that run no
-  // foreign code, and several for each changed block.
+  // Unchecked exclusivity, here and in the arena: one thread at a time, in short accesses that run
+  // no foreign code, and several for each changed block.
 
   /// Blocks of older versions that were replaced or freed.
   @exclusivity(unchecked) package private(set) var dead: [DeadBlock] = []
@@ -34,6 +35,8 @@ package final class BlockEditor {
     /// Leaves with their copies, for the planted bug that changes them in place.
     var replaced: [(old: BlockReference, copy: BlockReference, length: Int)] = []
   #endif
+  /// Their bytes: never more than a file has, unless its blocks are referred to several times.
+  @exclusivity(unchecked) private var deadBytes: UInt64 = 0
   /// Bytes of live provisional blocks.
   @exclusivity(unchecked) package private(set) var provisionalBytes = 0
   /// Called by `seal`; places the tree under a reference in the file.
@@ -88,7 +91,7 @@ package final class BlockEditor {
     // Each time, not at the first touch only: the copy's fresh checksum would vouch for damage.
     let source =
       PlantedBug.launderedDamage.isActive
-      ? reader.base + Int(reference.rawValue)
+      ? reader.base + Int(reference.offset)
       : BlockReader.verifiedPointer(reference, reader.base, reader.verifier)
     let length = BlockHeader.blockLength(source)
     let block = arena.take(length, isResident: true)
@@ -104,11 +107,17 @@ package final class BlockEditor {
     return copy
   }
 
+  /// The same for a block that has to be of one kind.
+  package func mutable(_ reference: BlockReference, _ kind: BlockKind) -> BlockReference {
+    _ = reader.pointer(reference, kind)
+    return mutable(reference)
+  }
+
   /// Bytes of a provisional block, header first.
   @inlinable @inline(__always)
   package func pointer(_ reference: BlockReference) -> UnsafeMutableRawPointer {
     assert(reference.isProvisional, "a placed block is immutable")
-    return arena.table[Int(truncatingIfNeeded: reference.rawValue & 0xffff_ffff)]
+    return arena.table[reference.number]
   }
 
   /// Gives a provisional block another payload size.
@@ -150,16 +159,24 @@ package final class BlockEditor {
   }
 
   /// Gives up a block and everything below it.
-  package func freeTree(_ reference: BlockReference) {
+  package func freeTree(_ reference: BlockReference) { freeTree(reference, depth: 0) }
+
+  /// No tree of a version is deeper.
+  private static let depthMax = 64
+
+  private func freeTree(_ reference: BlockReference, depth: Int) {
     if reference.isNone { return }
     let block = reader.pointer(reference)
+    if depth > Self.depthMax { reader.stop(at: block, "it lies below itself") }
     if BlockHeader.kind(block).isNode {
       let count = BlockHeader.count(block)
-      // Only headers are needed: they come from memory together instead of one after the other, those of
-      // grandchildren too.
+      // Only headers are needed: they come from memory together instead of one after the other,
+      // those of grandchildren too.
       for index in 0..<count { reader.prefetch(BlockHeader.reference(block, index)) }
       for index in 0..<count { prefetchChildren(BlockHeader.reference(block, index)) }
-      for index in 0..<count { freeTree(BlockHeader.reference(block, index)) }
+      for index in 0..<count {
+        freeTree(BlockHeader.reference(block, index), depth: depth + 1)
+      }
     }
     free(reference)
   }
@@ -188,23 +205,29 @@ package final class BlockEditor {
     arena.remove(reference)
   }
 
-  /// Runs to which a block given up may be added: what was written together goes in a few rows of neighbours.
+  /// Runs to which a block given up may be added: what was written together goes in a few rows of
+  /// neighbours.
   private static let openRuns = 4
   /// No run gets longer.
   private static let deadLengthMax = 1 << 20
 
   private func giveUp(_ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int) {
     let length = length + blockOverhead
+    deadBytes &+= UInt64(length)
+    if deadBytes > reader.limit {
+      reader.stop(at: block, "the version refers to it more than once")
+    }
     let birth = BlockHeader.birth(block)
     // Homes are counted apart from what follows them.
-    if reference.rawValue != FileHeader.dataStart {
+    let offset = reference.offset
+    if offset != FileHeader.dataStart {
       // The newest run first: mostly a block follows the one that was given up before it.
       var index = dead.count
       let oldest = max(0, index - Self.openRuns)
       while index > oldest {
         index -= 1
         let run = dead[index]
-        if run.reference.rawValue + UInt64(run.length) == reference.rawValue
+        if run.offset + UInt64(run.length) == offset
           && run.birth == birth && run.length + length <= Self.deadLengthMax
         {
           dead[index].length = run.length + length
@@ -212,7 +235,7 @@ package final class BlockEditor {
         }
       }
     }
-    dead.append(DeadBlock(reference: reference, length: length, birth: birth))
+    dead.append(DeadBlock(offset: offset, length: length, birth: birth))
   }
 }
 

@@ -26,11 +26,13 @@ package struct BlockKind: Hashable, Sendable, RawRepresentable {
 extension BlockKind {
   /// Space deltas of some commits.
   package static let spaceLog = BlockKind(rawValue: 2)
-  /// Part of a complete list of free and kept runs.
+  /// The free and kept runs of a part of the file; in formats before 3, of all of it.
   package static let spaceCheckpoint = BlockKind(rawValue: 3)
+  /// Where the parts of the checkpoint are.
+  package static let spacePartList = BlockKind(rawValue: 4)
 
   /// Whether the block belongs to the space journal, which only a writer reads.
-  var isJournal: Bool { self == .spaceLog || self == .spaceCheckpoint }
+  var isJournal: Bool { (2...4).contains(rawValue) }
 }
 
 /// Access to the header of a block in memory.
@@ -78,7 +80,7 @@ package enum BlockHeader {
     -> BlockReference
   {
     BlockReference(
-      rawValue: UInt64(
+      stored: UInt64(
         littleEndian: block.load(fromByteOffset: length &+ index &* 8, as: UInt64.self)))
   }
 
@@ -101,7 +103,7 @@ package enum BlockHeader {
     _ block: UnsafeMutableRawPointer, _ index: Int, _ reference: BlockReference
   ) {
     block.storeBytes(
-      of: reference.rawValue.littleEndian, toByteOffset: length &+ index &* 8, as: UInt64.self)
+      of: reference.stored.littleEndian, toByteOffset: length &+ index &* 8, as: UInt64.self)
   }
 
   package static func setBlockLength(_ block: UnsafeMutableRawPointer, _ length: Int) {
@@ -120,11 +122,11 @@ package enum BlockHeader {
 
   /// The checksum a block of `length` bytes must carry at this place of a file with this salt.
   package static func expectedChecksum(
-    _ block: UnsafeRawPointer, length: Int, at reference: BlockReference, salt: UInt64
+    _ block: UnsafeRawPointer, length: Int, at offset: UInt64, salt: UInt64
   ) -> UInt32 {
     UInt32(
       truncatingIfNeeded: hash64(
-        block + 4, count: length - 4, seed: salt ^ reference.rawValue))
+        block + 4, count: length - 4, seed: salt ^ offset))
   }
 
   /// Block length that holds a payload of so many bytes.

@@ -7,8 +7,8 @@ public import Platform
 /// Valid while the snapshot or transaction that gave it lives. Small and trivial: pass it by value.
 @frozen @usableFromInline
 package struct BlockReader: @unchecked Sendable {
-  // @unchecked: the pointers are into a mapping kept alive by the snapshot or transaction that hands
-  // the reader out; mapped blocks are immutable, and `verified` is atomic.
+  // @unchecked: the pointers are into a mapping kept alive by the snapshot or transaction that
+  // hands the reader out; mapped blocks are immutable, and `verified` is atomic.
   @usableFromInline let base: UnsafeRawPointer
   /// Offsets below this are inside the mapping.
   @usableFromInline let limit: UInt64
@@ -38,45 +38,68 @@ package struct BlockReader: @unchecked Sendable {
   /// - Complexity: O(1); O(block length) at the first touch by this process.
   @inlinable @inline(__always)
   package func pointer(_ reference: BlockReference) -> UnsafeRawPointer {
-    let raw = reference.rawValue
-    if _fastPath(raw < limit) {
-      let unit = raw >> 4
-      // Acquiring: of an encrypted file the bit publishes the decrypted block. Elsewhere it only spares a
-      // repeated check of immutable bytes; the load is the same instruction.
+    let offset = reference.offset
+    if _fastPath(offset < limit) {
+      let unit = offset >> 4
+      // Acquiring: of an encrypted file the bit publishes the decrypted block. Elsewhere it only
+      // spares a repeated check of immutable bytes; the load is the same instruction.
       let word = verified[Int(truncatingIfNeeded: unit >> 6)].load(ordering: .acquiring)
       if _fastPath(word & (1 << (unit & 63)) != 0) {
-        return base + Int(truncatingIfNeeded: raw)
+        return base + Int(truncatingIfNeeded: offset)
       }
-    } else if raw >> 63 == 1, let provisional {
-      return UnsafeRawPointer(provisional[Int(truncatingIfNeeded: raw & 0xffff_ffff)])
+    } else if reference.isProvisional, let provisional {
+      return UnsafeRawPointer(provisional[reference.number])
     }
     return Self.verifiedPointer(reference, base, verifier)
   }
 
-  /// Starts to load the part of a block that begins `offset` bytes behind its header's start.
-  ///
-  /// Has no effect for a block of the running transaction, which is in the cache most often: for any
-  /// address that is not mapped the processor does nothing.
+  /// The same for a block that has to be of one kind: an extra comparison, as whoever made the file
+  /// may refer to one block from several places.
   @inlinable @inline(__always)
-  package func prefetch(_ reference: BlockReference, offset: Int = 0) {
-    Platform.prefetch(base + (Int(truncatingIfNeeded: reference.rawValue) &+ offset))
+  package func pointer(_ reference: BlockReference, _ kind: BlockKind) -> UnsafeRawPointer {
+    let block = pointer(reference)
+    if _slowPath(BlockHeader.kind(block) != kind) { stop(at: block) }
+    return block
   }
 
-  /// The same for the first lines of a block that this process may not have read before: of an encrypted file
-  /// it is elsewhere then.
+  /// Stops with file and block: its checksum holds, and it is not what belongs there.
+  @inlinable @inline(__always)
+  package func stop(
+    at block: UnsafeRawPointer,
+    _ reason: StaticString = "it is of another kind than its parent expects"
+  ) -> Never { Self.stop(verifier, block, reason) }
+
+  @inline(never) @usableFromInline
+  static func stop(
+    _ verifier: Unmanaged<BlockVerifier>, _ block: UnsafeRawPointer, _ reason: StaticString
+  ) -> Never {
+    verifier._withUnsafeGuaranteedRef { stopForDamage($0.damage(at: block, "\(reason)")) }
+  }
+
+  /// Starts to load the part of a block that begins `offset` bytes behind its header's start.
+  ///
+  /// Has no effect for a block of the running transaction, which is in the cache most often: for
+  /// any address that is not mapped the processor does nothing.
+  @inlinable @inline(__always)
+  package func prefetch(_ reference: BlockReference, offset: Int = 0) {
+    Platform.prefetch(base + (Int(truncatingIfNeeded: reference.offset) &+ offset))
+  }
+
+  /// The same for the first lines of a block that this process may not have read before: of an
+  /// encrypted file it is elsewhere then.
   @inlinable
   package func prefetch(_ reference: BlockReference, lines: Int) {
-    let raw = reference.rawValue
-    guard raw < limit else { return }
-    let word = verified[Int(truncatingIfNeeded: raw >> 10)].load(ordering: .relaxed)
-    guard word & (1 << ((raw >> 4) & 63)) != 0 else {
+    let start = reference.offset
+    guard start < limit else { return }
+    let word = verified[Int(truncatingIfNeeded: start >> 10)].load(ordering: .relaxed)
+    guard word & (1 << ((start >> 4) & 63)) != 0 else {
       return verifier._withUnsafeGuaranteedRef { $0.prefetchStored(reference, lines: lines) }
     }
     for line in 0..<lines { prefetch(reference, offset: line &* 64) }
   }
 
-  /// - Parameters: what it needs of a reader, which is too long for registers and would be stored to memory at
-  ///   each use of `pointer` only to be passed here.
+  /// - Parameters: what it needs of a reader, which is too long for registers and would be stored
+  ///   to memory at each use of `pointer` only to be passed here.
   @inline(never) @usableFromInline
   static func verifiedPointer(
     _ reference: BlockReference, _ base: UnsafeRawPointer, _ verifier: Unmanaged<BlockVerifier>
@@ -84,7 +107,7 @@ package struct BlockReader: @unchecked Sendable {
     verifier._withUnsafeGuaranteedRef { verifier in
       if let unwritten = verifier.unwritten(reference) { return unwritten }
       verifier.verifyOrStop(reference)
-      return base + Int(reference.rawValue)
+      return base + Int(reference.offset)
     }
   }
 
@@ -93,7 +116,7 @@ package struct BlockReader: @unchecked Sendable {
   /// Where they are not in memory they are read from the disk together.
   @inline(never) @usableFromInline
   package func willVisit(_ first: BlockReference, through last: BlockReference) {
-    let (start, end) = (first.rawValue, last.rawValue)
+    let (start, end) = (first.offset, last.offset)
     // Not side by side: of different ages, or in a running transaction.
     guard start > 0, start < end, end < limit, end - start < 4 << 20 else { return }
     verifier._withUnsafeGuaranteedRef { $0.willVisit(start..<end) }
@@ -104,8 +127,8 @@ package struct BlockReader: @unchecked Sendable {
   /// Used where damage has to become a typed error.
   package func verify(_ reference: BlockReference) throws(StorageError) {
     if reference.isProvisional { return }
-    let unit = reference.rawValue >> 4
-    if reference.rawValue < limit,
+    let unit = reference.offset >> 4
+    if reference.offset < limit,
       verified[Int(unit >> 6)].load(ordering: .acquiring) & (1 << (unit & 63)) != 0
     {
       return
@@ -143,7 +166,13 @@ package class BlockVerifier: @unchecked Sendable {
 
   /// The error that names this file and the block.
   func damage(_ reference: BlockReference, _ reason: String) -> StorageError {
-    .damaged(path: "(none)", block: reference.rawValue, version: 0, reason: reason)
+    .damaged(path: "(none)", block: reference.offset, version: 0, reason: reason)
+  }
+
+  /// The same for a block of which only its place in memory is known; one of a running transaction
+  /// has none.
+  func damage(at block: UnsafeRawPointer, _ reason: String) -> StorageError {
+    damage(.none, reason)
   }
 
   /// Verifies the bytes that are in the file now, whatever was verified before.

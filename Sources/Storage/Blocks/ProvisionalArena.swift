@@ -1,5 +1,5 @@
-// Memory of the blocks of a running transaction. What was placed early makes room for what comes next,
-// so that a bulk insert works in a few megabytes that stay in the processor's cache.
+// Memory of the blocks of a running transaction. What was placed early makes room for what comes
+// next, so that a bulk insert works in a few megabytes that stay in the processor's cache.
 internal import Glibc
 
 /// Memory of provisional blocks: chunks filled from the front, and a table from number to pointer
@@ -124,11 +124,11 @@ package final class ProvisionalArena: @unchecked Sendable {
 
   /// Bytes that the block may grow to where it is.
   func capacity(of reference: BlockReference) -> Int {
-    Int(capacities[Int(reference.rawValue & 0xffff_ffff)] & ~Self.residentBit)
+    Int(capacities[reference.number] & ~Self.residentBit)
   }
 
   func isResident(_ reference: BlockReference) -> Bool {
-    capacities[Int(reference.rawValue & 0xffff_ffff)] & Self.residentBit != 0
+    capacities[reference.number] & Self.residentBit != 0
   }
 
   /// Version in which the block that this one replaces was born; 0 for a new block.
@@ -143,13 +143,13 @@ package final class ProvisionalArena: @unchecked Sendable {
     capacities[count] = UInt32(capacity) | (isResident ? Self.residentBit : 0)
     previousBirths[count] = previousBirth.rawValue
     defer { count += 1 }
-    return BlockReference(rawValue: UInt64(count) | 1 << 63)
+    return BlockReference(provisional: count)
   }
 
   func replace(
     _ reference: BlockReference, with block: UnsafeMutableRawPointer, capacity: Int
   ) {
-    let number = Int(reference.rawValue & 0xffff_ffff)
+    let number = reference.number
     giveBack(table[number])
     table[number] = block
     capacities[number] = capacities[number] & Self.residentBit | UInt32(capacity)
@@ -161,6 +161,6 @@ package final class ProvisionalArena: @unchecked Sendable {
 
   /// Whether the block was removed or placed.
   func isRemoved(_ reference: BlockReference) -> Bool {
-    table[Int(reference.rawValue & 0xffff_ffff)] == hole
+    table[reference.number] == hole
   }
 }

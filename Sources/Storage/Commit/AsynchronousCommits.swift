@@ -1,6 +1,7 @@
-// Asynchronous writing: taking the write lock without ever blocking a thread for it, and commits that are
-// written and synced by a thread of the store's own. The thread starts with the first such commit and ends
-// when there has been none for a while. What waits keeps the store, so none is closed with a commit pending.
+// Asynchronous writing: taking the write lock without ever blocking a thread for it, and commits
+// that are written and synced by a thread of the store's own. The thread starts with the first such
+// commit and ends when there has been none for a while. What waits keeps the store, so none is
+// closed with a commit pending.
 internal import Platform
 
 /// Commits that wait for the disk, in commit order.
@@ -59,8 +60,8 @@ final class AsynchronousCommits: Sendable {
     return starts
   }
 
-  /// A transaction has begun that will be committed here: wakes the thread, which takes longer than a small
-  /// transaction does, and would keep the committer and the commit waiting.
+  /// A transaction has begun that will be committed here: wakes the thread, which takes longer than
+  /// a small transaction does, and would keep the committer and the commit waiting.
   func expectEntry() {
     guard Self.hasProcessors else { return }
     let wakes = state.withLock { state in
@@ -146,8 +147,8 @@ extension Store {
     return true
   }
 
-  /// Another process writes, or has written: a thread of its own waits for it and reads what it has left, and
-  /// then the offer is made again.
+  /// Another process writes, or has written: a thread of its own waits for it and reads what it has
+  /// left, and then the offer is made again.
   ///
   /// The thread has the lock of this process meanwhile, which is no use to anyone now.
   private func prepareElsewhere(_ offer: WriteOffer) {
@@ -185,8 +186,8 @@ extension Store {
   ///
   /// - Parameters:
   ///   - awaitsMore: another commit will follow soon and may share this one's sync.
-  ///   - completion: called once, on any thread, in commit order, when the version is durable or cannot
-  ///     become so; not called when this function throws.
+  ///   - completion: called once, on any thread, in commit order, when the version is durable or
+  ///     cannot become so; not called when this function throws.
   /// - Throws: when the version cannot be made; everything is rolled back then.
   func commitAsynchronously(
     _ transaction: WriteTransaction, awaitsMore: Bool,
@@ -234,7 +235,8 @@ extension Store {
       }
       let decided = decide(commits)
       for (waiting, failure) in decided { waiting.completion(failure) }
-      // Only now, so that none that comes meanwhile is told before them. Only this thread removes any.
+      // Only now, so that none that comes meanwhile is told before them. Only this thread removes
+      // any.
       commits.state.withLock { $0.entries.removeFirst(decided.count) }
     }
   }

@@ -1,6 +1,7 @@
 // Step 4 of a commit: every new block gets a place. Blocks that replace a young one will die young
 // again, so they go to the home, behind the record ("hot"); the rest goes together into one run of
-// free space if there is one ("cold"), else in halves, else the file grows. ARCHITECTURE.md says why.
+// free space if there is one ("cold"), else in halves, else the file grows.
+// docs/decisions/0003 says why.
 internal import Glibc
 internal import Platform
 
@@ -56,12 +57,12 @@ extension Store {
     }
     // Only now every block has its place: patch, date and seal them.
     let mapping = self.mapping
+    let tag = BirthTag(transaction.version)
     for block in order {
-      finish(block, transaction.version, arena, mapping, isDeferring: writer.isDeferring)
+      finish(block, transaction.version, tag, arena, mapping, isDeferring: writer.isDeferring)
     }
     returnRest(of: placement, transaction)
-    let place = arena.places[Int(root.rawValue & 0xffff_ffff)]
-    return BlockReference(rawValue: place)
+    return BlockReference(offset: arena.places[root.number], tag)
   }
 
   /// Extents that a commit may spend on blocks in holes of their own.
@@ -69,8 +70,8 @@ extension Store {
 
   /// A hole that a large block fills; asked for while the file is too long.
   ///
-  /// Units that begin wherever there is room would leave no hole below the threshold for large blocks,
-  /// so that those keep the file long.
+  /// Units that begin wherever there is room would leave no hole below the threshold for large
+  /// blocks, so that those keep the file long.
   private func snugHole(for length: Int, below threshold: UInt64) -> Run? {
     guard length >= 1024,
       let hole = writer!.free.bestFit(UInt64(length), below: threshold),
@@ -95,7 +96,7 @@ extension Store {
         if child.isProvisional { collect(child, editor, version: version, into: &order) }
       }
     }
-    let number = Int(reference.rawValue & 0xffff_ffff)
+    let number = reference.number
     let previous = editor.arena.previousBirth(number).rawValue
     let isHot = previous != 0 && version.rawValue - previous <= Self.youngVersions
     let length = BlockHeader.blockLength(block) + editor.blockOverhead
@@ -117,7 +118,7 @@ extension Store {
   ///
   /// The block's content is not to be read there any more.
   private func finish(
-    _ placed: Placement.Block, _ version: Version, _ arena: ProvisionalArena,
+    _ placed: Placement.Block, _ version: Version, _ tag: BirthTag, _ arena: ProvisionalArena,
     _ mapping: ReadMapping, isDeferring: Bool
   ) {
     let (number, length) = (placed.number, placed.length)
@@ -126,20 +127,20 @@ extension Store {
       for index in 0..<BlockHeader.count(block) {
         let child = BlockHeader.reference(block, index)
         if child.isProvisional {
-          let place = arena.places[Int(child.rawValue & 0xffff_ffff)]
-          BlockHeader.setReference(block, index, BlockReference(rawValue: place))
+          let place = BlockReference(offset: arena.places[child.number], tag)
+          BlockHeader.setReference(block, index, place)
         }
       }
     }
-    let reference = BlockReference(rawValue: arena.places[number])
+    let offset = arena.places[number]
     BlockHeader.setBirth(block, version)
     // Before it is encrypted.
     if isDeferring {
-      mapping.keepUnwritten(reference, block, length - blockOverhead)
+      mapping.keepUnwritten(offset, block, length - blockOverhead)
     } else {
-      mapping.keep(reference, block, length - blockOverhead)
+      mapping.keep(offset, block, length - blockOverhead)
     }
-    seal(block, length - blockOverhead, at: reference)
+    seal(block, length - blockOverhead, at: offset)
     #if PLANTED_BUGS
       if PlantedBug.staleChecksum.strikes(everyCalls: 100) {
         BlockHeader.setBirth(block, Version(version.rawValue - 1))
@@ -148,18 +149,18 @@ extension Store {
   }
 
   /// Gives a block that is to be written its checksum, or encrypts it.
-  func seal(_ block: UnsafeMutableRawPointer, _ length: Int, at reference: BlockReference) {
+  func seal(_ block: UnsafeMutableRawPointer, _ length: Int, at offset: UInt64) {
     if let cipher {
-      cipher.seal(block, length, at: reference)
+      cipher.seal(block, length, at: offset)
     } else {
       BlockHeader.setChecksum(
         block,
-        BlockHeader.expectedChecksum(block, length: length, at: reference, salt: header.salt))
+        BlockHeader.expectedChecksum(block, length: length, at: offset, salt: header.salt))
     }
   }
 
-  /// Opens the run for the next blocks: whole if some hole takes all of them, else halves of it, down
-  /// to the next block alone; only then the file grows.
+  /// Opens the run for the next blocks: whole if some hole takes all of them, else halves of it,
+  /// down to the next block alone; only then the file grows.
   func openRun(
     rest: Int, next: Int, _ transaction: WriteTransaction, _ placement: inout Placement
   ) throws(StorageError) {
@@ -230,6 +231,9 @@ extension Store {
     let missing = UInt64(length) - min(UInt64(length), tail?.length ?? 0)
     let page = UInt64(FileHeader.pageLength)
     let new = (old + max(missing, writer!.growthStep) + page - 1) / page * page
+    guard new <= BlockReference.offsetEnd else {
+      throw .diskFull(SystemError(call: "ftruncate", path: path, code: SystemError.fileTooLarge))
+    }
     if !writer!.isDeferring { try setLength(new) }
     writer!.free.free(Run(offset: old, length: new - old))
     writer!.fileLength = new

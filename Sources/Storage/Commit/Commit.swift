@@ -6,8 +6,8 @@
 //  4 place every new block, patch references      8 release the write lock
 //                                                 9 wait for a sync (or lead one), which publishes
 //
-// An asynchronous commit leaves step 6 to DeferredCommits.swift: its bytes wait in memory, and from step 7
-// on everybody who may see the version reads them there.
+// An asynchronous commit leaves step 6 to DeferredCommits.swift: its bytes wait in memory, and from
+// step 7 on everybody who may see the version reads them there.
 internal import Glibc
 internal import Platform
 
@@ -23,8 +23,8 @@ extension Store {
   /// Steps 1 to 8.
   ///
   /// - Parameter waiting: of an asynchronous commit, who is to hear of it.
-  /// - Returns: the new version, and whether idle work should follow; of a transaction without changes
-  ///   its base, which may have to become durable too, and nil.
+  /// - Returns: the new version, and whether idle work should follow; of a transaction without
+  ///   changes its base, which may have to become durable too, and nil.
   func commitWithoutSync(
     _ transaction: WriteTransaction, notifying waiting: AsynchronousCommits.Waiting?
   ) throws(StorageError) -> (snapshot: Snapshot, needsMaintenance: Bool?) {
@@ -60,14 +60,15 @@ extension Store {
       leaveWriteLock()
       throw error
     }
-    // The threshold is that of the commit's begin; what a large one has left behind it shows only now.
-    let needsMaintenance = writer!.shrinkThreshold != nil || writer!.isTooLong
+    // The threshold is that of the commit's begin; what a large one has left behind it shows only
+    // now.
+    let needsMaintenance = writer!.shrinkThreshold != nil || writer!.isTooLong || isLogDirty
     leaveWriteLock(telling: waiting, of: snapshot.version)
     return (snapshot, needsMaintenance)
   }
 
-  /// Step 8 of an asynchronous commit: who is to hear of it joins the queue under the lock, so that all are
-  /// told in commit order, but nobody is told under it.
+  /// Step 8 of an asynchronous commit: who is to hear of it joins the queue under the lock, so that
+  /// all are told in commit order, but nobody is told under it.
   private func leaveWriteLock(telling waiting: AsynchronousCommits.Waiting?, of version: Version) {
     let mustWait = waiting.map { enqueueUnlessDurable(version, $0) }
     leaveWriteLock()
@@ -107,28 +108,16 @@ extension Store {
           leaveProcessLock()
           return written
         },
-        sync: { () throws(StorageError) in
-          if durability == .full { try synchronizeOrLatch() }
+        sync: { (group) throws(StorageError) in
+          if durability == .full { try makeDurable(group) }
         },
         publish: { publish($0) })
     } catch {
-      // What was unwritten is dropped: it no longer keeps other processes waiting, nor Realms standing on it.
+      // What was unwritten is dropped: it no longer keeps other processes waiting, nor Realms
+      // standing on it.
       leaveProcessLock()
       listeners.notifyOfLoss()
       throw error
-    }
-  }
-
-  /// One fdatasync.
-  ///
-  /// A failure is final for every process: nobody can know what reached the disk. The kernel tells only
-  /// one caller of it, so syncs of this process come one after the other, and none counts after one that
-  /// has failed.
-  func synchronizeOrLatch() throws(StorageError) {
-    try syncing.withLock { (_) throws(StorageError) in
-      try throwIfSyncFailed()
-      syncs.add(1, ordering: .relaxed)
-      do throws(SystemError) { try lockFile.synchronize(file) } catch { throw .system(error) }
     }
   }
 
@@ -177,7 +166,7 @@ extension Store {
     let (journal, deadJournal) = try recordSpace(transaction, dead: dead, into: &placement)
     let record = CommitRecord(
       version: transaction.version, root: root, durableVersion: Version(0),
-      fileLength: writer!.usefulLength, spaceCheckpoint: journal.checkpoint,
+      fileLength: writer!.usefulLength, spaceCheckpoint: journal.list,
       spaceLog: journal.log, commits: writer!.commits + 1, contentHash: 0, extents: [],
       deltas: journal.deltas)
     return PlacedCommit(
@@ -248,6 +237,7 @@ extension Store {
     let length = commit.record.fileLength
     writer.plannedCut = length < writer.fileLength ? (version, length) : nil
     writer.journal = commit.journal
+    writer.spaceVersion = version
     for block in commit.dead {
       writer.pending.append(WriterState.Pending(block: block, death: version))
     }
@@ -271,12 +261,20 @@ extension Store {
     record.durableVersion = group.durableBefore
     record.contentHash = CommitRecord.contentHash(vouched.lazy.map { $0.hash })
     record.extents = vouched.map { $0.extent }
+    group.fileLength = record.fileLength
     var encoded = isLarge ? nil : record.encoded(salt: header.salt, home: home, cipher)
+    if encoded == nil, !isLarge, !group.hasSyncedBlocks, canProveByLog(group) {
+      record.extents = []
+      record.contentHash = 0
+      record.isProvenByLog = true
+      encoded = record.encoded(salt: header.salt, home: home, cipher)
+    }
     if encoded == nil {
       if let blocks { try writeBytes(blocks.bytes, at: blocks.offset) }
       // Two phases: what was written becomes durable first, so the record need not prove it.
       if durability == .full, !PlantedBug.recordBeforeData.isActive { try synchronizeOrLatch() }
       group.own = []
+      group.hasSyncedBlocks = true
       group.carried = []
       record.extents = []
       record.contentHash = 0
@@ -285,9 +283,10 @@ extension Store {
     guard let encoded else {
       throw .invariant(path: path, reason: "a commit record is too long")
     }
+    // Of a record that stands for itself they were written above, before the sync.
+    let isBehind = !record.extents.isEmpty || record.isProvenByLog
     try writeRecord(
-      encoded, home: home, previous: group.record,
-      behind: record.extents.isEmpty ? nil : blocks)
+      encoded, home: home, previous: group.record, behind: isBehind ? blocks : nil)
     group.record = encoded
   }
 
@@ -298,7 +297,7 @@ extension Store {
         let block = editor.pointer(copy)
         guard BlockHeader.blockLength(block) == length else { continue }
         try writeBytes(
-          UnsafeRawBufferPointer(start: block, count: length), at: old.rawValue)
+          UnsafeRawBufferPointer(start: block, count: length), at: old.offset)
       }
     }
   #endif
@@ -331,8 +330,8 @@ extension Store {
 
   /// Writes a record; puts the group's previous one back when that fails half way.
   ///
-  /// - Parameter blocks: are written in the same call: what lies behind the record in its home, and is
-  ///   in memory as it lies in the file.
+  /// - Parameter blocks: are written in the same call: what lies behind the record in its home, and
+  ///   is in memory as it lies in the file.
   private func writeRecord(
     _ record: [UInt8], home: UInt64, previous: [UInt8], behind blocks: Placement.Filling?
   ) throws(StorageError) {

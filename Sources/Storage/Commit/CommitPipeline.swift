@@ -1,17 +1,19 @@
-// From "final" to "durable": groups of commits share one sync. Committers that wait elect a leader among
-// themselves; the leader closes the open group, writes what nobody has written yet, syncs, publishes the
-// group's last version and wakes the rest. One sync is in flight at a time; the next group fills meanwhile.
+// From "final" to "durable": groups of commits share one sync. Committers that wait elect a leader
+// among themselves; the leader closes the open group, writes what nobody has written yet, syncs,
+// publishes the group's last version and wakes the rest. One sync is in flight at a time; the next
+// group fills meanwhile.
 //
-// At any instant the disk holds the record of the durable version, untouched, and at most the records
-// of the group being synced and of the open group: so three homes are in use and a fourth is spare.
+// At any instant the disk holds the record of the durable version, untouched, and at most the
+// records of the group being synced and of the open group: so three homes are in use and a fourth
+// is spare.
 internal import Platform
 
 /// A version that later ones build on.
 struct CommittedVersion: Sendable {
   let snapshot: Snapshot
   let home: Int
-  /// The record vouches for blocks born after this version: until a newer version is durable none of
-  /// their bytes may be reused, not even of those that died meanwhile.
+  /// The record vouches for blocks born after this version: until a newer version is durable none
+  /// of their bytes may be reused, not even of those that died meanwhile.
   var vouchesAfter: Version
   var version: Version { snapshot.version }
 }
@@ -38,13 +40,17 @@ final class CommitPipeline: Sendable {
     var last: CommittedVersion?
     /// What the commits of this group wrote.
     var own: [VouchedExtent] = []
-    /// What the group before wrote, while that was not durable: this group's record must not be found
-    /// sound without it.
+    /// What the group before wrote, while that was not durable: this group's record must not be
+    /// found sound without it.
     var carried: [VouchedExtent] = []
     /// The version that was durable when the group's first record was written.
     var durableBefore = Version(0)
     /// The record as written, to be put back if a later commit of the group fails half way.
     var record: [UInt8] = []
+    /// The length of the file that the record names.
+    var fileLength: UInt64 = 0
+    /// Has a commit whose blocks are not among `own`, as they were synced before its record.
+    var hasSyncedBlocks = false
     /// Commits behind `last` that nobody has written yet, in order.
     var deferred: [DeferredCommit] = []
     /// Somebody writes into this group: it must not be closed now, and what it holds is not whole.
@@ -98,8 +104,8 @@ final class CommitPipeline: Sendable {
   }
 
   private let state = Monitor(State())
-  /// Woken by what joins the open group: who gathers waits here, so that those who wait for the sync
-  /// sleep on.
+  /// Woken by what joins the open group: who gathers waits here, so that those who wait for the
+  /// sync sleep on.
   private let arrivals = Monitor(())
   private let homeCount: Int
   /// Commits that are in no file yet, readable without the lock.
@@ -136,8 +142,8 @@ final class CommitPipeline: Sendable {
 
   /// Another process has written this version, and it is durable.
   ///
-  /// So is the open group, if it is older: nothing may join it any more, because the other process may
-  /// have reused what it vouches for.
+  /// So is the open group, if it is older: nothing may join it any more, because the other process
+  /// may have reused what it vouches for.
   func adopt(_ committed: CommittedVersion) {
     state.withLock { state in
       state.noteDurable(committed)
@@ -203,7 +209,8 @@ final class CommitPipeline: Sendable {
 
   /// The commit is in the file.
   ///
-  /// - Parameter group: as it is in the file; afterwards as it was, for its snapshots end outside of the lock.
+  /// - Parameter group: as it is in the file; afterwards as it was, for its snapshots end outside
+  ///   of the lock.
   func didWrite(_ group: inout Group) {
     let (needsLeader, isGathering) = state.withLock { state in
       swap(&state.open!, &group)
@@ -213,8 +220,8 @@ final class CommitPipeline: Sendable {
     tellOfArrival(needsLeader: needsLeader, isGathering: isGathering)
   }
 
-  /// Wakes who has something to do now, and nobody else: each waiting committer that looked up in vain
-  /// would take the processor from the next writer.
+  /// Wakes who has something to do now, and nobody else: each waiting committer that looked up in
+  /// vain would take the processor from the next writer.
   private func tellOfArrival(needsLeader: Bool, isGathering: Bool) {
     if needsLeader { state.notifyAll() }
     if isGathering {
@@ -274,7 +281,8 @@ final class CommitPipeline: Sendable {
       })
   }
 
-  /// Commits of the group that is being written, and all that build on them, never will be in the file.
+  /// Commits of the group that is being written, and all that build on them, never will be in the
+  /// file.
   ///
   /// The group stays with the caller until `didWriteDeferred`.
   func giveUp(_ lost: ArraySlice<DeferredCommit>, _ failure: StorageError) {
@@ -344,14 +352,15 @@ final class CommitPipeline: Sendable {
   /// Makes everything up to `version` durable, by leading a sync or by waiting for one.
   ///
   /// - Parameters:
-  ///   - isWriterQueued: whether more commits are about to join; the leader waits for them a little.
-  ///   - write: writes the deferred commits of a group and calls `didWriteDeferred`; returns the group as
-  ///     it is in the file.
-  ///   - sync: makes the file durable.
+  ///   - isWriterQueued: whether more commits are about to join; the leader waits for them a
+  ///     little.
+  ///   - write: writes the deferred commits of a group and calls `didWriteDeferred`; returns the
+  ///     group as it is in the file.
+  ///   - sync: makes a group durable.
   ///   - publish: makes the group's last version visible; called by the leader only.
   func waitUntilDurable(
     _ version: Version, isWriterQueued: () -> Bool, write: (Group) -> Group,
-    sync: () throws(StorageError) -> Void, publish: (CommittedVersion) -> Void
+    sync: (Group) throws(StorageError) -> Void, publish: (CommittedVersion) -> Void
   ) throws(StorageError) {
     enum Step { case done, failed(StorageError), lead }
     while true {
@@ -382,14 +391,14 @@ final class CommitPipeline: Sendable {
   }
 
   private func lead(
-    _ group: Group, _ write: (Group) -> Group, _ sync: () throws(StorageError) -> Void,
+    _ group: Group, _ write: (Group) -> Group, _ sync: (Group) throws(StorageError) -> Void,
     _ publish: (CommittedVersion) -> Void
   ) throws(StorageError) {
     let group = group.deferred.isEmpty ? group : write(group)
     guard let last = group.last else { return finish(nil) }
     if PlantedBug.publishBeforeSync.isActive { publish(last) }
     do throws(StorageError) {
-      try sync()
+      try sync(group)
     } catch {
       // What was never written goes with it: nothing more will be.
       let dropped = state.withLock { state in

@@ -1,10 +1,11 @@
-// Commits that are final in memory and written later, so that an asynchronous commit makes no system call on
-// its caller's thread. They are written in commit order, a group at a time: by whoever leads the group, which
-// is mostly the file's own thread, or by the next writer that needs them in the file. Another process gets the
-// write lock only when nothing is unwritten.
+// Commits that are final in memory and written later, so that an asynchronous commit makes no
+// system call on its caller's thread. They are written in commit order, a group at a time: by
+// whoever leads the group, which is mostly the file's own thread, or by the next writer that needs
+// them in the file. Another process gets the write lock only when nothing is unwritten.
 //
-// When one cannot be written it is lost with all that build on it. Readers of lost versions keep the mapping in
-// which they find these; everybody else gets a new one, and the next writer reads the file anew.
+// When one cannot be written it is lost with all that build on it. Readers of lost versions keep
+// the mapping in which they find these; everybody else gets a new one, and the next writer reads
+// the file anew.
 internal import Platform
 
 /// A commit after its steps 1 to 5 and 7.
@@ -26,8 +27,8 @@ struct DeferredCommit: Sendable {
 extension Store {
   /// Whether asynchronous commits are written later.
   ///
-  /// Not where writing is a copy in memory: without syncs a commit stores into pages of the file, and
-  /// only the holder of the write lock knows which.
+  /// Not where writing is a copy in memory: without syncs a commit stores into pages of the file,
+  /// and only the holder of the write lock knows which.
   var defersCommits: Bool { durability == .full && !isInMemory }
 
   /// Whether a transaction can be written later.
@@ -86,7 +87,8 @@ extension Store {
 
   // MARK: - Writing
 
-  /// Writes what is unwritten; what cannot be written is lost, which the next transaction finds out.
+  /// Writes what is unwritten; what cannot be written is lost, which the next transaction finds
+  /// out.
   ///
   /// Write lock only.
   func writeDeferred() {
@@ -94,7 +96,8 @@ extension Store {
     _ = writeDeferred(group)
   }
 
-  /// The same for a running transaction, which needs its base and the length that the file was to have.
+  /// The same for a running transaction, which needs its base and the length that the file was to
+  /// have.
   func writeDeferred(before transaction: WriteTransaction) throws(StorageError) {
     writeDeferred()
     if let failure = pipeline.failure(of: transaction.base.version) { throw failure }
@@ -138,7 +141,8 @@ extension Store {
     }
   }
 
-  /// - Returns: how many of the commits are in the file with the record of the last one, and why not all.
+  /// - Returns: how many of the commits are in the file with the record of the last one, and why
+  ///   not all.
   private func writeToFile(
     _ commits: [DeferredCommit], _ group: inout CommitPipeline.Group
   ) -> (written: Int, failure: StorageError?) {

@@ -1,5 +1,7 @@
-// Blocks that a large transaction has finished go to the file while it still runs, in extents of up to
-// 4 MB. They are synced before the record of the commit is written, so the record need not list them.
+// Blocks that a large transaction has finished go to the file while it still runs, in extents of up
+// to
+// 4 MB. They are synced before the record of the commit is written, so the record need not list
+//   them.
 internal import Platform
 
 /// The early part of one transaction.
@@ -12,8 +14,8 @@ struct EarlyWriter {
   static let threshold = 1 << 20
   /// What the processor maps by one entry, if it came to the page cache in one piece.
   static let pieceLength: UInt64 = 2 << 20
-  /// A transaction that has written so much early goes on by whole pieces: what the last one has too much
-  /// is little then.
+  /// A transaction that has written so much early goes on by whole pieces: what the last one has
+  /// too much is little then.
   static let pieceThreshold: UInt64 = 8 << 20
 
   /// The run being filled, with its memory.

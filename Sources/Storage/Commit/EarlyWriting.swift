@@ -22,17 +22,19 @@ extension Store {
     }
   }
 
-  /// Whether what a running transaction writes early now still lies inside its mapping.
+  /// Whether a running transaction can read what it writes early now.
   ///
-  /// It goes on reading through that. Beyond, blocks wait in memory for the commit, which maps more of
-  /// the file.
+  /// It goes on reading through its mapping, which is made longer by another one. Where there is no
+  /// address space for that, blocks wait in memory for the commit.
   func canWriteEarly(_ transaction: WriteTransaction) -> Bool {
     let extents = UInt64(transaction.editor.provisionalBytes + 2 * EarlyWriter.extentLength)
     let end = writer!.fileLength + extents + 2 * writer!.growthStep
-    return end <= UInt64(transaction.base.mapping.mapping.length)
+    let mapping = transaction.base.mapping
+    return end <= UInt64(mapping.reach) || lengthen(mapping, to: end)
   }
 
-  /// Places what is left of the transaction, extent by extent, and gives the rest of the last one back.
+  /// Places what is left of the transaction, extent by extent, and gives the rest of the last one
+  /// back.
   ///
   /// - Returns: the root's place.
   func finishEarly(_ transaction: WriteTransaction) throws(StorageError) -> BlockReference {
@@ -66,15 +68,14 @@ extension Store {
     }
     let offset = transaction.stream.run!.offset + UInt64(transaction.stream.used)
     let memory = transaction.stream.memory! + transaction.stream.used + blockOverhead
-    let place = BlockReference(rawValue: offset)
     memcpy(memory, block, length)
     BlockHeader.setBirth(memory, transaction.version)
-    // Nobody has the reference before it is written. The run lies inside the base's mapping.
-    transaction.base.mapping.keep(place, memory, length)
-    seal(memory, length, at: place)
+    // Nobody has the reference before it is written. The run lies inside the base's reach.
+    transaction.base.mapping.keep(offset, memory, length)
+    seal(memory, length, at: offset)
     transaction.stream.used += placeLength
     editor.didPlace(reference, length: length)
-    return place
+    return BlockReference(offset: offset, BirthTag(transaction.version))
   }
 
   private func openEarly(
@@ -100,6 +101,9 @@ extension Store {
       run = try grow(by: writer!.shrinkThreshold == nil ? EarlyWriter.extentLength : length)
     }
     writer!.free.take(run)
+    // Only the transaction's own mapping hears of what is placed there.
+    let newest = mapping
+    if newest !== transaction.base.mapping { newest.forget(run) }
     transaction.stream.run = run
     transaction.stream.used = 0
     transaction.stream.written = 0
@@ -120,8 +124,9 @@ extension Store {
 
   /// Writes zeros over the piece that will be written bit by bit.
   ///
-  /// What comes by one call the kernel keeps as one: it is mapped by one page fault and found by one entry of
-  /// the processor's table of addresses, while what is written bit by bit takes hundreds of both.
+  /// What comes by one call the kernel keeps as one: it is mapped by one page fault and found by
+  /// one entry of the processor's table of addresses, while what is written bit by bit takes
+  /// hundreds of both.
   private func preparePiece(_ transaction: WriteTransaction) throws(StorageError) {
     guard let piece = transaction.stream.piece, !transaction.stream.isPrepared,
       let zeros = memory.emptyPiece

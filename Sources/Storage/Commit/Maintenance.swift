@@ -1,6 +1,6 @@
-// Work for idle times: freeing what pin releases left over, moving blocks down, cutting the file. One
-// thread a store, started when there is something to do and gone when it is done. Its commits change
-// nothing that a reader could see.
+// Work for idle times: freeing what pin releases left over, moving blocks down, cutting the file.
+// One thread a store, started when there is something to do and gone when it is done. Its commits
+// change nothing that a reader could see.
 internal import Platform
 
 /// Whether the maintenance thread runs and when the last commit was.
@@ -102,12 +102,14 @@ extension Store {
 
   /// Frees, moves and cuts until nothing more is gained.
   ///
-  /// - Parameter givesWay: ends early when someone writes or wants to, or the store is to be closed: who waits
-  ///   for a transaction here would keep those waiting who want to know whether the store is in use.
+  /// - Parameter givesWay: ends early when someone writes or wants to, or the store is to be
+  ///   closed: who waits for a transaction here would keep those waiting who want to know whether
+  ///   the store is in use.
   /// - Returns: false when it could not begin because someone wrote.
   private func tidy(givesWay: Bool) throws(StorageError) -> Bool {
     // Bytes that may still be moved: twice what lies too high is more than a pass can need.
     var allowance: Int?
+    // Every part of the journal may be written twice: it may have to make room for itself.
     var journalRewrites = 0
     let start = newestVersion
     while true {
@@ -126,7 +128,8 @@ extension Store {
       writer!.isIdle = true
       writer!.commitsSinceThreshold = 16
       writer!.updateShrinkThreshold()
-      let movesJournal = isJournalTooHigh && journalRewrites < 2
+      let rewritesMax = 2 * (writer!.journal.parts.count / Store.idleParts + 1)
+      let movesJournal = isJournalTooHigh && journalRewrites < rewritesMax
       if movesJournal {
         journalRewrites += 1
         writer!.lowerShrinkThreshold()
@@ -142,6 +145,7 @@ extension Store {
         writer!.isIdle = false
         writer!.moveCursor = []
         transaction.cancel()
+        try bringLogInPlace()
         return true
       }
       announceTidying(transaction)
@@ -149,8 +153,8 @@ extension Store {
     }
   }
 
-  /// Makes the next growth ready: real zeros behind the end of the data, so that a durable commit that
-  /// needs fresh space overwrites bytes that exist, which syncs much faster than appending.
+  /// Makes the next growth ready: real zeros behind the end of the data, so that a durable commit
+  /// that needs fresh space overwrites bytes that exist, which syncs much faster than appending.
   ///
   /// - Returns: whether the file is longer now; a commit has to record that.
   private func zeroesAhead() -> Bool {

@@ -1,6 +1,6 @@
 // Shrinking: blocks above a threshold move down a few at a time, as ordinary copies inside ordinary
-// commits, found by walking references from the root. Never what a pin still sees: its old copy would
-// stay and the file would grow.
+// commits, found by walking references from the root. Never what a pin still sees: its old copy
+// would stay and the file would grow.
 internal import Platform
 
 extension Store {
@@ -27,8 +27,8 @@ extension Store {
 
   /// Moves as much as the idle budget allows in one transaction.
   ///
-  /// - Parameter start: the newest version when the idle work began. Who reads it now will move on, so
-  ///   it keeps nothing from being moved: what it sees is moved once, into holes that are there.
+  /// - Parameter start: the newest version when the idle work began. Who reads it now will move on,
+  ///   so it keeps nothing from being moved: what it sees is moved once, into holes that are there.
   func moveBlocksWhileIdle(
     _ transaction: WriteTransaction, budget: Int, since start: Version
   ) -> Int {
@@ -128,11 +128,11 @@ struct MoveWalk {
 
   /// A copy of the block, if it lies too high and nobody else sees it.
   private mutating func moved(_ reference: BlockReference) -> BlockReference? {
-    guard !reference.isProvisional, reference.rawValue >= threshold else { return nil }
+    guard !reference.isProvisional, reference.offset >= threshold else { return nil }
     let block = editor.reader.pointer(reference)
     guard BlockHeader.birth(block) > newestPin else { return nil }
     let length = BlockHeader.blockLength(block)
-    guard hasRoom(for: UInt64(length + editor.blockOverhead), insteadOf: reference.rawValue) else {
+    guard hasRoom(for: UInt64(length + editor.blockOverhead), insteadOf: reference.offset) else {
       return nil
     }
     budget -= length

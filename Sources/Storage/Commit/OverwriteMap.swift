@@ -1,9 +1,9 @@
-// Writing without system calls, for files that promise to survive the end of the process and no more: what
-// a process has stored in a shared map is in the page cache, as what it has written is.
+// Writing without system calls, for files that promise to survive the end of the process and no
+// more: what a process has stored in a shared map is in the page cache, as what it has written is.
 //
-// Storing into a map cannot report an error: on a full disk it is a signal. So only pages go this way that
-// a call of this process has written before, on file systems that keep such pages where they are.
-// Everything else is written by calls, and noted here.
+// Storing into a map cannot report an error: on a full disk it is a signal. So only pages go this
+// way that a call of this process has written before, on file systems that keep such pages where
+// they are. Everything else is written by calls, and noted here.
 internal import Glibc
 internal import Platform
 
@@ -15,9 +15,11 @@ final class OverwriteMap {
   private static let lengthMax = 64 << 10
 
   private let file: any File
-  // Unchecked exclusivity, here and below: only the holder of the write lock touches it, in short accesses.
+  // Unchecked exclusivity, here and below: only the holder of the write lock touches it, in short
+  // accesses.
   @exclusivity(unchecked) private var mapping: any FileMapping
-  /// Where the mapping is, kept by it: asking a mapping costs more than the store that is to be made.
+  /// Where the mapping is, kept by it: asking a mapping costs more than the store that is to be
+  /// made.
   @exclusivity(unchecked) private var base: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var length: Int
   /// One bit a page that was written by a call, and was not cut off since.

@@ -1,6 +1,7 @@
 // Where the new blocks of one transaction go, and the memory they are gathered in before they are
-// written. Blocks are copied into a buffer whose addresses equal the file offsets modulo 4,096 (copies
-// that differ by a few bytes modulo the page are many times slower) and written by one call an extent.
+// written. Blocks are copied into a buffer whose addresses equal the file offsets modulo 4,096
+// (copies that differ by a few bytes modulo the page are many times slower) and written by one call
+// an extent.
 internal import Glibc
 internal import Platform
 
@@ -26,7 +27,8 @@ struct Placement: ~Copyable {
 
     /// The same, of a run that begins behind the place of a record, with the record before it.
     func bytes(behind record: [UInt8]) -> UnsafeRawBufferPointer {
-      // The first run in the buffer begins as far behind the start of a page as it does in the file.
+      // The first run in the buffer begins as far behind the start of a page as it does in the
+      // file.
       let start = buffer - CommitRecord.lengthMax
       memset(start, 0, CommitRecord.lengthMax)
       record.withUnsafeBytes { start.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
@@ -34,7 +36,9 @@ struct Placement: ~Copyable {
     }
   }
 
-  /// Enough for the largest commit that is written in one go, spread over as many extents as may be.
+  /// Enough for nearly every commit that is written in one go.
+  ///
+  /// A list of free runs has no largest length, so what does not fit gets memory of its own.
   static let bufferLength = 4 << 20
 
   private(set) var filling: [Filling] = []
@@ -42,10 +46,15 @@ struct Placement: ~Copyable {
   var order: [Block] = []
   private var bufferUsed = 0
   private let buffer = Self.makeBuffer()
+  /// Memory of the runs of this commit that `buffer` has no room for.
+  private var further: [UnsafeMutableRawPointer] = []
 
   init() { filling.reserveCapacity(4) }
 
-  deinit { buffer.deallocate() }
+  deinit {
+    for memory in further { memory.deallocate() }
+    buffer.deallocate()
+  }
 
   static func makeBuffer() -> UnsafeMutableRawPointer {
     .allocate(byteCount: bufferLength + FileHeader.pageLength, alignment: FileHeader.pageLength)
@@ -59,9 +68,24 @@ struct Placement: ~Copyable {
     if filling.count < 16 {
       start = (bufferUsed + page - 1) / page * page + Int(run.offset % UInt64(page))
     }
+    guard start + Int(run.length) <= Self.bufferLength + page else {
+      openApart(run)
+      return
+    }
     filling.append(
       Filling(offset: run.offset, length: Int(run.length), buffer: buffer + start))
     bufferUsed = start + Int(run.length)
+  }
+
+  /// Starts to fill a run in memory of its own.
+  private mutating func openApart(_ run: Run) {
+    let page = FileHeader.pageLength
+    let start = Int(run.offset % UInt64(page))
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: start + Int(run.length), alignment: page)
+    further.append(memory)
+    filling.append(
+      Filling(offset: run.offset, length: Int(run.length), buffer: memory + start))
   }
 
   /// The next `length` bytes of the newest extent; nil when they do not fit.
@@ -81,5 +105,8 @@ struct Placement: ~Copyable {
     filling.removeAll(keepingCapacity: true)
     order.removeAll(keepingCapacity: order.count <= 1024)
     bufferUsed = 0
+    guard !further.isEmpty else { return }
+    for memory in further { memory.deallocate() }
+    further.removeAll()
   }
 }

@@ -1,6 +1,7 @@
-// Step 5 of a commit: the file remembers which runs it took and which died. Deltas of up to 16 commits
-// travel in the record; then they go to a log block that lives until the next checkpoint. Log and
-// checkpoint blocks are taken and die like any other, so the same deltas account for them.
+// Step 5 of a commit: the file remembers which runs it took and which died. Deltas of up to 16
+// commits travel in the record; then they go to a log block, which lives until every part of the
+// checkpoint is newer. With some log blocks one part is written anew. The blocks of the journal are
+// taken and die like any other, so the same deltas account for them.
 internal import Glibc
 internal import Platform
 
@@ -9,6 +10,7 @@ extension Store {
   ///
   /// - Parameter dead: the blocks that the transaction has given up.
   /// - Returns: the journal, and the blocks of the old one that it has given up.
+  /// - Complexity: O(changes), and one part of the checkpoint from time to time.
   func recordSpace(
     _ transaction: WriteTransaction, dead: [BlockEditor.DeadBlock],
     into placement: inout Placement
@@ -18,98 +20,196 @@ extension Store {
     transaction.taken.sortAndMerge()
     var deadRuns = Self.runs(of: dead)
     deadRuns.sortAndMerge()
+    // Two references to one block, which a damaged or hostile file may have: freed twice, it would
+    // be taken twice.
+    for index in deadRuns.indices.dropFirst() where deadRuns[index].offset < deadRuns[index - 1].end
+    {
+      throw .damaged(
+        path: path, block: deadRuns[index].offset, version: transaction.version.rawValue,
+        reason: "the version before this one refers to it more than once")
+    }
     var delta = SpaceDelta(version: transaction.version, taken: transaction.taken, dead: deadRuns)
+    let deltaBound = delta.encodedLengthMax
     let isLogDue =
       journal.deltaCommits + 1 >= SpaceJournal.commitsPerLogBlock
-      || journal.deltas.count + delta.encodedLengthMax > 512
-    // Journal blocks hang on no tree, so moving them means writing a checkpoint.
-    let mayMove = writer!.isIdle || (isLogDue && isCheckpointCheap)
-    if journal.needsCheckpoint || (mayMove && isJournalTooHigh) {
-      let old = journal.blocks
-      return (try writeCheckpoint(transaction, dead: dead + old, into: &placement), old)
-    }
-    guard isLogDue else {
+      || journal.deltas.count + deltaBound > 512
+    let parts = partsToWrite(
+      journal, logBytes: isLogDue ? journal.deltas.count + deltaBound : nil, dead: dead.count)
+    guard isLogDue || !parts.isEmpty else {
       delta.append(to: &journal.deltas)
       journal.deltaCommits += 1
       return (journal, [])
     }
-    // The log blocks' own runs belong to this delta: take them first, by an upper bound.
-    let bound = journal.deltas.count + delta.encodedLengthMax + 64
-    let blockBytes = Self.journalBlockPayload
-    let count = (bound + blockBytes - 1) / blockBytes
-    let extra = count * 16
-    let lengths = Self.split(bound + extra, into: blockBytes).map(journalBlockLength)
-    let places = try takeJournalBlocks(lengths, transaction, &placement)
-    delta.taken = transaction.taken
-    delta.append(to: &journal.deltas)
-    journal.log = fillJournalBlocks(
-      places, lengths, kind: .spaceLog, bytes: journal.deltas, previous: journal.log,
-      version: transaction.version)
-    for (place, length) in zip(places, lengths) {
-      journal.blocks.append(
-        BlockEditor.DeadBlock(
-          reference: BlockReference(rawValue: place.offset), length: length,
-          birth: transaction.version))
+    // What the journal gives up dies with this commit, so the parts and the delta have to know it.
+    var deadJournal: [BlockEditor.DeadBlock] = []
+    var written: [SpacePart] = []
+    if let first = parts.first, let last = parts.last {
+      written = parts.map {
+        SpacePart(start: $0.lowerBound, version: transaction.version, reference: .none, blocks: [])
+      }
+      deadJournal = journal.replaceParts(from: first.lowerBound, to: last.upperBound, with: written)
+      deadJournal += journal.listBlocks + journal.dropLog() + journal.formerCheckpoint
+      journal.formerCheckpoint = []
+      deadRuns += Self.runs(of: deadJournal)
+      deadRuns.sortAndMerge()
+      delta.dead = deadRuns
     }
-    journal.logBytes += lengths.reduce(0, +)
-    journal.deltas = []
+    let allDead = dead + deadJournal
+    // Every part is of this version: no delta is needed, not even this one's.
+    let isComplete = journal.oldestPart == transaction.version
+    // The journal's own runs belong to this delta and these parts: take them first, by upper
+    // bounds.
+    var lengths = JournalLengths()
+    for part in parts {
+      // Each block that is taken moves the start of a free run.
+      let bound = runs(in: part, dead: allDead, transaction.version).encodedLengthMax
+      lengths.parts.append(journalLengths(bound + 256 + 16 * parts.count))
+    }
+    if !parts.isEmpty {
+      lengths.list = journalLengths(SpacePartList.encodedLengthMax(parts: journal.parts.count))
+    }
+    if !isComplete {
+      let bound = journal.deltas.count + delta.encodedLengthMax
+      let blocks = lengths.all.count + bound / Self.journalBlockPayload
+      lengths.log = journalLengths(bound + 64 + 32 * blocks)
+    }
+    var places = try takeJournalBlocks(lengths.all, transaction, &placement)[...]
+    journal.deltas = isComplete ? [] : journal.deltas
+    if !isComplete {
+      delta.taken = transaction.taken
+      delta.append(to: &journal.deltas)
+      let (log, blocks) = fillJournalBlocks(
+        &places, lengths.log, kind: .spaceLog, bytes: journal.deltas, previous: journal.log,
+        version: transaction.version)
+      journal.log = log
+      journal.logBlocks += blocks
+      journal.logBytesSincePart += journal.deltas.count
+      journal.deltas = []
+    } else {
+      journal.log = .none
+    }
     journal.deltaCommits = 0
-    return (journal, [])
+    guard let last = parts.last else { return (journal, []) }
+    for (index, part) in parts.enumerated() {
+      let bytes = runs(in: part, dead: allDead, transaction.version).encoded()
+      let (reference, blocks) = fillJournalBlocks(
+        &places, lengths.parts[index], kind: .spaceCheckpoint, bytes: bytes, previous: .none,
+        version: transaction.version)
+      written[index] = SpacePart(
+        start: part.lowerBound, version: transaction.version, reference: reference, blocks: blocks)
+    }
+    _ = journal.replaceParts(from: parts[0].lowerBound, to: last.upperBound, with: written)
+    let list = SpacePartList(
+      parts: journal.parts.map {
+        SpacePartList.Part(start: $0.start, version: $0.version, offset: $0.reference.offset)
+      }, oldestLog: journal.logBlocks.first?.offset ?? 0)
+    (journal.list, journal.listBlocks) = fillJournalBlocks(
+      &places, lengths.list, kind: .spacePartList, bytes: list.encoded(), previous: .none,
+      version: transaction.version)
+    journal.cursor = last.upperBound == Run.endMax ? 0 : last.upperBound
+    journal.logBytesSincePart = 0
+    return (journal, deadJournal)
   }
 
   /// Whether a part of the journal keeps the file from being cut.
   var isJournalTooHigh: Bool {
     guard let threshold = writer!.shrinkThreshold else { return false }
-    return writer!.journal.blocks.contains { $0.reference.rawValue >= threshold }
+    return writer!.journal.blocks.contains { $0.offset >= threshold }
   }
 
-  /// Whether a checkpoint is less than what commits have written since the last one: where no hole below
-  /// the threshold takes it, moving it is tried again and again.
-  private var isCheckpointCheap: Bool {
-    let runs = writer!.free.count + writer!.dead.count + writer!.pending.count
-    return writtenBytes.load(ordering: .relaxed) - writer!.journal.writtenBefore > 8 * runs
+  // MARK: - Parts
+
+  /// Parts that one transaction of idle work writes.
+  static let idleParts = 16
+
+  /// Which parts of the file this commit describes anew: one after the other.
+  ///
+  /// - Parameter logBytes: what goes to the log now; nil for nothing.
+  private func partsToWrite(
+    _ journal: SpaceJournal, logBytes: Int?, dead: Int
+  ) -> [Range<UInt64>] {
+    let writer = writer!
+    let pending = writer.pending.count - writer.pendingHead
+    let runs = writer.free.count + writer.dead.count + pending + dead
+    let perPart = options.journalPace.runsPerPart(of: runs)
+    // A commit that changes as much as there is may write all of it.
+    let isAllCheaper = (logBytes ?? 0) > max(options.journalPace.logBytesMin, 8 * runs)
+    if isAllCheaper || !journal.formerCheckpoint.isEmpty {
+      return ranges(from: 0, count: .max, runs: perPart)
+    }
+    // Journal blocks hang on no tree: they are moved by being written anew.
+    if writer.isIdle, isJournalTooHigh {
+      return ranges(from: journal.cursor, count: Self.idleParts, runs: perPart)
+    }
+    guard let logBytes,
+      journal.isPartDue(logBytes: logBytes, runs: runs, options.journalPace) || isJournalTooHigh
+    else { return [] }
+    return ranges(from: journal.cursor, count: 1, runs: perPart)
   }
 
-  /// A complete list of what is free or will be, after this commit.
-  private func writeCheckpoint(
-    _ transaction: WriteTransaction, dead: [BlockEditor.DeadBlock], into placement: inout Placement
-  ) throws(StorageError) -> SpaceJournal {
-    var checkpoint = SpaceCheckpoint(fileLength: writer!.fileLength, free: freeRuns, kept: [])
-    writer!.dead.forEach { run, death in checkpoint.kept.append(.init(run: run, death: death)) }
-    for entry in writer!.pending[writer!.pendingHead...] {
-      checkpoint.kept.append(.init(run: Self.run(of: entry.block), death: entry.death))
+  /// Consecutive parts of the file with so many runs each, up to the end of the file.
+  private func ranges(from start: UInt64, count: Int, runs: Int) -> [Range<UInt64>] {
+    let writer = writer!
+    var ranges: [Range<UInt64>] = []
+    var start = start
+    while ranges.count < count {
+      let free =
+        writer.homes.runs.map(\.offset).filter { $0 >= start }
+        + writer.free.offsets(from: start, maximum: runs + 1)
+      let offsets = (free + writer.dead.offsets(from: start, maximum: runs + 1)).sorted()
+      // What ends a part begins behind its start, or nothing would be in it.
+      guard offsets.count > runs, offsets[runs] > start else { break }
+      ranges.append(start..<offsets[runs])
+      start = offsets[runs]
     }
-    for block in dead {
-      checkpoint.kept.append(.init(run: Self.run(of: block), death: transaction.version))
-    }
-    // Taking the blocks below changes a free run each, and may make the file longer.
-    var bound = checkpoint.encodedLengthMax
-    bound += 256 + bound / Self.journalBlockPayload * 32
-    let lengths = Self.split(bound, into: Self.journalBlockPayload).map(journalBlockLength)
-    let places = try takeJournalBlocks(lengths, transaction, &placement)
-    checkpoint.fileLength = writer!.fileLength
-    checkpoint.free = freeRuns
-    let bytes = checkpoint.encoded()
-    var journal = SpaceJournal()
-    journal.checkpoint = fillJournalBlocks(
-      places, lengths, kind: .spaceCheckpoint, bytes: bytes, previous: .none,
-      version: transaction.version)
-    journal.blocks = zip(places, lengths).map { place, length in
-      BlockEditor.DeadBlock(
-        reference: BlockReference(rawValue: place.offset), length: length,
-        birth: transaction.version)
-    }
-    journal.checkpointBytes = lengths.reduce(0, +)
-    journal.writtenBefore = writtenBytes.load(ordering: .relaxed)
-    return journal
+    if ranges.count < count { ranges.append(start..<Run.endMax) }
+    return ranges
   }
 
-  private var freeRuns: [Run] { writer!.homes.runs + writer!.free.runs }
+  /// What is free, or will be, in a part of the file after this commit.
+  private func runs(
+    in part: Range<UInt64>, dead: [BlockEditor.DeadBlock], _ version: Version
+  ) -> SpaceCheckpoint {
+    let writer = writer!
+    let (start, end) = (part.lowerBound, part.upperBound)
+    var found = SpaceCheckpoint(fileLength: writer.fileLength, free: [], kept: [])
+    if HomeSpace.contains(start) {
+      for run in writer.homes.runs where run.offset < end && run.end > start {
+        found.free.append(run.part(from: start, to: end))
+      }
+    }
+    found.free += writer.free.runs(from: start, to: end)
+    if PlantedBug.partTooShort.isActive, end < Run.endMax { _ = found.free.popLast() }
+    func keep(_ run: Run, _ death: Version) {
+      guard run.offset < end, run.end > start else { return }
+      found.kept.append(.init(run: run.part(from: start, to: end), death: death))
+    }
+    writer.dead.forEach(from: start, to: end) { keep($0, $1) }
+    for entry in writer.pending[writer.pendingHead...] {
+      keep(Self.run(of: entry.block), entry.death)
+    }
+    for block in dead { keep(Self.run(of: block), version) }
+    return found
+  }
 
   // MARK: - Journal blocks: payload = u64 previous block, u32 bytes used, bytes
 
   static let journalHeaderLength = 12
   static let journalBlockPayload = 32 << 10
+
+  /// Bytes in the file of the journal blocks that a commit writes.
+  private struct JournalLengths {
+    var log: [Int] = []
+    var parts: [[Int]] = []
+    var list: [Int] = []
+
+    var all: [Int] { log + parts.joined() + list }
+  }
+
+  /// Lengths of the journal blocks that so many bytes need.
+  private func journalLengths(_ bytes: Int) -> [Int] {
+    Self.split(bytes, into: Self.journalBlockPayload).map(journalBlockLength)
+  }
 
   /// Bytes that a journal block takes in the file.
   private func journalBlockLength(_ bytes: Int) -> Int {
@@ -131,6 +231,7 @@ extension Store {
     _ lengths: [Int], _ transaction: WriteTransaction, _ placement: inout Placement
   ) throws(StorageError) -> [(offset: UInt64, memory: UnsafeMutableRawPointer)] {
     var places: [(offset: UInt64, memory: UnsafeMutableRawPointer)] = []
+    places.reserveCapacity(lengths.count)
     var rest = lengths.reduce(0, +)
     for length in lengths {
       if places.isEmpty || placement.rest < length {
@@ -145,14 +246,17 @@ extension Store {
 
   /// Spreads bytes over journal blocks that are chained backwards.
   ///
-  /// - Returns: the last block of the chain.
+  /// - Parameter places: those that are taken; the first ones of them are used up.
+  /// - Returns: the last block of the chain, and all that were added to it.
   private func fillJournalBlocks(
-    _ places: [(offset: UInt64, memory: UnsafeMutableRawPointer)], _ lengths: [Int],
+    _ places: inout ArraySlice<(offset: UInt64, memory: UnsafeMutableRawPointer)>, _ lengths: [Int],
     kind: BlockKind, bytes: [UInt8], previous: BlockReference, version: Version
-  ) -> BlockReference {
+  ) -> (newest: BlockReference, blocks: [BlockEditor.DeadBlock]) {
     var previous = previous
+    var blocks: [BlockEditor.DeadBlock] = []
     var position = 0
-    for (place, placeLength) in zip(places, lengths) {
+    for placeLength in lengths {
+      let place = places.removeFirst()
       let length = placeLength - blockOverhead
       let memory = place.memory + blockOverhead
       let room = length - BlockHeader.length - Self.journalHeaderLength
@@ -161,7 +265,7 @@ extension Store {
       BlockHeader.setKind(memory, kind)
       BlockHeader.setBlockLength(memory, length)
       let block = UnsafeMutableRawBufferPointer(start: memory, count: length)
-      block.store(previous.rawValue, at: BlockHeader.length)
+      block.store(previous.stored, at: BlockHeader.length)
       block.store(UInt32(used), at: BlockHeader.length + 8)
       bytes.withUnsafeBytes { source in
         if used > 0 {
@@ -171,17 +275,18 @@ extension Store {
         }
       }
       position += used
-      let reference = BlockReference(rawValue: place.offset)
       BlockHeader.setBirth(memory, version)
-      seal(memory, length, at: reference)
-      previous = reference
+      seal(memory, length, at: place.offset)
+      previous = BlockReference(offset: place.offset, BirthTag(version))
+      blocks.append(
+        BlockEditor.DeadBlock(offset: place.offset, length: placeLength, birth: version))
     }
     precondition(position == bytes.count, "journal blocks were taken too small")
-    return previous
+    return (previous, blocks)
   }
 
   static func run(of block: BlockEditor.DeadBlock) -> Run {
-    Run(offset: block.reference.rawValue, length: UInt64(block.length))
+    Run(offset: block.offset, length: UInt64(block.length))
   }
 
   private static func runs(of blocks: [BlockEditor.DeadBlock]) -> [Run] {

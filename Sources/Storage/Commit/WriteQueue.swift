@@ -1,10 +1,11 @@
-// The fair write lock of one process: first come, first served among those who can run. In front of the
-// lock that the process holds against other processes, which only the head of this queue touches.
+// The fair write lock of one process: first come, first served among those who can run. In front of
+// the lock that the process holds against other processes, which only the head of this queue
+// touches.
 //
-// A blocked thread gets the lock handed over. An asynchronous waiter is *offered* it: the lock stays free
-// until the waiter's own code runs and takes it, and a blocked thread behind it may go first. It must
-// not be handed over, since the code may have no thread to run on: those that run tasks may all be
-// blocked in here. Who was passed over often gets the lock kept free for a moment.
+// A blocked thread gets the lock handed over. An asynchronous waiter is *offered* it: the lock
+// stays free until the waiter's own code runs and takes it, and a blocked thread behind it may go
+// first. It must not be handed over, since the code may have no thread to run on: those that run
+// tasks may all be blocked in here. Who was passed over often gets the lock kept free for a moment.
 package import Platform
 
 /// An asynchronous wait for the write lock.
@@ -26,36 +27,60 @@ package final class WriteOffer: Sendable {
 /// Threads and asynchronous waiters that want to write, in the order in which they came.
 final class WriteQueue: Sendable {
   /// One waiting thread; woken by the one before it.
-  private final class Waiter: Sendable {
-    enum Signal {
+  final class Waiter: Sendable {
+    enum Signal: Equatable {
       case wait
       /// The lock is the thread's.
       case served
       /// The thread may take the lock if it is still free after a moment.
       case deferred
+      /// It has left the queue without the lock, which can never be its.
+      case givenUp(holder: PlaceNote?)
     }
-    let signal = Monitor(Signal.wait)
+    fileprivate let signal = Monitor(Signal.wait)
     /// The same as `served`, for a thread that has not gone to sleep yet.
-    private let isServed = Atomic(false)
-    let place: PlaceNote
+    private let served = Atomic(false)
+    fileprivate let place: PlaceNote
+    fileprivate let pool: TaskPool?
 
-    init(_ place: PlaceNote) { self.place = place }
+    fileprivate init(_ place: PlaceNote, _ pool: TaskPool?) {
+      self.place = place
+      self.pool = pool
+    }
 
-    func send(_ new: Signal) {
+    fileprivate func send(_ new: Signal) {
       // Releasing: pairs with the load below; what the thread before has done is seen.
-      if new == .served { isServed.store(true, ordering: .releasing) }
+      if new == .served { served.store(true, ordering: .releasing) }
       signal.withLock { $0 = new }
       signal.notifyAll()
     }
 
+    var isServed: Bool { served.load(ordering: .acquiring) }
+
     /// Waits for as long as a small transaction takes, without going to sleep.
-    func isServedSoon() -> Bool {
+    fileprivate func isServedSoon() -> Bool {
       for _ in 0..<WriteQueue.spinsMax {
-        if isServed.load(ordering: .acquiring) { return true }
+        if isServed { return true }
         pauseProcessor()
       }
       return false
     }
+  }
+
+  /// Who has the lock.
+  struct Hold: Sendable {
+    /// Where that is known.
+    let place: PlaceNote?
+    /// The threads of which one has begun the transaction, if it was one that runs tasks.
+    let pool: TaskPool?
+    /// Counts those who have had the lock.
+    let number: UInt64
+  }
+
+  /// A write that can never begin.
+  struct GivenUp: Error {
+    let holder: PlaceNote?
+    let pool: TaskPool
   }
 
   private enum Entry {
@@ -76,13 +101,22 @@ final class WriteQueue: Sendable {
   }
 
   private struct State {
-    var isHeld = false
-    /// Who has the lock, where that is known.
-    var holder: PlaceNote?
+    /// Nil when the lock is free.
+    var hold: Hold?
+    var holds: UInt64 = 0
+    /// The hold for whose sake waits were given up; 0 for none.
+    var deadHold: UInt64 = 0
     var entries: [Entry] = []
     var threads = 0
     /// The lock was left free for asynchronous waiters that had been passed over often.
     var isReserved = false
+
+    var isHeld: Bool { hold != nil }
+
+    mutating func give(to place: PlaceNote?, of pool: TaskPool?) {
+      holds += 1
+      hold = Hold(place: place, pool: pool, number: holds)
+    }
   }
 
   /// Who has to be told what, after the lock on the state is let go.
@@ -99,11 +133,13 @@ final class WriteQueue: Sendable {
   /// Times that threads behind it may go first before an asynchronous waiter gets a reservation.
   private static let timesPassedMax = 4
   private static let reservationNanoseconds: UInt64 = 2_000_000
-  /// Looks at a signal before a thread goes to sleep, some 20 us: a small transaction is over by then,
-  /// and waking a thread takes longer than the transaction did.
+  /// Looks at a signal before a thread goes to sleep, some 20 us: a small transaction is over by
+  /// then, and waking a thread takes longer than the transaction did.
   private static let spinsMax = 500
   /// Who waits for longer says so.
   private static let longWaitNanoseconds: UInt64 = 1_000_000_000
+  /// The same where others were given up for the sake of the same transaction.
+  private static let hopelessWaitNanoseconds: UInt64 = 20_000_000
 
   private let state = Monitor(State())
   /// Number of waiters, readable without the lock.
@@ -125,40 +161,52 @@ final class WriteQueue: Sendable {
 
   // MARK: - Threads
 
+  /// Who has the lock; nil when it is free.
+  var hold: Hold? { state.withLock { $0.hold } }
+
   /// Waits for its turn.
   ///
-  /// - Parameter onLongWait: called once when it takes more than a second, with who has the lock and who waits.
+  /// - Parameter onLongWait: called once when it takes more than a second, with who has the lock
+  ///   and who waits.
+  /// - Throws: when the wait could never end; see `BlockedPools`.
   func acquire(
     by place: PlaceNote, onLongWait: (_ holder: PlaceNote?, _ waiters: [PlaceNote]) -> Void
-  ) {
-    let waiter: Waiter? = state.withLock { state in
+  ) throws(GivenUp) {
+    let pool = TaskPool.current
+    let (waiter, isHopeless): (Waiter?, Bool) = state.withLock { state in
       // An offer that was not taken yet is no reason to wait, unless the lock is kept free for it.
       let mustWait = PlantedBug.strictQueue.isActive && !state.entries.isEmpty
       if !state.isHeld, !state.isReserved, !mustWait {
         notePassing(&state, before: state.entries.endIndex)
-        state.isHeld = true
-        state.holder = place
-        return nil
+        state.give(to: place, of: pool)
+        return (nil, false)
       }
-      let waiter = Waiter(place)
+      let waiter = Waiter(place, pool)
       state.entries.append(.thread(waiter))
       state.threads += 1
       waiting.add(1, ordering: .relaxed)
       waitingThreads.add(1, ordering: .relaxed)
-      return waiter
+      return (waiter, state.hold.map { $0.number == state.deadHold } ?? false)
     }
     guard let waiter else { return }
     state.notifyAll()
     if waiter.isServedSoon() { return }
-    if !waiter.signal.wait(nanoseconds: Self.longWaitNanoseconds, until: { $0 != .wait }) {
-      let (holder, waiters) = state.withLock { state in
-        (state.isHeld ? state.holder : nil, state.entries.map(\.place))
+    let patience = isHopeless ? Self.hopelessWaitNanoseconds : Self.longWaitNanoseconds
+    if !waiter.signal.wait(nanoseconds: patience, until: { $0 != .wait }) {
+      if !isHopeless {
+        let (holder, waiters) = state.withLock { state in
+          (state.hold?.place, state.entries.map(\.place))
+        }
+        onLongWait(holder, waiters)
       }
-      onLongWait(holder, waiters)
+      if let pool { watch(waiter, of: pool, isHopeless: isHopeless) }
     }
     while true {
-      let signal = waiter.signal.wait(until: { $0 != .wait }, then: { $0 })
-      if signal == .served { return }
+      switch waiter.signal.wait(until: { $0 != .wait }, then: { $0 }) {
+      case .served: return
+      case .givenUp(let holder): throw GivenUp(holder: holder, pool: pool!)
+      case .wait, .deferred: break
+      }
       let isServed = waiter.signal.wait(nanoseconds: Self.reservationNanoseconds) {
         $0 == .served
       }
@@ -166,22 +214,59 @@ final class WriteQueue: Sendable {
     }
   }
 
+  // MARK: - Waits that cannot end
+
+  /// Waits for a signal, and looks from time to time whether one can come.
+  private func watch(_ waiter: Waiter, of pool: TaskPool, isHopeless: Bool) {
+    let wait = BlockedTask(pool, self, waiter)
+    BlockedPools.add(wait)
+    defer { BlockedPools.remove(wait) }
+    var found: BlockedPools.Deadlock?
+    var times = 0
+    while true {
+      let seen = BlockedPools.deadlock(of: wait)
+      times = seen != nil && seen == found ? times + 1 : 1
+      found = seen
+      if let seen, times >= BlockedPools.looks { BlockedPools.end(seen) }
+      let look =
+        isHopeless
+        ? Self.hopelessWaitNanoseconds : BlockedPools.lookNanoseconds.load(ordering: .relaxed)
+      if waiter.signal.wait(nanoseconds: look, until: { $0 != .wait }) { return }
+    }
+  }
+
+  /// Takes a thread out of the queue that can never be served; does nothing when the lock is
+  /// another one's by now.
+  func giveUp(_ waiter: Waiter, ifHeldBy number: UInt64) {
+    let holder: PlaceNote?? = state.withLock { state in
+      guard let hold = state.hold, hold.number == number,
+        let index = index(of: waiter, in: state)
+      else { return nil }
+      removeThread(&state, at: index)
+      state.deadHold = number
+      return .some(hold.place)
+    }
+    if let holder { waiter.send(.givenUp(holder: holder)) }
+  }
+
+  private func index(of waiter: Waiter, in state: State) -> Int? {
+    state.entries.firstIndex {
+      if case .thread(let other) = $0 { return other === waiter }
+      return false
+    }
+  }
+
   /// Takes the lock when a reservation has run out; else the thread goes on waiting.
   private func claim(_ waiter: Waiter) -> Bool {
     state.withLock { state in
-      let index = state.entries.firstIndex {
-        if case .thread(let other) = $0 { return other === waiter }
-        return false
-      }
       // Not in the queue any more: it was served meanwhile.
-      guard let index else { return true }
+      guard let index = index(of: waiter, in: state) else { return true }
       if state.isHeld {
         waiter.signal.withLock { if $0 == .deferred { $0 = .wait } }
         return false
       }
       state.isReserved = false
-      state.isHeld = true
-      state.holder = waiter.place
+      state.give(to: waiter.place, of: waiter.pool)
       notePassing(&state, before: index)
       removeThread(&state, at: index)
       return true
@@ -190,12 +275,12 @@ final class WriteQueue: Sendable {
 
   /// Takes the lock if nobody holds it.
   ///
-  /// - Parameter place: for those who wait meanwhile; nil for the moment that a look at something takes.
+  /// - Parameter place: for those who wait meanwhile; nil for the moment that a look at something
+  ///   takes.
   func tryAcquire(by place: PlaceNote? = nil) -> Bool {
     state.withLock { state in
       if state.isHeld || state.isReserved { return false }
-      state.isHeld = true
-      state.holder = place
+      state.give(to: place, of: TaskPool.current)
       return true
     }
   }
@@ -218,6 +303,7 @@ final class WriteQueue: Sendable {
   /// - Returns: false also when the waiter has withdrawn.
   func take(_ offer: WriteOffer) -> Bool {
     defer { state.notifyAll() }
+    let pool = TaskPool.current
     return state.withLock { state in
       guard let index = state.entries.firstIndex(where: { $0.isOffer(offer) }) else { return false }
       if state.isHeld {
@@ -226,8 +312,7 @@ final class WriteQueue: Sendable {
         }
         return false
       }
-      state.isHeld = true
-      state.holder = offer.place
+      state.give(to: offer.place, of: pool)
       state.isReserved = false
       state.entries.remove(at: index)
       waiting.subtract(1, ordering: .relaxed)
@@ -262,10 +347,11 @@ final class WriteQueue: Sendable {
 
   // MARK: - Handing on
 
-  /// Hands the lock to the next thread in line, and offers it to the asynchronous waiters before it.
+  /// Hands the lock to the next thread in line, and offers it to the asynchronous waiters before
+  /// it.
   func release() {
     let wakes: Wakes = state.withLock { state in
-      state.isHeld = false
+      state.hold = nil
       return pass(&state)
     }
     wakes.send()
@@ -299,8 +385,7 @@ final class WriteQueue: Sendable {
     }
     notePassing(&state, before: next.index)
     removeThread(&state, at: next.index)
-    state.isHeld = true
-    state.holder = next.waiter.place
+    state.give(to: next.waiter.place, of: next.waiter.pool)
     wakes.thread = (next.waiter, .served)
     return wakes
   }
@@ -316,7 +401,8 @@ final class WriteQueue: Sendable {
   private func notePassing(_ state: inout State, before end: Int) {
     for index in 0..<end {
       if case .asynchronous(let offer, let isOffered, let times) = state.entries[index] {
-        // After a reservation that was not used the count begins anew: whoever it was for cannot run.
+        // After a reservation that was not used the count begins anew: whoever it was for cannot
+        // run.
         let passed = times >= Self.timesPassedMax ? 0 : times + 1
         state.entries[index] = .asynchronous(offer, isOffered: isOffered, timesPassed: passed)
       }

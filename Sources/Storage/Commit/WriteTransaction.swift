@@ -1,6 +1,6 @@
-// One write transaction: begins on the newest committed version, holds the write lock, collects changed
-// blocks in its editor, and ends exactly once in commit or cancel. The steps of a commit are in
-// Commit.swift; policy for space is in WriterState.
+// One write transaction: begins on the newest committed version, holds the write lock, collects
+// changed blocks in its editor, and ends exactly once in commit or cancel. The steps of a commit
+// are in Commit.swift; policy for space is in WriterState.
 internal import Platform
 
 /// A running write transaction.
@@ -19,7 +19,8 @@ package final class WriteTransaction {
   ///
   /// Assign it before `commit`.
   @exclusivity(unchecked) package var root: BlockReference
-  /// Called once when the commit cannot fail any more but by its sync, before anyone can see the version.
+  /// Called once when the commit cannot fail any more but by its sync, before anyone can see the
+  /// version.
   ///
   /// Runs under the write lock: it may take no lock that is held while one waits for that.
   package var willBecomeVisible: (() -> Void)?
@@ -71,10 +72,11 @@ package final class WriteTransaction {
   ///
   /// - Parameters:
   ///   - awaitsMore: another commit will follow soon and may share this one's sync.
-  ///   - completion: called once, on any thread, in commit order, when the version is durable or cannot
-  ///     become so; not called when this function throws.
+  ///   - completion: called once, on any thread, in commit order, when the version is durable or
+  ///     cannot become so; not called when this function throws.
   /// - Returns: the new version, pinned; the base when nothing was changed.
-  /// - Throws: any error of the disk but a failed sync; nothing of the transaction is then in the file.
+  /// - Throws: any error of the disk but a failed sync; nothing of the transaction is then in the
+  ///   file.
   package func commitAsynchronously(
     awaitsMore: Bool, _ completion: @escaping @Sendable (StorageError?) -> Void
   ) throws(StorageError) -> Snapshot {

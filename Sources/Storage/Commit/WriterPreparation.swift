@@ -4,15 +4,16 @@ internal import Platform
 
 extension Store {
   /// Blocks freed at the start of one transaction; what is more waits.
-  static let reclaimMaximum = 4096
+  static let reclaimMaximum = 256
 
-  /// - Parameter mayUseFile: false where the caller must not be kept waiting by the disk; then nothing has to
-  ///   be taken over, see `needsTakeOver`.
+  /// - Parameter mayUseFile: false where the caller must not be kept waiting by the disk; then
+  ///   nothing has to be taken over, see `needsTakeOver`.
   func prepareWriter(mayUseFile: Bool) throws(StorageError) {
     if mayUseFile {
       writeDeferred()
       if needsTakeOver {
-        needsReload.store(false, ordering: .relaxed)
+        // Versions of which something is known were lost.
+        if needsReload.exchange(false, ordering: .acquiring) { self.writer!.spaceVersion = nil }
         try takeOver()
       }
       let writer = writer!
@@ -25,8 +26,8 @@ extension Store {
     try cutTail()
   }
 
-  /// Whether the writer's knowledge is not that of the newest version: of the first write, and after another
-  /// process has written or a version was lost.
+  /// Whether the writer's knowledge is not that of the newest version: of the first write, and
+  /// after another process has written or a version was lost.
   var needsTakeOver: Bool {
     let writer = writer!
     return !writer.isLoaded || needsReload.load(ordering: .acquiring) || lockFile.wasHeldByAnother
@@ -39,7 +40,8 @@ extension Store {
   /// - Parameter bound: judge deaths up to this version only; see `updatePins`.
   /// - Returns: whether more could be freed at once.
   func reclaim(durable bound: Version) -> Bool {
-    // By a durable version whose record is known; an older one than the newest is only more careful.
+    // By a durable version whose record is known; an older one than the newest is only more
+    // careful.
     guard let durable = pipeline.durable else { return false }
     return writer!.reclaim(
       durable: min(bound, durable.version), vouchesAfter: durable.vouchesAfter,
@@ -48,29 +50,31 @@ extension Store {
 
   /// Learns which pins came and went, here and in other processes.
   ///
-  /// - Returns: the version up to which dead blocks may be judged by these pins: the durable head as it
-  ///   was before the pins were looked at. A reader confirms its pin by the head, so a newer head could
-  ///   hide one.
+  /// - Returns: the version up to which dead blocks may be judged by these pins: the durable head
+  ///   as it was before the pins were looked at. A reader confirms its pin by the head, so a newer
+  ///   head could hide one.
   func updatePins() throws(StorageError) -> Version {
     let head = newestVersion
     let writer = writer!
     snapshots.drain(&writer.pinsAdded, &writer.pinsRemoved)
     writer.updatePins()
     guard let versions = try lockFile.foreignPins(since: &foreignPinState) else {
-      return min(head, foreignPinState.everythingSince ?? head)
+      return min(head, foreignPinState.head.version, foreignPinState.everythingSince ?? head)
     }
     if !PlantedBug.truncateUnderForeignPin.isActive { writer.updateForeignPins(versions) }
     return min(head, foreignPinState.head.version, foreignPinState.everythingSince ?? head)
   }
 
-  /// Continues from the newest record in the file: its blocks were all written before the lock was free.
+  /// Continues from the newest record in the file: its blocks were all written before the lock was
+  /// free.
   ///
-  /// Where it is not known to be durable it is made so first. Its process may be in the middle of a sync,
-  /// about to write to the same group, or dead; whatever homes its groups are in, none of them is needed
-  /// once this version is durable.
+  /// Where it is not known to be durable it is made so first. Its process may be in the middle of a
+  /// sync, about to write to the same group, or dead; whatever homes its groups are in, none of
+  /// them is needed once this version is durable.
   private func takeOver() throws(StorageError) {
     madeMemory?.overwriting?.forget()
-    let search = recordSearch
+    var search = recordSearch
+    search.isSameBoot = true
     let records = try search.records()
     let durable = newestVersion
     var newest: FoundRecord?
@@ -101,14 +105,19 @@ extension Store {
       writer!.newest = CommittedVersion(
         snapshot: snapshot, home: newest.home, vouchesAfter: newest.record.durableVersion)
     }
-    if newest.record.version > durable {
-      if durability == .full { try synchronizeOrLatch() }
+    let isLogForeign = try isLogForeign()
+    if newest.record.version > durable || isLogForeign {
+      if isLogForeign {
+        try endNamedLog(newest.record.version)
+      } else if durability == .full {
+        try makeDurableInPlace(newest.record.version, fileLength: newest.record.fileLength)
+      }
       // A sync of the other process may have failed meanwhile, and taken the pages along.
       try throwIfSyncFailed()
       publish(writer!.newest)
     }
     pipeline.adopt(writer!.newest)
-    try loadSpace(newest)
+    if try !followSpace(to: newest) { try loadSpace(newest) }
     lockFile.publishCommitted(version: newest.record.version, home: newest.home)
   }
 
@@ -136,8 +145,8 @@ extension Store {
           snapshot: snapshot, home: found.home, vouchesAfter: found.record.durableVersion)
         pipeline.adopt(committed)
         snapshots.publish(snapshot)
-        // A process that only reads must not pin for ever what it would have written on first. When a
-        // thread has the queue, it learns of the version itself.
+        // A process that only reads must not pin for ever what it would have written on first. When
+        // a thread has the queue, it learns of the version itself.
         if queue.tryAcquire() {
           writer?.newest = committed
           writer?.isLoaded = false
@@ -149,8 +158,8 @@ extension Store {
     }
   }
 
-  /// Cuts the file to the length that the newest record names, once that record is durable: a file that
-  /// is shorter than its record says was truncated by someone else.
+  /// Cuts the file to the length that the newest record names, once that record is durable: a file
+  /// that is shorter than its record says was truncated by someone else.
   func cutTail() throws(StorageError) {
     guard let cut = writer!.plannedCut, cut.version <= newestVersion else { return }
     writer!.plannedCut = nil
@@ -209,11 +218,11 @@ extension WriterState {
     }
   }
 
-  /// Leaves out the journal, which this commit makes anew and much shorter: readers that stay behind pin
-  /// what this commit sees, so it has to move everything that must move.
+  /// Leaves out the journal, which this commit makes anew and much shorter: readers that stay
+  /// behind pin what this commit sees, so it has to move everything that must move.
   func lowerShrinkThreshold() {
     guard let threshold = shrinkThreshold else { return }
-    let journalBytes = journal.blocks.reduce(0) { $0 + UInt64($1.length) }
+    let journalBytes = journal.bytes
     let lower = UInt64(1.04 * Double(visibleBytes - journalBytes)) + Self.slackBytes / 2
     shrinkThreshold = min(threshold, lower)
   }

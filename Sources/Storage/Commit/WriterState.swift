@@ -1,7 +1,7 @@
-// What the writer of this process knows about space: free runs, blocks that pins keep, blocks killed by
-// commits that are not durable yet, and the deltas that the next records carry. Touched only by
-// whoever holds the write lock. The truth is in the file; this is rebuilt from it at the first write
-// and whenever another process has written in between.
+// What the writer of this process knows about space: free runs, blocks that pins keep, blocks
+// killed by commits that are not durable yet, and the deltas that the next records carry. Touched
+// only by whoever holds the write lock. The truth is in the file; this is rebuilt from it at the
+// first write and whenever another process has written in between.
 internal import Platform
 
 /// The writer's bookkeeping between transactions.
@@ -56,8 +56,10 @@ final class WriterState {
   @exclusivity(unchecked) var plannedCut: (version: Version, length: UInt64)?
   /// The running transaction is idle work: it commits even without a changed block.
   @exclusivity(unchecked) var isIdle = false
-  /// False until the space was rebuilt from the file.
+  /// False until the space was brought up to the newest version.
   @exclusivity(unchecked) var isLoaded = false
+  /// The version that the knowledge of space is of; nil where it is of none.
+  @exclusivity(unchecked) var spaceVersion: Version?
   init(
     newest: CommittedVersion, lastNumber: Version, fileLength: UInt64, homes: [UInt64],
     commits: UInt64
@@ -88,24 +90,27 @@ final class WriterState {
   /// Learns which pins came and went, and frees what no version sees any more.
   ///
   /// - Parameters:
-  ///   - durable: the newest durable version: what died up to here is dead for everyone without a pin.
+  ///   - durable: the newest durable version: what died up to here is dead for everyone without a
+  ///     pin.
   ///   - vouchesAfter: blocks born later are vouched for by that version's record.
-  ///   - maximum: bound on the blocks freed now; the rest waits for the next call.
+  ///   - maximum: bound on the kept blocks freed now, unless more come in; the rest waits for the
+  ///     next call.
   /// - Returns: whether more could be freed at once.
   func reclaim(
     durable: Version, vouchesAfter: Version, maximum: Int
   ) -> Bool {
+    let first = pendingHead
     while pendingHead < pending.count,
       pending[pendingHead].death <= durable || PlantedBug.reuseBeforeSync.isActive
     {
       let entry = pending[pendingHead]
-      // The newest durable record still vouches for these bytes, and a recovery would miss them: they
-      // wait for the next durable version.
+      // The newest durable record still vouches for these bytes, and a recovery would miss them:
+      // they wait for the next durable version.
       let reusesAny = PlantedBug.reuseVouched.isActive || PlantedBug.reuseBeforeSync.isActive
       if entry.block.birth > vouchesAfter, !reusesAny { break }
       pendingHead += 1
       let block = entry.block
-      let run = Run(offset: block.reference.rawValue, length: UInt64(block.length))
+      let run = Run(offset: block.offset, length: UInt64(block.length))
       #if PLANTED_BUGS
         if PlantedBug.leakBlock.strikes(everyCalls: 100) { continue }
       #endif
@@ -113,6 +118,7 @@ final class WriterState {
         entry.isVisible && dead.insert(run: run, birth: block.birth, death: entry.death)
       if !isSeen { freed.append(run) }
     }
+    let accepted = pendingHead - first
     if pendingHead == pending.count {
       pending.removeAll(keepingCapacity: pendingHead <= Self.freedKept)
       pendingHead = 0
@@ -120,7 +126,8 @@ final class WriterState {
       pending.removeFirst(pendingHead)
       pendingHead = 0
     }
-    let hasMore = dead.collect(maximum: maximum) { freed.append($0) }
+    // Twice what comes in, or what is kept would only grow.
+    let hasMore = dead.collect(maximum: max(maximum, 2 * accepted)) { freed.append($0) }
     freed.sortAndMerge()
     for run in freed { release(run) }
     freed.removeAll(keepingCapacity: freed.count <= Self.freedKept)
@@ -157,27 +164,4 @@ final class WriterState {
 
   /// All pinned versions, each once.
   var pinnedVersions: Set<Version> { foreignPins.union(ownPins.keys) }
-}
-
-/// What the file itself remembers about space: a checkpoint, log blocks behind it, and the deltas that
-/// the newest record carries.
-struct SpaceJournal {
-  /// Deltas of so many commits travel in the record before they go to a log block.
-  static let commitsPerLogBlock = 16
-  /// A log shorter than this never causes a checkpoint.
-  static let logBytesMin = 64 << 10
-
-  var checkpoint = BlockReference.none
-  var log = BlockReference.none
-  /// The blocks of both, so that the next checkpoint can give them up.
-  var blocks: [BlockEditor.DeadBlock] = []
-  var checkpointBytes = 0
-  var logBytes = 0
-  /// What this process had written when it made the checkpoint.
-  var writtenBefore: UInt64 = 0
-  /// Encoded deltas since the newest log block.
-  var deltas: [UInt8] = []
-  var deltaCommits = 0
-
-  var needsCheckpoint: Bool { logBytes > max(Self.logBytesMin, checkpointBytes) }
 }

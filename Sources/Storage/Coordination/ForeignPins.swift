@@ -26,6 +26,11 @@ package struct ForeignPinState: Sendable {
   fileprivate var isStarted = false
   fileprivate var lastLookForDead: UInt64 = 0
   private var mirrors: [Mirror] = []
+  /// Versions that are read without a lock file.
+  fileprivate private(set) var readers: [UInt64] = []
+  /// When they were looked for, and the head before.
+  fileprivate var lastLookForReaders: UInt64 = 0
+  fileprivate var headOfReaders = DurableHead.unknown
   /// How many words name a version.
   private var counts: [UInt64: Int] = [:]
   /// Changes of `counts` that are not in it yet.
@@ -39,6 +44,14 @@ package struct ForeignPinState: Sendable {
   }
 
   package init() {}
+
+  /// Takes over which versions are read without a lock file.
+  fileprivate mutating func noteReaders(_ versions: [UInt64]) {
+    if versions == readers { return }
+    for version in readers { note(version, -1) }
+    for version in versions { note(version, 1) }
+    readers = versions
+  }
 
   /// Forgets a slot that is free now.
   fileprivate mutating func forget(_ slot: Int) {
@@ -147,23 +160,31 @@ package struct ForeignPinState: Sendable {
 extension LockFile {
   /// Time between two looks for dead processes.
   private static let lookIntervalNanoseconds: UInt64 = 20_000_000
+  /// The same for readers without a lock file.
+  private static let readersIntervalNanoseconds: UInt64 = 50_000
 
-  /// The versions that other live processes pin, in order, each once; nil when that is what the
-  /// last call with this state gave.
+  /// The versions that other live processes pin, by the lock file or without one, in order, each
+  /// once; nil when that is what the last call with this state gave.
   ///
   /// Holds for versions below `state.head`, which each call sets; a head that is read later is too
   /// new. `state.everythingSince` belongs to the answer. Write lock only.
   /// - Parameter reapNow: gives a list in any case, and looks for dead processes now; otherwise
   ///   that is done every 20 ms.
   /// - Throws: `incompatibleLockFile` when the table was damaged from outside.
-  /// - Complexity: a load for each other process; for those that changed their pins, their pin
-  ///   words.
+  /// - Complexity: a system call, in 50 us at most one; a load for each other process; for those
+  ///   that changed their pins, their pin words.
   package func foreignPins(
     since state: inout ForeignPinState, reapNow: Bool = false
   ) throws(StorageError) -> [Version]? {
     // Before any other load: see PinRegion.publish.
     state.head = head
-    if otherLiveSlots == 0, state.known == 0, state.isStarted { return reapNow ? [] : nil }
+    let readers = try readersWithoutLockFile(&state, now: reapNow)
+    if otherLiveSlots == 0, state.known == 0, readers.isEmpty, state.readers.isEmpty,
+      state.isStarted
+    {
+      return reapNow ? [] : nil
+    }
+    state.noteReaders(readers)
     guard let table else {
       state.isStarted = true
       return []
@@ -177,6 +198,28 @@ extension LockFile {
     let isFirst = !state.isStarted
     state.isStarted = true
     return isChanged || isFirst || reapNow ? state.versions : nil
+  }
+
+  /// The versions that are read without a lock file, as they are or were when the head was the
+  /// state's.
+  private func readersWithoutLockFile(
+    _ state: inout ForeignPinState, now: Bool
+  ) throws(StorageError) -> [UInt64] {
+    guard let share else { return [] }
+    // Where commits follow each other that fast, the call would be a tenth of each. What dies
+    // meanwhile is judged a few commits later.
+    let sinceLook = begunAt &- state.lastLookForReaders
+    if !now, sinceLook > 0, sinceLook < Self.readersIntervalNanoseconds, state.isStarted,
+      state.readers.isEmpty
+    {
+      state.head = state.headOfReaders
+      return []
+    }
+    state.lastLookForReaders = begunAt
+    state.headOfReaders = state.head
+    // A reader locks, then confirms that its version is the newest one, so that it is seen here or
+    // sees this head.
+    return try share.versionsOfReaders()
   }
 
   private func clearDead(

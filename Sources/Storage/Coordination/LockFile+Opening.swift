@@ -7,36 +7,87 @@ extension LockFile {
   ///
   /// The caller has the data file open. It should check afterwards that the path still leads to it:
   /// another process may have deleted both files in between.
-  /// - Parameter bootIdentifier: names this start of the machine; 0 when unknown, which equals
-  ///   nothing.
-  /// - Throws: `incompatibleLockFile` when a live process uses the file in another way,
-  ///   `alreadyOpen` when all slots are in use, `permissionDenied`, `diskFull` and other failures
-  ///   of system calls.
+  /// - Parameters:
+  ///   - dataFile: nil in tests of the lock file alone.
+  ///   - bootIdentifier: names this start of the machine; 0 when unknown, which equals nothing.
+  /// - Throws: `incompatibleLockFile` when a live process uses the file in another way or it is
+  ///   something else than a lock file, `alreadyOpen` when all slots are in use or the data file is
+  ///   open by another lock file, `permissionDenied`, `diskFull` and other failures of system
+  ///   calls.
   package static func open(
-    dataPath: String, fileIdentifier: (UInt64, UInt64), bootIdentifier: UInt64,
-    fileSystem: any FileSystem, clock: any Clock = MonotonicClock()
+    dataPath: String, dataFile: (any File)? = nil, fileIdentifier: (UInt64, UInt64),
+    bootIdentifier: UInt64, fileSystem: any FileSystem, clock: any Clock = MonotonicClock()
   ) throws(StorageError) -> LockFile {
     try withCurrentFile(dataPath, fileSystem) { (file) throws(StorageError) -> LockFile? in
+      let subject = LockSubject(
+        identifier: fileIdentifier, identity: try dataFile.map(identityForAll))
+      if let dataFile, try identityForAll(file) == identityForAll(dataFile) {
+        throw .incompatibleLockFile(path: file.path, reason: "it is the Realm file itself")
+      }
       let table = try LockTable(file)
       return try table.withLock { () throws(StorageError) -> LockFile? in
         guard try leads(lockPath(dataPath), to: file, fileSystem) else { return nil }
         guard try table.tryLock(LockByte.use, exclusive: false) else {
           throw .alreadyOpen(path: dataPath, reason: "its files are being deleted")
         }
-        let isAlone = try table.isAlone()
-        if isAlone {
-          try table.makeFit(fileIdentifier, bootIdentifier)
-        } else {
-          try table.checkFit(fileIdentifier)
+        let share = try dataFile.map { (dataFile) throws(StorageError) in
+          try DomainShare.take(of: dataFile, for: file)
         }
-        guard let slot = try table.takeSlot() else {
-          throw .alreadyOpen(
-            path: dataPath, reason: "by \(LockLayout.slotCount) processes, the most there can be")
+        do throws(StorageError) {
+          let isAlone = try table.isAlone()
+          if isAlone {
+            try table.makeFit(subject, bootIdentifier)
+          } else {
+            try table.checkFit(subject)
+          }
+          guard let slot = try table.takeSlot() else {
+            throw .alreadyOpen(
+              path: dataPath, reason: "by \(LockLayout.slotCount) processes, the most there can be")
+          }
+          return LockFile(
+            table: table, share: share, slot: slot, isFirstOpener: isAlone, path: file.path,
+            clock: clock)
+        } catch {
+          share?.leave()
+          throw error
         }
-        return LockFile(
-          table: table, slot: slot, isFirstOpener: isAlone, path: file.path, clock: clock)
       }
     }
+  }
+
+  private static func identityForAll(_ file: any File) throws(StorageError) -> FileIdentity {
+    try Store.converting { () throws(SystemError) in try file.identityForAll() }
+  }
+
+  /// The newest version that a data file once had, as far as its lock file tells.
+  static func versionOnceKnown(
+    dataPath: String, _ fileSystem: any FileSystem
+  ) throws(StorageError) -> Version? {
+    var words = [UInt64](repeating: 0, count: HeaderWord.count)
+    do throws(SystemError) {
+      let file = try fileSystem.open(lockPath(dataPath), .noFollow)
+      var failure: SystemError?
+      words.withUnsafeMutableBytes { buffer in
+        do throws(SystemError) { _ = try file.read(into: buffer, at: 0) } catch { failure = error }
+      }
+      if let failure { throw failure }
+    } catch {
+      // What is no lock file is refused by who opens it.
+      if error.isMissing || error.isLink || error.isDirectory || error.isNoRegularFile {
+        return nil
+      }
+      throw openError(error, lockPath(dataPath))
+    }
+    guard words[HeaderWord.magic] == LockLayout.magic,
+      words[HeaderWord.formatVersion] == LockLayout.formatVersion
+    else { return nil }
+    let head = DurableHead(rawValue: words[HeaderWord.head])
+    return head.isUnknown ? nil : head.version
+  }
+
+  private static func openError(_ error: SystemError, _ path: String) -> StorageError {
+    if error.isPermission { return .permissionDenied(path: path, reason: error.reason) }
+    return error.isOutOfSpace ? .diskFull(error) : .system(error)
   }
 
   /// Runs `body`, which may delete the data file and the lock file, while nobody has them open.
@@ -58,13 +109,13 @@ extension LockFile {
     }
   }
 
-  /// Runs `body`, which puts another file in the place of the data file, while nobody else has it open
-  /// or can open it.
+  /// Runs `body`, which puts another file in the place of the data file, while nobody else has it
+  /// open or can open it.
   ///
-  /// - Parameter body: gives the identifier of the new file.
+  /// - Parameter body: gives what the new file is.
   /// - Returns: false when someone else has the file open; then `body` was not run.
   func replaceDataFile(
-    _ body: () throws(StorageError) -> (UInt64, UInt64)
+    _ body: () throws(StorageError) -> LockSubject
   ) throws(StorageError) -> Bool {
     guard let table else { return false }
     stopIfForked()
@@ -87,12 +138,18 @@ extension LockFile {
     for _ in 0..<1000 {
       let file: any File
       do throws(SystemError) {
-        file = try fileSystem.open(path, [.writable, .create])
+        file = try fileSystem.open(path, [.writable, .create, .noFollow])
       } catch {
+        if error.isLink {
+          throw .incompatibleLockFile(
+            path: path, reason: "it is a symbolic link, which is not followed; remove the link")
+        }
+        if error.isNoRegularFile {
+          throw .incompatibleLockFile(path: path, reason: "it is no regular file; move it away")
+        }
         if error.isMissing { throw .parentMissing(path: dataPath) }
-        if error.isPermission { throw .permissionDenied(path: path, reason: error.reason) }
         if error.isDirectory { throw .isDirectory(path: path) }
-        throw error.isOutOfSpace ? .diskFull(error) : .system(error)
+        throw openError(error, path)
       }
       if let value = try body(file) { return value }
     }
@@ -106,6 +163,14 @@ extension LockFile {
       try Store.leads(path, to: try file.identity(), fileSystem)
     }
   }
+}
+
+/// What a lock file belongs to.
+struct LockSubject {
+  /// By its header.
+  let identifier: (UInt64, UInt64)
+  /// By the system; nil where a test has no data file.
+  let identity: FileIdentity?
 }
 
 extension LockTable {
@@ -122,8 +187,9 @@ extension LockTable {
   /// Makes the file fit for its only opener: keeps what the last ones have left where it is theirs
   /// to tell, else begins anew.
   fileprivate func makeFit(
-    _ file: (UInt64, UInt64), _ boot: UInt64
+    _ file: LockSubject, _ boot: UInt64
   ) throws(StorageError) {
+    try refuseForeign()
     let isFit = try findUnfitness(file) == nil
     let oldBoot = isFit ? value(HeaderWord.boot) : 0
     if isFit, boot != 0, oldBoot == boot || PlantedBug.staleBoot.isActive {
@@ -131,6 +197,7 @@ extension LockTable {
       store(0, HeaderWord.live)
       store(0, HeaderWord.waiting)
       store(0, HeaderWord.loneWriter)
+      store(0, HeaderWord.writer)
       if try keepSegments() { return }
       let slots = words + LockLayout.slotStart / 8
       for index in 0..<LockLayout.slotCount * LockLayout.wordsPerSlot {
@@ -142,10 +209,8 @@ extension LockTable {
     // What a failed sync has left must be written again, unless a restart has surely undone it.
     let failure = isFit && (boot == 0 || oldBoot == 0) ? value(HeaderWord.failedSync) : 0
     try erase()
-    store(LockLayout.magic, HeaderWord.magic)
     store(LockLayout.formatVersion, HeaderWord.formatVersion)
-    store(file.0, HeaderWord.fileHigh)
-    store(file.1, HeaderWord.fileLow)
+    note(file)
     store(boot, HeaderWord.boot)
     store(failure, HeaderWord.failedSync)
     // The first ticket has a number before it.
@@ -157,17 +222,43 @@ extension LockTable {
   /// Makes the file that of another data file, whose newest version nobody has noted yet.
   ///
   /// Only for one who has both to itself.
-  fileprivate func beginAnew(_ file: (UInt64, UInt64)) {
-    // Before the identifier: a kill in between leaves a lock file of the wrong file, which is begun anew.
+  fileprivate func beginAnew(_ file: LockSubject) {
+    // Before the identifier: a kill in between leaves a lock file of the wrong file, which is begun
+    // anew.
     store(0, HeaderWord.head)
     store(0, HeaderWord.committed)
     store(0, HeaderWord.failedSync)
-    store(file.0, HeaderWord.fileHigh)
-    store(file.1, HeaderWord.fileLow)
+    note(file)
   }
 
-  /// Frees all slots and leaves them the segments that they have, if those are few: cutting the file and
-  /// making it longer again takes as long as all else in an opening.
+  private func note(_ file: LockSubject) {
+    store(file.identifier.0, HeaderWord.fileHigh)
+    store(file.identifier.1, HeaderWord.fileLow)
+    store(file.identity?.device ?? 0, HeaderWord.dataDevice)
+    store(file.identity?.inode ?? 0, HeaderWord.dataInode)
+  }
+
+  /// Makes sure that what is about to be written to is a lock file, or the beginning of one.
+  private func refuseForeign() throws(StorageError) {
+    let length = Int(clamping: try fileLength())
+    if length == 0 || words[0].load(ordering: .relaxed) == LockLayout.magic { return }
+    // The magic is written first, but a full disk cuts it and a power cut keeps no order.
+    if length <= LockLayout.keptLength {
+      let bytes = UnsafeRawBufferPointer(start: words, count: length)
+      let magic = withUnsafeBytes(of: LockLayout.magic.littleEndian) { Array($0) }
+      let isBegun = (0...magic.count).contains { count in
+        bytes.starts(with: magic.prefix(count)) && bytes.dropFirst(count).allSatisfy { $0 == 0 }
+      }
+      if isBegun { return }
+    }
+    throw .incompatibleLockFile(
+      path: path,
+      reason: "it is something else than a lock file, and was left as it is; move it away, or "
+        + "remove it if nothing needs it")
+  }
+
+  /// Frees all slots and leaves them the segments that they have, if those are few: cutting the
+  /// file and making it longer again takes as long as all else in an opening.
   private func keepSegments() throws(StorageError) -> Bool {
     guard try fileLength() <= UInt64(LockLayout.keptLength) else { return false }
     do throws(StorageError) {
@@ -180,7 +271,7 @@ extension LockTable {
   }
 
   /// Makes sure that those who have the file open use it as this process would.
-  fileprivate func checkFit(_ file: (UInt64, UInt64)) throws(StorageError) {
+  fileprivate func checkFit(_ file: LockSubject) throws(StorageError) {
     // The boot needs no look: a process that lives was started in this one.
     if let reason = try findUnfitness(file) {
       throw .incompatibleLockFile(path: path, reason: "a live process uses it, but \(reason)")
@@ -188,7 +279,7 @@ extension LockTable {
   }
 
   /// What is wrong with the header; nil when it fits.
-  private func findUnfitness(_ file: (UInt64, UInt64)) throws(StorageError) -> String? {
+  private func findUnfitness(_ file: LockSubject) throws(StorageError) -> String? {
     guard try fileLength() >= UInt64(LockLayout.baseLength) else { return "it is too short" }
     guard value(HeaderWord.magic) == LockLayout.magic else { return "it is no lock file" }
     let version = value(HeaderWord.formatVersion)
@@ -197,7 +288,11 @@ extension LockTable {
     }
     guard value(HeaderWord.isInitialised) == 1 else { return "it is not initialised" }
     if PlantedBug.foreignLockFile.isActive { return nil }
-    guard value(HeaderWord.fileHigh) == file.0, value(HeaderWord.fileLow) == file.1 else {
+    guard value(HeaderWord.fileHigh) == file.identifier.0,
+      value(HeaderWord.fileLow) == file.identifier.1,
+      value(HeaderWord.dataDevice) == file.identity?.device ?? 0,
+      value(HeaderWord.dataInode) == file.identity?.inode ?? 0
+    else {
       return "it belongs to another Realm file"
     }
     return nil

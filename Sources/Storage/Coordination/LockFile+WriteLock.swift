@@ -1,27 +1,27 @@
 // The write lock between processes: a byte that the kernel frees when its holder dies, behind a
-// queue of tickets that keeps the order in which processes came. The threads of a process queue
-// elsewhere: only one of them at a time calls in here.
-//
-// A waiter locks the byte of its ticket, then waits for the byte of the ticket before, which its
-// owner keeps until it has written or died; then for the write byte. Only the last decides who
-// writes. If a waiter dies, the one behind it comes forward early and the kernel's order stands in
-// for the tickets'.
+// queue of tickets that keeps the order in which processes came, see LockFile+Queue.swift. Only the
+// byte decides who writes. The threads of a process queue elsewhere: only one of them at a time
+// calls in here.
 //
 // A process that has the file to itself writes "alone", without a system call: it locks the byte of
-// that name once and keeps it, and says in a word when it writes. Opening announces a process before
-// it first asks for the lock, so either the lone writer sees the newcomer and takes the common way, or
-// the newcomer sees the word and waits for the byte, which the writer gives up after its transaction,
-// or by dying.
+// that name once and keeps it, and says in a word when it writes. Opening announces a process
+// before it first asks for the lock, so either the lone writer sees the newcomer and takes the
+// common way, or the newcomer sees the word and needs the byte, which the writer gives up after its
+// transaction, or by dying.
 internal import Platform
 
 extension LockFile {
   /// Waits until no other process writes and all that came before have had their turn.
   ///
   /// A lock whose owner died is free at once. The lock belongs to the process, not to the thread.
+  /// - Parameter onLongWait: called once when it takes more than two seconds, with who has the
+  ///   lock.
   /// - Precondition: this process does not have it, and no other thread asks for it.
-  package func acquireWriteLock() throws(StorageError) {
+  package func acquireWriteLock(
+    onLongWait: (_ writer: String) -> Void = { _ in }
+  ) throws(StorageError) {
     if try tryAcquireWriteLock() { return }
-    if let table { try queueForWriteLock(table) }
+    if let table { try queueForWriteLock(table, onLongWait) }
   }
 
   /// Takes the write lock if nobody has it or waits for it.
@@ -36,17 +36,38 @@ extension LockFile {
         return true
       }
       if waitingSlots != 0 { return false }
-      guard try table.tryLock(LockByte.write) else { return false }
-      if loneWriter.pointee.load(ordering: .sequentiallyConsistent) != 0 {
-        guard try table.tryLock(LockByte.alone) else {
-          table.unlock(LockByte.write)
-          return false
-        }
-        endLoneWriter(table)
-      }
+      return try tryBytes(table)
     }
     noteWriter()
     return true
+  }
+
+  /// Takes the write lock if nobody has it.
+  func tryBytes(_ table: LockTable) throws(StorageError) -> Bool {
+    guard try table.tryLock(LockByte.write) else { return false }
+    if loneWriter.pointee.load(ordering: .sequentiallyConsistent) != 0 {
+      let isLoneWriterGone: Bool
+      do throws(StorageError) {
+        isLoneWriterGone = try table.tryLock(LockByte.alone)
+      } catch {
+        table.unlock(LockByte.write)
+        throw error
+      }
+      guard isLoneWriterGone else {
+        table.unlock(LockByte.write)
+        return false
+      }
+      endLoneWriter(table)
+    }
+    noteWriter()
+    return true
+  }
+
+  /// Whether nobody has the write lock.
+  func isWriteLockFree(_ table: LockTable) throws(StorageError) -> Bool {
+    if try table.isLocked(LockByte.write) { return false }
+    guard loneWriter.pointee.load(ordering: .sequentiallyConsistent) != 0 else { return true }
+    return try !table.isLocked(LockByte.alone)
   }
 
   /// Hands the write lock on.
@@ -55,60 +76,30 @@ extension LockFile {
     isWriter = false
     guard let table else { return }
     stopIfForked()
+    defer { wakeFirstWaiter(table) }
+    words[HeaderWord.writer].store(0, ordering: .relaxed)
     if isWritingAlone {
       isWritingAlone = false
-      // Sequentially consistent, as is the load of the slots: a newcomer that saw the word is seen here.
+      // Sequentially consistent, as is the load of the slots: a newcomer that saw the word is seen
+      // here.
       loneWriter.pointee.store(0, ordering: .sequentiallyConsistent)
       if otherLiveSlots != 0 { giveUpAlone(table) }
       return
     }
     table.unlock(LockByte.write)
-    if heldTicket != 0 {
-      // After the write byte, so that a waiter that came forward early goes first.
-      table.unlock(LockByte.ticket(heldTicket))
-      heldTicket = 0
-    }
   }
 
   /// Whether another process waits for the write lock.
   ///
-  /// A waiter that was killed counts until the next call of `foreignPins` that looks for the dead.
+  /// A waiter that was killed or stopped counts until another one has passed it by, or, if it was
+  /// killed, until the next call of `foreignPins` that looks for the dead.
   /// - Complexity: one load.
   package var otherProcessesWait: Bool { waitingSlots != 0 }
 
-  private var waitingSlots: UInt64 {
+  var waitingSlots: UInt64 {
     // Sequentially consistent: who releases and comes back sees those who announced themselves
     // before.
     words[HeaderWord.waiting].load(ordering: .sequentiallyConsistent) & ~ownBit
-  }
-
-  @inline(never)
-  private func queueForWriteLock(_ table: LockTable) throws(StorageError) {
-    let waiting = words + HeaderWord.waiting
-    waiting.pointee.bitwiseOr(ownBit, ordering: .sequentiallyConsistent)
-    defer { waiting.pointee.bitwiseAnd(~ownBit, ordering: .sequentiallyConsistent) }
-    // Relaxed: a number without a meaning for other memory.
-    let ticket = words[HeaderWord.nextTicket].add(1, ordering: .relaxed).oldValue
-    try table.lock(LockByte.ticket(ticket))
-    do throws(StorageError) {
-      try table.lock(LockByte.ticket(ticket - 1))
-      table.unlock(LockByte.ticket(ticket - 1))
-      try table.lock(LockByte.write)
-      if loneWriter.pointee.load(ordering: .sequentiallyConsistent) != 0 {
-        do throws(StorageError) {
-          try table.lock(LockByte.alone)
-        } catch {
-          table.unlock(LockByte.write)
-          throw error
-        }
-        endLoneWriter(table)
-      }
-    } catch {
-      table.unlock(LockByte.ticket(ticket))
-      throw error
-    }
-    heldTicket = ticket
-    noteWriter()
   }
 
   // MARK: - Writing alone
@@ -132,6 +123,7 @@ extension LockFile {
     }
     loneWriter.pointee.store(0, ordering: .sequentiallyConsistent)
     giveUpAlone(table)
+    wakeFirstWaiter(table)
     return false
   }
 

@@ -19,6 +19,10 @@ package final class LockFile: @unchecked Sendable {
   package let isFirstOpener: Bool
   /// Nil in the private form.
   let table: LockTable?
+  /// Keeps others out who have the data file by another lock file.
+  let share: DomainShare?
+  /// Private form only: of a reader.
+  @exclusivity(unchecked) private var readerPin: ReaderPin?
   let pins: PinRegion?
   let slot: Int
   let words: LockWord
@@ -31,19 +35,26 @@ package final class LockFile: @unchecked Sendable {
   private let isClosed = Atomic<Bool>(false)
   /// Write lock only: this process has it.
   @exclusivity(unchecked) var isWriter = false
-  /// Write lock only: the ticket with which the lock was got; 0 without one.
-  var heldTicket: UInt64 = 0
   /// Write lock only: this process has the byte that lone writers lock, and writes by it.
   @exclusivity(unchecked) var hasAlone = false
   @exclusivity(unchecked) var isWritingAlone = false
+  /// Write lock only: when the file was last seen to have its name, by the clock.
+  @exclusivity(unchecked) private var namedAt: UInt64 = 0
+  /// Write lock only: when the transaction began.
+  @exclusivity(unchecked) private(set) var begunAt: UInt64 = 0
   /// Write lock only: another process has had the lock, or nobody yet, since this one last called
   /// `publishCommitted`.
   @exclusivity(unchecked) package private(set) var wasHeldByAnother = true
 
   /// Table lock held, unless private.
-  init(table: LockTable?, slot: Int, isFirstOpener: Bool, path: String, clock: any Clock) {
+  init(
+    table: LockTable?, share: DomainShare?, slot: Int, isFirstOpener: Bool, path: String,
+    clock: any Clock, readerPin: consuming ReaderPin? = nil
+  ) {
     self.path = path
+    self.readerPin = readerPin
     self.table = table
+    self.share = share
     self.slot = slot
     self.isFirstOpener = isFirstOpener
     self.clock = clock
@@ -64,13 +75,21 @@ package final class LockFile: @unchecked Sendable {
     inheritedFailure = words[HeaderWord.failedSync].load(ordering: .relaxed)
   }
 
-  /// The same interface without a file, for Realms in memory and those opened read-only without
-  /// one.
+  /// The same interface without a file, for Realms in memory.
   ///
   /// - Complexity: no call below costs more than an atomic access.
   package static func makePrivate() -> LockFile {
     LockFile(
-      table: nil, slot: 0, isFirstOpener: true, path: "(private)", clock: MonotonicClock())
+      table: nil, share: nil, slot: 0, isFirstOpener: true, path: "(private)",
+      clock: MonotonicClock())
+  }
+
+  /// The same for a reader whose pin stays until the last reference to this object goes, which
+  /// whoever reads the version keeps.
+  static func makePrivate(_ pin: consuming ReaderPin) -> LockFile {
+    LockFile(
+      table: nil, share: nil, slot: 0, isFirstOpener: true, path: "(private)",
+      clock: MonotonicClock(), readerPin: pin)
   }
 
   deinit {
@@ -101,6 +120,7 @@ package final class LockFile: @unchecked Sendable {
       try table.withLock { () throws(StorageError) in try table.leaveSlot(slot) }
       table.hasNoLocks = !isWriter
     } catch {}
+    share?.leave()
   }
 
   // MARK: - Versions
@@ -131,7 +151,8 @@ package final class LockFile: @unchecked Sendable {
     if followers & ~ownBit != 0 { table.tellFollowers() }
   }
 
-  /// Says whether this process wants to be told of heads that others publish, by a write to the file.
+  /// Says whether this process wants to be told of heads that others publish, by a write to the
+  /// file.
   func follow(_ wants: Bool) {
     guard table != nil, !isForked else { return }
     if wants {
@@ -237,6 +258,26 @@ package final class LockFile: @unchecked Sendable {
     return SlotSet(bits: otherLiveSlots).count { (try? table.isAlive($0)) ?? true }
   }
 
+  /// Notes that a transaction begins; throws when the lock file was deleted or replaced since it
+  /// was opened.
+  ///
+  /// No harm is done by then: nobody gets the data file by the new one while anybody has it by this
+  /// one. But nobody could open the file, and not see why. Write lock only.
+  /// - Complexity: a reading of the clock; once a millisecond a system call.
+  func beginTransaction() throws(StorageError) {
+    guard let table else { return }
+    let now = clock.nanoseconds()
+    begunAt = now
+    if namedAt != 0, now &- namedAt < 1_000_000 { return }
+    if try table.isRemoved() {
+      throw .incompatibleLockFile(
+        path: path,
+        reason: "it was deleted or replaced while the Realm was open. What was committed is safe; "
+          + "close the Realm in all programs, then open it again")
+    }
+    namedAt = max(now, 1)
+  }
+
   /// A bit for each slot in use but this one's; some of their processes may have died.
   var otherLiveSlots: UInt64 {
     // Sequentially consistent: pairs with the one in `LockTable.takeSlot`.
@@ -250,13 +291,15 @@ package final class LockFile: @unchecked Sendable {
   /// By its new holder.
   func noteWriter() {
     isWriter = true
+    // Relaxed: for people, who also ask whether the lock is held.
+    words[HeaderWord.writer].store(UInt64(slot) + 1, ordering: .relaxed)
     // Relaxed: the write lock orders it.
     if words[HeaderWord.lastWriter].exchange(number, ordering: .relaxed) != number {
       wasHeldByAnother = true
     }
   }
 
-  private var isForked: Bool { forkGeneration != generation }
+  var isForked: Bool { forkGeneration != generation }
 
   func stopIfForked() {
     if isForked {

@@ -7,12 +7,13 @@
 //         2  data file, first half       10  oldest version of the pins that found no word, or 0
 //         3  data file, second half      16  byte offsets of up to 12 segments of pin words
 //         4  boot                          28  number of the process, for people
-//         5  1 when initialised
-//         6  openings so far        segments from byte 20480 on: the n-th one of a slot has
-//         8  durable head                 512 << n words. A word is a pinned version, 0 (never
-//        16  committed head               used), or top bit + number of the next free word + 1.
-//        17  number of the last writer    As many words follow, which say of each pin when it was
-//                                         made and by which thread, see PinMark. Segments stay
+//         5  1 when initialised              29  its ticket while it waits for the write lock, or 0
+//         6  openings so far
+//         8  durable head           segments from byte 20480 on: the n-th one of a slot has
+//        16  committed head               512 << n words. A word is a pinned version, 0 (never
+//        17  number of the last writer    used), or top bit + number of the next free word + 1.
+//        18  1 + slot of who has the      As many words follow, which say of each pin when it was
+//            write lock, or 0             made and by which thread, see PinMark. Segments stay
 //                                         with their slot until the file is rebuilt.
 //        24  failed sync: 0, or top bit + errno
 //        32  slots that wait for the write lock, a bit each
@@ -20,7 +21,13 @@
 //        34  1 while a process writes that has the file to itself
 //        35  slots that want to hear of new durable heads, a bit each
 //        36  written to tell them
+//        37  changes when the write lock is given up and somebody waits for it, who sleeps on it
 //        40  slots in use, a bit each
+//        41  device of the data file
+//        42  inode of the data file
+//
+//  The magic is written first and never changed: what has none, and is not empty, is somebody
+//  else's.
 //
 //  locked bytes (open file descriptions own them, so the kernel frees those of the dead):
 //   0          shared by every opener for as long as it lives; exclusively for deleting the files
@@ -28,7 +35,7 @@
 //   16         the write lock
 //   24         kept by a process that has the file to itself, see LockFile+WriteLock.swift
 //   64 + slot  the slot's process lives
-//   2^32 + n   holder of ticket n of the write lock waits or writes
+//  For those of the data file see DataFileLocks.swift.
 //  Bytes 0 and 8 keep their meaning in every format version, so that versions respect each other.
 internal import Platform
 
@@ -38,7 +45,7 @@ typealias LockWord = UnsafeMutablePointer<Atomic<UInt64>>
 enum LockLayout {
   /// "realmlck" in a little-endian machine's memory.
   static let magic: UInt64 = 0x6b63_6c6d_6c61_6572
-  static let formatVersion: UInt64 = 4
+  static let formatVersion: UInt64 = 5
   static let slotCount = 64
   static let pageLength = 4096
   static let slotStart = pageLength
@@ -84,13 +91,17 @@ enum HeaderWord {
   static let head = 8
   static let committed = 16
   static let lastWriter = 17
+  static let writer = 18
   static let failedSync = 24
   static let waiting = 32
   static let nextTicket = 33
   static let loneWriter = 34
   static let followers = 35
   static let news = 36
+  static let handOvers = 37
   static let live = 40
+  static let dataDevice = 41
+  static let dataInode = 42
   static let count = 48
 }
 
@@ -100,6 +111,7 @@ enum SlotWord {
   static let overflow = 10
   static let segments = 16
   static let process = 28
+  static let ticket = 29
 }
 
 /// What a pin's second word says, for people: the kernel's number of a thread, and a time.
@@ -129,5 +141,4 @@ enum LockByte {
   static let write: Int64 = 16
   static let alone: Int64 = 24
   static func liveness(_ slot: Int) -> Int64 { 64 + Int64(slot) }
-  static func ticket(_ number: UInt64) -> Int64 { 1 << 32 + Int64(number) }
 }

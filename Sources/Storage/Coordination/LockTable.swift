@@ -6,7 +6,8 @@ internal import Platform
 ///
 /// The kernel sees each opening as an owner of locks of its own, also two of them in one process.
 final class LockTable: @unchecked Sendable {
-  // @unchecked: `words` never changes; what lies behind it is only accessed as atomics. `hasNoLocks`: see there.
+  // @unchecked: `words` never changes; what lies behind it is only accessed as atomics.
+  // `hasNoLocks`: see there.
   let path: String
   let words: LockWord
   private let file: any File
@@ -29,7 +30,8 @@ final class LockTable: @unchecked Sendable {
         mapping = try file.mapShared(length: LockLayout.mappedLength)
       }
     } catch {
-      throw .addressSpaceExhausted(path: file.path)
+      throw .addressSpaceExhausted(
+        path: file.path, bytes: UInt64(LockLayout.mappedLength))
     }
     words = mapping.base.bindMemory(
       to: Atomic<UInt64>.self, capacity: LockLayout.mappedLength / 8)
@@ -106,11 +108,16 @@ final class LockTable: @unchecked Sendable {
     }
   }
 
+  /// Whether another opening has locked a byte.
+  func isLocked(_ byte: Int64) throws(StorageError) -> Bool {
+    try calling { () throws(SystemError) in try file.isByteLocked(byte) }
+  }
+
   /// Whether the process of a slot lives.
   ///
   /// The slot is not this opening's own.
   func isAlive(_ slot: Int) throws(StorageError) -> Bool {
-    try calling { () throws(SystemError) in try file.isByteLocked(LockByte.liveness(slot)) }
+    try isLocked(LockByte.liveness(slot))
   }
 
   // MARK: - The file
@@ -126,13 +133,21 @@ final class LockTable: @unchecked Sendable {
     try calling { () throws(SystemError) in try file.setLength(UInt64(LockLayout.baseLength)) }
   }
 
-  /// Makes all words up to the base length zero.
+  /// Whether the file was deleted, or another one has taken its name.
+  func isRemoved() throws(StorageError) -> Bool {
+    try calling { () throws(SystemError) in try !file.hasName() }
+  }
+
+  /// Makes all words up to the base length zero, but the magic.
   ///
   /// Only while nobody else has the file open.
   func erase() throws(StorageError) {
     // Never shorter than the base: an object that was closed may still look at the header.
     try calling { () throws(SystemError) in
-      try writeZeros(LockLayout.baseLength, at: 0)
+      try withUnsafeBytes(of: LockLayout.magic) { (bytes) throws(SystemError) in
+        try file.write(bytes, at: 0)
+      }
+      try writeZeros(LockLayout.baseLength - 8, at: 8)
       try file.setLength(UInt64(LockLayout.baseLength))
     }
   }
@@ -209,6 +224,7 @@ final class LockTable: @unchecked Sendable {
     }
     (first + SlotWord.used).pointee.store(0, ordering: .relaxed)
     (first + SlotWord.overflow).pointee.store(0, ordering: .relaxed)
+    (first + SlotWord.ticket).pointee.store(0, ordering: .relaxed)
     // Releasing, as is the next: whoever sees it sees the zeros.
     (first + SlotWord.changes).pointee.add(1, ordering: .releasing)
     (words + HeaderWord.waiting).pointee.bitwiseAnd(~(1 << slot), ordering: .relaxed)

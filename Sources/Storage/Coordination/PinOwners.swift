@@ -1,5 +1,5 @@
-// Who pins what in other processes, as far as the lock file tells: for lists of live versions, not for
-// decisions.
+// Who pins what in other processes, as far as the lock file tells: for lists of live versions, not
+// for decisions.
 internal import Platform
 
 /// A version that another process pins.

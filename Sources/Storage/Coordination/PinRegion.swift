@@ -150,8 +150,8 @@ final class PinRegion: @unchecked Sendable {
   ///
   /// Nil when there is no room.
   private func findSegment(_ number: Int) -> LockWord? {
-    // An old one can be found without the lock: only this process gives its slot another. Any failure
-    // ends in the overflow word, which is coarse but safe.
+    // An old one can be found without the lock: only this process gives its slot another. Any
+    // failure ends in the overflow word, which is coarse but safe.
     if let first = try? table.segment(number, ofSlot: slot) { return first }
     return try? table.withLock { () throws(StorageError) -> LockWord? in
       if let first = try table.segment(number, ofSlot: slot) { return first }

@@ -8,13 +8,13 @@ extension Store {
   }
 
   /// Whether this process or another one has the file open.
-  ///
-  /// Those who read it without a lock file do not count: nobody can know of them.
   package static func isOpenAnywhere(
     path: String, fileSystem: any FileSystem
   ) throws(StorageError) -> Bool {
     if isOpen(path: path, fileSystem: fileSystem) { return true }
+    let path = try followingLinks(path, fileSystem)
     do throws(SystemError) {
+      if try isShared(path, fileSystem) { return true }
       return try fileSystem.open(path + ".lock", []).isByteLocked(LockByte.use)
     } catch {
       if error.isMissing { return false }
@@ -22,10 +22,19 @@ extension Store {
     }
   }
 
+  /// Whether anybody has the file open, by whatever lock file, which may be gone, or without one.
+  static func isShared(
+    _ path: String, _ fileSystem: any FileSystem
+  ) throws(SystemError) -> Bool {
+    guard fileSystem.exists(path) else { return false }
+    return try fileSystem.open(path, []).lockedByte(in: DataByte.all) != nil
+  }
+
   /// Reads the newest version of a file, whatever settings it is open with, and lets go of it.
   ///
   /// - Parameter body: gets the version, pinned.
-  /// - Throws: `fileNotFound`, what opening throws and what `body` throws. Nothing is made or written.
+  /// - Throws: `fileNotFound`, what opening throws and what `body` throws. Nothing is made or
+  ///   written.
   package static func withNewestVersion<Value>(
     path: String, encryptionKey: [UInt8]? = nil, fileSystem: any FileSystem,
     _ body: (Snapshot) throws(StorageError) -> Value
@@ -51,8 +60,9 @@ extension Store {
   private static func storeToRead(
     _ path: String, _ encryptionKey: [UInt8]?, _ fileSystem: any FileSystem
   ) throws(StorageError) -> Store {
-    let options = StoreOptions(
-      path: path, isReadOnly: true, fileSystem: fileSystem, encryptionKey: encryptionKey)
+    let options = try followingLinks(
+      StoreOptions(
+        path: path, isReadOnly: true, fileSystem: fileSystem, encryptionKey: encryptionKey))
     return try StoreRegistry.shared.withLock { (registry) throws(StorageError) -> Store in
       while true {
         let file = try openFile(options)

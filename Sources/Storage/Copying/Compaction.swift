@@ -1,6 +1,6 @@
-// Making a file as small as its content. Who has the file to itself replaces it by a compact copy; anyone
-// else moves blocks down and cuts the end, which pins can stop. A file is never replaced while another
-// process or another user in this one has it open.
+// Making a file as small as its content. Who has the file to itself replaces it by a compact copy;
+// anyone else moves blocks down and cuts the end, which pins can stop. A file is never replaced
+// while another process or another user in this one has it open.
 internal import Platform
 
 extension Store {
@@ -15,8 +15,8 @@ extension Store {
     return Double(statistics.fileBytes) <= 1.08 * needed + 4 * Double(WriterState.slackBytes)
   }
 
-  /// Makes a file as small as its content: by a new file when nobody else has it open, else as a store in
-  /// use does.
+  /// Makes a file as small as its content: by a new file when nobody else has it open, else as a
+  /// store in use does.
   ///
   /// Killed at any point this leaves the old file or the new one.
   ///
@@ -82,6 +82,8 @@ extension Store {
   private func replaceFile() throws(StorageError) -> Bool {
     guard !isReadOnly else { throw .readOnly(path: path) }
     try throwIfSyncFailed()
+    // The old file may come back after a power cut, its log would not.
+    try endOwnLog()
     let snapshot = try pinNewest()
     let source = try source(snapshot)
     let isReplaced = try lockFile.replaceDataFile { () throws(StorageError) in

@@ -1,7 +1,7 @@
-// A new file with the live blocks of one version, one after the other: children before parents, so each
-// block is complete when it is written, and memory is two buffers, whatever the size of the file. The file
-// gets its name when all of it is durable; a kill before that leaves `NAME.unfinished`, which the next copy
-// to the same place takes over.
+// A new file with the live blocks of one version, one after the other: children before parents, so
+// each block is complete when it is written, and memory is two buffers, whatever the size of the
+// file. The file gets its name when all of it is durable; a kill before that leaves
+// `NAME.unfinished`, which the next copy to the same place takes over.
 internal import Glibc
 internal import Platform
 
@@ -27,7 +27,8 @@ struct FileCopy: ~Copyable {
   private var header: FileHeader
   private let cipher: FileCipher?
   private var buffer: UnsafeMutableRawPointer
-  /// Holds what is being written while `buffer` is filled; nil before the first piece, like `pieces`.
+  /// Holds what is being written while `buffer` is filled; nil before the first piece, like
+  /// `pieces`.
   private var otherBuffer: UnsafeMutableRawPointer?
   private var pieces: PieceWriter?
   /// Place of the buffer in the file.
@@ -89,18 +90,19 @@ struct FileCopy: ~Copyable {
   /// Writes a file and puts it in the place of another one.
   ///
   /// A power cut may bring the other one back until the folder was synced, which an opening does.
-  /// - Returns: the identifier of the new file.
+  /// - Returns: what the new file is.
   static func write(
     _ source: Source, replacing path: String, key: [UInt8]?, _ fileSystem: any FileSystem
-  ) throws(StorageError) -> (UInt64, UInt64) {
-    var identifier: (UInt64, UInt64) = (0, 0)
-    try write(source, beside: path, key: key, fileSystem) { (_, header) throws(StorageError) in
-      try Store.converting { () throws(SystemError) in
+  ) throws(StorageError) -> LockSubject {
+    var subject: LockSubject?
+    try write(source, beside: path, key: key, fileSystem) { (file, header) throws(StorageError) in
+      subject = try Store.converting { () throws(SystemError) in
+        let identity = try file.identityForAll()
         try fileSystem.rename(unfinishedPath(path), to: path)
+        return LockSubject(identifier: header.identifier, identity: identity)
       }
-      identifier = header.identifier
     }
-    return identifier
+    return subject!
   }
 
   /// Writes a durable file beside a path.
@@ -124,16 +126,18 @@ struct FileCopy: ~Copyable {
   }
 
   /// A file that nobody else writes to, empty.
-  private static func openUnfinished(
-    _ path: String, _ fileSystem: any FileSystem
+  ///
+  /// - Parameter waits: for somebody who makes a file of that name, else that is an error.
+  static func openUnfinished(
+    _ path: String, _ fileSystem: any FileSystem, waits: Bool = false
   ) throws(StorageError) -> any File {
     let unfinished = unfinishedPath(path)
     while true {
       let file: any File
       var isLocked = false
       do throws(SystemError) {
-        file = try fileSystem.open(unfinished, [.writable, .create])
-        isLocked = try file.lockByte(Store.creationLockByte, exclusive: true, wait: false)
+        file = try fileSystem.open(unfinished, [.writable, .create, .noFollow])
+        isLocked = try file.lockByte(Store.creationLockByte, exclusive: true, wait: waits)
         // Between opening and locking someone may have finished it, or given up.
         if isLocked {
           guard try Store.leads(unfinished, to: try file.identity(), fileSystem) else { continue }
@@ -171,8 +175,8 @@ struct FileCopy: ~Copyable {
     let encoded = record.encoded(salt: header.salt, home: header.homes[0], cipher)!
     try Store.converting { () throws(SystemError) in
       try file.setLength(length)
-      try Store.write(encoded, to: file, at: header.homes[0])
-      for copy in FileHeader.copies { try Store.write(header.encoded(), to: file, at: copy) }
+      try Store.write(encoded[...], to: file, at: header.homes[0])
+      for copy in FileHeader.copies { try Store.write(header.encoded()[...], to: file, at: copy) }
       if !PlantedBug.copyNotSynced.isActive { try file.synchronize() }
     }
     return header
@@ -203,11 +207,12 @@ struct FileCopy: ~Copyable {
       }
     }
     let overhead = cipher == nil ? 0 : FileCipher.overhead
-    let place = BlockReference(rawValue: start + UInt64(used))
+    let place = start + UInt64(used)
     let target = buffer + used + overhead
     memcpy(target, block, length)
     for (index, child) in children.enumerated() { BlockHeader.setReference(target, index, child) }
-    if reference.isProvisional { BlockHeader.setBirth(target, source.version) }
+    let birth = reference.isProvisional ? source.version : BlockHeader.birth(block)
+    BlockHeader.setBirth(target, birth)
     if let cipher {
       BlockHeader.setChecksum(target, 0)
       cipher.seal(target, length, at: place)
@@ -216,10 +221,11 @@ struct FileCopy: ~Copyable {
         target,
         BlockHeader.expectedChecksum(target, length: length, at: place, salt: header.salt))
     }
+    let copy = BlockReference(offset: place, BirthTag(birth))
     used += overhead + length
     let rest = Self.pieceLength - Int(start % EarlyWriter.pieceLength)
     if used >= rest { try startPiece(rest) }
-    return place
+    return copy
   }
 
   /// Starts to write the first bytes of the buffer, and goes on in the other one.
@@ -250,7 +256,7 @@ struct FileCopy: ~Copyable {
 
   private func damaged(_ reference: BlockReference, _ reason: String) -> StorageError {
     .damaged(
-      path: source.path, block: reference.rawValue, version: source.version.rawValue,
+      path: source.path, block: reference.offset, version: source.version.rawValue,
       reason: reason)
   }
 }
@@ -260,7 +266,8 @@ extension Store {
   ///
   /// Durable on return; after an error there is no file.
   ///
-  /// - Throws: `fileExists` when something has the name, `damaged` when a block is, and what the disk says.
+  /// - Throws: `fileExists` when something has the name, `damaged` when a block is, and what the
+  ///   disk says.
   /// - Complexity: O(live bytes); memory does not grow with the file.
   package func writeCopy(
     to path: String, of snapshot: Snapshot? = nil, encryptionKey: [UInt8]? = nil
@@ -280,7 +287,8 @@ extension Store {
 }
 
 extension WriteTransaction {
-  /// Writes a compact file with what the transaction has made of its base so far: what is below `root`.
+  /// Writes a compact file with what the transaction has made of its base so far: what is below
+  /// `root`.
   ///
   /// As `Store.writeCopy`.
   package func writeCopy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {

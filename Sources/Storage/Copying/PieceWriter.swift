@@ -1,6 +1,7 @@
-// Writes the pieces of a new file on a thread of its own, so that the next one is filled meanwhile, and past
-// the page cache: all of the file has to be on the disk in the end, and pages for it have to be found first,
-// which takes several times as long as writing them where the machine gets its memory as it uses it.
+// Writes the pieces of a new file on a thread of its own, so that the next one is filled meanwhile,
+// and past the page cache: all of the file has to be on the disk in the end, and pages for it have
+// to be found first, which takes several times as long as writing them where the machine gets its
+// memory as it uses it.
 internal import Platform
 
 /// Writes to one file, in order, one piece at a time.
@@ -34,8 +35,8 @@ final class PieceWriter: Sendable {
 
   /// Waits for the piece before, and starts to write.
   ///
-  /// - Parameter bytes: whole pages of memory for whole pages of the file; they must not change until the
-  ///   next call has returned.
+  /// - Parameter bytes: whole pages of memory for whole pages of the file; they must not change
+  ///   until the next call has returned.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
     try wait()
     state.withLock { $0.piece = Piece(bytes: bytes, offset: offset) }
@@ -82,7 +83,8 @@ final class PieceWriter: Sendable {
       file.bypassCache(false)
       try file.write(piece.bytes, at: piece.offset)
     }
-    // Where the page cache is not bypassed: the disk is busy with the piece while the next one is filled.
+    // Where the page cache is not bypassed: the disk is busy with the piece while the next one is
+    // filled.
     file.startWriting(piece.offset..<piece.offset + UInt64(piece.bytes.count))
   }
 }

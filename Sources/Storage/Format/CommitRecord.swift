@@ -4,11 +4,12 @@
 //   0  u64 mark                 40  u64 newest durable version when written   80  u64 content hash
 //   8  u64 checksum of 16..<end 48  u64 file length                           88  u32 extents
 //  16  u32 length               56  u64 space checkpoint                      92  u32 delta bytes
-//  20  u32 flags                64  u64 newest space log block                96  varint extents
+//  20  u32 flags (1: see there) 64  u64 newest space log block                96  varint extents
 //  24  u64 version              72  u64 commits ever made                     ..  space deltas
 //  32  u64 root
 //
-// The checksum is seeded with the salt and the home's offset, so a record is valid in one place only.
+// The checksum is seeded with the salt and the home's offset, so a record is valid in one place
+// only.
 internal import Platform
 
 /// Bytes of the file: a start and a length.
@@ -18,27 +19,33 @@ package struct Extent: Hashable, Sendable {
 }
 
 /// The decoded form of a commit record.
-struct CommitRecord: Equatable, Sendable {
+package struct CommitRecord: Equatable, Sendable {
   /// Bytes reserved for it at the start of a home; the rest of the home takes short-lived blocks.
-  static let lengthMax = 1024
+  package static let lengthMax = 1024
   static let fixedLength = 96
   static let mark: UInt64 = 0x6472_6f63_6572_2e31
 
-  var version: Version
-  var root: BlockReference
+  package var version: Version
+  package var root: BlockReference
   var durableVersion: Version
   var fileLength: UInt64
-  var spaceCheckpoint: BlockReference
-  var spaceLog: BlockReference
+  package var spaceCheckpoint: BlockReference
+  package var spaceLog: BlockReference
   var commits: UInt64
   /// Hash over the hashes of all extents, in order; 0 when there are none.
-  var contentHash: UInt64
+  package var contentHash: UInt64
   /// What the group wrote besides the record.
   ///
   /// Empty when it was synced before the record was written.
-  var extents: [Extent]
+  package var extents: [Extent]
   /// Encoded space deltas since the newest log block.
   var deltas: [UInt8]
+  /// There were too many extents to name: whether they are in the file is known from the commit log
+  /// alone, or from the header that ended its use.
+  var isProvenByLog = false
+
+  /// The flag of such a record.
+  private static let provenByLog: UInt32 = 1
 
   /// The bytes, or nil when the record would be too long for its home.
   func encoded(salt: UInt64, home: UInt64) -> [UInt8]? {
@@ -58,12 +65,13 @@ struct CommitRecord: Equatable, Sendable {
     bytes.withUnsafeMutableBytes { buffer in
       buffer.store(Self.mark, at: 0)
       buffer.store(UInt32(length), at: 16)
+      buffer.store(isProvenByLog ? Self.provenByLog : 0, at: 20)
       buffer.store(version.rawValue, at: 24)
-      buffer.store(root.rawValue, at: 32)
+      buffer.store(root.stored, at: 32)
       buffer.store(durableVersion.rawValue, at: 40)
       buffer.store(fileLength, at: 48)
-      buffer.store(spaceCheckpoint.rawValue, at: 56)
-      buffer.store(spaceLog.rawValue, at: 64)
+      buffer.store(spaceCheckpoint.stored, at: 56)
+      buffer.store(spaceLog.stored, at: 64)
       buffer.store(commits, at: 72)
       buffer.store(contentHash, at: 80)
       buffer.store(UInt32(extents.count), at: 88)
@@ -95,21 +103,22 @@ struct CommitRecord: Equatable, Sendable {
       else { return nil }
       let step = UInt64(bitPattern: Int64(bitPattern: coded >> 1) ^ -Int64(bitPattern: coded & 1))
       let offset = (previous / 16 &+ step) &* 16
-      guard offset < 1 << 48, units < 1 << 44 else { return nil }
+      guard offset < Run.endMax, units <= Run.endMax / 16 else { return nil }
       extents.append(Extent(offset: offset, length: units * 16))
       previous = offset
     }
     guard position + deltaCount == length else { return nil }
-    let record = CommitRecord(
+    var record = CommitRecord(
       version: Version(buffer.value(UInt64.self, at: 24)),
-      root: BlockReference(rawValue: buffer.value(UInt64.self, at: 32)),
+      root: BlockReference(stored: buffer.value(UInt64.self, at: 32)),
       durableVersion: Version(buffer.value(UInt64.self, at: 40)),
       fileLength: buffer.value(UInt64.self, at: 48),
-      spaceCheckpoint: BlockReference(rawValue: buffer.value(UInt64.self, at: 56)),
-      spaceLog: BlockReference(rawValue: buffer.value(UInt64.self, at: 64)),
+      spaceCheckpoint: BlockReference(stored: buffer.value(UInt64.self, at: 56)),
+      spaceLog: BlockReference(stored: buffer.value(UInt64.self, at: 64)),
       commits: buffer.value(UInt64.self, at: 72),
       contentHash: buffer.value(UInt64.self, at: 80), extents: extents,
       deltas: [UInt8](buffer[position..<length]))
+    record.isProvenByLog = buffer.value(UInt32.self, at: 20) & provenByLog != 0
     return record.isSensible ? record : nil
   }
 
@@ -124,12 +133,12 @@ struct CommitRecord: Equatable, Sendable {
   static let versionMax = Version(1 << 47)
 
   /// Hash of the bytes of one extent.
-  static func hash(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt64 {
+  package static func hash(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> UInt64 {
     hash64(bytes.baseAddress!, count: bytes.count, seed: offset)
   }
 
   /// The content hash of extents with these hashes, in this order.
-  static func contentHash(_ hashes: some Sequence<UInt64>) -> UInt64 {
+  package static func contentHash(_ hashes: some Sequence<UInt64>) -> UInt64 {
     hashes.reduce(0) { hash, next in
       let mixed = (hash ^ next) &* 0x9e37_79b9_7f4a_7c15
       return mixed ^ mixed >> 29

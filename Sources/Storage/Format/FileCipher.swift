@@ -1,5 +1,6 @@
-// How an encrypted file looks. Blocks and commit records are sealed one by one with AES-256-GCM, each bound
-// to its place; the header stays readable and says by a check value which key fits. Layouts, little-endian:
+// How an encrypted file looks. Blocks and commit records are sealed one by one with AES-256-GCM,
+// each bound to its place; the header stays readable and says by a check value which key fits.
+// Layouts, little-endian:
 //
 //   sealed block                              sealed record
 //    0  12 bytes nonce                         0  u64 mark
@@ -8,7 +9,8 @@
 //   16  16 bytes tag                          24  16 bytes tag
 //   32  the block, encrypted                  40  the record, encrypted
 //
-// In memory a block lies where its sealed form begins in the file, so the same reference leads to both; the
+// In memory a block lies where its sealed form begins in the file, so the same reference leads to
+// both; the
 // 32 bytes behind it are unused. A block's own checksum is 0: the tag stands for it.
 //
 // A nonce is a random number of 64 bits, drawn when the file is opened and after 2^32 nonces, and a
@@ -17,9 +19,9 @@
 internal import Platform
 
 /// Seals and opens what is written to one encrypted file.
-final class FileCipher: Sendable {
+package final class FileCipher: Sendable {
   /// Bytes that a block takes in the file besides its own.
-  static let overhead = 32
+  package static let overhead = 32
   static let keyLength = 64
   static let recordMark: UInt64 = 0x6465_6c61_6573_2e31
   static let recordOverhead = 40
@@ -60,7 +62,7 @@ final class FileCipher: Sendable {
   /// The cipher for a file with this header; nil when it is not encrypted.
   ///
   /// - Throws: `notADatabase` when the key does not fit.
-  static func make(
+  package static func make(
     _ header: FileHeader, key: [UInt8]?, path: String
   ) throws(StorageError) -> FileCipher? {
     guard let expected = header.keyCheck else {
@@ -93,14 +95,14 @@ final class FileCipher: Sendable {
   /// Encrypts a block in place.
   ///
   /// The 32 bytes in front of it, where its place in the file begins, get the rest.
-  func seal(_ block: UnsafeMutableRawPointer, _ length: Int, at reference: BlockReference) {
+  package func seal(_ block: UnsafeMutableRawPointer, _ length: Int, at offset: UInt64) {
     let start = block - Self.overhead
     start.storeBytes(of: 0, toByteOffset: Self.lengthOffset, as: UInt32.self)
     start.storeBytes(
       of: UInt16(length / BlockHeader.unit).littleEndian, toByteOffset: Self.lengthOffset,
       as: UInt16.self)
     writeNonce(to: start)
-    withUnsafeBytes(of: Self.associated(reference.rawValue, length)) { associated in
+    withUnsafeBytes(of: Self.associated(offset, length)) { associated in
       cipher.seal(
         UnsafeMutableRawBufferPointer(start: block, count: length), nonce: start,
         associated: associated, tag: start + Self.tagOffset)
@@ -108,7 +110,7 @@ final class FileCipher: Sendable {
   }
 
   /// Length of the block that is sealed here, without the overhead.
-  static func length(ofSealed start: UnsafeRawPointer) -> Int {
+  package static func length(ofSealed start: UnsafeRawPointer) -> Int {
     Int(UInt16(littleEndian: start.load(fromByteOffset: lengthOffset, as: UInt16.self)))
       * BlockHeader.unit
   }
@@ -116,11 +118,11 @@ final class FileCipher: Sendable {
   /// Decrypts a block.
   ///
   /// - Returns: whether it is what was sealed at this place with this length.
-  func open(
-    _ start: UnsafeRawPointer, _ length: Int, at reference: BlockReference,
+  package func open(
+    _ start: UnsafeRawPointer, _ length: Int, at offset: UInt64,
     to target: UnsafeMutableRawPointer
   ) -> Bool {
-    let isSound = withUnsafeBytes(of: Self.associated(reference.rawValue, length)) { associated in
+    let isSound = withUnsafeBytes(of: Self.associated(offset, length)) { associated in
       cipher.open(
         UnsafeRawBufferPointer(start: start + Self.overhead, count: length), nonce: start,
         associated: associated, tag: start + Self.tagOffset, to: target)
@@ -171,7 +173,7 @@ final class FileCipher: Sendable {
 
 extension CommitRecord {
   /// The bytes for a home, sealed where the file is encrypted; nil when they are too long for it.
-  func encoded(salt: UInt64, home: UInt64, _ cipher: FileCipher?) -> [UInt8]? {
+  package func encoded(salt: UInt64, home: UInt64, _ cipher: FileCipher?) -> [UInt8]? {
     guard let bytes = encoded(salt: salt, home: home) else { return nil }
     guard let cipher else { return bytes }
     guard bytes.count + FileCipher.recordOverhead <= Self.lengthMax else { return nil }
@@ -179,7 +181,7 @@ extension CommitRecord {
   }
 
   /// The record at the start of a home, or nil when there is no sound one.
-  static func decode(
+  package static func decode(
     _ buffer: UnsafeRawBufferPointer, salt: UInt64, home: UInt64, _ cipher: FileCipher?
   ) -> CommitRecord? {
     guard let cipher else { return decode(buffer, salt: salt, home: home) }

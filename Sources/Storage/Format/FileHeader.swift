@@ -6,7 +6,8 @@
 //  12  u32 header length        56  u64 sequence                       88  u64 x 8 places of the homes
 //  16  u64 incompatible flags   64  u64 flags (FileHeader.Flags)      152  u64 durable mark
 //  24  u64 read-only flags      72  u64 boot identifier               160  32 bytes key check
-//  32  u64 file identifier, first half                                248  u64 checksum of bytes 0..<248
+//  32  u64 file identifier, first half                                192  u64 identifier of the log
+// 248  u64 checksum of bytes 0..<248
 //
 // After the headers come the record homes, then the data. docs/file-format.md tells the whole.
 internal import Platform
@@ -30,8 +31,9 @@ package struct FileHeader: Equatable, Sendable {
 
   static let pageLength = 4096
   static let encodedLength = 256
-  /// The newest format version, which is written: 2 knows rows that a bytes column has removed.
-  static let formatVersion: UInt32 = 2
+  /// The newest format version, which is written: 2 knows rows that a bytes column has removed, 3
+  /// the births of blocks in references to them.
+  static let formatVersion: UInt32 = 3
   /// The oldest format version that is read.
   private static let formatVersionMin: UInt32 = 1
   static let magic: [UInt8] = [0x89, 0x4f, 0x42, 0x4a, 0x44, 0x42, 0x0a, 0x1a]
@@ -51,17 +53,30 @@ package struct FileHeader: Equatable, Sendable {
   /// The format version that the file states; an older one is raised before the first write.
   private(set) var version = formatVersion
   var bootIdentifier: UInt64 = 0
-  var homes: [UInt64] = homePages.map { UInt64($0 * pageLength) }
+  package var homes: [UInt64] = homePages.map { UInt64($0 * pageLength) }
   /// A version known to be durable when the file was last closed; 0 for none.
   ///
   /// An opening that cannot find it has found damage.
   var durableMark: UInt64 = 0
+
+  /// The commit log, beside the file, without which it may not be read after the boot that the
+  /// header names; 0 for none.
+  var logIdentifier: UInt64 = 0
+
+  /// Whether a log has to be repeated after a restart.
+  var isLogged: Bool { logIdentifier != 0 }
+
+  /// Whether the boot that the header names is this one, so that the page cache has all that was
+  /// written since.
+  func isOf(_ boot: UInt64) -> Bool { boot != 0 && bootIdentifier == boot }
 
   /// Of an encrypted file: tells whether a key fits.
   var keyCheck: [UInt8]?
 
   /// The incompatible flag of encrypted files.
   private static let encrypted: UInt64 = 1
+  /// The incompatible flag of files with a log.
+  private static let logged: UInt64 = 2
   private static let keyCheckRange = 160..<192
 
   init(identifierHigh: UInt64, identifierLow: UInt64, salt: UInt64) {
@@ -102,8 +117,10 @@ package struct FileHeader: Equatable, Sendable {
       buffer.store(UInt32(Self.pageLength), at: 84)
       for (index, home) in homes.enumerated() { buffer.store(home, at: 88 + 8 * index) }
       buffer.store(durableMark, at: 152)
+      buffer.store(
+        (keyCheck == nil ? 0 : Self.encrypted) | (isLogged ? Self.logged : 0), at: 16)
+      buffer.store(logIdentifier, at: 192)
       if let keyCheck {
-        buffer.store(Self.encrypted, at: 16)
         UnsafeMutableRawBufferPointer(rebasing: buffer[Self.keyCheckRange]).copyBytes(
           from: keyCheck)
       }
@@ -131,9 +148,9 @@ package struct FileHeader: Equatable, Sendable {
     header.bootIdentifier = buffer.value(UInt64.self, at: 72)
     header.homes = (0..<homeCount).map { buffer.value(UInt64.self, at: 88 + 8 * $0) }
     header.durableMark = buffer.value(UInt64.self, at: 152)
-    if buffer.value(UInt64.self, at: 16) == encrypted {
-      header.keyCheck = [UInt8](buffer[keyCheckRange])
-    }
+    let incompatible = buffer.value(UInt64.self, at: 16)
+    if incompatible & encrypted != 0 { header.keyCheck = [UInt8](buffer[keyCheckRange]) }
+    if incompatible & logged != 0 { header.logIdentifier = buffer.value(UInt64.self, at: 192) }
     guard header.homes.allSatisfy({ $0 % 4096 == 0 && $0 >= 8192 && $0 < dataStart }),
       Set(header.homes).count == homeCount, header.sequence < 1 << 63
     else { return nil }
@@ -143,7 +160,7 @@ package struct FileHeader: Equatable, Sendable {
   /// Reads the header of a file from its first two pages.
   ///
   /// - Throws: `notADatabase` for foreign or damaged bytes, `unsupportedFormat` for another format.
-  static func read(from pages: UnsafeRawBufferPointer, path: String) throws(StorageError)
+  package static func read(from pages: UnsafeRawBufferPointer, path: String) throws(StorageError)
     -> FileHeader
   {
     guard pages.count >= 64 else {
@@ -160,7 +177,7 @@ package struct FileHeader: Equatable, Sendable {
       if copy.prefix(8).elementsEqual(magic), hasOwnChecksum(copy) {
         let version = copy.value(UInt32.self, at: 8)
         guard formatVersionMin...formatVersion ~= version,
-          copy.value(UInt64.self, at: 16) & ~encrypted == 0
+          copy.value(UInt64.self, at: 16) & ~(encrypted | logged) == 0
         else {
           throw .unsupportedFormat(
             path: path, reason: "format \(version), flags \(copy.value(UInt64.self, at: 16))")
@@ -169,6 +186,12 @@ package struct FileHeader: Equatable, Sendable {
       if let header = decode(copy), header.sequence > newest?.sequence ?? 0 { newest = header }
     }
     if let newest { return newest }
+    if pages.allSatisfy({ $0 == 0 }) {
+      throw .notADatabase(
+        path: path,
+        reason: "it begins with nothing but zeros: what it held is lost, or it never was one. "
+          + "Restore a backup, or remove it to begin anew")
+    }
     let known = copies.contains { offset in
       pages.count >= Int(offset) + 8 && pages[Int(offset)..<Int(offset) + 8].elementsEqual(magic)
     }

@@ -1,11 +1,12 @@
-// Opening: one store a file in a process; a new file is made whole and durable before anyone sees it;
-// an existing one is judged by its header and commit records alone, without a scan.
+// Opening: one store a file in a process; a new file is made whole and durable before anyone sees
+// it; an existing one is judged by its header and commit records alone, without a scan.
 package import Platform
 
 extension Store {
   /// Opens or shares the store of a file.
   ///
-  /// - Throws: a typed error for everything that is not a sound file of ours, which is left untouched.
+  /// - Throws: a typed error for everything that is not a sound file of ours, which is left
+  ///   untouched.
   /// - Complexity: O(1) in the size of the file, unless `shouldCompact` asks for more.
   package static func open(_ options: StoreOptions) throws(StorageError) -> Store {
     guard let shouldCompact = options.shouldCompact else { return try openOrShare(options).store }
@@ -16,9 +17,10 @@ extension Store {
   static func openOrShare(
     _ options: StoreOptions
   ) throws(StorageError) -> (store: Store, isShared: Bool) {
+    let options = try followingLinks(options)
     // The lock is held across system calls on purpose: two threads that open one file must end up
     // with one store.
-    try StoreRegistry.shared.withLock { (registry) throws(StorageError) in
+    return try StoreRegistry.shared.withLock { (registry) throws(StorageError) in
       registry.forgetClosed()
       if let identifier = options.inMemoryIdentifier {
         if let store = registry.inMemory[identifier]?.store { return (store, true) }
@@ -27,7 +29,7 @@ extension Store {
         return (store, false)
       }
       while true {
-        let file = try openFile(options)
+        guard let file = try openOrMakeFile(options) else { continue }
         let identity = try converting { () throws(SystemError) in try file.identity() }
         if let shared = try registry.shared(identity, options) { return (shared, true) }
         // Nil: another process deleted the file meanwhile; the next turn sees what is there now.
@@ -46,10 +48,11 @@ extension Store {
     return StoreRegistry.shared.withLock { $0.isInUse(identity) }
   }
 
-  /// Whether a path by which the store was reached still leads to its file; to one in memory any does.
+  /// Whether a path by which the store was reached still leads to its file; to one in memory any
+  /// does.
   ///
-  /// The system is asked at most once a millisecond: it takes as long as all else that is done for a
-  /// further Realm of an open file.
+  /// The system is asked at most once a millisecond: it takes as long as all else that is done for
+  /// a further Realm of an open file.
   package func isReached(by path: String) -> Bool {
     if isInMemory { return true }
     let now = options.clock.nanoseconds()
@@ -87,26 +90,45 @@ extension Store {
 
   // MARK: - Files
 
+  /// The same with the path of the file itself, beside which its lock file is, not that of a
+  /// symbolic link.
+  static func followingLinks(_ options: StoreOptions) throws(StorageError) -> StoreOptions {
+    if options.inMemoryIdentifier != nil { return options }
+    var options = options
+    options.path = try followingLinks(options.path, options.fileSystem)
+    return options
+  }
+
+  static func followingLinks(
+    _ path: String, _ fileSystem: any FileSystem
+  ) throws(StorageError) -> String {
+    do throws(SystemError) { return try fileSystem.followingLinks(path) } catch {
+      throw openingError(error, path: path)
+    }
+  }
+
   static func openFile(_ options: StoreOptions) throws(StorageError) -> any File {
     let fileSystem = options.fileSystem
     let path = options.path
     do throws(SystemError) {
-      let file = try fileSystem.open(path, options.isReadOnly ? [] : [.writable, .create])
+      let file = try fileSystem.open(path, options.isReadOnly ? [] : .writable)
       if fileSystem.isOnNetwork(path) {
         throw StorageErrorBox.network
       }
       return file
     } catch {
-      if error == StorageErrorBox.network {
-        throw .unsupportedFormat(
-          path: path, reason: "it lies on a network file system, whose locks cannot be trusted")
-      }
+      if error == StorageErrorBox.network { throw networkError(path) }
       if error.isMissing {
-        throw options.isReadOnly && fileSystem.exists(parentFolder(of: path))
+        throw !options.isReadOnly || fileSystem.exists(parentFolder(of: path))
           ? .fileNotFound(path: path) : .parentMissing(path: path)
       }
       throw openingError(error, path: path)
     }
+  }
+
+  static func networkError(_ path: String) -> StorageError {
+    .unsupportedFormat(
+      path: path, reason: "it lies on a network file system, whose locks cannot be trusted")
   }
 
   static func openingError(_ error: SystemError, path: String) -> StorageError {
@@ -129,7 +151,7 @@ extension Store {
     }
     let identity = try converting { () throws(SystemError) in try file.identity() }
     // What never leaves the process needs no encryption.
-    let header = try create(file, in: nil, key: nil)
+    let header = try writeEmpty(file, key: nil)
     return try makeStore(options, file, identity, header, nil, LockFile.makePrivate())
   }
 
@@ -138,36 +160,36 @@ extension Store {
   ) throws(StorageError) -> Store? {
     let path = options.path
     var header: FileHeader
-    if try isUnfinished(file) {
-      guard !options.isReadOnly else { throw .notADatabase(path: path, reason: "it is empty") }
-      header = try createExclusively(file, options)
-    } else {
-      header = try readHeader(file)
+    if try converting({ () throws(SystemError) in try file.length() }) == 0 {
+      try replaceEmpty(file, options)
+      return nil
     }
+    header = try readHeader(file)
     let cipher = try FileCipher.make(header, key: options.encryptionKey, path: path)
     let boot = options.fileSystem.bootIdentifier
     let lockFile: LockFile
+    var pinned: FoundRecord?
     if options.isReadOnly, !options.fileSystem.exists(path + ".lock") {
-      lockFile = LockFile.makePrivate()
+      (lockFile, pinned) = try pinWithoutLockFile(file, header, cipher, boot: boot)
     } else {
       do throws(StorageError) {
         lockFile = try LockFile.open(
-          dataPath: path, fileIdentifier: header.identifier, bootIdentifier: boot,
-          fileSystem: options.fileSystem)
+          dataPath: path, dataFile: file, fileIdentifier: header.identifier, bootIdentifier: boot,
+          fileSystem: options.fileSystem, clock: options.clock)
       } catch {
         // The lock file may be that of another file by now, which is the one to open.
         guard try isStill(identity, options) else { return nil }
-        // A reader who may not write the lock file reads one fixed version without a pin.
         guard options.isReadOnly, case .permissionDenied = error else { throw error }
-        lockFile = LockFile.makePrivate()
+        (lockFile, pinned) = try pinWithoutLockFile(file, header, cipher, boot: boot)
       }
     }
     // Between opening the file and joining its lock file someone may have deleted both.
     guard try isStill(identity, options) else { return nil }
+    header = try repeatingLog(header, file, options, cipher, lockFile)
     header = try makeNameDurable(header, file, options, lockFile)
     header = try raiseFormat(header, file, options, lockFile)
     header = try agreeOnDurability(header, file, options, lockFile, boot)
-    return try makeStore(options, file, identity, header, cipher, lockFile)
+    return try makeStore(options, file, identity, header, cipher, lockFile, pinned)
   }
 
   /// Makes sure that the file keeps its name, where that is not known.
@@ -189,8 +211,8 @@ extension Store {
     return header
   }
 
-  /// Makes a file of an older format one of the newest, before anything is written to it that an older program
-  /// would read wrongly.
+  /// Makes a file of an older format one of the newest, before anything is written to it that an
+  /// older program would read wrongly.
   private static func raiseFormat(
     _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ lockFile: LockFile
   ) throws(StorageError) -> FileHeader {
@@ -253,92 +275,8 @@ extension Store {
     return try result!.get()
   }
 
-  /// Makes a new file while no other process can do the same.
-  private static func createExclusively(
-    _ file: any File, _ options: StoreOptions
-  ) throws(StorageError) -> FileHeader {
-    _ = try converting { () throws(SystemError) in
-      try file.lockByte(creationLockByte, exclusive: true, wait: true)
-    }
-    defer { try? file.unlockByte(creationLockByte) }
-    guard try isUnfinished(file) else { return try readHeader(file) }
-    return try create(file, in: options.fileSystem, key: options.encryptionKey)
-  }
-
-  /// Far behind any data, so that it never hinders another lock.
-  static let creationLockByte: Int64 = 1 << 50
-
-  /// Whether the file is empty, or its making was cut short before the header came.
-  ///
-  /// Such a file has nothing but zeros, at most its first record, and no more than a new file's length.
-  private static func isUnfinished(_ file: any File) throws(StorageError) -> Bool {
-    let length = try converting { () throws(SystemError) in try file.length() }
-    if length == 0 { return true }
-    guard length <= FileHeader.dataStart else { return false }
-    var image = [UInt8](repeating: 0, count: Int(length))
-    var failure: SystemError?
-    image.withUnsafeMutableBytes { buffer in
-      do throws(SystemError) { _ = try file.read(into: buffer, at: 0) } catch { failure = error }
-    }
-    if let failure { throw .system(failure) }
-    let home = FileHeader.homePages[0] * FileHeader.pageLength
-    let lengths = [
-      CommitRecord.mark: CommitRecord.fixedLength,
-      FileCipher.recordMark: CommitRecord.fixedLength + FileCipher.recordOverhead,
-    ]
-    if home + 8 <= length,
-      let count = lengths[image.withUnsafeBytes({ $0.value(UInt64.self, at: home) })],
-      home + count <= length
-    {
-      image.replaceSubrange(home..<home + count, with: repeatElement(0, count: count))
-    }
-    return image.allSatisfy { $0 == 0 }
-  }
-
-  /// Writes first record and header of an empty file.
-  ///
-  /// The header comes last, after a sync of file and folder: where there is one, the record is there too,
-  /// and so is the file's name after a power cut. A file whose making was cut short can be told from a
-  /// damaged one, and whoever opens it next makes it anew.
-  /// - Parameter fileSystem: nil for a file in memory, which needs no syncs.
-  private static func create(
-    _ file: any File, in fileSystem: (any FileSystem)?, key: [UInt8]?
-  ) throws(StorageError) -> FileHeader {
-    var (header, cipher) = FileHeader.makeNew(key: key)
-    header.durableMark = 1
-    let record = CommitRecord(
-      version: Version(1), root: .none, durableVersion: Version(0),
-      fileLength: FileHeader.dataStart, spaceCheckpoint: .none, spaceLog: .none, commits: 0,
-      contentHash: 0, extents: [], deltas: [])
-    var image = [UInt8](repeating: 0, count: Int(FileHeader.dataStart))
-    let home = Int(header.homes[0])
-    let bytes = record.encoded(salt: header.salt, home: header.homes[0], cipher)!
-    image.replaceSubrange(home..<home + bytes.count, with: bytes)
-    do throws(SystemError) {
-      if PlantedBug.headerBeforeData.isActive {
-        for copy in FileHeader.copies { try write(header.encoded(), to: file, at: copy) }
-        try file.synchronize()
-        try file.setLength(UInt64(image.count))
-        try file.synchronize()
-      }
-      try write(image, to: file, at: 0)
-      if let fileSystem {
-        try file.synchronize()
-        if !PlantedBug.folderNotSynced.isActive {
-          try fileSystem.synchronizeFolder(parentFolder(of: file.path))
-        }
-      }
-      for copy in FileHeader.copies { try write(header.encoded(), to: file, at: copy) }
-      if fileSystem != nil { try file.synchronize() }
-    } catch {
-      try? file.setLength(0)
-      throw error.isOutOfSpace ? .diskFull(error) : .system(error)
-    }
-    return header
-  }
-
   static func write(
-    _ bytes: [UInt8], to file: any File, at offset: UInt64
+    _ bytes: ArraySlice<UInt8>, to file: any File, at offset: UInt64
   ) throws(SystemError) {
     var failure: SystemError?
     bytes.withUnsafeBytes { buffer in
@@ -351,19 +289,21 @@ extension Store {
 
   private static func makeStore(
     _ options: StoreOptions, _ file: any File, _ identity: FileIdentity, _ header: FileHeader,
-    _ cipher: FileCipher?, _ lockFile: LockFile
+    _ cipher: FileCipher?, _ lockFile: LockFile, _ pinned: FoundRecord? = nil
   ) throws(StorageError) -> Store {
     let length = try converting { () throws(SystemError) in try file.length() }
     guard length >= FileHeader.dataStart else {
       throw .notADatabase(path: file.path, reason: "it ends after \(length) bytes")
     }
     let mapping = try ReadMapping(
-      file: file, length: ReadMapping.length(forFile: length), fileLength: length,
+      file: file, length: ReadMapping.length(forFile: length, shortest: options.mappingBytesMin),
+      covering: length, fileLength: length,
       salt: header.salt, cipher: cipher)
     let store = Store(
       options: options, file: file, identity: identity, header: header, cipher: cipher,
       lockFile: lockFile, mapping: mapping)
-    try store.showNewestDurable()
+    if let pinned { try store.show(pinned) } else { try store.showNewestDurable() }
+    if options.commitLog == .always { try store.beginLog() }
     return store
   }
 
@@ -374,7 +314,8 @@ extension Store {
       let isShared = lockFile.otherProcesses > 0
       let newest: (found: FoundRecord, needsSync: Bool, passedOver: [String])
       do throws(StorageError) {
-        newest = try findNewestDurable(head, isShared: isShared)
+        // What a log may have to be repeated over must not be shown.
+        newest = try findNewestDurable(head, isShared: isShared || header.isLogged)
       } catch {
         // Others may have committed so much meanwhile that nothing is left of the head's version.
         if lockFile.head != head { continue }
@@ -383,13 +324,7 @@ extension Store {
       if newest.needsSync || lockFile.inheritsSyncFailure, !isInMemory,
         !PlantedBug.unsyncedShown.isActive
       {
-        if newest.needsSync, !isReadOnly {
-          if lockFile.syncFailure != nil { try rewrite(newest.found) }
-          // Before there was a lock file nobody could note that the sync of the new header failed.
-          if newest.found.record.version.rawValue == 1 {
-            try Store.converting { () throws(SystemError) in try Store.write(header, to: file) }
-          }
-        }
+        if newest.needsSync, !isReadOnly, lockFile.syncFailure != nil { try rewrite(newest.found) }
         // A failure is remembered: the next sync would succeed, and prove nothing.
         try Store.converting { () throws(SystemError) in try lockFile.synchronize(file) }
         if !isReadOnly { lockFile.clearSyncFailure() }

@@ -1,5 +1,6 @@
-// Which commit record counts. After a crash up to two records newer than the durable one may be torn;
-// they are passed over. Everything else that does not fit is damage, never a silent older version.
+// Which commit record counts. After a crash up to two records newer than the durable one may be
+// torn; they are passed over. Everything else that does not fit is damage, never a silent older
+// version.
 internal import Platform
 
 /// A record and the home it was found in.
@@ -13,15 +14,28 @@ struct RecordSearch {
   let file: any File
   let header: FileHeader
   let cipher: FileCipher?
+  /// Whether the machine has run on since the records were written: then all is there that was
+  /// written before them.
+  var isSameBoot = false
 
   /// All sound records, newest first.
   ///
   /// What their extents hold is not looked at.
-  func records() throws(StorageError) -> [FoundRecord] {
+  func records() throws(StorageError) -> [FoundRecord] { records(in: try homes()) }
+
+  /// The bytes from the first home to the last one.
+  ///
+  /// No two records are equal: where two calls give the same nothing was written in between, and
+  /// they are what the file held at one moment.
+  func homes() throws(StorageError) -> [UInt8] {
     // Homes are neighbours: one call of the system for all.
     let start = header.homes.min()!
-    let length = Int(header.homes.max()! - start) + CommitRecord.lengthMax
-    let bytes = try readBytes(at: start, length: length)
+    return try readBytes(
+      at: start, length: Int(header.homes.max()! - start) + CommitRecord.lengthMax)
+  }
+
+  private func records(in bytes: [UInt8]) -> [FoundRecord] {
+    let start = header.homes.min()!
     var found: [FoundRecord] = []
     bytes.withUnsafeBytes { bytes in
       for (home, offset) in header.homes.enumerated() {
@@ -40,6 +54,9 @@ struct RecordSearch {
   /// Whether everything that the record vouches for is in the file.
   func isComplete(_ record: CommitRecord) throws(StorageError) -> Bool {
     if PlantedBug.incompleteRecord.isActive { return true }
+    if record.isProvenByLog {
+      return isSameBoot || record.version == Version(header.durableMark)
+    }
     let length: UInt64
     do throws(SystemError) { length = try file.length() } catch { throw .system(error) }
     guard record.fileLength <= length, let vouched = try vouched(record) else { return false }
@@ -71,7 +88,14 @@ struct RecordSearch {
   func newestDurable(
     knownDurable: Version, isShared: Bool
   ) throws(StorageError) -> (found: FoundRecord, needsSync: Bool, passedOver: [String]) {
-    let found = try records()
+    try newestDurable(in: try homes(), knownDurable: knownDurable, isShared: isShared)
+  }
+
+  /// The same among the records in the homes' bytes.
+  func newestDurable(
+    in homes: [UInt8], knownDurable: Version, isShared: Bool
+  ) throws(StorageError) -> (found: FoundRecord, needsSync: Bool, passedOver: [String]) {
+    let found = records(in: homes)
     var passedOver: [String] = []
     var mark = max(knownDurable, Version(header.durableMark))
     for candidate in found { mark = max(mark, candidate.record.durableVersion) }

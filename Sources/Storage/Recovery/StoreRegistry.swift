@@ -31,13 +31,14 @@ struct StoreRegistry {
     return store
   }
 
-  /// How long threads of a store's own are waited for; where another process writes it may take them long.
+  /// How long threads of a store's own are waited for; where another process writes it may take
+  /// them long.
   private static let helpNanoseconds: UInt64 = 1_000_000_000
 
   /// Whether anyone but threads of its own uses the store of a file.
   ///
-  /// Waits for idle work to give way, for who has prepared a transaction to be done, and for one that is being
-  /// closed.
+  /// Waits for idle work to give way, for who has prepared a transaction to be done, and for one
+  /// that is being closed.
   func isInUse(_ identity: FileIdentity) -> Bool {
     guard let entry = byFile[identity] else { return false }
     if let helpers = entry.store?.helpers {

@@ -1,7 +1,7 @@
-// The one pointer that readers race for: the newest snapshot. Loading a pointer and retaining what it
-// points to are two steps; between them the publisher could release the last reference. A hazard slot
-// closes that gap: the reader announces the pointer, checks that it is still the newest, retains it and
-// withdraws. The publisher releases an old snapshot only when no slot announces it.
+// The one pointer that readers race for: the newest snapshot. Loading a pointer and retaining what
+// it points to are two steps; between them the publisher could release the last reference. A hazard
+// slot closes that gap: the reader announces the pointer, checks that it is still the newest,
+// retains it and withdraws. The publisher releases an old snapshot only when no slot announces it.
 internal import Platform
 
 /// An atomic strong reference to the newest snapshot.
@@ -35,8 +35,8 @@ final class NewestSnapshot: Sendable {
       noteUse(of: index)
       let pointer = current.load(ordering: .acquiring)
       if pointer == 0 { return nil }
-      // Sequentially consistent, as is the second load: pairs with the exchange in `store`, so either
-      // the publisher sees the announcement or the reader sees the new pointer.
+      // Sequentially consistent, as is the second load: pairs with the exchange in `store`, so
+      // either the publisher sees the announcement or the reader sees the new pointer.
       let taken = slot.pointee.compareExchange(
         expected: 0, desired: pointer, ordering: .sequentiallyConsistent)
       if !taken.exchanged {
@@ -44,8 +44,8 @@ final class NewestSnapshot: Sendable {
         continue
       }
       if current.load(ordering: .sequentiallyConsistent) == pointer {
-        // It has to be retained before the announcement is withdrawn. A plain retain would not do: the
-        // optimiser moves one below the store, and the publisher frees the snapshot in between.
+        // It has to be retained before the announcement is withdrawn. A plain retain would not do:
+        // the optimiser moves one below the store, and the publisher frees the snapshot in between.
         #if PLANTED_BUGS
           if PlantedBug.lateRetain.isActive {
             slot.pointee.store(0, ordering: .releasing)

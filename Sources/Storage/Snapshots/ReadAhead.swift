@@ -1,8 +1,8 @@
-// How a file that is not in memory is read: in pieces, each asked for when a block of it is first touched, and
-// as many more at once as were touched one after the other before it, so that a scan soon reads a megabyte
-// at a time while look-ups all over a large file read little more than their blocks. What has left memory
-// again is read page by page. The kernel's own reading ahead is off: it may be set to many megabytes around
-// each lone block.
+// How a file that is not in memory is read: in pieces, each asked for when a block of it is first
+// touched, and as many more at once as were touched one after the other before it, so that a scan
+// soon reads a megabyte at a time while look-ups all over a large file read little more than their
+// blocks. What has left memory again is read page by page. The kernel's own reading ahead is off:
+// it may be set to many megabytes around each lone block.
 internal import Platform
 
 /// Reads a mapped file ahead of its readers.

@@ -1,8 +1,9 @@
 // The mapping of one file through which blocks are read, with the bit map of verified blocks.
 // The only BlockVerifier of real files. Owned by the store and by every snapshot made on it.
 //
-// Blocks of an encrypted file are read from memory of their own, laid out like the file, into which each
-// is decrypted at its first touch. Nothing of that memory is ever written to a disk by the engine.
+// Blocks of an encrypted file are read from memory of their own, laid out like the file, into which
+// each is decrypted at its first touch. Nothing of that memory is ever written to a disk by the
+// engine.
 internal import Platform
 
 /// What of a mapping is as good for the next one of the same file.
@@ -46,9 +47,9 @@ private final class MappingParts: Sendable {
 /// A read-only mapping of a file, larger than the file, so that pointers stay valid as it grows.
 package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   // @unchecked: all fields are immutable or atomic; mapped blocks are written before they are
-  // published and never change while a snapshot can reach them. Decrypted blocks are written under the
-  // lock of their stripe, or by the holder of the write lock in places that nobody can read yet, and
-  // published by their bit.
+  // published and never change while a snapshot can reach them. Decrypted blocks are written under
+  // the lock of their stripe, or by the holder of the write lock in places that nobody can read
+  // yet, and published by their bit.
   let file: any File
   let mapping: any FileMapping
   /// Where the file is mapped.
@@ -66,42 +67,74 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   private let knownLength: Atomic<UInt64>
   /// Decrypted blocks are right for all versions up to this one; 0 before the first.
   private let reuse = Atomic<UInt64>(0)
+  /// The larger mapping that has the blocks which a running transaction has written behind this
+  /// one; 0 without.
+  ///
+  /// An address; the reference is given back at deinit.
+  private let extensionWord = Atomic<UInt>(0)
   /// Blocks of this process's commits that are not in the file yet.
   let unwrittenBlocks: UnwrittenBlocks
 
   /// Bytes to map for a file of this length: room for it to grow eightfold without a new mapping.
-  static func length(forFile length: UInt64) -> Int { max(1 << 30, Int(length) * 8) }
+  ///
+  /// - Parameter shortest: for a small file; see `StoreOptions`.
+  static func length(forFile length: UInt64, shortest: Int) -> Int {
+    max(shortest, Int(length) * 8)
+  }
 
+  /// Bytes by which a file can at least grow before it is mapped anew, where address space is
+  /// scarce.
+  private static let growthMin = 64 << 20
+
+  /// Address space for a file of some length, and for what lies beside it.
+  private static func makeParts(
+    _ file: any File, _ length: Int, isEncrypted: Bool
+  ) throws(SystemError) -> (MappingParts, AnonymousMemory?) {
+    let parts = try MappingParts.take(file, length: length)
+    return (parts, isEncrypted ? try AnonymousMemory(length: parts.mapping.length) : nil)
+  }
+
+  /// - Parameters:
+  ///   - length: how much to map; less where the address space is limited, but no less than
+  ///     `covered`.
+  ///   - covered: what has to be in the map.
   init(
-    file: any File, length: Int, fileLength: UInt64, salt: UInt64, cipher: FileCipher?,
+    file: any File, length: Int, covering covered: UInt64 = 0, fileLength: UInt64, salt: UInt64,
+    cipher: FileCipher?,
     unwritten: UnwrittenBlocks = UnwrittenBlocks()
   ) throws(StorageError) {
     self.file = file
     unwrittenBlocks = unwritten
     self.salt = salt
     self.cipher = cipher
-    do {
-      parts = try MappingParts.take(file, length: length)
-      mapping = parts.mapping
-      storedBase = UnsafeRawPointer(mapping.base)
-      verified = parts.verified
-      decrypted = cipher == nil ? nil : try AnonymousMemory(length: mapping.length)
-    } catch {
-      throw .addressSpaceExhausted(path: file.path)
+    let needed = (Int(covered) + Self.growthMin) / pageLength * pageLength
+    let lengths = [length, max(needed, Int(covered) * 2), needed].filter { $0 <= length }
+    var made: (MappingParts, AnonymousMemory?)?
+    for length in lengths where made == nil {
+      made = try? Self.makeParts(file, length, isEncrypted: cipher != nil)
     }
+    guard let made else { throw .addressSpaceExhausted(path: file.path, bytes: UInt64(needed)) }
+    (parts, decrypted) = made
+    mapping = parts.mapping
+    storedBase = UnsafeRawPointer(mapping.base)
+    verified = parts.verified
     stripes = cipher == nil ? [] : (0..<16).map { _ in Monitor(()) }
     knownLength = Atomic(fileLength)
     super.init()
   }
 
-  deinit { parts.keep(for: file) }
+  deinit {
+    parts.keep(for: file)
+    Self.mapping(extensionWord.load(ordering: .acquiring))?.release()
+  }
 
   /// A reader on this mapping.
   ///
   /// The caller keeps the mapping alive.
   var reader: BlockReader {
     BlockReader(
-      base: base, limit: UInt64(mapping.length), verified: verified.words,
+      base: base, limit: min(UInt64(mapping.length), BlockReference.offsetEnd),
+      verified: verified.words,
       provisional: nil, verifier: Unmanaged<BlockVerifier>.passUnretained(self))
   }
 
@@ -115,26 +148,29 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   func noteFileLength(_ length: UInt64) { knownLength.store(length, ordering: .relaxed) }
 
   /// A block that was verified.
-  func block(_ reference: BlockReference) -> UnsafeRawPointer { base + Int(reference.rawValue) }
+  func block(_ reference: BlockReference) -> UnsafeRawPointer { base + Int(reference.offset) }
 
   // MARK: - The bit map
 
   /// Notes a block that this process is about to write there, not encrypted yet.
   ///
   /// Write lock only.
-  func keep(_ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int) {
-    guard reference.rawValue + UInt64(length) <= UInt64(mapping.length) else { return }
-    if let decrypted {
-      (decrypted.base + Int(reference.rawValue)).copyMemory(from: block, byteCount: length)
+  func keep(_ offset: UInt64, _ block: UnsafeRawPointer, _ length: Int) {
+    guard offset + UInt64(length) <= UInt64(mapping.length) else {
+      longer?.keep(offset, block, length)
+      return
     }
-    verified.set(reference)
+    if let decrypted {
+      (decrypted.base + Int(offset)).copyMemory(from: block, byteCount: length)
+    }
+    verified.set(offset)
   }
 
   /// The same for a block that will be written later and is read from elsewhere until then.
   ///
   /// Write lock only. Its old bit was cleared by `forget`.
-  func keepUnwritten(_ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int) {
-    if decrypted != nil { keep(reference, block, length) }
+  func keepUnwritten(_ offset: UInt64, _ block: UnsafeRawPointer, _ length: Int) {
+    if decrypted != nil { keep(offset, block, length) }
   }
 
   /// Blocks that were read from elsewhere are in the file now, one after the other.
@@ -142,14 +178,51 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     guard decrypted == nil else { return }
     var position = 0
     while position < bytes.count {
-      verified.set(BlockReference(rawValue: offset + UInt64(position)))
+      verified.set(offset + UInt64(position))
       position += BlockHeader.blockLength(bytes.baseAddress! + position)
     }
   }
 
   override func unwritten(_ reference: BlockReference) -> UnsafeRawPointer? {
+    if let longer, let block = find(reference, in: longer) { return block }
     // Of an encrypted file every block is read from memory, written or not.
-    decrypted == nil ? unwrittenBlocks.find(reference) : nil
+    return decrypted == nil ? unwrittenBlocks.find(reference) : nil
+  }
+
+  // MARK: - Blocks behind the mapping
+
+  /// Bytes that can be read through this mapping, and through those that make it longer.
+  var reach: Int { longer?.reach ?? mapping.length }
+
+  private var longer: ReadMapping? {
+    // Acquiring: pairs with `lengthen`. Relaxed would do for the writer, but not for who sees the
+    // word early.
+    Self.mapping(extensionWord.load(ordering: .acquiring))?.takeUnretainedValue()
+  }
+
+  private static func mapping(_ word: UInt) -> Unmanaged<ReadMapping>? {
+    UnsafeRawPointer(bitPattern: word).map { Unmanaged.fromOpaque($0) }
+  }
+
+  /// Lets a running transaction read what it writes behind this mapping through a larger one.
+  ///
+  /// The transaction has pointers into this one, so it cannot move. Write lock only.
+  func lengthen(by larger: ReadMapping) {
+    if let longer { return longer.lengthen(by: larger) }
+    let word = UInt(bitPattern: Unmanaged.passRetained(larger).toOpaque())
+    extensionWord.store(word, ordering: .releasing)
+  }
+
+  /// A block that begins behind this mapping, or reaches over its end.
+  private func find(_ reference: BlockReference, in longer: ReadMapping) -> UnsafeRawPointer? {
+    let offset = reference.offset
+    if offset < UInt64(mapping.length) {
+      let reachesOver =
+        offset + UInt64(BlockHeader.blockLengthMax) > UInt64(mapping.length)
+        && longer.verified.isSet(offset)
+      if !reachesOver { return nil }
+    }
+    return longer.reader.pointer(reference)
   }
 
   /// Forgets the verified blocks of a run, which no snapshot of this process sees.
@@ -166,7 +239,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
 
   override func prefetchStored(_ reference: BlockReference, lines: Int) {
     // The overhead of a block is in front of it.
-    let start = storedBase + Int(reference.rawValue) + blockOverhead
+    let start = storedBase + Int(reference.offset) + blockOverhead
     prefetch(start - blockOverhead)
     for line in 0..<lines { prefetch(start + line * 64) }
   }
@@ -186,17 +259,35 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   package override func verify(_ reference: BlockReference) throws(StorageError) {
     guard let cipher, let decrypted else { return try verifyChecksum(reference) }
     // What was decrypted once was sound, and nothing can have damaged it since.
-    if reference.rawValue < UInt64(mapping.length), verified.isSet(reference) { return }
+    let offset = reference.offset
+    if offset < UInt64(mapping.length), verified.isSet(offset) { return }
     let (start, length) = try rangeChecked(reference)
     // One at a time: who finds the bit must find the whole block.
-    try stripes[Int(reference.rawValue >> 4) & 15].withLock { (_) throws(StorageError) in
-      if verified.isSet(reference) { return }
-      let target = decrypted.base + Int(reference.rawValue)
-      guard cipher.open(start, length, at: reference, to: target) else {
-        throw damaged(reference, nil, "its bytes are not what was encrypted there")
+    try stripes[Int(offset >> 4) & 15].withLock { (_) throws(StorageError) in
+      if verified.isSet(offset) { return }
+      if let damage = decrypt(reference, start, length, to: decrypted.base, cipher) {
+        throw damage
       }
-      try checkCount(reference, target, length)
-      verified.set(reference)
+      verified.set(offset)
+    }
+  }
+
+  /// Puts a block in its place in memory, if it is what its parent refers to.
+  ///
+  /// Not before that is known: damaged bytes may claim any length, and would be written over the
+  /// blocks behind them, which readers have verified.
+  private func decrypt(
+    _ reference: BlockReference, _ start: UnsafeRawPointer, _ length: Int,
+    to base: UnsafeMutableRawPointer, _ cipher: FileCipher
+  ) -> StorageError? {
+    withUnsafeTemporaryAllocation(byteCount: length, alignment: BlockHeader.unit) { buffer in
+      let block = buffer.baseAddress!
+      guard cipher.open(start, length, at: reference.offset, to: block) else {
+        return damaged(reference, nil, "its bytes are not what was encrypted there")
+      }
+      if let damage = headerDamage(reference, block, length) { return damage }
+      (base + Int(reference.offset)).copyMemory(from: block, byteCount: length)
+      return nil
     }
   }
 
@@ -208,21 +299,35 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
 
   private func verifyChecksum(_ reference: BlockReference) throws(StorageError) {
     let (block, length) = try rangeChecked(reference)
-    let expected = BlockHeader.expectedChecksum(block, length: length, at: reference, salt: salt)
+    let expected = BlockHeader.expectedChecksum(
+      block, length: length, at: reference.offset, salt: salt)
     guard BlockHeader.checksum(block) == expected else {
       throw damaged(reference, block, "its checksum does not match its bytes")
     }
-    try checkCount(reference, block, length)
-    verified.set(reference)
+    if let damage = headerDamage(reference, block, length) { throw damage }
+    verified.set(reference.offset)
   }
 
-  private func checkCount(
+  /// What a checksum cannot tell: whether the block fits together, and whether the block is the one
+  /// that was written there last, or one that was there before, because a write never reached the
+  /// disk or somebody has put it back.
+  private func headerDamage(
     _ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int
-  ) throws(StorageError) {
+  ) -> StorageError? {
+    guard reference.expects(BlockHeader.birth(block)) else {
+      return damaged(reference, block, "it is not the block that its parent refers to, but another")
+    }
+    let known = knownLength.load(ordering: .relaxed)
     guard
-      !BlockHeader.kind(block).isNode
-        || BlockHeader.count(block) * 8 <= length - BlockHeader.length
-    else { throw damaged(reference, block, "it claims more references than it has room for") }
+      let reason = BlockStructure.reason(block, length: length, fileLength: known)
+    else { return nil }
+    // Another process may have made the file longer, and this block count what it has added.
+    if let longer = try? file.length(), longer > known, longer <= UInt64(mapping.length),
+      BlockStructure.reason(block, length: length, fileLength: longer) == nil
+    {
+      return nil
+    }
+    return damaged(reference, block, "\(reason)")
   }
 
   /// The bytes of a block as the file has them now, verified and decrypted.
@@ -236,22 +341,24 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     }
     var isSound = false
     let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-      isSound = cipher.open(start, length, at: reference, to: buffer.baseAddress!)
+      isSound = cipher.open(start, length, at: reference.offset, to: buffer.baseAddress!)
       count = length
     }
     guard isSound else {
       throw damaged(reference, nil, "its bytes are not what was encrypted there")
     }
+    let damage = bytes.withUnsafeBytes { headerDamage(reference, $0.baseAddress!, length) }
+    if let damage { throw damage }
     return bytes
   }
 
-  /// Where a block begins in the file and how long it is without overhead, if it lies inside the file with a
-  /// sensible length.
+  /// Where a block begins in the file and how long it is without overhead, if it lies inside the
+  /// file with a sensible length.
   private func rangeChecked(
     _ reference: BlockReference
   ) throws(StorageError) -> (start: UnsafeRawPointer, length: Int) {
-    let offset = reference.rawValue
-    guard offset % UInt64(BlockHeader.unit) == 0, offset >= UInt64(FileHeader.pageLength * 2),
+    let offset = reference.offset
+    guard offset >= UInt64(FileHeader.pageLength * 2),
       offset < UInt64(mapping.length),
       try isInside(offset + UInt64(BlockHeader.length + blockOverhead))
     else {
@@ -290,15 +397,14 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     else { return nil }
     let start = storedBase + Int(offset)
     let length = storedLength(start)
-    let reference = BlockReference(rawValue: offset)
     guard length >= BlockHeader.length, length <= BlockHeader.blockLengthMax,
       offset + UInt64(length + blockOverhead) <= end
     else { return nil }
     if cipher != nil {
-      guard let bytes = try? storedBytes(reference) else { return nil }
+      guard let bytes = try? storedBytes(BlockReference(anyAt: offset)) else { return nil }
       return bytes.withUnsafeBytes { whole($0.baseAddress!, length) }
     }
-    let expected = BlockHeader.expectedChecksum(start, length: length, at: reference, salt: salt)
+    let expected = BlockHeader.expectedChecksum(start, length: length, at: offset, salt: salt)
     return BlockHeader.checksum(start) == expected ? whole(start, length) : nil
   }
 
@@ -321,14 +427,20 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   }
 
   override func damage(_ reference: BlockReference, _ reason: String) -> StorageError {
-    damaged(reference, UnsafeRawPointer(base) + Int(reference.rawValue), reason)
+    let isInside = reference.offset > 0 && reference.offset < UInt64(mapping.length)
+    return damaged(reference, isInside ? base + Int(reference.offset) : nil, reason)
+  }
+
+  override func damage(at block: UnsafeRawPointer, _ reason: String) -> StorageError {
+    guard block >= base, block < base + mapping.length else { return damage(.none, reason) }
+    return damage(BlockReference(anyAt: UInt64(block - base)), reason)
   }
 
   private func damaged(
     _ reference: BlockReference, _ block: UnsafeRawPointer?, _ reason: String
   ) -> StorageError {
     .damaged(
-      path: file.path, block: reference.rawValue,
+      path: file.path, block: reference.offset,
       version: block.map { BlockHeader.birth($0).rawValue } ?? 0, reason: reason)
   }
 }

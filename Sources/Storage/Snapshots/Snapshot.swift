@@ -17,7 +17,8 @@ package final class Snapshot: Sendable {
   /// Keeps the mapping that `reader` points into.
   let mapping: ReadMapping
   private let table: SnapshotTable
-  /// What its readers may point into besides the mapping; nil of a version that was made in the file.
+  /// What its readers may point into besides the mapping; nil of a version that was made in the
+  /// file.
   private let memory: SnapshotMemory?
   /// Who was the last to freeze the version, and the last whose Realm came to stand on it.
   private let frozenBy = Atomic<UInt64>(0)

@@ -17,8 +17,8 @@ final class SnapshotTable: Sendable {
     var createdAt: UInt64
     /// Who made the version; nil when another process did.
     var owner: PlaceNote?
-    /// The pins of the version: one, or more when threads have adopted it at the same time or one takes
-    /// the place of another.
+    /// The pins of the version: one, or more when threads have adopted it at the same time or one
+    /// takes the place of another.
     ///
     /// Not counted, but alive while they are here: the end of each takes it out, under the lock.
     var first: Unmanaged<Snapshot>
@@ -72,8 +72,8 @@ final class SnapshotTable: Sendable {
 
   /// Makes the snapshot of a version and pins it, in this process and for the others.
   ///
-  /// Only for the newest durable version, whose head the caller reads again afterwards, for one that
-  /// nobody else can know yet, or for one that is pinned already.
+  /// Only for the newest durable version, whose head the caller reads again afterwards, for one
+  /// that nobody else can know yet, or for one that is pinned already.
   func makeSnapshot(
     _ version: Version, root: BlockReference, mapping: ReadMapping, createdAt: UInt64,
     owner: PlaceNote?, memory: SnapshotMemory? = nil
@@ -115,8 +115,8 @@ final class SnapshotTable: Sendable {
 
   /// What came and went since the last call; the writer's view of this process's pins.
   ///
-  /// - Parameters: take the place of the lists that are filled next, so that no commit has to allocate
-  ///   them; they are emptied.
+  /// - Parameters: take the place of the lists that are filled next, so that no commit has to
+  ///   allocate them; they are emptied.
   func drain(_ added: inout [Version], _ removed: inout [Version]) {
     added.removeAll(keepingCapacity: true)
     removed.removeAll(keepingCapacity: true)
@@ -135,8 +135,8 @@ final class SnapshotTable: Sendable {
     }
   }
 
-  /// Live versions, one element a pin, for a writer that begins anew: `drain` tells what changes from
-  /// here on.
+  /// Live versions, one element a pin, for a writer that begins anew: `drain` tells what changes
+  /// from here on.
   func restartDraining() -> [Version] {
     state.withLock { state in
       state.added.removeAll(keepingCapacity: true)

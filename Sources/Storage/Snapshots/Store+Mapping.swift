@@ -1,6 +1,7 @@
-// Which mapping covers the file now, and what a mapping of an encrypted file has to forget when other
-// processes have written. A mapping keeps decrypted blocks by their place; a place whose block has died may
-// hold another one after a commit of another process, whose record or journal says which runs it has taken.
+// Which mapping covers the file now, and what a mapping of an encrypted file has to forget when
+// other processes have written. A mapping keeps decrypted blocks by their place; a place whose
+// block has died may hold another one after a commit of another process, whose record or journal
+// says which runs it has taken.
 internal import Platform
 
 extension Store {
@@ -18,8 +19,8 @@ extension Store {
     }
   }
 
-  /// - Returns: false when another one has taken the place meanwhile, perhaps because what is unwritten in
-  ///   `current` was lost.
+  /// - Returns: false when another one has taken the place meanwhile, perhaps because what is
+  ///   unwritten in `current` was lost.
   private func install(_ new: ReadMapping, over current: ReadMapping) -> Bool {
     mappingState.withLock { mapping in
       guard mapping === current else { return false }
@@ -28,8 +29,8 @@ extension Store {
     }
   }
 
-  /// Puts an empty mapping in the place of one that readers of lost versions go on using: what they read may
-  /// get another content in the file.
+  /// Puts an empty mapping in the place of one that readers of lost versions go on using: what they
+  /// read may get another content in the file.
   func replaceMapping() throws(StorageError) {
     let length: UInt64
     do throws(SystemError) { length = try file.length() } catch { throw .system(error) }
@@ -38,18 +39,42 @@ extension Store {
     mappingState.withLock { $0 = fresh }
   }
 
+  /// A mapping with room for what a running transaction is about to write behind the one that it
+  /// reads through.
+  ///
+  /// Write lock only.
+  /// - Returns: false when there is no address space, or what is unwritten was lost meanwhile.
+  func lengthen(_ old: ReadMapping, to end: UInt64) -> Bool {
+    let current = mapping
+    var larger = current
+    if UInt64(current.mapping.length) < end || current === old {
+      guard
+        let made = try? makeMapping(writer!.fileLength, current.unwrittenBlocks, covering: end)
+      else { return false }
+      made.noteReuse(upTo: current.reuseKnown)
+      guard install(made, over: current) else { return false }
+      larger = made
+    }
+    old.lengthen(by: larger)
+    return true
+  }
+
   private func makeMapping(
-    _ fileLength: UInt64, _ unwritten: UnwrittenBlocks
+    _ fileLength: UInt64, _ unwritten: UnwrittenBlocks, covering covered: UInt64 = 0
   ) throws(StorageError) -> ReadMapping {
-    try ReadMapping(
-      file: file, length: ReadMapping.length(forFile: fileLength), fileLength: fileLength,
-      salt: header.salt, cipher: cipher, unwritten: unwritten)
+    let covered = max(fileLength, covered)
+    return try ReadMapping(
+      file: file,
+      length: ReadMapping.length(forFile: covered, shortest: options.mappingBytesMin),
+      covering: covered, fileLength: fileLength, salt: header.salt, cipher: cipher,
+      unwritten: unwritten)
   }
 
   /// Makes sure that no decrypted block is taken for one that has its place in a newer version.
   ///
-  /// Called before a version that another process has made is shown. Where the record and its journal do not
-  /// say what was taken since, an empty mapping takes the place of the old one, which lives with its snapshots.
+  /// Called before a version that another process has made is shown. Where the record and its
+  /// journal do not say what was taken since, an empty mapping takes the place of the old one,
+  /// which lives with its snapshots.
   func forgetReused(_ record: CommitRecord) throws(StorageError) {
     guard cipher != nil, !PlantedBug.decryptedKept.isActive else { return }
     let current = mapping
@@ -69,18 +94,19 @@ extension Store {
     current.noteReuse(upTo: record.version)
   }
 
-  /// The deltas of all commits behind a version; nil where the record and its journal do not have them all.
+  /// The deltas of all commits behind a version; nil where the record and its journal do not have
+  /// them all.
   private func deltas(of record: CommitRecord, since known: Version) -> [SpaceDelta]? {
     let recent = (try? SpaceDelta.decodeAll(record.deltas)) ?? []
     if recent.contains(where: { $0.version <= known }) { return recent }
-    var blocks: [BlockEditor.DeadBlock] = []
-    var length = 0
-    guard let log = try? readJournal(record.spaceLog, .spaceLog, &blocks, &length),
-      let older = try? SpaceDelta.decodeAll(log),
+    guard let log = try? readJournal(record.spaceLog, .spaceLog, after: known),
+      let older = try? SpaceDelta.decodeAll(log.bytes),
       // No pin keeps the journal: a younger block has taken the place of one of this version.
-      blocks.allSatisfy({ $0.birth <= record.version })
+      log.blocks.allSatisfy({ $0.birth <= record.version })
     else { return nil }
+    // A chain that goes on behind these blocks has come to what is known.
     let isWhole = record.spaceLog.isNone && record.spaceCheckpoint.isNone
-    return isWhole || older.contains { $0.version <= known } ? older + recent : nil
+    return isWhole || log.reachesKnown || older.contains { $0.version <= known }
+      ? older + recent : nil
   }
 }

@@ -1,7 +1,7 @@
-// Blocks of commits that are final but in no file yet: an asynchronous commit makes no system call, so its
-// bytes wait in memory until the file's own thread, or whoever builds on them, writes them. Until then
-// they are found here. A block's bit in the mapping is clear meanwhile, so that reading it takes the slow
-// way; once it is set nobody asks here any more.
+// Blocks of commits that are final but in no file yet: an asynchronous commit makes no system call,
+// so its bytes wait in memory until the file's own thread, or whoever builds on them, writes them.
+// Until then they are found here. A block's bit in the mapping is clear meanwhile, so that reading
+// it takes the slow way; once it is set nobody asks here any more.
 internal import Platform
 
 /// Memory of blocks that wait to be written.
@@ -21,8 +21,8 @@ final class UnwrittenMemory: @unchecked Sendable {
 
   deinit { chunk.deallocate() }
 
-  /// Copies bytes to an address that equals their place in the file modulo a cache line: else writing them
-  /// is slow.
+  /// Copies bytes to an address that equals their place in the file modulo a cache line: else
+  /// writing them is slow.
   ///
   /// Write lock only.
   /// - Returns: nil when there is no room left.
@@ -66,7 +66,7 @@ final class UnwrittenBlocks: Sendable {
   func find(_ reference: BlockReference) -> UnsafeRawPointer? {
     // Relaxed: who may read the block has it from whoever added it, by way of a lock.
     if count.load(ordering: .relaxed) == 0 { return nil }
-    let offset = reference.rawValue
+    let offset = reference.offset
     return state.withLock { state in
       let index = Self.index(after: offset, in: state.extents) - 1
       guard index >= 0, offset < state.extents[index].end else { return nil }

@@ -1,10 +1,12 @@
-// Which blocks of a mapping were verified by this process: one bit for each place where a block can begin.
-// Readers load the words themselves (`BlockReader.pointer`); all that sets and clears bits is here.
+// Which blocks of a mapping were verified by this process: one bit for each place where a block can
+// begin. Readers load the words themselves (`BlockReader.pointer`); all that sets and clears bits
+// is here.
 internal import Platform
 
 /// The bit map of one mapping.
 final class VerifiedBits: @unchecked Sendable {
-  // @unchecked: the memory is allocated once and only accessed as atomics; `clear` has it to itself.
+  // @unchecked: the memory is allocated once and only accessed as atomics; `clear` has it to
+  // itself.
   private static let wordsPerPage = pageLength / 8
 
   let words: UnsafeMutablePointer<Atomic<UInt64>>
@@ -27,13 +29,13 @@ final class VerifiedBits: @unchecked Sendable {
     touched.deallocate()
   }
 
-  func isSet(_ reference: BlockReference) -> Bool {
-    let unit = reference.rawValue >> 4
+  func isSet(_ offset: UInt64) -> Bool {
+    let unit = offset >> 4
     return words[Int(unit >> 6)].load(ordering: .acquiring) & (1 << (unit & 63)) != 0
   }
 
-  func set(_ reference: BlockReference) {
-    let unit = reference.rawValue >> 4
+  func set(_ offset: UInt64) {
+    let unit = offset >> 4
     let word = Int(unit >> 6)
     let page = word / Self.wordsPerPage
     // Relaxed: only asked for by `clear`, when nobody sets any more.

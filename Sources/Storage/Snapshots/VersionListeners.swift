@@ -1,5 +1,5 @@
-// Who wants to know that a newer version can be read: live Realms that follow by themselves. Nothing is
-// done for them here; they are only told.
+// Who wants to know that a newer version can be read: live Realms that follow by themselves.
+// Nothing is done for them here; they are only told.
 internal import Platform
 
 /// Hears of newer versions.
@@ -16,8 +16,8 @@ package final class VersionListeners: Sendable {
   private let listeners = Monitor<[any VersionListener]>([])
   /// How many there are, readable without the lock.
   private let count = Atomic(0)
-  /// Brings news of other processes from the first listener on: beginning and ending to watch takes far
-  /// longer than opening a Realm.
+  /// Brings news of other processes from the first listener on: beginning and ending to watch takes
+  /// far longer than opening a Realm.
   private let watch = Monitor<FileWatch?>(nil)
   private let isWatching = Atomic(false)
 

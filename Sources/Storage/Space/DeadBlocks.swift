@@ -1,16 +1,21 @@
 // Blocks that the newest version no longer needs but some pinned one does. A block lives from its
-// birth to its death; it may be reused once no pin lies in [birth, death), whatever older pins exist.
-// Owned by whoever holds the write lock.
+// birth to its death; it may be reused once no pin lies in [birth, death), whatever older pins
+// exist. Owned by whoever holds the write lock.
 //
-// Each pin has a heap, the youngest birth on top, of the blocks of which it is the newest pin (S2). When
-// a pin goes, the blocks of its heap that were born after the pin before it are free, and the rest
-// melds into that pin's heap. Nothing here costs more when there are more pins.
+// Each pin has a heap, the youngest birth on top, of the blocks of which it is the newest pin (S2).
+// When a pin goes, the blocks of its heap that were born after the pin before it are free, and the
+// rest melds into that pin's heap. Nothing here costs more when there are more pins.
 //
-// Bounded work: a released pin's heap waits until `collect` takes it apart from the top, some blocks a
-// call. A waiting block is freed late, never early: which pin decides is looked up at that time.
+// Bounded work: a released pin's heap waits until `collect` takes it apart from the top, some
+// blocks a call. A waiting block is freed late, never early: which pin decides is looked up at that
+// time.
 //
-// Invariants: S2 a block is in the heap of p exactly when p is the newest pin in [birth, death). Of a
-// waiting block of the released pin p, no pin lies in (p, death). Every block is in one place, once.
+// A second order, by place, finds the dead blocks of a part of the file: for the space journal, and
+// to forget what another process has reused. Such a block leaves an empty node in its heap.
+//
+// Invariants: S2 a block is in the heap of p exactly when p is the newest pin in [birth, death). Of
+// a waiting block of the released pin p, no pin lies in (p, death). Every block is in one place,
+// once.
 internal import Platform
 
 /// Dead blocks by the newest pin that sees them.
@@ -29,12 +34,20 @@ package struct DeadBlocks: Sendable {
     var keeper: Version?
     /// Trees not looked at yet; each stands for itself and the siblings behind it.
     var open: [Int32] = []
-    /// Trees that the keeper sees: element n is none or melded of 2^n trees, so melding stays balanced.
+    /// Trees that the keeper sees: element n is none or melded of 2^n trees, so melding stays
+    /// balanced.
     var kept: [Int32] = []
+  }
+
+  /// Where a dead block lies and which node it is.
+  private struct Place: SortedElement {
+    let key: UInt64
+    let node: Int32
   }
 
   private var pins = SortedChunks<Pin>()
   private var nodes = NodePool()
+  private var places = SortedChunks<Place>()
   /// Heaps of released pins that wait.
   private var released: [Pin] = []
   private var draining: Draining?
@@ -44,7 +57,7 @@ package struct DeadBlocks: Sendable {
   package init() {}
 
   /// Number of blocks.
-  package var count: Int { nodes.count }
+  package var count: Int { places.count }
 
   // MARK: - Pins
 
@@ -91,6 +104,7 @@ package struct DeadBlocks: Sendable {
     guard pin.version >= birth else { return false }
     if PlantedBug.reuseEarly.isActive, pin.version == birth { return false }
     let node = nodes.add(run: run, birth: birth, death: death)
+    places.insert(Place(key: run.offset, node: node))
     let root = nodes.meld(pin.root, node)
     if root != pin.root {
       pins.replace(at: position, with: Pin(version: pin.version, root: root))
@@ -153,13 +167,16 @@ package struct DeadBlocks: Sendable {
       rest -= 1
       let sibling = nodes.detachSibling(node)
       if sibling != .none { heap.open.append(sibling) }
-      if let keeper, nodes.birth(node) <= keeper {
+      let isEmpty = nodes.isEmpty(node)
+      if !isEmpty, let keeper, nodes.birth(node) <= keeper {
         nodes.meld(node, into: &heap.kept)
       } else {
         let child = nodes.child(node)
         if child != .none { heap.open.append(child) }
         let run = nodes.run(node)
         nodes.remove(node)
+        if isEmpty { continue }
+        places.remove(key: run.offset)
         heldBytes -= run.length
         free(run)
       }
@@ -167,10 +184,54 @@ package struct DeadBlocks: Sendable {
     return true
   }
 
-  /// Every kept block with the version that killed it, in no particular order.
+  // MARK: - By place
+
+  /// Every kept block with the version that killed it, by place.
   package func forEach(_ body: (_ run: Run, _ death: Version) -> Void) {
-    for pin in pins.chunks.joined() { nodes.forEach(below: pin.root) { body($0.run, $0.death) } }
-    forEachWaiting { _, block in body(block.run, block.death) }
+    for place in places.chunks.joined() { body(nodes.run(place.node), nodes.death(place.node)) }
+  }
+
+  /// The kept blocks that have bytes in a part of the file, by place.
+  ///
+  /// - Complexity: O(log n) and the blocks visited.
+  func forEach(
+    from start: UInt64, to end: UInt64, _ body: (_ run: Run, _ death: Version) -> Void
+  ) {
+    var position = firstPosition(endingAfter: start)
+    while let here = position, places[here].key < end {
+      body(nodes.run(places[here].node), nodes.death(places[here].node))
+      position = places.next(here)
+    }
+  }
+
+  /// Where the blocks of a part of the file begin, the first `maximum` of them.
+  func offsets(from start: UInt64, maximum: Int) -> [UInt64] {
+    places.keys(from: start, maximum: maximum)
+  }
+
+  /// Forgets the blocks that have bytes in a part of the file: another process has reused it.
+  ///
+  /// - Returns: the whole runs of these blocks.
+  /// - Complexity: O(log n) a block.
+  package mutating func remove(from start: UInt64, to end: UInt64) -> [Run] {
+    var removed: [Run] = []
+    while let here = firstPosition(endingAfter: start), places[here].key < end {
+      let node = places[here].node
+      let run = nodes.run(node)
+      removed.append(run)
+      places.remove(at: here)
+      heldBytes -= run.length
+      nodes.empty(node)
+    }
+    return removed
+  }
+
+  private func firstPosition(endingAfter start: UInt64) -> SortedChunks<Place>.Position? {
+    let position = places.position(of: start)
+    if let before = places.before(position), nodes.run(places[before].node).end > start {
+      return before
+    }
+    return places.atElement(position)
   }
 
   /// Bytes of the blocks of which each pin is the newest.
@@ -230,6 +291,11 @@ package struct DeadBlocks: Sendable {
       if let seeing, seeing > version {
         findings.append("dead \(block.run) waits behind \(version), but \(seeing) sees it")
       }
+    }
+    findings += places.checkInvariants().map { "dead blocks by place: \($0)" }
+    for place in places.chunks.joined()
+    where nodes.isEmpty(place.node) || nodes.run(place.node).offset != place.key {
+      findings.append("dead block at \(place.key) is not found by place")
     }
     if number != count || bytes != heldBytes {
       findings.append("\(number) dead blocks of \(bytes) bytes, counted \(count) of \(heldBytes)")

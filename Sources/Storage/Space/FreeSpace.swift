@@ -9,7 +9,8 @@
 
 /// The free space of a file by address and by length.
 package struct FreeSpace: Sendable {
-  /// A run's place in the order by length: length in units (20 bits), then offset in units (44 bits).
+  /// A run's place in the order by length: length in units (20 bits), then offset in units (44
+  /// bits).
   ///
   /// Runs of 16 MB and more share the last length and are ordered by address alone.
   private struct LengthKey: SortedElement {
@@ -179,6 +180,26 @@ package struct FreeSpace: Sendable {
     if let after = byAddress.atElement(position), byAddress[after].offset < run.end { return false }
     guard let before = byAddress.before(position) else { return true }
     return byAddress[before].end <= run.offset
+  }
+
+  /// Where the free runs of a part of the file begin, the first `maximum` of them.
+  func offsets(from start: UInt64, maximum: Int) -> [UInt64] {
+    byAddress.keys(from: start, maximum: maximum)
+  }
+
+  /// What is free of a part of the file, by address.
+  ///
+  /// - Complexity: O(log n) and the runs returned.
+  func runs(from start: UInt64, to end: UInt64) -> [Run] {
+    var found: [Run] = []
+    let first = byAddress.position(of: start)
+    var position = byAddress.atElement(first)
+    if let before = byAddress.before(first), byAddress[before].end > start { position = before }
+    while let here = position, byAddress[here].offset < end {
+      found.append(byAddress[here].part(from: start, to: end))
+      position = byAddress.next(here)
+    }
+    return found
   }
 
   /// All runs, by address.

@@ -1,6 +1,6 @@
-// What was freed together, before it goes to the free space: blocks that died together often lie side by
-// side, though they died in the order of a tree, or of hashes. Merged first, they cost the free space far
-// less.
+// What was freed together, before it goes to the free space: blocks that died together often lie
+// side by side, though they died in the order of a tree, or of hashes. Merged first, they cost the
+// free space far less.
 
 extension [Run] {
   /// Whether runs ascend and none of them could be one with the next.

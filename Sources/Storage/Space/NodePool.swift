@@ -1,6 +1,6 @@
-// The nodes of all dead-block heaps, in two flat arrays: what the heap order needs, and what it does
-// not. 32 bytes a block. The heaps are pairing heaps: a node's children are a list through `sibling`.
-// Nothing recurses: lists and trees can be as long as the number of blocks.
+// The nodes of all dead-block heaps, in two flat arrays: what the heap order needs, and what it
+// does not. 32 bytes a block. The heaps are pairing heaps: a node's children are a list through
+// `sibling`. Nothing recurses: lists and trees can be as long as the number of blocks.
 
 /// Dead blocks as nodes of pairing heaps, the youngest birth on top.
 ///
@@ -31,6 +31,7 @@ struct NodePool: Sendable {
   private var links: [Link] = []
   private var bodies: [Body] = []
   private var firstUnused = Int32.none
+  /// Nodes in use, those that were emptied among them.
   private(set) var count = 0
 
   // MARK: - Nodes
@@ -67,7 +68,14 @@ struct NodePool: Sendable {
     }
   }
 
+  /// Forgets what a node holds, wherever in a heap it is; it goes when it is met there.
+  mutating func empty(_ node: Int32) { bodies[Int(node)].place = 0 }
+
+  func isEmpty(_ node: Int32) -> Bool { bodies[Int(node)].place == 0 }
+
   func birth(_ node: Int32) -> Version { Version(links[Int(node)].birth) }
+
+  func death(_ node: Int32) -> Version { Version(bodies[Int(node)].death) }
 
   func child(_ node: Int32) -> Int32 { links[Int(node)].child }
 
@@ -120,16 +128,18 @@ struct NodePool: Sendable {
 
   // MARK: - Walking
 
-  /// Visits a tree and the siblings of its root.
+  /// Visits a tree and the siblings of its root, but not what was emptied.
   func forEach(below root: Int32, _ body: (Content) -> Void) {
     var open: [(node: Int32, parentBirth: UInt64)] = []
     if root != .none { open.append((root, .max)) }
     while let (node, parentBirth) = open.popLast() {
       let link = links[Int(node)]
-      body(
-        Content(
-          run: run(node), birth: Version(link.birth), death: Version(bodies[Int(node)].death),
-          isOutOfOrder: link.birth > parentBirth))
+      if !isEmpty(node) {
+        body(
+          Content(
+            run: run(node), birth: Version(link.birth), death: death(node),
+            isOutOfOrder: link.birth > parentBirth))
+      }
       if link.sibling != .none { open.append((link.sibling, parentBirth)) }
       if link.child != .none { open.append((link.child, link.birth)) }
     }

@@ -3,7 +3,7 @@
 /// A contiguous part of the file; offset and length are multiples of 16.
 package struct Run: Hashable, Sendable, CustomStringConvertible {
   /// Runs end at or below this.
-  package static let endMax: UInt64 = 1 << 48
+  package static let endMax = BlockReference.offsetEnd
 
   package var offset: UInt64
   package var length: UInt64
@@ -17,6 +17,12 @@ package struct Run: Hashable, Sendable, CustomStringConvertible {
   package var end: UInt64 { offset &+ length }
 
   package var description: String { "run \(offset) ..< \(end)" }
+
+  /// What of the run lies in a part of the file, which has some of it.
+  func part(from start: UInt64, to end: UInt64) -> Run {
+    let offset = max(offset, start)
+    return Run(offset: offset, length: min(self.end, end) - offset)
+  }
 
   /// Whether offset and length are such as runs may have.
   var isValid: Bool {

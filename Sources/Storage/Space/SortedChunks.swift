@@ -1,8 +1,9 @@
-// A sorted list in chunks of up to 64 elements: the space structures keep free runs by address, free
-// runs by length, and pins by version in it. Search is two binary searches, a change moves at most one
-// chunk, and nothing is allocated an element. A copy shares chunks until they change.
+// A sorted list in chunks of up to 64 elements: the space structures keep free runs by address,
+// free runs by length, and pins by version in it. Search is two binary searches, a change moves at
+// most one chunk, and nothing is allocated an element. A copy shares chunks until they change.
 //
-// Invariants: 1 keys ascend strictly, within and across chunks. 2 no chunk is empty or over capacity.
+// Invariants: 1 keys ascend strictly, within and across chunks. 2 no chunk is empty or over
+// capacity.
 // 3 `firstKeys` and `heaviest` describe the chunk of the same index. 4 `count` is the sum.
 
 /// What a `SortedChunks` can hold.
@@ -71,6 +72,22 @@ struct SortedChunks<Element: SortedElement>: Sendable {
     if position.index < chunks[position.chunk].count { return position }
     guard position.chunk + 1 < chunks.count else { return nil }
     return Position(chunk: position.chunk + 1, index: 0)
+  }
+
+  /// The element behind another one.
+  func next(_ position: Position) -> Position? {
+    atElement(Position(chunk: position.chunk, index: position.index + 1))
+  }
+
+  /// Up to `maximum` keys, the first ones that are not below `key`.
+  func keys(from key: UInt64, maximum: Int) -> [UInt64] {
+    var keys: [UInt64] = []
+    var position = atElement(position(of: key))
+    while let here = position, keys.count < maximum {
+      keys.append(self[here].key)
+      position = next(here)
+    }
+    return keys
   }
 
   /// The element before a position.

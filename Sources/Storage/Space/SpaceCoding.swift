@@ -1,12 +1,14 @@
-// How the space journal is written: deltas of single commits and complete checkpoints, as numbers of
-// variable length in units of 16 bytes. Runs ascend, each is stated as its distance from the end of the
-// one before it; adjacent runs are one. Reading never trusts the bytes: every count, place and length
-// is checked, and the work is bounded by the number of bytes.
+// How the space journal is written: deltas of single commits, parts of a checkpoint and the list of
+// the parts, as numbers of variable length in units of 16 bytes. Runs ascend, each is stated as its
+// distance from the end of the one before it; adjacent runs are one. Reading never trusts the
+// bytes: every count, place and length is checked, and the work is bounded by the number of bytes.
 //
 //   runs        count, then for each: distance, length
 //   delta       version, runs taken, runs dead
-//   checkpoint  file length, free runs, newest death, count of kept runs, then for each: distance,
+//   part        file length, free runs, newest death, count of kept runs, then for each: distance,
 //               length, newest death - death
+//   list        newest version, oldest log block, count, then for each part: its start as a distance from that
+//               of the part before, newest version - version, place of its newest block or 0
 
 /// Bytes that are no space journal.
 package enum SpaceCodingError: Error, Equatable, Sendable {
@@ -61,7 +63,7 @@ package struct SpaceDelta: Equatable, Sendable {
   }
 }
 
-/// All free and kept runs at one version.
+/// All free and kept runs of a part of the file, or of all of it, at one version.
 package struct SpaceCheckpoint: Equatable, Sendable {
   /// Bytes that are dead but may still be seen by a pin.
   package struct Kept: Equatable, Sendable {
@@ -149,6 +151,71 @@ package struct SpaceCheckpoint: Equatable, Sendable {
   }
 }
 
+/// Where the parts of a checkpoint are.
+package struct SpacePartList: Equatable, Sendable {
+  package struct Part: Equatable, Sendable {
+    package var start: UInt64
+    package var version: Version
+    /// Offset of the newest block of its chain; 0 where all of the part was free.
+    package var offset: UInt64
+
+    package init(start: UInt64, version: Version, offset: UInt64) {
+      self.start = start
+      self.version = version
+      self.offset = offset
+    }
+  }
+
+  /// By place; the first one begins at 0.
+  package var parts: [Part]
+  /// Offset of the oldest log block that is still part of the journal; 0 where there was none.
+  package var oldestLog: UInt64
+
+  package init(parts: [Part], oldestLog: UInt64) {
+    self.parts = parts
+    self.oldestLog = oldestLog
+  }
+
+  /// A bound on the encoded length of a list.
+  static func encodedLengthMax(parts: Int) -> Int { 64 + 24 * parts }
+
+  package func encoded() -> [UInt8] {
+    var bytes: [UInt8] = []
+    let newest = parts.reduce(0) { max($0, $1.version.rawValue) }
+    bytes.appendVariableLength(newest)
+    bytes.appendVariableLength(oldestLog / 16)
+    bytes.appendVariableLength(UInt64(parts.count))
+    var previous: UInt64 = 0
+    for part in parts {
+      bytes.appendVariableLength((part.start - previous) / 16)
+      bytes.appendVariableLength(newest - part.version.rawValue)
+      bytes.appendVariableLength(part.offset / 16)
+      previous = part.start
+    }
+    return bytes
+  }
+
+  package init(decoding bytes: [UInt8]) throws(SpaceCodingError) {
+    var reader = SpaceReader(bytes)
+    let newest = try reader.version().rawValue
+    oldestLog = try reader.offset()
+    parts = []
+    var start: UInt64 = 0
+    for index in 0..<(try reader.count()) {
+      let distance = try reader.offset()
+      guard (index == 0) == (distance == 0), distance < Run.endMax - start else {
+        throw .runOutsideFile
+      }
+      start += distance
+      let age = try reader.number()
+      guard age <= newest else { throw .numberTooLarge(age) }
+      parts.append(
+        Part(start: start, version: Version(newest - age), offset: try reader.offset()))
+    }
+    guard reader.isAtEnd, !parts.isEmpty else { throw .endsLate }
+  }
+}
+
 // MARK: - Numbers and runs
 
 private enum SpaceCoding {
@@ -203,6 +270,13 @@ private struct SpaceReader {
     // Block headers have 48 bits for it.
     guard value < 1 << 48 else { throw .numberTooLarge(value) }
     return Version(value)
+  }
+
+  /// A place in the file.
+  mutating func offset() throws(SpaceCodingError) -> UInt64 {
+    let units = try number()
+    guard units < Run.endMax / 16 else { throw .numberTooLarge(units) }
+    return units * 16
   }
 
   /// A number of elements of at least two bytes each.

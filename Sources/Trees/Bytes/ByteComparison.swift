@@ -1,5 +1,5 @@
-// Comparing values that are stored as bytes. Most are decided by their first 8 bytes, which are compared as
-// one number.
+// Comparing values that are stored as bytes. Most are decided by their first 8 bytes, which are
+// compared as one number.
 internal import Glibc
 
 extension UnsafeRawBufferPointer {
@@ -54,8 +54,8 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeRawPointer {
-  /// The first 8 of so many bytes, at least one, as a number that is ordered as they are; of fewer, as if zeros
-  /// followed.
+  /// The first 8 of so many bytes, at least one, as a number that is ordered as they are; of fewer,
+  /// as if zeros followed.
   @inlinable @inline(__always)
   func firstBytes(_ count: Int) -> UInt64 {
     if _fastPath(count >= 8) { return UInt64(bigEndian: loadUnaligned(as: UInt64.self)) }

@@ -324,8 +324,8 @@ extension BytesColumn {
     let left = child(editor, split, part)
     let right = child(editor, split, part + 1)
     guard isLeaf(editor, left), isLeaf(editor, right) else { return false }
-    let leftBlock = editor.reader.pointer(left)
-    let rightBlock = editor.reader.pointer(right)
+    let leftBlock = self.part(editor.reader, editor.pointer(split), part)
+    let rightBlock = self.part(editor.reader, editor.pointer(split), part + 1)
     // Half full at most, so that the next values do not split it again.
     if BytesLeaf.payloadBytes(leftBlock) + BytesLeaf.payloadBytes(rightBlock) > leafBytesMax / 2 {
       return false
@@ -354,6 +354,7 @@ extension BytesColumn {
   ) -> BlockReference {
     var reference = child(editor, split, part)
     if reference.isProvisional { return reference }
+    _ = self.part(editor.reader, editor.pointer(split), part)
     reference = editor.mutable(reference)
     BlockHeader.setReference(editor.pointer(split), part, reference)
     return reference

@@ -3,13 +3,14 @@
 //   bytesSplit  header count n = parts; n references; u16 start row of each part, then u16 rows;
 //               width byte 1: behind that 32 bytes of removed rows, one bit a row
 //
-// Removed rows are rows of the parts that the column does not have any more: its row r is the one with r rows
-// before it that were not removed. So a deletion leaves the leaves, which are much longer than all else of an
-// object, where they are; when more than an eighth of the rows was removed, the leaves are written anew.
+// Removed rows are rows of the parts that the column does not have any more: its row r is the one
+// with r rows before it that were not removed. So a deletion leaves the leaves, which are much
+// longer than all else of an object, where they are; when more than an eighth of the rows was
+// removed, the leaves are written anew.
 //
 // A part is a BytesLeaf of some rows or a LongValue of exactly one row. Leaves stay at or below
-// `leafBytesMax`, those of primary keys below `keyLeafBytesMax`. A column may have fewer rows than its cluster: the
-// rest have the default.
+// `leafBytesMax`, those of primary keys below `keyLeafBytesMax`. A column may have fewer rows than
+// its cluster: the rest have the default.
 public import Storage
 
 /// Reading of bytes columns.
@@ -37,6 +38,32 @@ package enum BytesColumn {
     if BlockHeader.kind(block) == .bytesLeaf { return BlockHeader.count(block) }
     let stored = storedRows(block)
     return _fastPath(!hasRemoved(block)) ? stored : stored &- removedCount(block)
+  }
+
+  /// The same of a block that was not looked at yet.
+  @inlinable
+  package static func rows(_ reader: BlockReader, _ block: UnsafeRawPointer) -> Int {
+    BlockHeader.kind(block) == .bytesLeaf ? BlockHeader.count(block) : splitRows(reader, block)
+  }
+
+  /// The same of a block that has to be a split node.
+  @inlinable
+  static func splitRows(_ reader: BlockReader, _ block: UnsafeRawPointer) -> Int {
+    if _slowPath(BlockHeader.kind(block) != .bytesSplit) { reader.stop(at: block) }
+    return rows(block)
+  }
+
+  /// A part of a split node; a leaf has the rows that its place says.
+  @inlinable
+  static func part(
+    _ reader: BlockReader, _ split: UnsafeRawPointer, _ part: Int
+  ) -> UnsafeRawPointer {
+    let block = reader.pointer(BlockHeader.reference(split, part))
+    let rows = BlockHeader.kind(block) == .bytesLeaf ? BlockHeader.count(block) : 1
+    if _slowPath(rows != start(split, part &+ 1) &- start(split, part)) {
+      reader.stop(at: block, "it has other rows than its place says")
+    }
+    return block
   }
 
   /// Rows of a split node's parts.
@@ -71,7 +98,8 @@ package enum BytesColumn {
     hasRemoved(split) ? storedRowBehindRemoved(split, row) : row
   }
 
-  /// Passes over the removed rows one by one: they are few, and mostly none or some lie before a row.
+  /// Passes over the removed rows one by one: they are few, and mostly none or some lie before a
+  /// row.
   @usableFromInline
   static func storedRowBehindRemoved(_ split: UnsafeRawPointer, _ row: Int) -> Int {
     var stored = row
@@ -108,12 +136,14 @@ package enum BytesColumn {
     if reference.isNone { return try body(nil) }
     var block = reader.pointer(reference)
     var row = row
-    if row >= rows(block) { return try body(nil) }
-    if BlockHeader.kind(block) == .bytesSplit {
+    if BlockHeader.kind(block) == .bytesLeaf {
+      if row >= BlockHeader.count(block) { return try body(nil) }
+    } else {
+      if row >= splitRows(reader, block) { return try body(nil) }
       row = storedRow(block, row)
       let part = part(block, row: row)
       row = row &- start(block, part)
-      block = reader.pointer(BlockHeader.reference(block, part))
+      block = self.part(reader, block, part)
       if BlockHeader.kind(block) != .bytesLeaf {
         return try LongValue.withBytes(reader, block) { try body($0) }
       }
@@ -136,7 +166,8 @@ package enum BytesColumn {
     return isEqualSlowly(reader, reference, row, bytes)
   }
 
-  /// The same for split columns, long values and no bytes; a row that the column does not have is null.
+  /// The same for split columns, long values and no bytes; a row that the column does not have is
+  /// null.
   @usableFromInline
   static func isEqualSlowly(
     _ reader: BlockReader, _ reference: BlockReference, _ row: Int, _ bytes: UnsafeRawBufferPointer
@@ -178,12 +209,14 @@ package enum BytesColumn {
   ) -> Bool {
     if reference.isNone { return true }
     var block = reader.pointer(reference)
-    if row >= rows(block) { return true }
-    if BlockHeader.kind(block) == .bytesLeaf { return BytesLeaf.isNull(block, row) }
+    if BlockHeader.kind(block) == .bytesLeaf {
+      return row >= BlockHeader.count(block) || BytesLeaf.isNull(block, row)
+    }
+    if row >= splitRows(reader, block) { return true }
     let row = storedRow(block, row)
     let part = part(block, row: row)
     let start = start(block, part)
-    block = reader.pointer(BlockHeader.reference(block, part))
+    block = self.part(reader, block, part)
     return BlockHeader.kind(block) == .bytesLeaf && BytesLeaf.isNull(block, row &- start)
   }
 }

@@ -4,7 +4,8 @@
 //   chunkNode  header count = children; references; then u64 length of the whole value. Width byte =
 //              levels of nodes below this one. All children but the last are full.
 //
-// So any offset is found by division. The length is a 64-bit number; the API limits it, not the format.
+// So any offset is found by division. The length is a 64-bit number; the API limits it, not the
+// format.
 internal import Glibc
 public import Storage
 
@@ -17,7 +18,7 @@ package enum LongValue {
   package static let chunkBytes = 32_768 - 16
   /// Children of a full node.
   static let fanOut = 512
-  private static let levelsMax = 6
+  static let levelsMax = 6
 
   /// Stores a value.
   ///
@@ -75,8 +76,43 @@ package enum LongValue {
     for index in 0..<BlockHeader.count(block) {
       let child = BlockHeader.reference(block, index)
       try reader.verify(child)
-      try verify(reader, reader.pointer(child))
+      let childBlock = reader.pointer(child)
+      guard isPart(childBlock, index, of: block) else { throw reader.damage(child, "\(wrongPart)") }
+      try verify(reader, childBlock)
     }
+  }
+
+  private static let wrongPart: StaticString =
+    "it is not the part of a long value that it should be"
+
+  /// Bytes below a child of a node that is not the last.
+  static func childBytes(_ node: UnsafeRawPointer) -> Int {
+    var bytes = chunkBytes
+    for _ in 0..<BlockHeader.width(node) { bytes *= fanOut }
+    return bytes
+  }
+
+  /// Whether a block has the kind and the length that a part of a node must have: so a copy ends,
+  /// and stays inside of blocks.
+  private static func isPart(
+    _ block: UnsafeRawPointer, _ index: Int, of node: UnsafeRawPointer
+  ) -> Bool {
+    let level = BlockHeader.width(node)
+    let isRightKind =
+      level == 0
+      ? BlockHeader.kind(block) == .chunk
+      : BlockHeader.kind(block) == .chunkNode && BlockHeader.width(block) == level - 1
+    let full = childBytes(node)
+    return isRightKind && length(block) == min(full, length(node) - index * full)
+  }
+
+  /// A part of a node, checked.
+  private static func part(
+    _ reader: BlockReader, _ node: UnsafeRawPointer, _ index: Int
+  ) -> UnsafeRawPointer {
+    let block = reader.pointer(BlockHeader.reference(node, index))
+    if !isPart(block, index, of: node) { reader.stop(at: block, wrongPart) }
+    return block
   }
 
   /// Bytes of the value.
@@ -100,12 +136,12 @@ package enum LongValue {
       memcpy(target.baseAddress!, BlockHeader.payload(block) + offset, wanted)
       return wanted
     }
-    var childBytes = chunkBytes
-    for _ in 0..<BlockHeader.width(block) { childBytes *= fanOut }
+    if !isValue(block) { reader.stop(at: block) }
+    let childBytes = childBytes(block)
     var copied = 0
     while copied < wanted {
       let position = offset + copied
-      let child = reader.pointer(BlockHeader.reference(block, position / childBytes))
+      let child = part(reader, block, position / childBytes)
       copied += copy(
         reader, child, from: position % childBytes,
         into: UnsafeMutableRawBufferPointer(rebasing: target[copied..<wanted]))
@@ -119,6 +155,7 @@ package enum LongValue {
     _ reader: BlockReader, _ block: UnsafeRawPointer,
     _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
+    if !isValue(block) { reader.stop(at: block) }
     let length = length(block)
     if BlockHeader.kind(block) == .chunk {
       return try body(
@@ -142,13 +179,12 @@ package enum LongValue {
       return
     }
     guard BlockHeader.kind(block) == .chunkNode, BlockHeader.width(block) < levelsMax,
-      count > 1, count <= fanOut
+      count > 0, count <= fanOut
     else {
       findings.append("\(name): bad node of a long value")
       return
     }
-    var childBytes = chunkBytes
-    for _ in 0..<BlockHeader.width(block) { childBytes *= fanOut }
+    let childBytes = childBytes(block)
     var sum = 0
     for index in 0..<count {
       let child = reader.pointer(BlockHeader.reference(block, index))

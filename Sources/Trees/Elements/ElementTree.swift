@@ -1,11 +1,11 @@
-// The elements of a collection by position: a B+tree that counts. It is sorted only as far as its user
-// keeps it sorted (sets, keys of maps).
+// The elements of a collection by position: a B+tree that counts. It is sorted only as far as its
+// user keeps it sorted (sets, keys of maps).
 //
 //   elementBranch  header count n = children; width byte = level (1 above leaves); n references;
 //                  u32 a child: elements of it and all children before it
 //
-// Leaves are PackedLeaf for packed values; BytesLeaf, or a LongValue of one element, for bytes. A tree of
-// one leaf has no branch; an empty collection has no block.
+// Leaves are PackedLeaf for packed values; BytesLeaf, or a LongValue of one element, for bytes. A
+// tree of one leaf has no branch; an empty collection has no block.
 public import Platform
 public import Storage
 
@@ -63,6 +63,41 @@ package struct ElementTree: Sendable {
     return countBelow(UInt64(position) &+ 1, in: ends, count: last, stride: 4, code: 2)
   }
 
+  /// A child of a branch: a lower branch or a leaf, so that every way down ends.
+  @inlinable @inline(__always)
+  package static func child(
+    _ reader: BlockReader, _ branch: UnsafeRawPointer, _ child: Int
+  ) -> UnsafeRawPointer {
+    let block = reader.pointer(BlockHeader.reference(branch, child))
+    if _slowPath(
+      BlockHeader.kind(block) == .elementBranch
+        && BlockHeader.width(block) >= BlockHeader.width(branch))
+    {
+      reader.stop(at: block, "it stands as high as its parent")
+    }
+    return block
+  }
+
+  /// Stops if a leaf has no such row, or is none.
+  @inlinable @inline(__always)
+  static func require(_ reader: BlockReader, _ leaf: UnsafeRawPointer, _ row: Int) {
+    if _slowPath(row >= elements(leaf)) {
+      reader.stop(at: leaf, "it has fewer elements than its parent says")
+    }
+  }
+
+  /// Stops if a block is no leaf of packed values, or of bytes.
+  @inlinable @inline(__always)
+  package static func checkLeaf(
+    _ reader: BlockReader, _ leaf: UnsafeRawPointer, isPacked: Bool
+  ) {
+    let kind = BlockHeader.kind(leaf)
+    let isRight =
+      isPacked
+      ? kind == .packedLeaf : kind == .bytesLeaf || kind == .chunk || kind == .chunkNode
+    if _slowPath(!isRight) { reader.stop(at: leaf) }
+  }
+
   /// The leaf with a position, and the position's row in it.
   ///
   /// - Precondition: the tree has the position.
@@ -74,8 +109,9 @@ package struct ElementTree: Sendable {
     while BlockHeader.kind(block) == .elementBranch {
       let child = Self.child(block, position: row)
       row = row &- Self.start(block, child)
-      block = reader.pointer(BlockHeader.reference(block, child))
+      block = Self.child(reader, block, child)
     }
+    Self.require(reader, block, row)
     return (block, row)
   }
 
@@ -88,25 +124,27 @@ package struct ElementTree: Sendable {
       let child = Self.child(block, position: row)
       let start = Self.start(block, child)
       row = row &- start
-      let reference = BlockHeader.reference(block, child)
       if BlockHeader.width(block) == 1, child &+ 1 < BlockHeader.count(block) {
         prefetchElement(
-          row, of: Self.end(block, child) &- start, reference,
+          row, of: Self.end(block, child) &- start, BlockHeader.reference(block, child),
           before: BlockHeader.reference(block, child &+ 1))
       }
-      block = reader.pointer(reference)
+      block = Self.child(reader, block, child)
     }
+    if _slowPath(BlockHeader.kind(block) != .packedLeaf) { reader.stop(at: block) }
+    Self.require(reader, block, row)
     return PackedLeaf.value(block, row)
   }
 
   /// Starts to load an element together with its leaf's header.
   ///
-  /// How long elements are says the distance to the leaf behind it, which most often follows at once.
+  /// How long elements are says the distance to the leaf behind it, which most often follows at
+  /// once.
   @inlinable @inline(__always)
   func prefetchElement(
     _ row: Int, of rows: Int, _ leaf: BlockReference, before next: BlockReference
   ) {
-    let length = next.rawValue &- leaf.rawValue
+    let length = next.offset &- leaf.offset
     if length < 64 || length > 2_112 { return }
     let elements = UInt32(truncatingIfNeeded: length) &- 24
     let place =
@@ -172,8 +210,8 @@ package struct ElementTree: Sendable {
 
   /// Where an element of a sorted tree is, or would have to be put.
   ///
-  /// - Parameter compare: how a leaf's row compares with what is looked for: negative when it comes before
-  ///   it, 0 when it is it.
+  /// - Parameter compare: how a leaf's row compares with what is looked for: negative when it comes
+  ///   before it, 0 when it is it.
   /// - Complexity: O(log n).
   @inlinable @inline(__always)
   package func search(
@@ -189,7 +227,7 @@ package struct ElementTree: Sendable {
       var high = BlockHeader.count(block)
       while high &- low > 1 {
         let middle = (low &+ high) &>> 1
-        let child = reader.pointer(BlockHeader.reference(block, middle))
+        let child = Self.child(reader, block, middle)
         let order = compare(isLowest ? child : firstLeaf(child), 0)
         if order <= 0 {
           low = middle
@@ -199,7 +237,7 @@ package struct ElementTree: Sendable {
         }
       }
       start = start &+ Self.start(block, low)
-      block = reader.pointer(BlockHeader.reference(block, low))
+      block = Self.child(reader, block, low)
     }
     var low = 0
     var high = Self.elements(block)
@@ -216,7 +254,7 @@ package struct ElementTree: Sendable {
   func firstLeaf(_ node: UnsafeRawPointer) -> UnsafeRawPointer {
     var block = node
     while BlockHeader.kind(block) == .elementBranch {
-      block = reader.pointer(BlockHeader.reference(block, 0))
+      block = Self.child(reader, block, 0)
     }
     return block
   }

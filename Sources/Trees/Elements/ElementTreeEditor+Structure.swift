@@ -1,5 +1,5 @@
-// Splitting and merging leaves and branches of a collection's tree. Everything here works on the open
-// leaf and its path, and closes it when it has changed the path.
+// Splitting and merging leaves and branches of a collection's tree. Everything here works on the
+// open leaf and its path, and closes it when it has changed the path.
 internal import Glibc
 internal import Storage
 
@@ -228,6 +228,8 @@ extension ElementTreeEditor {
     let left = editor.reader.pointer(BlockHeader.reference(block, child))
     let right = editor.reader.pointer(BlockHeader.reference(block, child + 1))
     let rows = BlockHeader.count(left) + BlockHeader.count(right)
+    ElementTree.checkLeaf(editor.reader, left, isPacked: isPacked)
+    ElementTree.checkLeaf(editor.reader, right, isPacked: isPacked)
     if isPacked { return rows <= 3 * Self.mergeRows }
     guard BlockHeader.kind(left) == .bytesLeaf, BlockHeader.kind(right) == .bytesLeaf else {
       return false
@@ -260,8 +262,8 @@ extension ElementTreeEditor {
       let block = editor.pointer(parent.branch)
       let right = BlockHeader.reference(block, first + 1)
       let leftCount = BlockHeader.count(
-        editor.reader.pointer(BlockHeader.reference(block, first)))
-      let rightBlock = editor.reader.pointer(right)
+        editor.reader.pointer(BlockHeader.reference(block, first), .elementBranch))
+      let rightBlock = editor.reader.pointer(right, .elementBranch)
       let rightCount = BlockHeader.count(rightBlock)
       if leftCount + rightCount > 3 * Self.mergeChildren { return }
       let left = editor.mutable(BlockHeader.reference(block, first))
@@ -283,6 +285,8 @@ extension ElementTreeEditor {
     while BlockHeader.kind(editor.reader.pointer(root)) == .elementBranch,
       BlockHeader.count(editor.reader.pointer(root)) == 1
     {
+      // Of a lower level or a leaf: a way to the top never goes round.
+      _ = ElementTree.child(editor.reader, editor.reader.pointer(root), 0)
       let child = BlockHeader.reference(editor.reader.pointer(root), 0)
       editor.free(root)
       root = child

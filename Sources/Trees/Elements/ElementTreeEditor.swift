@@ -1,6 +1,6 @@
-// A collection's tree inside a write transaction. The leaf last touched stays open: its path is copied
-// once, and what follows in the same leaf, as appends do, does not descend again. What changes the path
-// itself (splits, merges) closes it; ElementTreeEditor+Structure has that.
+// A collection's tree inside a write transaction. The leaf last touched stays open: its path is
+// copied once, and what follows in the same leaf, as appends do, does not descend again. What
+// changes the path itself (splits, merges) closes it; ElementTreeEditor+Structure has that.
 internal import Glibc
 package import Storage
 
@@ -294,6 +294,7 @@ package final class ElementTreeEditor {
   private func descend(to position: Int) {
     root = mutable(root)
     var reference = root
+    var expected = count
     leafStart = 0
     levels = 0
     while BlockHeader.kind(editor.reader.pointer(reference)) == .elementBranch {
@@ -303,11 +304,18 @@ package final class ElementTreeEditor {
       path[levels] = PathEntry(branch: reference, child: child)
       levels += 1
       let old = BlockHeader.reference(block, child)
+      expected = ElementTree.end(block, child) - ElementTree.start(block, child)
+      let childBlock = ElementTree.child(editor.reader, block, child)
+      if ElementTree.elements(childBlock) != expected {
+        editor.reader.stop(at: childBlock, "it has other elements than its parent says")
+      }
       reference = mutable(old)
       if reference != old { BlockHeader.setReference(block, child, reference) }
     }
     leaf = reference
-    leafRows = ElementTree.elements(editor.reader.pointer(reference))
+    let block = editor.reader.pointer(reference)
+    ElementTree.checkLeaf(editor.reader, block, isPacked: isPacked)
+    leafRows = ElementTree.elements(block)
   }
 
   /// A block as one that may be changed; long values never are.

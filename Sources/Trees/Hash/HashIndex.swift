@@ -6,8 +6,9 @@
 //   bucketChain  header count = buckets; references. For hashes so equal that one bucket is too small
 //   directory    header count = children; references. Fan-out 64, a radix tree over bucket numbers
 //
-// Buckets are numbered 0 ..< bucketCount. A hash's bucket is its low bits, one bit fewer if that bucket
-// does not exist yet. The directory's depth follows from the number of buckets; depth 0 is a bucket.
+// Buckets are numbered 0 ..< bucketCount. A hash's bucket is its low bits, one bit fewer if that
+// bucket does not exist yet. The directory's depth follows from the number of buckets; depth 0 is a
+// bucket.
 public import Platform
 public import Storage
 
@@ -126,7 +127,11 @@ package struct HashIndex: Sendable {
     while shift > 0 {
       shift &-= Self.directoryBits
       let index = (number &>> shift) & (Self.fanOut &- 1)
-      reference = BlockHeader.reference(reader.pointer(reference), index)
+      let block = reader.pointer(reference, .directory)
+      if _slowPath(index >= BlockHeader.count(block)) {
+        reader.stop(at: block, "it has fewer children than the index has buckets")
+      }
+      reference = BlockHeader.reference(block, index)
     }
     return reference
   }
@@ -145,8 +150,9 @@ package struct HashIndex: Sendable {
     if _fastPath(BlockHeader.kind(block) == .hashBucket) {
       return HashBucket.find(block, fingerprint, matches)?.key
     }
+    if BlockHeader.kind(block) != .bucketChain { reader.stop(at: block) }
     for index in 0..<BlockHeader.count(block) {
-      let bucket = reader.pointer(BlockHeader.reference(block, index))
+      let bucket = reader.pointer(BlockHeader.reference(block, index), .hashBucket)
       if let found = HashBucket.find(bucket, fingerprint, matches) { return found.key }
     }
     return nil
@@ -200,7 +206,7 @@ extension HashIndex {
       var buckets = [block]
       if BlockHeader.kind(block) == .bucketChain {
         buckets = (0..<BlockHeader.count(block)).map {
-          reader.pointer(BlockHeader.reference(block, $0))
+          reader.pointer(BlockHeader.reference(block, $0), .hashBucket)
         }
         if buckets.count < 2 { findings.append("\(name): bucket \(number) is a chain of one") }
       }

@@ -1,5 +1,6 @@
-// A hash index inside a write transaction. One bucket is split for every `splitLoad` inserts and the
-// last one is merged back when the index has shrunk, so no operation does more than two buckets' work.
+// A hash index inside a write transaction. One bucket is split for every `splitLoad` inserts and
+// the last one is merged back when the index has shrunk, so no operation does more than two
+// buckets' work.
 internal import Glibc
 package import Storage
 
@@ -115,7 +116,8 @@ package final class HashIndexEditor {
     while shift > 0 {
       shift -= HashIndex.directoryBits
       let child = (number >> shift) & (HashIndex.fanOut - 1)
-      var next = BlockHeader.reference(editor.pointer(reference), child)
+      let block = directory(reference, with: child)
+      var next = BlockHeader.reference(block, child)
       if next.isNone { return .none }
       if !next.isProvisional {
         next = editor.mutable(next)
@@ -123,7 +125,21 @@ package final class HashIndexEditor {
       }
       reference = next
     }
+    let block = editor.pointer(reference)
+    let kind = BlockHeader.kind(block)
+    if kind != .hashBucket && kind != .bucketChain { editor.reader.stop(at: block) }
     return reference
+  }
+
+  /// A directory of this transaction; stops if it is none or has no such child.
+  private func directory(
+    _ reference: BlockReference, with child: Int
+  ) -> UnsafeMutableRawPointer {
+    let block = editor.pointer(reference)
+    if BlockHeader.kind(block) != .directory || child >= BlockHeader.count(block) {
+      editor.reader.stop(at: block, "it is no directory with as many children as the index needs")
+    }
+    return block
   }
 
   /// Stores a bucket's reference.
@@ -139,8 +155,10 @@ package final class HashIndexEditor {
     while shift > HashIndex.directoryBits {
       shift -= HashIndex.directoryBits
       reference = BlockHeader.reference(
-        editor.pointer(reference), (number >> shift) & (HashIndex.fanOut - 1))
+        directory(reference, with: (number >> shift) & (HashIndex.fanOut - 1)),
+        (number >> shift) & (HashIndex.fanOut - 1))
     }
+    _ = directory(reference, with: number & (HashIndex.fanOut - 1))
     BlockHeader.setReference(editor.pointer(reference), number & (HashIndex.fanOut - 1), bucket)
   }
 
@@ -155,7 +173,7 @@ package final class HashIndexEditor {
       BlockHeader.setReference(editor.pointer(directory), 0, root)
       root = directory
     } else {
-      root = editor.mutable(root)
+      root = editor.mutable(root, .directory)
     }
     var reference = root
     while true {
@@ -171,8 +189,10 @@ package final class HashIndexEditor {
           BlockHeader.setReference(editor.pointer(reference), child, directory)
         }
       }
+      _ = directory(reference, with: child)
       if shift == 0 { return }
-      let next = editor.mutable(BlockHeader.reference(editor.pointer(reference), child))
+      let next = editor.mutable(
+        BlockHeader.reference(editor.pointer(reference), child), .directory)
       BlockHeader.setReference(editor.pointer(reference), child, next)
       reference = next
     }
@@ -185,24 +205,26 @@ package final class HashIndexEditor {
     bucketCount = number
     if index.directoryShift < oldShift {
       // Only child 0 is left of the root, once the way to the last bucket is gone.
-      let block = editor.reader.pointer(root)
+      let block = editor.reader.pointer(root, .directory)
+      if BlockHeader.count(block) < 2 { editor.reader.stop(at: block) }
       let kept = BlockHeader.reference(block, 0)
       if oldShift > HashIndex.directoryBits { editor.freeTree(BlockHeader.reference(block, 1)) }
       editor.free(root)
       root = kept
       return
     }
-    root = editor.mutable(root)
+    root = editor.mutable(root, .directory)
     trim(root, number: number, shift: oldShift)
   }
 
   private func trim(_ reference: BlockReference, number: Int, shift: Int) {
     let childShift = shift - HashIndex.directoryBits
     let child = (number >> childShift) & (HashIndex.fanOut - 1)
+    _ = directory(reference, with: child)
     if childShift > 0 {
       let old = BlockHeader.reference(editor.pointer(reference), child)
       if number & ((1 << childShift) - 1) != 0 {
-        let next = editor.mutable(old)
+        let next = editor.mutable(old, .directory)
         BlockHeader.setReference(editor.pointer(reference), child, next)
         trim(next, number: number, shift: childShift)
         return
@@ -343,7 +365,7 @@ package final class HashIndexEditor {
     let block = editor.reader.pointer(bucket)
     if BlockHeader.kind(block) == .hashBucket { return [block] }
     return (0..<BlockHeader.count(block)).map {
-      editor.reader.pointer(BlockHeader.reference(block, $0))
+      editor.reader.pointer(BlockHeader.reference(block, $0), .hashBucket)
     }
   }
 
@@ -387,7 +409,7 @@ package final class HashIndexEditor {
   private func appendToChain(_ chain: BlockReference, fingerprint: UInt8, _ key: Int64) {
     let parts = BlockHeader.count(editor.pointer(chain))
     var last = BlockHeader.reference(editor.pointer(chain), parts - 1)
-    if BlockHeader.count(editor.reader.pointer(last)) < HashBucket.entriesMax {
+    if BlockHeader.count(editor.reader.pointer(last, .hashBucket)) < HashBucket.entriesMax {
       last = editor.mutable(last)
       BlockHeader.setReference(editor.pointer(chain), parts - 1, last)
       appendEntry(&last, fingerprint: fingerprint, key)
@@ -443,7 +465,9 @@ package final class HashIndexEditor {
     let parts = BlockHeader.count(block)
     for part in 0..<parts {
       var bucket = BlockHeader.reference(block, part)
-      if HashBucket.find(editor.reader.pointer(bucket), fingerprint, { $0 == key }) == nil {
+      if HashBucket.find(editor.reader.pointer(bucket, .hashBucket), fingerprint, { $0 == key })
+        == nil
+      {
         continue
       }
       bucket = editor.mutable(bucket)
@@ -456,7 +480,7 @@ package final class HashIndexEditor {
       BlockHeader.setReference(block, parts - 1, .none)
       BlockHeader.setCount(block, parts - 1)
       if parts == 2 {
-        let last = editor.mutable(BlockHeader.reference(block, 0))
+        let last = editor.mutable(BlockHeader.reference(block, 0), .hashBucket)
         editor.free(chain)
         chain = last
       } else {

@@ -1,9 +1,10 @@
-// What a transaction remembers of the hashes of the objects that it adds, so that splitting a bucket need not
-// read the objects: their keys lie all over the file.
+// What a transaction remembers of the hashes of the objects that it adds, so that splitting a
+// bucket need not read the objects: their keys lie all over the file.
 
 /// The lower halves of the hashes of objects that were added one after the other.
 ///
-/// Belongs to one HashIndexEditor, inside of which it is, so that a transaction that adds nothing allocates nothing.
+/// Belongs to one HashIndexEditor, inside of which it is, so that a transaction that adds nothing
+/// allocates nothing.
 struct RecentHashes: ~Copyable {
   /// Objects that are remembered at most; of further ones nothing is known.
   static let countMax = 4 << 20

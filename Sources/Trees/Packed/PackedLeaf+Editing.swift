@@ -4,8 +4,8 @@ internal import Glibc
 package import Storage
 
 extension PackedLeaf {
-  /// Stores into a leaf of this transaction, if base, width and length allow it; also behind the last
-  /// row.
+  /// Stores into a leaf of this transaction, if base, width and length allow it; also behind the
+  /// last row.
   ///
   /// - Returns: false when nothing was stored; `set` does the work then.
   @inline(__always)
@@ -224,8 +224,8 @@ extension PackedLeaf {
     }
   }
 
-  /// Runs `body` on a leaf's unpacked values, with room for another leaf's behind them, and a copy of
-  /// its null bitmap.
+  /// Runs `body` on a leaf's unpacked values, with room for another leaf's behind them, and a copy
+  /// of its null bitmap.
   private static func withRows(
     _ block: UnsafeRawPointer,
     _ body: (UnsafeMutableBufferPointer<Int64>, UnsafeMutableRawPointer?) -> Void
@@ -470,8 +470,8 @@ func insertBit(_ bytes: UnsafeMutableRawPointer, at position: Int, _ isSet: Bool
     old & below | moved | (isSet ? 1 << UInt64(position & 63) : 0), at: word * 8)
 }
 
-/// Removes `count` bits (1, 2 or 4, aligned to themselves) from a bitmap of `length` bits; the freed
-/// bits at its end become zero.
+/// Removes `count` bits (1, 2 or 4, aligned to themselves) from a bitmap of `length` bits; the
+/// freed bits at its end become zero.
 func removeBits(_ bytes: UnsafeMutableRawPointer, at position: Int, count: Int, of length: Int) {
   let last = (length + 7) / 8 - 1
   var index = position / 8
@@ -485,7 +485,8 @@ func removeBits(_ bytes: UnsafeMutableRawPointer, at position: Int, count: Int, 
   bytes.storeBytes(
     of: (first & keep) | lowered | (next &<< (8 - shift)), toByteOffset: index, as: UInt8.self)
   index += 1
-  // The rest comes down as it is, eight bytes at a time while there are so many and one behind them.
+  // The rest comes down as it is, eight bytes at a time while there are so many and one behind
+  // them.
   while index + 8 <= last {
     let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
     next = bytes.load(fromByteOffset: index + 8, as: UInt8.self)

@@ -1,5 +1,5 @@
-// Work on whole packed leaves: one pass over the elements, no call a row. Queries and aggregates are
-// made of these. All loops are plain, so that the compiler vectorises them.
+// Work on whole packed leaves: one pass over the elements, no call a row. Queries and aggregates
+// are made of these. All loops are plain, so that the compiler vectorises them.
 internal import Glibc
 internal import Storage
 
@@ -52,8 +52,8 @@ extension PackedLeaf {
     switch flags & 7 {
     case 0: break
     case 4:
-      // Elements behind the last row are zero, up to the end of the block. Four sums of 16 bits: 256
-      // elements of 8 bits cannot overflow one.
+      // Elements behind the last row are zero, up to the end of the block. Four sums of 16 bits:
+      // 256 elements of 8 bits cannot overflow one.
       let words = elements.assumingMemoryBound(to: UInt64.self)
       let low: UInt64 = 0x00ff_00ff_00ff_00ff
       var sums: UInt64 = 0

@@ -1,5 +1,6 @@
-// Which rows of a packed leaf have a value in a range: one bit a row. The elements are compared as they are
-// packed; marks of a byte a row, which the compiler vectorises, become bits eight at a time.
+// Which rows of a packed leaf have a value in a range: one bit a row. The elements are compared as
+// they are packed; marks of a byte a row, which the compiler vectorises, become bits eight at a
+// time.
 internal import Storage
 
 extension PackedLeaf {
@@ -153,7 +154,8 @@ extension PackedLeaf {
 // MARK: - Few neighbouring rows
 
 extension PackedLeaf {
-  /// How many of some neighbouring rows have a value below another one; takes as long whatever they have.
+  /// How many of some neighbouring rows have a value below another one; takes as long whatever they
+  /// have.
   ///
   /// - Precondition: the leaf has the rows, and none of them is null.
   @inline(__always)

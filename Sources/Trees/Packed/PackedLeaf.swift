@@ -5,9 +5,9 @@
 //   24  [32 bytes null bitmap, one bit a row]
 //   then     rows x width bits, unsigned; value = base + element
 //
-// Width codes 0..7 stand for 0, 1, 2, 4, 8, 16, 32 and 64 bits. The base is 0 unless another one saves
-// a width step. Null rows hold element 0. Everything that is at most 64 bits is stored here as an
-// Int64 bit pattern: Bool, integers, Double, Float (32 bits), Date, object keys.
+// Width codes 0..7 stand for 0, 1, 2, 4, 8, 16, 32 and 64 bits. The base is 0 unless another one
+// saves a width step. Null rows hold element 0. Everything that is at most 64 bits is stored here
+// as an Int64 bit pattern: Bool, integers, Double, Float (32 bits), Date, object keys.
 //
 // A leaf may have fewer rows than its cluster: the rest have the column's default.
 public import Storage

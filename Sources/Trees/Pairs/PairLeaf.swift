@@ -100,7 +100,8 @@ package enum PairLeaf {
     return low
   }
 
-  /// Copies the seconds of pairs from an index on, as long as they have a first, until `seconds` is full.
+  /// Copies the seconds of pairs from an index on, as long as they have a first, until `seconds` is
+  /// full.
   ///
   /// - Returns: seconds copied.
   static func copySeconds(

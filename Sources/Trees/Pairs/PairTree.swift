@@ -1,5 +1,5 @@
-// A sorted multiset of pairs of integers: a B+tree that counts. Backlinks (target, origin) and ordered
-// indexes (order of the value, object) are such trees.
+// A sorted multiset of pairs of integers: a B+tree that counts. Backlinks (target, origin) and
+// ordered indexes (order of the value, object) are such trees.
 //
 //   pairBranch  header count n = children; width byte = level (1 above leaves); n references;
 //               then a child: i64 first, i64 second of a pair that is not greater than any of its pairs
@@ -26,7 +26,30 @@ package struct PairTree: Sendable {
   }
 
   /// Number of pairs.
-  package var count: Int { root.isNone ? 0 : Self.pairs(reader.pointer(root)) }
+  package var count: Int { root.isNone ? 0 : Self.pairs(top) }
+
+  /// The root of a tree that is not empty.
+  @inlinable @inline(__always)
+  var top: UnsafeRawPointer {
+    let block = reader.pointer(root)
+    let kind = BlockHeader.kind(block)
+    if _slowPath(kind != .pairLeaf && kind != .pairBranch) { reader.stop(at: block) }
+    return block
+  }
+
+  /// A child of a branch: a leaf at the lowest level, else a branch of the next level, so that
+  /// every way down ends.
+  @inlinable @inline(__always)
+  func child(_ branch: UnsafeRawPointer, _ child: Int) -> UnsafeRawPointer {
+    let block = reader.pointer(BlockHeader.reference(branch, child))
+    let level = BlockHeader.width(branch) &- 1
+    let isRight =
+      level == 0
+      ? BlockHeader.kind(block) == .pairLeaf
+      : BlockHeader.kind(block) == .pairBranch && BlockHeader.width(block) == level
+    if _slowPath(!isRight) { reader.stop(at: block) }
+    return block
+  }
 
   /// Pairs of a block and all below it.
   static func pairs(_ block: UnsafeRawPointer) -> Int {
@@ -65,12 +88,13 @@ package struct PairTree: Sendable {
       stride: entryBytes)
   }
 
-  /// Number of pairs less than one, or with `orEqual` not greater: the position of the first other one.
+  /// Number of pairs less than one, or with `orEqual` not greater: the position of the first other
+  /// one.
   ///
   /// - Complexity: O(log n).
   package func rank(_ pair: Pair, orEqual: Bool = false) -> Int {
     if root.isNone { return 0 }
-    var block = reader.pointer(root)
+    var block = top
     var rank = 0
     while BlockHeader.kind(block) == .pairBranch {
       let child = Self.child(block, pair, orEqual: orEqual)
@@ -109,7 +133,7 @@ package struct PairTree: Sendable {
 
   func leaf(at position: Int) -> (leaf: UnsafeRawPointer, index: Int) {
     precondition(!root.isNone && position >= 0, "position \(position) of \(count) pairs")
-    var block = reader.pointer(root)
+    var block = top
     var index = position
     while BlockHeader.kind(block) == .pairBranch {
       var child = 0
@@ -117,21 +141,24 @@ package struct PairTree: Sendable {
         index -= Self.pairs(block, child)
         child += 1
       }
-      block = reader.pointer(BlockHeader.reference(block, child))
+      block = self.child(block, child)
     }
-    precondition(index < BlockHeader.count(block), "position \(position) of \(count) pairs")
+    if index >= BlockHeader.count(block) {
+      precondition(position < count, "position \(position) of \(count) pairs")
+      reader.stop(at: block, "it has fewer pairs than its parent says")
+    }
     return (block, index)
   }
 
-  /// A child of a branch; if it is a leaf, the search in it finds most of its lines on their way from memory
-  /// already, instead of waiting for one after the other.
+  /// A child of a branch; if it is a leaf, the search in it finds most of its lines on their way
+  /// from memory already, instead of waiting for one after the other.
   @inline(__always)
   private func childToSearch(_ branch: UnsafeRawPointer, _ child: Int) -> UnsafeRawPointer {
     let reference = BlockHeader.reference(branch, child)
     if BlockHeader.width(branch) == 1 {
       for line in 1...Self.linesOfLeaf { reader.prefetch(reference, offset: line &* 64) }
     }
-    return reader.pointer(reference)
+    return self.child(branch, child)
   }
 
   /// Lines of a leaf as it usually is: 200 pairs of four bytes.
@@ -143,18 +170,20 @@ package struct PairTree: Sendable {
     from lower: Pair = Pair(.min, .min), _ body: (Pair) -> Bool
   ) {
     if root.isNone { return }
-    _ = forEach(reader.pointer(root), from: lower, body)
+    _ = forEach(top, from: lower, body)
   }
 
   /// Copies the seconds of the pairs with a first, in order, until `seconds` is full or they end.
   ///
+  /// - Parameter second: the least one that is copied.
   /// - Returns: seconds copied.
   package func copySeconds(
-    of first: Int64, into seconds: UnsafeMutableBufferPointer<Int64>
+    of first: Int64, from second: Int64 = .min,
+    into seconds: UnsafeMutableBufferPointer<Int64>
   ) -> Int {
     if root.isNone { return 0 }
-    let lower = Pair(first, .min)
-    var block = reader.pointer(root)
+    let lower = Pair(first, second)
+    var block = top
     while BlockHeader.kind(block) == .pairBranch {
       block = childToSearch(block, Self.child(block, lower, orEqual: false))
     }
@@ -189,7 +218,7 @@ package struct PairTree: Sendable {
     let first = Self.child(block, lower, orEqual: false)
     if !forEach(childToSearch(block, first), from: lower, body) { return false }
     for child in first &+ 1..<count {
-      if !forEach(reader.pointer(BlockHeader.reference(block, child)), from: lower, body) {
+      if !forEach(self.child(block, child), from: lower, body) {
         return false
       }
     }
@@ -202,7 +231,7 @@ package struct PairTree: Sendable {
     from upper: Pair = Pair(.max, .max), _ body: (Pair) -> Bool
   ) {
     if root.isNone { return }
-    _ = forEachDescending(reader.pointer(root), from: upper, body)
+    _ = forEachDescending(top, from: upper, body)
   }
 
   private func forEachDescending(
@@ -218,9 +247,7 @@ package struct PairTree: Sendable {
     }
     var child = Self.child(block, upper, orEqual: true)
     while child >= 0 {
-      if !forEachDescending(
-        reader.pointer(BlockHeader.reference(block, child)), from: upper, body)
-      {
+      if !forEachDescending(self.child(block, child), from: upper, body) {
         return false
       }
       child -= 1

@@ -1,5 +1,5 @@
-// A tree of pairs inside a write transaction. The leaf last touched stays open with the range of pairs
-// that belong into it, so that neighbours do not descend again.
+// A tree of pairs inside a write transaction. The leaf last touched stays open with the range of
+// pairs that belong into it, so that neighbours do not descend again.
 internal import Glibc
 package import Storage
 
@@ -167,16 +167,22 @@ package final class PairTreeEditor {
     var index = position
     descend { block in
       var child = 0
-      while index >= PairTree.pairs(block, child) {
+      while child + 1 < BlockHeader.count(block), index >= PairTree.pairs(block, child) {
         index -= PairTree.pairs(block, child)
         child += 1
       }
       return child
     }
+    if index >= BlockHeader.count(editor.pointer(leaf)) { stopForCount(editor.pointer(leaf)) }
     return index
   }
 
+  private func stopForCount(_ block: UnsafeRawPointer) -> Never {
+    editor.reader.stop(at: block, "it has other pairs than its parent says")
+  }
+
   private func descend(_ choose: (UnsafeRawPointer) -> Int) {
+    _ = tree.top
     root = editor.mutable(root)
     var reference = root
     low = Pair(.min, .min)
@@ -193,6 +199,10 @@ package final class PairTreeEditor {
       path[levels] = PathEntry(branch: reference, child: child)
       levels += 1
       let old = BlockHeader.reference(block, child)
+      if !old.isProvisional {
+        let childBlock = tree.child(block, child)
+        if PairTree.pairs(childBlock) != PairTree.pairs(block, child) { stopForCount(childBlock) }
+      }
       reference = editor.mutable(old)
       if reference != old { BlockHeader.setReference(block, child, reference) }
     }
@@ -373,6 +383,7 @@ package final class PairTreeEditor {
     } else {
       return
     }
+    _ = (tree.child(block, first), tree.child(block, first + 1))
     let left = editor.mutable(BlockHeader.reference(block, first))
     BlockHeader.setReference(block, first, left)
     let right = BlockHeader.reference(block, first + 1)
@@ -403,10 +414,10 @@ package final class PairTreeEditor {
       if siblings < 2 { return }
       let first = parent.child + 1 < siblings ? parent.child : parent.child - 1
       let right = BlockHeader.reference(block, first + 1)
-      let rightBlock = editor.reader.pointer(right)
+      let rightBlock = tree.child(block, first + 1)
       let rightCount = BlockHeader.count(rightBlock)
       let leftCount = BlockHeader.count(
-        editor.reader.pointer(BlockHeader.reference(block, first)))
+        tree.child(block, first))
       if leftCount + rightCount > 3 * Self.mergeChildren { return }
       let left = editor.mutable(BlockHeader.reference(block, first))
       BlockHeader.setReference(block, first, left)

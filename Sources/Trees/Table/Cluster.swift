@@ -1,11 +1,11 @@
-// Up to 256 objects: a node with one reference a column. Object keys 256 n ... 256 n + 255 share the
-// cluster of number n; the key's low 8 bits are its slot.
+// Up to 256 objects: a node with one reference a column. Object keys 256 n ... 256 n + 255 share
+// the cluster of number n; the key's low 8 bits are its slot.
 //
 //   cluster        header count = columns; width byte = rows - 1; references. Slots 0 ..< rows are used.
 //   sparseCluster  the same, then 32 bytes presence bitmap, one bit a slot; row = set bits before it.
 //
-// A reference of 0, or a column behind the last, means that all rows have the column's default, so a
-// new column costs nothing. What is below a reference is the column's business.
+// A reference of 0, or a column behind the last, means that all rows have the column's default, so
+// a new column costs nothing. What is below a reference is the column's business.
 public import Storage
 
 /// Reading of clusters.

@@ -2,7 +2,8 @@
 internal import Storage
 
 extension ClusterTree {
-  /// Runs `body` on each cluster of an older tree that is not the same block in a newer one, in order.
+  /// Runs `body` on each cluster of an older tree that is not the same block in a newer one, in
+  /// order.
   ///
   /// Clusters that only the newer tree has are left out: all their objects are new.
   ///
@@ -34,17 +35,17 @@ private struct DifferenceWalk {
     if oldLevel == newLevel && oldBlock == newBlock { return }
     if newLevel > oldLevel, !newBlock.isNone {
       // The newer tree has grown: the older one lies below the first child.
-      let child = BlockHeader.reference(new.pointer(newBlock), 0)
+      let child = BlockHeader.reference(new.pointer(newBlock, .branch), 0)
       compare(oldBlock, oldLevel, child, newLevel - 1, first: first)
       return
     }
-    let block = old.pointer(oldBlock)
+    let block = ClusterTree.block(old, oldBlock, level: oldLevel)
     if oldLevel == 0 {
-      body(first, block, newBlock.isNone ? nil : new.pointer(newBlock))
+      body(first, block, newBlock.isNone ? nil : ClusterTree.block(new, newBlock, level: 0))
       return
     }
     let shift = (oldLevel - 1) * ClusterTree.branchBits
-    let other = newBlock.isNone ? nil : new.pointer(newBlock)
+    let other = newBlock.isNone ? nil : ClusterTree.block(new, newBlock, level: newLevel)
     for index in 0..<BlockHeader.count(block) {
       var child = BlockReference.none
       var level = oldLevel - 1

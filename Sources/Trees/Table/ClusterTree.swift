@@ -4,8 +4,8 @@
 //   branch  header count n = children, the last one not empty; width byte = level (1 above clusters);
 //           n references; u32 objects below each
 //
-// Fan-out 64: a level looks at 6 bits of the cluster number. A tree of depth 0 is a single cluster of
-// number 0. Empty clusters and branches do not exist.
+// Fan-out 64: a level looks at 6 bits of the cluster number. A tree of depth 0 is a single cluster
+// of number 0. Empty clusters and branches do not exist.
 public import Storage
 
 /// Reading of a table's tree.
@@ -15,7 +15,7 @@ package struct ClusterTree: Sendable {
   @inlinable package static var branchBits: Int { 6 }
   @inlinable static var fanOut: Int { 64 }
   /// Levels that 63-bit keys can need.
-  @inlinable static var depthMax: Int { 10 }
+  @inlinable package static var depthMax: Int { 10 }
 
   @usableFromInline package let reader: BlockReader
   @usableFromInline package let root: BlockReference
@@ -28,23 +28,43 @@ package struct ClusterTree: Sendable {
     self.depth = depth
   }
 
+  /// A block of the tree: a cluster below so many levels of branches.
+  ///
+  /// Levels are those of the way down, so every way ends; a branch of another level has the right
+  /// layout.
+  @inlinable @inline(__always)
+  static func block(
+    _ reader: BlockReader, _ reference: BlockReference, level: Int
+  ) -> UnsafeRawPointer {
+    if level > 0 { return reader.pointer(reference, .branch) }
+    let block = reader.pointer(reference)
+    // Both kinds in one comparison: they differ in the lowest bit only.
+    if _slowPath(BlockHeader.kind(block).rawValue & ~1 != BlockKind.cluster.rawValue) {
+      reader.stop(at: block)
+    }
+    return block
+  }
+
+  @inlinable @inline(__always)
+  func top(_ level: Int) -> UnsafeRawPointer { Self.block(reader, root, level: level) }
+
   /// A cluster by number; nil if it has no object.
   ///
   /// - Complexity: O(depth).
   @inlinable @inline(__always)
   package func cluster(_ number: Int) -> UnsafeRawPointer? {
     if root.isNone || number &>> (depth &* Self.branchBits) != 0 { return nil }
-    var block = reader.pointer(root)
+    var reference = root
     var shift = depth &* Self.branchBits
     while shift > 0 {
       shift &-= Self.branchBits
+      let block = reader.pointer(reference, .branch)
       let index = (number &>> shift) & (Self.fanOut &- 1)
       if index >= BlockHeader.count(block) { return nil }
-      let child = BlockHeader.reference(block, index)
-      if child.isNone { return nil }
-      block = reader.pointer(child)
+      reference = BlockHeader.reference(block, index)
+      if reference.isNone { return nil }
     }
-    return block
+    return Self.block(reader, reference, level: 0)
   }
 
   /// The lowest branch above a cluster, and the child that it is there; nil without such a cluster.
@@ -53,7 +73,7 @@ package struct ClusterTree: Sendable {
   @inlinable @inline(__always)
   func parent(of number: Int) -> (branch: UnsafeRawPointer, index: Int)? {
     if root.isNone || depth == 0 || number &>> (depth &* Self.branchBits) != 0 { return nil }
-    var block = reader.pointer(root)
+    var block = top(1)
     var shift = depth &* Self.branchBits
     while true {
       shift &-= Self.branchBits
@@ -62,7 +82,7 @@ package struct ClusterTree: Sendable {
       let child = BlockHeader.reference(block, index)
       if child.isNone { return nil }
       if shift == 0 { return (block, index) }
-      block = reader.pointer(child)
+      block = Self.block(reader, child, level: 1)
     }
   }
 
@@ -85,7 +105,7 @@ package struct ClusterTree: Sendable {
   @usableFromInline
   func lowestBranch(from number: Int) -> (branch: UnsafeRawPointer, first: Int)? {
     if root.isNone || number >> (depth * Self.branchBits) != 0 { return nil }
-    return lowestBranch(reader.pointer(root), level: depth, from: number, first: 0)
+    return lowestBranch(top(1), level: depth, from: number, first: 0)
   }
 
   private func lowestBranch(
@@ -98,7 +118,8 @@ package struct ClusterTree: Sendable {
       if !child.isNone {
         if level == 1 { return (branch, first) }
         if let found = lowestBranch(
-          reader.pointer(child), level: level - 1, from: number, first: first + index << shift)
+          Self.block(reader, child, level: 1), level: level - 1, from: number,
+          first: first + index << shift)
         {
           return found
         }
@@ -119,7 +140,7 @@ package struct ClusterTree: Sendable {
     _ body: (_ number: Int, _ cluster: UnsafeRawPointer) -> Bool
   ) {
     if depth == 0 {
-      if number == 0, !root.isNone { _ = body(0, reader.pointer(root)) }
+      if number == 0, !root.isNone { _ = body(0, top(0)) }
       return
     }
     var number = number
@@ -133,14 +154,15 @@ package struct ClusterTree: Sendable {
       while index < count {
         let child = BlockHeader.reference(branch, index)
         if !columns.isEmpty { prefetch(branch, behind: index, columns) }
-        if !child.isNone, !body(first &+ index, reader.pointer(child)) { return }
+        if !child.isNone, !body(first &+ index, Self.block(reader, child, level: 0)) { return }
         index &+= 1
       }
       number = first &+ Self.fanOut
     }
   }
 
-  /// Starts to load the cluster some places behind one, and leaves of a cluster that was loaded so before.
+  /// Starts to load the cluster some places behind one, and leaves of a cluster that was loaded so
+  /// before.
   @usableFromInline
   func prefetch(_ branch: UnsafeRawPointer, behind index: Int, _ columns: [Int]) {
     let count = BlockHeader.count(branch)
@@ -150,26 +172,26 @@ package struct ClusterTree: Sendable {
     if index &+ 3 >= count { return }
     let next = BlockHeader.reference(branch, index &+ 3)
     if next.isNone { return }
-    let cluster = reader.pointer(next)
+    let cluster = Self.block(reader, next, level: 0)
     for column in columns {
       // As many lines as elements of one byte take.
       reader.prefetch(Cluster.column(cluster, column), lines: 5)
     }
   }
 
-  /// Starts to load what an iteration that comes to a cluster will read of the next one: that, and its leaves
-  /// where they are if both clusters are laid out alike.
+  /// Starts to load what an iteration that comes to a cluster will read of the next one: that, and
+  /// its leaves where they are if both clusters are laid out alike.
   package func prefetchCluster(behind number: Int) {
     guard let parent = parent(of: number), parent.index &+ 1 < BlockHeader.count(parent.branch)
     else { return }
     let reference = BlockHeader.reference(parent.branch, parent.index)
     let next = BlockHeader.reference(parent.branch, parent.index &+ 1)
     reader.prefetch(next, lines: 1)
-    let cluster = reader.pointer(reference)
-    let distance = next.rawValue &- reference.rawValue
+    let cluster = Self.block(reader, reference, level: 0)
+    let distance = next.offset &- reference.offset
     for column in 0..<min(Cluster.columns(cluster), 6) {
       let leaf = BlockHeader.reference(cluster, column)
-      reader.prefetch(BlockReference(rawValue: leaf.rawValue &+ distance), lines: 2)
+      reader.prefetch(BlockReference(anyAt: leaf.offset &+ distance), lines: 2)
     }
   }
 
@@ -180,10 +202,10 @@ package struct ClusterTree: Sendable {
     at position: Int
   ) -> (number: Int, cluster: UnsafeRawPointer, before: Int)? {
     if root.isNone || position < 0 { return nil }
-    var block = reader.pointer(root)
+    var block = top(depth)
     var number = 0
     var before = 0
-    for _ in 0..<depth {
+    for level in (0..<depth).reversed() {
       var index = 0
       let count = BlockHeader.count(block)
       while index < count {
@@ -194,7 +216,7 @@ package struct ClusterTree: Sendable {
       }
       if index == count { return nil }
       number = number << Self.branchBits + index
-      block = reader.pointer(BlockHeader.reference(block, index))
+      block = Self.block(reader, BlockHeader.reference(block, index), level: level)
     }
     if position >= before + Cluster.rows(block) { return nil }
     return (number, block, before)
@@ -205,7 +227,7 @@ package struct ClusterTree: Sendable {
   /// - Complexity: O(depth x 64).
   package func objects(before number: Int) -> Int {
     if root.isNone { return 0 }
-    var block = reader.pointer(root)
+    var block = top(depth)
     var before = 0
     var shift = depth * Self.branchBits
     while shift > 0 {
@@ -216,7 +238,7 @@ package struct ClusterTree: Sendable {
       if index >= count { break }
       let child = BlockHeader.reference(block, index)
       if child.isNone { break }
-      block = reader.pointer(child)
+      block = Self.block(reader, child, level: shift)
     }
     return before
   }

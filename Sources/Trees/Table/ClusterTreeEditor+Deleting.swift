@@ -1,5 +1,5 @@
-// Removing objects of a table's tree: all that go from one cluster at once, as each leaf is copied and closed up
-// once then.
+// Removing objects of a table's tree: all that go from one cluster at once, as each leaf is copied
+// and closed up once then.
 internal import Glibc
 internal import Storage
 
@@ -8,7 +8,8 @@ extension ClusterTreeEditor {
   ///
   /// - Parameters:
   ///   - columns: how each column is stored.
-  ///   - keyColumn: the primary key's, which looking up should find in one leaf; -1 if there is none.
+  ///   - keyColumn: the primary key's, which looking up should find in one leaf; -1 if there is
+  ///     none.
   /// - Returns: false if there is none.
   package func delete(
     _ key: Int64, columns: [ClusterTree.ColumnLayout], keyColumn: Int = -1
@@ -49,9 +50,14 @@ extension ClusterTreeEditor {
       removeOpenCluster()
       return
     }
-    for column in 0..<Cluster.columns(editor.pointer(openReference)) {
+    let cluster = editor.pointer(openReference)
+    if Cluster.columns(cluster) > columns.count {
+      editor.reader.stop(at: cluster, Self.wrongColumns)
+    }
+    for column in 0..<Cluster.columns(cluster) {
       var reference = Cluster.column(editor.pointer(openReference), column)
       if reference.isNone { continue }
+      check(reference, columns[column])
       switch columns[column] {
       case .packed: PackedLeaf.remove(editor, &reference, rows: rows)
       case .bytes:

@@ -1,6 +1,7 @@
-// A table's tree inside a write transaction. The cluster last touched stays open: its path is copied
-// once, and inserting or changing columns of one object, or of neighbours, does not descend again.
-// Object counts of the path are brought up to date when another cluster is opened, or by `flush`.
+// A table's tree inside a write transaction. The cluster last touched stays open: its path is
+// copied once, and inserting or changing columns of one object, or of neighbours, does not descend
+// again. Object counts of the path are brought up to date when another cluster is opened, or by
+// `flush`.
 internal import Glibc
 package import Storage
 
@@ -68,6 +69,10 @@ package final class ClusterTreeEditor {
     nextKey += 1
     if number != openNumber || openReference.isNone {
       if open(number) {
+        let cluster = editor.pointer(openReference)
+        if Cluster.nextSlot(cluster, from: slot) != nil {
+          editor.reader.stop(at: cluster, "it has objects whose keys are not given yet")
+        }
         _ = Cluster.append(editor, openReference, slot: slot)
       } else {
         openReference = Cluster.make(editor, slot: slot, columns: columnCount)
@@ -106,7 +111,7 @@ package final class ClusterTreeEditor {
     _ key: Int64, _ column: Int, _ value: Int64, isOptional: Bool
   ) -> Bool {
     guard let row = openRow(key) else { return false }
-    let old = columnForChange(column)
+    let old = columnForChange(column, .packed)
     var reference = old
     PackedLeaf.set(
       editor, &reference, row, value, isOptional: isOptional, reserve: reserve(column))
@@ -121,7 +126,7 @@ package final class ClusterTreeEditor {
   /// - Returns: false if there is no such object.
   package func setIntegerNull(_ key: Int64, _ column: Int) -> Bool {
     guard let row = openRow(key) else { return false }
-    var reference = columnForChange(column)
+    var reference = columnForChange(column, .packed)
     PackedLeaf.setNull(editor, &reference, row)
     BlockHeader.setReference(editor.pointer(openReference), column, reference)
     return true
@@ -138,7 +143,7 @@ package final class ClusterTreeEditor {
     isKey: Bool = false
   ) -> Bool {
     guard let row = openRow(key) else { return false }
-    let old = columnForChange(column)
+    let old = columnForChange(column, .bytes)
     var reference = old
     BytesColumn.set(
       editor, &reference, row, value, isOptional: isOptional, reserve: reserve(column),
@@ -156,7 +161,7 @@ package final class ClusterTreeEditor {
   /// - Returns: false if there is no such object.
   package func setReference(_ key: Int64, _ column: Int, _ value: BlockReference) -> Bool {
     guard let row = openRow(key) else { return false }
-    let old = columnForChange(column)
+    let old = columnForChange(column, .references)
     var reference = old
     ReferenceLeaf.set(editor, &reference, row, value, reserve: reserve(column))
     if reference != old {
@@ -174,16 +179,16 @@ package final class ClusterTreeEditor {
     if column < reserves.count { reserves.remove(at: column) }
   }
 
-  /// Makes a column independent of what its default is: rows that are null or were never stored get 0 or
-  /// no bytes, all others stay.
+  /// Makes a column independent of what its default is: rows that are null or were never stored get
+  /// 0 or no bytes, all others stay.
   ///
-  /// A column that becomes optional keeps its zeros that way, one that becomes required loses its nulls:
-  /// so those who call this for a column with nulls want it to be required.
+  /// A column that becomes optional keeps its zeros that way, one that becomes required loses its
+  /// nulls: so those who call this for a column with nulls want it to be required.
   package func storeDefaults(_ column: Int, isPacked: Bool) {
     let empty = UnsafeRawBufferPointer(start: nil, count: 0)
     changeClusters(where: { _ in true }) { cluster in
       let rows = Cluster.rows(editor.pointer(cluster))
-      var reference = columnForChange(column)
+      var reference = columnForChange(column, isPacked ? .packed : .bytes)
       for row in 0..<rows {
         if isPacked {
           let stored = reference.isNone ? nil : editor.reader.pointer(reference)
@@ -214,7 +219,8 @@ package final class ClusterTreeEditor {
     }
   }
 
-  /// Payload bytes that the column's leaf will probably need: what it took in the last full cluster.
+  /// Payload bytes that the column's leaf will probably need: what it took in the last full
+  /// cluster.
   private func reserve(_ column: Int) -> Int {
     isAppending && column < reserves.count ? reserves[column] : 0
   }
@@ -234,14 +240,44 @@ package final class ClusterTreeEditor {
     }
   }
 
-  private func columnForChange(_ column: Int) -> BlockReference {
+  private func columnForChange(
+    _ column: Int, _ layout: ClusterTree.ColumnLayout
+  ) -> BlockReference {
     if column >= Cluster.columns(editor.pointer(openReference)) {
       Cluster.growColumns(editor, openReference, to: max(columnCount, column + 1))
     }
-    return Cluster.column(editor.pointer(openReference), column)
+    let reference = Cluster.column(editor.pointer(openReference), column)
+    check(reference, layout)
+    return reference
+  }
+
+  static let wrongColumns: StaticString = "it has more columns than its table"
+
+  /// Stops if a column's block is of another kind than its layout says.
+  func check(_ reference: BlockReference, _ layout: ClusterTree.ColumnLayout) {
+    if reference.isNone { return }
+    let block = editor.reader.pointer(reference)
+    let kind = BlockHeader.kind(block)
+    let isRight =
+      switch layout {
+      case .packed: kind == .packedLeaf
+      case .bytes: kind == .bytesLeaf || kind == .bytesSplit
+      case .references: kind == .referenceLeaf
+      }
+    if !isRight { editor.reader.stop(at: block) }
   }
 
   // MARK: - The open cluster
+
+  /// Whether the open cluster has an object; nil where the object belongs to another one.
+  @inline(__always)
+  package func openClusterHas(_ key: Int64) -> Bool? {
+    guard Int(truncatingIfNeeded: key &>> 8) == openNumber, !openReference.isNone else {
+      return nil
+    }
+    return Cluster.row(editor.pointer(openReference), slot: Int(truncatingIfNeeded: key & 255))
+      != nil
+  }
 
   /// Opens the object's cluster.
   ///
@@ -270,6 +306,7 @@ package final class ClusterTreeEditor {
     while shift > 0 {
       shift -= ClusterTree.branchBits
       let index = (number >> shift) & (ClusterTree.fanOut - 1)
+      // Of the right kind and there: `tree.cluster` has gone the same way.
       let child = editor.mutable(BlockHeader.reference(editor.pointer(reference), index))
       BlockHeader.setReference(editor.pointer(reference), index, child)
       reference = child
@@ -293,7 +330,7 @@ package final class ClusterTreeEditor {
       root = openReference
       return
     }
-    root = root.isNone ? makeBranch(level: depth) : editor.mutable(root)
+    root = root.isNone ? makeBranch(level: depth) : editor.mutable(root, .branch)
     var reference = root
     var level = depth
     while true {
@@ -309,7 +346,7 @@ package final class ClusterTreeEditor {
         child = makeBranch(level: level - 1)
         setChild(reference, index, child, objects: 0)
       } else {
-        child = editor.mutable(child)
+        child = editor.mutable(child, .branch)
         BlockHeader.setReference(editor.pointer(reference), index, child)
       }
       reference = child
@@ -328,7 +365,10 @@ package final class ClusterTreeEditor {
       let block = editor.pointer(reference)
       let offset = BlockHeader.length + BlockHeader.count(block) * 8 + index * 4
       let objects = Int(block.integer(at: offset, as: UInt32.self)) + openDifference
-      block.store(UInt32(objects), at: offset)
+      guard let stored = UInt32(exactly: objects) else {
+        editor.reader.stop(at: block, "it counts other objects than it has")
+      }
+      block.store(stored, at: offset)
       reference = BlockHeader.reference(block, index)
     }
     openDifference = 0
@@ -358,8 +398,8 @@ package final class ClusterTreeEditor {
 
   /// Writes the long columns of a finished cluster out.
   ///
-  /// The cluster and its short leaves wait for the commit, which places them side by side, apart from
-  /// the long ones: an object is looked up in few pages then, and columns are summed in order.
+  /// The cluster and its short leaves wait for the commit, which places them side by side, apart
+  /// from the long ones: an object is looked up in few pages then, and columns are summed in order.
   private func sealOpenCluster() {
     if editor.provisionalBytes <= Self.sealBytes { return }
     sealCount += 1

@@ -1,5 +1,6 @@
-// A column whose values are trees of their own (collections): one reference a row, none for an empty
-// collection. A node to Storage, so that what the rows own is walked, moved and freed with them.
+// A column whose values are trees of their own (collections): one reference a row, none for an
+// empty collection. A node to Storage, so that what the rows own is walked, moved and freed with
+// them.
 //
 //   referenceLeaf  header count = rows; references
 //
@@ -20,7 +21,7 @@ package enum ReferenceLeaf {
     _ reader: BlockReader, _ column: BlockReference, _ row: Int
   ) -> BlockReference {
     if column.isNone { return .none }
-    let block = reader.pointer(column)
+    let block = reader.pointer(column, .referenceLeaf)
     return row < BlockHeader.count(block) ? BlockHeader.reference(block, row) : .none
   }
 
@@ -32,7 +33,7 @@ package enum ReferenceLeaf {
     reserve: Int
   ) {
     precondition(row < Cluster.slotsMax, "row \(row) in a cluster")
-    let rows = column.isNone ? 0 : BlockHeader.count(editor.reader.pointer(column))
+    let rows = column.isNone ? 0 : BlockHeader.count(editor.reader.pointer(column, .referenceLeaf))
     if row >= rows && value.isNone { return }
     if column.isNone {
       column = editor.allocate(
@@ -50,7 +51,7 @@ package enum ReferenceLeaf {
 
   /// Removes a row with its tree; later rows move up.
   static func remove(_ editor: BlockEditor, _ column: inout BlockReference, _ row: Int) {
-    let rows = column.isNone ? 0 : BlockHeader.count(editor.reader.pointer(column))
+    let rows = column.isNone ? 0 : BlockHeader.count(editor.reader.pointer(column, .referenceLeaf))
     if row >= rows { return }
     editor.freeTree(BlockHeader.reference(editor.reader.pointer(column), row))
     if rows == 1 {

@@ -1,5 +1,5 @@
-// Each way of using Realms with Swift's concurrency: compiles without a warning in Swift 6 mode, and in
-// Swift 5 mode with complete checking. Never run.
+// Each way of using Realms with Swift's concurrency: compiles without a warning in Swift 6 mode,
+// and in Swift 5 mode with complete checking. Never run.
 import Foundation
 import RealmSwift
 
@@ -256,7 +256,7 @@ actor Watcher {
 
 /// Tokens go anywhere.
 func endAnywhere(_ token: NotificationToken) async {
-  await Task.detached { token.invalidate() }.value
+  _ = await Task.detached { token.invalidate() }.value
 }
 
 // MARK: - Sendable

@@ -1,5 +1,5 @@
-// Every way to open a Realm with `await`: in the main actor, a global actor, an actor instance and its
-// initializer, a task, a task group; and what opening does on other threads.
+// Every way to open a Realm with `await`: in the main actor, a global actor, an actor instance and
+// its initializer, a task, a task group; and what opening does on other threads.
 import Foundation
 import Platform
 import RealmSwift

@@ -38,8 +38,8 @@ import Testing
     return { command.replacing("REALM_SEED=0", with: "REALM_SEED=\($0)") }
   }
 
-  /// Runs a body on the seeds, in the long form on as many threads as there are processors, each with its
-  /// stages and its share of `count`; the sum of what it returns.
+  /// Runs a body on the seeds, in the long form on as many threads as there are processors, each
+  /// with its stages and its share of `count`; the sum of what it returns.
   private func onThreads(
     _ count: Int,
     _ body:

@@ -1,5 +1,5 @@
-// Writing and refreshing in actors on Swift's own threads: blocks and completions on the actor, tasks that
-// are cancelled at any time, several that wait for a refresh.
+// Writing and refreshing in actors on Swift's own threads: blocks and completions on the actor,
+// tasks that are cancelled at any time, several that wait for a refresh.
 import Foundation
 import Platform
 import RealmSwift
@@ -96,8 +96,8 @@ import Testing
     #expect(await !diary.isBusy)
   }
 
-  /// Tasks of several actors are cancelled by other threads while they write: who returns has written, who
-  /// is cancelled has not.
+  /// Tasks of several actors are cancelled by other threads while they write: who returns has
+  /// written, who is cancelled has not.
   @Test func cancelledAtAnyTime() async throws {
     let folder = TemporaryFolder()
     let configuration = folder.configuration()

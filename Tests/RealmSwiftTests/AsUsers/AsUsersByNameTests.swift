@@ -1,5 +1,5 @@
-// Objects and values by name: linking objects of dynamic objects, dictionaries of properties, operators of
-// key paths; extremes of mixed values.
+// Objects and values by name: linking objects of dynamic objects, dictionaries of properties,
+// operators of key paths; extremes of mixed values.
 import Foundation
 import RealmSwift
 import TestSupport

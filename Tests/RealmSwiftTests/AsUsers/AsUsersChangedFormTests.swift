@@ -1,4 +1,5 @@
-// Migrations whose rules hold only at their end: keys that differ, and one owner for each embedded object.
+// Migrations whose rules hold only at their end: keys that differ, and one owner for each embedded
+// object.
 import Foundation
 import RealmSwift
 import Storage

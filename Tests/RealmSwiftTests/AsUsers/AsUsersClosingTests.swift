@@ -1,4 +1,5 @@
-// Who was told that all is done, and lets go of a Realm, finds its file closed: it can be deleted at once.
+// Who was told that all is done, and lets go of a Realm, finds its file closed: it can be deleted
+// at once.
 import Dispatch
 import Foundation
 import RealmSwift

@@ -1,4 +1,5 @@
-// Collections as users change them: in place, through properties, with themselves, while they iterate.
+// Collections as users change them: in place, through properties, with themselves, while they
+// iterate.
 import Foundation
 import RealmSwift
 import TestSupport

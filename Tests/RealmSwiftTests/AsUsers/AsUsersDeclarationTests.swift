@@ -108,8 +108,8 @@ import Testing
     #expect(t.history.sorted().map(\.rawValue) == ["complete", "notStarted"])
     #expect(t.history.index(of: .notStarted) == 1)
     #expect(ParkStatus.allCases.count == 3)
-    #expect(t["status"] as? String == "inProgress")
-    #expect(t.value(forKey: "status") as? String == "inProgress")
+    #expect(t["status"] as? ParkStatus == .inProgress)
+    #expect(t.value(forKey: "status") as? ParkStatus == .inProgress)
     try realm.write { t.setValue("complete", forKey: "status") }
     #expect(t.status == .complete)
     try realm.write { t.setValue(ParkStatus.notStarted, forKey: "status") }

@@ -1,4 +1,5 @@
-// Own types and enums over every stored type, values as they come from JSON, and inheritance with Codable.
+// Own types and enums over every stored type, values as they come from JSON, and inheritance with
+// Codable.
 import Foundation
 import RealmSwift
 import TestSupport
@@ -222,7 +223,7 @@ private final class TextHolder: GenericHolder<String> {}
       holder["letter"] = LateLetter.x
     }
     #expect(holder.tiny == .low && holder.share == .whole && holder.otherShare == nil)
-    #expect(holder["letter"] as? String == "x" && holder["short"] as? Int16 == 0)
+    #expect(holder["letter"] as? LateLetter == .x && holder["short"] as? Brief == .low)
     // In the order of their raw values.
     #expect(LateLetter.x < .y && Minute.low < .high && holder.letters.max() == .y)
     #expect(holder.letters.sorted(ascending: false).first == .y && Array(holder.maybes) == [nil])
@@ -233,7 +234,7 @@ private final class TextHolder: GenericHolder<String> {}
     }
     #expect(found.count == 1 && found.filter("ANY letters IN %@", [LateLetter.x]).count == 1)
     #expect(found.sectioned(by: \.letter).allKeys == [.x])
-    #expect(found.value(forKey: "letter") as? [String] == ["x"])
+    #expect(found.value(forKey: "letter") as? [LateLetter] == [.x])
   }
 
   @Test func valuesFromJSON() throws {

@@ -55,13 +55,13 @@ let houseClasses: [ObjectBase.Type] = [HouseDog.self, HousePerson.self, HouseHom
       #expect(p.name as? String == "C")
       #expect((p["dogs"] as? List<DynamicObject>)?.count == 1)
       #expect(p.dynamicList("dogs")[0]["name"] as? String == "r")
-      #expect((p["home"] as? DynamicObject)?["street"] as? String == "s")
+      #expect((p["home"] as? HouseHome)?["street"] as? String == "s")
       #expect((p["ints"] as? List<Int>)?.count == 2)
       #expect((p.ints as? List<Int>)?.first == 1)
       p.dynamicList("dogs").append(
         realm.dynamicCreate("HouseDog", value: ["_id": ObjectId.generate(), "name": "q"]))
       p["best"] = p.dynamicList("dogs")[1]
-      #expect((p.best as? DynamicObject)?.name as? String == "q")
+      #expect((p.best as? HouseDog)?.name == "q")
       p["best"] = nil
       #expect(p["best"] == nil)
       p.date = Date(timeIntervalSince1970: 5)

@@ -1,5 +1,5 @@
-// Collections of own types and enums: what is asked of all their values together, as of the plain values
-// that they are stored as.
+// Collections of own types and enums: what is asked of all their values together, as of the plain
+// values that they are stored as.
 import Foundation
 import RealmSwift
 import TestSupport

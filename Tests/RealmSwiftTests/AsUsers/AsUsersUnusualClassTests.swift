@@ -1,4 +1,5 @@
-// Declarations beyond the usual ones: several properties of a line, observers, lazy fields, words of Swift as names.
+// Declarations beyond the usual ones: several properties of a line, observers, lazy fields, words
+// of Swift as names.
 import Foundation
 import RealmSwift
 import TestSupport

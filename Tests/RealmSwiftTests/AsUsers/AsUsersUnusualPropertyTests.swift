@@ -1,5 +1,5 @@
-// Properties with observers, restricted access, unusual names and other names in the file, and the facts that
-// schemas tell of them.
+// Properties with observers, restricted access, unusual names and other names in the file, and the
+// facts that schemas tell of them.
 import Foundation
 import RealmSwift
 import TestSupport

@@ -1,5 +1,5 @@
-// Untyped values: which of them each type of property takes, in every place where they are given, and
-// what is said of the others.
+// Untyped values: which of them each type of property takes, in every place where they are given,
+// and what is said of the others.
 import Foundation
 import RealmSwift
 import TestSupport

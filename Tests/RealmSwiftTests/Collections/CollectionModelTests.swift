@@ -1,4 +1,5 @@
-// Random changes of links and collections, deletes and rollbacks, beside plain Swift values; reopened.
+// Random changes of links and collections, deletes and rollbacks, beside plain Swift values;
+// reopened.
 import Foundation
 import Platform
 import RealmSwift

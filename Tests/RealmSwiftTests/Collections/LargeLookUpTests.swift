@@ -1,4 +1,5 @@
-// Many look-ups in large sets and maps: what makes them fast is made on the way, and must not outlive a change.
+// Many look-ups in large sets and maps: what makes them fast is made on the way, and must not
+// outlive a change.
 import Foundation
 import Platform
 import RealmSwift

@@ -1,5 +1,5 @@
-// Realms that are open already are found again, wherever that is asked for: never in a wrong place, never with
-// other settings, and without being kept open.
+// Realms that are open already are found again, wherever that is asked for: never in a wrong place,
+// never with other settings, and without being kept open.
 import Dispatch
 import Foundation
 import Platform
@@ -260,7 +260,8 @@ import Testing
     #expect(realm.objects(Dog.self).map(\.name) == ["Rex"])
   }
 
-  /// A file with the same classes at the same places as one that was open before, and one with others.
+  /// A file with the same classes at the same places as one that was open before, and one with
+  /// others.
   @Test func openedAgain() throws {
     let folder = TemporaryFolder()
     let configuration = folder.configuration("a.realm", [Dog.self])

@@ -1,5 +1,5 @@
-// Realms of serial queues, of the main place, and of actors: one instance each, and every use elsewhere
-// stops.
+// Realms of serial queues, of the main place, and of actors: one instance each, and every use
+// elsewhere stops.
 import Dispatch
 import Foundation
 import Platform
@@ -52,7 +52,8 @@ import Testing
       hidesQueueWidths.store(true, ordering: .relaxed)
       let shared = await QueueRealm(memoryConfiguration())
       await shared.run { shared in try shared.realm.write { _ = shared.realm.create(Dog.self) } }
-      // A try may miss it: where all threads are busy, or there is one only, no other block runs meanwhile.
+      // A try may miss it: where all threads are busy, or there is one only, no other block runs
+      // meanwhile.
       for _ in 0..<2_000 {
         let queue = DispatchQueue(label: "many at once", attributes: .concurrent)
         await queue.run { _ = try Realm(configuration: memoryConfiguration(), queue: queue) }

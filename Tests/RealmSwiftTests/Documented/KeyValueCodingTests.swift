@@ -97,8 +97,8 @@ import Testing
     let volumes = realm.dynamicObjects("Volume").filter("year BETWEEN {1950, 1960}")
     #expect(volumes.sorted(byKeyPath: "title").map { $0["isbn"] as! String } == ["3", "2", "1"])
     #expect(volumes.max(ofProperty: "year") as Int? == 1960)
-    let author = volumes.first?["author"] as? DynamicObject
-    #expect(author?["name"] as? String == "Änna" && author?.born as? Int == 1920)
+    let author = volumes.first?["author"] as? Object
+    #expect(author?["name"] as? String == "Änna" && author?["born"] as? Int == 1920)
   }
 
   @Test func objectsAreDecodedWithWhatTheyHold() throws {

@@ -1,4 +1,5 @@
-// The model of the tests in this folder, which check what the public documentation tells users to rely on.
+// The model of the tests in this folder, which check what the public documentation tells users to
+// rely on.
 import Foundation
 import RealmSwift
 

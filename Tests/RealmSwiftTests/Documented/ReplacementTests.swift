@@ -1,4 +1,5 @@
-// What is replaced and what goes with it: embedded objects, mixed values, deletions while going through.
+// What is replaced and what goes with it: embedded objects, mixed values, deletions while going
+// through.
 import Foundation
 import RealmSwift
 import TestSupport
@@ -148,15 +149,6 @@ import Testing
     #expect(numbers.count == 1 && numbers.freeze().count == 1)
     let descending = dictionary.where { $0 > .int(0) }.sorted(byKeyPath: "self", ascending: false)
     #expect(Array(descending) == [.int(5), .int(1)])
-  }
-
-  @Test func observersOfCollectionsInsideMixedValuesStop() async {
-    expectStop(
-      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-        let (realm, library) = try libraryRealm()
-        try realm.write { library.extra = .fromArray([.int(3)]) }
-        _ = library.extra.listValue!.observe { _ in }
-      }, "Collections inside of a mixed value cannot be observed")
   }
 
   // MARK: - Deleting while going through

@@ -1,4 +1,5 @@
-// Plain Swift values beside those of a Realm: reading them from dynamic objects, and giving them to such.
+// Plain Swift values beside those of a Realm: reading them from dynamic objects, and giving them to
+// such.
 import Foundation
 import RealmSwift
 

@@ -1,5 +1,5 @@
-// The forms that the classes of the evolving model have over time, and how one becomes the next. All forms
-// of a class have one name in the file, so no Realm gets them by default.
+// The forms that the classes of the evolving model have over time, and how one becomes the next.
+// All forms of a class have one name in the file, so no Realm gets them by default.
 import Foundation
 import RealmSwift
 

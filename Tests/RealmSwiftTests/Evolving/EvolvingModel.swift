@@ -1,5 +1,5 @@
-// A model of a file whose classes change: nodes that link to each other and own parts, changed at random
-// in the same way in a Realm and in plain Swift values.
+// A model of a file whose classes change: nodes that link to each other and own parts, changed at
+// random in the same way in a Realm and in plain Swift values.
 import Foundation
 import Platform
 import RealmSwift
@@ -205,7 +205,7 @@ struct EvolvingModel {
   /// Changes an embedded object in place.
   private mutating func editPart(of object: DynamicObject, _ random: inout RandomGenerator) {
     let id = object["id"] as! Int
-    guard let part = object["part"] as? DynamicObject,
+    guard let part = object["part"] as? ObjectBase,
       let property = part.objectSchema.properties.randomElement(using: &random)
     else { return }
     let content = random.content(property, object.realm!, nodes.keys.sorted())

@@ -1,5 +1,6 @@
-// A Realm beside plain Swift values: random transactions over classes with every kind of property, whose
-// forms change on the way; reopened, rolled back, frozen. REALM_EVOLVING_TRANSACTIONS makes it long.
+// A Realm beside plain Swift values: random transactions over classes with every kind of property,
+// whose forms change on the way; reopened, rolled back, frozen. REALM_EVOLVING_TRANSACTIONS makes
+// it long.
 import Foundation
 import Platform
 import RealmSwift

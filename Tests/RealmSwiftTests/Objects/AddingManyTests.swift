@@ -1,4 +1,5 @@
-// Many objects added by one call: new files and filled ones, mixtures of classes, sequences of all kinds.
+// Many objects added by one call: new files and filled ones, mixtures of classes, sequences of all
+// kinds.
 import Foundation
 import RealmSwift
 import Storage

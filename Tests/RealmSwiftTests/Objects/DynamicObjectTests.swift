@@ -100,17 +100,18 @@ private class Puppet: Object {
         value: [
           "name": "Ann", "pet": ["kind": "cat"], "numbers": [1, 2], "texts": ["a", nil] as [Any?],
         ])
-      let pet = owner["pet"] as? DynamicObject
-      #expect(pet?["kind"] as? String == "cat")
+      // Of its class in Swift.
+      let pet = owner["pet"] as? Puppet
+      #expect(pet?.kind == "cat")
       #expect((owner["numbers"] as? List<Int>).map { Array($0) } == [1, 2])
       #expect((owner.texts as? List<String?>).map { Array($0) } == ["a", nil])
       let pets = owner["pets"] as? List<DynamicObject>
       #expect(pets?.isEmpty == true)
-      pets?.append(pet!)
+      pets?.append(realm.dynamicObjects("Puppet")[0])
       pets?.append(realm.dynamicCreate("Puppet", value: ["kind": "dog"]))
       #expect(pets?.map { $0["kind"] as! String } == ["cat", "dog"])
       owner["pet"] = pets?[1]
-      #expect((owner["pet"] as? DynamicObject)?.kind as? String == "dog")
+      #expect((owner["pet"] as? Puppet)?.kind == "dog")
       owner["pet"] = ["kind": "bird"]
     }
     let typed = realm.objects(Owner.self)[0]

@@ -1,5 +1,5 @@
-// Observers as clients write them, case by case: what an application does to its objects, and what its
-// observers hear of it.
+// Observers as clients write them, case by case: what an application does to its objects, and what
+// its observers hear of it.
 import Dispatch
 import Foundation
 import Platform

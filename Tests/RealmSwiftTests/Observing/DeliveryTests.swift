@@ -1,5 +1,5 @@
-// When observers are called and when not: ended tokens, writes and worse inside of callbacks, writes that leave
-// observers out, and what the Realm keeps for them.
+// When observers are called and when not: ended tokens, writes and worse inside of callbacks,
+// writes that leave observers out, and what the Realm keeps for them.
 import Dispatch
 import Platform
 import RealmSwift
@@ -177,8 +177,8 @@ import Testing
     await watched.expectTold([])
   }
 
-  /// Another thread commits while the Realm waits for the lock: its changes are told with the lock held, and
-  /// a write inside of the callback takes it over.
+  /// Another thread commits while the Realm waits for the lock: its changes are told with the lock
+  /// held, and a write inside of the callback takes it over.
   @Test(arguments: [false, true])
   func commitsWhileWaitingForTheLock(_ writes: Bool) async throws {
     let folder = TemporaryFolder()

@@ -1,6 +1,7 @@
-// Queries of every kind are followed by what changed alone, however much that is: their observers' copies are edited
-// by what they are told, and no element is looked for anew. Orders by mixed values and decimals, queries of values,
-// several choices of distinct elements, steps that change all.
+// Queries of every kind are followed by what changed alone, however much that is: their observers'
+// copies are edited by what they are told, and no element is looked for anew. Orders by mixed
+// values and decimals, queries of values, several choices of distinct elements, steps that change
+// all.
 import Foundation
 import ObjectStore
 import Platform

@@ -1,6 +1,6 @@
-// Random changes, followed by random observers: what a tracker tells, applied to the observer's copy, gives
-// what a new look at the same collection shows. With recorded changes and with compared versions, several
-// commits at once.
+// Random changes, followed by random observers: what a tracker tells, applied to the observer's
+// copy, gives what a new look at the same collection shows. With recorded changes and with compared
+// versions, several commits at once.
 import ObjectStore
 import Platform
 import Storage
@@ -63,8 +63,12 @@ struct Follower {
   let name: String
   /// Of a collection.
   var tracker: CollectionTracker?
+  /// What has to change so that there may be something to tell.
+  let watched: Watched
   /// Takes a step and checks; false when there is nothing more to follow.
-  let advance: (VersionStep, _ isCompared: Bool) -> Bool
+  ///
+  /// Nil in place of a step says that it does not concern the observer.
+  let advance: (VersionStep?, _ isCompared: Bool) -> Bool
 
   static func collection<Collection: RealmCollection>(
     _ name: String, _ keyPaths: [String]?, isSorted: Bool = false,
@@ -74,8 +78,10 @@ struct Follower {
     let observed = make()
     let tracker = CollectionTracker.make(observed, keyPaths: keyPaths)
     var copy = TrackerImages.all(observed, image)
-    return Follower(name: "\(name) \(keyPaths as Any)", tracker: tracker) { step, isCompared in
-      let change = tracker.advance(step) ?? CollectionChange()
+    return Follower(
+      name: "\(name) \(keyPaths as Any)", tracker: tracker, watched: tracker.watched
+    ) { step, isCompared in
+      let change = step.flatMap { tracker.advance($0) } ?? CollectionChange()
       let isOver = owner?.isInvalidated ?? false
       let truth = isOver ? [] : TrackerImages.all(make(), image)
       if !isOver {
@@ -133,8 +139,8 @@ struct Follower {
       return images
     }
     var copy = images()
-    return Follower(name: name) { step, isCompared in
-      let change = tracker.advance(step) ?? MapChange()
+    return Follower(name: name, watched: tracker.watched) { step, isCompared in
+      let change = step.flatMap { tracker.advance($0) } ?? MapChange()
       let truth = owner.isInvalidated ? [:] : images()
       for key in change.deletions {
         let old = copy.removeValue(forKey: key)
@@ -163,8 +169,8 @@ struct Follower {
     let tracker = ObjectTracker(object, keyPaths: keyPaths)
     let schema = object._table!.pointee.binding.schema
     var copy = properties.map { $0.1() }
-    return Follower(name: name) { step, isCompared in
-      let change = tracker.advance(step)
+    return Follower(name: name, watched: tracker.watched) { step, isCompared in
+      let change = step.flatMap { tracker.advance($0) }
       if object.isInvalidated {
         #expect(change == .deleted)
         return false
@@ -518,7 +524,15 @@ private struct KennelChanges {
     await withSeeds(first: seed) { random in
       let realm = try memoryRealm(kennelClasses)
       var changes = KennelChanges(realm: realm, random: random)
-      var followers: [Follower] = []
+      var followers: [Int: Follower] = [:]
+      var index = WatchIndex<Int>()
+      var passed = 0
+      func follow(_ follower: Follower?) {
+        guard let follower else { return }
+        let number = (followers.keys.max() ?? -1) + 1
+        followers[number] = follower
+        index.add(number, follower.watched, realm.confined)
+      }
       var reader: ChangeHistory.Reader?
       let history = realm.confined.history
       for step in 0..<60 {
@@ -528,10 +542,8 @@ private struct KennelChanges {
             step % 24 == 0
             ? history.register(standingOn: realm.confined.currentSnapshot().version) : nil
         }
-        while followers.count < 14, let follower = changes.follower() { followers.append(follower) }
-        if followers.count < 15, let follower = changes.pathFollower() {
-          followers.append(follower)
-        }
+        while followers.count < 30, let follower = changes.follower() { follow(follower) }
+        while followers.count < 33, let follower = changes.pathFollower() { follow(follower) }
         let old = realm.confined.frozen()
         for _ in 0...changes.number(3) {
           realm.beginWrite()
@@ -544,12 +556,21 @@ private struct KennelChanges {
         let isRecorded = history.changes(after: versions.0, through: versions.1) != nil
         #expect(isRecorded == (reader != nil || versions.0 == versions.1))
         let taken = VersionStep(from: old, to: realm.confined)
-        followers = followers.filter { $0.advance(taken, !isRecorded) }
-        if changes.number(8) == 0, !followers.isEmpty {
-          followers.remove(at: changes.number(followers.count))
+        // Who is passed over has nothing to be told, and can be told the next step.
+        let concerned = index.concerned(by: taken)
+        #expect(concerned.count == Set(concerned).count)
+        passed += followers.count - concerned.count
+        var ended = followers.keys.sorted().filter { number in
+          !followers[number]!.advance(concerned.contains(number) ? taken : nil, !isRecorded)
         }
+        if changes.number(8) == 0 { ended += followers.keys.min().map { [$0] } ?? [] }
+        for number in Set(ended) {
+          index.remove(followers.removeValue(forKey: number)!.watched) { $0 == number }
+        }
+        #expect(index.members.count == followers.count)
         reader?.stand(on: versions.1)
       }
+      #expect(passed > 0)
     }
   }
 }

@@ -31,7 +31,8 @@ final class WatchedRealm: @unchecked Sendable {
     called.happen()
   }
 
-  /// Checks what was told since the last time, once there are so many calls of all that there ever were.
+  /// Checks what was told since the last time, once there are so many calls of all that there ever
+  /// were.
   func expectTold(
     _ expected: [String], afterCalls count: Int = 0,
     sourceLocation: SourceLocation = #_sourceLocation

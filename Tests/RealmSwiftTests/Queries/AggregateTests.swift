@@ -1,5 +1,6 @@
-// Sums, means, extremes and counts of whole columns, which are made a leaf at a time, against plain Swift: to
-// the last bit, whatever the width of the values, with nulls, gaps of deleted objects, and chosen objects.
+// Sums, means, extremes and counts of whole columns, which are made a leaf at a time, against plain
+// Swift: to the last bit, whatever the width of the values, with nulls, gaps of deleted objects,
+// and chosen objects.
 import Foundation
 import Platform
 import RealmSwift

@@ -22,6 +22,22 @@ private class Town: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+private class Stop: Object {
+  @Persisted var type = "Point"
+  @Persisted var coordinates: List<Double>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class Trip: Object {
+  @Persisted var name = ""
+  @Persisted var start: Stop?
+  @Persisted var stops: List<Stop>
+  @Persisted var places: List<Coordinates>
+  @Persisted var byName: Map<String, Coordinates?>
+  @Persisted var before: Trip?
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 private class Mayor: EmbeddedObject {
   @Persisted var name: String
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -83,7 +99,8 @@ private class Mayor: EmbeddedObject {
     #expect(names(towns.where { $0.place.geoWithin(reversed) }) == ["Berlin", "Paris"])
     let pierced = try #require(GeoPolygon(outerRing: ring, holes: hole))
     #expect(names(towns.where { $0.place.geoWithin(pierced) }) == ["Paris"])
-    #expect(GeoPolygon(outerRing: ring, holes: [hole, hole])?.holes.count == 2)
+    let other = hole.map { ($0.0 - 8, $0.1) }
+    #expect(GeoPolygon(outerRing: ring, holes: [hole, other])?.holes.count == 2)
     let pole = try #require(
       GeoPolygon(outerRing: [(70, 0), (70, 120), (70, -120), (70, 0)]))
     #expect(names(towns.where { $0.place.geoWithin(pole) }) == ["Alert"])
@@ -125,5 +142,56 @@ private class Mayor: EmbeddedObject {
       _ = try GeospatialTests().towns().where { $0.mayor.geoWithin(box) }
     }
     expectStop(result, "'mayor' cannot be used in a geoWithin query")
+  }
+
+  @Test func ringsThatBoundNoArea() {
+    let square = [(0.0, 0.0), (0, 9), (9, 9), (9, 0), (0, 0)]
+    func hole(_ from: Double, _ to: Double) -> [(Double, Double)] {
+      [(from, from), (from, to), (to, to), (to, from), (from, from)]
+    }
+    #expect(GeoPolygon(outerRing: square, holes: hole(1, 2), hole(3, 4)) != nil)
+    // A place twice in a row is one corner.
+    #expect(GeoPolygon(outerRing: [(0, 0), (0, 0), (0, 1), (1, 1), (0, 0)]) != nil)
+    #expect(GeoPolygon(outerRing: [(0, 0), (1, 1), (0, 1), (1, 0), (0, 0)]) == nil)
+    #expect(GeoPolygon(outerRing: [(0, 0), (0, 1), (1, 1), (0, 1), (0, 0)]) == nil)
+    #expect(GeoPolygon(outerRing: [(0, 0), (0, 0), (0, 1), (0, 0)]) == nil)
+    #expect(GeoPolygon(outerRing: square, holes: hole(11, 12)) == nil)
+    #expect(GeoPolygon(outerRing: square, holes: hole(1, 12)) == nil)
+    #expect(GeoPolygon(outerRing: square, holes: square) == nil)
+    #expect(GeoPolygon(outerRing: square, holes: hole(1, 5), hole(2, 3)) == nil)
+    #expect(GeoPolygon(outerRing: square, holes: hole(2, 3), hole(1, 5)) == nil)
+    #expect(GeoPolygon(outerRing: square, holes: hole(1, 5), hole(2, 7)) == nil)
+    #expect(GeoPolygon(outerRing: square, holes: hole(1, 2), hole(1, 2)) == nil)
+  }
+
+  @Test func placesOfEveryDeclaration() throws {
+    let realm = try memoryRealm([Trip.self, Stop.self, Coordinates.self])
+    try realm.write {
+      let near = realm.create(Stop.self, value: ["coordinates": [1.0, 1.0]])
+      let a = realm.create(Trip.self, value: ["name": "a"])
+      a.start = near
+      a.stops.append(near)
+      a.places.append(objectsIn: [Coordinates(50, 50), Coordinates(1, 1)])
+      a.byName["x"] = Coordinates(1, 1)
+      let b = realm.create(Trip.self, value: ["name": "b"])
+      b.before = a
+      b.places.append(Coordinates(50, 50))
+    }
+    func expect(_ names: String, _ condition: (Query<Trip>) -> Query<Bool>) {
+      #expect(realm.objects(Trip.self).where(condition).map(\.name).joined() == names)
+    }
+    let box = try #require(GeoBox(bottomLeft: (0, 0), topRight: (2, 2)))
+    func expectEach<Shape: _Geospatial>(_ shape: Shape) {
+      expect("a") { $0.start.geoWithin(shape) }
+      expect("a") { $0.stops.geoWithin(shape) }
+      expect("a") { $0.places.geoWithin(shape) }
+      expect("a") { $0.byName.geoWithin(shape) }
+      expect("b") { $0.before.start.geoWithin(shape) }
+      expect("b") { !$0.places.geoWithin(shape) }
+    }
+    expectEach(box)
+    expectEach(try #require(GeoCircle(center: (1, 1), radius: .kilometers(10))))
+    let shapes: [any _Geospatial] = [box]
+    for shape in shapes { expectEach(shape) }
   }
 }

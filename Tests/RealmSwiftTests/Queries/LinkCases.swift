@@ -1,4 +1,5 @@
-// Conditions on links and collections in three forms that have to mean the same; see QueryCases.swift.
+// Conditions on links and collections in three forms that have to mean the same; see
+// QueryCases.swift.
 import Foundation
 import Platform
 import RealmSwift

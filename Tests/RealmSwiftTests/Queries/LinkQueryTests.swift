@@ -1,4 +1,5 @@
-// Queries through links and collections, against plain Swift; and queries on collections themselves.
+// Queries through links and collections, against plain Swift; and queries on collections
+// themselves.
 import Foundation
 import Platform
 import RealmSwift

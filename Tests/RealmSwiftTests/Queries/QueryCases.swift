@@ -1,5 +1,5 @@
-// Conditions in three forms that have to mean the same: type-safe, text, and plain Swift; and random
-// objects to ask them about.
+// Conditions in three forms that have to mean the same: type-safe, text, and plain Swift; and
+// random objects to ask them about.
 import Foundation
 import Platform
 import RealmSwift

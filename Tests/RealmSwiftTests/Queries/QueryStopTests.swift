@@ -110,14 +110,7 @@ import Testing
     expectStop(subquery, "Subqueries must contain a keypath starting with a collection.")
   }
 
-  @Test func objectsOfOtherPlaces() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      let realm = try memoryRealm([Keeper.self, Pet.self])
-      _ = realm.objects(Keeper.self).where { $0.favourite == Pet() }
-    }
-    expectStop(result, "An object that is not managed by this Realm cannot be used in its queries")
+  @Test func unmanagedCollectionsAndClosures() async {
     let unmanaged = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = Keeper().pets.where { $0.age > 1 } }

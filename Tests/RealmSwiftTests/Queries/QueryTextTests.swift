@@ -106,7 +106,7 @@ private struct Case<T> {
       Case("(linkedFrom.@count == %@)", [1]) { $0.linkedFrom.count == 1 },
       Case("(ints.@count == int)", []) { $0.ints.count == $0.int },
       Case("(links.@sum.int > %@)", [1]) { $0.links.int.sum > 1 },
-      Case("(ints.@avg == %@)", [1.0]) { $0.ints.avg == 1 },
+      Case("(ints.@avg == %@)", [1]) { $0.ints.avg == 1 },
       Case("(intMap[%@] == %@)", ["k", 1]) { $0.intMap["k"] == 1 },
       Case("(ANY intMap.@allKeys == %@)", ["k"]) { $0.intMap.keys == "k" },
       Case("(ANY textMap.@allValues CONTAINS[c] %@)", ["x"]) {

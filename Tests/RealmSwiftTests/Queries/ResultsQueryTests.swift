@@ -1,4 +1,5 @@
-// Results of queries as collections: order, distinct values, aggregates, and how they follow changes.
+// Results of queries as collections: order, distinct values, aggregates, and how they follow
+// changes.
 import Foundation
 import Platform
 import RealmSwift

@@ -1,4 +1,5 @@
-// Objects with texts as primary keys, of all lengths, added in one transaction and in many, against a dictionary.
+// Objects with texts as primary keys, of all lengths, added in one transaction and in many, against
+// a dictionary.
 import Foundation
 import Platform
 import RealmSwift

@@ -120,52 +120,50 @@ import Testing
     expectStop(cleared, "A Realm Configuration must specify a path or an in-memory identifier.")
   }
 
-  @Test func refusesDeletingAReadOnlyFile() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      _ = Realm.Configuration(readOnly: true, deleteRealmIfMigrationNeeded: true)
+  /// Checks that no Realm can be opened with settings, in whatever order they were made.
+  private func expectRefusal(
+    _ configuration: Realm.Configuration, _ message: String,
+    _ location: SourceLocation = #_sourceLocation
+  ) {
+    let error = #expect(throws: Realm.Error.self, sourceLocation: location) {
+      _ = try Realm(configuration: configuration)
     }
-    expectStop(result, "Cannot set `deleteRealmIfMigrationNeeded` when `readOnly` is set.")
-    let mirror = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      var configuration = Realm.Configuration(deleteRealmIfMigrationNeeded: true)
-      configuration.readOnly = true
+    #expect(error?.code == .invalidInput, sourceLocation: location)
+    #expect(error?.localizedDescription == message, sourceLocation: location)
+    let again = #expect(throws: Realm.Error.self, sourceLocation: location) {
+      try Realm.performMigration(for: configuration)
     }
-    expectStop(mirror, "Cannot set `readOnly` when `deleteRealmIfMigrationNeeded` is set.")
+    #expect(again?.code == .invalidInput, sourceLocation: location)
   }
 
-  @Test func refusesCompactingAReadOnlyFile() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      _ = Realm.Configuration(readOnly: true, shouldCompactOnLaunch: { _, _ in true })
-    }
-    expectStop(result, "Cannot set `shouldCompactOnLaunch` when `readOnly` is set.")
-    let mirror = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      var configuration = Realm.Configuration(shouldCompactOnLaunch: { _, _ in true })
-      configuration.readOnly = true
-    }
-    expectStop(mirror, "Cannot set `readOnly` when `shouldCompactOnLaunch` is set.")
+  @Test func refusesDeletingAReadOnlyFile() {
+    let message = "Cannot set `deleteRealmIfMigrationNeeded` when `readOnly` is set."
+    expectRefusal(
+      Realm.Configuration(readOnly: true, deleteRealmIfMigrationNeeded: true), message)
+    var configuration = Realm.Configuration(deleteRealmIfMigrationNeeded: true)
+    configuration.readOnly = true
+    expectRefusal(configuration, message)
   }
 
-  @Test func refusesAKeyOfAnotherLength() async {
-    let short = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      _ = Realm.Configuration(encryptionKey: Data(count: 63))
+  @Test func refusesCompactingAReadOnlyFile() {
+    let message = "Cannot set `shouldCompactOnLaunch` when `readOnly` is set."
+    expectRefusal(
+      Realm.Configuration(readOnly: true, shouldCompactOnLaunch: { _, _ in true }), message)
+    var configuration = Realm.Configuration(shouldCompactOnLaunch: { _, _ in true })
+    configuration.readOnly = true
+    expectRefusal(configuration, message)
+  }
+
+  @Test func refusesAKeyOfAnotherLength() throws {
+    let message = "Encryption key must be exactly 64 bytes long"
+    expectRefusal(Realm.Configuration(encryptionKey: Data(count: 63)), message)
+    var configuration = Realm.Configuration()
+    configuration.encryptionKey = Data(count: 65)
+    expectRefusal(configuration, message)
+    let error = #expect(throws: Realm.Error.self) {
+      _ = try schemaVersionAtURL(URL(fileURLWithPath: "/none"), encryptionKey: Data(count: 3))
     }
-    expectStop(short, "Encryption key must be exactly 64 bytes long")
-    let long = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      var configuration = Realm.Configuration()
-      configuration.encryptionKey = Data(count: 65)
-    }
-    expectStop(long, "Encryption key must be exactly 64 bytes long")
+    #expect(error?.code == .invalidInput)
   }
 
   @Test func refusesForeignClasses() async {

@@ -1,4 +1,4 @@
-// Declarations and conditions that cannot be meant, and the messages that they stop with.
+// Declarations and conditions that cannot be meant, and the messages that they are refused with.
 import Foundation
 import RealmSwift
 import Testing
@@ -36,33 +36,37 @@ private class NoOrigin: Object {
 }
 
 @Suite struct DeclarationStopTests {
-  @Test func collectionsOfObjects() async {
-    let list = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([OptionalList.self, Target.self]) }
-    expectStop(list, "List<Target> property 'targets' must not be marked as optional.")
-    let set = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([OptionalSet.self, Target.self]) }
-    expectStop(set, "MutableSet<Target> property 'targets' must not be marked as optional.")
-    let map = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([RequiredMap.self, Target.self]) }
-    expectStop(map, "Map<String, Target> property 'targets' must be marked as optional.")
+  @Test func collectionsOfObjects() {
+    expectRefusal(
+      [OptionalList.self, Target.self],
+      "List<Target> property 'targets' must not be marked as optional.")
+    expectRefusal(
+      [OptionalSet.self, Target.self],
+      "MutableSet<Target> property 'targets' must not be marked as optional.")
+    expectRefusal(
+      [RequiredMap.self, Target.self],
+      "Map<String, Target> property 'targets' must be marked as optional.")
   }
 
-  @Test func links() async {
-    let link = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([RequiredLink.self, Target.self]) }
-    expectStop(link, "Object property 'target' must be marked as optional.")
-    let origin = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([NoOrigin.self, Target.self]) }
-    expectStop(
-      origin,
+  @Test func links() {
+    expectRefusal(
+      [RequiredLink.self, Target.self], "Object property 'target' must be marked as optional.")
+    expectRefusal(
+      [NoOrigin.self, Target.self],
       "LinkingObjects<Target> property 'targets' must set the origin property name with "
         + "@Persisted(originProperty:")
+  }
+
+  private func expectRefusal(
+    _ types: [ObjectBase.Type], _ message: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let error = #expect(throws: Realm.Error.self, sourceLocation: sourceLocation) {
+      _ = try memoryRealm(types)
+    }
+    #expect(error?.code == .fail, sourceLocation: sourceLocation)
+    #expect(
+      error?.localizedDescription.contains(message) == true, sourceLocation: sourceLocation)
   }
 
   @Test func pathsThatLeadNowhere() async {

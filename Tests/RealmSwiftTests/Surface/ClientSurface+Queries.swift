@@ -1,5 +1,5 @@
-// Client code that has to compile: queries, schema and migration; see ClientSurface.swift. Queries are run,
-// in both forms.
+// Client code that has to compile: queries, schema and migration; see ClientSurface.swift. Queries
+// are run, in both forms.
 import Foundation
 import RealmSwift
 import Testing

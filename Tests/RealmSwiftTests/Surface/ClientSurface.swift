@@ -1,5 +1,5 @@
-// Client code that only has to compile: objects, values and constraints, in the forms in which programs write
-// them. Nothing here is run; the suites beside test what it does.
+// Client code that only has to compile: objects, values and constraints, in the forms in which
+// programs write them. Nothing here is run; the suites beside test what it does.
 import Foundation
 import RealmSwift
 

@@ -1,5 +1,5 @@
-// Writing and refreshing in actors: suspends for the lock, never runs the block outside of a transaction,
-// rolls back on an error, honours cancellation.
+// Writing and refreshing in actors: suspends for the lock, never runs the block outside of a
+// transaction, rolls back on an error, honours cancellation.
 import Dispatch
 import Foundation
 import Platform
@@ -123,8 +123,8 @@ import Testing
     #expect(await counter.count == 3)
   }
 
-  /// A strict queue hangs here: the lock belongs to an actor whose block has no thread to start on, since
-  /// synchronous writers block all threads that run tasks.
+  /// A strict queue hangs here: the lock belongs to an actor whose block has no thread to start on,
+  /// since synchronous writers block all threads that run tasks.
   ///
   /// In a process of its own, since other tests block these threads, too.
   @Test func synchronousWritersDoNotBlockTheQueue() async {

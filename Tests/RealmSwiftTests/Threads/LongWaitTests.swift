@@ -18,7 +18,8 @@ import Testing
       reports.add(([wait.holder ?? "nobody"] + wait.waiters).joined(separator: ", "))
       isReported.happen()
     }
-    let waiter = startThread("waiter") {
+    // Longer than what the kernel keeps of a name.
+    let waiter = startThread("waiter with a long name") {
       let realm = try! Realm(configuration: configuration)
       try! realm.write { realm.add(Dog()) }
     }
@@ -27,7 +28,7 @@ import Testing
     waiter.join()
     #expect(reports.all.count == 1)
     #expect(reports.all[0].hasPrefix("queue 'realm queue', "))
-    #expect(reports.all[0].contains("thread 'waiter'"))
+    #expect(reports.all[0].contains("thread 'waiter with a long name'"))
     #expect(try openRealm(configuration).objects(Dog.self).count == 1)
   }
 

@@ -1,4 +1,5 @@
-// Following newer versions by itself, where something drives the Realm, and opening with a callback.
+// Following newer versions by itself, where something drives the Realm, and opening with a
+// callback.
 import Dispatch
 import Foundation
 import Platform

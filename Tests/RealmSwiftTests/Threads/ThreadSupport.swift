@@ -30,7 +30,8 @@ final class Event: Sendable {
 
   /// Blocks until it has happened so often; false when that takes ten minutes.
   ///
-  /// So long, because under the thread sanitizer other tests keep the few threads of tasks for minutes.
+  /// So long, because under the thread sanitizer other tests keep the few threads of tasks for
+  /// minutes.
   @discardableResult
   func wait(_ times: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
     let hasHappened = state.wait(nanoseconds: Self.limitNanoseconds) { $0.times >= times }
@@ -42,7 +43,8 @@ final class Event: Sendable {
 
   var times: Int { state.withLock { $0.times } }
 
-  /// Suspends until it has happened; holds no thread meanwhile, as many tests wait at the same time.
+  /// Suspends until it has happened; holds no thread meanwhile, as many tests wait at the same
+  /// time.
   func happened(_ times: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async {
     let hasHappened = await withCheckedContinuation { continuation in
       let number = state.withLock { state -> Int? in

@@ -1,5 +1,5 @@
-// Asynchronous writes on queues and run loops: the block, the commit and the completion, each once, in
-// order, where the Realm is confined.
+// Asynchronous writes on queues and run loops: the block, the commit and the completion, each once,
+// in order, where the Realm is confined.
 import Dispatch
 import Foundation
 import Platform
@@ -174,7 +174,8 @@ import Testing
       }
     }
     await done.happened()
-    // A transaction that is dropped waits for no disk, so it may end before the commits made earlier.
+    // A transaction that is dropped waits for no disk, so it may end before the commits made
+    // earlier.
     #expect(log.all.filter { $0 != "cancel true" } == ["commit true", "inner true", "async true"])
     #expect(log.all.contains("cancel true"))
     let names = await shared.run { shared in Array(shared.realm.objects(Dog.self).map(\.name)) }

@@ -74,7 +74,7 @@ import Testing
     }
     #expect(sensor.id.uuid == uuid && sensor.temperature.degrees == 3)
     #expect(sensor.limit?.degrees == 9 && sensor.address.host == "host")
-    #expect(sensor.value(forKey: "temperature") as? Double == 3)
+    #expect((sensor.value(forKey: "temperature") as? Celsius)?.degrees == 3)
     try realm.write {
       sensor.setValue(4.5, forKey: "temperature")
       sensor.setValue(nil, forKey: "limit")

@@ -95,7 +95,7 @@ import Testing
     #expect(number == 2.5 && same == 5)
     number.negate()
     #expect(number == -2.5 && number.magnitude == 2.5)
-    var zero: Decimal128 = 0
+    let zero: Decimal128 = 0
     zero.negate()
     #expect(zero.stringValue == "-0")
     #expect((2 as Decimal128).distance(to: 5) == 3 && (2 as Decimal128).advanced(by: 0.5) == 2.5)

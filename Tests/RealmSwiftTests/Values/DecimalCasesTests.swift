@@ -1,4 +1,5 @@
-// Decimal128 against Python's decimal module: scripts/decimal-cases has computed some thousand results.
+// Decimal128 against Python's decimal module: scripts/decimal-cases has computed some thousand
+// results.
 import Foundation
 import RealmSwift
 import Testing

@@ -57,8 +57,8 @@ import Testing
     }
     #expect(card.suit == .hearts && card.level == .high && card.small == .minusOne)
     #expect(card.optionalSuit == .clubs)
-    #expect(card.value(forKey: "level") as? Int == 100)
-    #expect(card["optionalSuit"] as? String == "♣")
+    #expect(card.value(forKey: "level") as? Level == .high)
+    #expect(card["optionalSuit"] as? Suit == .clubs)
     try realm.write {
       card.setValue(1, forKey: "level")
       card["optionalSuit"] = nil

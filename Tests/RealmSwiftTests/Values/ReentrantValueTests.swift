@@ -1,5 +1,5 @@
-// Custom types whose getter uses the Realm while a value of theirs is being written: what it does takes effect,
-// and the write goes on.
+// Custom types whose getter uses the Realm while a value of theirs is being written: what it does
+// takes effect, and the write goes on.
 import Foundation
 import RealmSwift
 import Storage

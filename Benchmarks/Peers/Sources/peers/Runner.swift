@@ -1,5 +1,5 @@
-// Runs benchmarks: contestants take turns within a repetition, in an order that rotates, and each has to
-// come to the same checksum.
+// Runs benchmarks: contestants take turns within a repetition, in an order that rotates, and each
+// has to come to the same checksum.
 import Foundation
 
 struct Runner {

@@ -4,7 +4,8 @@ import Foundation
 #if Jemalloc
   import CAllocator
 
-  // Refers to jemalloc, so that no linker drops it: its presence replaces malloc, for all engines alike.
+  // Refers to jemalloc, so that no linker drops it: its presence replaces malloc, for all engines
+  // alike.
   let allocatorControl = mallctl
 #endif
 

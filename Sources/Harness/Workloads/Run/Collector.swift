@@ -30,6 +30,10 @@ package final class Collector {
     for (operation, figures) in zip(measurements.operations, measurements.figures) {
       let key = Key(phase: measurements.phase, operation: operation)
       add(figures, to: &totals, key)
+      // What belongs to a step belongs to the measured phase, too.
+      if measurements.phase.step != nil {
+        add(figures, to: &totals, Key(phase: .measure, operation: operation))
+      }
       add(figures, to: &interval, key)
     }
   }
@@ -49,13 +53,35 @@ package final class Collector {
 
   /// Operations of the present interval, for the progress line.
   package func intervalCount(_ operation: Operation) -> UInt64 {
-    interval.reduce(0) { $0 + ($1.key.operation == operation ? $1.value.service.count : 0) }
+    phases.reduce(0) { $0 + intervalCount(operation, in: $1) }
+  }
+
+  /// The phases of the present interval, in their order.
+  private var phases: [Phase] {
+    Set(interval.keys.map(\.phase)).sorted { $0.rawValue < $1.rawValue }
+  }
+
+  /// Operations of one phase in the present interval.
+  package func intervalCount(_ operation: Operation, in phase: Phase) -> UInt64 {
+    interval[Key(phase: phase, operation: operation)]?.service.count ?? 0
+  }
+
+  /// The p99 of an operation in the present interval, for the progress line.
+  package func intervalP99(_ operation: Operation) -> UInt64? {
+    let histograms = interval.filter { $0.key.operation == operation }
+      .map { $0.value.response ?? $0.value.service }
+    return histograms.max { $0.count < $1.count }?.value(at: .p99)
   }
 
   /// Turns the interval's figures into samples and begins the next one.
-  package func endInterval(elapsedSeconds: Double, lengthSeconds: Double) -> [Sample] {
+  ///
+  /// - Parameter current: the phase that the interval belongs to. What threads hand over late of an
+  ///   earlier one is counted, but has no rate: it was not done in this interval.
+  package func endInterval(
+    of current: Phase, elapsedSeconds: Double, lengthSeconds: Double
+  ) -> [Sample] {
     var samples: [Sample] = []
-    for phase in Phase.allCases {
+    for phase in phases {
       for operation in Operation.allCases {
         guard let figures = interval[Key(phase: phase, operation: operation)] else { continue }
         func add(_ metric: String, _ unit: String, _ value: String?) {
@@ -68,7 +94,8 @@ package final class Collector {
         add("count", "1", String(count))
         add(
           "rate", "1/s",
-          lengthSeconds > 0 ? decimal(Double(count) / lengthSeconds, places: 3) : nil)
+          lengthSeconds > 0 && phase == current
+            ? decimal(Double(count) / lengthSeconds, places: 3) : nil)
         addDurations("service", figures.service, add)
         if let response = figures.response {
           addDurations("response", response, add)

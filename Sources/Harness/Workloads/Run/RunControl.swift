@@ -9,12 +9,15 @@ package final class RunControl: Sendable {
   /// Threads hand over their figures when it changes.
   package struct Epoch: Equatable, Sendable {
     package let rawValue: UInt64
-    fileprivate static let codeBits: UInt64 = 3
+    fileprivate static let codeBits: UInt64 = 6
     fileprivate static let codes: UInt64 = 1 << codeBits - 1
     fileprivate static let stopCode = codes
 
     /// Nil when the threads are to stop.
-    package var phase: Phase? { Phase(rawValue: UInt8(rawValue & Self.codes)) }
+    package var phase: Phase? {
+      let code = rawValue & Self.codes
+      return code == Self.stopCode ? nil : Phase(rawValue: UInt8(code))
+    }
   }
 
   private struct Reports: Sendable {
@@ -27,14 +30,21 @@ package final class RunControl: Sendable {
 
   private let word = Atomic<UInt64>(UInt64(Phase.load.rawValue))
   private let start = Atomic<UInt64>(0)
-  private let budget = Atomic<Int>(Int.max)
+  private let warmupBudget = Atomic<Int>(Int.max)
+  private let measureBudget = Atomic<Int>(Int.max)
   private let stopTime = Atomic<UInt64>(0)
   private let clock = MonotonicClock()
   private let reports = Monitor(Reports())
 
-  package init() {}
+  /// The steps of a plan's measured phase, if there is one.
+  package let steps: [RunStep]
+
+  package init(steps: [RunStep] = []) { self.steps = steps }
 
   // MARK: - Threads
+
+  /// What the plan says of a phase.
+  package func step(of phase: Phase?) -> RunStep? { phase?.step.map { steps[$0] } }
 
   /// The present epoch.
   ///
@@ -47,9 +57,16 @@ package final class RunControl: Sendable {
 
   /// Takes up to `count` operations from the budget of the thread's phase.
   ///
-  /// 0 means that all are taken. Only the measured phase has a budget.
+  /// 0 means that all are taken. Warm-up and the measured phase have a budget each.
   package func claim(_ count: Int, in phase: Phase?) -> Int {
-    if phase != .measure { return count }
+    switch phase {
+    case .warmup: Self.claim(count, of: warmupBudget)
+    case .some(let phase) where phase.isMeasured: Self.claim(count, of: measureBudget)
+    default: count
+    }
+  }
+
+  private static func claim(_ count: Int, of budget: borrowing Atomic<Int>) -> Int {
     // Relaxed: a counter that orders nothing else.
     if budget.load(ordering: .relaxed) == .max { return count }
     let left = budget.subtract(count, ordering: .relaxed).oldValue
@@ -129,7 +146,11 @@ package final class RunControl: Sendable {
   package func begin(_ phase: Phase, at now: UInt64, operations: Int? = nil) {
     if epoch.phase != nil { stopTime.store(0, ordering: .relaxed) }
     start.store(now, ordering: .relaxed)
-    budget.store(operations ?? .max, ordering: .relaxed)
+    switch phase {
+    case .warmup: warmupBudget.store(operations ?? .max, ordering: .relaxed)
+    case _ where phase.isMeasured: measureBudget.store(operations ?? .max, ordering: .relaxed)
+    default: break
+    }
     reports.withLock { reports in
       move { previous in
         previous & Epoch.codes == Epoch.stopCode ? nil : next(previous, UInt64(phase.rawValue))

@@ -5,10 +5,41 @@ package struct GrowthPoint: Sendable {
   package var phase: Phase
   package var elapsedSeconds: Double
   package var statistics: EngineStatistics
+  /// Frozen versions or values that the workload keeps on purpose.
+  package var pins: Int
   package var objects: Int
+  /// Transactions that the workload has begun.
+  package var transactions = 0
   package var residentBytes: UInt64?
   package var allocatedBytes: UInt64?
   package var walkedBytes: UInt64?
+}
+
+/// What is remembered of the growth of a run; the rows themselves go to growth.csv as they come.
+package struct GrowthSeries: Sendable {
+  package private(set) var count = 0
+  package private(set) var last: GrowthPoint?
+  package private(set) var peakResidentBytes: UInt64?
+  /// What the last walk over all live versions found.
+  package private(set) var walkedBytes: UInt64?
+
+  package init() {}
+
+  package mutating func append(_ point: GrowthPoint) {
+    count += 1
+    last = point
+    peakResidentBytes = [peakResidentBytes, point.residentBytes].compactMap(\.self).max()
+    walkedBytes = point.walkedBytes ?? walkedBytes
+  }
+}
+
+/// Something that the run did to a background process, or that happened to one.
+package struct RunEvent: Equatable, Sendable {
+  /// Since the begin of the measured phase.
+  package var elapsedSeconds: Double
+  package var process: String
+  package var number: Int
+  package var event: String
 }
 
 /// How a run ended.
@@ -46,13 +77,21 @@ package struct RunOutcome {
   /// Objects of the table at the end.
   package var objects = 0
   package var collector: Collector
-  package var samples: [Sample] = []
-  package var growth: [GrowthPoint] = []
+  package var sampleCount = 0
+  /// Rates of the measured phase by interval, for the judgement whether they settled.
+  package var rates: [Operation: [Double]] = [:]
+  package var growth = GrowthSeries()
   package var ledger = InvariantLedger()
   /// Wall time of all measuring threads and of the final check together.
   package var threadNanoseconds: UInt64 = 0
   package var pausedNanoseconds: UInt64 = 0
   package var transactions = 0
+  /// Measuring threads that have something to do at any time: no schedule, nothing to be told.
+  package var busyThreads = 0
+  /// What happened to background processes.
+  package var events: [RunEvent] = []
+  /// What else the machine did meanwhile.
+  package var disturbance: MachineDisturbance?
 
   package func phase(_ phase: Phase) -> PhaseOutcome? { phases.first { $0.phase == phase } }
 }

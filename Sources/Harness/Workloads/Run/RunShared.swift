@@ -15,6 +15,8 @@ package struct RunPlan: Sendable {
   package var pins = 0
   /// Transactions between two pins.
   package var pinEvery = 100
+  /// Time between two pins; nil = by transactions.
+  package var pinIntervalNanoseconds: UInt64?
   /// Frozen values in a cache.
   package var cacheSize = 1_000
   /// References between two transactions.
@@ -37,22 +39,40 @@ package struct RunPlan: Sendable {
   package var attempts = 24
   /// Operations a second of all threads that follow the schedule; nil = closed loop.
   package var ratePerSecond: Double?
+  /// Reads a second of all readers; nil = closed loop.
+  package var readRatePerSecond: Double?
   package var arrivals = Arrivals.fixed
   package var invariants = Set(Invariant.allCases)
+  /// Share of the reads whose content is checked in full.
+  package var checkRate = CheckSampler.usualRate
   package var seed: UInt64 = 1
+  /// Steps of the measured phase.
+  package var steps: [RunStep] = []
   package var model: ContentModel
 
   package init(model: ContentModel) { self.model = model }
 
   package func checks(_ invariant: Invariant) -> Bool { invariants.contains(invariant) }
 
+  /// Whether everything is checked as often as it can be, whatever that costs.
+  package var checksFully: Bool { checkRate >= 1 }
+
   /// The part of one of `threads` threads in the open loop, if there is one; numbers begin at 1.
   package func openLoad(thread number: Int, of threads: Int) -> ThreadPace.OpenLoad? {
-    ratePerSecond.map {
-      ThreadPace.OpenLoad(
-        ratePerSecond: $0 / Double(threads), arrivals: arrivals,
-        offset: Double(number - 1) / Double(threads))
-    }
+    ratePerSecond.map { openLoad($0, thread: number, of: threads) }
+  }
+
+  /// The same for a reader.
+  package func openReads(thread number: Int) -> ThreadPace.OpenLoad? {
+    readRatePerSecond.map { openLoad($0, thread: number, of: readers) }
+  }
+
+  private func openLoad(
+    _ rate: Double, thread number: Int, of threads: Int
+  ) -> ThreadPace.OpenLoad {
+    ThreadPace.OpenLoad(
+      ratePerSecond: rate / Double(threads), arrivals: arrivals,
+      offset: Double(number - 1) / Double(threads))
   }
 }
 
@@ -86,10 +106,10 @@ package final class RunShared<Driver: EngineDriver>: Sendable {
   /// What a walk over all live versions has found, until growth.csv has it.
   private let walkedBytes = Monitor<UInt64?>(nil)
 
-  package init(driver: Driver, plan: RunPlan, control: RunControl = RunControl()) {
+  package init(driver: Driver, plan: RunPlan) {
     self.driver = driver
     self.plan = plan
-    self.control = control
+    control = RunControl(steps: plan.steps)
     pins = PinRing(
       capacity: plan.pins, release: plan.release, ageNanoseconds: plan.pinAgeNanoseconds,
       seed: plan.seed)

@@ -1,5 +1,6 @@
-// Asks the engine for its counters without ever making the coordinator wait for a long transaction, such
-// as a migration: the question is put by a thread of its own, and who asks gets less when it takes long.
+// Asks the engine for its counters without ever making the coordinator wait for a long transaction,
+// such as a migration: the question is put by a thread of its own, and who asks gets less when it
+// takes long.
 internal import Platform
 
 /// The counters of an engine, within a time.

@@ -1,5 +1,5 @@
-// What a workload is to the run that carries it: a table to fill, threads that measure, and checks at
-// the end. The run's life cycle is in WorkloadRun, what a workload does in its own files.
+// What a workload is to the run that carries it: a table to fill, threads that measure, and checks
+// at the end. The run's life cycle is in WorkloadRun, what a workload does in its own files.
 
 /// One kind of load on an engine.
 package protocol Workload<Driver>: Sendable {
@@ -11,8 +11,12 @@ package protocol Workload<Driver>: Sendable {
   var threads: [WorkerPlan] { get }
   /// How many objects the table has now.
   var objects: Int { get }
+  /// How many frozen versions or values it keeps on purpose now; what its threads stand on is not
+  /// counted.
+  var pinsKept: Int { get }
 
-  /// Fills the table before anything is measured, on the calling thread; by default with its objects.
+  /// Fills the table before anything is measured, on the calling thread; by default with its
+  /// objects.
   ///
   /// Returns the version that it ends with, or nil when `isCancelled` became true.
   func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64?
@@ -25,6 +29,7 @@ package protocol Workload<Driver>: Sendable {
 
 extension Workload {
   package var objects: Int { shared.plan.model.objects }
+  package var pinsKept: Int { shared.pins.count }
 
   package func load(isCancelled: () -> Bool, progress: (Int) -> Void) throws -> UInt64? {
     try loadTable(
@@ -50,9 +55,12 @@ package struct WorkerPlan: Sendable {
 }
 
 /// What runs on one measuring thread; made and used on it.
-package protocol Worker: AnyObject {
+///
+/// A struct keeps its state in locals while it runs, where the compiler proves that nobody else
+/// touches it; a class has that checked at each access, in timed operations too.
+package protocol Worker {
   /// Works until the run stops.
-  func run() throws
+  mutating func run() throws
   /// What the thread checked; read when it has ended.
   var ledger: InvariantLedger { get }
   /// Time in which the thread's schedule stood still for a check.

@@ -50,16 +50,41 @@ package struct WorkloadJob<Driver: EngineDriver> {
       progress.fail("cannot open '\(path)': \(error.explanation)")
       return .failed
     }
-    let outcome = WorkloadRun(
+    let series: SeriesFiles
+    do {
+      series = try SeriesFiles(
+        folder,
+        ResultTables(
+          settings: settings, outcome: RunOutcome(collector: Collector(openLoop: [])),
+          runID: folder.runID))
+    } catch {
+      progress.fail("cannot write to '\(folder.path)': \(error.explanation)")
+      return .failed
+    }
+    let companions =
+      settings.script.background.isEmpty
+      ? nil
+      : Companions(
+        settings.script, path: path, durability: settings.durability, seed: settings.seed,
+        tool: surroundings.tool)
+    let machine = MachineWatch()
+    var outcome = WorkloadRun(
       settings.makeWorkload(driver), settings: settings, interruption: interruption,
-      progress: progress
+      progress: progress, companions: companions, series: series.append
     ).run()
+    outcome.events = companions?.events ?? []
+    outcome.disturbance = machine.disturbance()
     progress.clear()
     let keptFile = removeFile(driver, outcome)
     let tables = ResultTables(settings: settings, outcome: outcome, runID: folder.runID)
     let document = document(
       outcome, tables, environment: environment, recordingCost: recordingCost, keptFile: keptFile)
     do {
+      try series.end()
+      if settings.recordsHistory {
+        progress.step("joining the history ...")
+        try HistoryMerge.join([folder.historyParts], to: folder.path + "/history.jsonl")
+      }
       try write(document, tables, outcome)
     } catch {
       progress.fail("cannot write the results to '\(folder.path)': \(error.explanation)")
@@ -107,10 +132,15 @@ package struct WorkloadJob<Driver: EngineDriver> {
       runId: folder.runID, workload: settings.workload.rawValue, engine: settings.engine,
       seed: settings.seed, startedAt: surroundings.now.ISO8601Format(),
       status: outcome.status.rawValue,
-      verdict: .init(isValid: reasons.isEmpty, reasons: reasons), command: settings.command,
+      verdict: .init(
+        isValid: reasons.isEmpty, reasons: reasons,
+        cautions: Verdict.cautions(settings: settings, outcome: outcome)),
+      command: settings.command,
       settings: SettingsRecord(settings, path: path, output: folder.path),
-      environment: environment,
-      phases: outcome.phases.map { .init(name: $0.phase.name, elapsedS: $0.elapsedSeconds) },
+      environment: environment, disturbance: outcome.disturbance,
+      phases: outcome.phases.map {
+        .init(name: settings.name(of: $0.phase), elapsedS: $0.elapsedSeconds)
+      },
       overhead: .init(
         recordingNsPerOperation: recordingCost,
         checksPercent: tables.costPercent(outcome.ledger.costNanoseconds),
@@ -124,7 +154,8 @@ package struct WorkloadJob<Driver: EngineDriver> {
           ?? tables.growthCell(column: threshold.column)
         let value = cell.flatMap { $0.isEmpty ? nil : $0 }
         return .init(
-          condition: threshold.text, value: value, isMet: threshold.isMet(by: value))
+          condition: threshold.text, value: value.flatMap(Double.init),
+          isMet: threshold.isMet(by: value))
       },
       violation: outcome.violation.map {
         .init(
@@ -151,9 +182,9 @@ package struct WorkloadJob<Driver: EngineDriver> {
   ) throws {
     try folder.write(try document.json(), to: "run.json")
     try folder.write(tables.summary().text, to: "summary.csv")
-    try folder.write(tables.samples().text, to: "samples.csv")
-    try folder.write(tables.growth().text, to: "growth.csv")
     try folder.write(tables.invariants().text, to: "invariants.csv")
+    if let plan = settings.planText { try folder.write(plan, to: "plan.json") }
+    if !outcome.events.isEmpty { try folder.write(tables.events().text, to: "events.csv") }
     for operation in settings.operationsMeasured {
       guard let figures = outcome.collector.total(operation.phase, operation) else { continue }
       let name = "histograms/\(operation.rawValue)"
@@ -181,11 +212,13 @@ package struct WorkloadJob<Driver: EngineDriver> {
       for reason in document.verdict.reasons where reason != "interrupted" {
         progress.warn("verdict not valid: \(reason)")
       }
+      for caution in document.verdict.cautions ?? [] { progress.warn(caution) }
     }
     let summary = Summary(
       document: document, settings: settings, outcome: outcome, tables: tables,
       folder: folder.path)
     surroundings.console.printRaw(try summary.render(settings.format))
+    progress.step("pictures: realm-bench report \(folder.path) -o report.html")
   }
 
   /// In the order that cli.md promises: sentence, witness, seed, command, folder.

@@ -1,6 +1,6 @@
 // The coordinator of a run: fills the table, starts the workload's threads, moves them through the
-// phases, collects their figures, and has the final state checked. It runs on the caller's thread and
-// touches the engine only for statistics.
+// phases, collects their figures, and has the final state checked. It runs on the caller's thread
+// and touches the engine only for statistics.
 internal import Platform
 
 /// Runs a workload on an engine.
@@ -9,6 +9,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
   private let settings: RunSettings
   private let interruption: any Interruption
   private let progress: ProgressLine
+  private let series: (([Sample], GrowthPoint) -> Void)?
+  private let companions: Companions?
   private let control: RunControl
   private let ledgers = Monitor(InvariantLedger())
   private let pauses = Monitor(UInt64(0))
@@ -19,12 +21,18 @@ package final class WorkloadRun<Driver: EngineDriver> {
   private var outcome: RunOutcome
   private var began: UInt64 = 0
   private var lastInterval: UInt64 = 0
+  /// The length of the phases behind the present one, as far as they end by time.
+  private var laterNanoseconds: UInt64 = 0
   private var isInterrupted = false
 
+  /// - Parameter series: gets each interval's figures as soon as it ends, on the caller's thread.
   package init(
     _ workload: any Workload<Driver>, settings: RunSettings, interruption: any Interruption,
-    progress: ProgressLine
+    progress: ProgressLine, companions: Companions? = nil,
+    series: (([Sample], GrowthPoint) -> Void)? = nil
   ) {
+    self.companions = companions
+    self.series = series
     self.workload = workload
     self.settings = settings
     self.interruption = interruption
@@ -39,7 +47,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
     began = clock.nanoseconds()
     probe.start()
     defer { probe.end() }
-    if load() {
+    defer { companions?.end() }
+    if load() && startCompanions() {
       startThreads()
       control.waitUntilReady(threads: threads.count)
       measurePhases()
@@ -102,10 +111,25 @@ package final class WorkloadRun<Driver: EngineDriver> {
     return !isInterrupted && control.failure == nil
   }
 
+  /// False when the run ends here.
+  private func startCompanions() -> Bool {
+    do {
+      try companions?.start()
+      return true
+    } catch {
+      control.fail(error.explanation)
+      return false
+    }
+  }
+
   // MARK: - Threads
 
   private func startThreads() {
-    for plan in workload.threads { start(plan) }
+    for plan in workload.threads {
+      start(plan)
+      let waits = plan.operations.first.map { settings.openLoop.contains($0) || $0 == .notify }
+      if waits == false { outcome.busyThreads += 1 }
+    }
   }
 
   private func start(_ plan: WorkerPlan) {
@@ -116,10 +140,11 @@ package final class WorkloadRun<Driver: EngineDriver> {
       Thread.start(name: plan.name) {
         defer { control.threadFinished() }
         do {
-          let worker = try plan.make(handover)
+          var worker = try plan.make(handover)
           defer {
-            ledgers.withLock { $0.add(worker.ledger) }
-            pauses.withLock { $0 += worker.pausedNanoseconds }
+            let (ledger, paused) = (worker.ledger, worker.pausedNanoseconds)
+            ledgers.withLock { $0.add(ledger) }
+            pauses.withLock { $0 += paused }
           }
           try worker.run()
         } catch let violation as Violation {
@@ -145,14 +170,21 @@ package final class WorkloadRun<Driver: EngineDriver> {
 
   private func measurePhases() {
     var phases: [(Phase, UInt64, Int?)] = []
-    if settings.warmupNanoseconds > 0 {
-      phases.append((.warmup, settings.warmupNanoseconds, nil))
+    if settings.warmupNanoseconds > 0 || settings.warmupOperations != nil {
+      phases.append((.warmup, settings.warmupNanoseconds, settings.warmupOperations))
     }
-    phases.append((.measure, settings.durationNanoseconds, settings.operationsOfPhase))
+    if settings.script.steps.isEmpty {
+      phases.append((.measure, settings.durationNanoseconds, settings.operationsOfPhase))
+    }
+    for (number, step) in settings.script.steps.enumerated() {
+      phases.append((.step(number), step.durationNs ?? 0, step.operations))
+    }
     // Ends by itself: the time is only for a file that never gets short.
-    if settings.workload.recovers { phases.append((.recover, 60_000_000_000, nil)) }
+    if settings.workload.facts.recovers { phases.append((.recover, 60_000_000_000, nil)) }
     var running: (phase: Phase, start: UInt64, before: EngineStatistics)?
-    for (phase, length, operations) in phases {
+    for (position, (phase, length, operations)) in phases.enumerated() {
+      laterNanoseconds = phases[(position + 1)...].filter { $0.2 == nil && $0.0 != .recover }
+        .reduce(0) { $0 + $1.1 }
       let before = statistics(withinNanoseconds: 10_000_000_000)
       let start = clock.nanoseconds()
       if let running {
@@ -161,8 +193,10 @@ package final class WorkloadRun<Driver: EngineDriver> {
           running.phase, start: running.start, before: running.before, end: end == 0 ? start : end)
       }
       control.begin(phase, at: start, operations: operations)
-      if running == nil { lastInterval = start }
+      if let running { endInterval(running.phase, at: start, waitsForThreads: true) }
+      lastInterval = start
       running = (phase, start, before)
+      if phase == .measure || phase == .step(0) { companions?.begin(at: start) }
       guard follow(phase, start: start, length: operations == nil ? length : nil, operations)
       else { break }
     }
@@ -173,9 +207,20 @@ package final class WorkloadRun<Driver: EngineDriver> {
     stopThreads()
     endPhase(running.phase, start: running.start, before: running.before, end: end)
     endInterval(running.phase, at: end)
-    let measured = outcome.phases.filter { $0.phase != .load }
+    joinSteps()
+    let measured = outcome.phases.filter { $0.phase != .load && $0.phase.step == nil }
     let seconds = measured.reduce(0) { $0 + $1.elapsedSeconds }
     outcome.threadNanoseconds = UInt64(seconds * 1e9) * UInt64(threads.count)
+  }
+
+  /// The steps of a plan together are the measured phase.
+  private func joinSteps() {
+    let steps = outcome.phases.filter { $0.phase.step != nil }
+    guard let first = steps.first, let last = steps.last else { return }
+    outcome.phases.append(
+      PhaseOutcome(
+        phase: .measure, elapsedSeconds: steps.reduce(0) { $0 + $1.elapsedSeconds },
+        before: first.before, after: last.after))
   }
 
   /// Watches a phase to its end; false when the run has to stop.
@@ -190,20 +235,20 @@ package final class WorkloadRun<Driver: EngineDriver> {
         isInterrupted = true
         return false
       }
+      do { try companions?.follow(at: now) } catch { control.fail(error.explanation) }
       if control.violation != nil || control.failure != nil { return false }
       if control.epoch.phase == nil || control.areFinished(threads: threads.count) { return false }
       if let length, now - start >= length { return true }
       if control.areWaiting(threads: threads.count) { return true }
       if now - lastInterval >= settings.intervalNanoseconds {
         control.tick()
-        // The threads answer between two operations; who is in a long one is counted next time.
-        sleep(nanoseconds: 2_000_000)
-        for handover in handovers { handover.collect(outcome.collector.absorb) }
-        endInterval(phase, at: now)
+        endInterval(phase, at: now, waitsForThreads: true)
       }
       let loaded =
-        settings.workload.loadsFirst ? 0 : Double(workload.objects) / Double(settings.objects)
-      showProgress(phase, fraction: length.map { Double(now - start) / Double($0) } ?? loaded)
+        settings.workload.facts.loadsFirst ? 0 : Double(workload.objects) / Double(settings.objects)
+      showProgress(
+        phase, fraction: length.map { Double(now - start) / Double($0) } ?? loaded,
+        nanosecondsLeft: length.map { $0 - min($0, now - start) + laterNanoseconds })
     }
   }
 
@@ -212,26 +257,46 @@ package final class WorkloadRun<Driver: EngineDriver> {
   ) {
     outcome.phases.append(
       PhaseOutcome(
-        phase: phase, elapsedSeconds: Double((end ?? clock.nanoseconds()) - start) / 1e9,
+        // Whoever fails before a phase begins has stopped the run earlier than that.
+        phase: phase, elapsedSeconds: Double(max(end ?? clock.nanoseconds(), start) - start) / 1e9,
         before: before, after: statistics(withinNanoseconds: 10_000_000_000)))
   }
 
-  private func endInterval(_ phase: Phase, at now: UInt64) {
+  private func endInterval(_ phase: Phase, at now: UInt64, waitsForThreads: Bool = false) {
+    if waitsForThreads {
+      // The threads answer between two operations; who is in a long one is counted next time.
+      sleep(nanoseconds: 2_000_000)
+      for handover in handovers { handover.collect(outcome.collector.absorb) }
+    }
     // A thread may have stopped the run before the last interval was noted.
     let now = max(now, lastInterval + 1)
     let elapsed = Double(now - began) / 1e9
     lastRates = rates(seconds: Double(now - lastInterval) / 1e9)
-    outcome.samples += outcome.collector.endInterval(
-      elapsedSeconds: elapsed, lengthSeconds: Double(now - lastInterval) / 1e9)
+    let length = Double(now - lastInterval) / 1e9
+    if phase == .measure {
+      // The last one counts for the judgement of steadiness only as the one that is left out.
+      for operation in settings.operationsMeasured {
+        let count = Double(outcome.collector.intervalCount(operation, in: phase))
+        outcome.rates[operation, default: []].append(count / length)
+      }
+    }
+    // What is left over at the end of a phase may be too short for a rate.
+    let isWhole = length * 4e9 >= Double(settings.intervalNanoseconds)
+    let samples = outcome.collector.endInterval(
+      of: phase, elapsedSeconds: elapsed, lengthSeconds: isWhole ? length : 0)
+    outcome.sampleCount += samples.count
     lastInterval = now
     let resident = residentBytes()
-    outcome.growth.append(
-      GrowthPoint(
-        phase: phase, elapsedSeconds: elapsed,
-        statistics: statistics(withinNanoseconds: min(100_000_000, settings.intervalNanoseconds)),
-        objects: workload.objects, residentBytes: resident == 0 ? nil : resident,
-        allocatedBytes: Allocator.shared.allocatedBytes(),
-        walkedBytes: workload.shared.takeWalkedBytes()))
+    let point = GrowthPoint(
+      phase: phase, elapsedSeconds: elapsed,
+      statistics: statistics(withinNanoseconds: min(100_000_000, settings.intervalNanoseconds)),
+      pins: workload.pinsKept, objects: workload.objects,
+      transactions: workload.shared.versions.transactions,
+      residentBytes: resident == 0 ? nil : resident,
+      allocatedBytes: Allocator.shared.allocatedBytes(),
+      walkedBytes: workload.shared.takeWalkedBytes())
+    outcome.growth.append(point)
+    series?(samples, point)
   }
 
   private func statistics(withinNanoseconds nanoseconds: UInt64) -> EngineStatistics {
@@ -271,12 +336,21 @@ package final class WorkloadRun<Driver: EngineDriver> {
     guard seconds > 0 else { return "" }
     return settings.operationsMeasured.filter { !$0.isMinor }.map { operation in
       let rate = Double(outcome.collector.intervalCount(operation)) / seconds
-      return "\(grouped(Int(rate))) \(operation.rawValue)s/s"
+      let tail = outcome.collector.intervalP99(operation).map { " p99 \(readableDuration($0))" }
+      return "\(grouped(Int(rate))) \(operation.rawValue)s/s\(tail ?? "")"
     }.joined(separator: ", ")
   }
 
-  private func showProgress(_ phase: Phase, fraction: Double) {
-    let file = outcome.growth.last.map { ", file \(readableBytes($0.statistics.fileBytes))" } ?? ""
-    progress.show(phase.name, fraction: fraction, lastRates + file)
+  private func showProgress(_ phase: Phase, fraction: Double, nanosecondsLeft: UInt64?) {
+    var parts = lastRates.isEmpty ? [] : [lastRates]
+    if let point = outcome.growth.last {
+      parts.append("file \(readableBytes(point.statistics.fileBytes))")
+      if point.pins > 0 { parts.append("\(grouped(point.pins)) pins") }
+    }
+    if let nanosecondsLeft {
+      parts.append("\(readableSeconds(nanosecondsLeft)) left")
+    }
+    progress.show(
+      settings.name(of: phase), fraction: fraction, parts.joined(separator: ", "))
   }
 }

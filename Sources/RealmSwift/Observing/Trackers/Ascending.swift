@@ -1,4 +1,5 @@
-// What observers of every kind ask of ascending sequences: where something belongs, and what need not move.
+// What observers of every kind ask of ascending sequences: where something belongs, and what need
+// not move.
 
 extension RandomAccessCollection where Index == Int {
   /// The first position whose element is not before what is looked for; the end if all are.
@@ -29,7 +30,8 @@ enum LongestAscent {
       last = number
     }
     if ascends { return result }
-    // By length: where the ascent of that length with the smallest end ends; and what comes before each.
+    // By length: where the ascent of that length with the smallest end ends; and what comes before
+    // each.
     var ends: [Int] = []
     var before = Array(repeating: -1, count: numbers.count)
     for (position, number) in numbers.enumerated() {

@@ -28,6 +28,12 @@ final class BacklinkTracker: CollectionTracker {
     filter = KeyPathFilter(keyPaths, realm, origin)
   }
 
+  override var watched: Watched {
+    guard let target = target.pointee.binding.table, let origin = origin.pointee.binding.table
+    else { return .everything }
+    return .tables(filter.watchedTables().union([target.tableKey, origin.tableKey]))
+  }
+
   override func advance(_ step: VersionStep) -> CollectionChange? {
     guard !isOver, let target = target.pointee.binding.table,
       let stored = origin.pointee.binding.table

@@ -1,5 +1,5 @@
-// What an observer of a collection is to be told when its Realm has moved to a newer version. A tracker
-// knows the collection as its observer knows it. Used only where the Realm may be used.
+// What an observer of a collection is to be told when its Realm has moved to a newer version. A
+// tracker knows the collection as its observer knows it. Used only where the Realm may be used.
 internal import ObjectStore
 
 /// What happened to a collection between two versions.
@@ -30,10 +30,15 @@ class CollectionTracker {
   /// - Returns: what the observer is to be told; nil for nothing.
   func advance(_ step: VersionStep) -> CollectionChange? { fatalError("abstract") }
 
+  /// What has to change so that there may be something to tell.
+  ///
+  /// A step that does not concern it may be left out.
+  var watched: Watched { .everything }
+
   /// The tracker of a managed collection; stops when a key path cannot be observed.
   ///
-  /// - Parameter keyPaths: nil: elements also change through up to four links; empty: only the collection
-  ///   itself changes; else elements change through these.
+  /// - Parameter keyPaths: nil: elements also change through up to four links; empty: only the
+  ///   collection itself changes; else elements change through these.
   static func make<Collection: RealmCollection>(
     _ collection: Collection, keyPaths: [String]?
   ) -> CollectionTracker {
@@ -70,6 +75,7 @@ extension LinkingObjects: TrackedCollection {
 
 extension List: TrackedCollection {
   func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
+    if let nestedPlace { return nestedPlace.makeTracker(keyPaths) }
     guard let cell else { stopForUnmanaged() }
     return ElementTracker(cell, keyPaths)
   }
@@ -98,6 +104,11 @@ final class TableTracker: CollectionTracker {
     filter = KeyPathFilter(keyPaths, realm, table)
   }
 
+  override var watched: Watched {
+    guard let stored = table.pointee.binding.table else { return .everything }
+    return .tables(filter.watchedTables().union([stored.tableKey]))
+  }
+
   override func advance(_ step: VersionStep) -> CollectionChange? {
     guard let stored = table.pointee.binding.table else { return nil }
     var change = CollectionChange()
@@ -120,12 +131,16 @@ final class TableTracker: CollectionTracker {
 /// Follows the elements of a list or set.
 final class ElementTracker: CollectionTracker {
   private let cell: CollectionCell
+  private let keyPaths: [String]?
   private var filter: KeyPathFilter
   /// Whether the object that has the collection is gone.
   private var isOver = false
 
+  override var watched: Watched { .elements(cell, keyPaths) }
+
   init(_ cell: CollectionCell, _ keyPaths: [String]?) {
     self.cell = cell
+    self.keyPaths = keyPaths
     filter = KeyPathFilter(keyPaths, cell.realm, cell.target)
   }
 
@@ -167,7 +182,8 @@ extension CollectionCell {
     elements(in: step, isOld: isOld)?.count ?? 0
   }
 
-  /// The elements, or the values of a map, in one of a step's versions; nil if the object is not there.
+  /// The elements, or the values of a map, in one of a step's versions; nil if the object is not
+  /// there.
   func elements(in step: VersionStep, isOld: Bool) -> ElementReader? {
     let stored = storedTable
     var reader = step.reader(stored.index)
@@ -182,8 +198,8 @@ extension CollectionCell {
     return kind == .map ? reader.mapValues(location, column) : reader.elements(location, column)
   }
 
-  /// Where the elements of a query on links are among all, given their keys in an order that leaves equal ones as
-  /// they are.
+  /// Where the elements of a query on links are among all, given their keys in an order that leaves
+  /// equal ones as they are.
   func ranks(of keys: [Int64]) -> [Int64] {
     var positions: [Int64: [Int64]] = [:]
     requireContent().forEach { position, value in
@@ -204,8 +220,8 @@ extension CollectionCell {
     return positions(of: objects, elements, step.reader(storedTable.index))
   }
 
-  /// Where elements, or values of a map, are in a step's newer version whose objects have changed for an
-  /// observer.
+  /// Where elements, or values of a map, are in a step's newer version whose objects have changed
+  /// for an observer.
   func changedPositions(_ filter: inout KeyPathFilter, _ step: VersionStep) -> [Int] {
     let reader = step.reader(storedTable.index)
     guard let location = reader.locate(key) else { return [] }
@@ -213,15 +229,15 @@ extension CollectionCell {
       kind == .map ? reader.mapValues(location, column) : reader.elements(location, column)
     if elements.count == 0 { return [] }
     if storedTable.schema.columns[column].type == .any {
-      return filter.followsLinks ? mixedPositions(elements, reader, step) : []
+      return filter.followsLinks ? mixedPositions(elements, step) : []
     }
     return positions(of: filter.changedElements(step), elements, reader)
   }
 
-  /// Where values of any type are that lead to objects which changed.
-  private func mixedPositions(
-    _ elements: ElementReader, _ reader: TableReader, _ step: VersionStep
-  ) -> [Int] {
+  /// Which links in values of any type, as they are entered in a tree of links, lead to objects
+  /// that changed.
+  func changedLinks(_ step: VersionStep) -> Set<Int64> {
+    let reader = step.reader(storedTable.index)
     var changed: Set<Int64> = []
     for target in step.schema.tables {
       for object in step.reaching(target.index)
@@ -229,6 +245,12 @@ extension CollectionCell {
         changed.insert(AnyCoding.packed(tableKey: target.tableKey, object))
       }
     }
+    return changed
+  }
+
+  /// Where values of any type are that lead to objects which changed.
+  private func mixedPositions(_ elements: ElementReader, _ step: VersionStep) -> [Int] {
+    let changed = changedLinks(step)
     if changed.isEmpty { return [] }
     var positions: [Int] = []
     elements.forEach { position, value in

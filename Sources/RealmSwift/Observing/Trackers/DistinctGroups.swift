@@ -1,5 +1,5 @@
-// The elements of a query by the values that have to be distinct, so that one that comes, goes or changes is
-// compared with those of its own group alone.
+// The elements of a query by the values that have to be distinct, so that one that comes, goes or
+// changes is compared with those of its own group alone.
 internal import ObjectStore
 
 /// All elements among which distinct ones are chosen, by group; the first of each group is chosen.

@@ -75,8 +75,24 @@ struct KeyPathFilter {
     return false
   }
 
-  /// The elements of a collection that have changed for its observer, not only by their place; others of
-  /// their class, and new ones, may be among them.
+  /// The keys of the tables in which something has to change so that an element does.
+  mutating func watchedTables() -> Set<UInt64> {
+    guard let stored = table?.pointee.binding.table else { return [] }
+    let tables = realm.classes.stored.tables
+    switch scope {
+    case .everything:
+      let near = realm.classes.stored.tables(nearTo: stored.index)
+      return Set(near.map { tables[$0].tableKey })
+    case .nothing: return []
+    case .listed:
+      return (listedPaths() ?? []).reduce(into: []) { found, listed in
+        for level in listed.path.levels { found.insert(tables[level.table].tableKey) }
+      }
+    }
+  }
+
+  /// The elements of a collection that have changed for its observer, not only by their place;
+  /// others of their class, and new ones, may be among them.
   mutating func changedElements(_ step: VersionStep) -> Set<ObjectKey> {
     guard let stored = table?.pointee.binding.table else { return [] }
     switch scope {

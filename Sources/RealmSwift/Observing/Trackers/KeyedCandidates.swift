@@ -1,4 +1,5 @@
-// Which elements of a query may have come, gone, moved or changed in a step, found from what changed in it.
+// Which elements of a query may have come, gone, moved or changed in a step, found from what
+// changed in it.
 internal import ObjectStore
 
 /// The elements that have to be looked at, as they were and as they are.

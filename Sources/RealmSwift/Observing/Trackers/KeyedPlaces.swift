@@ -1,5 +1,6 @@
-// Where elements are, and where they belong, among others in an order: by bisection when few are looked for, in
-// one pass over all when they are many. So a step costs no more than one pass, however much it changes.
+// Where elements are, and where they belong, among others in an order: by bisection when few are
+// looked for, in one pass over all when they are many. So a step costs no more than one pass,
+// however much it changes.
 
 /// Elements in an order.
 struct KeyedPlaces {
@@ -71,8 +72,22 @@ struct OtherPositions {
 }
 
 extension Array {
-  /// Takes out the items at some positions, ascending, and puts in others so that they are at theirs.
+  /// Takes out the items at some positions, ascending, and puts in others so that they are at
+  /// theirs.
   mutating func replace(_ removed: [Int], _ inserted: [(position: Int, item: Element)]) {
+    if removed.count == 1, inserted.count == 1 {
+      // Only those between the two places move.
+      let (from, to) = (removed[0], inserted[0].position)
+      withUnsafeMutableBufferPointer { items in
+        if from < to {
+          for index in from..<to { items[index] = items[index + 1] }
+        } else {
+          for index in (to..<from).reversed() { items[index + 1] = items[index] }
+        }
+        items[to] = inserted[0].item
+      }
+      return
+    }
     if removed.count + inserted.count <= 8 {
       for position in removed.reversed() { remove(at: position) }
       for item in inserted { insert(item.item, at: item.position) }

@@ -1,6 +1,6 @@
-// Queries whose elements have one place in the order of all: by their values, then by their rank, which is the key
-// of an object, or the position in a list. So a place is found by bisection, in the older version with the older
-// values and ranks.
+// Queries whose elements have one place in the order of all: by their values, then by their rank,
+// which is the key of an object, or the position in a list. So a place is found by bisection, in
+// the older version with the older values and ranks.
 internal import ObjectStore
 
 /// One element of a query.
@@ -24,7 +24,8 @@ struct KeyedQuery {
     case values(CollectionCell)
   }
 
-  /// Paths that elements are sorted by, the first one first, and whether the smallest value comes first.
+  /// Paths that elements are sorted by, the first one first, and whether the smallest value comes
+  /// first.
   typealias Paths = [(path: PlanPath, isAscending: Bool)]
 
   let source: Source
@@ -34,8 +35,8 @@ struct KeyedQuery {
   private let type: PropertyType
   let condition: PlanCondition?
   let paths: Paths
-  /// Of distinct results: what tells groups apart, and the order in which the first of each is chosen; the
-  /// next one chooses among these.
+  /// Of distinct results: what tells groups apart, and the order in which the first of each is
+  /// chosen; the next one chooses among these.
   let distinct: [(ordering: PlanOrdering, paths: Paths)]
   /// The Realm's classes that are looked at, by position.
   let classes: Set<Int>

@@ -12,20 +12,36 @@ struct MapChange: Equatable {
   var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }
 
+/// Follows a map, as a `CollectionTracker` does other collections.
+protocol MapFollower: AnyObject {
+  /// What has to change so that there may be something to tell.
+  var watched: Watched { get }
+  /// Goes on to the newer version of a step.
+  ///
+  /// - Returns: what the observer is to be told; nil for nothing.
+  func advance(_ step: VersionStep) -> MapChange?
+}
+
 /// Follows one map.
-final class MapTracker {
+final class MapTracker: MapFollower {
   private let cell: CollectionCell
+  private let keyPaths: [String]?
   private var filter: KeyPathFilter
   /// Whether the object that has the map is gone.
   private var isOver = false
 
   /// Stops when a key path cannot be observed.
   ///
-  /// - Parameter keyPaths: as of `CollectionTracker.make`, of the objects that are the map's values.
+  /// - Parameter keyPaths: as of `CollectionTracker.make`, of the objects that are the map's
+  ///   values.
   init(_ cell: CollectionCell, keyPaths: [String]?) {
     self.cell = cell
+    self.keyPaths = keyPaths
     filter = KeyPathFilter(keyPaths, cell.realm, cell.target)
   }
+
+  /// What has to change so that there may be something to tell.
+  var watched: Watched { .elements(cell, keyPaths) }
 
   /// Goes on to the newer version of a step.
   ///

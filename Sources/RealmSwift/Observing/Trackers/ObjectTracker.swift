@@ -12,23 +12,23 @@ enum ObjectTrackerChange: Equatable {
 final class ObjectTracker {
   private let table: TablePointer
   private let key: ObjectKey
+  private let keyPaths: [String]?
   private var filter: KeyPathFilter
   private var isOver = false
 
   /// Stops when a key path cannot be observed.
   ///
-  /// - Parameter keyPaths: nil or empty: the object's own properties; else only these, where one through
-  ///   links counts as its first property.
+  /// - Parameter keyPaths: nil or empty: the object's own properties; else only these, where one
+  ///   through links counts as its first property.
   init(_ object: ObjectBase, keyPaths: [String]?) {
     table = object._table.unsafelyUnwrapped
     key = object._key
+    self.keyPaths = keyPaths
     filter = KeyPathFilter(keyPaths, object._realm.unsafelyUnwrapped, table)
   }
 
-  /// Whether nothing but changes of the object's own columns is told; not so where links to it are, too.
-  var watchesOwnColumnsOnly: Bool {
-    filter.listedPaths()?.allSatisfy { $0.path.hops.isEmpty } ?? true
-  }
+  /// What has to change so that there may be something to tell.
+  var watched: Watched { .object(table, key, keyPaths) }
 
   /// Goes on to the newer version of a step.
   ///

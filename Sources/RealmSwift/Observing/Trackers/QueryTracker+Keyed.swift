@@ -1,5 +1,6 @@
-// Following the elements that a query chooses from a class, from a list, set or map, or from those that link to an
-// object, by what changed alone: candidates come from change sets, and their places from an order of all.
+// Following the elements that a query chooses from a class, from a list, set or map, or from those
+// that link to an object, by what changed alone: candidates come from change sets, and their places
+// from an order of all.
 internal import ObjectStore
 internal import Platform
 
@@ -16,7 +17,8 @@ extension QueryTracker {
   /// Goes on by what changed alone.
   ///
   /// - Parameters:
-  ///   - affected: objects that may have come, gone, moved or changed, besides new and deleted ones.
+  ///   - affected: objects that may have come, gone, moved or changed, besides new and deleted
+  ///     ones.
   ///   - changed: those among them that changed for the observer.
   /// - Returns: nil when that cannot be told.
   func advance(
@@ -101,8 +103,8 @@ extension QueryTracker {
     }
   }
 
-  /// For each element of the older version which of the newer one it is: the same one, or else the same object
-  /// that was taken out of the list and put in again.
+  /// For each element of the older version which of the newer one it is: the same one, or else the
+  /// same object that was taken out of the list and put in again.
   private static func pairs(_ before: [Before], _ after: [After], areValues: Bool) -> [Int?] {
     var indexes: [Identity: Int] = [:]
     indexes.reserveCapacity(after.count)
@@ -125,7 +127,8 @@ extension QueryTracker {
   private func edit(
     _ pairs: [Int?], _ before: [Before], _ after: [After], _ changed: Set<ObjectKey>
   ) -> CollectionChange {
-    // Who is between the same others as before may stay, if it keeps its order with those who stay too.
+    // Who is between the same others as before may stay, if it keeps its order with those who stay
+    // too.
     let candidates = pairs.enumerated().map { index, now -> Int? in
       guard let now, after[now].gap == before[index].position - index else { return nil }
       return now

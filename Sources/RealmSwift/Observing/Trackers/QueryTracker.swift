@@ -1,11 +1,12 @@
-// Following the elements of a query, by what changed alone: QueryTracker+Keyed. Only after a change of the schema
-// elements are found anew, and their places compared.
+// Following the elements of a query, by what changed alone: QueryTracker+Keyed. Only after a change
+// of the schema elements are found anew, and their places compared.
 internal import ObjectStore
 
 /// A query as its tracker sees it.
 protocol TrackedQuery: AnyObject {
   var origin: any QueryOrigin { get }
-  /// Its condition and orders in the terms of the Realm's schema, and the classes that it depends on.
+  /// Its condition and orders in the terms of the Realm's schema, and the classes that it depends
+  /// on.
   var plan: (condition: QueryPlan?, orderings: [PlanOrdering], tables: [Int]) { get }
   /// The keys or positions of the elements, in order.
   func items() -> [Int64]
@@ -25,7 +26,8 @@ final class QueryTracker: CollectionTracker {
   var items: [Int64]
   /// Their positions in a list or set, as the observer knows it; empty where the keys decide.
   var ranks: [Int64] = []
-  /// Of distinct results: all elements among which they are chosen; then those among which the next ones are.
+  /// Of distinct results: all elements among which they are chosen; then those among which the next
+  /// ones are.
   var groups: [DistinctGroups] = []
   /// How often elements were found anew.
   private(set) var findings = 0
@@ -54,7 +56,18 @@ final class QueryTracker: CollectionTracker {
     prepare(resolved.keyed)
   }
 
-  private static func resolve(_ query: any TrackedQuery) -> Resolved {
+  /// Follows the elements for nobody but the query itself.
+  ///
+  /// - Parameter items: those of the older version of the step to come.
+  init(_ query: any TrackedQuery, _ resolved: Resolved, items: [Int64]) {
+    self.query = query
+    filter = KeyPathFilter([], query.origin.realm, query.origin.table)
+    self.items = items
+    self.resolved = resolved
+    super.init()
+  }
+
+  static func resolve(_ query: any TrackedQuery) -> Resolved {
     let realm = query.origin.realm
     let plan = query.plan
     var dependencies: [WatchedPath] = []
@@ -70,6 +83,22 @@ final class QueryTracker: CollectionTracker {
     return Resolved(
       classes: realm.classes, dependencies: dependencies, keyed: KeyedQuery(query),
       tables: plan.tables.compactMap { realm.bindings[$0].table?.index })
+  }
+
+  override var watched: Watched {
+    if resolved.classes !== query.origin.realm.classes { return .everything }
+    let tables = resolved.classes.stored.tables
+    var found = filter.watchedTables()
+    for path in resolved.dependencies {
+      for level in path.levels { found.insert(tables[level.table].tableKey) }
+    }
+    for table in resolved.tables { found.insert(tables[table].tableKey) }
+    for table in [query.origin.table, query.origin.owner?.table] {
+      guard let table else { continue }
+      guard let stored = table.pointee.binding.table else { return .everything }
+      found.insert(stored.tableKey)
+    }
+    return .tables(found)
   }
 
   override func advance(_ step: VersionStep) -> CollectionChange? {

@@ -1,9 +1,9 @@
-// From what changed back to the objects that lead to it, by the trees that say who links to an object: the
-// cost follows the change, never the number of observed objects.
+// From what changed back to the objects that lead to it, by the trees that say who links to an
+// object: the cost follows the change, never the number of observed objects.
 //
-// Only the newer version has to be walked. Where the way from an object differs between the versions, the
-// last object before the difference has another link: it is one of those that changed, and the newer
-// version leads there.
+// Only the newer version has to be walked. Where the way from an object differs between the
+// versions, the last object before the difference has another link: it is one of those that
+// changed, and the newer version leads there.
 internal import ObjectStore
 
 /// How many links an observer follows that has not listed key paths.
@@ -21,7 +21,7 @@ extension VersionStep {
   }
 
   private func findReaching(_ table: Int) -> Set<ObjectKey> {
-    let distances = distances(from: table)
+    let distances = schema.linkDistances(from: table, linkColumns)
     var seen: [Int: Set<ObjectKey>] = [:]
     var current: [(table: Int, key: ObjectKey)] = []
     for other in schema.tables.indices where distances[other] <= linksMax {
@@ -46,23 +46,8 @@ extension VersionStep {
     return seen[table] ?? []
   }
 
-  /// How many links lead at least from a table to each other one; a large number where none do.
-  private func distances(from table: Int) -> [Int] {
-    var distances = Array(repeating: linksMax + 1, count: schema.tables.count)
-    distances[table] = 0
-    // The tables that link to each are known; so one round finds all that lie one link further.
-    for distance in 1...linksMax {
-      for target in schema.tables.indices where distances[target] > distance {
-        let isNext = linkColumns[target].contains {
-          distances[$0.table] == distance - 1
-        }
-        if isNext { distances[target] = distance }
-      }
-    }
-    return distances
-  }
-
-  /// The objects of the newer version from which a path now leads, or led before, to something else.
+  /// The objects of the newer version from which a path now leads, or led before, to something
+  /// else.
   ///
   /// New objects are not left out.
   func reaching(_ path: WatchedPath) -> Set<ObjectKey> {
@@ -102,8 +87,8 @@ extension VersionStep {
     }
   }
 
-  /// Adds the objects to which other objects of a table, or another number of them, link by a column than
-  /// before.
+  /// Adds the objects to which other objects of a table, or another number of them, link by a
+  /// column than before.
   private func addTargets(
     of table: Int, _ column: Int, in targets: Int, to keys: inout Set<ObjectKey>
   ) {
@@ -136,6 +121,32 @@ extension VersionStep {
       }
       return true
     }
+  }
+}
+
+extension StoredSchema {
+  /// How many links lead at least from a table to each other one; a large number where none do.
+  ///
+  /// - Parameter linkColumns: for each table the columns whose links can lead to it.
+  fileprivate func linkDistances(
+    from table: Int, _ linkColumns: [[(table: Int, column: Int)]]
+  ) -> [Int] {
+    var distances = Array(repeating: linksMax + 1, count: tables.count)
+    distances[table] = 0
+    // The tables that link to each are known; so one round finds all that lie one link further.
+    for distance in 1...linksMax {
+      for target in tables.indices where distances[target] > distance {
+        let isNext = linkColumns[target].contains { distances[$0.table] == distance - 1 }
+        if isNext { distances[target] = distance }
+      }
+    }
+    return distances
+  }
+
+  /// The tables to which a table leads over no more links than an observer follows, and itself.
+  func tables(nearTo table: Int) -> [Int] {
+    let distances = linkDistances(from: table, tables.indices.map { linkColumns(to: $0) })
+    return tables.indices.filter { distances[$0] <= linksMax }
   }
 }
 

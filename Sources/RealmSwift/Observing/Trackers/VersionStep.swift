@@ -1,6 +1,6 @@
-// A Realm's step from one version to a newer one, as trackers see it: what changed, and both versions to
-// look things up. One step is shared by all trackers of a Realm, so that what several of them need is found
-// once. Way back from what changed to what leads to it: VersionStep+Reaching.
+// A Realm's step from one version to a newer one, as trackers see it: what changed, and both
+// versions to look things up. One step is shared by all trackers of a Realm, so that what several
+// of them need is found once. Way back from what changed to what leads to it: VersionStep+Reaching.
 internal import ObjectStore
 internal import Storage
 
@@ -11,7 +11,9 @@ final class VersionStep {
   /// The version that the observers know.
   let old: ConfinedRealm
   /// The Realm, on the newer version.
-  let new: ConfinedRealm
+  ///
+  /// Its observers may keep the step until their next call: that must not keep the Realm.
+  unowned let new: ConfinedRealm
   let changes: ChangeSet
   /// The tables of the newer version.
   let schema: StoredSchema

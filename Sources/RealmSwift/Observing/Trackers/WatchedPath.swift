@@ -1,5 +1,5 @@
-// A way from the objects of a class through links, with the columns that are watched on it. It is asked the
-// other way round: from objects that changed back to those that lead to them.
+// A way from the objects of a class through links, with the columns that are watched on it. It is
+// asked the other way round: from objects that changed back to those that lead to them.
 internal import ObjectStore
 
 /// Columns along a way through links.
@@ -157,6 +157,7 @@ extension WatchedPath {
       return parts.flatMap { of($0, from: path, realm) }
     case .not(let part): return of(part, from: path, realm)
     case .column(let test): return [path.watching(test.column, realm.classes.stored)]
+    case .linked(let test): return of(.values(test.values), from: path, realm)
     case .values(let test):
       let paths = of(test.left, from: path, realm)
       switch test.right {

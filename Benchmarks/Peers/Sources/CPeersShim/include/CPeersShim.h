@@ -1,19 +1,19 @@
-// What Swift cannot say: variadic calls of the peers' libraries, calls that Glibc hides from it, and
-// loads that no optimizer removes.
+// What Swift cannot say: variadic calls of the peers' libraries, calls that Glibc hides from it,
+// and loads that no optimizer removes.
 #ifndef CPEERSSHIM_H
 #define CPEERSSHIM_H
 
 #include <stdint.h>
 
-/// Sets what SQLite recommends for the whole process: no memory statistics, one lock a connection at
-/// most. Before the first use of SQLite; returns its result code.
+/// Sets what SQLite recommends for the whole process: no memory statistics, one lock a connection
+/// at most. Before the first use of SQLite; returns its result code.
 int peers_configure_sqlite(void);
 
 /// Takes the lookaside memory from a connection, which 10,000 of them could not all have.
 int peers_drop_lookaside(void *connection);
 
-/// Writes all dirty pages of the file system that holds an open file; -1 when it fails. (Glibc hides it
-/// from Swift.)
+/// Writes all dirty pages of the file system that holds an open file; -1 when it fails. (Glibc
+/// hides it from Swift.)
 int peers_sync_file_system(int descriptor);
 
 /// One load from memory that is made each time.

@@ -1,6 +1,6 @@
 // The seam between rows and engines: an engine with one file, and a session of it for each thread.
-// What takes nanoseconds is asked for in bulk, so that each engine's loop is plain code of its own and
-// pays nothing for this seam.
+// What takes nanoseconds is asked for in bulk, so that each engine's loop is plain code of its own
+// and pays nothing for this seam.
 import Foundation
 
 /// What a commit promises when it returns.
@@ -68,7 +68,8 @@ protocol Engine: AnyObject, Sendable {
   func fileBytes() throws -> Int
   /// Bytes of the file that hold the newest version's content.
   func liveBytes() throws -> Int
-  /// Bytes that some version sees which is kept, the newest included; nil when the engine does not tell.
+  /// Bytes that some version sees which is kept, the newest included; nil when the engine does not
+  /// tell.
   func visibleBytes() throws -> Int?
   /// Lets go of the file. All sessions and pins are gone.
   func close() throws

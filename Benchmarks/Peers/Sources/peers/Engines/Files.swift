@@ -1,4 +1,5 @@
-// Files as the benchmark sees them from outside of the engines: sizes, the page cache, who has one open.
+// Files as the benchmark sees them from outside of the engines: sizes, the page cache, who has one
+// open.
 import CPeersShim
 import Foundation
 import Glibc
@@ -23,7 +24,8 @@ func now() -> UInt64 {
 
 /// Waits until no descriptor of this process refers to the file, up to 10 s.
 ///
-/// An engine with a thread of its own may close a moment after its last user. There is no event for it.
+/// An engine with a thread of its own may close a moment after its last user. There is no event for
+/// it.
 func waitUntilClosed(_ path: String) throws {
   let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
   for _ in 0..<10_000 {
@@ -38,8 +40,8 @@ func waitUntilClosed(_ path: String) throws {
   throw PeerError("\(path) is still open")
 }
 
-/// Writes all dirty pages of the file system that holds a folder, so that none is written back while a
-/// clock runs.
+/// Writes all dirty pages of the file system that holds a folder, so that none is written back
+/// while a clock runs.
 func flushFileSystem(holding folder: String) throws {
   let descriptor = open(folder, O_RDONLY)
   guard descriptor >= 0 else { throw PeerError("\(folder): cannot be opened") }

@@ -1,5 +1,5 @@
-// Live and held bytes of one of our files. The public API does not tell; `realm-bench inspect` does, which this
-// program runs in a process of its own.
+// Live and held bytes of one of our files. The public API does not tell; `realm-bench inspect`
+// does, which this program runs in a process of its own.
 import Foundation
 import Harness
 

@@ -1,6 +1,7 @@
 // LMDB, set up as its documents advise for speed:
 // - one environment a process, the map larger than the file will ever be;
-// - MDB_INTEGERKEY: keys are numbers of the machine's own form; objects are packed records, read in place;
+// - MDB_INTEGERKEY: keys are numbers of the machine's own form; objects are packed records, read in
+//   place;
 // - MDB_NOTLS, and each reader resets and renews one transaction, so that its slot stays its own;
 // - MDB_NOMEMINIT: no zeroing of pages that are overwritten anyway;
 // - bulk: MDB_APPEND by a cursor in key order, values written into the page (MDB_RESERVE);

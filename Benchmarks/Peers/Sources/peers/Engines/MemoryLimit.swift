@@ -1,5 +1,5 @@
-// A bound on the memory that the process may use, with the part of the page cache that it fills: a control
-// group of the kernel, where the machine lets one be made.
+// A bound on the memory that the process may use, with the part of the page cache that it fills: a
+// control group of the kernel, where the machine lets one be made.
 import Foundation
 
 /// The process in a group of its own, until `leave`.
@@ -8,8 +8,8 @@ struct MemoryLimit {
 
   /// Moves the process into a group with this much memory for whatever it touches from now on.
   ///
-  /// Nil where no such group can be made: that takes the rights of an administrator, and a hierarchy of groups
-  /// that counts memory.
+  /// Nil where no such group can be made: that takes the rights of an administrator, and a
+  /// hierarchy of groups that counts memory.
   init?(bytes: Int) {
     guard let (parent, limit) = Self.hierarchy() else { return nil }
     group = parent.appendingPathComponent("peers-\(getpid())")
@@ -34,7 +34,8 @@ struct MemoryLimit {
     }
   }
 
-  /// The process's own group and the name of its limit, in either version of the kernel's hierarchies.
+  /// The process's own group and the name of its limit, in either version of the kernel's
+  /// hierarchies.
   private static func hierarchy() -> (group: URL, limit: String)? {
     let lines = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""
     for line in lines.split(separator: "\n") {

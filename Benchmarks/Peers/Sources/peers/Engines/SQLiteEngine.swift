@@ -1,19 +1,19 @@
 // SQLite, set up as its documents advise for speed:
 // - write-ahead log; one connection a thread, each without a lock of its own (multi-thread mode);
 // - prepared statements, values bound in place (SQLITE_STATIC);
-// - the file mapped (mmap_size), a page cache that holds all of it (cache_size), temporary tables in
-//   memory, no memory statistics;
-// - `wal_autocheckpoint` stays at 1,000 pages: its documents call that right for most, and a log of 4 MB
-//   is written over and over, warm;
-//   While pins are held it is off: the log could not begin anew, but each commit would go through all
-//   of it (1 ms instead of 10 us);
+// - the file mapped (mmap_size), a page cache that holds all of it (cache_size), temporary tables
+//   in memory, no memory statistics;
+// - `wal_autocheckpoint` stays at 1,000 pages: its documents call that right for most, and a log of
+//   4 MB is written over and over, warm; While pins are held it is off: the log could not begin
+//   anew, but each commit would go through all of it (1 ms instead of 10 us);
 // - synchronous FULL for `full`, NORMAL for `normal`, OFF for `memory`;
 // - `INTEGER PRIMARY KEY` is the row's own key, so WITHOUT ROWID would only slow it down;
 // - writers of one process queue for a mutex: SQLite's busy handler would sleep;
-// - bulk: one transaction, and the rollback journal instead of the log for as long as it takes, which
-//   its documents call faster for very large transactions (measured: 1.03 against 0.79 million/s);
-// - a file that is not in memory: pages are read, not mapped, so that a miss reads one page instead of
-//   the system's read-ahead (opening 0.7 instead of 8 ms where that is 8 MB);
+// - bulk: one transaction, and the rollback journal instead of the log for as long as it takes,
+//   which its documents call faster for very large transactions (measured: 1.03 against 0.79
+//   million/s);
+// - a file that is not in memory: pages are read, not mapped, so that a miss reads one page instead
+//   of the system's read-ahead (opening 0.7 instead of 8 ms where that is 8 MB);
 // - files that should shrink: auto_vacuum = INCREMENTAL, set before the table is made.
 import CPeersShim
 import CSQLite

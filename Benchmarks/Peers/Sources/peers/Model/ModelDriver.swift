@@ -1,5 +1,6 @@
-// The seam of the object model's rows: links, lists, maps, sets, keys of text, changes of the schema. As
-// in Engines/Engine.swift, each call is a loop of its own, so that the seam costs nothing.
+// The seam of the object model's rows: links, lists, maps, sets, keys of text, changes of the
+// schema. As in Engines/Engine.swift, each call is a loop of its own, so that the seam costs
+// nothing.
 import Foundation
 
 /// Sizes of the model's content.

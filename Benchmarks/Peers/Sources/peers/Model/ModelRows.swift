@@ -1,5 +1,5 @@
-// The rows of the object model: each step of one scenario is a row. A repetition makes new files and goes
-// through all steps, so that every engine has the same content at each.
+// The rows of the object model: each step of one scenario is a row. A repetition makes new files
+// and goes through all steps, so that every engine has the same content at each.
 import Foundation
 
 enum ModelRows {

@@ -1,5 +1,5 @@
-// SQLite with an equal schema: rows for objects, an index on each link, one table a collection. Set up as
-// in Engines/SQLiteEngine.swift.
+// SQLite with an equal schema: rows for objects, an index on each link, one table a collection. Set
+// up as in Engines/SQLiteEngine.swift.
 import CSQLite
 import Foundation
 

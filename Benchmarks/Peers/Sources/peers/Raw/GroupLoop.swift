@@ -13,8 +13,8 @@ final class GroupLoop: @unchecked Sendable {
   private var durable = 0
   private var isSyncing = false
 
-  /// Pages go to random places, as those of the floor of one thread, or side by side, so that a group is
-  /// one extent.
+  /// Pages go to random places, as those of the floor of one thread, or side by side, so that a
+  /// group is one extent.
   init(_ file: RawFile, isSideBySide: Bool, seed: Int) {
     self.file = file
     self.isSideBySide = isSideBySide

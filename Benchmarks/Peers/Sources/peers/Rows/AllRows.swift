@@ -1,5 +1,5 @@
-// The list of all benchmarks, in the order in which they run: what syncs first, before others have left
-// dirty pages behind.
+// The list of all benchmarks, in the order in which they run: what syncs first, before others have
+// left dirty pages behind.
 
 enum AllRows {
   static func benchmarks(_ fixtures: Fixtures) -> [Benchmark] {
@@ -36,7 +36,7 @@ enum AllRows {
       SchemaRows.migrations(fixtures),
       CopyRows.all(fixtures),
       EncryptionRows.all(fixtures),
-    ]
+    ] + WriteRows.all(fixtures)
   }
 
   /// The rows whose cost could depend on the size of the file.

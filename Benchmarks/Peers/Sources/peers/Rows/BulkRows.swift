@@ -80,7 +80,8 @@ enum BulkRows {
     }
   }
 
-  /// The same bytes written from memory by 4 MB, and one sync; the least bytes that hold the values.
+  /// The same bytes written from memory by 4 MB, and one sync; the least bytes that hold the
+  /// values.
   private static func limit(_ fixtures: Fixtures, _ population: Population, _ rows: [Row]) throws
     -> Measurement
   {

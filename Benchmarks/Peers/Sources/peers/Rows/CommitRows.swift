@@ -1,6 +1,6 @@
-// Small commits of one thread: the age of one random object. Durable ones are paired, commit by commit,
-// with each other and with the disk's own floor; unsynced ones run in blocks, so that each engine has
-// its caches to itself.
+// Small commits of one thread: the age of one random object. Durable ones are paired, commit by
+// commit, with each other and with the disk's own floor; unsynced ones run in blocks, so that each
+// engine has its caches to itself.
 import Foundation
 
 enum CommitRows {

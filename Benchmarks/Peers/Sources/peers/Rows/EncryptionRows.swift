@@ -10,8 +10,9 @@ enum EncryptionRows {
     Row("encrypted-first-scan", .nanoseconds), Row("encrypted-first-sum", .nanoseconds),
   ]
 
-  /// Small durable commits, written bytes and the file in relation to those of a plain file; the rate of a
-  /// bulk insert likewise; going through all objects, or summing a property, in a file that was just opened.
+  /// Small durable commits, written bytes and the file in relation to those of a plain file; the
+  /// rate of a bulk insert likewise; going through all objects, or summing a property, in a file
+  /// that was just opened.
   static func all(_ fixtures: Fixtures) -> Benchmark {
     let count = fixtures.options.objects
     return Benchmark(rows, [Contestant(.ours, .full)]) { _, repetition in

@@ -130,7 +130,8 @@ final class Fixtures {
     return population
   }
 
-  /// The file of the run's size that rows of one purpose share: its contestants had the same changes.
+  /// The file of the run's size that rows of one purpose share: its contestants had the same
+  /// changes.
   func shared(_ contestant: Contestant, for purpose: Purpose) throws -> Fixture {
     if let fixture = kept[purpose]?[contestant] { return fixture }
     let fixture = try fresh(contestant, count: options.objects)

@@ -1,24 +1,27 @@
-// Growth of the file while versions are kept, and whether it shrinks afterwards: 100,000 objects, small
-// commits without syncs.
+// Growth of the file while versions are kept, and whether it shrinks afterwards: 100,000 objects,
+// small commits without syncs.
 import Foundation
 
 enum GrowthRows {
   static let objects = 100_000
-  /// The same in the quick form: what a pin keeps depends on how many commits come until the next one.
+  /// The same in the quick form: what a pin keeps depends on how many commits come until the next
+  /// one.
   private static let commits = 20_000
 
-  /// `growth-N-pins` and `commit-N-pins`: bytes that a commit adds to the file, and its median time;
-  /// `file-over-visible-N-pins`: the file over what the kept versions see, for engines that tell.
+  /// `growth-N-pins` and `commit-N-pins`: bytes that a commit adds to the file, and its median
+  /// time; `file-over-visible-N-pins`: the file over what the kept versions see, for engines that
+  /// tell.
   ///
-  /// As many commits warm the file up. One pin is taken before those; more than one while commits are
-  /// measured, evenly, and all are kept.
+  /// As many commits warm the file up. One pin is taken before those; more than one while commits
+  /// are measured, evenly, and all are kept.
   static func pins(_ pins: Int, _ fixtures: Fixtures) -> Benchmark {
     let suffix = pins == 1 ? "1-pin" : "\(pins)-pins"
     let rows = [
       Row("growth-" + suffix, .bytesPerCommit), Row("commit-" + suffix, .nanoseconds),
       Row("file-over-visible-" + suffix, .ratio),
     ]
-    // A pin of SQLite is a connection, with two open files; it drops out where they are not to be had.
+    // A pin of SQLite is a connection, with two open files; it drops out where they are not to be
+    // had.
     let contestants = Contestant.engines(.memory).filter {
       $0.engine != .sqlite || descriptorLimit() > 2 * pins + 100
     }
@@ -55,8 +58,8 @@ enum GrowthRows {
     }
   }
 
-  /// `shrink`: file over its live bytes when 100 pins have gone: 64 commits and the engine's idle work
-  /// later.
+  /// `shrink`: file over its live bytes when 100 pins have gone: 64 commits and the engine's idle
+  /// work later.
   static func shrink(_ fixtures: Fixtures) -> Benchmark {
     return Benchmark([Row("shrink", .ratio)], Contestant.engines(.memory), objects: objects) {
       contestant, repetition in
@@ -77,8 +80,8 @@ enum GrowthRows {
     }
   }
 
-  /// `shrink-deletes`: file over its live bytes when nine of ten objects were deleted, all but the first
-  /// tenth, in transactions of 1,000: 64 commits and idle work later.
+  /// `shrink-deletes`: file over its live bytes when nine of ten objects were deleted, all but the
+  /// first tenth, in transactions of 1,000: 64 commits and idle work later.
   static func shrinkAfterDeletes(_ fixtures: Fixtures) -> Benchmark {
     Benchmark([Row("shrink-deletes", .ratio)], Contestant.engines(.memory), objects: objects) {
       contestant, repetition in

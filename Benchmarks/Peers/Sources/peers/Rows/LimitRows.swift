@@ -41,13 +41,14 @@ enum LimitRows {
     }
   }
 
-  /// `raw-dependent-reads-4`: four reads of single bytes, each of which says where the next one is, in as many
-  /// bytes as look-ups by key touch: of an object of the rows about 14.
+  /// `raw-dependent-reads-4`: four reads of single bytes, each of which says where the next one is,
+  /// in as many bytes as look-ups by key touch: of an object of the rows about 14.
   static func dependentReads(_ fixtures: Fixtures) -> Benchmark {
     let row = Row("raw-dependent-reads-4", .nanoseconds)
     return Benchmark([row], [Contestant(.raw, .memory)], warmUps: 1) { _, repetition in
       let lines = max(14 * fixtures.options.objects / 64, 64)
-      // One cycle through all lines in random order; a line is 16 numbers, of which the first counts.
+      // One cycle through all lines in random order; a line is 16 numbers, of which the first
+      // counts.
       var order = Array(0..<lines)
       var random = SeededRandom(seed: UInt64(repetition))
       for index in order.indices.dropFirst() {

@@ -1,6 +1,7 @@
 // What following a link cannot do without, whatever stores it. Nothing but `raw` takes part.
 
-/// An object of the size of an accessor, which keeps another one and has two fields that may own something.
+/// An object of the size of an accessor, which keeps another one and has two fields that may own
+/// something.
 private class Accessor {
   final let owner: AnyObject
   final let place: Int
@@ -35,8 +36,8 @@ private final class Places {
 }
 
 extension LimitRows {
-  /// `raw-link-hop`: references that are counted, an object that is made and goes, two reads of memory at
-  /// random places, as for each hop of `link-hop`.
+  /// `raw-link-hop`: references that are counted, an object that is made and goes, two reads of
+  /// memory at random places, as for each hop of `link-hop`.
   static func linkHop(_ fixtures: Fixtures) -> Benchmark {
     let row = Row("raw-link-hop", .nanoseconds)
     return Benchmark([row], [Contestant(.raw, .memory)], warmUps: 1) { _, repetition in

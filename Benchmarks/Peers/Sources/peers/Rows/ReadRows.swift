@@ -68,7 +68,8 @@ enum ReadRows {
     }
   }
 
-  /// `filter-and-prefix`: a tenth of the objects by age, a hundredth of those by the text of the name.
+  /// `filter-and-prefix`: a tenth of the objects by age, a hundredth of those by the text of the
+  /// name.
   static func filterAndPrefix(_ fixtures: Fixtures) -> Benchmark {
     reads("filter-and-prefix", fixtures, calls: fixtures.options.objects) { fixture in
       try fixture.session.count(above: 90, prefix: "name1001")

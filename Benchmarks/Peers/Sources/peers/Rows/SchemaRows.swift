@@ -1,5 +1,5 @@
-// Changes of the schema of a file with objects: a column more, another name, another type. Each opens the
-// file with the new form of one class.
+// Changes of the schema of a file with objects: a column more, another name, another type. Each
+// opens the file with the new form of one class.
 import CSQLite
 import Foundation
 import RealmSwift
@@ -37,8 +37,8 @@ enum SchemaRows {
     Row("change-type", .nanoseconds), Row("change-type-memory", .bytes),
   ]
 
-  /// `add-column` and `rename-column` of all objects; `change-type` from integers to texts, object by
-  /// object, with the most memory of its own that the process needed for it.
+  /// `add-column` and `rename-column` of all objects; `change-type` from integers to texts, object
+  /// by object, with the most memory of its own that the process needed for it.
   static func migrations(_ fixtures: Fixtures) -> Benchmark {
     let count = fixtures.options.objects
     return Benchmark(rows, [Contestant(.ours, .full), Contestant(.sqlite, .full)]) {

@@ -2,8 +2,8 @@
 import Foundation
 
 enum SmallMemoryRows {
-  /// `lookup-small-memory` and `iterate-small-memory`: random look-ups once the memory is full, and one walk
-  /// over all objects.
+  /// `lookup-small-memory` and `iterate-small-memory`: random look-ups once the memory is full, and
+  /// one walk over all objects.
   static func reads(_ fixtures: Fixtures) -> Benchmark {
     let lookups = fixtures.options.isQuick ? 1_000 : 4_000
     let rows = [
@@ -37,8 +37,8 @@ enum SmallMemoryRows {
     }
   }
 
-  /// - Returns: how long the second half of the look-ups and the walk took; the ages that all look-ups and the
-  ///   walk have met.
+  /// - Returns: how long the second half of the look-ups and the walk took; the ages that all
+  ///   look-ups and the walk have met.
   private static func measure(
     _ contestant: Contestant, _ settings: EngineSettings, _ keys: [Int], _ limit: MemoryLimit
   ) throws -> (times: [UInt64], sums: [Int]) {

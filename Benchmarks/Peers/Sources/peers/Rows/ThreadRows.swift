@@ -46,8 +46,8 @@ enum ThreadRows {
     }
   }
 
-  /// `readers-2-writer-1`: two threads look objects up and move to the newest version after each 16,
-  /// one commits without syncs, all as fast as they can.
+  /// `readers-2-writer-1`: two threads look objects up and move to the newest version after each
+  /// 16, one commits without syncs, all as fast as they can.
   static func readersAndWriter(_ fixtures: Fixtures) -> Benchmark {
     let readers = 2
     let nanoseconds: UInt64 = fixtures.options.isQuick ? 300_000_000 : 1_500_000_000

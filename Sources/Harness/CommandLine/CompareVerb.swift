@@ -1,0 +1,225 @@
+// `realm-bench compare`: whether a candidate got worse than a baseline.
+internal import Foundation
+
+/// The verb `compare`.
+package enum CompareVerb: VerbDescription {
+  package static let name = "compare"
+  package static let arguments = "BASELINE CANDIDATE"
+  package static let summary = "whether figures got worse: folders, baselines or executables"
+  package static let flags: [FlagDefinition] = [
+    .init("baseline", "DIR", isRepeatable: true, "a further results folder of the baseline"),
+    .init("candidate", "DIR", isRepeatable: true, "a further results folder of the candidate"),
+    .init(
+      "executables", nil,
+      "BASELINE and CANDIDATE are executables: run both by turns, WORKLOAD and its flags after --"),
+    .init(
+      "duet", nil,
+      "with --executables: both at once, each on a core; for one thread that does not sync"),
+    .init("budget", "TIME", "with --executables: stop after this time (10m)"),
+    .init(
+      "max-regression", "ROW=SHARE", isRepeatable: true,
+      "gate a row at a tolerance of your own, such as 'read.service_p99_ns=10%'; "
+        + "without a row for all (2%)"),
+    .init("accept", "ROW", isRepeatable: true, "a known regression of this row does not fail"),
+    .init("reason", "TEXT", isRepeatable: true, "why, one for each --accept"),
+    .init("accepted", "FILE", "lines ROW: REASON of accepted regressions"),
+    .init("seed", "N", "with --executables: order of the blocks (1)"),
+    .init("output", "FILE", "where compare.csv goes (compare.csv)"),
+    .init("strict", nil, "exit 4 when a gate row cannot be told"),
+    .init(
+      "format", ComparisonFormat.allCases.map(\.rawValue).joined(separator: "|"),
+      "form on standard output (text)"),
+    .init(
+      "write", "FORMAT=FILE", isRepeatable: true,
+      "the same in another form to a file, such as markdown=gate.md"),
+    .init("quiet", nil, "no progress and no warnings"),
+    .init("help", nil, "show this"),
+  ]
+
+  package static let usage = """
+    realm-bench compare BASELINE CANDIDATE [flags]
+    realm-bench compare --executables BASELINE CANDIDATE [flags] -- WORKLOAD [flags of run]
+
+    Compares results folders of one plan: ratios of medians with an interval, the noise between runs
+    of one side, and the smallest change that could have been seen. A figure is worse when the whole
+    interval lies above the tolerance, the same when it lies within, else nobody can tell. BASELINE
+    may be a name saved by 'run --save-baseline NAME'. Times are compared on one machine only,
+    counters everywhere.
+
+    With --executables both are run by turns on this machine, in fresh processes and files, until
+    every gate row is decided or the budget is used up: the way to compare two commits.
+    Exit codes: 0 no regression, 2 a regression, 4 cannot tell (with --strict), 5 no such baseline.
+    """
+
+  package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
+    try run(arguments, console: console, interruption: { SignalInterruption() })
+  }
+
+  package static func run(
+    _ arguments: [String], console: Console, interruption: () -> any Interruption
+  ) throws -> ExitCode {
+    let values = try FlagValues(arguments, known: flags)
+    if values.has("help") {
+      console.printRaw(help)
+      return .success
+    }
+    let format: ComparisonFormat = try values.choice("format") ?? .text
+    let rules = try rules(values)
+    let copies = try values.all("write").map(Self.copy)
+    let comparison: Comparison
+    do {
+      if values.has("executables") {
+        comparison = try compareExecutables(values, rules, console, interruption())
+      } else {
+        guard values.positional.count == 2 else {
+          throw UsageError("compare needs two results folders: BASELINE and CANDIDATE")
+        }
+        try values.refuse("duet", without: "executables")
+        try values.refuse("budget", without: "executables")
+        try values.refuse("seed", without: "executables")
+        let before = [try Baselines.resolve(values.positional[0])] + values.all("baseline")
+        let after = [values.positional[1]] + values.all("candidate")
+        comparison = try Comparison(
+          baseline: before.flatMap { try MeasuredRun.all(in: $0) },
+          candidate: after.flatMap { try MeasuredRun.all(in: $0) }, rules: rules)
+      }
+    } catch let error as ResultsError {
+      throw UsageError("compare: \(error.message)")
+    } catch let missing as Baselines.Missing {
+      console.note("error: \(missing.message)")
+      return .baselineMissing
+    } catch let failure as ExecutableFailure {
+      console.note("error: \(failure.message)")
+      return failure.code
+    }
+    let output = ComparisonOutput(comparison)
+    let path = values.first("output") ?? "compare.csv"
+    for (path, text) in [(path, output.table().text)]
+      + (try copies.map { ($0.path, try output.render($0.format)) })
+    {
+      do {
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+      } catch {
+        console.note("error: cannot write '\(path)': \(error.explanation)")
+        return .failed
+      }
+    }
+    console.printRaw(try output.render(format))
+    if !comparison.regressions.isEmpty { return .thresholdMissed }
+    guard !comparison.undecided.isEmpty else { return .success }
+    if !values.has("quiet") {
+      console.note(
+        "warning: cannot tell for " + comparison.undecided.map(\.row.name).joined(separator: ", "))
+    }
+    return values.has("strict") ? .inconclusive : .success
+  }
+
+  /// A form and the file that it goes to.
+  private static func copy(
+    _ text: String
+  ) throws(UsageError) -> (format: ComparisonFormat, path: String) {
+    let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+    let names = ComparisonFormat.allCases.map(\.rawValue)
+    guard parts.count == 2 else {
+      throw UsageError("--write: '\(text)' is not of the form markdown=gate.md")
+    }
+    guard let format = ComparisonFormat(rawValue: parts[0]) else {
+      let nearest = nearestName(parts[0], in: names).map { "; did you mean '\($0)'?" } ?? ""
+      throw UsageError(
+        "--write: '\(parts[0])' is not one of \(names.joined(separator: ", "))\(nearest)")
+    }
+    return (format, parts[1])
+  }
+
+  // MARK: - Rules
+
+  private static func rules(_ values: FlagValues) throws(UsageError) -> ComparisonRules {
+    var rules = ComparisonRules()
+    for text in values.all("max-regression") {
+      let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+      guard let last = parts.last, let share = share(last), parts.count <= 2 else {
+        throw UsageError(
+          "--max-regression: '\(text)' is not of the form 'read.service_p99_ns=10%' or '5%'")
+      }
+      if parts.count == 1 { rules.tolerance = share } else { rules.tolerances[parts[0]] = share }
+    }
+    guard rules.tolerances.count <= rules.gateRowsMax else {
+      throw UsageError("--max-regression: at most \(rules.gateRowsMax) rows can be judged at once")
+    }
+    let (rows, reasons) = (values.all("accept"), values.all("reason"))
+    guard rows.count == reasons.count else {
+      throw UsageError("--accept needs a --reason for each row")
+    }
+    for (row, reason) in zip(rows, reasons) { rules.accepted[row] = reason }
+    if let path = values.first("accepted") { try readAccepted(path, &rules) }
+    return rules
+  }
+
+  private static func share(_ text: String) -> Double? {
+    guard text.hasSuffix("%"), let percent = Units.number(text.dropLast()), percent < 1_000 else {
+      return nil
+    }
+    return percent / 100
+  }
+
+  private static func readAccepted(
+    _ path: String, _ rules: inout ComparisonRules
+  ) throws(UsageError) {
+    guard let text = textOfFile(path) else {
+      throw UsageError("--accepted: '\(path)' cannot be read")
+    }
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
+      let line = line.trimmingCharacters(in: .whitespaces)
+      if line.isEmpty || line.hasPrefix("#") { continue }
+      let parts = line.split(separator: ":", maxSplits: 1)
+      guard parts.count == 2 else {
+        throw UsageError("--accepted: line \(number + 1) of '\(path)' is not 'ROW: REASON'")
+      }
+      rules.accepted[parts[0].trimmingCharacters(in: .whitespaces)] =
+        parts[1].trimmingCharacters(in: .whitespaces)
+    }
+  }
+
+  // MARK: - Executables
+
+  private static func compareExecutables(
+    _ values: FlagValues, _ rules: ComparisonRules, _ console: Console,
+    _ interruption: any Interruption
+  ) throws -> Comparison {
+    guard values.positional.count >= 3 else {
+      throw UsageError(
+        "compare --executables needs BASELINE CANDIDATE -- WORKLOAD, and the workload's flags")
+    }
+    let plan = Array(values.positional.dropFirst(2))
+    for flag in ["--output", "--overwrite", "--path", "--format"]
+    where plan.contains(where: { $0 == flag || $0.hasPrefix(flag + "=") }) {
+      throw UsageError("compare --executables gives \(flag) itself")
+    }
+    let budget = try values.first("budget").map { try Units.nanoseconds($0, flag: "--budget") }
+    var seed: UInt64 = 1
+    if let text = values.first("seed") {
+      guard let number = UInt64(text) else { throw UsageError("--seed needs a whole number") }
+      seed = number
+    }
+    // The candidate's own command line is checked by it; what --duet needs is checked here.
+    if values.has("duet") {
+      let flags = try FlagValues(plan, known: RunFlags.known, refused: RunFlags.refused)
+      guard let workload = flags.positional.first.flatMap(WorkloadKind.init(rawValue:)) else {
+        throw UsageError("compare --duet: '\(flags.positional.first ?? "")' is no workload")
+      }
+      let settings = try RunFlags.settings(flags, for: workload).0
+      let cores = ProcessInfo.processInfo.activeProcessorCount
+      if let obstacle = PairedBlocks.obstacleToDuet(settings, cores: cores) {
+        throw UsageError("compare: \(obstacle)")
+      }
+    }
+    let blocks = try PairedBlocks(
+      baseline: values.positional[0], candidate: values.positional[1], plan: plan,
+      budgetNanoseconds: budget ?? 600_000_000_000, seed: seed, rules: rules,
+      isDuet: values.has("duet"))
+    return try blocks.run(interruption: interruption) { line in
+      if !values.has("quiet") { console.note(line) }
+    }
+  }
+}

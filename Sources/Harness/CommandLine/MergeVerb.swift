@@ -1,0 +1,112 @@
+// `realm-bench merge`: shards of one run, from many machines, joined into one results folder.
+internal import Foundation
+
+/// The verb `merge`.
+package enum MergeVerb: VerbDescription {
+  package static let name = "merge"
+  package static let arguments = "FOLDER ... -o FOLDER"
+  package static let summary = "join shards of one run: histograms added, never averaged"
+  package static let usage = """
+    realm-bench merge FOLDER ... -o FOLDER
+
+    Joins results folders of one plan and build, such as those of 'run --shard K/N' on many machines
+    or of 'run --replicas N': histograms are added, rows of all tables stand below each other with
+    'replica' counting the folders, and merged.csv has one row an operation from the added
+    histograms. Nothing is averaged. 'compare' and 'report' take the new folder as they take one of
+    replicas. Folders of other work, other builds, or twice the same run are refused; so are
+    interrupted runs without --partial.
+
+      realm-bench merge shard-1 shard-2 shard-3 -o joined
+    """
+  package static let flags: [FlagDefinition] = [
+    .init("output", "DIR", "the folder to write, also -o"),
+    .init("overwrite", nil, "replace an existing results folder"),
+    .init("partial", nil, "take interrupted and failed runs, too, and mark them"),
+    .init("format", "text|json|markdown", "form of the result (text)"),
+    .init("quiet", nil, "no warnings"),
+    .init("help", nil, "show this"),
+  ]
+
+  private struct Report: Codable {
+    var folder: String
+    var merge: MergedRuns.Record
+    var merged: [[String: JSONCell]]
+  }
+
+  package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
+    let words = arguments.map { $0 == "-o" ? "--output" : $0 }
+    let values = try FlagValues(words, known: flags)
+    if values.has("help") {
+      console.printRaw(help)
+      return .success
+    }
+    let format: OutputFormat = try values.choice("format") ?? .text
+    guard !values.positional.isEmpty else { throw UsageError("merge needs results folders") }
+    guard let output = values.first("output") else {
+      throw UsageError("merge needs the folder to write: -o FOLDER")
+    }
+    let folder = ResultsFolder(workload: "merge", seed: 0, output: output, now: Date())
+    if let obstacle = folder.obstacle(overwrites: values.has("overwrite")) {
+      throw UsageError(obstacle)
+    }
+    let target = URL(fileURLWithPath: output).resolvingSymlinksInPath().path
+    for path in values.positional {
+      let source = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+      // Its own input would be removed before it is read.
+      if source == target || source.hasPrefix(target + "/") || target.hasPrefix(source + "/") {
+        throw UsageError("merge: '\(path)' and the output '\(output)' lie in one another")
+      }
+    }
+    let merged: MergedRuns
+    do {
+      let runs = try values.positional.flatMap { try MeasuredRun.all(in: $0) }
+      merged = try MergedRuns(runs, isPartial: values.has("partial"))
+      // Read before anything is written: a damaged histogram is a refusal, too.
+      _ = try merged.histograms()
+    } catch let error as ResultsError {
+      throw UsageError("merge: \(error.message)")
+    }
+    if !values.has("quiet") {
+      for warning in merged.warnings { console.note("warning: " + warning) }
+    }
+    do {
+      try merged.write(to: folder)
+    } catch {
+      console.note("error: cannot write '\(output)': \(error.explanation)")
+      return .failed
+    }
+    let table = try merged.merged()
+    switch format {
+    case .json:
+      console.printRaw(
+        try encodeJSON(Report(folder: output, merge: merged.record, merged: table.objects)))
+    case .text, .markdown: console.printRaw(shown(table, merged, output, format))
+    }
+    return .success
+  }
+
+  private static let shownColumns = [
+    ("operation", "operation"), ("threads", "threads"), ("count", "count"),
+    ("rate_per_s", "per second"), ("service_p50_ns", "p50"), ("service_p99_ns", "p99"),
+    ("service_p99_9_ns", "p99.9"), ("service_max_ns", "max"),
+  ]
+
+  private static func shown(
+    _ table: CSVTable, _ merged: MergedRuns, _ output: String, _ format: OutputFormat
+  ) -> String {
+    let rows = (CSVTable.parse(table.text) ?? []).dropFirst().map { row in
+      shownColumns.map { column, _ in
+        let cell = row[table.columns.firstIndex(of: column)!]
+        if cell.isEmpty { return "-" }
+        if column.hasSuffix("_ns") { return UInt64(cell).map(readableDuration) ?? cell }
+        if column == "operation" { return cell }
+        return Double(cell).map { grouped(Int($0.rounded())) } ?? cell
+      }
+    }
+    let shown = TextTable(header: shownColumns.map(\.1), rows: rows)
+    let title = "\(merged.runs.count) runs of \(merged.runs[0].document.workload) joined"
+    return format == .text
+      ? "\(title)\n\n\(shown.text)\nresults     \(output)\n"
+      : "**\(title)**\n\n\(shown.markdown)\n- results: \(output)\n"
+  }
+}

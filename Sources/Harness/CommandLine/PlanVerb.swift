@@ -1,0 +1,206 @@
+// `realm-bench plan`: capacity planning from measured runs.
+package import Foundation
+internal import Platform
+
+/// The verb `plan`.
+package enum PlanVerb: VerbDescription {
+  package static let name = "plan"
+  package static let arguments = "[--ask QUESTION ...]"
+  package static let summary = "capacity planning from runs that it makes, or from earlier ones"
+  package static let flags: [FlagDefinition] = [
+    .init("ask", "QUESTION", isRepeatable: true, "what is to be found out; see above"),
+    .init("budget", "TIME", "make runs for so long (1m; none with --from)"),
+    .init("from", "FOLDER", isRepeatable: true, "results folder of earlier runs, or of a plan"),
+    .init("validate", nil, "predict settings that nothing was fitted to, and run them"),
+    .init("settings", "N", "with --validate: how many (20)"),
+    .init("seed", "N", "decides keys, and the settings of --validate (1)"),
+    .init("output", "DIR", "results folder (realm-bench-results/<utc>-plan-<seed>)"),
+    .init("overwrite", nil, "replace an existing results folder"),
+    .init("format", "text|json|markdown", "form on standard output (text)"),
+    .init("dry-run", nil, "print the questions and runs, and stop"),
+    .init("quiet", nil, "no progress and no warnings"),
+    .init("help", nil, "show this"),
+  ]
+
+  package static let usage = """
+    realm-bench plan [--ask QUESTION ...] [--budget TIME] [--from FOLDER ...] [--validate]
+
+    Answers questions of capacity by models of causes, fitted to runs that it chooses and makes, and
+    checks each answer by a run. Questions:
+
+      METRIC at SETTINGS              file size at pins=200 age=1h rate=500/s objects=5M
+                                      p99 at load=70% batch=10      memory at pins=50 pin-every=100
+      largest VARIABLE with METRIC<LIMIT at SETTINGS
+                                      largest rate with write.response_p99<5ms
+                                      largest pins with file size<2GiB at age=10m rate=200/s
+      readers at RATE each on N cores readers at 50k reads/s each on 8 cores
+
+    METRIC: file size, memory, growth a commit, held bytes, live bytes, write rate, read rate, p50 to
+    p99.9, write. or read. with service_pN or response_pN. VARIABLE: rate, read-rate, pins, age,
+    objects, batch. SETTINGS: objects value-size batch pins age pin-every rate load readers read-rate
+    writers sync durability arrivals.
+
+    Exit codes: 0 answered, 4 something is extrapolated further than the models can vouch for, or has
+    no answer, 1 a run failed, 130 interrupted (what was found out is kept).
+    """
+
+  /// What is asked where nothing is.
+  private static func usualQuestions() -> [String] {
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    return [
+      "file size at pins=100 age=10m rate=500/s", "memory at pins=100 age=10m rate=500/s",
+      "largest rate with write.response_p99<10ms", "readers at 50k reads/s each on \(cores) cores",
+    ]
+  }
+
+  package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
+    try run(arguments, console: console, interruption: { SignalInterruption() })
+  }
+
+  package static func run(
+    _ arguments: [String], console: Console, executable: String = ForbiddenUse.ownExecutable,
+    now: Date = Date(), interruption: () -> any Interruption
+  ) throws -> ExitCode {
+    let values = try FlagValues(foldersSpelledOut(arguments), known: flags)
+    if values.has("help") {
+      console.printRaw(Help.short(usage, flags))
+      return .success
+    }
+    if let word = values.positional.first {
+      throw UsageError("plan: '\(word)' is no flag; a question goes after --ask, in quotes")
+    }
+    let format: OutputFormat = try values.choice("format") ?? .text
+    let isQuiet = values.has("quiet")
+    try values.refuse("settings", without: "validate")
+    let options = try options(values)
+    let folder = ResultsFolder(
+      workload: "plan", seed: options.seed, output: values.first("output"), now: now)
+    if values.has("dry-run") {
+      try values.refuse("overwrite", with: "dry-run", because: "a dry run writes nothing")
+      console.printRaw(dryRun(options))
+      return .success
+    }
+    if let obstacle = folder.obstacle(overwrites: values.has("overwrite")) {
+      throw UsageError(obstacle)
+    }
+    // Before any thread or child: they leave the signals to us.
+    let interruption = interruption()
+    do {
+      try folder.create(withHistograms: false)
+    } catch {
+      console.note("error: cannot make the folder '\(folder.path)': \(error.explanation)")
+      return .failed
+    }
+    let runs = PlanRuns(
+      executable: executable, folder: folder.path,
+      budgetNanoseconds: UInt64((options.budgetSeconds ?? 0) * 1e9), seed: options.seed,
+      interruption: interruption, progress: { if !isQuiet { console.note($0) } })
+    var planner = Planner(options, runs: runs, machine: .measured(folder: folder.path))
+    let result: PlanResult
+    do {
+      result = try planner.run()
+    } catch let failure as ExecutableFailure {
+      console.note("error: \(failure.message)")
+      return failure.code
+    } catch let error as ResultsError {
+      console.note("error: \(error.message)")
+      return .failed
+    }
+    return try report(result, folder, format, isQuiet: isQuiet, console)
+  }
+
+  private static func report(
+    _ result: PlanResult, _ folder: ResultsFolder, _ format: OutputFormat, isQuiet: Bool,
+    _ console: Console
+  ) throws -> ExitCode {
+    let output = PlanOutput(result, folder: folder.path)
+    do {
+      try folder.write(output.table().text, to: "plan.csv")
+      try folder.write(PlanPage(result).html(), to: "plan.html")
+    } catch {
+      console.note("error: cannot write to '\(folder.path)': \(error.explanation)")
+      return .failed
+    }
+    console.printRaw(try output.render(format))
+    if result.isInterrupted {
+      console.note("interrupted: the answers are from what was measured until then")
+      return .interrupted
+    }
+    let unvouched = result.answers.filter { !$0.isVouched }
+    if !isQuiet {
+      for answer in unvouched {
+        console.note("warning: '\(answer.question.text)' is extrapolated too far to vouch for")
+      }
+    }
+    return unvouched.isEmpty && result.warnings.isEmpty ? .success : .inconclusive
+  }
+
+  // MARK: - Flags
+
+  /// `--from A B C` is `--from A --from B --from C`.
+  private static func foldersSpelledOut(_ arguments: [String]) -> [String] {
+    var words: [String] = []
+    var isAfterFrom = false
+    for (position, word) in arguments.enumerated() {
+      if word.hasPrefix("--") {
+        isAfterFrom = word == "--from" || word.hasPrefix("--from=")
+      } else if isAfterFrom && position > 0 && arguments[position - 1] != "--from" {
+        words.append("--from")
+      }
+      words.append(word)
+    }
+    return words
+  }
+
+  private static func options(_ values: FlagValues) throws -> Planner.Options {
+    var options = Planner.Options()
+    let questions = values.all("ask")
+    let isAsked = !questions.isEmpty || values.has("validate")
+    options.questions = try (isAsked ? questions : usualQuestions()).map {
+      try PlanQuestion($0)
+    }
+    if let text = values.first("seed") {
+      guard let seed = UInt64(text), seed < 1 << 62 else {
+        throw UsageError("--seed needs a whole number, not '\(text)'")
+      }
+      options.seed = seed
+    }
+    if let text = values.first("budget") {
+      let budget = try Units.nanoseconds(text, flag: "--budget")
+      guard budget > 0 else { throw UsageError("--budget is 0; leave it out with --from") }
+      options.budgetSeconds = Double(budget) / 1e9
+    } else if !values.has("from") || values.has("validate") {
+      options.budgetSeconds = 60
+    }
+    if values.has("validate") {
+      let text = values.first("settings") ?? "20"
+      options.validations = try Units.count(text, flag: "--settings", minimum: 1, maximum: 1_000)
+      if questions.isEmpty {
+        // What the models have to know for any setting.
+        options.questions = try PlanExperiments.trainingQuestions.map { try PlanQuestion($0) }
+      }
+    }
+    do {
+      for folder in values.all("from") {
+        options.earlier += try MeasuredRun.all(in: try Baselines.resolve(folder))
+          .map { try PlanObservation($0) }
+      }
+    } catch let error as ResultsError {
+      throw UsageError("plan: \(error.message)")
+    } catch let missing as Baselines.Missing {
+      throw UsageError("--from: \(missing.message)")
+    }
+    return options
+  }
+
+  private static func dryRun(_ options: Planner.Options) -> String {
+    let chooser = PlanExperiments(
+      budgetSeconds: options.budgetSeconds ?? 60, questions: options.questions.count,
+      cores: Double(ProcessInfo.processInfo.activeProcessorCount))
+    return options.questions.map { question in
+      "\(question.text)\n"
+        + (options.budgetSeconds == nil ? [] : chooser.experiments(for: question))
+        .map { "  \(PlanRuns.command($0))\n" }.joined()
+    }.joined()
+  }
+}

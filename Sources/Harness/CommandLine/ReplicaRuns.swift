@@ -1,0 +1,77 @@
+// `run --replicas N`: the same run in N processes, one after the other, each with a folder of its
+// own below the results folder, and one summary.csv of them all.
+internal import Foundation
+
+/// Runs the replicas of one plan.
+struct ReplicaRuns {
+  private let arguments: [String]
+  private let settings: RunSettings
+  private let progress: OutputChoices
+  private let folder: ResultsFolder
+
+  /// - Parameter arguments: those of `run`, as given.
+  init(
+    _ arguments: [String], settings: RunSettings, choices: OutputChoices, folder: ResultsFolder
+  ) {
+    self.arguments = arguments
+    self.settings = settings
+    progress = choices
+    self.folder = folder
+  }
+
+  func run(_ console: Console, interruption: () -> any Interruption) throws -> ExitCode {
+    let interruption = interruption()
+    do {
+      try folder.create(withHistograms: false)
+    } catch {
+      console.note(
+        "error: cannot make the results folder '\(folder.path)': \(error.explanation)")
+      return .failed
+    }
+    var worst = ExitCode.success
+    var summary = CSVTable(columns: ResultSchema.summaryColumns)
+    for number in 1...settings.replicas {
+      if !progress.isQuiet { console.note("replica \(number) of \(settings.replicas)") }
+      let output = "\(folder.path)/replica-" + String(format: "%03d", number)
+      let code = try runOne(to: output)
+      if let text = textOfFile(output + "/summary.csv"), let rows = CSVTable.parse(text) {
+        for row in rows.dropFirst() where row.count == summary.columns.count {
+          var cells: [String?] = row.map { $0.isEmpty ? nil : $0 }
+          cells[2] = String(number)
+          summary.append(cells)
+        }
+        try folder.write(summary.text, to: "summary.csv")
+      }
+      if code != .success { worst = worst == .success || code == .invariantViolated ? code : worst }
+      if code != .success && code != .inconclusive && code != .thresholdMissed { break }
+      if interruption.isRequested() { return .interrupted }
+    }
+    console.print("\(settings.replicas) replicas in \(folder.path)")
+    return worst
+  }
+
+  /// Everything that was asked for but what concerns all replicas together.
+  private func runOne(to output: String) throws -> ExitCode {
+    var words: [String] = []
+    var skipsValue = false
+    for word in arguments {
+      if skipsValue {
+        skipsValue = false
+        continue
+      }
+      let name = word.split(separator: "=", maxSplits: 1).first.map(String.init) ?? word
+      if ["--replicas", "--output", "--baseline", "--save-baseline"].contains(name) {
+        skipsValue = !word.contains("=")
+        continue
+      }
+      if word != "--overwrite" { words.append(word) }
+    }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: ForbiddenUse.ownExecutable)
+    process.arguments = ["run"] + words + ["--output", output]
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationReason == .exit else { return .failed }
+    return ExitCode(rawValue: process.terminationStatus) ?? .failed
+  }
+}

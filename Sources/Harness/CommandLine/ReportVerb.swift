@@ -1,0 +1,110 @@
+// `realm-bench report`: results folders as one page with pictures.
+internal import Foundation
+
+/// The verb `report`.
+package enum ReportVerb: VerbDescription {
+  package static let name = "report"
+  package static let arguments = "FOLDER ... [-o report.html]"
+  package static let summary = "one self-contained page with pictures"
+  package static let flags: [FlagDefinition] = [
+    .init("output", "FILE", "where the page goes (report.html)"),
+    .init("overwrite", nil, "replace an existing page"),
+    .init(
+      "trend", "DIR",
+      "add the given folders to DIR/history.csv, and draw it with the changes of level"),
+    .init("show-places", nil, "name folders and host, which are left out otherwise"),
+    .init("help", nil, "show this"),
+  ]
+
+  package static let usage = """
+    realm-bench report FOLDER ... [-o report.html]
+    realm-bench report --trend results/history [FOLDER ...] [-o trend.html]
+
+    One page of HTML without anything from the network: latencies by percentile, rates and tails over
+    time, the file and its pins, invariants and their cost, environment. Two folders of one plan are
+    compared, too. Works without scripts, in light and dark, on paper and on a phone.
+    """
+
+  package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
+    try run(arguments, console: console)
+  }
+
+  package static func run(_ arguments: [String], console: Console) throws -> ExitCode {
+    // -o is the only short flag of the tool: everybody types it.
+    let words = arguments.map { $0 == "-o" ? "--output" : $0 }
+    let values = try FlagValues(words, known: flags)
+    if values.has("help") {
+      console.printRaw(help)
+      return .success
+    }
+    if let history = values.first("trend") {
+      return try trend(history, values, console)
+    }
+    guard !values.positional.isEmpty else { throw UsageError("report needs a results folder") }
+    let path = values.first("output") ?? "report.html"
+    if FileManager.default.fileExists(atPath: path) && !values.has("overwrite") {
+      throw UsageError("'\(path)' exists already; give another --output, or --overwrite")
+    }
+    let html: String
+    do {
+      let sides = try values.positional.map { try MeasuredRun.all(in: try Baselines.resolve($0)) }
+      let comparison =
+        sides.count == 2
+        ? try? Comparison(baseline: sides[0], candidate: sides[1], rules: ComparisonRules()) : nil
+      html = try RunReport(
+        sides.flatMap(\.self), comparison: comparison, showsPlaces: values.has("show-places")
+      ).html()
+    } catch let error as ResultsError {
+      throw UsageError("report: \(error.message)")
+    } catch let missing as Baselines.Missing {
+      throw UsageError("report: \(missing.message)")
+    }
+    do {
+      try html.write(toFile: path, atomically: true, encoding: .utf8)
+    } catch {
+      console.note("error: cannot write '\(path)': \(error.explanation)")
+      return .failed
+    }
+    console.print(path)
+    return .success
+  }
+
+  // MARK: - Trend
+
+  private static func trend(
+    _ folder: String, _ values: FlagValues, _ console: Console
+  ) throws -> ExitCode {
+    try values.refuse("trend", with: "show-places", because: "a history names no places")
+    let path = values.first("output") ?? "trend.html"
+    if FileManager.default.fileExists(atPath: path) && !values.has("overwrite") {
+      throw UsageError("'\(path)' exists already; give another --output, or --overwrite")
+    }
+    do {
+      var history = try TrendHistory(folder: folder)
+      try history.append(
+        values.positional.flatMap { try MeasuredRun.all(in: try Baselines.resolve($0)) })
+      guard !history.entries.isEmpty else {
+        throw UsageError("report: '\(folder)' has no history yet; name results folders to begin it")
+      }
+      let report = TrendReport(history)
+      try report.html().write(toFile: path, atomically: true, encoding: .utf8)
+      for change in report.changes {
+        console.print(
+          "\(change.figure) changed by "
+            + decimal((change.after / change.before - 1) * 100, places: 1)
+            + " % at \(change.run.commit.prefix(12)) (\(change.run.runID))")
+      }
+    } catch let error as ResultsError {
+      throw UsageError("report: \(error.message)")
+    } catch let missing as Baselines.Missing {
+      throw UsageError("report: \(missing.message)")
+    } catch let error as UsageError {
+      throw error
+    } catch {
+      console.note("error: cannot write '\(path)' or the history: \(error.explanation)")
+      return .failed
+    }
+    console.print(path)
+    return .success
+  }
+}

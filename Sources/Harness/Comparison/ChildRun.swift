@@ -1,0 +1,68 @@
+// A run of realm-bench in a process of its own, for those that compare and plan: begun, awaited,
+// read. What its figures mean is the callers' matter.
+internal import Foundation
+
+/// An executable that did not do what it was asked for.
+package struct ExecutableFailure: Error, Sendable {
+  package let message: String
+  package let code: ExitCode
+}
+
+/// A run that has begun.
+struct ChildRun {
+  /// Keeps a process on a core.
+  static let pinningTool = "/usr/bin/taskset"
+
+  private let process = Process()
+  private let errors = Pipe()
+  private let executable: String
+  private let words: [String]
+  private let output: String
+
+  /// Begins a run.
+  /// - Parameters:
+  ///   - plan: the words after `run`.
+  ///   - output: the results folder that it makes.
+  ///   - core: the only one that it may use; nil for all.
+  /// - Throws: `ExecutableFailure` when it cannot be started.
+  init(_ executable: String, _ plan: [String], to output: String, core: Int? = nil) throws {
+    self.executable = executable
+    words = ["run"] + plan
+    self.output = output
+    let arguments = words + ["--output", output, "--quiet"]
+    if let core {
+      process.executableURL = URL(fileURLWithPath: Self.pinningTool)
+      process.arguments = ["-c", String(core), executable] + arguments
+    } else {
+      process.executableURL = URL(fileURLWithPath: executable)
+      process.arguments = arguments
+    }
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = errors
+    do {
+      try process.run()
+    } catch {
+      throw ExecutableFailure(
+        message: "cannot start '\(executable)': \(error.explanation)", code: .failed)
+    }
+  }
+
+  /// Waits for its end.
+  /// - Returns: what it measured.
+  /// - Throws: `ExecutableFailure` when it ends in another way than a run that can be used, with
+  ///   its code; `ResultsError` when its folder cannot be read.
+  func finish() throws -> MeasuredRun {
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    let code =
+      process.terminationReason == .exit
+      ? ExitCode(rawValue: process.terminationStatus) ?? .failed : .failed
+    guard code == .success || code == .inconclusive else {
+      throw ExecutableFailure(
+        message: "'\(executable) \(words.joined(separator: " "))' ended with "
+          + "\(process.terminationStatus): \(text.trimmingCharacters(in: .whitespacesAndNewlines))",
+        code: code)
+    }
+    return try MeasuredRun(folder: output)
+  }
+}

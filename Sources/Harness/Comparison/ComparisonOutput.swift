@@ -1,0 +1,222 @@
+// A comparison in the forms that people and other tools read.
+internal import Foundation
+
+/// Form of a comparison on standard output.
+package enum ComparisonFormat: String, CaseIterable, Sendable {
+  case text
+  case json
+  case markdown
+  case junit
+  case githubActionBenchmark = "github-action-benchmark"
+}
+
+/// Renders a comparison.
+package struct ComparisonOutput {
+  private let comparison: Comparison
+
+  package init(_ comparison: Comparison) { self.comparison = comparison }
+
+  package func render(_ format: ComparisonFormat) throws -> String {
+    switch format {
+    case .text: text()
+    case .json: try json()
+    case .markdown: markdown()
+    case .junit: junit()
+    case .githubActionBenchmark: try benchmarkAction()
+    }
+  }
+
+  /// Columns of compare.csv; they only grow.
+  package static let columns = [
+    "row", "metric", "baseline", "candidate", "ratio", "low", "high", "noise_floor",
+    "smallest_detectable", "verdict", "gate", "tolerance", "reason",
+  ]
+
+  /// compare.csv: ratios are of the change for the worse.
+  package func table() -> CSVTable {
+    var table = CSVTable(columns: Self.columns)
+    func number(_ value: Double?, _ places: Int = 6) -> String? {
+      value.map { decimal($0, places: places) }
+    }
+    for row in comparison.rows {
+      table.append([
+        row.row.row.name, row.row.metric, number(row.baseline, 3), number(row.candidate, 3),
+        number(row.slowdown?.ratio), number(row.slowdown?.low), number(row.slowdown?.high),
+        number(row.noiseFloor), number(row.smallestDetectable), row.verdict.rawValue,
+        row.isGate ? "yes" : "no", number(row.tolerance, 4), row.reason,
+      ])
+    }
+    return table
+  }
+
+  // MARK: - Cells
+
+  static let header = [
+    "row", "baseline", "candidate", "change", "interval", "could see", "verdict",
+  ]
+
+  func cells(_ row: ComparedRow) -> [String] {
+    [
+      row.row.name, value(row.baseline, row.row), value(row.candidate, row.row),
+      percent(row.slowdown.map { $0.ratio - 1 }),
+      row.slowdown.map { "\(percent($0.low - 1)) .. \(percent($0.high - 1))" } ?? "-",
+      row.smallestDetectable.map { percent($0).replacing("+", with: "") } ?? "-",
+      verdict(row),
+    ]
+  }
+
+  private func verdict(_ row: ComparedRow) -> String {
+    let word = row.verdict == .cannotTell ? "cannot tell" : row.verdict.rawValue
+    if row.isAccepted { return "\(word) (accepted)" }
+    return row.isGate ? word : "(\(word))"
+  }
+
+  private func value(_ value: Double, _ row: GateRow) -> String {
+    switch row.metric {
+    case let name where name.hasSuffix("_ns"):
+      readableDuration(UInt64(max(0, value).rounded()))
+    case "rate_per_s": grouped(Int(value.rounded())) + "/s"
+    case let name where name.contains("bytes"): readableBytes(UInt64(max(0, value).rounded()))
+    default: decimal(value, places: 4)
+    }
+  }
+
+  /// As in +1.3 %; "-" when not known.
+  private func percent(_ share: Double?) -> String {
+    guard let share else { return "-" }
+    return (share >= 0 ? "+" : "") + decimal(share * 100, places: 1) + " %"
+  }
+
+  var conclusion: String {
+    let gates = comparison.rows.filter(\.isGate)
+    let worse = comparison.regressions
+    var parts = ["\(gates.count) gate rows: "]
+    for verdict in [ComparisonVerdict.worse, .better, .same, .cannotTell] {
+      let count = gates.filter { $0.verdict == verdict }.count
+      if count > 0 {
+        parts.append("\(count) \(verdict == .cannotTell ? "cannot tell" : verdict.rawValue), ")
+      }
+    }
+    let counts = parts.joined().trimmingCharacters(in: CharacterSet(charactersIn: ", "))
+    return worse.isEmpty
+      ? counts : counts + ". Worse: " + worse.map(\.row.name).joined(separator: ", ")
+  }
+
+  private var title: String {
+    "\(comparison.baseline.count) baseline and \(comparison.candidate.count) candidate runs of "
+      + (comparison.baseline.first?.document.workload ?? "nothing")
+      + "; a positive change is for the worse; rows in brackets are shown, not judged"
+  }
+
+  // MARK: - Forms
+
+  private func text() -> String {
+    let table = [Self.header] + comparison.rows.map(cells)
+    let widths = Self.header.indices.map { column in table.map { $0[column].count }.max() ?? 0 }
+    var lines = [title, ""]
+    for row in table {
+      lines.append(
+        row.indices.map { column in
+          let space = String(repeating: " ", count: widths[column] - row[column].count)
+          return column == 0 || column == 6 ? row[column] + space : space + row[column]
+        }.joined(separator: "  ").trimmingCharacters(in: .whitespaces))
+    }
+    lines += ["", conclusion] + notes.map { "note: " + $0 }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private var notes: [String] {
+    let reasons = comparison.rows.filter {
+      $0.isGate && ($0.verdict == .cannotTell || $0.isAccepted)
+    }
+    .map { "\($0.row.name): \($0.reason ?? "")" }
+    return comparison.warnings + reasons
+  }
+
+  private func markdown() -> String {
+    var lines = ["**\(conclusion)**", "", title, ""]
+    lines.append("| " + Self.header.joined(separator: " | ") + " |")
+    lines.append("|---|" + String(repeating: "---:|", count: Self.header.count - 2) + "---|")
+    for row in comparison.rows { lines.append("| " + cells(row).joined(separator: " | ") + " |") }
+    lines.append("")
+    lines += notes.map { "- \($0)" }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private struct JSONForm: Codable {
+    var baseline: [String]
+    var candidate: [String]
+    var sameMachine: Bool
+    var conclusion: String
+    var warnings: [String]
+    var rows: [[String: JSONCell]]
+  }
+
+  private func json() throws -> String {
+    let text: Set = ["row", "metric", "verdict", "gate", "reason"]
+    let rows = (CSVTable.parse(table().text) ?? []).dropFirst().map { row in
+      Dictionary(
+        uniqueKeysWithValues: zip(Self.columns, row).filter { !$0.1.isEmpty }.map { name, cell in
+          (name, text.contains(name) ? JSONCell.text(cell) : JSONCell(cell, column: name))
+        })
+    }
+    return try encodeJSON(
+      JSONForm(
+        baseline: comparison.baseline.map(\.folder), candidate: comparison.candidate.map(\.folder),
+        sameMachine: comparison.isSameMachine, conclusion: conclusion,
+        warnings: comparison.warnings, rows: rows))
+  }
+
+  private func junit() -> String {
+    let gates = comparison.rows.filter(\.isGate)
+    let skipped = gates.filter { $0.verdict == .cannotTell }.count
+    var lines = [
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
+      "<testsuite name=\"realm-bench compare\" tests=\"\(gates.count)\" "
+        + "failures=\"\(comparison.regressions.count)\" skipped=\"\(skipped)\">",
+    ]
+    for row in gates {
+      let text = Self.escaped(cells(row).dropFirst().joined(separator: ", "))
+      let name = Self.escaped(row.row.name)
+      let head = "  <testcase classname=\"realm-bench\" name=\"\(name)\""
+      switch row.verdict {
+      case .worse where !row.isAccepted:
+        lines.append("\(head)><failure message=\"\(text)\"/></testcase>")
+      case .cannotTell:
+        let reason = Self.escaped(row.reason ?? "cannot tell")
+        lines.append("\(head)><skipped message=\"\(reason)\"/></testcase>")
+      default: lines.append("\(head)><system-out>\(text)</system-out></testcase>")
+      }
+    }
+    return (lines + ["</testsuite>"]).joined(separator: "\n") + "\n"
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+      .replacing("\"", with: "&quot;")
+  }
+
+  private struct ActionEntry: Codable {
+    var name: String
+    var unit: String
+    var value: Double
+    var range: String?
+  }
+
+  /// The array of "smaller is better" entries that the action reads: rates become times.
+  private func benchmarkAction() throws -> String {
+    let entries = comparison.rows.filter(\.isGate).map { row in
+      let isRate = row.row.metric == "rate_per_s"
+      return ActionEntry(
+        name: row.row.name, unit: isRate ? "ns/operation" : Self.unit(row.row.metric),
+        value: isRate ? 1e9 / row.candidate : row.candidate,
+        range: row.noiseFloor.map { "\u{b1} \(decimal($0 * 100, places: 1)) %" })
+    }
+    return try encodeJSON(entries)
+  }
+
+  private static func unit(_ metric: String) -> String {
+    if metric.hasSuffix("_ns") { return "ns" }
+    return metric.contains("bytes") ? "bytes" : "1"
+  }
+}

@@ -1,0 +1,80 @@
+// What a gate looks at: an operation's column of summary.csv, or a figure of the file, and how much
+// worse it may get.
+
+/// A figure that two sides are compared by.
+package struct GateRow: Hashable, Comparable, Sendable {
+  /// How a figure is judged.
+  package enum Kind: Sendable {
+    /// Time or rate: only comparable on one machine.
+    case timing
+    /// Counted: comparable everywhere, and exact where nothing varies.
+    case counter
+  }
+
+  package let row: MeasuredRun.RowKey
+  package let metric: String
+
+  package init(row: MeasuredRun.RowKey, metric: String) {
+    self.row = row
+    self.metric = metric
+  }
+
+  /// As in `read.service_p50_ns`.
+  package var name: String { "\(row.name).\(metric)" }
+
+  package var kind: Kind { Self.counters.contains(metric) ? .counter : .timing }
+
+  /// Whether more is better.
+  package var isBetterWhenLarger: Bool { metric == "rate_per_s" }
+
+  package static func < (left: GateRow, right: GateRow) -> Bool {
+    (left.row, left.metric) < (right.row, right.metric)
+  }
+
+  /// Columns of counters; the last two are made from growth.csv.
+  package static let counters: Set<String> = [
+    "syncs_per_commit", "written_bytes_per_commit", "file_bytes_per_object",
+    "growth_bytes_per_commit",
+  ]
+
+  /// Columns of times that are shown; percentiles beyond the median gate only when they are named.
+  static let shown = [
+    "rate_per_s", "service_p50_ns", "service_p90_ns", "service_p99_ns", "service_p99_9_ns",
+    "response_p50_ns", "response_p99_ns", "response_p99_9_ns",
+  ]
+
+  static let gating: Set<String> = ["rate_per_s", "service_p50_ns", "response_p50_ns"]
+
+  /// The figures of one run.
+  static func figures(of run: MeasuredRun) -> [GateRow: Double] {
+    var figures: [GateRow: Double] = [:]
+    for (key, columns) in run.rows where key.phase != "warmup" {
+      for metric in shown + counters where columns[metric] != nil {
+        // The rate of an open loop is what was asked for.
+        if metric == "rate_per_s" && key.load == "open" { continue }
+        figures[GateRow(row: key, metric: metric)] = columns[metric]
+      }
+    }
+    for (metric, value) in space(of: run) {
+      let row = MeasuredRun.RowKey(
+        engine: run.document.engine, workload: run.document.workload, operation: "file",
+        phase: "measure", load: "")
+      figures[GateRow(row: row, metric: metric)] = value
+    }
+    return figures
+  }
+
+  private static func space(of run: MeasuredRun) -> [String: Double] {
+    guard let (first, last) = run.growth else { return [:] }
+    var space: [String: Double] = [:]
+    if let bytes = last["file_bytes"], let objects = last["objects"], objects > 0 {
+      space["file_bytes_per_object"] = bytes / objects
+    }
+    if let before = first["file_bytes"], let after = last["file_bytes"],
+      let begin = first["commits"], let end = last["commits"], end > begin, after > before
+    {
+      space["growth_bytes_per_commit"] = (after - before) / (end - begin)
+    }
+    return space
+  }
+}

@@ -1,0 +1,137 @@
+// A run read back from its results folder: what `compare` and `report` know of it. Folders of
+// earlier versions are read too: what they lack is nil.
+internal import Foundation
+
+/// A results folder that cannot be used.
+package struct ResultsError: Error, Equatable, Sendable {
+  package let message: String
+  package init(_ message: String) { self.message = message }
+}
+
+/// One run of a results folder.
+package struct MeasuredRun: Sendable {
+  /// What a row of figures is about.
+  package struct RowKey: Hashable, Comparable, Sendable {
+    package var engine: String
+    package var workload: String
+    package var operation: String
+    package var phase: String
+    package var load: String
+
+    /// As gates and tables name it: the operation, and the phase where it is not the measured one.
+    package var name: String { phase == "measure" ? operation : "\(phase).\(operation)" }
+
+    package static func < (left: RowKey, right: RowKey) -> Bool {
+      (left.workload, left.phase, left.operation) < (right.workload, right.phase, right.operation)
+    }
+  }
+
+  package let folder: String
+  package let document: RunDocument
+  /// Figures by row and column of summary.csv; empty cells are left out.
+  package let rows: [RowKey: [String: Double]]
+  /// The first and last row of growth.csv's measured phase, by column.
+  package let growth: (first: [String: Double], last: [String: Double])?
+
+  /// Reads one results folder.
+  ///
+  /// - Throws: `ResultsError` that names the file and what is wrong with it.
+  package init(folder: String) throws {
+    self.folder = folder
+    let path = folder + "/run.json"
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw ResultsError("'\(folder)' is no results folder: it has no run.json")
+    }
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    do {
+      document = try decoder.decode(RunDocument.self, from: data)
+    } catch {
+      throw ResultsError("'\(path)' cannot be read: \(Self.reason(error))")
+    }
+    guard document.schemaVersion <= ResultSchema.version else {
+      throw ResultsError(
+        "'\(path)' has schema version \(document.schemaVersion); this tool knows up to "
+          + "\(ResultSchema.version): use a newer realm-bench")
+    }
+    rows = try Self.summary(folder)
+    growth = try Self.growth(folder)
+  }
+
+  /// The runs of a folder: itself, its replicas, or the experiments of a plan.
+  package static func all(in folder: String) throws -> [MeasuredRun] {
+    let experiments = folder + "/experiments"
+    if let names = try? FileManager.default.contentsOfDirectory(atPath: experiments) {
+      return try names.sorted().map { try MeasuredRun(folder: "\(experiments)/\($0)") }
+    }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let replicas = names.filter { name in
+      name.hasPrefix("replica-")
+        && FileManager.default.fileExists(atPath: "\(folder)/\(name)/run.json")
+    }
+    if replicas.isEmpty { return [try MeasuredRun(folder: folder)] }
+    return try replicas.sorted().map { try MeasuredRun(folder: "\(folder)/\($0)") }
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    switch error as? DecodingError {
+    case .keyNotFound(let key, _): "the field '\(key.stringValue)' is missing"
+    case .dataCorrupted: "it is not JSON"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      "the field '\(context.codingPath.map(\.stringValue).joined(separator: "."))' has another type"
+    default: "\(error)"
+    }
+  }
+
+  private static func table(
+    _ name: String, _ folder: String
+  ) throws -> [(cells: [String: String], numbers: [String: Double])]? {
+    let path = folder + "/" + name
+    guard let data = FileManager.default.contents(atPath: path) else { return nil }
+    guard let rows = CSVTable.parse(String(decoding: data, as: UTF8.self)), let columns = rows.first
+    else { throw ResultsError("'\(path)' is no CSV table") }
+    return rows.dropFirst().filter { $0.count == columns.count }.map { row in
+      let cells = Dictionary(zip(columns, row)) { first, _ in first }
+      return (cells, cells.compactMapValues(Double.init))
+    }
+  }
+
+  /// The rows of one of the run's tables, by column; none if the file is not there.
+  func cells(of name: String) throws -> [[String: String]] {
+    try Self.table(name, folder)?.map(\.cells) ?? []
+  }
+
+  private static func summary(_ folder: String) throws -> [RowKey: [String: Double]] {
+    var rows: [RowKey: [String: Double]] = [:]
+    for (cells, numbers) in try table("summary.csv", folder) ?? [] {
+      let key = RowKey(
+        engine: cells["engine"] ?? "", workload: cells["workload"] ?? "",
+        operation: cells["operation"] ?? "", phase: cells["phase"] ?? "",
+        load: cells["load"] ?? "")
+      rows[key] = numbers
+    }
+    return rows
+  }
+
+  private static func growth(
+    _ folder: String
+  ) throws -> (first: [String: Double], last: [String: Double])? {
+    let rows =
+      try table("growth.csv", folder)?.filter { row in
+        // The steps of a plan have names of its own.
+        ![Phase.load, .warmup, .recover].map(\.name).contains(row.cells["phase"])
+      } ?? []
+    guard let first = rows.first, let last = rows.last else { return nil }
+    return (first.numbers, last.numbers)
+  }
+
+  /// What the machine is, in words that differ between machines whose times cannot be compared.
+  package var machine: String {
+    let environment = document.environment
+    return [
+      environment.cpu ?? "unknown processor", "\(environment.cores) cores",
+      "\(environment.memoryBytes >> 30) GiB", environment.kernel ?? "unknown kernel",
+      environment.fileSystem ?? "unknown file system", environment.allocator,
+    ].joined(separator: ", ")
+  }
+}

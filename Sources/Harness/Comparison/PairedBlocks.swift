@@ -1,0 +1,133 @@
+// Runs two executables by turns on one machine: a block is a fresh process of each, in random
+// order, on a fresh file; or, as a duet, both at once, each on a core of its own, which they swap.
+// After each block every gate row is looked at; a confidence sequence makes that harmless.
+internal import Foundation
+internal import Platform
+
+/// A comparison of two executables.
+package struct PairedBlocks {
+  private let executables: [String]
+  private let plan: [String]
+  private let budgetNanoseconds: UInt64
+  private let rules: ComparisonRules
+  private let seed: UInt64
+  private let isDuet: Bool
+  private let clock = MonotonicClock()
+  /// Fewer than these decide nothing.
+  private static let blocksMin = 6
+
+  package init(
+    baseline: String, candidate: String, plan: [String], budgetNanoseconds: UInt64, seed: UInt64,
+    rules: ComparisonRules, isDuet: Bool = false
+  ) throws(ResultsError) {
+    for path in [baseline, candidate]
+    where !FileManager.default.isExecutableFile(atPath: path) {
+      throw ResultsError("'\(path)' is no executable file")
+    }
+    executables = [baseline, candidate]
+    self.plan = plan
+    self.budgetNanoseconds = budgetNanoseconds
+    self.rules = rules
+    self.seed = seed
+    self.isDuet = isDuet
+  }
+
+  /// Runs blocks until every gate row is decided, the budget is used up, or the user has enough.
+  package func run(
+    interruption: any Interruption, progress: (String) -> Void
+  ) throws -> Comparison {
+    var random = RandomGenerator(seed: seed)
+    let start = clock.nanoseconds()
+    let folder =
+      NSTemporaryDirectory() + "realm-bench-compare-\(ProcessInfo.processInfo.processIdentifier)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    var runs: [[MeasuredRun]] = [[], []]
+    var rows: [ComparedRow] = []
+    while true {
+      let order = random.next(upperBound: UInt64(2)) == UInt64(0) ? [0, 1] : [1, 0]
+      let outputs = [0, 1].map { "\(folder)/\(runs[$0].count)-\($0)" }
+      if isDuet {
+        // Cores by turns: one may be slower.
+        let cores = runs[0].count % 2 == 0 ? [0, 1] : [1, 0]
+        let processes = try order.map { side in
+          try begin(side, to: outputs[side], core: cores[side])
+        }
+        for (side, process) in zip(order, processes) {
+          runs[side].append(try finish(process, outputs[side]))
+        }
+      } else {
+        for side in order {
+          let process = try begin(side, to: outputs[side])
+          runs[side].append(try finish(process, outputs[side]))
+        }
+      }
+      try SamePlan.check(runs[0] + runs[1])
+      rows = try judge(runs)
+      let blocks = runs[0].count
+      let open = rows.filter { $0.isGate && $0.verdict == .cannotTell }
+      progress("block \(blocks): \(open.count) gate rows undecided")
+      let elapsed = clock.nanoseconds() - start
+      let isOver = elapsed + elapsed / UInt64(blocks) > budgetNanoseconds
+      let isDecided = blocks >= Self.blocksMin && open.isEmpty
+      if isDecided || isOver || interruption.isRequested() { break }
+    }
+    return Comparison(baseline: runs[0], candidate: runs[1], rows: rows, rules: rules)
+  }
+
+  private func begin(_ side: Int, to output: String, core: Int? = nil) throws -> ChildRun {
+    try ChildRun(executables[side], plan, to: output, core: core)
+  }
+
+  private func finish(_ run: ChildRun, _ output: String) throws -> MeasuredRun {
+    defer {
+      // Files of a block are not needed any more once they are read.
+      try? FileManager.default.removeItem(atPath: output + "/histograms")
+    }
+    return try run.finish()
+  }
+
+  // MARK: - Duet
+
+  /// Why a plan cannot be run side by side, or nil: two that share a disk, or more than a core
+  /// each, measure each other.
+  package static func obstacleToDuet(_ settings: RunSettings, cores: Int) -> String? {
+    let threads = settings.threadsInAll
+    if cores < 2 { return "--duet needs two cores, and this process may use \(cores)" }
+    if threads != 1 {
+      return
+        "--duet is for work of one thread; this plan has \(threads.map(String.init) ?? "others")"
+        + ": two runs side by side would take each other's cores"
+    }
+    if settings.durability == .full && settings.writers > 0 {
+      return "--duet is for work that does not sync; give --durability memory, or leave --duet out"
+    }
+    if !FileManager.default.isExecutableFile(atPath: ChildRun.pinningTool) {
+      return "--duet needs \(ChildRun.pinningTool) (package util-linux)"
+    }
+    return nil
+  }
+
+  /// Holm's procedure: the error is shared by the rows that are not decided yet, so a decided row
+  /// leaves more to the others.
+  private func judge(_ runs: [[MeasuredRun]]) throws -> [ComparedRow] {
+    let sides = runs.map { $0.map(GateRow.figures) }
+    let common = Comparison.rows(in: sides)
+    let gates = try Comparison.gates(common, rules)
+    var undecided = gates.count
+    var rows: [ComparedRow] = []
+    while true {
+      let error = rules.familyError / Double(max(1, undecided))
+      rows = common.map { row in
+        let before = sides[0].compactMap { $0[row] }
+        let after = sides[1].compactMap { $0[row] }
+        let ratios = zip(before, after).map { log($1 / $0) }
+        let interval = LogRatio.paired(ratios, error: error).map { row.slowdown($0) }
+        return Comparison.compared(row, before, after, slowdown: interval, tolerance: gates[row])
+      }
+      let left = rows.filter { $0.isGate && $0.verdict == .cannotTell }.count
+      if left == undecided || left == 0 { return rows }
+      undecided = left
+    }
+  }
+}

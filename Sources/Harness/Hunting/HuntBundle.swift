@@ -1,0 +1,67 @@
+// The folder that a failure leaves: what is needed to repeat it, and what it looked like.
+internal import Foundation
+package import RaceHunt
+
+/// One failure, as `bundle.json` has it.
+package struct HuntBundle: Codable, Sendable {
+  package var schemaVersion = 1
+  package var toolVersion = ResultSchema.toolVersion
+  package var scenario: String
+  package var kind: String
+  package var reason: String
+  /// Seed and turns; empty when it cannot be repeated.
+  package var schedule: String
+  package var strategy: String
+  /// Of the hunt.
+  package var seed: UInt64
+  package var schedules: Int?
+  /// The bug that was planted in the engine.
+  package var plantedBug: String?
+
+  package init(
+    _ failure: RaceFailure, of program: HuntProgram, strategy: HuntStrategy, seed: UInt64
+  ) {
+    scenario = program.name
+    kind = failure.kind.rawValue
+    reason = failure.reason
+    schedule = failure.schedule
+    self.strategy = strategy.description
+    self.seed = seed
+    schedules = failure.schedules
+    plantedBug = ProcessInfo.processInfo.environment["REALM_PLANTED_BUG"].flatMap {
+      $0.isEmpty ? nil : $0
+    }
+  }
+
+  /// Why a folder is no bundle.
+  package struct Unusable: Error { package let message: String }
+
+  package static func read(_ folder: String) throws(Unusable) -> HuntBundle {
+    let path = folder.hasSuffix(".json") ? folder : folder + "/bundle.json"
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw Unusable(message: "'\(folder)' holds no bundle.json")
+    }
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    do { return try decoder.decode(HuntBundle.self, from: data) } catch {
+      throw Unusable(message: "'\(path)' is no bundle of a hunt: \(error.explanation)")
+    }
+  }
+
+  /// Writes it with the table of the schedule.
+  package func write(to folder: ResultsFolder, table: String) throws {
+    try folder.write(try encodeJSON(self), to: "bundle.json")
+    try folder.write(table, to: "schedule.txt")
+  }
+
+  /// Where hunts keep the failures of programs without a known bug.
+  package static let corpus = "realm-bench-results/hunt-corpus"
+
+  package func keep() throws {
+    try FileManager.default.createDirectory(
+      atPath: Self.corpus, withIntermediateDirectories: true)
+    let name = scenario.replacing("/", with: "-") + "-\(seed)-" + schedule.prefix(8) + ".json"
+    try Data(try encodeJSON(self).utf8).write(
+      to: URL(fileURLWithPath: Self.corpus + "/" + name.replacing(":", with: "")))
+  }
+}

@@ -1,0 +1,127 @@
+// The flags of `realm-bench hunt`.
+internal import Foundation
+package import RaceHunt
+
+/// What a hunt was asked for.
+package struct HuntSettings: Sendable {
+  package var nanoseconds: UInt64?
+  package var processes = 1
+  package var seed: UInt64 = 1
+  package var strategy = HuntStrategy.explored(.portfolio)
+  package var scenario: String?
+  package var showsScore = false
+  package var replaysCorpus = false
+  package var shard: (number: Int, count: Int) = (1, 1)
+  package var output: String?
+  package var overwrites = false
+  package var choices = OutputChoices()
+
+  package static let flags: [FlagDefinition] = [
+    .init("duration", "TIME", "how long (2m; with --scenario until it fails, at most 1m)"),
+    .init("processes", "N", "so many processes, each a shard (1)"),
+    .init("seed", "N", "decides programs and schedules (1)"),
+    .init(
+      "strategy", "NAME",
+      "random, pct[:DEPTH], uniform, depth-first[:PREEMPTIONS], portfolio; machine: uncontrolled "
+        + "(portfolio)"),
+    .init("scenario", "NAME", "this program alone; 'list scenarios' names them"),
+    .init("bugs", nil, "the score: schedules and seconds to each known bug"),
+    .init("replay-corpus", nil, "repeat the failures that earlier hunts have kept"),
+    .init("shard", "K/N", "the K-th of N hunts that share a seed (1/1)"),
+    .init("output", "DIR", "results folder (realm-bench-results/...)"),
+    .init("overwrite", nil, "replace an existing results folder"),
+    .init("quiet", nil, "no progress and no warnings"),
+    .init("no-progress", nil, "no progress"),
+    .init("color", "auto|always|never", "colours on the terminal (auto)"),
+    .init("help", nil, "show this"),
+  ]
+
+  package static let refused = [
+    "sanitizer":
+      "needs a build with the sanitizer; 'scripts/hunt --sanitizer thread|address' makes and runs it"
+  ]
+
+  package init(_ values: FlagValues) throws(UsageError) {
+    guard values.positional.isEmpty else {
+      throw UsageError(
+        "hunt takes no '\(values.positional[0])'; a program is named by --scenario")
+    }
+    for other in ["scenario", "replay-corpus", "strategy", "shard", "processes"] {
+      try values.refuse(
+        "bugs", with: other, because: "the score has programs and strategies of its own")
+    }
+    for other in ["scenario", "duration", "shard", "processes", "strategy"] {
+      try values.refuse(
+        "replay-corpus", with: other, because: "a kept schedule is repeated as it is")
+    }
+    try values.refuse("processes", with: "shard", because: "each process is a shard")
+    if let text = values.first("duration") {
+      nanoseconds = try Units.nanoseconds(text, flag: "--duration")
+      if nanoseconds == 0 { throw UsageError("--duration needs more than no time") }
+    }
+    if let text = values.first("processes") {
+      processes = try Units.count(text, flag: "--processes", minimum: 1)
+    }
+    if let text = values.first("seed") {
+      guard let number = UInt64(text) else {
+        throw UsageError("--seed needs a whole number from 0 to 2^64-1, not '\(text)'")
+      }
+      seed = number
+    }
+    if let text = values.first("strategy") {
+      guard let named = HuntStrategy(text) else {
+        let nearest = nearestName(text, in: HuntStrategy.names).map { "; did you mean '\($0)'?" }
+        throw UsageError("--strategy: there is no '\(text)'" + (nearest ?? ""))
+      }
+      strategy = named
+    }
+    if let name = values.first("scenario") {
+      let names = (HuntProgram.broken + HuntProgram.sound).map(\.name)
+      guard names.contains(name) else {
+        let nearest = nearestName(name, in: names).map { "; did you mean '\($0)'?" } ?? ""
+        throw UsageError("--scenario: there is no '\(name)'\(nearest)")
+      }
+      scenario = name
+    }
+    if let text = values.first("shard") {
+      let parts = text.split(separator: "/").map { Int($0) }
+      guard parts.count == 2, let number = parts[0], let count = parts[1], number >= 1,
+        number <= count
+      else { throw UsageError("--shard needs K/N with K from 1 to N, not '\(text)'") }
+      shard = (number, count)
+    }
+    showsScore = values.has("bugs")
+    replaysCorpus = values.has("replay-corpus")
+    output = values.first("output")
+    overwrites = values.has("overwrite")
+    choices.isQuiet = values.has("quiet")
+    choices.showsProgress = !values.has("quiet") && !values.has("no-progress")
+    choices.color = try values.choice("color") ?? .auto
+  }
+}
+
+/// How schedules come about.
+package enum HuntStrategy: Sendable, Equatable, CustomStringConvertible {
+  case explored(Strategy)
+  /// As on any machine: uncontrolled, for sanitizers and to compare with.
+  case machine
+
+  package static let names = ["random", "pct", "uniform", "depth-first", "portfolio", "machine"]
+
+  package init?(_ name: String) {
+    if name == "machine" {
+      self = .machine
+    } else if let strategy = Strategy(name) {
+      self = .explored(strategy)
+    } else {
+      return nil
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .machine: "machine"
+    case .explored(let strategy): strategy.description
+    }
+  }
+}

@@ -1,0 +1,70 @@
+// `hunt --processes N`: the shards of a hunt, each a process of its own with a folder below.
+internal import Foundation
+internal import Platform
+
+/// Runs the shards of a hunt side by side.
+struct HuntProcesses {
+  private let settings: HuntSettings
+  private let folder: ResultsFolder
+
+  init(_ settings: HuntSettings, _ folder: ResultsFolder) {
+    self.settings = settings
+    self.folder = folder
+  }
+
+  func run(_ console: Console, _ interruption: any Interruption) throws -> ExitCode {
+    let processes = try (1...settings.processes).map { number in
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: ForbiddenUse.ownExecutable)
+      process.arguments = arguments(number)
+      try process.run()
+      return process
+    }
+    var isInterrupted = false
+    for process in processes {
+      while process.isRunning {
+        if interruption.isRequested() {
+          isInterrupted = true
+          for process in processes { process.terminate() }
+        }
+        usleep(100_000)
+      }
+    }
+    try joinTables()
+    let codes = processes.map { process in
+      process.terminationReason == .exit
+        ? ExitCode(rawValue: process.terminationStatus) ?? .failed : .failed
+    }
+    console.print("\(settings.processes) shards in \(folder.path)")
+    if isInterrupted { return .interrupted }
+    return codes.first { $0 == .invariantViolated } ?? codes.first { $0 != .success } ?? .success
+  }
+
+  private func shard(_ number: Int) -> String {
+    "\(folder.path)/shard-" + String(format: "%03d", number)
+  }
+
+  private func arguments(_ number: Int) -> [String] {
+    var words = [
+      "hunt", "--shard", "\(number)/\(settings.processes)", "--seed", "\(settings.seed)",
+      "--strategy", settings.strategy.description, "--output", shard(number), "--no-progress",
+    ]
+    if let time = settings.nanoseconds { words += ["--duration", Units.text(nanoseconds: time)] }
+    if let scenario = settings.scenario { words += ["--scenario", scenario] }
+    if settings.choices.isQuiet { words.append("--quiet") }
+    return words
+  }
+
+  /// The rows of all shards, one after the other.
+  private func joinTables() throws {
+    var joined = CSVTable(columns: HuntRun.columns)
+    for number in 1...settings.processes {
+      guard let text = textOfFile(shard(number) + "/hunt.csv"), let rows = CSVTable.parse(text)
+      else { continue }
+      for row in rows.dropFirst() where row.count == joined.columns.count {
+        joined.append(row.map { $0.isEmpty ? nil : $0 })
+      }
+    }
+    try folder.write(joined.text, to: "hunt.csv")
+  }
+}

@@ -1,0 +1,205 @@
+// One hunt in this process: a slice of time for each program in turn.
+internal import Foundation
+internal import Platform
+internal import RaceHunt
+
+/// What has been seen of a program.
+struct HuntCount {
+  var schedules = 0
+  var distinct = 0
+  var points = 0
+  var switches = 0
+  var seconds = 0.0
+
+  mutating func add(_ result: Exploration) {
+    schedules += result.schedules
+    distinct += result.distinct
+    points += result.points
+    switches += result.switches
+    seconds += result.seconds
+  }
+}
+
+/// Explores programs in turn.
+final class HuntRun {
+  private let settings: HuntSettings
+  private let folder: ResultsFolder
+  private let console: Console
+  private let progress: ProgressLine
+  private let clock = MonotonicClock()
+  private let programs: [HuntProgram]
+  private let nanoseconds: UInt64
+  private var counts: [HuntCount]
+  private var isExhausted: [Bool]
+
+  static let columns = [
+    "schema_version", "run_id", "shard", "scenario", "strategy", "seed", "schedules", "distinct",
+    "points", "switches", "elapsed_s", "rate_per_s", "failure", "schedule",
+  ]
+
+  init(_ settings: HuntSettings, _ folder: ResultsFolder, _ console: Console) {
+    self.settings = settings
+    self.folder = folder
+    self.console = console
+    progress = ProgressLine(console, settings.choices)
+    programs = settings.scenario.map { [HuntProgram.named($0)!] } ?? HuntProgram.sound
+    nanoseconds =
+      settings.nanoseconds ?? (settings.scenario == nil ? 120_000_000_000 : 60_000_000_000)
+    counts = programs.map { _ in HuntCount() }
+    isExhausted = programs.map { _ in false }
+  }
+
+  func run(_ interruption: any Interruption) throws -> ExitCode {
+    if let fault = canary() { return fault }
+    let start = clock.nanoseconds()
+    let end = start + nanoseconds
+    var round: UInt64 = 0
+    while clock.nanoseconds() < end && isExhausted.contains(false) {
+      for (position, program) in programs.enumerated() where !isExhausted[position] {
+        let now = clock.nanoseconds()
+        if now >= end { break }
+        if interruption.isRequested() {
+          try write(failure: nil)
+          console.note("interrupted; what was seen until then is in \(folder.path)")
+          return .interrupted
+        }
+        show(Double(now - start) / Double(nanoseconds), left: programs.count - position - 1)
+        let seed = seed(round)
+        let slice = min(max((end - now) / UInt64(programs.count) / 4, 50_000_000), end - now)
+        if let failure = explore(position, seed, now + slice) {
+          progress.clear()
+          return try report(failure, program, seed)
+        }
+      }
+      round += 1
+    }
+    progress.clear()
+    if let fault = canary() { return fault }
+    try write(failure: nil)
+    let total = total
+    console.print(
+      "nothing found: \(grouped(total.schedules)) schedules (\(grouped(total.distinct)) distinct) of "
+        + "\(programs.count) programs, \(grouped(rate(total)))/s, "
+        + "\(decimal(Double(total.switches) / Double(max(total.schedules, 1)), places: 1)) switches a "
+        + "schedule; \(folder.path)")
+    return .success
+  }
+
+  /// Different in each slice and shard.
+  private func seed(_ round: UInt64) -> UInt64 {
+    settings.seed &+ (round &* UInt64(settings.shard.count) &+ UInt64(settings.shard.number - 1))
+      &* 1_000_003
+  }
+
+  private func explore(_ position: Int, _ seed: UInt64, _ deadline: UInt64) -> RaceFailure? {
+    guard case .explored(let strategy) = settings.strategy else {
+      return runFreely(position, deadline)
+    }
+    var explored = Explorer.Settings()
+    explored.iterations = .max
+    explored.strategy = strategy
+    explored.seed = seed
+    explored.deadline = deadline
+    do throws(RaceFailure) {
+      let result = try Explorer(programs[position].program, explored).explore()
+      counts[position].add(result)
+      if result.isExhaustive { isExhausted[position] = true }
+      return nil
+    } catch {
+      counts[position].schedules += error.schedules ?? 0
+      counts[position].seconds += error.seconds ?? 0
+      return error
+    }
+  }
+
+  private func runFreely(_ position: Int, _ deadline: UInt64) -> RaceFailure? {
+    let now = clock.nanoseconds()
+    let result = Stress.run(
+      programs[position].program, nanoseconds: deadline > now ? deadline - now : 0)
+    counts[position].schedules += result.runs
+    counts[position].seconds += result.seconds
+    return result.failure.map {
+      RaceFailure(unscheduled: $0, schedules: result.runs, seconds: result.seconds)
+    }
+  }
+
+  /// A known bug has to be found, or nothing that is said is worth anything.
+  private func canary() -> ExitCode? {
+    guard case .explored(let strategy) = settings.strategy else { return nil }
+    var explored = Explorer.Settings()
+    explored.iterations = 10_000
+    explored.strategy = strategy
+    explored.seed = settings.seed
+    let canary = HuntProgram.named("lost-update")!
+    do throws(RaceFailure) {
+      _ = try Explorer(canary.program, explored).explore()
+    } catch {
+      if error.kind == .check { return nil }
+    }
+    progress.clear()
+    console.note("internal error: the known bug of 'lost-update' is not found")
+    return .internalError
+  }
+
+  // MARK: - What comes out
+
+  private var total: HuntCount {
+    counts.reduce(into: HuntCount()) { total, count in
+      total.schedules += count.schedules
+      total.distinct += count.distinct
+      total.points += count.points
+      total.switches += count.switches
+      total.seconds += count.seconds
+    }
+  }
+
+  private func rate(_ count: HuntCount) -> Int {
+    count.seconds > 0 ? Int(Double(count.schedules) / count.seconds) : 0
+  }
+
+  private func show(_ fraction: Double, left: Int) {
+    let total = total
+    progress.show(
+      "hunting", fraction: fraction,
+      "\(grouped(total.schedules)) schedules, \(grouped(total.distinct)) distinct, "
+        + "\(grouped(rate(total)))/s, \(left) programs left in this round")
+  }
+
+  private func report(
+    _ failure: RaceFailure, _ program: HuntProgram, _ seed: UInt64
+  ) throws -> ExitCode {
+    let bundle = HuntBundle(failure, of: program, strategy: settings.strategy, seed: seed)
+    // Shown before it is written: on a full disk it is not lost.
+    console.print(program.name + ": " + failure.reason)
+    if !failure.table.isEmpty { console.printRaw("\n" + failure.table) }
+    console.print("")
+    console.print(
+      "seed \(seed), schedule \(failure.schedule.isEmpty ? "none" : failure.schedule), found by "
+        + "\(settings.strategy) after \(grouped(failure.schedules ?? 0)) schedules, "
+        + "\(decimal(failure.seconds ?? 0, places: 3)) s")
+    try bundle.write(to: folder, table: failure.table)
+    try write(failure: (program, failure))
+    if !program.hasBug && !failure.schedule.isEmpty { try bundle.keep() }
+    if !failure.schedule.isEmpty { console.print("realm-bench replay \(folder.path)") }
+    console.print(folder.path)
+    return failure.kind == .notReproducible || failure.kind == .hang
+      ? .internalError : .invariantViolated
+  }
+
+  private func write(failure: (program: HuntProgram, failure: RaceFailure)?) throws {
+    var table = CSVTable(columns: Self.columns)
+    for (program, count) in zip(programs, counts) {
+      let failed = failure?.program.name == program.name ? failure?.failure : nil
+      table.append([
+        "\(ResultSchema.version)", folder.runID,
+        "\(settings.shard.number)/\(settings.shard.count)", program.name,
+        settings.strategy.description, "\(settings.seed)", "\(count.schedules)",
+        count.distinct > 0 ? "\(count.distinct)" : nil, count.points > 0 ? "\(count.points)" : nil,
+        count.switches > 0 ? "\(count.switches)" : nil, decimal(count.seconds, places: 3),
+        count.seconds > 0 ? decimal(Double(count.schedules) / count.seconds, places: 1) : nil,
+        failed?.reason, failed?.schedule,
+      ])
+    }
+    try folder.write(table.text, to: "hunt.csv")
+  }
+}

@@ -1,0 +1,141 @@
+// `realm-bench hunt`: explores programs until one fails or the time is over.
+package import Foundation
+internal import Platform
+internal import RaceHunt
+
+/// The verb `hunt`.
+package enum HuntVerb: VerbDescription {
+  package static let name = "hunt"
+  package static let arguments = "[flags]"
+  package static let summary = "small programs under many schedules, until one fails"
+  package static var flags: [FlagDefinition] { HuntSettings.flags }
+  package static let usage = """
+    realm-bench hunt [flags]
+
+    Runs small programs of threads, tasks and actors under many schedules, one step at a time, and
+    prints the smallest failing one; 'realm-bench replay FOLDER' repeats it. With --scenario a program
+    whose bug is known. docs/hunting.md is the guide.
+    Exit codes: 0 nothing found, 3 a program fails, 70 the tool is at fault.
+    """
+
+  package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
+    try run(arguments, console: console, interruption: { SignalInterruption() })
+  }
+
+  package static func run(
+    _ arguments: [String], console: Console, interruption: () -> any Interruption,
+    now: Date = Date()
+  ) throws -> ExitCode {
+    let values = try FlagValues(
+      arguments, known: HuntSettings.flags, refused: HuntSettings.refused)
+    if values.has("help") {
+      console.printRaw(help)
+      return .success
+    }
+    let settings = try HuntSettings(values)
+    let name = settings.showsScore ? "hunt-bugs" : "hunt"
+    let folder = ResultsFolder(
+      workload: name, seed: settings.seed, output: settings.output, now: now)
+    if let obstacle = folder.obstacle(overwrites: settings.overwrites) {
+      throw UsageError(obstacle)
+    }
+    if settings.replaysCorpus { return try replayCorpus(console) }
+    do {
+      try folder.create(withHistograms: false)
+    } catch {
+      console.note("error: cannot make the folder '\(folder.path)': \(error.explanation)")
+      return .failed
+    }
+    do {
+      return try run(settings, folder, console, interruption())
+    } catch let error as CocoaError {
+      console.note("error: cannot write to '\(folder.path)': \(error.explanation)")
+      return .failed
+    }
+  }
+
+  private static func run(
+    _ settings: HuntSettings, _ folder: ResultsFolder, _ console: Console,
+    _ interruption: any Interruption
+  ) throws -> ExitCode {
+    if settings.showsScore { return try HuntScore(settings, folder, console).run(interruption) }
+    if settings.processes > 1 {
+      return try HuntProcesses(settings, folder).run(console, interruption)
+    }
+    return try HuntRun(settings, folder, console).run(interruption)
+  }
+
+  private static func replayCorpus(_ console: Console) throws -> ExitCode {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: HuntBundle.corpus)) ?? []
+    let bundles = names.filter { $0.hasSuffix(".json") }.sorted()
+    var failing = 0
+    for name in bundles {
+      let path = HuntBundle.corpus + "/" + name
+      let code = try ReplayVerb.perform([path], console: console)
+      if code != .success { failing += 1 }
+    }
+    console.print("\(bundles.count) kept schedules, \(failing) of them fail: \(HuntBundle.corpus)")
+    return failing == 0 ? .success : .invariantViolated
+  }
+}
+
+/// The verb `replay`.
+package enum ReplayVerb: VerbDescription {
+  package static let name = "replay"
+  package static let arguments = "BUNDLE"
+  package static let summary = "repeat a failure that a hunt has found"
+  package static let usage = """
+    realm-bench replay BUNDLE [flags]
+
+    Repeats the failure that a hunt has left in a folder, step by step the same.
+    Exit codes: 3 it fails as before, 0 it does not fail, 1 it fails in another way.
+    """
+
+  package static let flags: [FlagDefinition] = [
+    .init("until", "STEP", "end before the step with this number; breakpoint race_hunt_stopped"),
+    .init("trace", nil, "show the steps although nothing fails"),
+    .init("help", nil, "show this"),
+  ]
+
+  package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
+    let values = try FlagValues(arguments, known: flags)
+    if values.has("help") {
+      console.printRaw(help)
+      return .success
+    }
+    guard values.positional.count == 1, let path = values.positional.first else {
+      throw UsageError("replay needs the folder of one failure")
+    }
+    let step = try values.first("until").map {
+      try Units.count($0, flag: "--until", minimum: 0)
+    }
+    let bundle: HuntBundle
+    do { bundle = try HuntBundle.read(path) } catch { throw UsageError("replay: \(error.message)") }
+    guard let program = HuntProgram.named(bundle.scenario) else {
+      throw UsageError(
+        "replay: this build has no program '\(bundle.scenario)'; 'scripts/hunt replay \(path)' "
+          + "makes the build that has all of them")
+    }
+    guard !bundle.schedule.isEmpty else {
+      throw UsageError("replay: the failure has no schedule: \(bundle.reason)")
+    }
+    do throws(RaceFailure) {
+      let table = try replay(bundle.schedule, until: step, program.program)
+      if step != nil || values.has("trace") { console.printRaw(table) }
+      if let step {
+        console.print("\(bundle.scenario): stopped before step \(step)")
+      } else {
+        console.print("\(bundle.scenario): does not fail")
+      }
+      return .success
+    } catch {
+      console.printRaw(error.reason + "\n\n" + error.table + "\n")
+      let isSame = error.kind.rawValue == bundle.kind
+      console.print(
+        isSame
+          ? "\(bundle.scenario): fails as before"
+          : "\(bundle.scenario): fails in another way than before: \(bundle.reason)")
+      return isSame ? .invariantViolated : .failed
+    }
+  }
+}

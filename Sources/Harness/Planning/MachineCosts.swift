@@ -1,0 +1,49 @@
+// What the machine itself takes: a sync, a byte of memory, and how many cores there are. Answers
+// name these costs, so that they can be carried over to another disk or processor.
+internal import Foundation
+internal import Platform
+
+/// Costs that no engine can undercut.
+package struct MachineCosts: Codable, Equatable, Sendable {
+  /// Median of a write and sync of 4 KB.
+  package var syncNanoseconds: Double?
+  /// Of copying memory that is in no cache.
+  package var memoryBytesPerSecond: Double
+  package var cores: Double
+
+  package init(syncNanoseconds: Double?, memoryBytesPerSecond: Double, cores: Double) {
+    self.syncNanoseconds = syncNanoseconds
+    self.memoryBytesPerSecond = memoryBytesPerSecond
+    self.cores = cores
+  }
+
+  /// Measures them; takes about a second.
+  package static func measured(folder: String) -> MachineCosts {
+    let syncs = measureRawSync(folder: folder)
+    return MachineCosts(
+      syncNanoseconds: syncs.isEmpty ? nil : Double(syncs[syncs.count / 2]),
+      memoryBytesPerSecond: memoryBandwidth(),
+      cores: Double(ProcessInfo.processInfo.activeProcessorCount))
+  }
+
+  /// The best of some copies of 64 MiB, read and written bytes together.
+  private static func memoryBandwidth() -> Double {
+    let length = 64 << 20
+    let clock = MonotonicClock()
+    let from = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 4_096)
+    let to = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 4_096)
+    defer {
+      from.deallocate()
+      to.deallocate()
+    }
+    from.initializeMemory(as: UInt8.self, repeating: 1)
+    to.initializeMemory(as: UInt8.self, repeating: 2)
+    var best = UInt64.max
+    for _ in 0..<5 {
+      let start = clock.nanoseconds()
+      to.copyMemory(from: UnsafeRawBufferPointer(from))
+      best = min(best, clock.nanoseconds() - start)
+    }
+    return 2 * Double(length) * 1e9 / Double(max(1, best))
+  }
+}

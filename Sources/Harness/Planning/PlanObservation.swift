@@ -1,0 +1,200 @@
+// What a run tells the planner, read from its results folder: the load, the file by interval,
+// distributions of service times, and costs of the machine.
+internal import Foundation
+
+/// Which transactions lie between the pins of one moment.
+package struct PlanPinAges: Equatable, Sendable {
+  /// Stretches between two pins that are both there.
+  package var fullIntervals: Double
+  package var transactionsBetween: Double
+  package var transactionsSinceLast: Double
+}
+
+/// One interval of a run.
+package struct PlanSpacePoint: Sendable {
+  package var age: PlanPinAges
+  package var commits: Double
+  package var live: Double
+  package var held: Double
+  package var file: Double
+}
+
+/// One run.
+package struct PlanObservation: Sendable {
+  package let folder: String
+  package var setting: PlanSetting
+  package let rawSyncNanoseconds: Double?
+  package let cores: Double
+  package let syncsPerCommit: Double?
+  /// Intervals of the measured phase that say how much is held.
+  package private(set) var space: [PlanSpacePoint] = []
+  package private(set) var residentBytes: Double?
+  package let distributions: [Operation: ServiceDistribution]
+  private let figures: [MeasuredRun.RowKey: [String: Double]]
+
+  /// Reads a run of a workload that the models know.
+  package init(_ run: MeasuredRun) throws {
+    let settings = run.document.settings
+    let workloads = ["readers-writer", "pinned-growth"]
+    guard workloads.contains(run.document.workload) else {
+      throw ResultsError(
+        "'\(run.folder)' is a run of \(run.document.workload); plan learns from "
+          + workloads.joined(separator: " and "))
+    }
+    guard run.document.status == RunStatus.complete.rawValue else {
+      throw ResultsError(
+        "'\(run.folder)' holds a run that is \(run.document.status): run it again, or leave it out")
+    }
+    folder = run.folder
+    figures = run.rows
+    cores = Double(run.document.environment.cores)
+    rawSyncNanoseconds = run.document.environment.rawSyncP50Ns.map(Double.init)
+    syncsPerCommit =
+      run.rows.first {
+        $0.key.operation == "write" && $0.key.phase == "measure"
+      }?.value["syncs_per_commit"]
+    setting = PlanSetting()
+    distributions = try Self.distributions(run)
+    setting = try Self.setting(settings, rows: run.rows)
+    try readGrowth(run)
+  }
+
+  private static func setting(
+    _ record: SettingsRecord, rows: [MeasuredRun.RowKey: [String: Double]]
+  ) throws -> PlanSetting {
+    var setting = PlanSetting()
+    setting.objects = Double(record.objects)
+    let size = try Units.valueSize(record.valueSize, flag: "value_size")
+    setting.valueBytes = Double(size.minimum + size.maximum) / 2
+    setting.batch = Double(record.batch ?? 1)
+    setting.readers = Double(record.readers ?? 0)
+    setting.writers = Double(record.writers ?? 1)
+    setting.ratePerSecond = record.ratePerS
+    setting.readRatePerSecond = record.readRatePerS
+    setting.durability = DurabilityClass(rawValue: record.durability) ?? .full
+    setting.arrivals = record.arrivals.flatMap(Arrivals.init) ?? .fixed
+    setting.pins = Double(record.pins ?? 0)
+    if let every = record.pinEvery { setting.pinEvery = Double(every) }
+    if let interval = record.pinIntervalNs {
+      let rate = rows.first { $0.key.operation == "write" && $0.key.phase == "measure" }?
+        .value["rate_per_s"]
+      setting.pinEvery = rate.map { max(1, $0 * Double(interval) / 1e9) }
+    }
+    if let age = record.pinAgeNs, let every = setting.pinEvery, let interval = record.pinIntervalNs
+    {
+      // Pins that are too old go before there are too many.
+      setting.pins = min(setting.pins, max(1, Double(age) / Double(interval)))
+      setting.pinEvery = every
+    }
+    if setting.pinEvery == nil { setting.pins = 0 }
+    return setting
+  }
+
+  private static func distributions(
+    _ run: MeasuredRun
+  ) throws -> [Operation: ServiceDistribution] {
+    var distributions: [Operation: ServiceDistribution] = [:]
+    for operation in [Operation.write, .read] {
+      let path = "\(run.folder)/histograms/\(operation.rawValue).hgrm"
+      guard let text = textOfFile(path) else { continue }
+      guard let histogram = LatencyHistogram(percentileText: text) else {
+        throw ResultsError("'\(path)' is no histogram in percentile format")
+      }
+      // By half seconds: means of shorter stretches differ by chance alone.
+      var stretches: [Int: [Double]] = [:]
+      for cells in try run.cells(of: "samples.csv")
+      where cells["phase"] == "measure" && cells["metric"] == "service_mean"
+        && cells["operation"] == operation.rawValue
+      {
+        if let mean = cells["value"].flatMap(Double.init),
+          let elapsed = cells["elapsed_s"].flatMap(Double.init)
+        {
+          stretches[Int(elapsed * 2), default: []].append(mean)
+        }
+      }
+      let means = stretches.keys.sorted().map { key in
+        stretches[key]!.reduce(0, +) / Double(stretches[key]!.count)
+      }
+      distributions[operation] = ServiceDistribution(histogram, intervalMeans: means)
+    }
+    return distributions
+  }
+
+  private mutating func readGrowth(_ run: MeasuredRun) throws {
+    for cells in try run.cells(of: "growth.csv") where cells["phase"] == "measure" {
+      let numbers = cells.compactMapValues(Double.init)
+      if let resident = numbers["resident_bytes"] {
+        residentBytes = max(residentBytes ?? 0, resident)
+      }
+      guard let live = numbers["live_bytes"], let held = numbers["held_bytes"],
+        let file = numbers["file_bytes"], let commits = numbers["commits"], live > 0
+      else { continue }
+      let pins = numbers["pins"] ?? 0
+      let between = setting.commitsBetweenPins ?? 0
+      // Folders of earlier versions do not tell the transaction: then half the time since the last
+      // pin.
+      let since = numbers["transactions"].map { between > 0 ? $0.remainder(after: between) : 0 }
+      space.append(
+        PlanSpacePoint(
+          age: PlanPinAges(
+            fullIntervals: max(0, pins - 1), transactionsBetween: between,
+            transactionsSinceLast: pins == 0 ? 0 : since ?? between / 2),
+          commits: commits, live: live, held: held, file: file))
+    }
+  }
+
+  /// A tenth of the intervals or so, evenly, and the last ones: a model needs no more.
+  package var spacePoints: [PlanSpacePoint] {
+    let step = max(1, space.count / 40)
+    return space.indices.filter { ($0 + 1) % step == 0 }.map { space[$0] }
+  }
+
+  /// The file at the end: the mean of the last tenth of the run.
+  package var lastSpace: PlanSpacePoint? {
+    guard var point = space.last else { return nil }
+    let tail = space.suffix(max(1, space.count / 10))
+    func mean(_ part: KeyPath<PlanSpacePoint, Double>) -> Double {
+      tail.reduce(0) { $0 + $1[keyPath: part] } / Double(tail.count)
+    }
+    point.live = mean(\.live)
+    point.held = mean(\.held)
+    point.file = mean(\.file)
+    return point
+  }
+
+  /// What the run measured of a metric, or nil.
+  package func measured(_ metric: PlanMetric) -> Double? {
+    switch metric {
+    case .fileBytes: return lastSpace?.file
+    case .liveBytes: return lastSpace?.live
+    case .heldBytes: return setting.pins > 0 ? lastSpace?.held : nil
+    case .memoryBytes: return residentBytes
+    case .growthPerCommit: return growthWhilePinsCame
+    case .latency(let operation, let column): return figure(operation, column)
+    case .rate(let operation): return figure(operation, "rate_per_s")
+    }
+  }
+
+  /// From the first interval until all pins are there.
+  private var growthWhilePinsCame: Double? {
+    guard setting.pins > 1, let first = space.first,
+      let full = space.first(where: { $0.age.fullIntervals + 1 >= setting.pins }),
+      full.commits > first.commits, full.file > first.file,
+      // Of fewer intervals the first one is too large a part.
+      space.filter({ $0.commits < full.commits }).count >= 8
+    else { return nil }
+    return (full.file - first.file) / (full.commits - first.commits)
+  }
+
+  package func figure(_ operation: Operation, _ column: String) -> Double? {
+    figures.first { $0.key.operation == operation.rawValue && $0.key.phase == "measure" }?
+      .value[column]
+  }
+}
+
+extension Double {
+  /// What is left after the largest multiple of `step` that is not above.
+  fileprivate func remainder(after step: Double) -> Double {
+    self - (self / step).rounded(.down) * step
+  }
+}

@@ -1,0 +1,260 @@
+// The planner's result in the forms that people and other tools read: text, JSON, markdown,
+// plan.csv.
+internal import Foundation
+
+/// Renders a result.
+package struct PlanOutput {
+  private let result: PlanResult
+  private let folder: String
+
+  package init(_ result: PlanResult, folder: String) {
+    self.result = result
+    self.folder = folder
+  }
+
+  package func render(_ format: OutputFormat) throws -> String {
+    switch format {
+    case .text: text()
+    case .json: try json()
+    case .markdown: markdown()
+    }
+  }
+
+  // MARK: - plan.csv
+
+  /// Columns of plan.csv; they only grow.
+  package static let columns = [
+    "schema_version", "kind", "question", "metric", "unit", "objects", "value_bytes", "batch",
+    "pins", "age_s", "commits_between_pins", "rate_per_s", "readers", "read_rate_per_s", "writers",
+    "durability", "value", "low", "high", "extrapolated", "vouched", "extrapolation", "method",
+    "measured", "error_percent", "within", "knee", "command",
+  ]
+
+  /// A row an experiment, answer, check, validation or point of a curve.
+  package func table() -> CSVTable {
+    var table = CSVTable(columns: Self.columns)
+    for run in result.experiments {
+      for metric in Self.measuredMetrics {
+        guard let measured = run.measured(metric) else { continue }
+        add(
+          &table, "experiment", run.setting, metric.name, metric.unit, ["measured": exact(measured)]
+        )
+      }
+    }
+    for answer in result.answers {
+      var cells = range(answer.estimate)
+      cells["question"] = answer.question.text
+      cells["method"] = answer.method
+      cells["extrapolated"] = answer.extrapolations.isEmpty ? "no" : "yes"
+      cells["vouched"] = answer.isVouched ? "yes" : "no"
+      cells["extrapolation"] = answer.extrapolations.map(\.text).joined(separator: "; ")
+      add(&table, "answer", answer.question.setting, answer.name, answer.unit, cells)
+      if let check = answer.check {
+        add(&table, "check", check, question: answer.question.text)
+      }
+    }
+    for check in result.validations { add(&table, "validation", check, question: nil) }
+    for point in result.curves {
+      var cells = range(point.estimate)
+      cells["question"] = point.curve
+      cells["knee"] = point.isKnee ? "yes" : nil
+      add(&table, "curve", point.setting, point.metric.name, point.metric.unit, cells)
+    }
+    return table
+  }
+
+  private static let measuredMetrics: [PlanMetric] = [
+    .fileBytes, .liveBytes, .heldBytes, .growthPerCommit, .memoryBytes, .rate(.write),
+    .latency(.write, "service_p50_ns"), .latency(.write, "service_p99_ns"),
+    .latency(.write, "response_p99_ns"), .rate(.read), .latency(.read, "service_p50_ns"),
+    .latency(.read, "service_p99_ns"),
+  ]
+
+  private func add(
+    _ table: inout CSVTable, _ kind: String, _ check: PlanCheck, question: String?
+  ) {
+    var cells = range(check.predicted)
+    cells["question"] = question
+    cells["measured"] = exact(check.measured)
+    cells["error_percent"] = decimal(check.errorPercent, places: 2)
+    cells["within"] = check.isWithin ? "yes" : "no"
+    cells["command"] = check.command
+    add(&table, kind, check.setting, check.metric.name, check.metric.unit, cells)
+  }
+
+  private func add(
+    _ table: inout CSVTable, _ kind: String, _ setting: PlanSetting, _ metric: String,
+    _ unit: String, _ more: [String: String]
+  ) {
+    var cells = more
+    cells["schema_version"] = String(ResultSchema.version)
+    cells["kind"] = kind
+    cells["metric"] = metric
+    cells["unit"] = unit
+    cells["objects"] = exact(setting.objects)
+    cells["value_bytes"] = exact(setting.valueBytes)
+    cells["batch"] = exact(setting.batch)
+    cells["pins"] = exact(setting.pins)
+    cells["age_s"] = setting.ageSeconds.map(exact)
+    cells["commits_between_pins"] = setting.commitsBetweenPins.map(exact)
+    cells["rate_per_s"] = setting.ratePerSecond.map(exact)
+    cells["readers"] = exact(setting.readers)
+    cells["read_rate_per_s"] = setting.readRatePerSecond.map(exact)
+    cells["writers"] = exact(setting.writers)
+    cells["durability"] = setting.durability.rawValue
+    table.append(Self.columns.map { cells[$0] })
+  }
+
+  private func range(_ estimate: PlanEstimate) -> [String: String] {
+    ["value": exact(estimate.value), "low": exact(estimate.low), "high": exact(estimate.high)]
+  }
+
+  private func exact(_ value: Double) -> String {
+    value == value.rounded() && abs(value) < 1e15
+      ? String(Int(value)) : decimal(value, places: 3)
+  }
+
+  // MARK: - Text
+
+  private func answerLine(_ answer: PlanAnswer) -> String {
+    let estimate = answer.estimate
+    let low = answer.readable(estimate.low)
+    let high = answer.readable(estimate.high)
+    return "\(answer.name) \(answer.readable(estimate.value)), 9 of 10 times from \(low) to \(high)"
+  }
+
+  private func checkLine(_ check: PlanCheck) -> String {
+    let metric = check.metric
+    return "checked by a run of \(check.setting.text): \(metric.name) "
+      + "\(metric.readable(check.measured)), predicted \(metric.readable(check.predicted.value)), error "
+      + "\(decimal(check.errorPercent, places: 1)) %"
+      + (check.isWithin ? "" : ", outside of the predicted range")
+  }
+
+  private func details(_ answer: PlanAnswer) -> [String] {
+    var lines = ["by: \(answer.method)"]
+    lines += answer.extrapolations.map { "extrapolated: \($0.text)" }
+    lines += answer.notes
+    lines.append(answer.check.map(checkLine) ?? "not checked by a run")
+    return lines
+  }
+
+  private var knee: String? {
+    guard let point = result.curves.first(where: \.isKnee), let rate = point.setting.ratePerSecond
+    else { return nil }
+    return "knee of response time against throughput: \(grouped(Int(rate)))/s, p99 "
+      + point.metric.readable(point.estimate.value)
+  }
+
+  private var machineLine: String {
+    let sync = result.machine.syncNanoseconds.map { readableDuration(UInt64($0)) } ?? "unknown"
+    return "machine: \(Int(result.machine.cores)) cores, raw write and sync \(sync), memory copies "
+      + "\(readableBytes(UInt64(result.machine.memoryBytesPerSecond)))/s; "
+      + "\(result.experiments.count) runs"
+  }
+
+  private func text() -> String {
+    var lines: [String] = []
+    for answer in result.answers {
+      lines.append(answer.question.text)
+      lines.append("  " + answerLine(answer))
+      lines += details(answer).map { "  " + $0 }
+      lines.append("")
+    }
+    if let knee { lines.append(knee) }
+    if let worth = validationLine { lines.append(worth) }
+    lines.append(machineLine)
+    lines += result.warnings.map { "warning: " + $0 }
+    lines.append("plan.csv and plan.html in \(folder)")
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// How many predictions were near enough, by metric.
+  private var validationLine: String? {
+    guard !result.validations.isEmpty else { return nil }
+    let parts = validationCounts().map {
+      "\($0.metric): \($0.good) of \($0.count) \($0.rule)"
+    }
+    return "settings that nothing was fitted to: " + parts.joined(separator: "; ")
+  }
+
+  /// Space has to be within 15 %, times within the predicted range.
+  private func validationCounts() -> [(metric: String, rule: String, good: Int, count: Int)] {
+    Set(result.validations.map(\.metric.name)).sorted().map { name in
+      let checks = result.validations.filter { $0.metric.name == name }
+      let isSpace = checks[0].metric.isSpace
+      let good = checks.filter { isSpace ? abs($0.errorPercent) <= 15 : $0.isWithin }
+      return (name, isSpace ? "within 15 %" : "within the range", good.count, checks.count)
+    }
+  }
+
+  private func markdown() -> String {
+    var lines: [String] = []
+    if !result.answers.isEmpty {
+      lines += ["| question | answer | 9 of 10 times | extrapolated | checked by a run |"]
+      lines += ["|---|---:|---:|---|---|"]
+      for answer in result.answers {
+        let estimate = answer.estimate
+        let check = answer.check.map {
+          "\($0.metric.readable($0.measured)), error \(decimal($0.errorPercent, places: 1)) %"
+        }
+        lines.append(
+          "| \(answer.question.text.replacing("|", with: "\\|")) "
+            + "| \(answer.readable(estimate.value)) "
+            + "| \(answer.readable(estimate.low)) .. \(answer.readable(estimate.high)) "
+            + "| \(answer.extrapolations.map(\.text).joined(separator: "; ")) | \(check ?? "no") |")
+      }
+      lines.append("")
+      for answer in result.answers {
+        lines += answer.notes.map { "- \(answer.question.text): \($0)" }
+      }
+    }
+    if !result.validations.isEmpty {
+      lines += ["", validationLine!, ""]
+      lines += ["| setting | figure | predicted | range | measured | error % | within |"]
+      lines += ["|---|---|---:|---:|---:|---:|---|"]
+      for check in result.validations {
+        let metric = check.metric
+        lines.append(
+          "| \(check.setting.text) | \(metric.name) | \(metric.readable(check.predicted.value)) "
+            + "| \(metric.readable(check.predicted.low)) .. \(metric.readable(check.predicted.high)) "
+            + "| \(metric.readable(check.measured)) | \(decimal(check.errorPercent, places: 1)) "
+            + "| \(check.isWithin ? "yes" : "no") |")
+      }
+    }
+    lines.append("")
+    if let knee { lines.append("- \(knee)") }
+    lines.append("- \(machineLine)")
+    lines += result.warnings.map { "- warning: \($0)" }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  // MARK: - JSON
+
+  private struct JSONForm: Codable {
+    var folder: String
+    var machine: MachineCosts
+    var rows: [[String: JSONCell]]
+    var notes: [String: [String]]
+    var warnings: [String]
+  }
+
+  private func json() throws -> String {
+    let words: Set = [
+      "kind", "question", "metric", "unit", "durability", "extrapolated", "vouched",
+      "extrapolation", "method", "within", "knee", "command",
+    ]
+    let rows = (CSVTable.parse(table().text) ?? []).dropFirst().map { row in
+      Dictionary(
+        uniqueKeysWithValues: zip(Self.columns, row).filter { !$0.1.isEmpty }.map { name, cell in
+          (name, words.contains(name) ? JSONCell.text(cell) : JSONCell(cell, column: name))
+        })
+    }
+    let notes = Dictionary(result.answers.map { ($0.question.text, $0.notes) }) { first, _ in first
+    }
+    return try encodeJSON(
+      JSONForm(
+        folder: folder, machine: result.machine, rows: rows, notes: notes,
+        warnings: result.warnings))
+  }
+}

@@ -1,0 +1,92 @@
+// The planner's pictures: one page of HTML with response time against throughput, the file and
+// memory against pins, age and rate, reads against cores.
+internal import Foundation
+
+/// Draws a result.
+package struct PlanPage {
+  private let result: PlanResult
+
+  package init(_ result: PlanResult) { self.result = result }
+
+  package func html() -> String {
+    var page = ReportPage("Capacity plan")
+    page.add("Answers", answers())
+    for (curve, title, variable) in Self.charts {
+      let chart = chart(curve, title, variable)
+      if !chart.isEmpty { page.add(title, chart.html()) }
+    }
+    if !result.validations.isEmpty {
+      page.add("Settings that nothing was fitted to", validations())
+    }
+    return page.html()
+  }
+
+  private static let charts: [(String, String, String)] = [
+    ("throughput-latency", "Response time against throughput", "commits a second"),
+    ("file-pins", "File against pins", "pins"),
+    ("memory-pins", "Memory against pins", "pins"),
+    ("file-age", "File against the age of the oldest pin", "transactions between pins"),
+    ("file-rate", "File against the rate", "writes a second"),
+    ("reads-cores", "Reads against cores", "cores"),
+  ]
+
+  private func answers() -> String {
+    ReportPage.table(
+      ["question", "answer", "from", "to", "extrapolated", "checked by a run"],
+      result.answers.map { answer in
+        [
+          answer.question.text, answer.readable(answer.estimate.value),
+          answer.readable(answer.estimate.low), answer.readable(answer.estimate.high),
+          answer.extrapolations.map(\.text).joined(separator: "; "),
+          answer.check.map {
+            "\($0.metric.readable($0.measured)), error \(decimal($0.errorPercent, places: 1)) %"
+          } ?? "no",
+        ]
+      }, source: "plan.csv")
+  }
+
+  private func validations() -> String {
+    ReportPage.table(
+      ["setting", "figure", "predicted", "measured", "error %"],
+      result.validations.map { check in
+        [
+          check.setting.text, check.metric.name, check.metric.readable(check.predicted.value),
+          check.metric.readable(check.measured), decimal(check.errorPercent, places: 1),
+        ]
+      }, source: "plan.csv")
+  }
+
+  private func chart(_ curve: String, _ title: String, _ variable: String) -> LineChart {
+    let points = result.curves.filter { $0.curve == curve }
+    func place(_ setting: PlanSetting) -> Double {
+      switch curve {
+      case "file-pins", "memory-pins": setting.pins
+      case "file-age": setting.commitsBetweenPins ?? 0
+      case "reads-cores": setting.readers
+      default: setting.ratePerSecond ?? 0
+      }
+    }
+    let metrics = points.map(\.metric).reduce(into: [PlanMetric]()) { all, metric in
+      if !all.contains(metric) { all.append(metric) }
+    }
+    var series: [ChartSeries] = []
+    for metric in metrics {
+      let line = points.filter { $0.metric == metric }
+      series.append(ChartSeries(metric.name, line.map { (place($0.setting), $0.estimate.value) }))
+      series.append(
+        ChartSeries(
+          "\(metric.name), 1 of 20 above", line.map { (place($0.setting), $0.estimate.high) }))
+    }
+    let knees = points.filter(\.isKnee)
+    if !knees.isEmpty {
+      series.append(ChartSeries("knee", knees.map { (place($0.setting), $0.estimate.value) }))
+    }
+    let metric = metrics.first ?? .fileBytes
+    let isTime = metric.unit == "ns"
+    var y = ChartAxis(metric.name, isTime ? .logarithmic : .linear) { metric.readable($0) }
+    y.isBinary = metric.isSpace
+    return LineChart(
+      title, source: "plan.csv",
+      x: ChartAxis(variable) { PlanSetting.count($0.rounded()) }, y: y, series)
+  }
+}

@@ -1,0 +1,246 @@
+// From questions to answers: reads earlier runs, makes new ones while the budget lasts, fits the
+// models, searches where a model is not enough, and checks each answer by a run that nothing was
+// fitted to.
+internal import Foundation
+
+/// Finds answers.
+package struct Planner {
+  package struct Options: Sendable {
+    package var questions: [PlanQuestion] = []
+    package var earlier: [PlanObservation] = []
+    /// Nil: only from earlier runs.
+    package var budgetSeconds: Double?
+    /// Settings that are predicted and run for a table of errors; 0 = none.
+    package var validations = 0
+    package var seed: UInt64 = 1
+
+    package init() {}
+  }
+
+  private let options: Options
+  private let runs: PlanRuns
+  private let machine: MachineCosts
+  private var experiments: [PlanObservation] = []
+  private var model: PlanModel
+
+  package init(_ options: Options, runs: PlanRuns, machine: MachineCosts) {
+    self.options = options
+    self.runs = runs
+    self.machine = machine
+    model = PlanModel(options.earlier, machine: machine)
+  }
+
+  /// Does everything.
+  ///
+  /// - Throws: `ExecutableFailure`, or `ResultsError` when there is nothing to answer from.
+  package mutating func run() throws -> PlanResult {
+    var result = PlanResult(machine: machine)
+    if options.budgetSeconds != nil { try makeExperiments() }
+    if options.earlier.isEmpty && experiments.isEmpty {
+      if runs.isInterrupted {
+        throw ExecutableFailure(
+          message: "interrupted before the first run had ended; nothing was measured",
+          code: .interrupted)
+      }
+      throw ResultsError("there is no run to answer from: give --from or --budget")
+    }
+    for question in options.questions {
+      guard let answer = try answer(question) else {
+        result.warnings.append(
+          "'\(question.text)': no run tells of it"
+            + (options.budgetSeconds == nil ? "; give --budget to make some" : ""))
+        continue
+      }
+      result.answers.append(answer)
+    }
+    try checkAnswers(&result)
+    if options.validations > 0 { result.validations = try validate() }
+    for question in options.questions { result.curves += curves(question) }
+    result.curves = result.curves.reduce(into: []) { all, point in
+      let isKnown = all.contains {
+        $0.curve == point.curve && $0.setting == point.setting && $0.metric == point.metric
+      }
+      if !isKnown { all.append(point) }
+    }
+    result.experiments = options.earlier + experiments
+    result.isInterrupted = runs.isInterrupted
+    return result
+  }
+
+  private mutating func fit() {
+    model = PlanModel(options.earlier + experiments, machine: machine)
+  }
+
+  // MARK: - Experiments
+
+  private mutating func makeExperiments() throws {
+    guard let budget = options.budgetSeconds else { return }
+    let chooser = PlanExperiments(
+      budgetSeconds: budget, questions: options.questions.count, cores: machine.cores)
+    var wanted = options.questions.map { chooser.experiments(for: $0)[...] }
+    var made: [PlanExperiment] = []
+    // The most telling run of each question first, then the second ones.
+    while wanted.contains(where: { !$0.isEmpty }) {
+      for position in wanted.indices {
+        guard var experiment = wanted[position].popFirst() else { continue }
+        let isRepeated = made.filter { $0 == experiment }.count > 1
+        // Nearly half of the budget is for searches and checks; a first run there has to be.
+        if isRepeated || (!made.isEmpty && runs.secondsLeft < budget * 0.45) { continue }
+        made.append(experiment)
+        experiment.setting = model.resolved(experiment.setting)
+        if experiment.setting.load != nil { continue }
+        guard let observation = try runs.run(experiment, for: "experiment") else { return }
+        experiments.append(observation)
+        fit()
+      }
+    }
+  }
+
+  // MARK: - Answers
+
+  private mutating func answer(_ question: PlanQuestion) throws -> PlanAnswer? {
+    var answer: PlanAnswer?
+    switch question.kind {
+    case .value(let metric):
+      answer = model.estimate(metric, question.setting).map {
+        PlanAnswer(
+          question: question, name: metric.name, unit: metric.unit, estimate: $0,
+          method: metric.isSpace ? "blocks overwritten between pins" : "measured service times",
+          readable: metric.readable)
+      }
+      if metric.isResponse { answer?.method = "queue with measured service times" }
+      answer?.extrapolations = model.extrapolations(metric, question.setting)
+    case .largest(let variable, let metric, let limit):
+      answer = try largest(variable, metric, limit, question)
+    case .readers(let rate, let cores):
+      var setting = question.setting
+      setting.cores = cores
+      answer = model.readers(readsPerSecond: rate, cores: cores, question.setting).map {
+        PlanAnswer(
+          question: question, name: "readers", unit: "1", estimate: $0,
+          method: "reads by threads, at most what memory brings",
+          readable: { grouped(Int($0)) })
+      }
+      answer?.extrapolations = model.extrapolations(.rate(.read), setting)
+      if let reads = model.reads(setting), cores <= machine.cores {
+        answer?.notes.append("all readers together: \(grouped(Int(reads.value))) reads/s")
+      }
+    }
+    if answer != nil { answer!.notes += PlanNotes(model).notes(question) }
+    return answer
+  }
+
+  private mutating func largest(
+    _ variable: PlanVariable, _ metric: PlanMetric, _ limit: Double, _ question: PlanQuestion
+  ) throws -> PlanAnswer? {
+    func make(_ estimate: PlanEstimate, _ method: String) -> PlanAnswer {
+      PlanAnswer(
+        question: question, name: variable.rawValue, unit: variable.unit, estimate: estimate,
+        method: method, readable: variable.readable)
+    }
+    let isRate = variable == .rate || variable == .readRate
+    guard let guess = PlanInversion(model).largest(variable, metric, limit, question.setting)
+    else { return nil }
+    var answer = make(guess, "the model, by halving")
+    if isRate && metric.unit == "ns" && options.budgetSeconds != nil && runs.secondsLeft > 0 {
+      var search = PlanSearch(
+        variable: variable, metric: metric, limit: limit, setting: question.setting,
+        seconds: min(
+          5, max(0.5, (options.budgetSeconds ?? 0) / (8 + 8 * Double(options.questions.count)))))
+      // Where the model sees no rate that would do, a sixth of the capacity is tried all the same.
+      let least =
+        variable == .rate ? (model.queue(.write, question.setting)?.capacity ?? 60) / 6 : 60
+      if let found = try search.run(from: max(guess.value, least), with: runs) {
+        answer = make(found, "search in open loop, \(search.tries) runs")
+      }
+      experiments += search.observations
+      fit()
+    }
+    var setting = question.setting
+    variable.set(answer.estimate.value, in: &setting)
+    answer.extrapolations = model.extrapolations(metric, setting)
+    return answer
+  }
+
+  // MARK: - Checks
+
+  private func checkAnswers(_ result: inout PlanResult) throws {
+    guard let budget = options.budgetSeconds else { return }
+    let chooser = PlanExperiments(
+      budgetSeconds: budget, questions: options.questions.count, cores: machine.cores)
+    for position in result.answers.indices {
+      if runs.secondsLeft <= 0 && position > 0 { break }
+      let answer = result.answers[position]
+      var setting = answer.question.setting
+      let metric: PlanMetric
+      switch answer.question.kind {
+      case .value(let asked): metric = asked
+      case .largest(let variable, let asked, _):
+        variable.set(answer.estimate.value, in: &setting)
+        metric = asked
+      case .readers(let rate, let cores):
+        // As many as there are cores here, at that rate each: whether they get it.
+        let count = min(cores, machine.cores)
+        setting.readers = count
+        setting.writers = 0
+        setting.readRatePerSecond = rate * count
+        metric = .rate(.read)
+      }
+      setting = model.resolved(setting)
+      // Nothing was found that a run could show.
+      if case .largest = answer.question.kind, answer.estimate.value == 0 { continue }
+      guard let experiment = chooser.check(metric, setting),
+        let predicted = model.estimate(metric, experiment.setting),
+        let observation = try runs.run(experiment, for: "check"),
+        let measured = observation.measured(metric)
+      else { continue }
+      result.answers[position].check = PlanCheck(
+        metric: metric, setting: experiment.setting, predicted: predicted, measured: measured,
+        command: PlanRuns.command(experiment))
+    }
+  }
+
+  /// Predicts settings over the whole space, then runs them.
+  private func validate() throws -> [PlanCheck] {
+    var checks: [PlanCheck] = []
+    for setting in PlanExperiments.validation(options.validations, seed: options.seed) {
+      let transactions = Int(setting.pins * (setting.pinEvery ?? 1) * 1.3) + 20
+      let space = PlanExperiment(setting: setting, length: .transactions(transactions))
+      var loaded = setting
+      (loaded.pins, loaded.pinEvery, loaded.load) = (0, nil, 0.7)
+      loaded = model.resolved(loaded)
+      let tail = PlanMetric.latency(.write, "response_p99_ns")
+      let queue = PlanExperiment(
+        setting: loaded,
+        length: .seconds(PlanExperiments.length(tail, loaded, atLeast: 3)))
+      for (experiment, metrics) in [
+        (space, [PlanMetric.fileBytes, .growthPerCommit]),
+        (queue, [tail]),
+      ] {
+        let predictions = metrics.map { model.estimate($0, experiment.setting) }
+        guard predictions.contains(where: { $0 != nil }),
+          let observation = try runs.run(experiment, for: "validation")
+        else { continue }
+        for (metric, predicted) in zip(metrics, predictions) {
+          guard let predicted, let measured = observation.measured(metric) else { continue }
+          checks.append(
+            PlanCheck(
+              metric: metric, setting: experiment.setting, predicted: predicted,
+              measured: measured, command: PlanRuns.command(experiment)))
+        }
+      }
+    }
+    return checks
+  }
+
+  // MARK: - Curves
+
+  private func curves(_ question: PlanQuestion) -> [PlanCurvePoint] {
+    let maker = PlanCurves(model)
+    switch question.kind {
+    case .value(let metric), .largest(_, let metric, _):
+      return metric.isSpace ? maker.growth(question.setting) : maker.latency(question.setting)
+    case .readers: return maker.reads(question.setting)
+    }
+  }
+}

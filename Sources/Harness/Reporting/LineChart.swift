@@ -1,0 +1,205 @@
+// A chart of lines as SVG: drawn without scripts, so that it prints, scales and can be read on a
+// phone. Colours are classes of the page's style sheet, which has a light and a dark set.
+internal import Foundation
+
+/// One line of a chart.
+package struct ChartSeries: Sendable {
+  package var name: String
+  package var points: [(x: Double, y: Double)]
+
+  package init(_ name: String, _ points: [(x: Double, y: Double)]) {
+    self.name = name
+    self.points = points
+  }
+}
+
+/// How an axis runs and what its numbers are.
+package struct ChartAxis: Sendable {
+  package enum Scale: Sendable { case linear, logarithmic }
+
+  package var title: String
+  package var scale: Scale
+  /// The text of a tick.
+  package var label: @Sendable (Double) -> String
+  /// Whether steps are powers of two, as for sizes.
+  package var isBinary = false
+  /// Ticks that are fixed, such as percentiles; nil = chosen by the range.
+  package var ticks: [Double]?
+
+  package init(
+    _ title: String, _ scale: Scale = .linear, ticks: [Double]? = nil,
+    label: @escaping @Sendable (Double) -> String
+  ) {
+    self.title = title
+    self.scale = scale
+    self.ticks = ticks
+    self.label = label
+  }
+}
+
+/// A chart with up to eight lines.
+package struct LineChart {
+  package let title: String
+  /// The file that the points come from.
+  package let source: String
+  private let x: ChartAxis
+  private let y: ChartAxis
+  private let series: [ChartSeries]
+
+  private static let (width, height) = (720.0, 320.0)
+  private static let (left, right, top, bottom) = (72.0, 12.0, 12.0, 44.0)
+  /// As many as the style sheet has colours.
+  package static let seriesMax = 8
+
+  package init(
+    _ title: String, source: String, x: ChartAxis, y: ChartAxis, _ series: [ChartSeries]
+  ) {
+    self.title = title
+    self.source = source
+    self.x = x
+    self.y = y
+    self.series = series.map { line in
+      var line = line
+      line.points = line.points.filter {
+        $0.x.isFinite && $0.y.isFinite && (x.scale == .linear || $0.x > 0)
+          && (y.scale == .linear || $0.y > 0)
+      }
+      return line
+    }.filter { !$0.points.isEmpty }.prefix(Self.seriesMax).map(\.self)
+  }
+
+  /// Whether there is nothing to draw.
+  package var isEmpty: Bool { series.isEmpty }
+
+  /// The figure with its legend.
+  package func html() -> String {
+    let legend = series.enumerated().map { number, line in
+      "<li><span class=\"key s\(number + 1)\"></span>\(escapedHTML(line.name))</li>"
+    }.joined()
+    return """
+      <figure>
+      <figcaption><b>\(escapedHTML(title))</b> <span class="source">\(escapedHTML(source))</span></figcaption>
+      <ul class="legend">\(legend)</ul>
+      \(svg())
+      </figure>
+
+      """
+  }
+
+  // MARK: - Drawing
+
+  private func svg() -> String {
+    let across = Span(series.flatMap { $0.points.map(\.x) }, x)
+    // Files and rates are seen against nothing; times on a logarithmic axis have no nothing.
+    let up = Span(series.flatMap { $0.points.map(\.y) }, y, includesZero: y.scale == .linear)
+    let (plotWidth, plotHeight) = (
+      Self.width - Self.left - Self.right, Self.height - Self.top - Self.bottom
+    )
+    func place(_ point: (x: Double, y: Double)) -> (Double, Double) {
+      (
+        Self.left + across.share(point.x) * plotWidth,
+        Self.top + (1 - up.share(point.y)) * plotHeight
+      )
+    }
+    var parts = [
+      "<svg viewBox=\"0 0 \(Int(Self.width)) \(Int(Self.height))\" role=\"img\" "
+        + "aria-label=\"\(escapedHTML(title))\">"
+    ]
+    for tick in up.ticks {
+      let height = place((across.low, tick)).1
+      parts.append(
+        line("grid", Self.left, height, Self.width - Self.right, height)
+          + text(Self.left - 6, height + 4, "end", y.label(tick)))
+    }
+    for tick in across.ticks {
+      let position = place((tick, up.low)).0
+      parts.append(
+        line("grid", position, Self.top, position, Self.height - Self.bottom)
+          + text(position, Self.height - Self.bottom + 16, "middle", x.label(tick)))
+    }
+    parts.append(text(Self.left + plotWidth / 2, Self.height - 6, "middle", x.title))
+    parts.append(
+      "<text class=\"title\" transform=\"rotate(-90)\" x=\"\(-(Self.top + plotHeight / 2))\" y=\"12\" "
+        + "text-anchor=\"middle\">\(escapedHTML(y.title))</text>")
+    for (number, line) in series.enumerated() {
+      let points = line.points.map(place)
+      if points.count == 1 {
+        parts.append(
+          "<circle class=\"s\(number + 1)\" cx=\"\(coordinate(points[0].0))\" "
+            + "cy=\"\(coordinate(points[0].1))\" r=\"3\"/>")
+        continue
+      }
+      let path = points.map { "\(coordinate($0.0)),\(coordinate($0.1))" }.joined(separator: " ")
+      parts.append(
+        "<polyline class=\"s\(number + 1)\" points=\"\(path)\"><title>\(escapedHTML(line.name))"
+          + "</title></polyline>")
+    }
+    return parts.joined(separator: "\n") + "\n</svg>"
+  }
+
+  private func line(_ kind: String, _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double)
+    -> String
+  {
+    "<line class=\"\(kind)\" x1=\"\(coordinate(x1))\" y1=\"\(coordinate(y1))\" "
+      + "x2=\"\(coordinate(x2))\" y2=\"\(coordinate(y2))\"/>"
+  }
+
+  private func text(_ x: Double, _ y: Double, _ anchor: String, _ text: String) -> String {
+    "<text x=\"\(coordinate(x))\" y=\"\(coordinate(y))\" text-anchor=\"\(anchor)\">"
+      + "\(escapedHTML(text))</text>"
+  }
+
+  private func coordinate(_ value: Double) -> String { decimal(value, places: 1) }
+}
+
+/// The range of an axis, from its least to its greatest tick.
+private struct Span {
+  let low: Double
+  let high: Double
+  let ticks: [Double]
+  private let isLogarithmic: Bool
+
+  init(_ values: [Double], _ axis: ChartAxis, includesZero: Bool = false) {
+    isLogarithmic = axis.scale == .logarithmic
+    var (least, most) = (values.min() ?? 0, values.max() ?? 1)
+    if includesZero { least = min(0, least) }
+    if let fixed = axis.ticks {
+      ticks = fixed.filter { $0 <= most * 1.0001 }
+      (low, high) = (min(least, fixed.first ?? least), max(most, ticks.last ?? most))
+    } else if isLogarithmic {
+      let (first, last) = (Int(log10(least).rounded(.down)), Int(log10(most).rounded(.up)))
+      let tens = (first...max(first + 1, last)).map { pow(10, Double($0)) }
+      // Few decades get lines between them.
+      ticks =
+        tens.count > 3 ? tens : tens.dropLast().flatMap { [$0, 2 * $0, 5 * $0] } + [tens.last!]
+      (low, high) = (ticks.first!, ticks.last!)
+    } else {
+      if most <= least { most = least + max(abs(least), 1) }
+      let step = Self.step((most - least) / 5, axis.isBinary)
+      let first = (least / step).rounded(.down)
+      let last = (most / step).rounded(.up)
+      ticks = (Int(first)...Int(last)).map { Double($0) * step }
+      (low, high) = (ticks.first!, ticks.last!)
+    }
+  }
+
+  /// 1, 2 or 5 times a power of ten, at least as large as asked for; of sizes a power of two.
+  private static func step(_ wanted: Double, _ isBinary: Bool) -> Double {
+    if isBinary { return pow(2, log2(wanted).rounded(.up)) }
+    let power = pow(10, log10(wanted).rounded(.down))
+    return [1, 2, 5, 10].map { $0 * power }.first { $0 >= wanted * 0.999 } ?? 10 * power
+  }
+
+  /// Where a value lies, from 0 to 1.
+  func share(_ value: Double) -> Double {
+    if high <= low { return 0.5 }
+    return isLogarithmic
+      ? (log10(value) - log10(low)) / (log10(high) - log10(low)) : (value - low) / (high - low)
+  }
+}
+
+/// Text that is safe between tags and in attributes.
+package func escapedHTML(_ text: String) -> String {
+  text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    .replacing("\"", with: "&quot;")
+}

@@ -1,0 +1,317 @@
+// The sections of a report: what runs measured, read back from their results folders. Every number
+// names its file; paths, host name and data are left out unless they are asked for.
+internal import Foundation
+
+/// Makes a report of some results folders.
+package struct RunReport {
+  private let runs: [MeasuredRun]
+  private let comparison: Comparison?
+  /// Whether folders are named by their path, and the host by its name.
+  private let showsPlaces: Bool
+  /// More points than these are drawn as means of neighbours.
+  private static let pointsMax = 400
+
+  /// - Parameter comparison: of two sides, if they did the same work.
+  package init(_ runs: [MeasuredRun], comparison: Comparison?, showsPlaces: Bool) {
+    self.runs = runs
+    self.comparison = comparison
+    self.showsPlaces = showsPlaces
+  }
+
+  /// The whole page.
+  ///
+  /// - Throws: `ResultsError` when a folder's file cannot be read.
+  package func html() throws -> String {
+    let names = Set(runs.map(\.document.workload)).sorted().joined(separator: ", ")
+    var page = ReportPage("\(names): \(runs.count == 1 ? "one run" : "\(runs.count) runs")")
+    page.add("Runs", overview())
+    if let comparison { page.add("Comparison", compared(comparison)) }
+    page.add("Operations", operations())
+    page.add("Latency by percentile", try percentiles())
+    page.add("Over time", try overTime())
+    page.add("File and pins", try growth())
+    page.add("Invariants", try invariants())
+    page.add("Environment", environment())
+    return page.html()
+  }
+
+  private func name(_ run: MeasuredRun) -> String {
+    if showsPlaces { return run.folder }
+    return runs.count == 1 ? "" : "run \(number(run))"
+  }
+
+  private func number(_ run: MeasuredRun) -> Int {
+    (runs.firstIndex { $0.folder == run.folder } ?? 0) + 1
+  }
+
+  /// As in "run 2: read".
+  private func label(_ run: MeasuredRun, _ what: String) -> String {
+    let name = name(run)
+    return name.isEmpty ? what : "\(name): \(what)"
+  }
+
+  private func source(_ file: String) -> String { "from \(file)" }
+
+  // MARK: - Tables
+
+  private func overview() -> String {
+    let rows = runs.map { run in
+      let document = run.document
+      let verdict = document.verdict
+      return [
+        showsPlaces ? run.folder : "run \(number(run))", document.workload, document.engine,
+        document.settings.durability, document.status,
+        verdict.isValid ? "valid" : "not valid: " + verdict.reasons.joined(separator: "; "),
+        document.startedAt,
+      ]
+    }
+    let commands = runs.map {
+      "<pre>\(escapedHTML($0.document.command))</pre>"
+    }
+    let cautions = Set(runs.flatMap { $0.document.verdict.cautions ?? [] }).sorted().prefix(3).map {
+      "<p>Caution: \(escapedHTML($0)).</p>"
+    }
+    let violations = runs.compactMap(\.document.violation).map {
+      "<p class=\"bad\">\(escapedHTML("\($0.invariant) violated: \($0.sentence)"))</p>"
+    }
+    return violations.joined()
+      + ReportPage.table(
+        ["run", "workload", "engine", "durability", "status", "verdict", "started"], rows,
+        source: source("run.json")) + cautions.joined() + "<p>To repeat:</p>"
+      + Set(commands).sorted().joined()
+  }
+
+  private func operations() -> String {
+    var rows: [[String]] = []
+    for run in runs {
+      for (key, figures) in run.rows.sorted(by: { $0.key < $1.key }) where key.phase != "warmup" {
+        func duration(_ column: String) -> String {
+          figures[column].map { readableDuration(UInt64($0)) } ?? "-"
+        }
+        rows.append([
+          showsPlaces ? run.folder : "\(number(run))", key.phase, key.operation, key.load,
+          figures["threads"].map { String(Int($0)) } ?? "-",
+          figures["count"].map { grouped(Int($0)) } ?? "-",
+          figures["rate_per_s"].map { grouped(Int($0.rounded())) } ?? "-",
+          duration("service_p50_ns"), duration("service_p99_ns"), duration("service_p99_9_ns"),
+          duration("service_max_ns"), duration("response_p99_ns"),
+          figures["syncs_per_commit"].map { decimal($0, places: 3) } ?? "-",
+          figures["written_bytes_per_commit"].map { readableBytes(UInt64($0)) } ?? "-",
+        ])
+      }
+    }
+    return ReportPage.table(
+      [
+        "run", "phase", "operation", "load", "threads", "count", "per second", "p50", "p99",
+        "p99.9", "max", "response p99", "syncs a commit", "written a commit",
+      ], rows, source: source("summary.csv"))
+  }
+
+  private func compared(_ comparison: Comparison) -> String {
+    let output = ComparisonOutput(comparison)
+    let rows = comparison.rows.map(output.cells)
+    let chart = IntervalChart(comparison.rows.filter(\.isGate)).html()
+    return "<p>\(escapedHTML(output.conclusion)).</p>" + chart
+      + ReportPage.table(
+        ComparisonOutput.header, rows,
+        source: "a positive change is for the worse; from summary.csv")
+  }
+
+  private func invariants() throws -> String {
+    var rows: [[String]] = []
+    for run in runs {
+      for cells in try run.cells(of: "invariants.csv") {
+        rows.append([
+          showsPlaces ? run.folder : "\(number(run))", cells["invariant"] ?? "",
+          Invariant(rawValue: cells["invariant"] ?? "")?.summary ?? "",
+          cells["checks"] ?? "-", cells["violations"] ?? "-", cells["cost_percent"] ?? "-",
+        ])
+      }
+    }
+    return ReportPage.table(
+      ["run", "invariant", "what it says", "checks", "violations", "% of the threads' time"], rows,
+      source: source("invariants.csv"))
+  }
+
+  private func environment() -> String {
+    var rows: [[String]] = []
+    for run in runs {
+      let place = run.document.environment
+      let disturbance = run.document.disturbance
+      func row(_ what: String, _ value: String?) {
+        rows.append(["\(number(run))", what, value ?? "not known"])
+      }
+      row("processor", place.cpu)
+      row("cores", String(place.cores))
+      row("memory", readableBytes(place.memoryBytes))
+      row("kernel", place.kernel)
+      row("file system", place.fileSystem)
+      row("write and sync of 4 KB, p50", place.rawSyncP50Ns.map(readableDuration))
+      row("Swift", place.swift)
+      row("build", place.build)
+      row("commit", place.commit.map { $0 + (place.isDirty == true ? ", changed" : "") })
+      row("allocator", place.allocator)
+      row(
+        "processor limit of the container",
+        place.cgroupCpuLimitCores.map { "\(decimal($0, places: 2)) cores" } ?? "none")
+      row(
+        "memory limit of the container", place.cgroupMemoryLimitBytes.map(readableBytes) ?? "none")
+      row(
+        "time taken by the hypervisor",
+        disturbance?.stealPercent.map { "\(decimal($0, places: 2)) %" })
+      row(
+        "time taken by other processes",
+        disturbance?.othersPercent.map { "\(decimal($0, places: 2)) %" })
+      if showsPlaces { row("host", place.hostName) }
+    }
+    return ReportPage.table(["run", "what", "value"], rows, source: source("run.json"))
+  }
+
+  // MARK: - Charts
+
+  private func percentiles() throws -> String {
+    let axis = ChartAxis(
+      "percentile", .logarithmic, ticks: [1, 2, 10, 100, 1_000, 10_000, 100_000]
+    ) { tick in
+      let share = 100 * (1 - 1 / tick)
+      return tick < 2
+        ? "0" : (share < 99.99 ? "p\(trimmed(share))" : "p" + decimal(share, places: 3))
+    }
+    var lines: [ChartSeries] = []
+    for run in runs {
+      for operation in Operation.allCases {
+        for (suffix, kind) in [("", ""), ("-response", ", response")] {
+          let path = "\(run.folder)/histograms/\(operation.rawValue)\(suffix).hgrm"
+          guard let text = textOfFile(path), let histogram = LatencyHistogram(percentileText: text),
+            histogram.count > 0
+          else { continue }
+          lines.append(
+            ChartSeries(label(run, operation.rawValue + kind), Self.curve(histogram)))
+        }
+      }
+    }
+    let most = lines.sorted { ($0.points.last?.x ?? 0) > ($1.points.last?.x ?? 0) }
+    return chart(
+      "How long operations took", "histograms/", axis,
+      ChartAxis("time", .logarithmic) { roundDuration($0) }, most)
+  }
+
+  /// The distribution against 1/(1-p); a tail of fewer than ten samples is not drawn.
+  private static func curve(_ histogram: LatencyHistogram) -> [(x: Double, y: Double)] {
+    var points: [(x: Double, y: Double)] = []
+    var seen: UInt64 = 0
+    histogram.forEachBucket { value, count in
+      seen += count
+      let left = Double(histogram.count) / Double(max(1, histogram.count - seen))
+      if left <= Double(histogram.count) / 10 || points.isEmpty {
+        points.append((max(1, left), Double(max(1, value))))
+      }
+    }
+    return thinned(points)
+  }
+
+  private func overTime() throws -> String {
+    var rates: [ChartSeries] = []
+    var tails: [ChartSeries] = []
+    for run in runs {
+      var points: [String: [String: [(x: Double, y: Double)]]] = [:]
+      for cells in try run.cells(of: "samples.csv") {
+        guard let metric = cells["metric"], metric == "rate" || metric == "service_p99",
+          let operation = cells["operation"], let time = cells["elapsed_s"].flatMap(Double.init),
+          let value = cells["value"].flatMap(Double.init)
+        else { continue }
+        points[metric, default: [:]][operation, default: []].append((time, value))
+      }
+      for operation in Operation.allCases where !operation.isMinor {
+        let name = label(run, operation.rawValue)
+        rates.append(
+          ChartSeries(name, Self.thinned(points["rate"]?[operation.rawValue] ?? [])))
+        tails.append(
+          ChartSeries(name, Self.thinned(points["service_p99"]?[operation.rawValue] ?? [])))
+      }
+    }
+    let time = ChartAxis("seconds since the start") { trimmed($0) }
+    return chart(
+      "Operations a second", "samples.csv", time,
+      ChartAxis("a second", .logarithmic, label: shortNumber), rates)
+      + chart(
+        "p99 of each interval", "samples.csv", time,
+        ChartAxis("time", .logarithmic) { roundDuration($0) }, tails)
+  }
+
+  private func growth() throws -> String {
+    var bytes: [ChartSeries] = []
+    var pins: [ChartSeries] = []
+    var memory: [ChartSeries] = []
+    for run in runs {
+      let rows = try run.cells(of: "growth.csv")
+      func series(_ name: String, _ column: String) -> ChartSeries {
+        ChartSeries(
+          label(run, name),
+          Self.thinned(
+            rows.compactMap { cells in
+              guard let time = cells["elapsed_s"].flatMap(Double.init),
+                let value = cells[column].flatMap(Double.init)
+              else { return nil }
+              return (time, value)
+            }))
+      }
+      bytes += [
+        series("file", "file_bytes"), series("live", "live_bytes"),
+        series("held by pins", "held_bytes"), series("free", "free_bytes"),
+      ]
+      pins += [series("pins", "pins"), series("live versions", "live_versions")]
+      memory += [series("resident", "resident_bytes"), series("allocated", "allocated_bytes")]
+    }
+    let time = ChartAxis("seconds since the start") { trimmed($0) }
+    var size = ChartAxis("bytes") { readableBytes(UInt64(max(0, $0))).replacing(".0 ", with: " ") }
+    size.isBinary = true
+    return chart("The file, and who keeps its bytes", "growth.csv", time, size, bytes)
+      + chart(
+        "Pins and live versions", "growth.csv", time, ChartAxis("number", label: shortNumber), pins)
+      + chart("Memory", "growth.csv", time, size, memory)
+  }
+
+  private func chart(
+    _ title: String, _ file: String, _ x: ChartAxis, _ y: ChartAxis, _ series: [ChartSeries]
+  ) -> String {
+    let chart = LineChart(title, source: source(file), x: x, y: y, series)
+    if chart.isEmpty { return "<p>\(escapedHTML(title)): nothing in \(escapedHTML(file)).</p>" }
+    let drawn = series.filter { !$0.points.isEmpty }.count
+    let rest = drawn - LineChart.seriesMax
+    return chart.html()
+      + (rest > 0 ? "<p class=\"source\">\(rest) more are in the files.</p>" : "")
+  }
+
+  /// At most `pointsMax` points, each the mean of its neighbours.
+  private static func thinned(_ points: [(x: Double, y: Double)]) -> [(x: Double, y: Double)] {
+    guard points.count > pointsMax else { return points }
+    let size = (points.count + pointsMax - 1) / pointsMax
+    return stride(from: 0, to: points.count, by: size).map { start in
+      let part = points[start..<min(start + size, points.count)]
+      let count = Double(part.count)
+      return (part.reduce(0) { $0 + $1.x } / count, part.reduce(0) { $0 + $1.y } / count)
+    }
+  }
+}
+
+/// A duration as a tick has it: without places that say nothing.
+private func roundDuration(_ nanoseconds: Double) -> String {
+  for (unit, size) in [("s", 1e9), ("ms", 1e6), ("us", 1e3)] where nanoseconds >= size {
+    return trimmed(nanoseconds / size) + " " + unit
+  }
+  return trimmed(nanoseconds) + " ns"
+}
+
+/// Without zeros at the end.
+private func trimmed(_ value: Double) -> String {
+  value == value.rounded() && abs(value) < 1e9 ? String(Int(value)) : String(format: "%.4g", value)
+}
+
+/// As in 1.5k or 2M.
+private func shortNumber(_ value: Double) -> String {
+  for (unit, size) in [("G", 1e9), ("M", 1e6), ("k", 1e3)] where abs(value) >= size {
+    return String(format: "%.3g", value / size) + unit
+  }
+  return trimmed(value)
+}

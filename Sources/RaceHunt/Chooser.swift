@@ -1,0 +1,212 @@
+// Who goes on: the strategies. Each draws from the seed of its schedule, so that a schedule's
+// choices follow from seed and number; what it has learned from the schedules before is in
+// `Profile`.
+
+/// A decision to make.
+struct Situation {
+  /// The strand that is at a point; nil when it cannot go on.
+  let current: Int?
+  /// Who goes on in the plain order.
+  let usual: Int
+  /// Who can go on, by number; more than one.
+  let ready: [Int]
+  /// How many decisions came before.
+  let decision: Int
+  /// The current strand lets others go first, or has gone on for so long that it may wait for them.
+  let isYield: Bool
+}
+
+/// Makes the decisions of a schedule.
+protocol Chooser: AnyObject {
+  func begin()
+  func choose(_ situation: Situation) -> Int
+}
+
+/// Follows a list of turns.
+final class ReplayChooser: Chooser {
+  private let turns: [Schedule.Turn]
+  private var position = 0
+  /// Turns that could be taken behind those of the list.
+  private(set) var alternatives: [Schedule.Turn] = []
+
+  init(_ turns: [Schedule.Turn]) { self.turns = turns }
+
+  func begin() {
+    position = 0
+    alternatives = []
+  }
+
+  func choose(_ situation: Situation) -> Int {
+    if situation.decision > turns.last?.decision ?? -1, alternatives.count < 400 {
+      for strand in situation.ready where strand != situation.usual {
+        alternatives.append(.init(decision: situation.decision, strand: strand))
+      }
+    }
+    while position < turns.count, turns[position].decision < situation.decision { position += 1 }
+    if position < turns.count, turns[position].decision == situation.decision {
+      let strand = turns[position].strand
+      if situation.ready.contains(strand) { return strand }
+    }
+    return situation.usual
+  }
+}
+
+/// Each strand that can go on is as likely as the others.
+final class RandomWalk: Chooser {
+  private var random: Random
+
+  init(_ random: Random) { self.random = random }
+
+  func begin() {}
+  func choose(_ situation: Situation) -> Int {
+    situation.ready[random.next(below: situation.ready.count)]
+  }
+}
+
+/// What earlier schedules of an exploration have shown of the program.
+final class Profile {
+  /// Most decisions of a schedule.
+  private(set) var decisions = 20
+  /// Points of each strand, on average over the last schedules.
+  private(set) var steps: [Double] = []
+
+  func learn(_ run: Run) {
+    // A livelock says nothing about the others.
+    if run.decisions < 2_000 { decisions = max(decisions, run.decisions) }
+    for strand in run.strands {
+      if strand.number < steps.count {
+        steps[strand.number] += (Double(strand.steps) - steps[strand.number]) * 0.2
+      } else {
+        steps.append(Double(strand.steps))
+      }
+    }
+  }
+}
+
+/// A strand is as likely as the steps that it has still to make, by the schedules before: then all
+/// orders of the steps are about equally likely, which a random walk's are not.
+final class UniformWalk: Chooser {
+  private var random: Random
+  private let profile: Profile
+  private var done: [Int] = []
+
+  init(_ random: Random, _ profile: Profile) {
+    self.random = random
+    self.profile = profile
+  }
+
+  func begin() { done = [] }
+
+  func choose(_ situation: Situation) -> Int {
+    func weight(_ strand: Int) -> Int {
+      let expected = strand < profile.steps.count ? profile.steps[strand] : 4
+      return max(1, Int(expected * 16) - (strand < done.count ? done[strand] * 16 : 0))
+    }
+    let total = situation.ready.reduce(0) { $0 + weight($1) }
+    var drawn = random.next(below: total)
+    var chosen = situation.ready[0]
+    for strand in situation.ready {
+      chosen = strand
+      drawn -= weight(strand)
+      if drawn < 0 { break }
+    }
+    while done.count <= chosen { done.append(0) }
+    done[chosen] += 1
+    return chosen
+  }
+}
+
+/// Probabilistic concurrency testing.
+///
+/// The strand with the highest of random priorities goes on, and at `depth` - 1 random decisions
+/// the running one falls behind all others. Finds a bug that needs `depth` orderings with a
+/// probability of at least 1 / (strands * decisions ^ (depth - 1)).
+final class PriorityWalk: Chooser {
+  private var random: Random
+  private let depth: Int
+  private let profile: Profile
+  private var priorities: [Int64] = []
+  private var changes: Set<Int> = []
+  private var lowest: Int64 = 0
+
+  init(_ random: Random, depth: Int, _ profile: Profile) {
+    self.random = random
+    self.depth = depth
+    self.profile = profile
+  }
+
+  func begin() {
+    for _ in 1..<max(depth, 1) { changes.insert(random.next(below: profile.decisions)) }
+  }
+
+  func choose(_ situation: Situation) -> Int {
+    let highest = situation.ready.last!
+    while priorities.count <= highest { priorities.append(1 + Int64(random.next() >> 2)) }
+    // Who spins waits for the others, whatever its priority.
+    if let current = situation.current,
+      situation.isYield || changes.contains(situation.decision)
+    {
+      lowest -= 1
+      priorities[current] = lowest
+    }
+    return situation.ready.max { priorities[$0] < priorities[$1] }!
+  }
+}
+
+/// All schedules with at most so many preemptions, one after the other.
+final class DepthFirst: Chooser {
+  private struct Choice {
+    var options: [Int]
+    var next = 0
+    /// Preemptions before it.
+    let preemptions: Int
+    let current: Int?
+  }
+
+  private let preemptions: Int
+  private var path: [Choice] = []
+  private var depth = 0
+  private var used = 0
+  private(set) var isExhausted = false
+
+  init(preemptions: Int) { self.preemptions = preemptions }
+
+  func begin() {
+    depth = 0
+    used = 0
+  }
+
+  func choose(_ situation: Situation) -> Int {
+    if depth == path.count {
+      // Decisions that lie behind are not varied: a program without end has too many.
+      if depth >= 1_000 { return situation.usual }
+      var options = [situation.usual]
+      let isFree = situation.current == nil || situation.isYield
+      if isFree || used < preemptions {
+        options += situation.ready.filter { $0 != situation.usual }
+      }
+      path.append(
+        Choice(
+          options: options, preemptions: used, current: isFree ? nil : situation.current))
+    }
+    let choice = path[depth]
+    depth += 1
+    let chosen = choice.options[choice.next]
+    if let current = choice.current, current != chosen { used += 1 }
+    // A program that is not the same twice is noticed by those who compare.
+    return situation.ready.contains(chosen) ? chosen : situation.usual
+  }
+
+  /// Goes to the next schedule.
+  func advance() {
+    path.removeSubrange(min(depth, path.count)...)
+    while var last = path.popLast() {
+      last.next += 1
+      if last.next < last.options.count {
+        path.append(last)
+        return
+      }
+    }
+    isExhausted = true
+  }
+}

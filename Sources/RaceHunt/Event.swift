@@ -1,0 +1,58 @@
+// What happens in a schedule, one line of its table each.
+
+/// What a strand does at a step.
+enum Operation: UInt8, Sendable {
+  case begins, ends, runs, starts, joins, yields, sleeps, wakesUp, timesOut
+  case locks, waitsForLock, unlocks, waits, notifiesOne, notifiesAll
+  case loads, stores, exchanges, comparesAndExchanges, failsToExchange, adds
+  case sends, receives, closes
+  case notes, violates, decides
+  /// Steps of code that has no types of its own here.
+  case touches, calls
+
+  var text: String {
+    switch self {
+    case .waitsForLock: "waits to lock"
+    case .notifiesOne: "notifies one of"
+    case .notifiesAll: "notifies all of"
+    case .comparesAndExchanges: "exchanges"
+    case .failsToExchange: "fails to exchange"
+    case .adds: "adds to"
+    case .wakesUp: "wakes up"
+    case .timesOut: "times out"
+    case .notes, .violates: ""
+    default: "\(self)"
+    }
+  }
+}
+
+/// Where in the program: a line, or an address in code that has no types of this module.
+struct Place: Sendable {
+  let file: StaticString?
+  /// A line of the file; without one an address of code.
+  let number: UInt
+
+  init(file: StaticString, line: UInt) {
+    self.file = file
+    number = line
+  }
+
+  init(caller: UInt) {
+    file = nil
+    number = caller
+  }
+}
+
+struct Event: Sendable {
+  let strand: Int32
+  let operation: Operation
+  /// The number of a resource or of another strand, or of a text; -1 for none.
+  let object: Int32
+  let value: Int?
+  let place: Place?
+
+  /// Whether it is the same step; values and places follow from the steps before.
+  func isSame(as other: Event) -> Bool {
+    strand == other.strand && operation == other.operation && object == other.object
+  }
+}

@@ -1,0 +1,255 @@
+// Explores a program: runs schedules until one fails, proves that it fails again in the same way,
+// and looks for a smaller one.
+internal import Glibc
+
+/// What a run must not exceed.
+struct Limits {
+  var points = 10_000
+  /// How long a task may wait for something outside, in nanoseconds.
+  var grace: UInt64 = 2_000_000_000
+  /// The number of the step before which the run is ended; -1 for none.
+  var lastStep = -1
+}
+
+/// One exploration.
+package final class Explorer {
+  package struct Settings: Sendable {
+    package var iterations = 1_000
+    package var strategy = Strategy.portfolio
+    package var seed: UInt64 = 1
+    /// Monotonic nanoseconds after which no schedule begins; 0 for none.
+    package var deadline: UInt64 = 0
+    /// Of so many schedules one is run twice and compared; 0 for none.
+    package var comparesEvery = 100
+    /// Whether a failing schedule is made smaller.
+    package var shrinks = true
+    var limits = Limits()
+    package init() {}
+  }
+
+  private let program: Program
+  private var settings: Settings
+  private let pool: WorkerPool
+  private let start = Explorer.nanoseconds()
+  private var schedules = 0
+  private var points = 0
+  private var switches = 0
+  private var distinct: Set<UInt64> = []
+  /// How long nothing may move, in nanoseconds: more than any step takes on a busy machine.
+  private static let patience: UInt64 = 20_000_000_000
+
+  package init(_ program: @escaping Program, _ settings: Settings) {
+    self.program = program
+    self.settings = settings
+    _ = RunExecutor.takesUnstructuredTasks
+    pool = WorkerPool(processor: UInt32(truncatingIfNeeded: settings.seed))
+  }
+
+  deinit { pool.end() }
+
+  static var seedOfEnvironment: UInt64? {
+    getenv("RACE_HUNT_SEED").flatMap { UInt64(String(cString: $0)) }
+  }
+
+  static func nanoseconds() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
+  private var seconds: Double { Double(Self.nanoseconds() - start) / 1e9 }
+
+  private func run(_ schedule: Int, _ chooser: any Chooser) -> Run {
+    var random = Random(seed: settings.seed, schedule: schedule)
+    return Run(
+      program, seed: random.next() & 0xFFFF_FFFF, number: schedule, chooser: chooser, pool: pool,
+      limits: settings.limits)
+  }
+
+  private func rerun(_ schedule: Schedule, _ chooser: ReplayChooser? = nil) -> Run {
+    Run(
+      program, seed: schedule.seed, number: 0, chooser: chooser ?? ReplayChooser(schedule.turns),
+      pool: pool, limits: settings.limits)
+  }
+
+  // MARK: - Exploring
+
+  package func explore() throws(RaceFailure) -> Exploration {
+    let source = ChooserSource(settings.strategy, seed: settings.seed)
+    var compared: Run?
+    var difference: Violation?
+    let batch = Batch(pool) { [self] last in
+      if let last {
+        if let first = compared {
+          compared = nil
+          difference = Self.difference(first, last)
+          if difference != nil { return nil }
+        } else {
+          count(last)
+          source.profile.learn(last)
+          if last.violation != nil { return nil }
+          if settings.comparesEvery > 0 && schedules % settings.comparesEvery == 1 {
+            compared = last
+            return rerun(last.schedule)
+          }
+        }
+      }
+      guard schedules < settings.iterations, !isLate, let chooser = source.next(schedule: schedules)
+      else { return nil }
+      return run(schedules, chooser)
+    }
+    guard let last = batch.execute(patience: Self.patience) else { throw hanging(schedules) }
+    if compared != nil {
+      // The second run of a schedule that was sound has been ended from within.
+      count(last)
+      difference = Violation(
+        kind: .notReproducible,
+        text: "not reproducible: a schedule fails when it is run again: "
+          + (last.violation?.text ?? ""))
+    } else if last.isAbandoned {
+      count(last)
+    }
+    if let difference { throw RaceFailure(difference, last.schedule, run: last, found: found) }
+    guard let violation = last.violation, last.number == schedules - 1 || last.isAbandoned else {
+      return Exploration(
+        schedules: schedules, distinct: distinct.count, points: points, switches: switches,
+        isExhaustive: source.isExhausted, seconds: seconds)
+    }
+    throw smallest(last, violation)
+  }
+
+  private var isLate: Bool {
+    settings.deadline > 0 && schedules % 8 == 0 && Self.nanoseconds() >= settings.deadline
+  }
+
+  private func count(_ run: Run) {
+    schedules += 1
+    points += run.points
+    switches += run.switches
+    if distinct.count < 1_000_000 { distinct.insert(run.digest) }
+  }
+
+  private var found: RaceFailure.Found {
+    .init(schedules: schedules, seconds: seconds, seed: settings.seed, strategy: settings.strategy)
+  }
+
+  private func hanging(_ schedule: Int) -> RaceFailure {
+    RaceFailure(
+      Violation(
+        kind: .hang,
+        text: "hangs: schedule \(schedule) of seed \(settings.seed) has not come to a point for "
+          + "\(Self.patience / 1_000_000_000) s; it runs without end, or waits for something that is "
+          + "not under control"),
+      Schedule(seed: 0, turns: []), found: found)
+  }
+
+  // MARK: - A failing schedule
+
+  private func execute(_ run: Run) -> Run? {
+    var hasRun = false
+    return Batch(pool) { _ in
+      if hasRun { return nil }
+      hasRun = true
+      return run
+    }.execute(patience: Self.patience)
+  }
+
+  private func smallest(_ run: Run, _ violation: Violation) -> RaceFailure {
+    let found = found
+    guard let again = execute(rerun(run.schedule)) else { return hanging(run.number) }
+    if let difference = Self.difference(run, again) {
+      return RaceFailure(difference, run.schedule, run: again, found: found)
+    }
+    // Each run of a program that waits for something outside takes as long as that is waited for.
+    let best = settings.shrinks && violation.kind != .stuckTask ? shrink(again) : again
+    return RaceFailure(best.violation ?? violation, best.schedule, run: best, found: found)
+  }
+
+  /// Looks for a schedule with fewer turns that fails in the same way: first by leaving turns out,
+  /// then among all schedules with few turns.
+  private func shrink(_ run: Run) -> Run {
+    var best = run
+    var budget = 800
+    // A run that cannot go on leaves its threads behind.
+    var leaving = 60
+    func attempt(_ turns: [Schedule.Turn]) -> ReplayChooser {
+      budget -= 1
+      let chooser = ReplayChooser(turns)
+      let tried = execute(rerun(Schedule(seed: run.seed, turns: turns), chooser))
+      guard let tried else { return chooser }
+      if tried.isAbandoned || tried.hasWaiters { leaving -= 1 }
+      if tried.violation?.kind == run.violation?.kind,
+        (tried.turns.count, tried.switches) < (best.turns.count, best.switches)
+      {
+        best = tried
+      }
+      return chooser
+    }
+    var size = best.turns.count / 2
+    while size >= 1 && budget > 400 && leaving > 30 {
+      var start = 0
+      while start < best.turns.count && budget > 400 && leaving > 30 {
+        var turns = best.turns
+        turns.removeSubrange(start..<min(start + size, turns.count))
+        let before = best
+        _ = attempt(turns)
+        if before === best { start += size }
+      }
+      size /= 2
+    }
+    var waiting: [[Schedule.Turn]] = [[]]
+    var position = 0
+    while position < waiting.count, waiting[position].count < best.turns.count, budget > 0,
+      leaving > 0
+    {
+      let chooser = attempt(waiting[position])
+      if waiting.count < 2_000 {
+        waiting += chooser.alternatives.map { waiting[position] + [$0] }
+      }
+      position += 1
+    }
+    return best
+  }
+
+  func replay(_ schedule: Schedule) throws(RaceFailure) -> String {
+    guard let run = execute(rerun(schedule)) else { throw hanging(0) }
+    if let violation = run.violation {
+      throw RaceFailure(violation, run.schedule, run: run, found: nil)
+    }
+    return ScheduleTable(run).text
+  }
+
+  /// The first step in which two runs of a schedule differ.
+  private static func difference(_ first: Run, _ second: Run) -> Violation? {
+    let count = min(first.events.count, second.events.count)
+    let step =
+      (0..<count).first { !first.events[$0].isSame(as: second.events[$0]) }
+      ?? (first.events.count == second.events.count
+        && first.violation?.kind == second.violation?.kind ? nil : count)
+    guard let step else { return nil }
+    return Violation(
+      kind: .notReproducible,
+      text: "not reproducible: two runs of one schedule differ at step \(step + 1): "
+        + "\(first.sentence(step)), and the second time \(second.sentence(step)); the program must "
+        + "make all of its state anew and draw random numbers by random(below:)")
+  }
+}
+
+extension Run {
+  var schedule: Schedule { Schedule(seed: seed, turns: turns) }
+
+  var hasWaiters: Bool { strands.contains { $0.worker != nil } }
+
+  /// What differs between schedules: the steps, in order.
+  var digest: UInt64 {
+    var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+    for event in events {
+      let word =
+        UInt64(event.strand) << 40 | UInt64(event.operation.rawValue) << 32
+        | UInt64(UInt32(bitPattern: event.object))
+      digest = (digest ^ word) &* 0x9E37_79B9_7F4A_7C15
+      digest ^= digest >> 29
+    }
+    return digest
+  }
+}

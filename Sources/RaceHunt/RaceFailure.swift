@@ -1,0 +1,100 @@
+// What a failing schedule says.
+
+/// A schedule under which a program fails.
+public struct RaceFailure: Error, CustomStringConvertible {
+  /// How a program fails.
+  public enum Kind: String, Sendable {
+    /// A `check` does not hold.
+    case check
+    /// The program or one of its threads has thrown an error.
+    case error
+    /// Threads wait for each other.
+    case deadlock
+    /// A thread waits for a notification that came before it waited.
+    case lostWakeUp = "lost wake-up"
+    /// There are more steps than allowed.
+    case livelock
+    /// The program waits for a task that nothing resumes.
+    case stuckTask = "stuck task"
+    /// A step does not end.
+    case hang
+    /// Two runs of one schedule differ.
+    case notReproducible = "not reproducible"
+  }
+
+  struct Found: Sendable {
+    let schedules: Int
+    let seconds: Double
+    let seed: UInt64
+    let strategy: Strategy
+  }
+
+  /// How it fails.
+  public let kind: Kind
+  /// What is violated, in one sentence.
+  public let reason: String
+  /// Seed and turns, for `replay`; empty when there is nothing to repeat.
+  public let schedule: String
+  /// The schedule as a table with a column a thread or task; switches are marked by `>`.
+  public let table: String
+  /// How often the schedule goes on with another one than the plain order would.
+  public let turns: Int
+  /// How many schedules were run until this one; nil of a replay.
+  public let schedules: Int?
+  /// The seconds that it took to find it.
+  public let seconds: Double?
+  private let found: Found?
+
+  init(_ violation: Violation, _ schedule: Schedule, run: Run? = nil, found: Found? = nil) {
+    kind =
+      switch violation.kind {
+      case .check: .check
+      case .thrown: .error
+      case .deadlock: .deadlock
+      case .livelock: .livelock
+      case .lostWakeUp: .lostWakeUp
+      case .stuckTask: .stuckTask
+      case .hang: .hang
+      case .notReproducible: .notReproducible
+      }
+    reason = violation.text
+    self.schedule = run == nil ? "" : schedule.description
+    table = run.map { ScheduleTable($0).text } ?? ""
+    turns = schedule.turns.count
+    schedules = found?.schedules
+    seconds = found?.seconds
+    self.found = found
+  }
+
+  /// A failure of a run that was not under control.
+  package init(unscheduled reason: String, schedules: Int, seconds: Double) {
+    kind = .check
+    self.reason = reason
+    schedule = ""
+    table = ""
+    turns = 0
+    self.schedules = schedules
+    self.seconds = seconds
+    found = nil
+  }
+
+  /// Everything that is known, several lines.
+  public var description: String {
+    var text = reason + "\n"
+    if !table.isEmpty { text += "\n" + table + "\n" }
+    if let found {
+      text +=
+        "seed \(found.seed), strategy \(found.strategy): found in schedule \(found.schedules), after "
+        + "\(Self.thousandths(found.seconds)) s\n"
+    }
+    if !schedule.isEmpty { text += "to repeat it: try replay(\"\(schedule)\") { ... }\n" }
+    return text
+  }
+
+  /// Three decimals, without Foundation.
+  private static func thousandths(_ seconds: Double) -> String {
+    let thousandths = Int((seconds * 1_000).rounded())
+    let digits = String(thousandths % 1_000)
+    return "\(thousandths / 1_000)." + String(repeating: "0", count: 3 - digits.count) + digits
+  }
+}

@@ -1,0 +1,168 @@
+// The operations of strands on what they share, each behind a point.
+
+extension Run {
+  /// The run and strand of the calling thread; nil outside of explorations.
+  @inline(__always)
+  static var current: (run: Run, strand: Strand)? {
+    guard let worker = Worker.current, let run = worker.run, let strand = worker.strand
+    else { return nil }
+    return (run, strand)
+  }
+
+  // MARK: - Locks
+
+  func lock(_ strand: Strand, _ address: UInt, name: String?, at place: Place?) {
+    let mutex = resource(address, .mutex, name: name)
+    if mutex.owner === strand {
+      stop(.deadlock, "deadlock: \(strand.name) locks \(mutex.name), which it has locked")
+    }
+    point()
+    acquire(mutex, strand, place)
+  }
+
+  /// False when another one has it.
+  func tryLock(_ strand: Strand, _ address: UInt, name: String?, at place: Place?) -> Bool {
+    let mutex = resource(address, .mutex, name: name)
+    point()
+    guard mutex.owner == nil else {
+      record(strand, .waitsForLock, mutex.number, value: 0, at: place)
+      return false
+    }
+    acquire(mutex, strand, place)
+    return true
+  }
+
+  private func acquire(_ mutex: Resource, _ strand: Strand, _ place: Place?) {
+    if mutex.owner != nil { record(strand, .waitsForLock, mutex.number, at: place) }
+    while mutex.owner != nil {
+      mutex.waiters.append(strand)
+      block(strand, for: .mutex(mutex))
+    }
+    mutex.owner = strand
+    record(strand, .locks, mutex.number, at: place)
+  }
+
+  func unlock(_ strand: Strand, _ address: UInt, name: String?, at place: Place?) {
+    let mutex = resource(address, .mutex, name: name)
+    guard mutex.owner === strand else {
+      return violate(
+        .check, "\(strand.name) unlocks \(mutex.name), which it has not locked", at: place)
+    }
+    record(strand, .unlocks, mutex.number, at: place)
+    release(mutex)
+  }
+
+  private func release(_ mutex: Resource) {
+    mutex.owner = nil
+    wakeAll(mutex)
+  }
+
+  private func wakeAll(_ resource: Resource) {
+    for waiter in resource.waiters { waiter.state = .ready }
+    resource.waiters.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: - Conditions
+
+  /// False when the time ran out.
+  func wait(
+    _ strand: Strand, _ address: UInt, name: String?, mutex mutexAddress: UInt,
+    nanoseconds: UInt64?, at place: Place?
+  ) -> Bool {
+    let condition = resource(address, .condition, name: name)
+    let mutex = resource(mutexAddress, .mutex, name: nil)
+    point()
+    record(strand, .waits, condition.number, at: place)
+    if mutex.owner === strand { release(mutex) }
+    condition.waiters.append(strand)
+    let isNotified = block(
+      strand, for: .condition(condition), until: nanoseconds.map { now &+ $0 })
+    record(strand, isNotified ? .wakesUp : .timesOut, condition.number, at: place)
+    acquire(mutex, strand, place)
+    return isNotified
+  }
+
+  func notify(_ strand: Strand, _ address: UInt, name: String?, all: Bool, at place: Place?) {
+    let condition = resource(address, .condition, name: name)
+    point()
+    record(strand, all ? .notifiesAll : .notifiesOne, condition.number, at: place)
+    if condition.waiters.isEmpty {
+      condition.unheardNotification = events.count
+    } else if all {
+      wakeAll(condition)
+    } else {
+      condition.waiters.removeFirst().state = .ready
+    }
+  }
+
+  // MARK: - Words
+
+  /// A step on a word; the caller does it behind the point.
+  func word(
+    _ strand: Strand, _ address: UInt, name: String?, at place: Place?
+  ) -> Resource {
+    point()
+    return resource(address, .atomic, name: name)
+  }
+
+  func waitForWord(
+    _ strand: Strand, _ address: UInt, _ nanoseconds: UInt64, unless hasChanged: () -> Bool
+  ) {
+    let word = resource(address, .word, name: nil)
+    point()
+    if hasChanged() { return }
+    record(strand, .waits, word.number)
+    word.waiters.append(strand)
+    let isWoken = block(strand, for: .condition(word), until: now &+ nanoseconds)
+    record(strand, isWoken ? .wakesUp : .timesOut, word.number)
+  }
+
+  func wakeWord(_ strand: Strand, _ address: UInt) {
+    let word = resource(address, .word, name: nil)
+    point()
+    record(strand, .notifiesAll, word.number)
+    wakeAll(word)
+  }
+
+  // MARK: - Threads and time
+
+  func start(
+    _ strand: Strand, name: String?, at place: Place?, _ body: @escaping () throws -> Void
+  ) -> Strand {
+    let started = addThread(name, body)
+    record(strand, .starts, started.number, at: place)
+    return started
+  }
+
+  func join(_ strand: Strand, _ other: Strand, at place: Place?) {
+    point()
+    while !other.hasEnded {
+      other.joiners.append(strand)
+      block(strand, for: .end(other))
+    }
+    record(strand, .joins, other.number, at: place)
+  }
+
+  func sleep(_ strand: Strand, nanoseconds: UInt64, at place: Place?) {
+    record(strand, .sleeps, at: place)
+    block(strand, for: .time, until: now &+ nanoseconds)
+    record(strand, .wakesUp, at: place)
+  }
+
+  // MARK: - Channels
+
+  /// Blocks while the channel is full, or empty; `isBlocked` is asked again after each change.
+  func passChannel(
+    _ strand: Strand, _ address: UInt, name: String?, _ operation: Operation, at place: Place?,
+    while isBlocked: () -> Bool
+  ) {
+    let channel = resource(address, .channel, name: name)
+    point()
+    while isBlocked() {
+      channel.waiters.append(strand)
+      block(strand, for: .channel(channel, sends: operation == .sends))
+    }
+    record(strand, operation, channel.number, at: place)
+    wakeAll(channel)
+  }
+}

@@ -1,0 +1,321 @@
+// One schedule of a program: which strands there are, who goes on at each point, and what has
+// happened. A point comes before each operation that others can see; there the strategy chooses.
+// Everything here is touched only by the thread that holds the baton.
+internal import CRaceHunt
+internal import Glibc
+
+/// The run of a program under one schedule.
+final class Run: @unchecked Sendable {
+  // @unchecked, and unchecked exclusivity: only the holder of the baton is here; passing the baton
+  // on is a release, taking it an acquire. What comes from elsewhere goes through `executor.inbox`.
+
+  /// How a worker goes on after a strand has nothing more to do.
+  enum Continuation {
+    case runs(Strand)
+    case handedOver
+    case over
+  }
+
+  let chooser: any Chooser
+  let pool: WorkerPool
+  let limits: Limits
+  let seed: UInt64
+  /// The number of the schedule in its exploration.
+  let number: Int
+  private let program: Program
+  @exclusivity(unchecked) private(set) var batch: Batch!
+  private(set) lazy var executor = RunExecutor(self)
+
+  @exclusivity(unchecked) var strands: [Strand] = []
+  @exclusivity(unchecked) private var ready: [Int] = []
+  @exclusivity(unchecked) private(set) var events: [Event] = []
+  @exclusivity(unchecked) private(set) var texts: [String] = []
+  @exclusivity(unchecked) private(set) var resources: [UInt: Resource] = [:]
+  @exclusivity(unchecked) private(set) var resourceList: [Resource] = []
+  /// Points at which more than one strand could go on.
+  @exclusivity(unchecked) private(set) var decisions = 0
+  /// Where the choice was another one than that of the plain order.
+  @exclusivity(unchecked) private(set) var turns: [Schedule.Turn] = []
+  @exclusivity(unchecked) private(set) var points = 0
+  @exclusivity(unchecked) private(set) var switches = 0
+  /// Virtual time, in nanoseconds.
+  @exclusivity(unchecked) private(set) var now: UInt64 = 0
+  @exclusivity(unchecked) private(set) var violation: Violation?
+  /// How many jobs have come from threads that are not under control.
+  @exclusivity(unchecked) private(set) var outsideJobs = 0
+  @exclusivity(unchecked) private var lastRun: Strand?
+  @exclusivity(unchecked) private var isYielding = false
+  /// How often the current strand has gone on although others could.
+  @exclusivity(unchecked) private var decisionsInARow = 0
+  /// Of the program, for its own random numbers.
+  @exclusivity(unchecked) var random: Random
+  @exclusivity(unchecked) var hasProgramEnded = false
+  /// Ended from within: its workers wait for ever.
+  @exclusivity(unchecked) private(set) var isAbandoned = false
+
+  init(
+    _ program: @escaping Program, seed: UInt64, number: Int, chooser: any Chooser,
+    pool: WorkerPool, limits: Limits
+  ) {
+    self.program = program
+    self.seed = seed
+    self.number = number
+    self.chooser = chooser
+    self.pool = pool
+    self.limits = limits
+    random = Random(seed: seed ^ 0x5EED)
+    events.reserveCapacity(128)
+    strands.reserveCapacity(8)
+  }
+
+  /// Makes the program's first task; it runs when it is chosen.
+  func begin(batch: Batch) {
+    self.batch = batch
+    chooser.begin()
+    let program = program
+    Task(executorPreference: executor) {
+      do { try await program() } catch {
+        Worker.current?.run?.violate(.thrown, "the program throws \(error)")
+      }
+      Worker.current?.run?.hasProgramEnded = true
+    }
+  }
+
+  // MARK: - Points
+
+  /// Lets the strategy choose who goes on before the current strand does what others can see.
+  func point(isYield: Bool = false) {
+    guard let strand = Worker.current?.strand else { return }
+    points += 1
+    strand.steps += 1
+    pool.noteProgress()
+    if points > limits.points { return stop(.livelock, livelockText()) }
+    isYielding = isYield
+    defer { isYielding = false }
+    strand.state = .ready
+    guard let next = choose(current: strand) else { fatalError("no strand at its own point") }
+    if next !== strand { switchOver(to: next, from: strand) }
+    strand.state = .running
+  }
+
+  /// Waits until another strand makes this one ready; false when the time ran out before.
+  @discardableResult
+  func block(_ strand: Strand, for waiting: Waiting, until deadline: UInt64? = nil) -> Bool {
+    strand.hasTimedOut = false
+    strand.state = .blocked(waiting, until: deadline)
+    switch nextReady() {
+    case .some(let next): if next !== strand { switchOver(to: next, from: strand) }
+    case .none: stopStuck()
+    }
+    strand.state = .running
+    return !strand.hasTimedOut
+  }
+
+  /// Called by a worker whose strand has nothing more to run.
+  func goOn(on worker: Worker) -> Continuation {
+    guard let next = nextReady() else {
+      let hasWaiters = strands.contains { strand in
+        if case .blocked = strand.state { return !strand.isDetached }
+        return false
+      }
+      // Those who wait keep their workers for ever.
+      if !hasProgramEnded || hasWaiters { note(stuck()) }
+      return .over
+    }
+    guard let other = next.worker else { return .runs(next) }
+    pool.giveBack(worker)
+    other.grant()
+    return .handedOver
+  }
+
+  private func switchOver(to next: Strand, from strand: Strand) {
+    let worker = strand.worker!
+    if let other = next.worker {
+      other.grant()
+    } else {
+      let other = pool.take()
+      other.work = .strand(next, self)
+      other.grant()
+    }
+    worker.park()
+  }
+
+  // MARK: - Choosing
+
+  private func collectReady() {
+    ready.removeAll(keepingCapacity: true)
+    for strand in strands where strand.isReady { ready.append(strand.number) }
+  }
+
+  private func choose(current: Strand?) -> Strand? {
+    collectReady()
+    guard let first = ready.first else { return nil }
+    var chosen = first
+    if ready.count > 1 {
+      // Who goes on and on may wait for one of the others.
+      let isYield = current != nil && (isYielding || decisionsInARow > 100)
+      let usual =
+        isYield ? ready.first { $0 > current!.number } ?? first : current?.number ?? first
+      chosen = chooser.choose(
+        Situation(
+          current: current?.number, usual: usual, ready: ready, decision: decisions,
+          isYield: isYield))
+      if chosen != usual { turns.append(.init(decision: decisions, strand: chosen)) }
+      decisions += 1
+      decisionsInARow = chosen == current?.number && !isYield ? decisionsInARow + 1 : 0
+    }
+    let strand = strands[chosen]
+    if let lastRun, lastRun !== strand { switches += 1 }
+    lastRun = strand
+    return strand
+  }
+
+  /// Who goes on when the current strand cannot; time passes when nobody can.
+  private func nextReady() -> Strand? {
+    while true {
+      collectArrivals()
+      if let next = choose(current: nil) { return next }
+      if passTime() { continue }
+      // A task whose program waits may be resumed from outside.
+      guard !hasProgramEnded, case .resting = strands[0].state,
+        executor.waitForArrival(limits.grace)
+      else { return nil }
+    }
+  }
+
+  private func collectArrivals() {
+    for arrival in executor.takeArrivals() {
+      outsideJobs += 1
+      enqueue(arrival.job, prefersExecutor: arrival.prefersExecutor)
+    }
+  }
+
+  /// Goes to the next time that somebody waits for.
+  private func passTime() -> Bool {
+    var earliest: (strand: Strand, time: UInt64)?
+    for strand in strands {
+      if case .blocked(_, let until?) = strand.state, until < earliest?.time ?? .max {
+        earliest = (strand, until)
+      }
+    }
+    guard let (strand, time) = earliest else { return false }
+    now = max(now, time)
+    if case .blocked(.condition(let resource), _) = strand.state {
+      resource.waiters.removeAll { $0 === strand }
+    }
+    strand.hasTimedOut = true
+    strand.state = .ready
+    return true
+  }
+
+  /// Each look at the clock takes a microsecond, so that who waits by looking at it comes to an
+  /// end.
+  func readClock() -> UInt64 {
+    now &+= 1_000
+    return 1_000_000_000 &+ now
+  }
+
+  // MARK: - Strands
+
+  func addThread(_ name: String?, _ body: @escaping () throws -> Void) -> Strand {
+    let number = strands.count
+    let count = strands.reduce(1) { $0 + ($1.kind == .thread ? 1 : 0) }
+    let strand = Strand(number: number, kind: .thread, name: name ?? "thread \(count)")
+    strand.body = body
+    strands.append(strand)
+    return strand
+  }
+
+  /// A task or an actor can go on with this job.
+  func enqueue(_ job: UnownedJob, prefersExecutor: Bool) {
+    // Sound: an UnownedJob is one pointer, that of the runtime's job.
+    let pointer = unsafeBitCast(job, to: UnsafeMutableRawPointer.self)
+    let key = race_hunt_task_number(pointer)
+    // An actor's jobs have no number, and memory of their own each time, so that their addresses
+    // differ between runs: such a strand is whichever actor runs next.
+    let known = strands.first { strand in
+      key == 0 ? strand.kind == .actor && strand.isResting : strand.key == key && key != 0
+    }
+    let strand = known ?? addTask(isActor: key == 0, key: key)
+    strand.job = (job, prefersExecutor)
+    if strand.isResting { strand.state = .ready }
+  }
+
+  private func addTask(isActor: Bool, key: UInt64) -> Strand {
+    let kind: Strand.Kind = isActor ? .actor : .task
+    let count = strands.reduce(1) { $0 + ($1.kind == kind ? 1 : 0) }
+    let name = isActor ? "actor \(count)" : count == 1 ? "program" : "task \(count - 1)"
+    let strand = Strand(number: strands.count, kind: kind, name: name, key: key)
+    strands.append(strand)
+    return strand
+  }
+
+  // MARK: - Resources
+
+  func resource(_ address: UInt, _ kind: Resource.Kind, name: String?) -> Resource {
+    if let known = resources[address], known.kind == kind { return known }
+    let count = resourceList.reduce(1) { $0 + ($1.kind == kind ? 1 : 0) }
+    let resource = Resource(
+      kind: kind, name: name ?? "\(kind.rawValue) \(count)", number: resourceList.count)
+    resourceList.append(resource)
+    resources[address] = resource
+    return resource
+  }
+
+  /// The memory may become another resource.
+  func forget(_ address: UInt) { resources[address] = nil }
+
+  // MARK: - What happens
+
+  func record(
+    _ strand: Strand, _ operation: Operation, _ object: Int = -1, value: Int? = nil,
+    at place: Place? = nil
+  ) {
+    if events.count == limits.lastStep { stopThere() }
+    events.append(
+      Event(
+        strand: Int32(strand.number), operation: operation, object: Int32(object), value: value,
+        place: place))
+  }
+
+  func record(
+    _ strand: Strand, _ operation: Operation, text: String, at place: Place? = nil
+  ) {
+    texts.append(text)
+    record(strand, operation, texts.count - 1, at: place)
+  }
+
+  /// The first one counts: what follows may follow from it.
+  func violate(_ kind: Violation.Kind, _ text: String, at place: Place? = nil) {
+    if let strand = Worker.current?.strand {
+      record(strand, .violates, text: text, at: place)
+    }
+    note(Violation(kind: kind, text: text))
+  }
+
+  func note(_ violation: Violation) { self.violation = self.violation ?? violation }
+
+  /// Ends the run where it is: nobody who is in it goes on.
+  func stop(_ kind: Violation.Kind, _ text: String) {
+    note(Violation(kind: kind, text: text))
+    abandon()
+  }
+
+  /// The step after the last one that is wanted.
+  private func stopThere() {
+    race_hunt_stopped()
+    abandon()
+  }
+
+  private func stopStuck() {
+    note(stuck())
+    abandon()
+  }
+
+  private func abandon() {
+    guard let worker = Worker.current else { fatalError("a run is ended from outside") }
+    isAbandoned = true
+    batch.stop(after: self)
+    while true { worker.park() }
+  }
+}

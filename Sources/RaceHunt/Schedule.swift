@@ -1,0 +1,41 @@
+// A schedule as a short text. Written down are only the turns: the decisions that differ from the
+// plain order, in which a strand runs on until it waits, and then the one that was made first goes
+// on.
+
+/// The seed of the program's random numbers and the turns of a schedule.
+struct Schedule: Sendable, Equatable, CustomStringConvertible {
+  /// At the decision with this number this strand goes on.
+  struct Turn: Sendable, Equatable {
+    let decision: Int
+    let strand: Int
+  }
+
+  let seed: UInt64
+  var turns: [Turn]
+
+  init(seed: UInt64, turns: [Turn]) {
+    self.seed = seed
+    self.turns = turns
+  }
+
+  /// As `1f:3>2,5>1`; without turns `1f:`.
+  var description: String {
+    String(seed, radix: 16) + ":"
+      + turns.map { "\($0.decision)>\($0.strand)" }.joined(separator: ",")
+  }
+
+  /// Nil for another text.
+  init?(_ text: String) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let seed = UInt64(parts[0], radix: 16) else { return nil }
+    var turns: [Turn] = []
+    for turn in parts[1].split(separator: ",") {
+      let numbers = turn.split(separator: ">", omittingEmptySubsequences: false)
+      guard numbers.count == 2, let decision = Int(numbers[0]), let strand = Int(numbers[1]),
+        decision > turns.last?.decision ?? -1, strand >= 0
+      else { return nil }
+      turns.append(Turn(decision: decision, strand: strand))
+    }
+    self.init(seed: seed, turns: turns)
+  }
+}

@@ -1,0 +1,94 @@
+// What the scheduler chooses among: a thread, a task, or the queue of an actor.
+internal import CRaceHunt
+
+/// One column of a schedule: a thread of the program, a task, or an actor that runs what it was
+/// asked.
+///
+/// The runtime does not tell actors apart: the column of one that is done is given to the next.
+final class Strand {
+  enum Kind { case thread, task, actor }
+
+  enum State {
+    /// Could run.
+    case ready
+    case running
+    /// Waits for a resource, until a virtual time if there is one.
+    case blocked(Waiting, until: UInt64?)
+    /// A task that has nothing to run now, or a thread that has ended.
+    case resting
+  }
+
+  let number: Int
+  let kind: Kind
+  var name: String
+  var state: State = .ready
+  /// Where it stands; nil while it has nothing on a stack.
+  var worker: Worker?
+  /// What a thread does; nil once it has begun.
+  var body: (() throws -> Void)?
+  /// What a task or an actor runs next, and whether it prefers the executor of the run.
+  var job: (job: UnownedJob, prefersExecutor: Bool)?
+  /// By what the runtime knows a task; 0 for an actor.
+  let key: UInt64
+  var hasEnded = false
+  /// Nobody waits for its end.
+  var isDetached = false
+  /// Strands that wait for its end.
+  var joiners: [Strand] = []
+  /// How many points it has come to.
+  var steps = 0
+  /// Set when a timed wait has run out.
+  var hasTimedOut = false
+
+  init(number: Int, kind: Kind, name: String, key: UInt64 = 0) {
+    self.number = number
+    self.kind = kind
+    self.name = name
+    self.key = key
+  }
+
+  var isReady: Bool {
+    if case .ready = state { return true }
+    return false
+  }
+
+  var isResting: Bool {
+    if case .resting = state { return true }
+    return false
+  }
+
+  /// Runs what it has to run; called by its worker, with the baton.
+  func perform(_ run: Run) {
+    state = .running
+    if let body {
+      self.body = nil
+      run.record(self, .begins)
+      do { try body() } catch { run.violate(.thrown, "\(name) throws \(error)") }
+      run.record(self, .ends)
+      hasEnded = true
+      for joiner in joiners { joiner.state = .ready }
+      joiners = []
+      state = .resting
+    } else if let (job, prefersExecutor) = job {
+      self.job = nil
+      run.record(self, .runs)
+      if prefersExecutor {
+        job.runSynchronously(on: run.executor.asUnownedTaskExecutor())
+      } else {
+        // UnownedJob is one pointer, that of the job.
+        race_hunt_run(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
+      }
+      // While it ran it may have become ready again.
+      if case .running = state { state = self.job == nil ? .resting : .ready }
+    }
+  }
+}
+
+/// What a strand waits for.
+enum Waiting {
+  case mutex(Resource)
+  case condition(Resource)
+  case channel(Resource, sends: Bool)
+  case end(Strand)
+  case time
+}

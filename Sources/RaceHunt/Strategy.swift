@@ -1,0 +1,88 @@
+// The strategies by name.
+
+/// How the next schedule is made.
+public enum Strategy: Sendable, Equatable, CustomStringConvertible {
+  /// At each point each strand that can go on is as likely as the others.
+  case randomWalk
+  /// Probabilistic concurrency testing: random priorities, which change at `depth` - 1 random
+  /// points.
+  case pct(depth: Int)
+  /// A random walk in which all orders of the steps are about equally likely.
+  case uniform
+  /// All schedules with at most so many preemptions, for small programs; ends by itself.
+  case depthFirst(preemptions: Int)
+  /// The random strategies in turn: a bug that one of them hardly finds, another one finds soon.
+  case portfolio
+
+  /// The name: `random`, `pct:3`, `uniform`, `depth-first:2`, `portfolio`.
+  public var description: String {
+    switch self {
+    case .randomWalk: "random"
+    case .pct(let depth): "pct:\(depth)"
+    case .uniform: "uniform"
+    case .depthFirst(let preemptions): "depth-first:\(preemptions)"
+    case .portfolio: "portfolio"
+    }
+  }
+
+  /// The strategy with this name; nil without one.
+  ///
+  /// `pct` alone is `pct:3`, `depth-first` has 2 preemptions.
+  public init?(_ name: String) {
+    let parts = name.split(separator: ":", omittingEmptySubsequences: false)
+    let number = parts.count == 2 ? Int(parts[1]) : nil
+    if parts.count > 2 || parts.count == 2 && number == nil { return nil }
+    switch (parts.first, number) {
+    case ("random", nil): self = .randomWalk
+    case ("uniform", nil): self = .uniform
+    case ("portfolio", nil): self = .portfolio
+    case ("pct", let depth) where depth ?? 3 >= 1 && depth ?? 3 <= 100:
+      self = .pct(depth: depth ?? 3)
+    case ("depth-first", let count) where count ?? 2 >= 0 && count ?? 2 <= 100:
+      self = .depthFirst(preemptions: count ?? 2)
+    default: return nil
+    }
+  }
+}
+
+/// Makes the choosers of an exploration.
+final class ChooserSource {
+  private let strategy: Strategy
+  private let seed: UInt64
+  let profile = Profile()
+  private let depthFirst: DepthFirst?
+  private var hasBegun = false
+
+  init(_ strategy: Strategy, seed: UInt64) {
+    self.strategy = strategy
+    self.seed = seed
+    if case .depthFirst(let preemptions) = strategy {
+      depthFirst = DepthFirst(preemptions: preemptions)
+    } else {
+      depthFirst = nil
+    }
+  }
+
+  /// The chooser of a schedule; nil when there are no more.
+  func next(schedule: Int) -> (any Chooser)? {
+    let random = Random(seed: seed, schedule: schedule)
+    switch strategy {
+    case .randomWalk: return RandomWalk(random)
+    case .uniform: return UniformWalk(random, profile)
+    case .pct(let depth): return PriorityWalk(random, depth: depth, profile)
+    case .depthFirst:
+      if hasBegun { depthFirst!.advance() }
+      hasBegun = true
+      return depthFirst!.isExhausted ? nil : depthFirst
+    case .portfolio:
+      switch schedule % 4 {
+      case 0: return RandomWalk(random)
+      case 1: return PriorityWalk(random, depth: 2, profile)
+      case 2: return UniformWalk(random, profile)
+      default: return PriorityWalk(random, depth: 3 + schedule / 4 % 3, profile)
+      }
+    }
+  }
+
+  var isExhausted: Bool { depthFirst?.isExhausted ?? false }
+}

@@ -1,0 +1,229 @@
+// Pooled threads of the machine. A strand runs on one of them; exactly one of a run's workers runs
+// at a time, the one that holds the baton, and all others wait for it.
+internal import CRaceHunt
+internal import Glibc
+internal import Synchronization
+
+/// A thread of the machine that runs strands, one after the other.
+final class Worker: @unchecked Sendable {
+  // @unchecked: all but `baton` is touched only by whoever holds the baton of the run; passing it
+  // on is a release, taking it an acquire.
+  private let baton: UnsafeMutablePointer<Synchronization.Atomic<UInt32>>
+  /// What runs here now.
+  @exclusivity(unchecked) var strand: Strand?
+  /// The run to which that belongs.
+  @exclusivity(unchecked) var run: Run?
+  /// What to do when the baton comes and this worker was idle.
+  @exclusivity(unchecked) var work: Work?
+
+  enum Work {
+    case strand(Strand, Run)
+    /// Runs schedules until the source has no more.
+    case batch(Batch)
+    case end
+  }
+
+  init() {
+    baton = .allocate(capacity: 1)
+    baton.initialize(to: Synchronization.Atomic(0))
+  }
+
+  deinit { baton.deallocate() }
+
+  /// The worker that the calling thread is; nil outside of explorations.
+  @inline(__always)
+  static var current: Worker? {
+    guard let pointer = race_hunt_worker() else { return nil }
+    return Unmanaged<Worker>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  /// Passes the baton to this worker.
+  func grant() {
+    baton.pointee.store(1, ordering: .releasing)
+    race_hunt_wake(UnsafeRawPointer(baton).assumingMemoryBound(to: UInt32.self))
+  }
+
+  /// Waits for the baton.
+  func park() {
+    while baton.pointee.exchange(0, ordering: .acquiring) == 0 {
+      race_hunt_wait(
+        UnsafeRawPointer(baton).assumingMemoryBound(to: UInt32.self), 1_000_000_000)
+    }
+  }
+
+  /// Starts the thread, which waits for the baton first.
+  func start(processor: UInt32?) {
+    final class Start {
+      let worker: Worker
+      let processor: UInt32?
+      init(worker: Worker, processor: UInt32?) {
+        self.worker = worker
+        self.processor = processor
+      }
+    }
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setstacksize(&attributes, 1 << 20)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    defer { pthread_attr_destroy(&attributes) }
+    var handle = pthread_t()
+    let start = Unmanaged.passRetained(Start(worker: self, processor: processor))
+    let failure = pthread_create(
+      &handle, &attributes,
+      { context in
+        let start = Unmanaged<Start>.fromOpaque(context!).takeRetainedValue()
+        race_hunt_set_worker(Unmanaged.passUnretained(start.worker).toOpaque())
+        if let processor = start.processor { race_hunt_pin(processor) }
+        start.worker.loop()
+        race_hunt_set_worker(nil)
+        return nil
+      }, start.toOpaque())
+    precondition(failure == 0, "cannot start a thread: errno \(failure)")
+  }
+
+  private func loop() {
+    while true {
+      park()
+      guard let work else { continue }
+      self.work = nil
+      switch work {
+      case .end: return
+      case .strand(let strand, let run): carry(strand, run)
+      case .batch(let batch):
+        if let run = batch.next(after: nil, on: self) { carry(nil, run) }
+      }
+    }
+  }
+
+  /// Runs strands, and one schedule of the batch after the other, until another worker has the
+  /// baton.
+  private func carry(_ first: Strand?, _ firstRun: Run) {
+    var run = firstRun
+    var next: Strand? = first
+    while true {
+      self.run = run
+      if let strand = next {
+        self.strand = strand
+        strand.worker = self
+        run.pool.noteProgress()
+        strand.perform(run)
+        strand.worker = nil
+        self.strand = nil
+      }
+      switch run.goOn(on: self) {
+      case .runs(let strand): next = strand
+      case .handedOver: return
+      case .over:
+        guard let following = run.batch.next(after: run, on: self) else { return }
+        run = following
+        next = nil
+      }
+    }
+  }
+}
+
+/// Workers of one exploration.
+///
+/// Those that a failed schedule has left waiting for ever are not in it any
+/// more: nothing can make them return.
+final class WorkerPool: @unchecked Sendable {
+  // @unchecked: touched only by the holder of the baton, or by the explorer while no run is going
+  // on.
+  @exclusivity(unchecked) private var idle: [Worker] = []
+  private let processor: UInt32?
+  /// Grows with each point; the only thing that the explorer's thread looks at meanwhile.
+  private let progress: Synchronization.Atomic<Int> = .init(0)
+
+  init(processor: UInt32?) { self.processor = processor }
+
+  /// Called by the holder of the baton.
+  func noteProgress() {
+    progress.store(progress.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+  }
+
+  var progressSoFar: Int { progress.load(ordering: .relaxed) }
+
+  func take() -> Worker {
+    if let worker = idle.popLast() { return worker }
+    let worker = Worker()
+    worker.start(processor: processor)
+    return worker
+  }
+
+  func giveBack(_ worker: Worker) {
+    worker.run = nil
+    idle.append(worker)
+  }
+
+  /// Ends the threads that are idle.
+  func end() {
+    for worker in idle {
+      worker.work = .end
+      worker.grant()
+    }
+    idle = []
+  }
+}
+
+/// Schedules that are run one after the other without coming back to the explorer's thread.
+final class Batch: @unchecked Sendable {
+  // @unchecked: touched by the holder of the baton; `finished` is atomic, and `last` is read behind
+  // it.
+  private let finished: UnsafeMutablePointer<Synchronization.Atomic<UInt32>>
+  private let next: (Run?) -> Run?
+  private let pool: WorkerPool
+  @exclusivity(unchecked) private(set) var last: Run?
+
+  /// - Parameter next: gives the next run, knowing the one before; nil ends the batch.
+  init(_ pool: WorkerPool, next: @escaping (Run?) -> Run?) {
+    self.pool = pool
+    finished = .allocate(capacity: 1)
+    finished.initialize(to: Synchronization.Atomic(0))
+    self.next = next
+  }
+
+  deinit { finished.deallocate() }
+
+  /// Runs the batch; returns the last run, or nil when nothing has moved for so long.
+  func execute(patience: UInt64) -> Run? {
+    let worker = pool.take()
+    worker.work = .batch(self)
+    worker.grant()
+    var seen = pool.progressSoFar
+    while finished.pointee.load(ordering: .acquiring) == 0 {
+      race_hunt_wait(
+        UnsafeRawPointer(finished).assumingMemoryBound(to: UInt32.self), patience)
+      if finished.pointee.load(ordering: .acquiring) != 0 { break }
+      let now = pool.progressSoFar
+      if now == seen { return nil }
+      seen = now
+    }
+    return last
+  }
+
+  /// Begins the next run on a worker, outside of any strand; nil, and the batch is over, without
+  /// one.
+  func next(after run: Run?, on worker: Worker) -> Run? {
+    last = run
+    guard let run = next(run) else {
+      worker.run = nil
+      pool.giveBack(worker)
+      wake()
+      return nil
+    }
+    worker.run = run
+    run.begin(batch: self)
+    return run
+  }
+
+  /// Called when a run cannot go on: its workers wait for ever.
+  func stop(after run: Run) {
+    last = run
+    wake()
+  }
+
+  private func wake() {
+    finished.pointee.store(1, ordering: .releasing)
+    race_hunt_wake(UnsafeRawPointer(finished).assumingMemoryBound(to: UInt32.self))
+  }
+}

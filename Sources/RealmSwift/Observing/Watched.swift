@@ -1,0 +1,225 @@
+// Which changes can concern an observer, or who has read something: what the others change is
+// passed over without asking them. So a commit costs what it changes, however many observers there
+// are.
+internal import ObjectStore
+
+/// What has to change so that there may be something to tell.
+struct Watched {
+  /// What those have in common who are asked together.
+  enum Subject: Hashable {
+    /// Objects of a table, by their own columns.
+    case rows(table: UInt64)
+    /// Objects of a table, by key paths of which some lead through links.
+    case paths(table: UInt64, [String])
+    /// Lists, sets or maps in a column of a table's objects; the key paths are those of their
+    /// elements.
+    case elements(table: UInt64, column: Int, [String]?)
+    /// Whatever is in some tables.
+    case tables(Set<UInt64>)
+    /// Every change.
+    case everything
+  }
+
+  let subject: Subject
+  /// The object, or that which has the collection; for tables it has no meaning.
+  let key: ObjectKey
+  /// The class of that object.
+  let table: TablePointer?
+  /// The class of a collection's elements; nil for values.
+  let target: TablePointer?
+  /// Where a collection's links are.
+  let column: Int
+
+  private init(
+    _ subject: Subject, _ key: ObjectKey = ObjectKey(rawValue: 0), _ table: TablePointer? = nil,
+    target: TablePointer? = nil, column: Int = 0
+  ) {
+    self.subject = subject
+    self.key = key
+    self.table = table
+    self.target = target
+    self.column = column
+  }
+
+  static var everything: Watched { Watched(.everything) }
+
+  static func tables(_ tables: Set<UInt64>) -> Watched { Watched(.tables(tables)) }
+
+  /// An object.
+  ///
+  /// - Parameter keyPaths: nil or empty: its own properties.
+  static func object(_ table: TablePointer, _ key: ObjectKey, _ keyPaths: [String]?) -> Watched {
+    let binding = table.pointee.binding
+    guard let stored = binding.table else { return .everything }
+    let isOfRow = (keyPaths ?? []).allSatisfy { path in
+      if path.contains(".") { return false }
+      guard let index = binding.schema.index(ofProperty: path) else { return true }
+      return binding.schema.properties[index].codec.type != .linkingObjects
+    }
+    return Watched(
+      isOfRow
+        ? .rows(table: stored.tableKey)
+        : .paths(table: stored.tableKey, keyPaths.unsafelyUnwrapped),
+      key, table)
+  }
+
+  /// A list, set or map.
+  static func elements(_ cell: CollectionCell, _ keyPaths: [String]?) -> Watched {
+    let stored = cell.storedTable
+    let target = cell.target
+    // Values of any type may lead anywhere.
+    if target == nil, keyPaths == nil, stored.schema.columns[cell.column].type == .any {
+      return .everything
+    }
+    return Watched(
+      .elements(table: stored.tableKey, column: cell.column, target == nil ? [] : keyPaths),
+      cell.key, cell.table, target: target, column: cell.column)
+  }
+}
+
+extension Watched: Hashable {
+  static func == (left: Watched, right: Watched) -> Bool {
+    left.subject == right.subject && left.key == right.key
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(subject)
+    hasher.combine(key)
+  }
+}
+
+/// Those who want to be told, by what they watch.
+struct WatchIndex<Member> {
+  private var groups: [Watched.Subject: WatchGroup<Member>] = [:]
+
+  var isEmpty: Bool { groups.isEmpty }
+
+  /// All of them.
+  var members: [Member] { groups.values.flatMap(\.all) }
+
+  mutating func add(_ member: Member, _ watched: Watched, _ realm: ConfinedRealm) {
+    if let group = groups[watched.subject] { return group.add(member, watched.key) }
+    let group = WatchGroup<Member>(watched, realm)
+    group.add(member, watched.key)
+    groups[watched.subject] = group
+  }
+
+  /// Those who watch the same.
+  func members(like watched: Watched) -> [Member] {
+    groups[watched.subject]?.members(of: watched.key) ?? []
+  }
+
+  mutating func remove(_ watched: Watched, where isMember: (Member) -> Bool) {
+    guard let group = groups[watched.subject] else { return }
+    group.remove(watched.key, isMember)
+    if group.isEmpty { groups[watched.subject] = nil }
+  }
+
+  /// Those whom a step can concern; all of them after a change of the schema.
+  func concerned(by step: VersionStep) -> [Member] {
+    groups.values.flatMap { $0.concerned(by: step) }
+  }
+}
+
+/// Those who watch objects, or collections, of one kind.
+private final class WatchGroup<Member> {
+  private let watched: Watched
+  /// Of the objects, or of the elements of collections.
+  private var filter: KeyPathFilter?
+  /// Tables whose changed objects can concern elements of a collection.
+  private lazy var reached = filter?.watchedTables() ?? []
+  private var members: [ObjectKey: [Member]] = [:]
+
+  init(_ watched: Watched, _ realm: ConfinedRealm) {
+    self.watched = watched
+    switch watched.subject {
+    case .paths(_, let keyPaths): filter = KeyPathFilter(keyPaths, realm, watched.table)
+    case .elements(_, _, let keyPaths) where watched.target != nil:
+      filter = KeyPathFilter(keyPaths, realm, watched.target)
+    default: filter = nil
+    }
+  }
+
+  var isEmpty: Bool { members.isEmpty }
+
+  var all: [Member] { members.values.flatMap { $0 } }
+
+  func members(of key: ObjectKey) -> [Member] { members[key] ?? [] }
+
+  func add(_ member: Member, _ key: ObjectKey) { members[key, default: []].append(member) }
+
+  func remove(_ key: ObjectKey, _ isMember: (Member) -> Bool) {
+    members[key]?.removeAll(where: isMember)
+    if members[key]?.isEmpty == true { members[key] = nil }
+  }
+
+  func concerned(by step: VersionStep) -> [Member] {
+    if !step.keepsSchema { return all }
+    switch watched.subject {
+    case .everything: return all
+    case .tables(let tables):
+      return step.changes.tables.keys.contains(where: tables.contains) ? all : []
+    case .rows(let table):
+      var found: [Member] = []
+      forEachChanged(table, step) { found += $1 }
+      return found
+    case .paths(let table, _):
+      var found = changed(table, step)
+      for listed in filter?.listedPaths() ?? [] where !listed.path.hops.isEmpty {
+        found.formUnion(step.reaching(listed.path))
+      }
+      return all(among: found)
+    case .elements(let table, _, _):
+      guard let owners = owners(step) else { return all }
+      return all(among: changed(table, step).union(owners))
+    }
+  }
+
+  private func all(among keys: Set<ObjectKey>) -> [Member] {
+    keys.flatMap { members[$0] ?? [] }
+  }
+
+  /// The watched objects of a table that were changed or deleted.
+  private func changed(_ table: UInt64, _ step: VersionStep) -> Set<ObjectKey> {
+    var found: Set<ObjectKey> = []
+    forEachChanged(table, step) { key, _ in found.insert(key) }
+    return found
+  }
+
+  /// Runs `body` on the objects that were changed or deleted, and those who watch each.
+  private func forEachChanged(
+    _ table: UInt64, _ step: VersionStep, _ body: (ObjectKey, [Member]) -> Void
+  ) {
+    guard let changes = step.changes.tables[table] else { return }
+    // Through the fewer of both.
+    if changes.isCleared || members.count < changes.modified.count + changes.deleted.count {
+      for (key, found) in members where changes.modified[key] != nil || changes.isDeleted(key) {
+        body(key, found)
+      }
+    } else {
+      for key in changes.modified.keys { if let found = members[key] { body(key, found) } }
+      for key in changes.deleted { if let found = members[key] { body(key, found) } }
+    }
+  }
+
+  /// The objects that have changed elements; nil when it takes less to ask all members.
+  private func owners(_ step: VersionStep) -> Set<ObjectKey>? {
+    guard let target = watched.target?.pointee.binding.table,
+      step.changes.tables.contains(where: { reached.contains($0) && !$1.modified.isEmpty }),
+      let origin = watched.table?.pointee.binding.table
+    else { return [] }
+    let elements = filter?.changedElements(step) ?? []
+    if elements.count > members.count { return nil }
+    let reader = step.reader(origin.index)
+    var owners: Set<ObjectKey> = []
+    for element in elements {
+      let links = reader.backlinks(watched.column, element, in: target)
+      if links.count > members.count { return nil }
+      links.forEach {
+        owners.insert($0)
+        return true
+      }
+    }
+    return owners
+  }
+}

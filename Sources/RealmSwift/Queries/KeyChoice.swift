@@ -1,0 +1,275 @@
+// Which index, primary key or links tell the objects of a condition best. What is chosen gives too
+// many objects at most, never too few; what it does not decide is asked of those it gives.
+internal import ObjectStore
+internal import Platform
+
+/// The objects that can fulfil a condition, and what is still to be asked of them.
+struct KeyChoice {
+  let source: KeySource
+  /// Number of keys, or more.
+  let count: Int
+  /// Whether all of them fulfil the condition, and nothing is to be asked.
+  let isExact: Bool
+  /// What is to be asked where `isExact` is false.
+  let rest: PlanCondition
+
+  private init(
+    _ source: KeySource, isExact: Bool, _ rest: PlanCondition, _ reader: TableReader,
+    count: Int? = nil
+  ) {
+    self.source = source
+    self.count = count ?? source.count(reader)
+    self.isExact = isExact
+    self.rest = rest
+  }
+
+  /// Nil when nothing tells the objects of the condition.
+  init?(
+    _ condition: PlanCondition, _ readers: PlanReaders, _ table: Int, _ reader: TableReader
+  ) {
+    switch condition {
+    case .constant, .not, .values: return nil
+    case .column(let test):
+      guard let stored = readers.stored(table), let found = test.source(reader, stored) else {
+        return nil
+      }
+      self.init(found.source, isExact: found.isExact, condition, reader)
+    case .linked(let test):
+      guard let source = test.source(readers) else { return nil }
+      self.init(source, isExact: true, condition, reader)
+    case .and(let parts): self.init(all: parts, readers, table, reader)
+    case .or(let parts):
+      if parts.isEmpty { return nil }
+      var sources: [KeySource] = []
+      var isExact = true
+      for part in parts {
+        guard let choice = KeyChoice(part, readers, table, reader) else { return nil }
+        sources.append(choice.source)
+        isExact = isExact && choice.isExact
+      }
+      self.init(KeySource.joined(sources), isExact: isExact, condition, reader)
+    }
+  }
+
+  /// The objects of several conditions at once: by the best of them, and a second that is not much
+  /// worse.
+  private init?(
+    all parts: [PlanCondition], _ readers: PlanReaders, _ table: Int, _ reader: TableReader
+  ) {
+    var choices: [(choice: KeyChoice, parts: [Int])] = []
+    // Ranges of one column are one range.
+    var byColumn: [(column: Int, orders: OrderSet, isExact: Bool, parts: [Int])] = []
+    for (index, part) in parts.enumerated() {
+      if case .column(let test) = part, let stored = readers.stored(table),
+        let found = test.source(reader, stored), case .orders(let column, let orders) = found.source
+      {
+        if let place = byColumn.firstIndex(where: { $0.column == column }) {
+          byColumn[place].orders = byColumn[place].orders.intersection(orders)
+          byColumn[place].isExact = byColumn[place].isExact && found.isExact
+          byColumn[place].parts.append(index)
+        } else {
+          byColumn.append((column, orders, found.isExact, [index]))
+        }
+      } else if let choice = KeyChoice(part, readers, table, reader) {
+        choices.append((choice, [index]))
+      }
+    }
+    for (column, orders, isExact, covered) in byColumn {
+      let rest = covered.count == 1 ? parts[covered[0]] : .and(covered.map { parts[$0] })
+      choices.append(
+        (
+          KeyChoice(.orders(column: column, orders), isExact: isExact, rest, reader), covered
+        ))
+    }
+    choices.sort { $0.choice.count < $1.choice.count }
+    guard let best = choices.first else { return nil }
+    var used = [best]
+    // To take one more key out of a tree costs less than to ask an object that another tree names.
+    if choices.count > 1, best.choice.count > 64,
+      choices[1].choice.count / 8 <= best.choice.count
+    {
+      used.append(choices[1])
+    }
+    let decided = Set(used.filter { $0.choice.isExact }.flatMap { $0.parts })
+    let rest = parts.indices.filter { !decided.contains($0) }.map { parts[$0] }
+    self.init(
+      used.count == 1 ? best.choice.source : .intersection(used.map { $0.choice.source }),
+      isExact: rest.isEmpty, rest.count == 1 ? rest[0] : .and(rest), reader,
+      count: best.choice.count)
+  }
+
+  /// Whether to look at these objects costs less than to look at all.
+  func isWorthwhile(_ condition: PlanCondition, _ reader: TableReader, limit: Int?) -> Bool {
+    switch PlanChoice.current {
+    case .scan: return false
+    case .index: return true
+    case .byCost: return cost(reader, limit: limit) < Self.scanCost(condition, reader, limit, count)
+    }
+  }
+
+  /// Nanoseconds, roughly.
+  func cost(_ reader: TableReader, limit: Int?) -> Double {
+    var keys = Double(count)
+    if let limit, source.stream(reader) != nil { keys = min(keys, Double(limit + 16)) }
+    let each: Double = isExact ? 6 : 12 + rest.rowCost
+    return 200 + keys * each
+  }
+
+  /// Nanoseconds, roughly, that a scan of the whole table takes, or of the part with the objects
+  /// wanted.
+  ///
+  /// - Parameter count: how many objects fulfil the condition, or more.
+  static func scanCost(
+    _ condition: PlanCondition, _ reader: TableReader, _ limit: Int?, _ count: Int
+  ) -> Double {
+    var rows = Double(reader.count)
+    // Spread evenly the objects wanted lie in this part; with all else that is asked, rather
+    // further on.
+    if let limit { rows = min(rows, 4 * rows * Double(limit) / Double(max(count, 1))) }
+    return 200 + rows * condition.rowCost
+  }
+}
+
+extension PlanCondition {
+  /// Nanoseconds, roughly, to ask a row among those of a cluster.
+  var rowCost: Double {
+    switch self {
+    case .constant: return 0
+    case .column(let test):
+      switch test.cost {
+      case .packed: return 0.5
+      case .bytes: return 6
+      case .values: return 100
+      }
+    case .linked(let test): return test.isSingle ? 4 : 200
+    case .values: return 200
+    case .not(let part): return part.rowCost
+    case .and(let parts):
+      // Later ones are asked of fewer rows.
+      return parts.enumerated().reduce(0) {
+        $0 + $1.element.rowCost / Double(1 << min($1.offset, 8))
+      }
+    case .or(let parts): return parts.reduce(0) { $0 + $1.rowCost }
+    }
+  }
+}
+
+extension KeySource {
+  /// The objects of any source; those of one column as one source.
+  fileprivate static func joined(_ sources: [KeySource]) -> KeySource {
+    var ranges: [Int: OrderSet] = [:]
+    var others: [KeySource] = []
+    for source in sources {
+      if case .orders(let column, let orders) = source {
+        ranges[column] = ranges[column].map { OrderSet($0.ranges + orders.ranges) } ?? orders
+      } else {
+        others.append(source)
+      }
+    }
+    others += ranges.sorted { $0.key < $1.key }.map { .orders(column: $0.key, $0.value) }
+    return others.count == 1 ? others[0] : .union(others)
+  }
+}
+
+extension ColumnTest {
+  /// What tells the objects; nil without an index on the column.
+  fileprivate func source(
+    _ reader: TableReader, _ table: StoredTable
+  ) -> (source: KeySource, isExact: Bool)? {
+    if table.primaryKeyColumn == column {
+      guard test.options.isEmpty, test.comparator == .equal || test.comparator == .isIn else {
+        return nil
+      }
+      return keysByPrimaryKey(reader).map { (.keys($0), true) }
+    }
+    let stored = table.schema.columns[column]
+    // A bug for tests: a plan that goes by an index which was dropped.
+    let isIndexed = stored.isIndexed || PlantedBug.stalePlan.isActive
+    guard isIndexed, let found = orders(reader, isOptional: stored.isOptional) else {
+      return nil
+    }
+    return (.orders(column: column, found.orders), found.isExact)
+  }
+
+  private func keysByPrimaryKey(_ reader: TableReader) -> [Int64]? {
+    var keys = Set<Int64>()
+    for constant in test.constants {
+      let isKnown = constant.withElement(type) { value in
+        switch value {
+        case .null: if let row = reader.findRow(integer: nil) { keys.insert(row.key.rawValue) }
+        case .integer(let integer):
+          if let row = reader.findRow(integer: integer) { keys.insert(row.key.rawValue) }
+        case .bytes(let bytes):
+          if let row = reader.findRow(bytes: bytes) { keys.insert(row.key.rawValue) }
+        case .link: break
+        }
+      }
+      if !isKnown { return nil }
+    }
+    return keys.sorted()
+  }
+}
+
+extension LinkedTest {
+  /// Who links to the objects that fit; nil when these are many or not known, or no link may fit.
+  fileprivate func source(_ readers: PlanReaders) -> KeySource? {
+    switch form {
+    case .objects(let keys, let isNegated):
+      // Nobody's backlinks tell the objects without a link.
+      if isNegated || acceptsNull && isSingle { return nil }
+      return linking(keys)
+    case .related(let condition):
+      guard !(acceptsNull && isSingle), let reader = readers[target], reader.count > 0,
+        let choice = KeyChoice(condition, readers, target, reader),
+        choice.count <= 1_024
+      else { return nil }
+      var keys: [Int64] = []
+      PlanRun(condition, readers, target, reader).forEachCluster { scan, rows in
+        rows.forEach {
+          keys.append(scan.key($0).rawValue)
+          return true
+        }
+      }
+      return linking(keys)
+    }
+  }
+
+  private func linking(_ keys: [Int64]) -> KeySource {
+    var keys = keys
+    // A bug for tests: one of several objects is forgotten.
+    if PlantedBug.backlinkMissed.isActive, keys.count > 1 { keys.removeLast() }
+    return keys.isEmpty ? .keys([]) : .links(column: column, targets: keys, isSingle: isSingle)
+  }
+}
+
+// MARK: - Counting
+
+extension PlanCondition {
+  /// How many objects of a table fulfil the condition, where the trees tell without an object being
+  /// looked at.
+  func exactCount(_ readers: PlanReaders, _ table: Int, _ reader: TableReader) -> Int? {
+    if PlanChoice.current == .scan { return nil }
+    switch self {
+    case .constant(let value): return value ? reader.count : 0
+    case .not(let part):
+      return part.exactCount(readers, table, reader).map { reader.count - $0 }
+    case .values: return nil
+    case .column(let test) where test.test.comparator == .notEqual:
+      // All but those that are equal, null ones too.
+      let equal = ValueTest(.equal, test.test.options, test.test.constants)
+      return PlanCondition.column(ColumnTest(column: test.column, type: test.type, test: equal))
+        .exactCount(readers, table, reader).map { reader.count - $0 }
+    case .linked(let test):
+      // Whoever does not link there fits, those without a link too.
+      if case .objects(let keys, true) = test.form, keys.count == 1, test.acceptsNull {
+        return reader.count - KeyStream(reader, test.column, target: keys[0]).count
+      }
+      fallthrough
+    case .column, .and, .or:
+      guard let choice = KeyChoice(self, readers, table, reader), choice.isExact,
+        choice.source.isCounted
+      else { return nil }
+      return choice.count
+    }
+  }
+}

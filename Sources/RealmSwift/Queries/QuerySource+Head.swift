@@ -1,0 +1,148 @@
+// Queries that are followed as far as needed: the first elements, a loop that may be left, an
+// index's ends, one object's place. Lists of all elements are made in QuerySource.
+internal import ObjectStore
+internal import Platform
+internal import Storage
+
+/// The first elements of a query, and the search for further ones.
+struct QueryHead {
+  let stamp: [UInt64]
+  var items: [Int64]
+  var finder: MatchFinder
+
+  /// How many elements are kept when not all were asked for; who asks for later ones gets the whole
+  /// list.
+  static var keptMost: Int { 4_096 }
+}
+
+extension QuerySource {
+  /// The plan; of a query without a condition one of all objects.
+  func wholePlan(_ resolved: Resolved) -> QueryPlan {
+    resolved.plan ?? QueryPlan(condition: .constant(true), tables: [])
+  }
+
+  /// The class, by position, where the elements are objects in key order that a plan finds.
+  func unorderedTable(_ resolved: Resolved) -> Int? {
+    guard resolved.orderings.isEmpty, let origin = origin as? TableOrigin else { return nil }
+    return realm.position(of: origin.objects.pointee.binding)
+  }
+
+  /// The first elements, at least so many if there are; nil when all of them are known, or have to
+  /// be.
+  func head(_ count: Int) -> [Int64]? {
+    check()
+    let resolved = resolved
+    guard let table = unorderedTable(resolved), count <= QueryHead.keptMost else { return nil }
+    let stamp = stamp(resolved)
+    if known(stamp) != nil { return nil }
+    var head: QueryHead
+    if let known = state.withLock({ $0.head?.stamp == stamp ? $0.head : nil }) {
+      head = known
+      if head.items.count >= count || head.finder.isDone { return head.items }
+    } else {
+      guard let run = wholePlan(resolved).run(realm, table, limit: count) else { return [] }
+      head = QueryHead(stamp: stamp, items: [], finder: MatchFinder(run))
+    }
+    // Twice as many as before: who asks for one after the other gets all of them in few steps.
+    head.finder.find(max(count, head.items.count * 2), into: &head.items)
+    let isDone = head.finder.isDone
+    if isDone {
+      keep(head.items, stamp)
+    } else {
+      state.withLock { $0.head = head }
+    }
+    return head.items
+  }
+
+  /// Whether the elements were listed, and are still those.
+  func isKnown(_ resolved: Resolved) -> Bool {
+    known(stamp(resolved)) != nil
+  }
+
+  /// Goes through objects while the search for further ones is still to come; nil where that cannot
+  /// be.
+  func makeLazyCursor() -> AccessorCursor? {
+    check()
+    let resolved = resolved
+    // The blocks of a transaction change under a search.
+    guard realm.group == nil, !isCustom, let table = origin.table,
+      let index = unorderedTable(resolved), !isKnown(resolved)
+    else { return nil }
+    let snapshot = realm.currentSnapshot()
+    guard let run = wholePlan(resolved).run(realm, index) else { return nil }
+    let stamp = stamp(resolved)
+    return FoundCursor(realm, table, MatchFinder(run), snapshot) { [self] items in
+      if stamp == self.stamp(self.resolved) {
+        keep(items, stamp)
+      }
+    }
+  }
+
+  /// The key of the object with the least or greatest value of a column, where an index tells it of
+  /// all objects of a class; nil where the values are to be looked at.
+  func indexedExtreme(
+    _ column: Int, _ type: PropertyType, isGreatest: Bool
+  ) -> (reader: TableReader, location: RowLocation)? {
+    guard let origin = origin as? TableOrigin, resolved.plan == nil,
+      let reader = realm.reader(of: origin.objects),
+      let stored = origin.objects.pointee.binding.table, stored.schema.columns[column].isIndexed
+    else { return nil }
+    let first = OrderKey.null + 1
+    let orders: ClosedRange<Int64>
+    switch type {
+    case .int:
+      orders = stored.isOptional(column) ? first...Int64.max : OrderKey.null...Int64.max
+      // Null and the least integer have one order.
+      if !isGreatest, orders.lowerBound == first,
+        reader.indexedCount(column, OrderKey.null...OrderKey.null) > 0
+      {
+        return nil
+      }
+    case .date, .double:
+      let least = OrderKey.integer((-Double.infinity)._packed, .double)
+      let greatest = OrderKey.integer(Double.infinity._packed, .double)
+      orders = least...greatest
+      // What is no number decides by its place among the objects.
+      if reader.indexedCount(column, first...Int64.max) != reader.indexedCount(column, orders) {
+        return nil
+      }
+    default: return nil
+    }
+    guard let key = reader.extremeKey(column, orders, isGreatest: isGreatest),
+      let location = reader.locate(key)
+    else { return nil }
+    return (reader, location)
+  }
+
+  /// Whether an object of the class is among the elements.
+  func isMatch(_ object: ObjectBase, _ resolved: Resolved) -> Bool {
+    guard let table = origin.table, let reader = realm.reader(of: table),
+      let location = reader.locate(object._key)
+    else { return false }
+    guard let plan = resolved.plan else { return true }
+    return plan.condition.matches(
+      .object(object._key, location), reader, PlanReaders(realm, plan.tables))
+  }
+
+  /// How many elements come before the object of a key, which is one of them.
+  func position(of key: Int64) -> Int? {
+    let resolved = resolved
+    if let items = known(stamp(resolved)) { return items.firstIndex(of: key) }
+    guard let table = unorderedTable(resolved), let run = wholePlan(resolved).run(realm, table)
+    else {
+      return nil
+    }
+    var position = 0
+    run.forEachCluster { scan, rows in
+      if scan.firstKey.rawValue + 256 <= key {
+        position += rows.count
+        return true
+      }
+      return rows.forEach { row in
+        if scan.key(row).rawValue < key { position += 1 }
+        return true
+      } && scan.firstKey.rawValue <= key
+    }
+    return position
+  }
+}

@@ -1,0 +1,43 @@
+// Maps that are changed without a transaction block.
+
+/// A map of a Realm that can be changed without a transaction block.
+///
+/// Each change goes into the write transaction that is open, or else into one of its own.
+@MainActor
+public protocol BoundMap<Value> {
+  /// The map.
+  associatedtype Value: RealmKeyedCollection
+  /// The map as it is shown.
+  var wrappedValue: Value { get }
+  /// The map to change: live, or frozen where no live one is at hand; nil when the object that has
+  /// it was deleted.
+  var _boundMap: Value? { get }
+}
+
+extension BoundMap {
+  /// Sets the value of a key; nil removes the key.
+  ///
+  /// A value that is there already, to the stored bit, is not written again.
+  public func set(object: Value.Value?, for key: Value.Key) {
+    let isNeeded = { (map: Value) in
+      let current = map[key]
+      return object.map { !StoredBits.areEqual(current, $0) } ?? (current != nil)
+    }
+    guard let map = _boundMap else { return logDeleted(Value.self) }
+    quickWrite(to: map, if: isNeeded) { map in
+      if let object {
+        map.updateValue(liveForm(of: object, for: map.realm), forKey: key)
+      } else {
+        map.removeObject(for: key)
+      }
+    }
+  }
+
+  /// Removes a key, if it is there.
+  public func remove(_ key: Value.Key) { set(object: nil, for: key) }
+}
+
+extension Binding: BoundMap where Value: RealmKeyedCollection {
+  /// The map to change.
+  public var _boundMap: Value? { location.read() }
+}

@@ -1,0 +1,196 @@
+// What property wrappers have in common: a value that is shown in frozen form, changed in its live
+// one, and followed as long as the wrapper is there.
+internal import Storage
+
+/// The value of a property wrapper.
+///
+/// What it shows is frozen to the Realm's version; the Realm keeps that form, and lets it go when
+/// it moves on. So no wrapper pins an old version, however long it is not read.
+final class ShownValue<Value: ThreadConfined> {
+  // Unchecked exclusivity: only the Realm's place touches these, in short accesses that run no
+  // foreign code.
+  /// Live, or frozen until it is first used; or it belongs to no Realm.
+  @exclusivity(unchecked) private var source: Value
+  private let keyPaths: [String]?
+  @exclusivity(unchecked) private var readers = Readers()
+  /// Ends with the wrapper.
+  @exclusivity(unchecked) private var token: NotificationToken?
+  @exclusivity(unchecked) private var current: Current?
+
+  /// What is shown now.
+  private struct Current {
+    let realm: ConfinedRealm
+    /// The Realm's `shownRound` when the form was made.
+    let round: UInt64
+    /// Kept by the Realm's `shownForms`, so it is there as long as the round lasts.
+    let form: Unmanaged<ShownForm<Value>>
+  }
+
+  init(_ value: Value, keyPaths: [String]? = nil) {
+    source = value
+    self.keyPaths = keyPaths
+  }
+
+  /// The value to change: the live one, unless it was deleted before it could be thawed.
+  var live: Value {
+    if source.isFrozen, let thawed = source.thaw() { source = thawed }
+    return source
+  }
+
+  /// The live value; its last form when it was deleted.
+  var existing: Value {
+    let live = live
+    return live.isInvalidated ? lastForm(of: live) : live
+  }
+
+  private func lastForm(of live: Value) -> Value {
+    if readers.lastForm == nil, live.realm?.confined.writing == nil {
+      (token?.slot.observation as? RedrawObservation)?.catchUp()
+    }
+    return readers.lastForm as? Value ?? emptyForm(of: live)
+  }
+
+  /// What the observation is known by; nil before the value is observed.
+  var slot: ObservationSlot? { token?.slot }
+
+  /// The value for showing; who follows what is read is told when it changes.
+  func show() -> Value {
+    if let current, current.round == current.realm.shownRound {
+      current.realm.check()
+      let value = current.form._withUnsafeGuaranteedRef { $0.value }
+      readers.ofCurrent.wasRead()
+      return value
+    }
+    let live = live
+    guard let realm = live.realm?.confined, !realm.isFrozen else {
+      readers.ofCurrent.wasRead()
+      return live
+    }
+    realm.check()
+    if token == nil { observe(live, realm) }
+    let value = formAnew(live, realm)
+    // Behind it: the value may be a newer one than who reads it now has read before.
+    readers.ofCurrent.wasRead()
+    return value
+  }
+
+  /// Shows another value from now on.
+  func replace(_ value: Value) {
+    token = nil
+    current = nil
+    source = value
+    let older = readers
+    readers = Readers()
+    older.showNewer()
+    older.tellOlder()
+  }
+
+  /// Tells who has read the value, which belongs to no Realm, that it has changed.
+  func didChangeUnmanaged() {
+    readers.showNewer()
+    readers.tellOlder()
+  }
+
+  /// Notes that a part of the value was read.
+  func wasReadOnTheWay() {
+    let live = live
+    guard let realm = live.realm?.confined else { return _ = readers.ofCurrent.wasRead() }
+    // What tells of the part leaves out writes that name the wrapper's token.
+    if token == nil, !realm.isFrozen {
+      realm.check()
+      observe(live, realm)
+    }
+  }
+
+  /// The observation's token; stops where the value cannot be observed.
+  func requireToken() -> NotificationToken {
+    if let token { return token }
+    let live = live
+    let realm = requireObservedRealm(of: live)
+    observe(live, realm)
+    return token.unsafelyUnwrapped
+  }
+
+  private func formAnew(_ live: Value, _ realm: ConfinedRealm) -> Value {
+    // In a transaction the value is shown as it is: much of it may have no frozen form yet.
+    if realm.writing == nil {
+      (token?.slot.observation as? RedrawObservation)?.catchUp()
+    }
+    if live.isInvalidated { return lastForm(of: live) }
+    if realm.writing != nil { return live }
+    let form = ShownForm(live.freeze())
+    realm.shownForms.append(form)
+    current = Current(realm: realm, round: realm.shownRound, form: .passUnretained(form))
+    return form.value
+  }
+
+  private func observe(_ live: Value, _ realm: ConfinedRealm) {
+    guard let value = live as? any ThreadConfined & Followable, !realm.configuration.readOnly,
+      realm.findMailbox() != nil, !live.isInvalidated,
+      // Who shows what is inside of a mixed value is told by the object that has it.
+      (live as? any InsideMixedValue)?.nestedPlace == nil
+    else { return }
+    let slot = ObservationSlot()
+    token = NotificationToken(slot)
+    let (keyPaths, readers) = (keyPaths, readers)
+    realm.requireObservers().addOutsideOfTransaction { realm in
+      guard !slot.isEnded, !value.isInvalidated else { return }
+      realm.requireObservers().add(
+        RedrawObservation(value, realm, keyPaths, readers), slot, isPending: false)
+    }
+  }
+}
+
+/// What is shown of a version; the Realm keeps it while it stands there.
+final class ShownForm<Value> {
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}
+
+/// What is shown of a value that was deleted before anything of it was seen: an empty one of no
+/// Realm.
+func emptyForm<Value: ThreadConfined>(of value: Value) -> Value {
+  switch Value.self {
+  case let type as ObjectBase.Type: type.init() as! Value
+  case let type as any HasEmptyForm.Type: type.makeEmpty() as! Value
+  default: value
+  }
+}
+
+/// Other values that can belong to no Realm.
+private protocol HasEmptyForm {
+  static func makeEmpty() -> Self
+}
+
+extension List: HasEmptyForm {
+  fileprivate static func makeEmpty() -> Self { Self() }
+}
+
+extension MutableSet: HasEmptyForm {
+  fileprivate static func makeEmpty() -> Self { Self() }
+}
+
+extension Map: HasEmptyForm {
+  fileprivate static func makeEmpty() -> Self { Self() }
+}
+
+extension Projection: HasEmptyForm {
+  fileprivate static func makeEmpty() -> Self { Self(projecting: Root()) }
+}
+
+/// A property wrapper's value as the place of a binding's.
+final class ShownLocation<Value: ThreadConfined>: BindingLocation<Value> {
+  private let shown: ShownValue<Value>
+  init(_ shown: ShownValue<Value>) { self.shown = shown }
+
+  override var showsFrozen: Bool { true }
+  override var slot: ObservationSlot? { shown.slot }
+  override func read() -> Value? { shown.live }
+  override func readable() -> Value { shown.existing }
+  override func write(_ value: Value) { shown.replace(value) }
+  override func didChangeUnmanaged() { shown.didChangeUnmanaged() }
+
+  override func register(isWay: Bool) {
+    if isWay { shown.wasReadOnTheWay() } else { _ = shown.show() }
+  }
+}

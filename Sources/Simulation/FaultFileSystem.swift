@@ -1,0 +1,359 @@
+// A file system that counts and records what the engine does with files, and fails calls on demand.
+// It wraps any other one: the real one for errors, a simulated disk for errors and power cuts.
+package import Platform
+
+/// The calls that can be counted and failed.
+package enum FileCall: String, CaseIterable, Hashable, Sendable {
+  case open, openInMemory, remove, rename, synchronizeFolder
+  case identity, length, setLength, read, write, synchronize, map, mapShared
+  case lockByte, unlockByte, isByteLocked
+}
+
+/// One recorded call, in the order in which the calls began.
+package struct FileCallRecord: Sendable {
+  package let call: FileCall
+  package let path: String
+  /// Place of a read or write, the byte of a lock, the length of setLength and maps; else 0.
+  package let offset: UInt64
+  /// Bytes to read or write; else 0.
+  package let count: Int
+  package let thread: ThreadToken
+}
+
+/// A planned failure.
+package struct FileFault: Sendable {
+  /// The calls it applies to.
+  package var calls: Set<FileCall>
+  /// What errno says.
+  package var code: Int32
+  /// Only files whose path ends so; nil means all.
+  package var pathSuffix: String?
+  /// Only reads and writes that begin at one of these places; nil means all.
+  package var offsets: Set<UInt64>?
+  /// How many of these calls succeed before it strikes.
+  package var skip: Int
+  /// How many calls fail then.
+  package var times: Int
+  /// A failing write puts this many bytes into the file first.
+  package var writtenBytes: Int
+  /// Only calls of this thread; nil means of all.
+  package var thread: ThreadToken?
+
+  package init(
+    _ calls: Set<FileCall>, code: Int32, pathSuffix: String? = nil, offsets: Set<UInt64>? = nil,
+    skip: Int = 0, times: Int = .max, writtenBytes: Int = 0, thread: ThreadToken? = nil
+  ) {
+    self.offsets = offsets
+    self.calls = calls
+    self.code = code
+    self.pathSuffix = pathSuffix
+    self.skip = skip
+    self.times = times
+    self.writtenBytes = writtenBytes
+    self.thread = thread
+  }
+}
+
+/// Counts, records and fails the calls that pass through to another file system.
+///
+/// A failed synchronize on a simulated disk loses the writes that waited for it, as Linux does:
+/// they stay visible, and a later synchronize does not make them durable.
+package final class FaultFileSystem: FileSystem {
+  private struct State {
+    var faults: [FileFault] = []
+    var counts: [FileCall: Int] = [:]
+    var records: [FileCallRecord] = []
+    /// Those of `records` that have failed.
+    var struck: [FileCallRecord] = []
+    /// Kinds whose calls wait, and how many calls of each kind do.
+    var held: [FileCall: String] = [:]
+    var waiting: [FileCall: Int] = [:]
+  }
+
+  private let base: any FileSystem
+  let process: UInt64
+  private let state = Monitor(State())
+  /// Maps of at least so many bytes, else twice the file, instead of what is asked for: so that a
+  /// small file outgrows its map.
+  let leastMapping: Int?
+  /// Whether maps for overwriting are given where the file system below has them: no call shows
+  /// what is stored there.
+  let overwritesInPlace: Bool
+
+  /// - Parameter process: files of two numbers are not taken for the same, so that one process can
+  ///   open a store as if it were several.
+  package init(
+    _ base: any FileSystem, process: UInt64 = 0, leastMapping: Int? = nil,
+    overwritesInPlace: Bool = false
+  ) {
+    self.leastMapping = leastMapping
+    self.overwritesInPlace = overwritesInPlace
+    self.base = base
+    self.process = process
+  }
+
+  // MARK: - Planning and looking
+
+  /// Adds a failure; several may wait at once, each counting on its own.
+  package func inject(_ fault: FileFault) { state.withLock { $0.faults.append(fault) } }
+
+  /// Fails the `number`-th call of a kind from now on, once.
+  ///
+  /// 1 is the next one.
+  package func fail(_ call: FileCall, at number: Int = 1, code: Int32) {
+    inject(FileFault([call], code: code, skip: number - 1, times: 1))
+  }
+
+  /// Fails every call of a kind from now on.
+  package func failAll(_ call: FileCall, code: Int32) { inject(FileFault([call], code: code)) }
+
+  /// Makes the `number`-th write from now on stop after `bytes` bytes with an error.
+  package func shortWrite(at number: Int = 1, bytes: Int, code: Int32) {
+    inject(FileFault([.write], code: code, skip: number - 1, times: 1, writtenBytes: bytes))
+  }
+
+  /// Lets all calls through again.
+  package func clearFaults() { state.withLock { $0.faults = [] } }
+
+  /// Runs `body` while no fault strikes or counts; for a look at the state in the middle of a test.
+  package func withoutFaults<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let planned = state.withLock { state in
+      defer { state.faults = [] }
+      return state.faults
+    }
+    defer { state.withLock { $0.faults = planned } }
+    return try body()
+  }
+
+  // MARK: - Holding calls
+
+  /// Makes calls of a kind wait until `release`, as on a very slow disk.
+  ///
+  /// A synchronize of a simulated disk that waits covers what was written before it began, no more.
+  ///
+  /// - Parameter pathSuffix: only of files whose path ends so.
+  package func hold(_ call: FileCall, pathSuffix: String = "") {
+    state.withLock { $0.held[call] = pathSuffix }
+  }
+
+  /// Lets the waiting calls of a kind and all later ones go on.
+  package func release(_ call: FileCall) {
+    state.withLock { $0.held[call] = nil }
+    state.notifyAll()
+  }
+
+  /// Waits until `count` calls of a kind are held.
+  package func waitUntilHeld(_ call: FileCall, count: Int = 1) {
+    state.wait(until: { $0.waiting[call, default: 0] >= count }, then: { _ in })
+  }
+
+  // MARK: - Counts and records
+
+  /// Calls of a kind since the start or the last reset, failed ones included.
+  package func count(of call: FileCall) -> Int { state.withLock { $0.counts[call] ?? 0 } }
+
+  /// Calls of all kinds.
+  package var totalCount: Int { state.withLock { $0.counts.values.reduce(0, +) } }
+
+  package var records: [FileCallRecord] { state.withLock { $0.records } }
+
+  /// The calls that a fault has struck, oldest first.
+  package var struck: [FileCallRecord] { state.withLock { $0.struck } }
+
+  /// Forgets counts and records.
+  package func resetRecords() {
+    state.withLock {
+      $0.counts = [:]
+      $0.records = []
+      $0.struck = []
+    }
+  }
+
+  /// Counts and records a call, and waits while it is held.
+  ///
+  /// Returns the fault that strikes it.
+  func begin(_ call: FileCall, _ path: String, offset: UInt64 = 0, count: Int = 0) -> FileFault? {
+    defer { waitWhileHeld(call, path) }
+    return state.withLock { state in
+      let record = FileCallRecord(
+        call: call, path: path, offset: offset, count: count, thread: ThreadToken.current)
+      state.counts[call, default: 0] += 1
+      state.records.append(record)
+      var struck: FileFault?
+      for index in state.faults.indices {
+        let fault = state.faults[index]
+        guard fault.calls.contains(call), fault.times > 0 else { continue }
+        if let suffix = fault.pathSuffix, !path.hasSuffix(suffix) { continue }
+        if let offsets = fault.offsets, !offsets.contains(offset) { continue }
+        if let thread = fault.thread, thread != record.thread { continue }
+        if fault.skip > 0 {
+          state.faults[index].skip -= 1
+        } else if struck == nil {
+          state.faults[index].times -= 1
+          struck = fault
+        }
+      }
+      if struck != nil { state.struck.append(record) }
+      return struck
+    }
+  }
+
+  private func waitWhileHeld(_ call: FileCall, _ path: String) {
+    let mustWait = state.withLock { state in
+      guard let suffix = state.held[call], path.hasSuffix(suffix) else { return false }
+      state.waiting[call, default: 0] += 1
+      return true
+    }
+    guard mustWait else { return }
+    state.notifyAll()
+    state.wait(until: { $0.held[call] == nil }, then: { $0.waiting[call]! -= 1 })
+  }
+
+  func pass(
+    _ call: FileCall, _ path: String, offset: UInt64 = 0, count: Int = 0
+  ) throws(SystemError) {
+    if let fault = begin(call, path, offset: offset, count: count) {
+      throw SystemError(call: call.rawValue, path: path, code: fault.code)
+    }
+  }
+
+  // MARK: - FileSystem
+
+  package func open(_ path: String, _ mode: OpenMode) throws(SystemError) -> any File {
+    try pass(.open, path)
+    return FaultFile(try base.open(path, mode), self)
+  }
+
+  package func openInMemory(name: String) throws(SystemError) -> any File {
+    try pass(.openInMemory, name)
+    return FaultFile(try base.openInMemory(name: name), self)
+  }
+
+  package func followingLinks(_ path: String) throws(SystemError) -> String {
+    try base.followingLinks(path)
+  }
+  package func exists(_ path: String) -> Bool { base.exists(path) }
+  package func isDirectory(_ path: String) -> Bool { base.isDirectory(path) }
+  package func watch(_ path: String, _ body: @escaping @Sendable () -> Void) -> FileWatch? {
+    base.watch(path, body)
+  }
+  package func isOnNetwork(_ path: String) -> Bool { base.isOnNetwork(path) }
+  package var bootIdentifier: UInt64 { base.bootIdentifier }
+
+  package func remove(_ path: String) throws(SystemError) {
+    try pass(.remove, path)
+    try base.remove(path)
+  }
+
+  package func rename(_ path: String, to newPath: String) throws(SystemError) {
+    try pass(.rename, path)
+    try base.rename(path, to: newPath)
+  }
+
+  package func rename(_ path: String, toNew newPath: String) throws(SystemError) {
+    try pass(.rename, path)
+    try base.rename(path, toNew: newPath)
+  }
+
+  package func synchronizeFolder(_ path: String) throws(SystemError) {
+    try pass(.synchronizeFolder, path)
+    try base.synchronizeFolder(path)
+  }
+}
+
+/// One file behind a FaultFileSystem.
+private final class FaultFile: File {
+  private let base: any File
+  private let system: FaultFileSystem
+
+  init(_ base: any File, _ system: FaultFileSystem) {
+    self.base = base
+    self.system = system
+  }
+
+  var path: String { base.path }
+
+  func identity() throws(SystemError) -> FileIdentity {
+    try system.pass(.identity, path)
+    let identity = try base.identity()
+    return FileIdentity(device: identity.device ^ system.process << 48, inode: identity.inode)
+  }
+
+  func identityForAll() throws(SystemError) -> FileIdentity { try base.identityForAll() }
+  func hasName() throws(SystemError) -> Bool { try base.hasName() }
+
+  func length() throws(SystemError) -> UInt64 {
+    try system.pass(.length, path)
+    return try base.length()
+  }
+
+  func setLength(_ length: UInt64) throws(SystemError) {
+    try system.pass(.setLength, path, offset: length)
+    try base.setLength(length)
+  }
+
+  func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+  ) throws(SystemError) -> Int {
+    try system.pass(.read, path, offset: offset, count: buffer.count)
+    return try base.read(into: buffer, at: offset)
+  }
+
+  func write(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
+    guard let fault = system.begin(.write, path, offset: offset, count: buffer.count) else {
+      return try base.write(buffer, at: offset)
+    }
+    let written = min(fault.writtenBytes, buffer.count)
+    if written > 0 {
+      try base.write(UnsafeRawBufferPointer(rebasing: buffer[..<written]), at: offset)
+    }
+    throw SystemError(call: "write", path: path, code: fault.code)
+  }
+
+  func synchronize() throws(SystemError) {
+    let simulated = base as? SimulatedFile
+    let limit = simulated?.operationCount ?? 0
+    guard let fault = system.begin(.synchronize, path) else {
+      if let simulated { return try simulated.synchronize(below: limit) }
+      return try base.synchronize()
+    }
+    simulated?.loseUnsynchronized()
+    throw SystemError(call: "synchronize", path: path, code: fault.code)
+  }
+
+  func map(length: Int) throws(SystemError) -> any FileMapping {
+    try system.pass(.map, path, offset: UInt64(length))
+    if let least = system.leastMapping {
+      return try base.map(length: min(length, max(least, 2 * Int(try base.length()))))
+    }
+    return try base.map(length: length)
+  }
+
+  func mapShared(length: Int) throws(SystemError) -> any FileMapping {
+    try system.pass(.mapShared, path, offset: UInt64(length))
+    return try base.mapShared(length: length)
+  }
+
+  func mapForOverwriting(length: Int) -> (any FileMapping)? {
+    system.overwritesInPlace ? base.mapForOverwriting(length: length) : nil
+  }
+
+  func lockByte(_ byte: Int64, exclusive: Bool, wait: Bool) throws(SystemError) -> Bool {
+    try system.pass(.lockByte, path, offset: UInt64(bitPattern: byte))
+    return try base.lockByte(byte, exclusive: exclusive, wait: wait)
+  }
+
+  func unlockByte(_ byte: Int64) throws(SystemError) {
+    try system.pass(.unlockByte, path, offset: UInt64(bitPattern: byte))
+    try base.unlockByte(byte)
+  }
+
+  func isByteLocked(_ byte: Int64) throws(SystemError) -> Bool {
+    try system.pass(.isByteLocked, path, offset: UInt64(bitPattern: byte))
+    return try base.isByteLocked(byte)
+  }
+  func lockedByte(in range: Range<Int64>) throws(SystemError) -> Int64? {
+    try system.pass(.isByteLocked, path, offset: UInt64(bitPattern: range.lowerBound))
+    return try base.lockedByte(in: range)
+  }
+}

@@ -1,0 +1,424 @@
+// When commits go through the log, and how its use begins and ends. The header of the database
+// names the log for as long as it counts, so whoever opens the file after a restart repeats it
+// first. One process has a log at a time, while it writes: who writes after it syncs the database
+// and ends the log's use.
+//
+// Whatever becomes durable by a sync of the database, while entries are in the log, is noted there
+// before it is relied on: repeating older entries could write over it.
+internal import Platform
+
+/// What a store does with a log.
+struct LogUse {
+  /// Groups that a sync of scattered pages made durable.
+  var scatteredSyncs = 0
+  /// Somebody makes a log, or it cannot be had.
+  var isOver = false
+  var log: CommitLog?
+}
+
+extension CommitLog {
+  static func path(_ databasePath: String) -> String { databasePath + ".log" }
+
+  /// The name of a log that is still being made.
+  static func unfinishedPath(_ databasePath: String) -> String {
+    path(databasePath) + ".unfinished"
+  }
+}
+
+extension Store {
+  /// Groups after whose scattered syncs a log is begun.
+  private static let scatteredSyncsMax = 4
+  /// So many more when another process has ended the last one.
+  private static let scatteredSyncsAfterOthers = 250
+
+  private var log: CommitLog? { commitLog.withLock { $0.log } }
+
+  /// Whether a group waits for room in the log; for tests.
+  package var isLogFull: Bool { log?.isFull == true }
+
+  /// Whether the log has what is not in place.
+  package var isLogDirty: Bool { log?.isDirty == true }
+
+  // MARK: - Making durable
+
+  /// Makes a group durable that is in the file: by the log where its blocks lie scattered, else by
+  /// a sync of the file.
+  ///
+  /// A failure is final for every process: nobody can know what reached the disk.
+  func makeDurable(_ group: CommitPipeline.Group) throws(StorageError) {
+    try syncing.withLock { (_) throws(StorageError) in
+      if try append(group) { return }
+      try synchronizeInPlace()
+      try noteInPlace(group.last!.version, fileLength: group.fileLength)
+    }
+    if group.own.count > 2 { noteScatteredSync() }
+  }
+
+  /// Syncs the file, after which a version needs no log.
+  func makeDurableInPlace(_ version: Version, fileLength: UInt64) throws(StorageError) {
+    try syncing.withLock { (_) throws(StorageError) in
+      try synchronizeInPlace()
+      try noteInPlace(version, fileLength: fileLength)
+    }
+  }
+
+  /// One fdatasync, one after the other with what makes groups durable.
+  func synchronizeOrLatch() throws(StorageError) {
+    try syncing.withLock { (_) throws(StorageError) in try synchronizeInPlace() }
+  }
+
+  /// One fdatasync.
+  ///
+  /// The kernel tells only one caller of a failure, so syncs of this process come one after the
+  /// other, and none counts after one that has failed.
+  private func synchronizeInPlace() throws(StorageError) {
+    try synchronizing.withLock { (_) throws(StorageError) in
+      try throwIfSyncFailed()
+      syncs.add(1, ordering: .relaxed)
+      do throws(SystemError) { try lockFile.synchronize(file) } catch { throw .system(error) }
+    }
+  }
+
+  /// - Returns: false when the group does not gain by the log, or cannot be in it.
+  private func append(_ group: CommitPipeline.Group) throws(StorageError) -> Bool {
+    guard let log, log.isWorthwhile(extents: group.own.count) else { return false }
+    var extents = group.own.map(\.extent)
+    if group.hasSyncedBlocks || !hasRoom(group, in: log) {
+      guard PlantedBug.largeCommitLogged.isActive else { return false }
+      extents = []
+    }
+    try throwIfSyncFailed()
+    extents.append(
+      Extent(offset: header.homes[group.home], length: UInt64(CommitRecord.lengthMax)))
+    let file = file
+    try latching { () throws(SystemError) in
+      let written = try log.append(group.last!.version, fileLength: group.fileLength, extents) {
+        (extent, buffer) throws(SystemError) in
+        // It was written, so it is there; a short read would be a file cut from outside.
+        if try file.read(into: buffer, at: extent.offset) < buffer.count {
+          throw SystemError(call: "pread", path: file.path, code: SystemError.inputOutput)
+        }
+      }
+      writtenBytes.add(UInt64(written), ordering: .relaxed)
+    }
+    syncs.add(1, ordering: .relaxed)
+    return true
+  }
+
+  private func hasRoom(_ group: CommitPipeline.Group, in log: CommitLog) -> Bool {
+    let bytes = group.own.reduce(CommitRecord.lengthMax) { $0 + Int($1.extent.length) }
+    return log.hasRoom(bytes: bytes, extents: group.own.count + 1)
+  }
+
+  /// Whether the record of a group may leave out what it has written: the log will have it.
+  func canProveByLog(_ group: CommitPipeline.Group) -> Bool {
+    guard durability == .full, let log else { return false }
+    return hasRoom(group, in: log)
+  }
+
+  private func noteInPlace(_ version: Version, fileLength: UInt64) throws(StorageError) {
+    guard let log else { return }
+    try latching { () throws(SystemError) in
+      try log.noteInPlace(version, fileLength: fileLength)
+    }
+  }
+
+  /// A failure makes writing impossible for all, as one of a sync does.
+  private func latching(_ body: () throws(SystemError) -> Void) throws(StorageError) {
+    do throws(SystemError) { try body() } catch {
+      lockFile.markSyncFailed(error.code)
+      throw .system(error)
+    }
+  }
+
+  /// Idle work: syncs the file, so that the log's entries need not be repeated.
+  func bringLogInPlace() throws(StorageError) {
+    guard let log, log.isDirty else { return }
+    let next = log.nextSequence
+    try synchronizeInPlace()
+    try syncing.withLock { (_) throws(StorageError) in
+      try latching { () throws(SystemError) in try log.noteInPlace(before: next) }
+    }
+  }
+
+  // MARK: - Beginning
+
+  private func noteScatteredSync() {
+    guard options.commitLog == .whenScattered else { return }
+    let begins = commitLog.withLock { use in
+      if use.isOver || use.log != nil { return false }
+      use.scatteredSyncs += 1
+      use.isOver = use.scatteredSyncs >= Self.scatteredSyncsMax
+      return use.isOver
+    }
+    guard begins else { return }
+    let helpers = helpers
+    helpers.withLock { $0 += 1 }
+    // Released by hand: who waits for the helpers must not find that one still has the store.
+    let store = Unmanaged.passRetained(self)
+    Thread.start(name: "realm-log") {
+      // Without a log all goes on as before; an error of the disk is met again by the next commit.
+      store._withUnsafeGuaranteedRef { try? $0.beginLog() }
+      store.release()
+      helpers.withLock { $0 -= 1 }
+      helpers.notifyAll()
+    }
+    .detach()
+  }
+
+  /// Makes a log and has the header name it.
+  ///
+  /// Does nothing where a log cannot be had.
+  func beginLog() throws(StorageError) {
+    guard durability == .full, !isReadOnly, !isInMemory else { return }
+    commitLog.withLock { $0.isOver = true }
+    // By another name: until the write lock is held the log of somebody else may be needed.
+    guard let log = try? makeLog() else { return }
+    // Nobody else writes the header meanwhile, and a log of somebody else has been ended.
+    let transaction = try beginWrite()
+    defer { transaction.cancel() }
+    guard try Store.converting({ () throws(SystemError) in try nameLog() }) else { return }
+    var header = try Store.readHeader(file)
+    header.logIdentifier = log.header.identifier
+    header.bootIdentifier = options.fileSystem.bootIdentifier
+    try Store.converting { () throws(SystemError) in try Store.write(header, to: file) }
+    try synchronizeOrLatch()
+    commitLog.withLock { use in
+      use.log = log
+      use.isOver = false
+    }
+  }
+
+  /// Gives the log that was made its name; write lock only.
+  ///
+  /// - Returns: false where something else has the name, which stays.
+  private func nameLog() throws(SystemError) -> Bool {
+    let (fileSystem, path) = (options.fileSystem, CommitLog.path(path))
+    let unfinished = CommitLog.unfinishedPath(self.path)
+    if fileSystem.exists(path) {
+      // One that is left over; nothing refers to it.
+      let isLog = try Store.logHeader(fileSystem.open(path, .noFollow)) != nil
+      if !isLog {
+        try fileSystem.remove(unfinished)
+        return false
+      }
+    }
+    try fileSystem.rename(unfinished, to: path)
+    try fileSystem.synchronizeFolder(Store.parentFolder(of: path))
+    return true
+  }
+
+  /// Makes the file of a log, whole and durable, but for its name.
+  ///
+  /// - Returns: nil where another process makes one.
+  private func makeLog() throws(SystemError) -> CommitLog? {
+    let path = CommitLog.unfinishedPath(path)
+    let fileSystem = options.fileSystem
+    let log = try fileSystem.open(path, [.writable, .create, .noFollow])
+    guard try log.lockByte(0, exclusive: true, wait: false) else { return nil }
+    try log.setPermissions(try file.permissions())
+    let page = FileHeader.pageLength
+    // The longer it is the more often a page of the file changes before it is written.
+    let share = Int(clamping: try file.length() / 8)
+    let header = CommitLogHeader(
+      identifier: systemRandom() | 1, databaseHigh: self.header.identifierHigh,
+      databaseLow: self.header.identifierLow,
+      segmentLength: min(max(share / page * page, options.logSegmentMin), 32 << 20))
+    do throws(SystemError) {
+      // First: what was left of one that was not finished.
+      try log.setLength(0)
+      let zeros = [UInt8](repeating: 0, count: 1 << 20)
+      var position: UInt64 = 0
+      while position < header.fileLength {
+        let count = min(UInt64(zeros.count), header.fileLength - position)
+        try Store.write(zeros[..<Int(count)], to: log, at: position)
+        position += count
+      }
+      try Store.write(header.encoded()[...], to: log, at: 0)
+      try log.synchronize()
+    } catch {
+      try? fileSystem.remove(path)
+      throw error
+    }
+    let (file, lockFile, synchronizing) = (file, lockFile, synchronizing)
+    return CommitLog(header, log) { () throws(SystemError) in
+      try synchronizing.withLock { (_) throws(SystemError) in
+        if let code = lockFile.syncFailure {
+          throw SystemError(call: "fdatasync", path: file.path, code: code)
+        }
+        try lockFile.synchronize(file)
+      }
+    }
+  }
+
+  /// The header of a log; nil when it is none.
+  private static func logHeader(_ log: any File) throws(SystemError) -> CommitLogHeader? {
+    var failure: SystemError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: CommitLogHeader.encodedLength) {
+      buffer, count in
+      do throws(SystemError) {
+        count = try log.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+      } catch {
+        failure = error
+        count = 0
+      }
+    }
+    if let failure { throw failure }
+    return bytes.withUnsafeBytes { CommitLogHeader.decode($0) }
+  }
+
+  // MARK: - Ending
+
+  /// Whether the header names a log that is not this process's: its owner writes no more, or is
+  /// gone.
+  ///
+  /// Gives up an own one that another process has ended. Write lock only.
+  func isLogForeign() throws(StorageError) -> Bool {
+    let identifier = try Store.readHeader(file).logIdentifier
+    let own = commitLog.withLock { use in
+      guard let log = use.log, log.header.identifier != identifier else { return use.log }
+      // Processes that write by turns would only end each other's.
+      use = LogUse(scatteredSyncs: -Self.scatteredSyncsAfterOthers)
+      return nil
+    }
+    return identifier != 0 && own == nil && !PlantedBug.foreignLogKept.isActive
+  }
+
+  /// Ends the use of this process's log, if it has one.
+  func endOwnLog() throws(StorageError) {
+    guard log != nil else { return }
+    let transaction = try beginWrite()
+    defer { transaction.cancel() }
+    guard let log else { return }
+    try latching { () throws(SystemError) in try log.waitForCheckpoint() }
+    try endNamedLog(newestVersion)
+    commitLog.withLock { $0 = LogUse() }
+  }
+
+  /// Ends the use of the log that the header names, and makes a version durable.
+  ///
+  /// Write lock only.
+  func endNamedLog(_ version: Version) throws(StorageError) {
+    if !PlantedBug.logEndedBeforeSync.isActive { try synchronizeOrLatch() }
+    var header = try Store.readHeader(file)
+    header.logIdentifier = 0
+    header.durableMark = version.rawValue
+    try Store.converting { () throws(SystemError) in try Store.write(header, to: file) }
+    try synchronizeOrLatch()
+    Store.forgetLog(header, file, options)
+  }
+
+  /// Lets the log's thread end; what the log holds stays until the header names it no more.
+  func closeLog() {
+    guard let log else { return }
+    // A failure is in the lock file.
+    try? log.waitForCheckpoint()
+  }
+
+  /// The same when the file is closed and nobody else has it open.
+  func endLog(_ header: inout FileHeader) {
+    // Where this fails the log stays, and the next opening repeats it: the lock file says so, as a
+    // later sync would succeed and prove nothing.
+    guard PlantedBug.logEndedBeforeSync.isActive || (try? lockFile.synchronize(file)) != nil
+    else { return }
+    header.logIdentifier = 0
+    header.durableMark = newestVersion.rawValue
+    guard (try? Store.write(header, to: file)) != nil,
+      (try? lockFile.synchronize(file)) != nil
+    else { return }
+    commitLog.withLock { $0.log = nil }
+    Store.forgetLog(header, file, options)
+  }
+
+  /// After a header without a log has reached the disk: takes the log out of the other copy, at
+  /// which older programs look, too, and removes its file.
+  private static func forgetLog(_ header: FileHeader, _ file: any File, _ options: StoreOptions) {
+    var header = header
+    header.sequence += 1
+    // Neither is worth an error: nothing refers to the log any more.
+    try? write(header, to: file)
+    try? options.fileSystem.remove(CommitLog.path(options.path))
+  }
+
+  // MARK: - After a crash
+
+  /// Brings a file in order whose header names a log that nobody has.
+  ///
+  /// After a restart the log is repeated, else a sync is enough, as all is in the page cache. Then
+  /// the log's use is over.
+  ///
+  /// - Returns: the header as it is then.
+  /// - Throws: `damaged` when the log is needed and not there, or lacks entries; `logNotRepeated`
+  ///   when the file may not be written.
+  static func repeatingLog(
+    _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ cipher: FileCipher?,
+    _ lockFile: LockFile
+  ) throws(StorageError) -> FileHeader {
+    guard header.isLogged else { return header }
+    let boot = options.fileSystem.bootIdentifier
+    if options.isReadOnly {
+      if lockFile.head.isUnknown { try refuseUnlessSameBoot(header, boot, file.path) }
+      return header
+    }
+    // Else those who have it open see to it.
+    guard lockFile.isFirstOpener || lockFile.head.isUnknown else { return header }
+    try lockFile.acquireWriteLock()
+    defer { lockFile.releaseWriteLock() }
+    // Of those that open it at the same time only one gets so far.
+    var header = try readHeader(file)
+    guard header.isLogged else { return header }
+    // After a failed sync the page cache may have what the disk has not, and call it clean.
+    if header.isOf(boot), !lockFile.inheritsSyncFailure {
+      let search = RecordSearch(file: file, header: header, cipher: cipher, isSameBoot: true)
+      let newest = try search.newestDurable(knownDurable: lockFile.head.version, isShared: false)
+      header.durableMark = newest.found.record.version.rawValue
+    } else {
+      let log = try openLog(header, file, options)
+      let content = try LogContent(log.file, log.header)
+      try content.repeated(in: file)
+      if let version = content.version { header.durableMark = version.rawValue }
+    }
+    try converting { () throws(SystemError) in
+      try lockFile.synchronize(file)
+      header.logIdentifier = 0
+      try write(header, to: file)
+      try lockFile.synchronize(file)
+    }
+    forgetLog(header, file, options)
+    header.sequence += 2
+    return header
+  }
+
+  /// Whoever may not write can read a file with a log only while the machine runs on: until then
+  /// all is in the file, if not yet on the disk.
+  static func refuseUnlessSameBoot(
+    _ header: FileHeader, _ boot: UInt64, _ path: String
+  ) throws(StorageError) {
+    guard header.isLogged, !header.isOf(boot) else { return }
+    throw .logNotRepeated(path: path, log: CommitLog.path(path))
+  }
+
+  private static func openLog(
+    _ header: FileHeader, _ file: any File, _ options: StoreOptions
+  ) throws(StorageError) -> (file: any File, header: CommitLogHeader) {
+    let path = CommitLog.path(options.path)
+    func missing(_ what: String) -> StorageError {
+      .damaged(
+        path: options.path, block: 0, version: header.durableMark,
+        reason: "\(what) '\(path)'. The machine was restarted while the database was written to, "
+          + "and its newest commits are in that file only: put it back beside the database")
+    }
+    let log: any File
+    do throws(SystemError) {
+      log = try options.fileSystem.open(path, .noFollow)
+    } catch {
+      if error.isMissing { throw missing("there is no commit log") }
+      throw openingError(error, path: path)
+    }
+    guard let found = try converting({ () throws(SystemError) in try logHeader(log) }),
+      found.identifier == header.logIdentifier, found.databaseHigh == header.identifierHigh,
+      found.databaseLow == header.identifierLow
+    else { throw missing("another file has the name of the commit log") }
+    return (log, found)
+  }
+}

@@ -1,0 +1,2 @@
+// Nothing is declared here: ChildProcesses.c acts before main.
+#pragma once

@@ -1,0 +1,270 @@
+// `compare`: verdicts from known figures, refusals, forms, exit codes; and that unchanged figures
+// are hardly ever called worse.
+import Foundation
+import Harness
+import Platform
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct ComparisonTests {
+  private let folder: TemporaryFolder
+  init() { folder = TemporaryFolder() }
+
+  /// Makes a results folder by a run on the model engine, with these figures in its summary.
+  private func makeRun(
+    _ name: String, readNanoseconds: Double = 1_000, syncs: Double = 1, plan: String = "",
+    status: String = "complete"
+  ) throws -> String {
+    let path = folder.path + "/" + name
+    try runOnModel(
+      "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 200 \(plan) "
+        + "--output \(path)")
+    var table = CSVTable(columns: ResultSchema.summaryColumns)
+    func row(_ operation: String, _ figures: [String: String]) {
+      var cells: [String: String] = [
+        "schema_version": "1", "run_id": name, "replica": "1", "seed": "1", "engine": "realm",
+        "durability": "full", "workload": "readers-writer", "operation": operation,
+        "phase": "measure", "load": "closed", "threads": "1",
+      ]
+      cells.merge(figures) { $1 }
+      table.append(ResultSchema.summaryColumns.map { cells[$0] })
+    }
+    let p50 = String(readNanoseconds)
+    row("read", ["service_p50_ns": p50, "service_p99_ns": String(readNanoseconds * 3)])
+    row("write", ["service_p50_ns": "5000", "syncs_per_commit": String(syncs)])
+    try table.text.write(toFile: path + "/summary.csv", atomically: true, encoding: .utf8)
+    if status != "complete" {
+      let text = try String(contentsOfFile: path + "/run.json", encoding: .utf8)
+      try text.replacing("\"complete\"", with: "\"\(status)\"")
+        .write(toFile: path + "/run.json", atomically: true, encoding: .utf8)
+    }
+    return path
+  }
+
+  private func compare(_ words: [String]) throws -> (code: ExitCode, output: String, errors: String)
+  {
+    let output = CollectedOutput()
+    let code = try CompareVerb.run(
+      ["--output", folder.path + "/compare.csv"] + words, console: output.console(),
+      interruption: { TimedInterruption() })
+    return (code, output.output, output.errors)
+  }
+
+  /// Two sides of some runs, with a little noise.
+  private func sides(
+    factor: Double, syncs: Double = 1, runs: Int = 5
+  ) throws -> [String] {
+    var random = RandomGenerator(seed: testSeed())
+    var words: [String] = []
+    for side in 0..<2 {
+      for run in 0..<runs {
+        let noise = 1 + Double(random.next(upperBound: UInt64(100))) / 100_000
+        let path = try makeRun(
+          "\(factor)-\(side)-\(run)", readNanoseconds: 1_000 * noise * (side == 1 ? factor : 1),
+          syncs: side == 1 ? syncs : 1)
+        if run == 0 {
+          words.insert(path, at: side)
+        } else {
+          words += [side == 0 ? "--baseline" : "--candidate", path]
+        }
+      }
+    }
+    return words
+  }
+
+  @Test(arguments: [(1.0, "same"), (1.3, "worse"), (0.7, "better")])
+  func knownChangesAreCalledByTheirName(factor: Double, verdict: String) throws {
+    let result = try compare(try sides(factor: factor) + ["--format", "json"])
+    #expect(result.code == (verdict == "worse" ? .thresholdMissed : .success))
+    let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+    let rows = try #require(json?["rows"] as? [[String: Any]])
+    let read = try #require(
+      rows.first { $0["row"] as? String == "read" && $0["metric"] as? String == "service_p50_ns" })
+    #expect(read["verdict"] as? String == verdict)
+    #expect(read["low"] is NSNumber && read["noise_floor"] is NSNumber)
+    let table = try String(contentsOfFile: folder.path + "/compare.csv", encoding: .utf8)
+    #expect(CSVTable.parse(table)?.first == ComparisonOutput.columns)
+  }
+
+  @Test func countersThatNeverVaryAreExact() throws {
+    let result = try compare(try sides(factor: 1, syncs: 1.03))
+    #expect(result.code == .thresholdMissed)
+    #expect(result.output.contains("Worse: write.syncs_per_commit"))
+  }
+
+  @Test func oneRunASideTellsNothing() throws {
+    let words = try sides(factor: 1.5, runs: 1)
+    #expect(try compare(words).code == .success)
+    let strict = try compare(words + ["--strict"])
+    #expect(strict.code == .inconclusive)
+    #expect(strict.errors.contains("cannot tell for") && strict.output.contains("--replicas 5"))
+  }
+
+  @Test func knownRegressionsAreAccepted() throws {
+    let words = try sides(factor: 1.3)
+    let row = "read.service_p50_ns"
+    let result = try compare(words + ["--accept", row, "--reason", "checksums came"])
+    #expect(result.code == .success)
+    #expect(result.output.contains("worse (accepted)") && result.output.contains("checksums came"))
+    let file = folder.path + "/accepted"
+    try "# known\n\(row): checksums came\n".write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try compare(words + ["--accepted", file]).code == .success)
+    let wide = try compare(words + ["--max-regression", "\(row)=50%"])
+    #expect(wide.code == .success)
+  }
+
+  /// Percentiles far out are shown; they decide only where the user says so.
+  @Test func tailsGateOnlyWhenNamed() throws {
+    let words = try sides(factor: 1.3) + ["--accept", "read.service_p50_ns", "--reason", "known"]
+    #expect(try compare(words).code == .success)
+    let named = try compare(words + ["--max-regression", "read.service_p99_ns=10%"])
+    #expect(named.code == .thresholdMissed)
+  }
+
+  @Test func differentWorkIsRefusedWithWhatDiffers() throws {
+    let first = try makeRun("first")
+    let other = try makeRun("other", plan: "--invariants none")
+    let partial = try makeRun("partial", status: "interrupted")
+    for (path, text) in [
+      (other, "invariants is"), (partial, "interrupted"), (folder.path, "no results folder"),
+    ] {
+      #expect {
+        try compare([first, path])
+      } throws: { error in
+        (error as? UsageError)?.message.contains(text) == true
+      }
+    }
+    #expect(try compare([folder.path + "/nothing", first]).code == .baselineMissing)
+    #expect {
+      try compare([first, first, "--max-regression", "read.service_p51_ns=3%"])
+    } throws: { error in
+      (error as? UsageError)?.message.contains("did you mean 'read.service_p50_ns'") == true
+    }
+  }
+
+  @Test func formsAreWhatOtherToolsRead() throws {
+    let words = try sides(factor: 1.3)
+    let xml = try compare(words + ["--format", "junit"]).output
+    #expect(
+      xml.contains("<testsuite name=\"realm-bench compare\" tests=") && xml.contains("<failure"))
+    #expect(
+      try compare(words + ["--format", "markdown"]).output.contains("| read.service_p50_ns |"))
+    let action = try compare(words + ["--format", "github-action-benchmark"]).output
+    let entries = try JSONSerialization.jsonObject(with: Data(action.utf8)) as? [[String: Any]]
+    #expect(entries?.contains { $0["name"] as? String == "read.service_p50_ns" } == true)
+    #expect(entries?.allSatisfy { $0["value"] is NSNumber && $0["unit"] is String } == true)
+    // One comparison in several forms.
+    let file = folder.path + "/gate.xml"
+    _ = try compare(words + ["--write", "junit=\(file)"])
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == xml)
+    #expect(throws: UsageError.self) { try compare(words + ["--write", "junti=\(file)"]) }
+  }
+
+  // MARK: - Executables
+
+  /// A program that takes the place of realm-bench: it copies a results folder and scales one
+  /// figure.
+  private func program(_ name: String, prepared: String, nanoseconds: Int) throws -> String {
+    let path = folder.path + "/" + name
+    let text = """
+      #!/usr/bin/env bash
+      while [ $# -gt 0 ]; do
+        if [ "$1" = --output ]; then output=$2; fi
+        shift
+      done
+      cp -r '\(prepared)' "$output"
+      sed -i "s/READ/$((\(nanoseconds) + RANDOM % 4))/" "$output/summary.csv"
+      """
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    return path
+  }
+
+  @Test func executablesAreRunByTurnsUntilItIsDecided() throws {
+    let prepared = try makeRun("prepared", readNanoseconds: 77_777)
+    let summary = try String(contentsOfFile: prepared + "/summary.csv", encoding: .utf8)
+    try summary.replacing("77777.0", with: "READ")
+      .write(toFile: prepared + "/summary.csv", atomically: true, encoding: .utf8)
+    let base = try program("base", prepared: prepared, nanoseconds: 10_000)
+    let same = try program("same", prepared: prepared, nanoseconds: 10_000)
+    let slow = try program("slow", prepared: prepared, nanoseconds: 10_500)
+    func run(_ candidate: String) throws -> (code: ExitCode, output: String, errors: String) {
+      try compare(["--executables", base, candidate, "--", "readers-writer", "--quick"])
+    }
+    let equal = try run(same)
+    #expect(equal.code == .success && equal.output.contains("same"))
+    let slower = try run(slow)
+    #expect(slower.code == .thresholdMissed)
+    #expect(slower.output.contains("Worse: read.service_p50_ns"))
+    #expect(slower.errors.contains("block 6: 0 gate rows undecided"))
+    #expect(throws: UsageError.self) {
+      try compare(["--executables", base, "/nonexistent", "--", "readers-writer"])
+    }
+    #expect(throws: UsageError.self) {
+      try compare(["--executables", base, same, "--", "readers-writer", "--output", "x"])
+    }
+    // Both at once: only what cannot take the other's core or disk.
+    for (plan, reason) in [
+      ("readers-writer", "work of one thread"), ("readers-writer --readers 0", "does not sync"),
+      ("notify-storm --durability memory", "work of one thread"), ("nothing", "no workload"),
+    ] {
+      #expect {
+        try compare(
+          ["--executables", base, same, "--duet", "--"]
+            + plan.split(separator: " ").map(String.init))
+      } throws: { error in
+        let message = (error as? UsageError)?.message ?? ""
+        return message.contains(reason) || message.contains("needs two cores")
+      }
+    }
+    let plan = ["readers-writer", "--readers", "1", "--writers", "0"]
+    let duet = ["--executables", base, slow, "--duet", "--"] + plan
+    if ProcessInfo.processInfo.activeProcessorCount >= 2,
+      FileManager.default.isExecutableFile(atPath: "/usr/bin/taskset")
+    {
+      #expect(try compare(duet).code == .thresholdMissed)
+    }
+  }
+
+  // MARK: - Statistics
+
+  @Test func studentsQuantilesAreThoseOfTables() {
+    for (share, degrees, value) in [
+      (0.975, 1.0, 12.7062), (0.975, 4, 2.7764), (0.995, 10, 3.1693), (0.9995, 8, 5.0413),
+      (0.975, 1e6, 1.95997),
+    ] {
+      #expect(abs(LogRatio.studentQuantile(share, degrees: degrees) - value) < 1e-3)
+    }
+  }
+
+  /// A normal variable, by the sum of twelve uniform ones.
+  private func noise(_ random: inout RandomGenerator) -> Double {
+    (0..<12).reduce(-6.0) { sum, _ in sum + Double.random(in: 0..<1, using: &random) }
+  }
+
+  @Test func noChangeIsHardlyEverCalledWorse() {
+    var random = RandomGenerator(seed: testSeed())
+    var alarms = 0
+    var misses = 0
+    for _ in 0..<300 {
+      var (unchanged, slower): ([Double], [Double]) = ([], [])
+      var wasWorse = false
+      var wasFound = false
+      for _ in 0..<60 {
+        unchanged.append(noise(&random) * 0.02)
+        slower.append(log(1.05) + noise(&random) * 0.02)
+        guard unchanged.count >= 6 else { continue }
+        // Looked at after each block, as the gate does.
+        let interval = LogRatio.paired(unchanged, error: 0.005)!
+        wasWorse = wasWorse || Comparison.verdict(interval, tolerance: 0.0) == .worse
+        let found = LogRatio.paired(slower, error: 0.005)!
+        wasFound = wasFound || Comparison.verdict(found, tolerance: 0.02) == .worse
+      }
+      alarms += wasWorse ? 1 : 0
+      misses += wasFound ? 0 : 1
+    }
+    // 1.5 false alarms are expected at the most; more than 8 have a chance below 1 in 10,000.
+    #expect(alarms <= 8, "\(alarms) false alarms of 300")
+    #expect(misses <= 6, "\(misses) of 300 changes of 5 % were not found")
+  }
+}

@@ -1,0 +1,47 @@
+// Results folders that earlier versions wrote, as they are committed in results/: later versions
+// read them.
+import Foundation
+import Harness
+import TestSupport
+import Testing
+
+@Suite struct EarlierResultsTests {
+  private static let results = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("results").path
+
+  private static var folders: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []).sorted()
+      .map { results + "/" + $0 }
+      .filter { FileManager.default.fileExists(atPath: $0 + "/run.json") }
+  }
+
+  @Test func everyCommittedFolderIsReadAndReported() throws {
+    #expect(Self.folders.count >= 6)
+    let folder = TemporaryFolder()
+    for path in Self.folders {
+      let run = try MeasuredRun(folder: path)
+      #expect(run.document.status == "complete" && !run.rows.isEmpty, "\(path)")
+      let page = folder.path + "/\((path as NSString).lastPathComponent).html"
+      let console = CollectedOutput()
+      #expect(try ReportVerb.run([path, "-o", page], console: console.console()) == .success)
+    }
+  }
+
+  /// The first one knows nothing of disturbance, limits or later settings: it is compared all the
+  /// same.
+  @Test func theOldestOneIsComparedWithItself() throws {
+    let folder = TemporaryFolder()
+    let old = Self.results + "/readers-writer"
+    let text = try String(contentsOfFile: old + "/run.json", encoding: .utf8)
+    #expect(!text.contains("disturbance"))
+    let output = CollectedOutput()
+    let code = try CompareVerb.run(
+      [old, old, "--output", folder.path + "/compare.csv"], console: output.console(),
+      interruption: { TimedInterruption() })
+    #expect(code == .success)
+    let run = try MeasuredRun(folder: old)
+    #expect(run.rows.contains { $0.key.name == "read" && ($0.value["count"] ?? 0) > 0 })
+    #expect(run.growth != nil && run.document.settings.shard == nil)
+  }
+}

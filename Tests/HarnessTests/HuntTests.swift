@@ -1,0 +1,149 @@
+// The verbs `hunt` and `replay`, and that each known bug is found and each mended program is sound.
+import Foundation
+import Harness
+import RaceHunt
+import TestSupport
+import Testing
+
+@Suite struct HuntTests {
+  private let folder = TemporaryFolder()
+
+  private struct Result {
+    var code: ExitCode
+    var output: String
+    var errors: String
+  }
+
+  private func hunt(
+    _ line: String, interruption: () -> any Interruption = { TimedInterruption() }
+  ) throws -> Result {
+    let collected = CollectedOutput()
+    let code = try HuntVerb.run(
+      line.split(separator: " ").map(String.init), console: collected.console(),
+      interruption: interruption)
+    return Result(code: code, output: collected.output, errors: collected.errors)
+  }
+
+  private func replay(_ line: String) throws -> Result {
+    let collected = CollectedOutput()
+    let code = try ReplayVerb.perform(
+      line.split(separator: " ").map(String.init), console: collected.console())
+    return Result(code: code, output: collected.output, errors: collected.errors)
+  }
+
+  @Test(arguments: HuntScenario.all.map(\.name))
+  func everyKnownBugIsFoundAndItsMendedProgramIsSound(name: String) throws {
+    let scenario = try #require(HuntScenario.named(name))
+    do throws(RaceFailure) {
+      try explore(iterations: 5_000, scenario.program(true))
+      Issue.record("the bug of \(name) is not found")
+    } catch {
+      #expect(error.kind != .notReproducible && error.kind != .hang, "\(error)")
+      let repeated = #expect(throws: RaceFailure.self) {
+        try RaceHunt.replay(error.schedule, scenario.program(true))
+      }
+      #expect(repeated?.reason == error.reason)
+      #expect(repeated?.table == error.table)
+    }
+    try explore(iterations: 400, scenario.program(false))
+  }
+
+  @Test func aFailureIsPrintedInOrderAndCanBeRepeated() throws {
+    let path = folder.path + "/out"
+    let found = try hunt("--scenario lost-update --output \(path) --no-progress")
+    #expect(found.code == .invariantViolated)
+    let lines = found.output.split(separator: "\n").map(String.init)
+    #expect(lines.first == "lost-update: an update is lost: the counter is 1, not 2")
+    #expect(lines.contains { $0.hasPrefix("seed 1, schedule ") })
+    #expect(lines.suffix(2) == ["realm-bench replay \(path)", path])
+    let text = try #require(textOfFile(path + "/hunt.csv"))
+    let rows = try #require(CSVTable.parse(text))
+    #expect(rows.count == 2)
+    #expect(rows[1][3] == "lost-update")
+    #expect(textOfFile(path + "/schedule.txt")?.contains("FAILS") == true)
+
+    let repeated = try replay(path)
+    #expect(repeated.code == .invariantViolated)
+    #expect(repeated.output.contains("fails as before"))
+    let stopped = try replay("\(path) --until 5")
+    #expect(stopped.code == .success)
+    #expect(stopped.output.contains("stopped before step 5"))
+  }
+
+  @Test func aSoundProgramIsExploredForTheTime() throws {
+    let path = folder.path + "/sound"
+    let result = try hunt(
+      "--scenario lost-update/mended --duration 100ms --output \(path) --no-progress")
+    #expect(result.code == .success)
+    #expect(result.output.hasPrefix("nothing found: "))
+  }
+
+  @Test func allProgramsAreHuntedInTurn() throws {
+    let path = folder.path + "/all"
+    let result = try hunt("--duration 1s --seed 3 --shard 2/3 --output \(path) --no-progress")
+    #expect(result.code == .success, "\(result.output)")
+    let text = try #require(textOfFile(path + "/hunt.csv"))
+    let rows = try #require(CSVTable.parse(text))
+    #expect(rows.count == 1 + HuntProgram.sound.count)
+    #expect(rows[1][2] == "2/3")
+  }
+
+  @Test func aProgramThatIsExhaustedEndsTheHunt() throws {
+    let path = folder.path + "/exhausted"
+    let result = try hunt(
+      "--scenario published-before-written/mended --strategy depth-first:9 --duration 1h "
+        + "--output \(path) --no-progress")
+    #expect(result.code == .success)
+  }
+
+  @Test(
+    arguments: [
+      "lost-update", "--strategy walk", "--scenario nothing", "--shard 3/2", "--shard 0/2",
+      "--seed x", "--duration 3", "--duration 0s", "--sanitizer thread",
+      "--bugs --scenario lost-update",
+      "--processes 0", "--processes 2 --shard 1/2", "--replay-corpus --duration 1s",
+    ])
+  func wrongFlagsAreRefused(line: String) {
+    #expect(throws: UsageError.self) { try hunt(line) }
+  }
+
+  @Test func anInterruptedScoreIsWrittenAndSaysSo() throws {
+    let path = folder.path + "/score"
+    let result = try hunt("--bugs --output \(path) --no-progress") {
+      TimedInterruption(afterNanoseconds: 0)
+    }
+    #expect(result.code == .interrupted && result.errors.contains("interrupted; "))
+    #expect(textOfFile(path + "/bugs.md")?.contains("Interrupted: 0 of 24 bugs") == true)
+    let rows = try #require(textOfFile(path + "/bugs.csv").flatMap(CSVTable.parse))
+    #expect(rows.count == 1)
+  }
+
+  @Test func aFailureThatCannotBeWrittenIsShown() throws {
+    let path = folder.path + "/gone"
+    let result = try hunt("--scenario lost-update --output \(path) --no-progress") {
+      // The folder was made a moment ago.
+      #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) }
+      return TimedInterruption()
+    }
+    #expect(result.code == .failed && result.errors.contains("cannot write to '\(path)'"))
+    #expect(result.output.contains("an update is lost") && result.output.contains("schedule "))
+  }
+
+  @Test func aNearNameIsNamed() {
+    #expect(
+      throws: UsageError("--scenario: there is no 'lost-updat'; did you mean 'lost-update'?")
+    ) { try hunt("--scenario lost-updat") }
+  }
+
+  @Test func foldersThatAreNoBundleAreRefused() throws {
+    #expect(throws: UsageError.self) { try replay(folder.path) }
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: folder.path + "/bundle.json"))
+    #expect(throws: UsageError.self) { try replay(folder.path) }
+  }
+
+  @Test func anExistingFolderIsRefused() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/there/x", withIntermediateDirectories: true)
+    #expect(throws: UsageError.self) { try hunt("--output \(folder.path)/there") }
+  }
+}

@@ -1,0 +1,119 @@
+// `merge`: sums of what was measured, nothing averaged, and refusal of what does not belong
+// together.
+import Foundation
+import Harness
+import Platform
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct MergeTests {
+  private let folder = TemporaryFolder()
+
+  private func makeRun(_ name: String, _ more: String = "--seed 1") throws -> String {
+    let path = folder.path + "/" + name
+    try runOnModel(
+      "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 3000 "
+        + "--interval 10ms --output \(path) \(more)")
+    return path
+  }
+
+  private func merge(
+    _ words: [String]
+  ) throws -> (code: ExitCode, output: String, errors: String) {
+    let output = CollectedOutput()
+    let code = try MergeVerb.perform(words, console: output.console())
+    return (code, output.output, output.errors)
+  }
+
+  private func refusal(_ words: [String]) -> String {
+    do {
+      _ = try merge(words)
+      return ""
+    } catch {
+      return (error as? UsageError)?.message ?? "\(error)"
+    }
+  }
+
+  private func rows(_ path: String) throws -> [[String]] {
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    return Array(try #require(CSVTable.parse(text)).dropFirst())
+  }
+
+  private func histogram(_ path: String) throws -> LatencyHistogram {
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    return try #require(LatencyHistogram(percentileText: text))
+  }
+
+  @Test func histogramsAreAddedAndRowsStandBelowEachOther() throws {
+    let runs = try (1...3).map { try makeRun("shard-\($0)", "--seed \($0)") }
+    let joined = folder.path + "/joined"
+    let (code, output, _) = try merge(runs + ["-o", joined])
+    #expect(code == .success && output.contains("3 runs of readers-writer joined"))
+    let parts = try runs.map { try histogram($0 + "/histograms/read.hgrm") }
+    let sum = try histogram(joined + "/histograms/read.hgrm")
+    #expect(sum.count == parts.reduce(0) { $0 + $1.count })
+    #expect(sum.maximum == parts.map(\.maximum).max())
+    for name in ["summary.csv", "samples.csv", "growth.csv", "invariants.csv"] {
+      let all = try rows(joined + "/" + name)
+      #expect(all.count == (try runs.reduce(0) { $0 + (try rows("\($1)/\(name)")).count }))
+      #expect(Set(all.map { $0[2] }) == ["1", "2", "3"], "\(name)")
+    }
+    let merged = try rows(joined + "/merged.csv")
+    let columns = ResultSchema.summaryColumns
+    let read = try #require(merged.first { $0[7] == "read" })
+    #expect(read[columns.firstIndex(of: "count")!] == String(sum.count))
+    #expect(read[columns.firstIndex(of: "threads")!] == "3")
+    #expect(read[columns.firstIndex(of: "service_p50_ns")!] == sum.value(at: .p50).map(String.init))
+    // What would have to be averaged is not there.
+    #expect(read[columns.firstIndex(of: "written_bytes_per_commit")!].isEmpty)
+    // The other verbs read it as one of replicas.
+    #expect(try MeasuredRun.all(in: joined).count == 3)
+    let again = try merge([joined, try makeRun("shard-4", "--seed 4"), "-o", folder.path + "/all"])
+    #expect(again.code == .success && again.output.contains("4 runs"))
+  }
+
+  @Test func whatDoesNotBelongTogetherIsRefused() throws {
+    let one = try makeRun("one")
+    let other = try makeRun("other", "--seed 2 --batch 3")
+    let out = ["-o", folder.path + "/out"]
+    #expect(refusal([one, other] + out).contains("did different work: batch is 10 and 3"))
+    #expect(refusal([one, one] + out).contains("the same run"))
+    #expect(refusal([one] + out).contains("there is one run only"))
+    #expect(refusal([one, folder.path + "/nothing"] + out).contains("no results folder"))
+    #expect(refusal([one, other]).contains("-o FOLDER"))
+    #expect(refusal(out).contains("needs results folders"))
+    #expect(refusal([one, other, "-o", other]).contains("exists already"))
+    #expect(refusal([one, other, "-o", other, "--overwrite"]).contains("lie in one another"))
+    #expect(refusal([one, other, "-o", folder.path + "/x", "--overwrit"]).contains("did you mean"))
+    let two = try makeRun("two", "--seed 2")
+    let build = two + "/run.json"
+    let text = try String(contentsOfFile: build, encoding: .utf8)
+    try text.replacing("realm-bench 0.1.0", with: "realm-bench 0.0.9")
+      .write(toFile: build, atomically: true, encoding: .utf8)
+    #expect(refusal([one, two] + out).contains("of different builds"))
+    try text.replacing("\"status\" : \"complete\"", with: "\"status\" : \"interrupted\"")
+      .write(toFile: build, atomically: true, encoding: .utf8)
+    #expect(refusal([one, two] + out).contains("is interrupted"))
+    let partial = try merge([one, two, "--partial"] + out)
+    #expect(partial.code == .success && partial.errors.contains("its figures are partial"))
+    let damaged = try makeRun("damaged", "--seed 3")
+    try "x y z".write(
+      toFile: damaged + "/histograms/read.hgrm", atomically: true, encoding: .utf8)
+    #expect(
+      refusal([one, damaged, "-o", folder.path + "/no"]).contains("no histogram that can be added"))
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/no"))
+  }
+
+  @Test func theSameSeedIsWarnedOfAndJSONHasTheFigures() throws {
+    let (one, two) = (try makeRun("one"), try makeRun("two"))
+    let (_, output, errors) = try merge(
+      [one, two, "-o", folder.path + "/out", "--format", "json"])
+    #expect(errors.contains("have the same seed"))
+    let read = try #require(
+      try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
+    let merged = try #require(read["merged"] as? [[String: Any]])
+    #expect(merged.contains { $0["operation"] as? String == "write" && $0["count"] is Int })
+    let unwritable = "/proc/nothing/here"
+    #expect(try merge([one, two, "-o", unwritable]).code == .failed)
+  }
+}

@@ -1,0 +1,355 @@
+// `plan`: questions and their refusals, the models against laws that are known, what is
+// extrapolated, and the way from runs to answers and their checks.
+import Foundation
+import Harness
+import Platform
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct PlanTests {
+  private let folder: TemporaryFolder
+  init() { folder = TemporaryFolder() }
+
+  // MARK: - Questions
+
+  @Test func questionsOfAllFormsAreUnderstood() throws {
+    let size = try PlanQuestion("file size at pins=200 age=1h rate=500/s objects=5M")
+    #expect(size.kind == .value(.fileBytes))
+    #expect(size.setting.objects == 5_000_000 && size.setting.commitsBetweenPins == 9_000)
+    let rate = try PlanQuestion("largest rate with write.response_p99<5ms")
+    #expect(
+      rate.kind
+        == .largest(.rate, .latency(.write, "response_p99_ns"), below: 5_000_000))
+    let spaced = try PlanQuestion("largest write rate with write.response_p99_ns < 5ms at batch=1")
+    #expect(spaced.kind == rate.kind && spaced.setting.batch == 1)
+    let readers = try PlanQuestion("readers at 50k reads/s each on 8 cores")
+    #expect(readers.kind == .readers(readsPerSecond: 50_000, cores: 8))
+    let pins = try PlanQuestion("largest pins with file size<2GiB at age=10m rate=200/s")
+    #expect(pins.kind == .largest(.pins, .fileBytes, below: 2_147_483_648))
+    #expect(
+      try PlanQuestion("p99 at load=70% batch=10").kind
+        == .value(.latency(.write, "response_p99_ns")))
+    for text in [
+      "memory at pins=50 pin-every=100", "growth a commit at pins=8 age=2s rate=1k/s",
+      "read.service_p99 at readers=2", "write rate at batch=100 durability=memory",
+      "File Size AT objects=1M", "write rate",
+    ] {
+      #expect(throws: Never.self) { try PlanQuestion(text) }
+    }
+  }
+
+  @Test(arguments: [
+    (" ", "is no question"),
+    ("what is it", "can be planned"),
+    ("fil size at objects=1M", "did you mean 'file size'"),
+    ("file size at objcts=1M", "did you mean 'objects'"),
+    ("file size at objects=5X", "no whole number"),
+    ("file size at objects=1.5", "no whole number"),
+    ("file size at pins=10", "age and rate"),
+    ("file size at age=1h rate=5/s", "means nothing without pins"),
+    ("file size at pins=10 age=1h rate=5", "no rate"),
+    ("file size at pins=10 age=1 rate=5/s", "has no unit"),
+    ("file size at pins=10 pins=20", "given twice"),
+    ("file size at objects=10 batch=20", "larger than objects"),
+    ("growth a commit at objects=1M", "does not grow"),
+    ("p99 at batch=10", "say rate or load"),
+    ("p99 at load=70% rate=5/s", "not both"),
+    ("p99 at load=170%", "no share"),
+    ("read.service_p99 at batch=2", "needs readers"),
+    ("largest rate with write.response_p99", "no condition"),
+    ("largest rat with write.response_p99<5ms", "did you mean 'rate'"),
+    ("largest rate with write.respons_p99<5ms", "did you mean 'write.response_p99'"),
+    ("largest rate with write.response_p99<5", "has no unit"),
+    ("largest rate with write.response_p99<5ms at rate=5/s", "looked for and given"),
+    ("readers at 50k on 8 cores", "no rate"),
+    ("readers at 50k reads/s each on no cores", "no whole number"),
+    ("readers at 50k reads/s each", "is no question"),
+    ("p99 at load=70% durability=ful", "did you mean 'full'"),
+  ])
+  func badQuestionsAreRefusedBeforeAnythingStarts(question: String, reason: String) {
+    #expect {
+      try plan(["--ask", question, "--output", folder.path + "/never"])
+    } throws: { error in
+      (error as? UsageError)?.message.contains(reason) == true
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/never"))
+  }
+
+  @Test func badFlagsAreRefused() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/there", withIntermediateDirectories: true)
+    try "x".write(toFile: folder.path + "/there/x", atomically: true, encoding: .utf8)
+    for (words, reason) in [
+      (["file size"], "goes after --ask"), (["--budget", "10"], "has no unit"),
+      (["--budjet", "1s"], "did you mean '--budget'"), (["--settings", "3"], "--validate"),
+      (["--from", folder.path + "/nothing"], "no results folder"),
+      (["--from", folder.path + "/there"], "no run.json"),
+      (["--output", folder.path + "/there"], "exists already"),
+      (["--format", "xml"], "is not one of"),
+    ] {
+      #expect("\(words)") {
+        try plan(words)
+      } throws: { error in
+        (error as? UsageError)?.message.contains(reason) == true
+      }
+    }
+  }
+
+  @Test func aDryRunNamesTheRunsAndMakesNone() throws {
+    let result = try plan([
+      "--ask", "file size at pins=20 pin-every=10 objects=10k", "--budget", "10s", "--dry-run",
+    ])
+    #expect(result.code == .success)
+    #expect(result.output.contains("realm-bench run readers-writer --readers 0 --writers 1"))
+    #expect(result.errors.isEmpty)
+  }
+
+  // MARK: - Models
+
+  @Test func causesAreNeverNegative() {
+    // The second column would have to be negative to fit exactly.
+    let rows: [[Double]] = [[1, 1], [1, 2], [1, 3]]
+    let fitted = LeastSquares.fit(rows, [3, 2, 1])
+    #expect(fitted[0] > 0 && fitted[1] == 0)
+    let exact = LeastSquares.fit([[1, 0], [1, 10], [1, 500]], [7, 27, 1_007])
+    #expect(abs(exact[0] - 7) < 1e-3 && abs(exact[1] - 2) < 1e-3)
+  }
+
+  /// One exponential server: 99 % of the responses are below ln(100)/(service rate − arrival rate).
+  @Test func aQueueAnswersAsTheoryDoes() {
+    let times = (1...5_000).map { -log(1 - (Double($0) - 0.5) / 5_000) * 1e6 }
+    let service = ServiceDistribution(values: times)
+    let queue = QueueModel(
+      measured: [(1, service)], startDelay: 0, servers: 1, arrivals: .poisson)
+    #expect(abs(queue.capacity - 1_000) < 5)
+    let response = queue.response(ratePerSecond: 500, share: 0.99, seconds: 40)
+    let theory = log(100) / (1_000 - 500) * 1e9
+    #expect(abs(response.value / theory - 1) < 0.1, "\(response) instead of \(theory)")
+    #expect(response.holds(theory))
+    var steady = queue
+    steady.arrivals = .fixed
+    let fixed = ServiceDistribution(values: [1e6])
+    steady.measured = [(1, fixed)]
+    // Nobody ever waits: everything takes its service time.
+    #expect(steady.response(ratePerSecond: 900, share: 0.99, seconds: 5).value == 1e6)
+  }
+
+  // MARK: - Results that follow a known law
+
+  /// Live 200 bytes an object; blocks of 64 objects with 150 bytes each; a fifth of the file is
+  /// free.
+  private func lawfulSpace(
+    objects: Double, batch: Double, pins: Double, since: Double, every: Double
+  ) -> (live: Double, held: Double, file: Double) {
+    func overwritten(_ transactions: Double) -> Double {
+      objects * 150 * (1 - pow(1 - 64 / objects, transactions * batch))
+    }
+    let live = 4_096 + objects * 200
+    let held = max(0, pins - 1) * overwritten(every) + (pins > 0 ? overwritten(since) : 0)
+    return (live, held, (live + held) * 1.25 + 65_536)
+  }
+
+  /// Makes a results folder whose figures are lawful.
+  private func makeRun(
+    _ name: String, objects: Int, batch: Int, pins: Int, every: Int, open rate: Double? = nil
+  ) throws -> String {
+    let path = folder.path + "/" + name
+    try runOnModel(
+      "readers-writer --readers 1 --objects \(objects) --batch \(batch) --value-size 100B --warmup 0s "
+        + "--pins \(pins) --pin-every \(every) --ops 100 --invariants none --output \(path)"
+        + (rate == nil ? "" : " --rate 5000/s --arrivals poisson"))
+    try growth(Double(objects), Double(batch), Double(pins), Double(every))
+      .write(toFile: path + "/growth.csv", atomically: true, encoding: .utf8)
+    try writeTimes(path, batch: Double(batch), rate: rate)
+    return path
+  }
+
+  private func growth(_ objects: Double, _ batch: Double, _ pins: Double, _ every: Double) -> String
+  {
+    var table = CSVTable(columns: ResultSchema.growthColumns)
+    let last = pins * every * 1.3
+    for step in 0...60 {
+      let transactions = (last * Double(step) / 60).rounded(.down)
+      let taken = min(pins, (transactions / every).rounded(.down))
+      let since = transactions - (transactions / every).rounded(.down) * every
+      let space = lawfulSpace(
+        objects: objects, batch: batch, pins: taken, since: since, every: every)
+      let cells: [String: String] = [
+        "phase": "measure", "commits": "\(transactions)", "pins": "\(taken)",
+        "transactions": "\(transactions)", "live_bytes": "\(space.live)",
+        "held_bytes": "\(space.held)", "file_bytes": "\(space.file)",
+        "resident_bytes": "\(2e7 + space.file * 0.5)",
+      ]
+      table.append(ResultSchema.growthColumns.map { cells[$0] })
+    }
+    return table.text
+  }
+
+  /// Every object of a transaction takes 10 us; reads take 500 ns on each of the threads.
+  private func writeTimes(_ path: String, batch: Double, rate: Double?) throws {
+    let histogram = LatencyHistogram()
+    for step in 0..<1_000 {
+      histogram.record(UInt64(batch * 10_000 * (0.5 + Double(step) / 1_000)))
+    }
+    try histogram.percentileText()
+      .write(toFile: path + "/histograms/write.hgrm", atomically: true, encoding: .utf8)
+    var table = CSVTable(columns: ResultSchema.summaryColumns)
+    let shared = ["engine": "realm", "workload": "readers-writer", "phase": "measure"]
+    let load = rate == nil ? "closed" : "open"
+    for cells in [
+      [
+        "operation": "write", "load": load, "rate_per_s": "\(rate ?? 1e5 / batch)",
+        "syncs_per_commit": "0", "service_p50_ns": "\(batch * 10_000)",
+      ],
+      ["operation": "read", "load": "closed", "rate_per_s": "2000000", "service_p50_ns": "480"],
+    ] {
+      let row = cells.merging(shared) { first, _ in first }
+      table.append(ResultSchema.summaryColumns.map { row[$0] })
+    }
+    try table.text.write(toFile: path + "/summary.csv", atomically: true, encoding: .utf8)
+  }
+
+  private func plan(
+    _ words: [String], executable: String = "/nonexistent", isInterrupted: Bool = false
+  ) throws -> (code: ExitCode, output: String, errors: String) {
+    let output = CollectedOutput()
+    let code = try PlanVerb.run(
+      words, console: output.console(), executable: executable,
+      interruption: { TimedInterruption(afterNanoseconds: isInterrupted ? 0 : nil) })
+    return (code, output.output, output.errors)
+  }
+
+  private func rows(_ name: String) throws -> [[String: String]] {
+    let text = try String(contentsOfFile: folder.path + "/\(name)/plan.csv", encoding: .utf8)
+    let table = try #require(CSVTable.parse(text))
+    #expect(table.first == PlanOutput.columns)
+    return table.dropFirst().map { row in
+      Dictionary(uniqueKeysWithValues: zip(table[0], row))
+    }
+  }
+
+  private func lawfulRuns() throws -> [String] {
+    [
+      try makeRun("a", objects: 20_000, batch: 10, pins: 10, every: 40),
+      try makeRun("b", objects: 40_000, batch: 10, pins: 20, every: 10),
+      try makeRun("c", objects: 10_000, batch: 10, pins: 5, every: 100),
+      try makeRun("d", objects: 10_000, batch: 2, pins: 5, every: 100, open: 5_000),
+    ]
+  }
+
+  @Test func filesAreForetoldByTheBlocksThatPinsKeep() throws {
+    let result = try plan(
+      [
+        "--ask", "file size at pins=50 age=100s rate=100/s objects=200k batch=10",
+        "--ask", "growth a commit at pins=50 pin-every=200 objects=200k",
+        "--ask", "memory at pins=50 pin-every=200 objects=200k",
+        "--ask", "largest pins with file size<100MiB at pin-every=200 objects=200k",
+        "--output", folder.path + "/plan", "--from",
+      ] + (try lawfulRuns()))
+    #expect(result.code == .success, "\(result.output) \(result.errors)")
+    let answers = try rows("plan").filter { $0["kind"] == "answer" }
+    #expect(answers.count == 4)
+    let law = lawfulSpace(objects: 200_000, batch: 10, pins: 50, since: 100, every: 200)
+    func value(_ position: Int) throws -> Double {
+      try #require(answers[position]["value"].flatMap(Double.init))
+    }
+    let size = try value(0)
+    #expect(abs(size / law.file - 1) < 0.1, "\(size) for \(law.file)")
+    #expect(abs(try value(1) / (law.held * 1.25 / 10_000) - 1) < 0.1)
+    #expect(abs(try value(2) / (2e7 + law.file * 0.5) - 1) < 0.15)
+    let limit = Double(100 << 20)
+    let most = lawfulSpace(
+      objects: 200_000, batch: 10, pins: try value(3), since: 100, every: 200)
+    #expect(abs(most.file / limit - 1) < 0.1)
+    #expect(answers[0]["extrapolated"] == "yes" && answers[0]["vouched"] == "yes")
+    #expect(answers[0]["extrapolation"]?.contains("objects 200k is 5.0 times beyond") == true)
+    #expect(result.output.contains("an age of 100s is replaced by as many transactions"))
+    #expect(FileManager.default.fileExists(atPath: folder.path + "/plan/plan.html"))
+    #expect(try rows("plan").contains { $0["kind"] == "curve" && $0["metric"] == "file_bytes" })
+  }
+
+  @Test func whatCannotBeVouchedForEndsWithFour() throws {
+    let from = ["--from"] + (try lawfulRuns())
+    for (name, question) in [
+      ("far", "file size at pins=20 pin-every=10 objects=900M"),
+      ("cores", "readers at 50k reads/s each on 512 cores"),
+      ("nothing", "write rate at durability=memory"),
+    ] {
+      let words = ["--ask", question, "--output", folder.path + "/" + name]
+      let result = try plan(words + from)
+      #expect(result.code == .inconclusive, "\(question): \(result.output)")
+      #expect(!result.errors.isEmpty || result.output.contains("no run tells of it"))
+    }
+  }
+
+  @Test func anInterruptionBeforeTheFirstRunSaysSo() throws {
+    let result = try plan(
+      ["--ask", "write rate", "--budget", "5s", "--output", folder.path + "/none"],
+      isInterrupted: true)
+    #expect(result.code == .interrupted)
+    #expect(result.errors.contains("interrupted before the first run"), "\(result.errors)")
+  }
+
+  @Test func timesComeFromAQueueAndReadersFromCores() throws {
+    let result = try plan(
+      [
+        "--ask", "p99 at rate=7k/s batch=10 objects=20k pins=10 pin-every=40 readers=1",
+        "--ask", "largest rate with write.response_p99<400us at batch=10 objects=20k readers=1",
+        "--ask", "readers at 500k reads/s each on 1 cores",
+        "--output", folder.path + "/times", "--format", "json", "--from",
+      ] + (try lawfulRuns()))
+    #expect(result.code == .success, "\(result.output)")
+    let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+    let found = try #require(json?["rows"] as? [[String: Any]])
+    let answers = found.filter { $0["kind"] as? String == "answer" }
+    let values = answers.compactMap { $0["value"] as? Double }
+    #expect(values.count == 3)
+    // A server that needs 50 to 150 us, reached 20 us late. A simulation apart from this program
+    // (Lindley's recursion, 400,000 arrivals) gives a p99 of 816 us at 7,000/s, and of 400 us at
+    // 3,900/s.
+    #expect(values[0] > 600_000 && values[0] < 1_050_000, "\(values)")
+    #expect(values[1] > 3_500 && values[1] < 4_300, "\(values)")
+    // The runs had a reader and a writer each; four readers of 500,000 share 2,000,000.
+    #expect(values[2] >= 3)
+    let knees = found.filter { $0["kind"] as? String == "curve" && $0["knee"] as? String == "yes" }
+    #expect(knees.count >= 1)
+  }
+
+  /// A program that takes the place of realm-bench: every run has the results of one prepared
+  /// folder.
+  @Test func runsAreMadeFittedAndChecked() throws {
+    let prepared = try makeRun("prepared", objects: 20_000, batch: 10, pins: 10, every: 40)
+    let program = folder.path + "/program"
+    let text = """
+      #!/usr/bin/env bash
+      while [ $# -gt 0 ]; do
+        if [ "$1" = --output ]; then output=$2; fi
+        shift
+      done
+      mkdir -p "$(dirname "$output")" && cp -r '\(prepared)' "$output"
+      """
+    try text.write(toFile: program, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    let result = try plan(
+      [
+        "--ask", "file size at pins=10 pin-every=40 objects=20k", "--budget", "20s",
+        "--output", folder.path + "/made",
+      ], executable: program)
+    #expect(result.code == .success, "\(result.output) \(result.errors)")
+    #expect(result.output.contains("checked by a run") && result.output.contains("error "))
+    let table = try rows("made")
+    let check = try #require(table.first { $0["kind"] == "check" })
+    #expect(check["command"]?.hasPrefix("realm-bench run readers-writer") == true)
+    #expect(check["error_percent"].flatMap(Double.init) != nil)
+    #expect(table.filter { $0["kind"] == "experiment" }.count > 3)
+    // What was made can be used again, without new runs.
+    let again = try plan([
+      "--ask", "file size at pins=10 pin-every=40 objects=20k", "--from", folder.path + "/made",
+      "--output", folder.path + "/again",
+    ])
+    #expect(again.code == .success && again.output.contains("not checked by a run"))
+    let failing = try plan(
+      ["--budget", "1s", "--output", folder.path + "/failed"], executable: "/bin/false")
+    #expect(failing.code == .failed && failing.errors.contains("ended with 1"))
+  }
+}

@@ -1,0 +1,85 @@
+// `report`: one page that says what the files say, and nothing that was not asked for.
+import Foundation
+import Harness
+import Platform
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct ReportTests {
+  private let folder: TemporaryFolder
+  init() { folder = TemporaryFolder() }
+
+  private func makeRun(_ name: String) throws -> String {
+    let path = folder.path + "/" + name
+    try runOnModel(
+      "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 3000 "
+        + "--interval 10ms --output \(path)")
+    return path
+  }
+
+  private func report(_ words: [String]) throws -> (code: ExitCode, page: String) {
+    let output = CollectedOutput()
+    let page = folder.path + "/report.html"
+    let code = try ReportVerb.run(words + ["-o", page], console: output.console())
+    return (code, (try? String(contentsOfFile: page, encoding: .utf8)) ?? "")
+  }
+
+  @Test func pageHasFiguresOfTheFilesAndNeedsNoNetwork() throws {
+    let run = try makeRun("one")
+    let (code, page) = try report([run])
+    #expect(code == .success)
+    let summary = try String(contentsOfFile: run + "/summary.csv", encoding: .utf8)
+    let rows = try #require(CSVTable.parse(summary))
+    let read = try #require(rows.first { $0[7] == "read" && $0[8] == "measure" })
+    let count = read[ResultSchema.summaryColumns.firstIndex(of: "count")!]
+    #expect(page.contains("<td class=\"n\">\(grouped(Int(count)!))</td>"))
+    for text in ["polyline", "from summary.csv", "from growth.csv", "from invariants.csv", "I1"] {
+      #expect(page.contains(text), "\(text) is missing")
+    }
+    #expect(!page.contains("http") && !page.contains("src="))
+    // The script names NaN; no coordinate may be one.
+    let drawn = page.components(separatedBy: "<script>")[0].lowercased()
+    #expect(!drawn.contains("nan,") && !drawn.contains("inf,") && !drawn.contains("\"nan"))
+  }
+
+  /// A page may be shown to anybody.
+  @Test func placesAreNamedOnlyWhenAskedFor() throws {
+    let run = try makeRun("one")
+    let host = ProcessInfo.processInfo.hostName
+    let (_, page) = try report([run])
+    #expect(!page.contains(folder.path) && (host == "localhost" || !page.contains(">\(host)<")))
+    let (_, open) = try report([run, "--show-places", "--overwrite"])
+    #expect(open.contains(folder.path) && open.contains(host))
+  }
+
+  @Test func twoRunsOfOnePlanAreCompared() throws {
+    let (_, page) = try report([try makeRun("one"), try makeRun("two")])
+    #expect(page.contains("<h2>Comparison</h2>") && page.contains("cannot tell"))
+  }
+
+  @Test func badInputIsRefusedAndNothingIsReplaced() throws {
+    let run = try makeRun("one")
+    #expect(throws: UsageError.self) { try report([]) }
+    #expect(throws: UsageError.self) { try report([folder.path]) }
+    #expect(throws: UsageError.self) { try report([folder.path + "/missing"]) }
+    #expect(try report([run]).code == .success)
+    #expect(throws: UsageError.self) { try report([run]) }
+    try "{".write(toFile: run + "/run.json", atomically: true, encoding: .utf8)
+    #expect {
+      try report([run, "--overwrite"])
+    } throws: { error in
+      (error as? UsageError)?.message.contains("run.json' cannot be read: it is not JSON") == true
+    }
+  }
+
+  @Test func textOfUsersIsNoMarkup() {
+    #expect(escapedHTML("<a href=\"x\">&") == "&lt;a href=&quot;x&quot;&gt;&amp;")
+    let chart = LineChart(
+      "<b>", source: "a&b", x: ChartAxis("x") { "\($0)" }, y: ChartAxis("y") { "\($0)" },
+      [ChartSeries("<i>", [(0, 1), (1, .nan), (2, 3)])])
+    #expect(!chart.html().contains("<i>") && chart.html().contains("&lt;i&gt;"))
+    #expect(
+      LineChart("t", source: "", x: ChartAxis("x") { "\($0)" }, y: ChartAxis("y") { "\($0)" }, [])
+        .isEmpty)
+  }
+}

@@ -1,0 +1,41 @@
+// Files whose blocks were altered and sealed again, as a hostile program can write them, or
+// somebody who has the key: each is opened, read by every way there is, and written to, in a
+// process of its own (SealedAttack). Before blocks were looked at beyond their checksums, 93 of 598
+// such files ended in signals, endless loops, damaged heaps or allocations of terabytes.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct SealedAttackTests {
+  private static let executable = Bundle.main.executableURL!.deletingLastPathComponent()
+    .appendingPathComponent("SealedAttack")
+
+  /// Attacks of each kind of file: REALM_SEALED_ATTACKS, else a few.
+  private static var count: UInt64 {
+    ProcessInfo.processInfo.environment["REALM_SEALED_ATTACKS"].flatMap { UInt64($0) } ?? 40
+  }
+
+  @Test(arguments: [false, true])
+  func alteredBlocksGiveErrorsOrTheDocumentedStop(isEncrypted: Bool) throws {
+    let folder = TemporaryFolder()
+    let seed = testSeed(isEncrypted ? 1_000_001 : 1)
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = Self.executable
+    process.arguments =
+      [folder.path, "\(seed)", "\(Self.count)"] + (isEncrypted ? ["encrypted"] : [])
+    process.standardOutput = output
+    process.environment = ["SWIFT_BACKTRACE": "enable=no"]
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(
+      process.terminationReason == .exit && process.terminationStatus == 0,
+      "\(text)\nrepeat one: SealedAttack FOLDER SEED 1\(isEncrypted ? " encrypted" : "") only")
+    // Attacks that change nothing prove nothing, and so do files that never open.
+    for outcome in ["documented stops", "passed"] {
+      #expect(text.contains(outcome), "\(text)")
+    }
+    withExtendedLifetime(folder) {}
+  }
+}

@@ -1,0 +1,145 @@
+// What an exploration finds, and that it repeats what it has found.
+import RaceHunt
+import Testing
+
+/// Reads a counter and stores one more: two steps.
+@Sendable private func lostUpdate() {
+  let counter = Atomic(0, name: "counter")
+  let threads = (1...2).map { number in
+    Thread.start(name: "adder \(number)") { counter.store(counter.load() + 1) }
+  }
+  for thread in threads { thread.join() }
+  let count = counter.load()
+  check(count == 2, "an update is lost: the counter is \(count)")
+}
+
+/// The failure of a program.
+func failure(
+  iterations: Int = 2_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
+  sourceLocation: SourceLocation = #_sourceLocation, _ program: @escaping Program
+) -> RaceFailure? {
+  do {
+    try explore(iterations: iterations, strategy: strategy, seed: seed, program)
+    Issue.record("no failure in \(iterations) schedules", sourceLocation: sourceLocation)
+    return nil
+  } catch { return error }
+}
+
+@Suite struct ExploreTests {
+  @Test(arguments: ["random", "pct", "pct:2", "uniform", "depth-first", "portfolio"])
+  func everyStrategyFindsALostUpdate(name: String) throws {
+    let strategy = try #require(Strategy(name))
+    for seed in 1...5 as ClosedRange<UInt64> {
+      let found = try #require(failure(strategy: strategy, seed: seed, lostUpdate))
+      #expect(found.kind == .check)
+      #expect(found.reason == "an update is lost: the counter is 1")
+      // One preemption suffices.
+      #expect(found.turns == 1, "\(found)")
+    }
+  }
+
+  @Test func aFailureIsRepeatedByItsSchedule() throws {
+    let found = try #require(failure(lostUpdate))
+    for _ in 1...20 {
+      let repeated = #expect(throws: RaceFailure.self) {
+        try replay(found.schedule, lostUpdate)
+      }
+      #expect(repeated?.reason == found.reason)
+      #expect(repeated?.table == found.table)
+    }
+  }
+
+  @Test func theSameSeedFindsTheSame() throws {
+    let first = try #require(failure(seed: 7, lostUpdate))
+    let second = try #require(failure(seed: 7, lostUpdate))
+    #expect(first.schedule == second.schedule)
+    #expect(first.schedules == second.schedules)
+    #expect(first.table == second.table)
+  }
+
+  @Test func theTableShowsColumnsAndSwitches() throws {
+    let found = try #require(failure(lostUpdate))
+    let lines = found.table.split(separator: "\n")
+    #expect(lines[0].contains("| adder 1"))
+    #expect(lines[0].contains("| adder 2"))
+    let stores = lines.filter { $0.contains("stores counter = 1") }
+    #expect(stores.count == 2)
+    #expect(stores.allSatisfy { $0.contains("ExploreTests.swift:") })
+    #expect(lines.contains { $0.hasPrefix(">") })
+    #expect(found.description.contains("replay(\"\(found.schedule)\")"))
+  }
+
+  @Test func aSoundProgramHasNoFailure() throws {
+    let result = try explore(iterations: 500) {
+      let counter = Mutex(0, name: "counter")
+      let threads = (0..<3).map { _ in
+        Thread.start { counter.withLock { $0 += 1 } }
+      }
+      for thread in threads { thread.join() }
+      check(counter.value == 3, "the counter is \(counter.value)")
+    }
+    #expect(result.schedules == 500)
+    #expect(result.distinct > 50)
+    #expect(!result.isExhaustive)
+  }
+
+  @Test func aSmallProgramIsExploredWhole() throws {
+    let program: Program = {
+      let word = Atomic(0)
+      let thread = Thread.start { word.store(1) }
+      word.store(2)
+      thread.join()
+    }
+    let result = try explore(iterations: 10_000, strategy: .depthFirst(preemptions: 10), program)
+    #expect(result.isExhaustive)
+    #expect(result.schedules < 50)
+    // No order is missed that a random walk comes to.
+    let drawn = try explore(iterations: 500, strategy: .randomWalk, program)
+    #expect(drawn.distinct == result.distinct)
+  }
+
+  @Test func errorsOfProgramsAndThreadsAreFailures() throws {
+    struct Refused: Error {}
+    #expect(failure { throw Refused() }?.kind == .error)
+    let thrown = failure { Thread.start(name: "worker") { throw Refused() }.join() }
+    #expect(thrown?.kind == .error)
+    #expect(thrown?.reason.contains("worker throws Refused") == true)
+  }
+
+  @Test func aProgramThatIsNotTheSameTwiceIsNamed() throws {
+    let calls = Atomic(0)
+    let found = failure(iterations: 1_000) {
+      let word = Atomic(0)
+      if calls.add(1) % 7 < 3 { word.store(1) } else { _ = word.load() }
+    }
+    #expect(found?.kind == .notReproducible)
+    #expect(found?.reason.contains("differ at step") == true)
+  }
+
+  @Test func aReplayEndsBeforeTheStepThatIsNamed() throws {
+    let found = try #require(failure(lostUpdate))
+    let table = try replay(found.schedule, until: 6, lostUpdate)
+    #expect(found.table.hasPrefix(table.split(separator: "\n")[0].prefix(6)))
+    #expect(table.split(separator: "\n").count == 1 + 6)
+  }
+
+  @Test func drawnNumbersFollowFromTheSchedule() throws {
+    let found = try #require(failure { check(random(below: 10) != 7, "it is 7") })
+    let repeated = #expect(throws: RaceFailure.self) {
+      try replay(found.schedule) { check(random(below: 10) != 7, "it is 7") }
+    }
+    #expect(repeated?.reason == "it is 7")
+  }
+
+  @Test(arguments: ["", "1", "x:1>2", "1:2>1,1>2", "1:2", "1:2>", "1:-1>2", "1:1>2:3"])
+  func textsThatAreNoScheduleAreRefused(text: String) {
+    let refused = #expect(throws: RaceFailure.self) { try replay(text) {} }
+    #expect(refused?.reason.contains("is not a schedule") == true)
+  }
+
+  @Test(arguments: ["", "pct:0", "pct:x", "random:2", "depth-first:-1", "pct:2:3", "walk"])
+  func namesThatAreNoStrategyAreRefused(name: String) { #expect(Strategy(name) == nil) }
+
+  @Test(arguments: ["random", "pct:4", "uniform", "depth-first:1", "portfolio"])
+  func strategiesHaveNames(name: String) { #expect(Strategy(name)?.description == name) }
+}
