@@ -152,7 +152,7 @@ let package = Package(
       name: "CompileTests", dependencies: ["RealmSwift", "TestSupport"], exclude: ["Fixtures"],
       swiftSettings: strict),
     .testTarget(
-      name: "RaceHuntTests", dependencies: ["RaceHunt"], swiftSettings: strict),
+      name: "RaceHuntTests", dependencies: ["RaceHunt", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "HarnessTests",
       dependencies: [

@@ -53,6 +53,12 @@ package protocol FileSystem: Sendable {
   ///
   /// A simulated disk has its own, so that a simulated power cut looks like a restart.
   var bootIdentifier: UInt64 { get }
+  /// Whether a store may begin work of its own because some real time has passed: tidying while it
+  /// is idle, following what other processes write.
+  ///
+  /// False where a test or an explored program decides what happens when: work that begins by
+  /// chance would take locks that those who hold calls back never expected to be taken.
+  var allowsUnpromptedWork: Bool { get }
 }
 
 extension FileSystem {
@@ -61,6 +67,8 @@ extension FileSystem {
   package func followingLinks(_ path: String) throws(SystemError) -> String { path }
 
   package var bootIdentifier: UInt64 { systemBootIdentifier }
+
+  package var allowsUnpromptedWork: Bool { true }
 
   package func identity(of path: String) throws(SystemError) -> FileIdentity {
     try open(path, []).identity()

@@ -255,6 +255,19 @@ package struct Thread: @unchecked Sendable {
     #endif
     pthread_join(handle, nil)
   }
+
+  /// Waits for the end of the thread, but no longer than that; false when it has not ended.
+  ///
+  /// Counts as joined only when it returns true.
+  package func join(nanoseconds: UInt64) -> Bool {
+    #if CONTROLLED_SCHEDULING
+      if let controlled {
+        Control.join(controlled)
+        return true
+      }
+    #endif
+    return shim_join(handle, nanoseconds)
+  }
 }
 
 /// Says that the thread waits for another one by looking at memory.

@@ -79,13 +79,16 @@ package final class FaultFileSystem: FileSystem {
   /// Whether maps for overwriting are given where the file system below has them: no call shows
   /// what is stored there.
   let overwritesInPlace: Bool
+  package let allowsUnpromptedWork: Bool
 
   /// - Parameter process: files of two numbers are not taken for the same, so that one process can
   ///   open a store as if it were several.
+  /// - Parameter allowsUnpromptedWork: whether stores on it tidy and follow by themselves.
   package init(
     _ base: any FileSystem, process: UInt64 = 0, leastMapping: Int? = nil,
-    overwritesInPlace: Bool = false
+    overwritesInPlace: Bool = false, allowsUnpromptedWork: Bool = false
   ) {
+    self.allowsUnpromptedWork = allowsUnpromptedWork
     self.leastMapping = leastMapping
     self.overwritesInPlace = overwritesInPlace
     self.base = base
@@ -142,9 +145,9 @@ package final class FaultFileSystem: FileSystem {
     state.notifyAll()
   }
 
-  /// Waits until `count` calls of a kind are held.
-  package func waitUntilHeld(_ call: FileCall, count: Int = 1) {
-    state.wait(until: { $0.waiting[call, default: 0] >= count }, then: { _ in })
+  /// Waits until `count` calls of a kind are held; false when that takes longer.
+  package func wait(untilHeld call: FileCall, count: Int, nanoseconds: UInt64) -> Bool {
+    state.wait(nanoseconds: nanoseconds) { $0.waiting[call, default: 0] >= count }
   }
 
   // MARK: - Counts and records

@@ -25,19 +25,28 @@ package final class SimulatedDisk: FileSystem {
 
   /// Names this start of the simulated machine.
   package let bootIdentifier: UInt64
+  package let allowsUnpromptedWork: Bool
   /// Its own number, so that files of two disks never look like the same file.
   let device: UInt64
   let state: Monitor<State>
   private let isOff = Atomic(false)
 
   /// An empty disk.
-  package convenience init() {
-    self.init(DurableState(), bootIdentifier: systemRandom() | 1)
+  ///
+  /// - Parameter allowsUnpromptedWork: whether stores on it tidy by themselves, as in an explored
+  ///   program, whose time is virtual.
+  package convenience init(allowsUnpromptedWork: Bool = false) {
+    self.init(
+      DurableState(), bootIdentifier: systemRandom() | 1,
+      allowsUnpromptedWork: allowsUnpromptedWork)
   }
 
   private static let lastDevice = Atomic<UInt64>(1 << 60)
 
-  private init(_ durable: DurableState, bootIdentifier: UInt64) {
+  private init(
+    _ durable: DurableState, bootIdentifier: UInt64, allowsUnpromptedWork: Bool = false
+  ) {
+    self.allowsUnpromptedWork = allowsUnpromptedWork
     var state = State(start: durable, replay: DiskReplay(durable))
     for (path, file) in durable.directory {
       let content = SimulatedContent(number: file)

@@ -168,7 +168,7 @@ package final class Store: @unchecked Sendable {
 
   /// Begins to hear of versions that other processes publish.
   private func follow() -> FileWatch? {
-    if isInMemory { return nil }
+    if isInMemory || !options.fileSystem.allowsUnpromptedWork { return nil }
     let later = LaterReference(self)
     let watch = options.fileSystem.watch(lockFile.path) { later.object?.lookForNews() }
     lockFile.follow(watch != nil)

@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct CompileTests {
+@Suite(.ownThreads) struct CompileTests {
   /// The errors that ownership and isolation bring come late, after type checking.
   private static let whole = ["-emit-sil", "-o", "/dev/null"]
 

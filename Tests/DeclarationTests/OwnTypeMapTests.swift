@@ -57,7 +57,7 @@ class Trunk: Object {
   @Persisted var root: Branch?
 }
 
-@Suite struct OwnTypeMapTests {
+@Suite(.ownThreads) struct OwnTypeMapTests {
   @Test func isFoundInTheDefaultList() throws {
     let realm = try Realm(
       configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString))

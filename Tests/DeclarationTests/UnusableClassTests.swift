@@ -2,6 +2,7 @@
 // names the class and what to change; no other Realm minds.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 /// A class, what it is listed with, and the words of the error.
@@ -83,7 +84,7 @@ struct Refusal: CustomTestStringConvertible, Sendable {
   ]
 }
 
-@Suite struct UnusableClassTests {
+@Suite(.ownThreads) struct UnusableClassTests {
   @Test(arguments: Refusal.all) func listedClassesAreRefused(_ refusal: Refusal) throws {
     let error = #expect(throws: Realm.Error.self) { _ = try memoryRealm(refusal.types) }
     #expect(error?.code == .fail)

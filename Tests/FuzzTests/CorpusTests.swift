@@ -7,7 +7,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct CorpusTests {
+@Suite(.ownThreads) struct CorpusTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   private static let corpus = root.appendingPathComponent("Fuzz/corpus")

@@ -5,7 +5,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct ActorHopsTests {
+@Suite(.serialized, .ownThreads) struct ActorHopsTests {
   private func outcome(
     _ bug: ModelBug?, seconds: Double,
     until isEnough: @escaping @Sendable (RunOutcome) -> Bool = { _ in true },

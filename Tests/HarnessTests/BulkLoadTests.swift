@@ -4,7 +4,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct BulkLoadTests {
+@Suite(.serialized, .ownThreads) struct BulkLoadTests {
   private func outcome(
     _ bug: ModelBug?, _ change: (inout RunSettings) -> Void = { _ in }
   ) -> RunOutcome {

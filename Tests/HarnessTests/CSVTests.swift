@@ -1,8 +1,9 @@
 // CSV: header first, quoting of RFC 4180, and the columns that users script against.
 import Harness
+import TestSupport
 import Testing
 
-@Suite struct CSVTests {
+@Suite(.ownThreads) struct CSVTests {
   @Test func quotesOnlyWhatNeedsIt() {
     #expect(CSVTable.field("plain 1.5") == "plain 1.5")
     #expect(CSVTable.field("a,b") == "\"a,b\"")

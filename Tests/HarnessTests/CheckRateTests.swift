@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite struct CheckRateTests {
+@Suite(.ownThreads) struct CheckRateTests {
   @Test(arguments: [1.0, 0.5, 1.0 / 32, 0.001])
   func theShareIsWhatWasAskedFor(rate: Double) {
     var random = RandomGenerator(seed: testSeed())

@@ -1,8 +1,9 @@
 // Each checker on a good history and on histories that break its invariant.
 import Harness
+import TestSupport
 import Testing
 
-@Suite struct CheckerTests {
+@Suite(.ownThreads) struct CheckerTests {
   private let model = ContentModel(
     seed: 5, objects: 100, batch: 4, valueSize: ValueSize(minimum: 20, maximum: 20))
 

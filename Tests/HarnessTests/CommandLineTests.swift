@@ -1,8 +1,9 @@
 // The parser: what it accepts, and every refusal with its text, because users script against both.
 import Harness
+import TestSupport
 import Testing
 
-@Suite struct CommandLineTests {
+@Suite(.ownThreads) struct CommandLineTests {
   private func settings(
     _ line: String, _ workload: WorkloadKind = .readersWriter
   ) throws -> RunSettings {

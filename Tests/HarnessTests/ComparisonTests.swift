@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct ComparisonTests {
+@Suite(.serialized, .ownThreads) struct ComparisonTests {
   private let folder: TemporaryFolder
   init() { folder = TemporaryFolder() }
 

@@ -4,7 +4,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite struct CompletionTests {
+@Suite(.ownThreads) struct CompletionTests {
   private let folder = TemporaryFolder()
 
   private func completion(_ words: [String]) throws -> String {

@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct DamageCheckTests {
+@Suite(.ownThreads) struct DamageCheckTests {
   /// A file with some objects, and the runs that the newest version needs.
   private func makeFile(_ path: String) throws -> [Run] {
     let driver = try RealmDriver(path: path, durability: .full)

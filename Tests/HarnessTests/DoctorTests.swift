@@ -4,7 +4,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite struct DoctorTests {
+@Suite(.ownThreads) struct DoctorTests {
   private let folder = TemporaryFolder()
 
   /// A machine that nothing is wrong with.

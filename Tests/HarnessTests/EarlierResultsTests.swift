@@ -5,7 +5,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite struct EarlierResultsTests {
+@Suite(.ownThreads) struct EarlierResultsTests {
   private static let results = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("results").path

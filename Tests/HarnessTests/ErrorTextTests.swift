@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import Harness
 
-@Suite struct ErrorTextTests {
+@Suite(.ownThreads) struct ErrorTextTests {
   @Test func anErrorOfARealmIsToldByItsDescription() throws {
     let folder = TemporaryFolder()
     let configuration = Realm.Configuration(

@@ -16,7 +16,7 @@ final class ExplainedItem: Object {
   @Persisted var children: List<ExplainedItem>
 }
 
-@Suite struct ExplainVerbTests {
+@Suite(.ownThreads) struct ExplainVerbTests {
   private let folder = TemporaryFolder()
   private var path: String { folder.path + "/items.realm" }
 

@@ -1,9 +1,10 @@
 // docs/features.md against the tests that it names: a row whose proof is gone or has another name
 // proves nothing.
 import Foundation
+import TestSupport
 import Testing
 
-@Suite struct FeatureListTests {
+@Suite(.ownThreads) struct FeatureListTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -72,7 +73,7 @@ import Testing
       | b | `OneTests/gone`, `TwoTests` |
       | c | none |
       """
-    let source = "@Suite struct OneTests {\n  @Test func there() {}"
+    let source = "@Suite(.ownThreads) struct OneTests {\n  @Test func there() {}"
     #expect(
       try Self.findings(in: document, names: Self.declared(in: source))
         == ["no test OneTests/gone", "no suite TwoTests", "no proof: | c | none |"])

@@ -3,7 +3,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct FrozenWorkloadTests {
+@Suite(.serialized, .ownThreads) struct FrozenWorkloadTests {
   /// Runs a sound engine until everything was done and checked.
   private func soundOutcome(
     of workload: WorkloadKind, seconds: Double, _ operations: [Operation],

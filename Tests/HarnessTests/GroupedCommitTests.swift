@@ -4,7 +4,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct GroupedCommitTests {
+@Suite(.serialized, .ownThreads) struct GroupedCommitTests {
   private func outcome(
     _ bug: ModelBug?, seconds: Double = 10, until isEnough: (RunOutcome) -> Bool = { _ in true },
     _ change: (inout RunSettings) -> Void

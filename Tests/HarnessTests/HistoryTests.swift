@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct HistoryTests {
+@Suite(.serialized, .ownThreads) struct HistoryTests {
   private let folder = TemporaryFolder()
 
   private func run(

@@ -5,7 +5,7 @@ import RaceHunt
 import TestSupport
 import Testing
 
-@Suite struct HuntTests {
+@Suite(.ownThreads) struct HuntTests {
   private let folder = TemporaryFolder()
 
   private struct Result {

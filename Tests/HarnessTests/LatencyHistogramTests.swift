@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite struct LatencyHistogramTests {
+@Suite(.ownThreads) struct LatencyHistogramTests {
   /// Values of every magnitude from 1 ns to minutes.
   private func values(_ count: Int, _ random: inout RandomGenerator) -> [UInt64] {
     (0..<count).map { _ in random.next() >> (25 + random.next(upperBound: UInt64(39))) }

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite struct LoadTests {
+@Suite(.ownThreads) struct LoadTests {
   private let model = ContentModel(
     seed: 5, objects: 1_000, batch: 10, valueSize: ValueSize(minimum: 0, maximum: 37))
 

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct MergeTests {
+@Suite(.serialized, .ownThreads) struct MergeTests {
   private let folder = TemporaryFolder()
 
   private func makeRun(_ name: String, _ more: String = "--seed 1") throws -> String {

@@ -5,7 +5,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct MigratingTests {
+@Suite(.serialized, .ownThreads) struct MigratingTests {
   private func outcome(
     _ bug: ModelBug?, until isEnough: (RunOutcome) -> Bool = { _ in true },
     _ change: (inout RunSettings) -> Void

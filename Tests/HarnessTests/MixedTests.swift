@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct MixedTests {
+@Suite(.serialized, .ownThreads) struct MixedTests {
   private static let everything = "read:30,update:20,insert:10,scan:20,read-modify-write:20"
 
   private func outcome(

@@ -5,7 +5,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct NotifyStormTests {
+@Suite(.serialized, .ownThreads) struct NotifyStormTests {
   private func outcome(
     _ bug: ModelBug?, seconds: Double, until isEnough: (RunOutcome) -> Bool,
     _ change: (inout RunSettings) -> Void
@@ -71,7 +71,7 @@ import Testing
 }
 
 /// What the checker of observers finds, call by call.
-@Suite struct ObservedCopyTests {
+@Suite(.ownThreads) struct ObservedCopyTests {
   private struct Content: ObservedContent {
     var version: UInt64 { 7 }
     let ids: [Int]

@@ -3,7 +3,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite struct PinRingTests {
+@Suite(.ownThreads) struct PinRingTests {
   private static func pin(_ version: UInt64) -> KeptPin<ModelPin> {
     KeptPin(
       pin: ModelPin(engine: ModelEngine(), state: ModelVersion(number: version, rows: [])),

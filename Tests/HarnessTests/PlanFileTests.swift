@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct PlanFileTests {
+@Suite(.serialized, .ownThreads) struct PlanFileTests {
   private let folder = TemporaryFolder()
 
   private func write(_ text: String) throws -> String {

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct PlanTests {
+@Suite(.serialized, .ownThreads) struct PlanTests {
   private let folder: TemporaryFolder
   init() { folder = TemporaryFolder() }
 

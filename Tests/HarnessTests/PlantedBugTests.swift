@@ -9,7 +9,7 @@
   import TestSupport
   import Testing
 
-  @Suite(.serialized) struct PlantedBugTests {
+  @Suite(.serialized, .ownThreads) struct PlantedBugTests {
     private static let bugs = PlantedBug.allCases.filter { $0.invariant != nil }
     private let folder: TemporaryFolder
     init() { folder = TemporaryFolder() }

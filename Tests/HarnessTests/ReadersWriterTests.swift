@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct ReadersWriterTests {
+@Suite(.serialized, .ownThreads) struct ReadersWriterTests {
   private func outcome(
     _ bug: ModelBug?, seconds: Double = 5, _ change: (inout RunSettings) -> Void = { _ in }
   ) -> RunOutcome {

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct RealmDriverTests {
+@Suite(.serialized, .ownThreads) struct RealmDriverTests {
   private let folder: TemporaryFolder
   init() { folder = TemporaryFolder() }
 

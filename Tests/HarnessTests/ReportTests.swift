@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct ReportTests {
+@Suite(.serialized, .ownThreads) struct ReportTests {
   private let folder: TemporaryFolder
   init() { folder = TemporaryFolder() }
 

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite struct RunControlTests {
+@Suite(.ownThreads) struct RunControlTests {
   /// A thread that waits at the end of a phase's budget, seen by the coordinator.
   private func waiter(_ control: RunControl, after phase: Phase) -> Thread {
     let thread = Thread.start(name: "waiter") { control.waitForNextPhase(after: phase) }
@@ -21,7 +21,7 @@ import Testing
       let thread = waiter(control, after: .measure)
       control.begin(.recover, at: 2)
       #expect(!control.areWaiting(threads: 1))
-      thread.join()
+      thread.joinInTime()
     }
   }
 
@@ -30,7 +30,7 @@ import Testing
     control.begin(.measure, at: 1, operations: 1)
     let thread = waiter(control, after: .measure)
     control.stop()
-    thread.join()
+    thread.joinInTime()
     // One that comes after the stop does not wait either.
     control.waitForNextPhase(after: .measure)
     #expect(control.epoch.phase == nil)

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct RunVerbTests {
+@Suite(.serialized, .ownThreads) struct RunVerbTests {
   private let folder: TemporaryFolder
   init() { folder = TemporaryFolder() }
 

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct RunningRunTests {
+@Suite(.serialized, .ownThreads) struct RunningRunTests {
   private let folder: TemporaryFolder
   init() { folder = TemporaryFolder() }
 

@@ -5,7 +5,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct ThreadWorkloadTests {
+@Suite(.serialized, .ownThreads) struct ThreadWorkloadTests {
   private let folder: TemporaryFolder
   init() { folder = TemporaryFolder() }
 

@@ -5,7 +5,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct TransferTests {
+@Suite(.serialized, .ownThreads) struct TransferTests {
   @Test(arguments: [2, 6])
   func soundEnginePasses(batch: Int) throws {
     let operations = [Operation.sum, .refresh, .freeze, .write]

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct TrendTests {
+@Suite(.serialized, .ownThreads) struct TrendTests {
   private let folder: TemporaryFolder
   init() { folder = TemporaryFolder() }
 

@@ -3,7 +3,7 @@ import Harness
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct WorkloadRunTests {
+@Suite(.serialized, .ownThreads) struct WorkloadRunTests {
   @Test(arguments: WorkloadKind.allCases)
   func failingWriteEndsTheRun(_ workload: WorkloadKind) async {
     // Ends with the failure, however long actors wait for threads of other tests.

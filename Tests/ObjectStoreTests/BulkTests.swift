@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct BulkTests {
+@Suite(.ownThreads) struct BulkTests {
   @Test func aLargeTransactionStreamsOut() async {
     await withSeeds { random in
       let folder = TemporaryFolder()

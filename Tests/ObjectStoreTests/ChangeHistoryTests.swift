@@ -5,7 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct ChangeHistoryTests {
+@Suite(.ownThreads) struct ChangeHistoryTests {
   /// A set that tells that object 0 of table 1 was changed in one column, by a real transaction.
   private static func changes(_ column: Int) -> ChangeSet {
     let schema = TableSchema(

@@ -175,7 +175,7 @@ private struct ChangeSetCheck {
   }
 }
 
-@Suite struct ChangeSetTests {
+@Suite(.ownThreads) struct ChangeSetTests {
   @Test(arguments: Array(61...72) as [UInt64])
   func tellsWhatDiffers(seed: UInt64) async {
     await withSeeds(first: seed) { random in

@@ -5,7 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct ElementChangesTests {
+@Suite(.ownThreads) struct ElementChangesTests {
   /// An element that is told from all others, and how often it was assigned.
   private struct Element: Equatable {
     let number: Int

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trees
 
-@Suite struct ElementFencesTests {
+@Suite(.ownThreads) struct ElementFencesTests {
   static let types: [ValueType] = [.int, .double, .float, .date, .string, .data]
   static let shelf = TableSchema(
     name: "Shelf",

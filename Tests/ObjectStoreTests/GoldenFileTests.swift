@@ -7,7 +7,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct GoldenFileTests {
+@Suite(.ownThreads) struct GoldenFileTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("Golden")
   /// Of the encrypted file.

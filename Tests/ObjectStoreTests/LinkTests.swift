@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Trees
 
-@Suite struct LinkTests {
+@Suite(.ownThreads) struct LinkTests {
   static let owner = TableSchema(
     name: "Owner",
     columns: [

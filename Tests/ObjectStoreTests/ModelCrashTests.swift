@@ -9,7 +9,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct ModelCrashTests {
+@Suite(.ownThreads) struct ModelCrashTests {
   private struct Entry {
     let version: Version
     let model: ObjectModel

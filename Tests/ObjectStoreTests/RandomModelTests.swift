@@ -7,7 +7,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct RandomModelTests {
+@Suite(.ownThreads) struct RandomModelTests {
   // MARK: - Random material
 
   static let texts: [[UInt8]] = ["", "a", "b", "ab", "same prefix 1", "same prefix 2", "z"]

@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct RandomSchemaTests {
+@Suite(.ownThreads) struct RandomSchemaTests {
   enum Value: Hashable {
     case integer(Int64?)
     case bytes([UInt8]?)

@@ -4,7 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct RemovedRowsTests {
+@Suite(.ownThreads) struct RemovedRowsTests {
   private static let schema = TableSchema(
     name: "Text",
     columns: [

@@ -6,7 +6,7 @@ import Testing
 // of it leaves older versions alone.
 @testable import ObjectStore
 
-@Suite struct SchemaTests {
+@Suite(.ownThreads) struct SchemaTests {
   static func table(_ name: String, columns: Int) -> TableSchema {
     TableSchema(
       name: name,
@@ -119,7 +119,7 @@ import Testing
 }
 
 /// What sound blocks with other content than a schema lead to: an error that says so.
-@Suite struct UnreadableSchemaTests {
+@Suite(.ownThreads) struct UnreadableSchemaTests {
   private static let encoded = SchemaCoding.encode([
     StoredTable(
       index: 0, tableKey: 7,

@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct SealedAttackTests {
+@Suite(.ownThreads) struct SealedAttackTests {
   private static let executable = Bundle.main.executableURL!.deletingLastPathComponent()
     .appendingPathComponent("SealedAttack")
 

@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct TableModelTests {
+@Suite(.ownThreads) struct TableModelTests {
   /// One object of the model.
   struct Row: Equatable {
     var integers: [Int64?]

@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite struct AscendingSearchTests {
+@Suite(.ownThreads) struct AscendingSearchTests {
   @Test func countsAsOneByOne() async {
     await withSeeds(20) { random in
       let count = Int.random(in: 0...300, using: &random)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct ChildProcessTests {
+@Suite(.ownThreads) struct ChildProcessTests {
   /// swift-backtrace has kept whole test runs waiting.
   @Test func aStoppedChildMakesNoBacktrace() async throws {
     let result = await #expect(

@@ -1,8 +1,9 @@
 // Encryption against published vectors, and that nothing but what was sealed opens.
 internal import Platform
+internal import TestSupport
 internal import Testing
 
-@Suite struct CipherTests {
+@Suite(.ownThreads) struct CipherTests {
   private static func bytes(_ hexadecimal: String) -> [UInt8] {
     let digits = Array(hexadecimal)
     return stride(from: 0, to: digits.count, by: 2).map {

@@ -2,9 +2,10 @@
 import Dispatch
 import Foundation
 import Platform
+import TestSupport
 import Testing
 
-@Suite struct ExecutionPlaceTests {
+@Suite(.ownThreads) struct ExecutionPlaceTests {
   private actor Plain {
     var executor: ExecutorIdentity { ExecutorIdentity(unownedExecutor) }
     func isHere() -> Bool { ExecutorIdentity(unownedExecutor).isCurrent }
@@ -74,6 +75,6 @@ import Testing
       RunLoop.current.run(until: Date())
       #expect(seen != nil && runningRunLoop == nil)
     }
-    thread.join()
+    thread.joinInTime()
   }
 }

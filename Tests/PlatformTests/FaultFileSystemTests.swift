@@ -31,7 +31,7 @@ struct FaultFileSystemTests {
     #expect(records[1].path == folder.file("a"))
     #expect(records.allSatisfy { $0.thread == ThreadToken.current })
     let other = Thread.start(name: "other") { try? file.synchronize() }
-    other.join()
+    other.joinInTime()
     #expect(faults.records.last?.thread != ThreadToken.current)
     faults.resetRecords()
     #expect(faults.totalCount == 0 && faults.records.isEmpty)

@@ -184,14 +184,15 @@ struct LinuxFileSystemTests {
       let taken = try? waiter.lockByte(0, exclusive: true, wait: true)
       outcome.withLock { $0 = taken ?? false }
     }
-    let handle = thread.wait(until: { $0 != nil }, then: { $0! })
+    thread.waitInTime(for: "the start of a thread") { $0 != nil }
+    let handle = try #require(thread.withLock { $0 })
     for _ in 0..<200 {
       pthread_kill(handle, SIGUSR1)
       sched_yield()
     }
     #expect(outcome.withLock { $0 } == nil)
     try holder.unlockByte(0)
-    started.join()
+    started.joinInTime()
     #expect(outcome.withLock { $0 } == true)
   }
 

@@ -3,7 +3,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-@Suite struct NumberedListTests {
+@Suite(.ownThreads) struct NumberedListTests {
   private func list(_ count: UInt32, from start: UInt32 = 1) -> NumberedList<UInt32> {
     var list = NumberedList<UInt32>()
     for index in 0..<count { list.append(start &+ index, number: start &+ index) }

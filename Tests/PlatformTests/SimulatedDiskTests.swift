@@ -102,7 +102,7 @@ struct SimulatedDiskTests {
     }
     #expect(taken.withLock { $0 } == false)
     holder = nil
-    thread.join()
+    thread.joinInTime()
     #expect(taken.withLock { $0 })
   }
 
@@ -120,7 +120,7 @@ struct SimulatedDiskTests {
     }
     let count = disk.operationCount
     disk.powerOff()
-    thread.join()
+    thread.joinInTime()
     #expect(failure.withLock { $0?.code } == EIO)
     #expect(throws: SystemError.self) { try file.write(bytes: [1], at: 0) }
     #expect(throws: SystemError.self) { try file.synchronize() }
@@ -320,7 +320,7 @@ struct SimulatedDiskTests {
     faults.waitUntilHeld(.synchronize)
     try file.write(bytes: filled(2, 512), at: 512)
     faults.release(.synchronize)
-    thread.join()
+    thread.joinInTime()
     #expect(try content(image(.keepsNothing), "/a") == filled(1, 512) + filled(0, 512))
     try file.synchronize()
     #expect(try content(image(.keepsNothing), "/a") == filled(1, 512) + filled(2, 512))

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// One at a time: what is kept belongs to the whole process.
-@Suite(.serialized) struct SparesTests {
+@Suite(.serialized, .ownThreads) struct SparesTests {
   /// Says when it goes.
   private final class Kept: Sendable {
     let isGone: Monitor<Bool>

@@ -1,7 +1,8 @@
 import Platform
+import TestSupport
 import Testing
 
-@Suite struct ThreadEndTests {
+@Suite(.ownThreads) struct ThreadEndTests {
   @Test func theFirstBodyIsCalledOnTheThreadThatEnds() {
     let calls = Monitor<[String]>([])
     let token = Monitor<ThreadToken?>(nil)
@@ -14,7 +15,7 @@ import Testing
         })
       #expect(ThreadEnd.notify { _ in calls.withLock { $0.append("second") } })
       #expect(calls.withLock { $0.isEmpty })
-    }.join()
+    }.joinInTime()
     #expect(calls.withLock { $0 } == ["first true"])
   }
 

@@ -1,5 +1,6 @@
 // Thread tokens, names and clocks.
 import Platform
+import TestSupport
 import Testing
 
 struct ThreadTests {
@@ -12,7 +13,7 @@ struct ThreadTests {
         #expect(token == ThreadToken.current)
         #expect(token.rawValue != 0)
         seen.withLock { $0.append(token) }
-      }.join()
+      }.joinInTime()
     }
     seen.withLock { #expect(Set($0).count == 100) }
     #expect(seen.withLock { !$0.contains(ThreadToken.current) })
@@ -26,7 +27,7 @@ struct ThreadTests {
       #expect(!mine.isCurrent)
       #expect(ThreadToken.current.isCurrent)
       #expect(!mine.isCurrent)
-    }.join()
+    }.joinInTime()
   }
 
   /// A token read before a suspension must not be kept by the optimiser for the code behind it.
@@ -49,7 +50,7 @@ struct ThreadTests {
     Thread.start(name: "reader-with-a-long-name") {
       let description = currentThreadDescription()
       text.withLock { $0 = description }
-    }.join()
+    }.joinInTime()
     let description = text.withLock { $0 }
     #expect(description.hasPrefix("thread 'reader-with-a-long-name' ("))
     #expect(description.hasSuffix(")"))

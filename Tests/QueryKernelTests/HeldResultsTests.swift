@@ -7,7 +7,7 @@ import Testing
 
 @testable import RealmSwift
 
-@Suite struct HeldResultsTests {
+@Suite(.ownThreads) struct HeldResultsTests {
   private typealias Make = @Sendable (Realm) -> Results<Entry>
 
   /// Queries of many shapes.

@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct SortTests {
+@Suite(.ownThreads) struct SortTests {
   /// Some keys and directions by chance.
   private func someKeys(_ count: Int, _ random: inout RandomGenerator) -> [(
     key: SortCase, isAscending: Bool

@@ -2,9 +2,10 @@
 import Foundation
 import Platform
 import RealmSwift
+import TestSupport
 import Testing
 
-@Suite struct ExplanationTests {
+@Suite(.ownThreads) struct ExplanationTests {
   private func filled() throws -> Realm {
     let realm = try Realm(
       configuration: Realm.Configuration(

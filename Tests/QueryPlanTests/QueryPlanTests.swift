@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 // One after the other: which way searches go is set for the whole process.
-@Suite(.serialized) struct QueryPlanTests {
+@Suite(.serialized, .ownThreads) struct QueryPlanTests {
   private func filled(_ count: Int, _ random: inout RandomGenerator) throws -> Realm {
     let realm = try Realm(
       configuration: Realm.Configuration(

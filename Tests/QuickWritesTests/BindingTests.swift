@@ -1,5 +1,6 @@
 // What a binding is, whatever it leads to.
 import RealmSwift
+import TestSupport
 import Testing
 
 struct Point: Equatable {
@@ -21,7 +22,7 @@ final class Model {
 }
 
 @MainActor
-@Suite struct BindingTests {
+@Suite(.ownThreads) struct BindingTests {
   private func requireSendable(_ value: some Sendable) {}
 
   @Test func closuresAreCalled() {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite struct BoundCollectionTests {
+@Suite(.ownThreads) struct BoundCollectionTests {
   private let shop = Shop()
 
   private func names(_ group: ItemGroup) -> String { group.items.map(\.name).joined() }

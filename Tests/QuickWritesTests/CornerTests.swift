@@ -15,7 +15,7 @@ private struct ItemRow {
 }
 
 @MainActor
-@Suite(.serialized) struct CornerTests {
+@Suite(.serialized, .ownThreads) struct CornerTests {
   private let shop = Shop()
   private let redraws = Redraws()
 

@@ -61,7 +61,7 @@ private final class Flag {
 }
 
 @MainActor
-@Suite struct DocumentedTests {
+@Suite(.ownThreads) struct DocumentedTests {
   private let folder = TemporaryFolder()
   private let configuration: Realm.Configuration
   private let realm: Realm

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite(.serialized) struct QuickWriteModelTests {
+@Suite(.serialized, .ownThreads) struct QuickWriteModelTests {
   @Test func randomEdits() async {
     await withSeeds(3) { random in
       var generator = random

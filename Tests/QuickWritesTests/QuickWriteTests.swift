@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite(.serialized) struct QuickWriteTests {
+@Suite(.serialized, .ownThreads) struct QuickWriteTests {
   private let shop = Shop()
 
   @Test func aLiveObjectIsWrittenInATransactionOfItsOwn() {

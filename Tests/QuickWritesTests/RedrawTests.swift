@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite(.serialized) struct RedrawTests {
+@Suite(.serialized, .ownThreads) struct RedrawTests {
   private let shop = Shop()
   private let redraws = Redraws()
 

@@ -41,7 +41,7 @@ final class Shop {
     Thread.start(name: "elsewhere") {
       let realm = try! Realm(configuration: configuration)
       try! realm.write { body(realm) }
-    }.join()
+    }.joinInTime()
   }
 
   /// What the Realm owes, and all jobs of the main actor that stand in line.

@@ -22,7 +22,7 @@ final class GroupScreen {
 }
 
 @MainActor
-@Suite struct WrapperTests {
+@Suite(.ownThreads) struct WrapperTests {
   private let shop = Shop()
 
   @Test func objectsAreShownFrozenAndWrittenLive() {

@@ -1,8 +1,9 @@
 // Programs that do not end: deadlocks, lost wake-ups, livelocks; and that time is virtual.
 import RaceHunt
+import TestSupport
 import Testing
 
-@Suite struct BlockingTests {
+@Suite(.ownThreads) struct BlockingTests {
   @Test func locksInDifferentOrderAreADeadlock() throws {
     let found = try #require(
       failure {

@@ -1,5 +1,6 @@
 // What an exploration finds, and that it repeats what it has found.
 import RaceHunt
+import TestSupport
 import Testing
 
 /// Reads a counter and stores one more: two steps.
@@ -25,7 +26,7 @@ func failure(
   } catch { return error }
 }
 
-@Suite struct ExploreTests {
+@Suite(.ownThreads) struct ExploreTests {
   @Test(arguments: ["random", "pct", "pct:2", "uniform", "depth-first", "portfolio"])
   func everyStrategyFindsALostUpdate(name: String) throws {
     let strategy = try #require(Strategy(name))

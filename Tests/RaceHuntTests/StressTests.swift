@@ -1,10 +1,11 @@
 // Programs on threads of the machine.
 import Foundation
+import TestSupport
 import Testing
 
 @testable import RaceHunt
 
-@Suite(.serialized) struct StressTests {
+@Suite(.serialized, .ownThreads) struct StressTests {
   @Test func aFailedCheckIsFound() {
     let result = Stress.run({ check(false, "never true") }, nanoseconds: 1_000_000_000)
     #expect(result.runs == 1 && result.failure == "never true")

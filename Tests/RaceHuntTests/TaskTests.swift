@@ -1,5 +1,6 @@
 // Programs of tasks and actors.
 import RaceHunt
+import TestSupport
 import Testing
 
 /// Pays out what is there, in two steps.
@@ -8,7 +9,7 @@ private actor Account {
   func withdraw(_ amount: Int) { balance -= amount }
 }
 
-@Suite struct TaskTests {
+@Suite(.ownThreads) struct TaskTests {
   @Test func checkThenActOverTwoAwaits() throws {
     let program: Program = {
       let account = Account()

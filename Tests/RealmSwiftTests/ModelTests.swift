@@ -214,7 +214,7 @@ private struct Model {
   }
 }
 
-@Suite struct ModelTests {
+@Suite(.ownThreads) struct ModelTests {
   @Test func inMemory() async {
     await withSeeds(5) { random in
       var model = try Model(memoryConfiguration())

@@ -115,7 +115,7 @@ func startThread(_ name: String = "other", _ body: @escaping @Sendable () -> Voi
 
 /// Runs a body on a thread of its own and waits for it.
 func onThread(_ name: String = "other", _ body: @escaping @Sendable () -> Void) {
-  startThread(name, body).join()
+  startThread(name, body).joinInTime()
 }
 
 /// Checks what a stopped process has printed.

@@ -5,7 +5,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct AddressSpaceTests {
+@Suite(.ownThreads) struct AddressSpaceTests {
   /// Limits the process to so much more than it has now.
   private static func limit(to more: UInt64) throws {
     let pages = try String(

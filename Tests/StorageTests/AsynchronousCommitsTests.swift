@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import Storage
 
-@Suite struct AsynchronousCommitsTests {
+@Suite(.ownThreads) struct AsynchronousCommitsTests {
   /// Starts the thread's work; what it has found is in `found`.
   private func start(_ commits: AsynchronousCommits, _ found: Monitor<[Version]>) {
     Thread.start(name: "commits") {

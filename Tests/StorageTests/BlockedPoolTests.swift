@@ -8,7 +8,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct BlockedPoolTests {
+@Suite(.ownThreads) struct BlockedPoolTests {
   /// Begins a transaction and commits it after a suspension.
   private actor Owner {
     func write(_ store: Store, _ hasBegun: Gate, _ mayGoOn: Gate) async throws {

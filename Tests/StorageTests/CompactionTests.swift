@@ -5,7 +5,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct CompactionTests {
+@Suite(.ownThreads) struct CompactionTests {
   /// A closed file with holes.
   private static func makeFile(
     _ path: String, _ system: any FileSystem = LinuxFileSystem()
@@ -98,7 +98,7 @@ internal import Testing
     _ = child.read(lines: 1)
     #expect(try StoreFile.bytes(path)[32..<56] != identifier)
     system.release(.mapShared)
-    thread.join()
+    thread.joinInTime()
     _ = child.kill(after: 0)
   }
 

@@ -5,7 +5,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct CoordinationLoneWriterTests {
+@Suite(.ownThreads) struct CoordinationLoneWriterTests {
   let fixture = LockFixture()
   /// The bytes of LockLayout.swift.
   private let writeByte: Int64 = 16
@@ -63,7 +63,7 @@ internal import Testing
     let isServedEarly = isServed.load(ordering: .sequentiallyConsistent)
     #expect(!isServedEarly)
     lone.releaseWriteLock()
-    thread.join()
+    thread.joinInTime()
     #expect(try !lone.tryAcquireWriteLock())
     newcomer.releaseWriteLock()
     try lone.acquireWriteLock()
@@ -79,7 +79,7 @@ internal import Testing
     }
     try fixture.waitForTicket(1)
     process.kill()
-    thread.join()
+    thread.joinInTime()
     #expect(newcomer.wasHeldByAnother)
     newcomer.releaseWriteLock()
     // Without waiting, too: the word of the dead is not believed.
@@ -126,9 +126,9 @@ internal import Testing
         Issue.record(error)
       }
     }
-    visitors.forEach { $0.join() }
+    visitors.forEach { $0.joinInTime() }
     areGone.store(true, ordering: .relaxed)
-    writer.join()
+    writer.joinInTime()
     let found = (violations.load(ordering: .relaxed), writes.load(ordering: .relaxed))
     #expect(found.0 == 0)
     #expect(resident.committed.version == Version(found.1))

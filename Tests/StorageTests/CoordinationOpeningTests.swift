@@ -4,7 +4,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct CoordinationOpeningTests {
+@Suite(.ownThreads) struct CoordinationOpeningTests {
   let fixture = LockFixture()
 
   /// Word numbers of the header, as documented in LockLayout.
@@ -242,7 +242,7 @@ internal import Testing
           }
         }
       }
-      threads.forEach { $0.join() }
+      threads.forEach { $0.joinInTime() }
       // Counted, since only what fails in the test's own task is printed with its seed.
       #expect(counts.violations.load(ordering: .relaxed) == 0)
     }

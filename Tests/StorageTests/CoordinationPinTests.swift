@@ -5,7 +5,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct CoordinationPinTests {
+@Suite(.ownThreads) struct CoordinationPinTests {
   let fixture = LockFixture()
 
   private func versions(_ numbers: some Sequence<UInt64>) -> [Version] {
@@ -237,7 +237,7 @@ internal import Testing
         #expect(before.intersection(after).subtracting(seen).isEmpty)
       }
       isOver.store(true, ordering: .relaxed)
-      threads.forEach { $0.join() }
+      threads.forEach { $0.joinInTime() }
       #expect(try writer.foreignPins(since: &state, reapNow: true) == [])
     }
   }
@@ -252,7 +252,7 @@ internal import Testing
       for version in 1...count {
         let pin = reader.publishPin(Version(version))
         turns.published.store(version, ordering: .releasing)
-        while turns.seen.load(ordering: .acquiring) != version { sched_yield() }
+        #expect(eventually { turns.seen.load(ordering: .acquiring) == version })
         reader.withdrawPin(pin)
       }
     }
@@ -266,7 +266,7 @@ internal import Testing
         turns.seen.store(published, ordering: .releasing)
       }
     }
-    thread.join()
+    thread.joinInTime()
     #expect(missed == 0)
     #expect(try writer.foreignPins(since: &state, reapNow: true) == [])
   }
@@ -326,9 +326,9 @@ internal import Testing
         for candidate in candidates.subtracting(pinned) { freed.set(Int(candidate)) }
         candidates.formIntersection(pinned)
       }
-      publishing.join()
+      publishing.joinInTime()
       publisher.close()
-      threads.forEach { $0.join() }
+      threads.forEach { $0.joinInTime() }
       #expect(violations.load(ordering: .relaxed) == 0, "versions were given up under pins")
       #expect(confirmations.load(ordering: .relaxed) > 0)
       readers.forEach { $0.close() }

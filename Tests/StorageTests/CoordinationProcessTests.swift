@@ -5,7 +5,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct CoordinationProcessTests {
+@Suite(.ownThreads) struct CoordinationProcessTests {
   private static func open(_ path: String) throws -> LockFile {
     try LockFile.open(
       dataPath: path, fileIdentifier: (1, 2), bootIdentifier: systemBootIdentifier,
@@ -20,7 +20,7 @@ internal import Testing
     let thread = Thread.start(name: "parent") {
       do {
         // The head serves as the signal between the two.
-        while parent.head.version != Version(7) { sched_yield() }
+        #expect(eventually { parent.head.version == Version(7) })
         #expect(parent.otherProcesses == 1)
         var state = ForeignPinState()
         #expect(try parent.foreignPins(since: &state)?.count == 600)
@@ -40,10 +40,10 @@ internal import Testing
       for version in 1...600 { _ = child.publishPin(Version(UInt64(version))) }
       try child.acquireWriteLock()
       child.publishHead(version: Version(7), home: 0)
-      while !child.otherProcessesWait { sched_yield() }
+      precondition(eventually { child.otherProcessesWait })
       kill(getpid(), SIGKILL)
     }
-    thread.join()
+    thread.joinInTime()
   }
 
   /// Two processes increment a word in turns that only the write lock keeps apart.
@@ -57,7 +57,7 @@ internal import Testing
     await #expect(processExitsWith: .success) { [path = path as String] in
       try CoordinationProcessTests.increment(try CoordinationProcessTests.open(path))
     }
-    thread.join()
+    thread.joinInTime()
     #expect(parent.committed.version == Version(2000))
   }
 

@@ -5,6 +5,7 @@ internal import Glibc
 internal import Platform
 internal import Storage
 internal import TestSupport
+internal import Testing
 
 /// A lock file in a folder of its own.
 final class LockFixture: Sendable {
@@ -56,9 +57,12 @@ final class LockFixture: Sendable {
   func waitForTicket(_ ticket: UInt64) throws {
     // Of LockLayout.swift: the slots that wait, and a slot's ticket.
     let slots = 0..<64
-    while try !slots.contains(where: {
-      try word(512 + $0 * 32 + 29) == ticket && word(32) & 1 << UInt64($0) != 0
-    }) { sched_yield() }
+    let isThere = try eventually {
+      try slots.contains {
+        try word(512 + $0 * 32 + 29) == ticket && word(32) & 1 << UInt64($0) != 0
+      }
+    }
+    #expect(isThere, "nobody waits with ticket \(ticket)")
   }
 }
 

@@ -5,7 +5,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct CoordinationWriteLockTests {
+@Suite(.ownThreads) struct CoordinationWriteLockTests {
   let fixture = LockFixture()
 
   @Test func oneAtATime() throws {
@@ -66,7 +66,7 @@ internal import Testing
     #expect(served == [1, 2, 3, 4, 5, 6])
     #expect(!holder.otherProcessesWait)
     holder.releaseWriteLock()
-    threads.forEach { $0.join() }
+    threads.forEach { $0.joinInTime() }
   }
 
   @Test func triesDoNotPassThoseWhoWait() throws {
@@ -80,17 +80,17 @@ internal import Testing
       try? waiter.acquireWriteLock()
       isServed.withLock { $0 = true }
       isServed.notifyAll()
-      mayRelease.wait(until: { $0 }, then: { _ in })
+      mayRelease.waitInTime(for: "leave to release") { $0 }
       waiter.releaseWriteLock()
     }
-    while !third.otherProcessesWait { sched_yield() }
+    #expect(eventually { third.otherProcessesWait })
     #expect(try !third.tryAcquireWriteLock())
     holder.releaseWriteLock()
-    isServed.wait(until: { $0 }, then: { _ in })
+    isServed.waitInTime(for: "the lock") { $0 }
     #expect(try !third.tryAcquireWriteLock())
     mayRelease.withLock { $0 = true }
     mayRelease.notifyAll()
-    thread.join()
+    thread.joinInTime()
     #expect(try third.tryAcquireWriteLock())
     third.releaseWriteLock()
   }
@@ -104,7 +104,7 @@ internal import Testing
     }
     try fixture.waitForTicket(1)
     process.kill()
-    thread.join()
+    thread.joinInTime()
     #expect(waiter.wasHeldByAnother)
     waiter.releaseWriteLock()
   }
@@ -127,8 +127,8 @@ internal import Testing
     try fixture.waitForTicket(2)
     process.kill()
     holder.releaseWriteLock()
-    second.join()
-    first.join()
+    second.joinInTime()
+    first.joinInTime()
     // Nobody waits, once the dead are looked for.
     var state = ForeignPinState()
     _ = try holder.foreignPins(since: &state, reapNow: true)
@@ -166,7 +166,7 @@ internal import Testing
     }
     for ticket in 1...4 { try fixture.waitForTicket(UInt64(ticket)) }
     holder.releaseWriteLock()
-    threads.forEach { $0.join() }
+    threads.forEach { $0.joinInTime() }
     #expect(violations.load(ordering: .relaxed) == 0)
     #expect(holder.committed.version == Version(UInt64(4 * turns)))
   }

@@ -40,7 +40,7 @@ enum HoleyStore {
   }
 }
 
-@Suite struct CopyTests {
+@Suite(.ownThreads) struct CopyTests {
   @Test func aCopyIsWholeCompactAndUsable() throws {
     let folder = TemporaryFolder()
     let copy = folder.file("copy.realm")
@@ -144,7 +144,7 @@ enum HoleyStore {
     #expect(throws: StorageError.self) { try store.writeCopy(to: copy) }
     try StoreFile.replace(copy, [1, 2, 3])
     system.release(.rename)
-    thread.join()
+    thread.joinInTime()
     #expect(try StoreFile.bytes(copy) == [1, 2, 3])
   }
 

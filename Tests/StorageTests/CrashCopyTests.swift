@@ -6,7 +6,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct CrashCopyTests {
+@Suite(.ownThreads) struct CrashCopyTests {
   private static func commits(
     _ history: CrashHistory, _ count: Int, _ random: inout RandomGenerator
   ) throws {

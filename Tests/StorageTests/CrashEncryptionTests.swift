@@ -4,7 +4,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct CrashEncryptionTests {
+@Suite(.ownThreads) struct CrashEncryptionTests {
   private static func makeHistory() -> CrashHistory { CrashHistory(key: EncryptionTests.key) }
 
   @Test(arguments: CrashPoints.rounds) func everyCutOfAShortHistory(round: Int) async {

@@ -7,7 +7,7 @@ internal import Testing
 
 /// Begins a transaction as an asynchronous writer does: by an offer, and without a call to the
 /// file.
-func beginWithoutWaiting(_ store: Store) throws(StorageError) -> WriteTransaction {
+func beginWithoutWaiting(_ store: Store) throws -> WriteTransaction {
   let turn = Monitor(false)
   let offer = WriteOffer {
     turn.withLock { $0 = true }
@@ -15,7 +15,11 @@ func beginWithoutWaiting(_ store: Store) throws(StorageError) -> WriteTransactio
   }
   store.requestWrite(offer)
   while true {
-    turn.wait(until: { $0 }, then: { $0 = false })
+    let isMyTurn = turn.wait(nanoseconds: waitLimitNanoseconds) { isOffered in
+      defer { isOffered = false }
+      return isOffered
+    }
+    guard isMyTurn else { throw VainWait(what: "the turn to write") }
     if let transaction = try store.beginWrite(taking: offer) { return transaction }
   }
 }

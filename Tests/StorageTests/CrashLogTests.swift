@@ -7,7 +7,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct CrashLogTests {
+@Suite(.ownThreads) struct CrashLogTests {
   private static func makeHistory(key: [UInt8]? = nil) -> CrashHistory {
     CrashHistory(key: key, commitLog: .always)
   }
@@ -124,7 +124,7 @@ internal import Testing
             }
           }
         }
-        for thread in threads { thread.join() }
+        for thread in threads { thread.joinInTime() }
       }
       try history.checkCuts(CrashPoints.share(150), &random)
     }
@@ -230,7 +230,7 @@ internal import Testing
       try history.check(image, cut: cut, "while the log is full, \(kind)")
     }
     history.fileSystem.release(.synchronize)
-    writer.join()
+    writer.joinInTime()
     #expect(isDone.withLock { $0 })
     #expect(try store.checkInvariants().findings == [])
   }

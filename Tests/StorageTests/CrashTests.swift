@@ -6,7 +6,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct CrashTests {
+@Suite(.ownThreads) struct CrashTests {
   /// A history of one thread with pins, reopening and maintenance.
   static func run(
     _ history: CrashHistory, steps: Int, _ random: inout RandomGenerator
@@ -157,7 +157,7 @@ internal import Testing
         try history.checkTwice(
           history.disk.killImage(), cut: cut, &random, "killed in turn \(turn)")
         history.fileSystem.release(.synchronize)
-        writer?.join()
+        writer?.joinInTime()
         if turn % 3 == 0 { history.settle() }
       }
       history.settle()
@@ -189,7 +189,7 @@ internal import Testing
         let begun = history.entries.count
         for _ in 0..<200 where history.entries.count < begun + 4 { sched_yield() }
         history.fileSystem.release(.synchronize)
-        for thread in threads { thread.join() }
+        for thread in threads { thread.joinInTime() }
       }
       try history.checkCuts(CrashPoints.share(150), &random)
     }
@@ -211,7 +211,7 @@ internal import Testing
         }
       }
       // The last one may wait for a sync of its own when its record got too long.
-      while history.entries.count < before + 40 { sched_yield() }
+      #expect(eventually { history.entries.count >= before + 40 })
       let cut = history.disk.operationCount
       for turn in 0..<CrashPoints.share(150) {
         let kind = PowerCut.allCases[turn % PowerCut.allCases.count]
@@ -219,7 +219,7 @@ internal import Testing
         try history.check(image, cut: cut, "unsynced, \(kind)")
       }
       history.fileSystem.release(.synchronize)
-      for thread in threads { thread.join() }
+      for thread in threads { thread.joinInTime() }
       #expect(try store.checkInvariants().findings == [])
     }
   }

@@ -8,7 +8,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct CreationTests {
+@Suite(.ownThreads) struct CreationTests {
   let folder = TemporaryFolder()
   var path: String { folder.file("new.realm") }
 
@@ -88,7 +88,7 @@ internal import Testing
           }
         }
       }
-      threads.forEach { $0.join() }
+      threads.forEach { $0.joinInTime() }
       #expect(failures.withLock { $0 } == [])
       for store in stores.withLock({ $0 }) {
         let snapshot = try store.pinNewest()

@@ -64,7 +64,7 @@ private struct SmallFile {
   }
 }
 
-@Suite struct DamageTests {
+@Suite(.ownThreads) struct DamageTests {
   #if DEBUG
     private static let isRelease = false
   #else
@@ -231,7 +231,7 @@ private struct SmallFile {
       }
       #expect(reported > 2)
       system.release(.synchronize)
-      committer.join()
+      committer.joinInTime()
       #expect(try store.checkInvariants().notes == [])
     }
   }

@@ -4,7 +4,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct DamagedCopyTests {
+@Suite(.ownThreads) struct DamagedCopyTests {
   @Test func changingADamagedBlockStops() async throws {
     let folder = TemporaryFolder()
     let path = folder.file("damaged.realm")

@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct DeferredCommitTests {
+@Suite(.ownThreads) struct DeferredCommitTests {
   /// A store whose asynchronous commits are noted as they are told.
   private final class Fixture: Sendable {
     let disk = SimulatedDisk()
@@ -356,8 +356,8 @@ import Testing
     }
     #expect(eventually { system.records.contains { $0.call == .open } })
     system.release(.synchronize)
-    closing.join()
-    opening.join()
+    closing.joinInTime()
+    opening.joinInTime()
     #expect(try opened.withLock { try $0?.get() } == 1)
   }
 

@@ -5,7 +5,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct EncryptionTests {
+@Suite(.ownThreads) struct EncryptionTests {
   static let key = [UInt8](0..<64)
   static let otherKey = [UInt8](1..<65)
 
@@ -383,7 +383,7 @@ internal import Testing
           #expect(SlotTree.content(snapshot.reader, snapshot.root) == content)
         }
       }
-      for thread in threads { thread.join() }
+      for thread in threads { thread.joinInTime() }
     }
   }
 }

@@ -6,7 +6,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct FaultTests {
+@Suite(.ownThreads) struct FaultTests {
   /// A change of some slots to a byte repeated.
   private static func changes(
     _ slots: some Sequence<Int>, _ byte: UInt8, length: Int

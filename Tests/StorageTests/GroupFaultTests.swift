@@ -6,7 +6,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct GroupFaultTests {
+@Suite(.ownThreads) struct GroupFaultTests {
   /// Commits of several threads, each to a slot of its own.
   private final class Committers: Sendable {
     static let path = "/data/group.realm"
@@ -85,20 +85,21 @@ internal import Testing
   /// would succeed and prove nothing.
   @Test func aFailedSyncOfALargeCommitFailsItsGroup() throws {
     let committers = try Committers()
-    committers.start(slot: 0).join()
+    committers.start(slot: 0).joinInTime()
     committers.system.hold(.synchronize)
     let leader = committers.start(slot: 1)
     committers.system.waitUntilHeld(.synchronize)
     let small = committers.start(slot: 2)
-    while !committers.hasWritten(3) { sched_yield() }
+    #expect(eventually { committers.hasWritten(3) })
     let large = committers.start(
       slot: 3, bytes: 1_500_000, fault: FileFault([.synchronize], code: EIO, times: 1))
     // Once it writes, the group cannot be led before its sync.
-    while !committers.system.records.contains(where: { $0.call == .write && $0.count > 500_000 }) {
-      sched_yield()
+    let hasBegun = eventually {
+      committers.system.records.contains { $0.call == .write && $0.count > 500_000 }
     }
+    #expect(hasBegun)
     committers.system.release(.synchronize)
-    for thread in [leader, small, large] { thread.join() }
+    for thread in [leader, small, large] { thread.joinInTime() }
     #expect(committers.isAcknowledged(0) && committers.isAcknowledged(1))
     #expect(!committers.isAcknowledged(2) && !committers.isAcknowledged(3))
     committers.expectNoWrites()
@@ -111,18 +112,18 @@ internal import Testing
   /// have none.
   @Test(arguments: 0..<5) func aRecordThatCannotBeRestoredFailsItsGroup(writes: Int) throws {
     let committers = try Committers()
-    committers.start(slot: 0).join()
+    committers.start(slot: 0).joinInTime()
     committers.system.hold(.synchronize)
     let leader = committers.start(slot: 1)
     committers.system.waitUntilHeld(.synchronize)
     let earlier = committers.start(slot: 2)
-    while !committers.hasWritten(3) { sched_yield() }
+    #expect(eventually { committers.hasWritten(3) })
     // A torn record, or torn blocks before it.
     let later = committers.start(
       slot: 3, fault: FileFault([.write], code: EIO, skip: writes, writtenBytes: 20))
-    while committers.system.struck.isEmpty, !committers.hasWritten(4) { sched_yield() }
+    #expect(eventually { !committers.system.struck.isEmpty || committers.hasWritten(4) })
     committers.system.release(.synchronize)
-    for thread in [leader, earlier, later] { thread.join() }
+    for thread in [leader, earlier, later] { thread.joinInTime() }
     #expect(committers.isAcknowledged(0) && committers.isAcknowledged(1))
     let isRecordLost = committers.system.struck.count > 1
     #expect(committers.isAcknowledged(2) == !isRecordLost)

@@ -5,7 +5,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct LargeCopyTests {
+@Suite(.ownThreads) struct LargeCopyTests {
   private static let slots = 160
 
   /// 9.6 MB in all: four whole pieces and a rest.

@@ -4,7 +4,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct LargeTransactionTests {
+@Suite(.ownThreads) struct LargeTransactionTests {
   /// The second transaction is as large again, and goes where the first one's blocks lie no more.
   @Test(arguments: [nil, EncryptionTests.key])
   func whatIsWrittenByWholePiecesIsReadAgain(key: [UInt8]?) throws {

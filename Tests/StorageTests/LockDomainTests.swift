@@ -8,7 +8,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct LockDomainTests {
+@Suite(.ownThreads) struct LockDomainTests {
   let folder = TemporaryFolder()
   var path: String { folder.file("data.realm") }
 

@@ -57,7 +57,7 @@ enum StoreFile {
   }
 }
 
-@Suite struct OpeningErrorTests {
+@Suite(.ownThreads) struct OpeningErrorTests {
   /// Opens for writing and reading; both fail in the same way and leave the bytes alone.
   private func expectRefused(
     _ bytes: [UInt8], note: String = "", _ isExpected: (StorageError) -> Bool

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite struct OverwriteMapTests {
+@Suite(.ownThreads) struct OverwriteMapTests {
   private let page = pageLength
 
   private func bytes(_ value: UInt8, _ count: Int) -> [UInt8] {

@@ -1,11 +1,12 @@
 // Where a commit gathers its blocks before they are written. That a list of a million free runs was
 // longer than the buffer wrote over other memory of the process; nothing told until much later.
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Storage
 
-@Suite struct PlacementTests {
+@Suite(.ownThreads) struct PlacementTests {
   /// Runs far longer in all than the buffer, one of them alone as well, at every offset within a
   /// page.
   @Test(arguments: [[16 << 20], [1 << 20, 3 << 20, 4 << 20], Array(repeating: 700_000, count: 40)])

@@ -4,7 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct ProcessDeathTests {
+@Suite(.serialized, .ownThreads) struct ProcessDeathTests {
   static let executable = Bundle.main.executableURL!.deletingLastPathComponent()
     .appendingPathComponent("CommittingProcess")
 

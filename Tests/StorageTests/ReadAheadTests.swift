@@ -8,7 +8,7 @@ import Testing
 
 private let piece = 32 << 10
 
-@Suite struct ReadAheadTests {
+@Suite(.ownThreads) struct ReadAheadTests {
   /// Notes what it is asked for.
   private final class NotingMapping: FileMapping {
     let memory: AnonymousMemory

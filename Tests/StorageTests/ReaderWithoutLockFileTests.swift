@@ -8,7 +8,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite(.serialized) struct ReaderWithoutLockFileTests {
+@Suite(.serialized, .ownThreads) struct ReaderWithoutLockFileTests {
   let folder = TemporaryFolder()
   var path: String { folder.file("data.realm") }
 
@@ -162,7 +162,7 @@ internal import Testing
     #expect(numbers.count > 5, "the writer stood still")
     kill(writer.process.processIdentifier, SIGKILL)
     writer.process.waitUntilExit()
-    drain.join()
+    drain.joinInTime()
     #expect(try Store.open(StoreOptions(path: path)).checkInvariants().findings == [])
   }
 }

@@ -7,7 +7,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct ReopeningTests {
+@Suite(.ownThreads) struct ReopeningTests {
   private func withFile(_ body: (String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "reopening-\(UUID().uuidString)")

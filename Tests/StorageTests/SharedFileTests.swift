@@ -77,12 +77,12 @@ private final class Worker: Sendable {
   /// After a kill: the last number that the child had shown.
   func finish() -> UInt64 {
     process.value.waitUntilExit()
-    reader.join()
+    reader.joinInTime()
     return state.withLock { $0.number }
   }
 }
 
-@Suite(.serialized) struct SharedFileTests {
+@Suite(.serialized, .ownThreads) struct SharedFileTests {
   private static let seconds =
     ProcessInfo.processInfo.environment["REALM_PROCESS_SECONDS"].flatMap { UInt64($0) } ?? 3
 
@@ -179,7 +179,7 @@ private final class Worker: Sendable {
       #expect(eventually { calls() >= 5 })
       #expect(clock.nanoseconds() - start > 20_000_000)
       holder.kill()
-      waiter.join()
+      waiter.joinInTime()
       _ = holder.finish()
     }
   }

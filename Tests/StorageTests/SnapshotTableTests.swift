@@ -1,10 +1,11 @@
 // The list of the versions that a process keeps alive.
 import Platform
+import TestSupport
 import Testing
 
 @testable import Storage
 
-@Suite struct SnapshotTableTests {
+@Suite(.ownThreads) struct SnapshotTableTests {
   /// Threads that adopt a version at the same time make a snapshot each; the name of its keeper
   /// used to be lost with the first one, and where it stood in another one.
   @Test func theKeeperIsToldByEachOfSeveralPins() throws {

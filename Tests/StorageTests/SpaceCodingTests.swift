@@ -5,7 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct SpaceCodingTests {
+@Suite(.ownThreads) struct SpaceCodingTests {
   @Test func deltasComeBackInOrderAndMerged() async {
     await withSeeds(50) { random in
       var bytes: [UInt8] = []

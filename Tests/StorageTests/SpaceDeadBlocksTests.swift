@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct SpaceDeadBlocksTests {
+@Suite(.ownThreads) struct SpaceDeadBlocksTests {
   enum Order: Sendable, CaseIterable { case random, oldestFirst, newestFirst }
 
   @Test(arguments: Order.allCases) func agreesWithItsDefinition(order: Order) async {

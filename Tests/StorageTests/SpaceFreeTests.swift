@@ -7,7 +7,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct SpaceFreeTests {
+@Suite(.ownThreads) struct SpaceFreeTests {
   struct Scale: Sendable {
     let unit: UInt64
     let base: UInt64

@@ -4,7 +4,7 @@ import Testing
 // Runs that are sorted and merged, against a set of units.
 @testable import Storage
 
-@Suite struct SpaceFreedRunsTests {
+@Suite(.ownThreads) struct SpaceFreedRunsTests {
   @Test func whatIsMergedIsWhatWasThere() async {
     await withSeeds(20) { random in
       // Around the end of the homes, where runs stay apart.

@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct SpaceJournalTests {
+@Suite(.ownThreads) struct SpaceJournalTests {
   private static let path = "/data/journal.realm"
   private static let slots = SlotTree.fanOut * SlotTree.fanOut
 

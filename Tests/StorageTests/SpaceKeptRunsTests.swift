@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct SpaceKeptRunsTests {
+@Suite(.ownThreads) struct SpaceKeptRunsTests {
   @Test func agreesWithAMapOfUnits() async {
     await withSeeds(20) { random in
       let units = 64

@@ -6,7 +6,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct StaleBlockTests {
+@Suite(.ownThreads) struct StaleBlockTests {
   /// How images ended.
   struct Outcomes: CustomStringConvertible {
     var right = 0

@@ -6,20 +6,9 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct StoppedProcessTests {
+@Suite(.serialized, .ownThreads) struct StoppedProcessTests {
   private let folder = TemporaryFolder()
   private var path: String { folder.file("stopped.realm") }
-
-  /// Waits for at most a minute: what hangs is what is looked for.
-  private func soon(_ condition: () throws -> Bool) rethrows -> Bool {
-    let clock = MonotonicClock()
-    let end = clock.nanoseconds() + 60_000_000_000
-    while try !condition() {
-      if clock.nanoseconds() > end { return false }
-      sched_yield()
-    }
-    return true
-  }
 
   /// Ends a child however it stands.
   private func end(_ child: ProcessDeathTests.Child) {
@@ -31,7 +20,7 @@ import Testing
   private func stop(_ child: ProcessDeathTests.Child) throws {
     let process = child.process.processIdentifier
     kill(process, SIGSTOP)
-    try #require(soon { describeProcess(UInt64(process)).hasSuffix("which is stopped") })
+    try #require(eventually { describeProcess(UInt64(process)).hasSuffix("which is stopped") })
   }
 
   /// The lock lay free in front of the stopped process, and all others waited behind its ticket for
@@ -41,19 +30,19 @@ import Testing
     let transaction = try store.beginWrite()
     let stopped = try ProcessDeathTests.Child(path, "1")
     defer { end(stopped) }
-    try #require(try soon { try store.writingProcesses().waiters.count == 1 })
+    try #require(try eventually { try store.writingProcesses().waiters.count == 1 })
     try stop(stopped)
     let others = try (0..<2).map { _ in try ProcessDeathTests.Child(path, "20") }
     defer { others.forEach(end) }
-    try #require(try soon { try store.writingProcesses().waiters.count == 3 })
+    try #require(try eventually { try store.writingProcesses().waiters.count == 3 })
     transaction.cancel()
-    #expect(soon { others.allSatisfy { !$0.process.isRunning } }, "the others wait for ever")
+    #expect(eventually { others.allSatisfy { !$0.process.isRunning } }, "the others wait for ever")
     for other in others where !other.process.isRunning {
       #expect(other.process.terminationStatus == 0)
     }
     // It has lost its turn, not its write; and nobody's write is lost.
     kill(stopped.process.processIdentifier, SIGCONT)
-    #expect(soon { !stopped.process.isRunning })
+    #expect(eventually { !stopped.process.isRunning })
     #expect(ProcessDeathTests.number(try store.pinNewest()) == 41)
     #expect(try store.checkInvariants().findings == [])
   }
@@ -101,10 +90,10 @@ import Testing
     let waiter = Platform.Thread.start(name: "waiter") {
       do { try store.beginWrite().cancel() } catch { Issue.record(error) }
     }
-    #expect(soon { reports.withLock { !$0.isEmpty } })
+    #expect(eventually { reports.withLock { !$0.isEmpty } })
     #expect(reports.withLock { $0 } == [expected])
     end(holder)
-    waiter.join()
+    waiter.joinInTime()
     #expect(try store.writingProcesses().writer == nil)
   }
 
@@ -122,11 +111,11 @@ import Testing
       do { try store.beginWrite().cancel() } catch { Issue.record(error) }
       hasLock.store(true, ordering: .sequentiallyConsistent)
     }
-    let isFree = soon { hasLock.load(ordering: .sequentiallyConsistent) }
+    let isFree = eventually { hasLock.load(ordering: .sequentiallyConsistent) }
     #expect(isFree, "the child keeps the write lock")
     // Only now, so that the thread comes to an end in any case.
     kill(child, SIGKILL)
-    waiter.join()
+    waiter.joinInTime()
   }
 
   /// In the child itself each use of the store stops; nothing of it is the parent's loss.

@@ -5,7 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct StoreConcurrencyTests {
+@Suite(.ownThreads) struct StoreConcurrencyTests {
   static func number(_ bytes: [UInt8]?) -> UInt64 {
     bytes.map { $0.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } } ?? 0
   }
@@ -20,7 +20,8 @@ import Testing
     let disk = SimulatedDisk()
     func options(_ durability: Durability) -> StoreOptions {
       StoreOptions(
-        path: "/data/idle.realm", durability: durability, fileSystem: FaultFileSystem(disk))
+        path: "/data/idle.realm", durability: durability,
+        fileSystem: FaultFileSystem(disk, allowsUnpromptedWork: true))
     }
     let store = try Store.open(options(.full))
     func begin(_ slots: Range<Int>, _ bytes: [UInt8]?) throws -> WriteTransaction {
@@ -99,9 +100,9 @@ import Testing
         } while !isDone.load(ordering: .relaxed)
       }
     }
-    for thread in threads { thread.join() }
+    for thread in threads { thread.joinInTime() }
     isDone.store(true, ordering: .relaxed)
-    for thread in readers { thread.join() }
+    for thread in readers { thread.joinInTime() }
     #expect(failures.withLock { $0 } == [])
     #expect(checks.load(ordering: .relaxed) > 0)
     let snapshot = try store.pinNewest()
@@ -135,7 +136,7 @@ import Testing
     for slot in 1...8 { threads.append(start(slot: slot)) }
     #expect(try eventually { try store.statistics().commits == before.commits + 9 })
     files.release(.synchronize)
-    for thread in threads { thread.join() }
+    for thread in threads { thread.joinInTime() }
     #expect(try store.statistics().syncs == before.syncs + 2)
   }
 
@@ -171,7 +172,7 @@ import Testing
       _ = try transaction.commit()
     }
     isDone.store(true, ordering: .relaxed)
-    for thread in readers { thread.join() }
+    for thread in readers { thread.joinInTime() }
     #expect(failures.withLock { $0 } == [])
     let newest = try store.pinNewest()
     #expect(Self.number(SlotTree.content(newest.reader, newest.root)[0]) == 6000)
@@ -227,7 +228,7 @@ import Testing
       store.waitForQueuedWriters(number + 1)
     }
     held.cancel()
-    for thread in threads { thread.join() }
+    for thread in threads { thread.joinInTime() }
     #expect(order.withLock { $0 } == [0, 1, 2, 3, 4, 5])
   }
 
@@ -245,7 +246,7 @@ import Testing
     let held = try store.beginWrite()
     store.requestWrite(offer)
     held.cancel()
-    offers.wait(until: { $0 > 0 }, then: { _ in })
+    offers.waitInTime(for: "an offer of the lock") { $0 > 0 }
     // Nobody takes it.
     let hasWritten = Monitor(false)
     let writer = Thread.start(name: "writer") {
@@ -257,6 +258,6 @@ import Testing
     }
     #expect(hasWritten.wait(nanoseconds: waitLimitNanoseconds) { $0 })
     store.withdrawRequest(offer)
-    writer.join()
+    writer.joinInTime()
   }
 }

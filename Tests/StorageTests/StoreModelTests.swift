@@ -4,7 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct StoreModelTests {
+@Suite(.ownThreads) struct StoreModelTests {
   /// One random history; every live version is compared with its model after each step.
   @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
   func everyVersionKeepsItsContent(offset: UInt64) async {
@@ -220,7 +220,7 @@ import Testing
   /// file is too long.
   @Test(.timeLimit(.minutes(10))) func idleWorkCutsAfterOneLargeCommit() throws {
     let folder = TemporaryFolder()
-    let files = FaultFileSystem(LinuxFileSystem())
+    let files = FaultFileSystem(LinuxFileSystem(), allowsUnpromptedWork: true)
     let path = folder.path + "/large.realm"
     let store = try Store.open(StoreOptions(path: path, fileSystem: files))
     let transaction = try store.beginWrite()

@@ -6,7 +6,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct TwoProcessTests {
+@Suite(.ownThreads) struct TwoProcessTests {
   private static let path = "/data/two.realm"
 
   private static func open(_ system: FaultFileSystem) throws -> Store {
@@ -44,7 +44,7 @@ internal import Testing
     let first = FaultFileSystem(disk, process: 1)
     let second = FaultFileSystem(disk, process: 2)
     let stores = try [Self.open(first), Self.open(second)]
-    Self.commit(stores[0], slot: 0).join()
+    Self.commit(stores[0], slot: 0).joinInTime()
     // Now both know of the same durable version, and would choose the same home.
     #expect(Self.slots(try stores[1].pinNewest()) == [0])
     first.hold(.synchronize)
@@ -53,7 +53,7 @@ internal import Testing
     let building = Self.commit(stores[1], slot: 2) { second.hold(.synchronize) }
     second.waitUntilHeld(.synchronize)
     first.release(.synchronize)
-    syncing.join()
+    syncing.joinInTime()
     // Slot 1 is acknowledged, slot 2 is in the file without a sync.
     for store in stores { #expect(Self.slots(try store.pinNewest()).isSuperset(of: [0, 1])) }
     var random = RandomGenerator(seed: testSeed())
@@ -65,9 +65,9 @@ internal import Testing
       #expect(try survivor.checkInvariants().findings == [], "\(kind)")
     }
     second.release(.synchronize)
-    building.join()
+    building.joinInTime()
     // The first one goes on, in a group of its own.
-    Self.commit(stores[0], slot: 3).join()
+    Self.commit(stores[0], slot: 3).joinInTime()
     for store in stores { #expect(Self.slots(try store.pinNewest()) == [0, 1, 2, 3]) }
     #expect(try stores[0].checkInvariants().findings == [])
   }

@@ -6,7 +6,7 @@ internal import Storage
 internal import TestSupport
 internal import Testing
 
-@Suite struct VersionListTests {
+@Suite(.ownThreads) struct VersionListTests {
   private static func commit(_ store: Store, _ length: Int) throws {
     let transaction = try store.beginWrite()
     transaction.root = SlotTree.set(

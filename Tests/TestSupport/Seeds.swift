@@ -73,10 +73,12 @@ private func requestedSeed() -> UInt64? {
 
 /// The command that runs the current test again with a seed.
 package func repeatCommand(_ seed: UInt64) -> String {
-  // A test's identifier ends in /File.swift:line:column; the filter wants what stands before.
+  // A test's identifier ends in (arguments:)/File.swift:line:column; the filter, a regular
+  // expression, wants what stands before.
   let name = Test.current.map { test in
     let parts = String(describing: test.id).split(separator: "/")
     return parts.filter { !$0.contains(".swift:") }.suffix(2).joined(separator: "/")
+      .prefix { $0 != "(" }
   }
-  return "REALM_SEED=\(seed) swift test --filter '\(name ?? ".")'"
+  return "REALM_SEED=\(seed) scripts/test --filter '\(name ?? ".")'"
 }

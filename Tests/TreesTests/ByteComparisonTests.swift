@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Trees
 
-@Suite struct ByteComparisonTests {
+@Suite(.ownThreads) struct ByteComparisonTests {
   static func bytes(_ random: inout RandomGenerator) -> [UInt8] {
     let alphabet: [UInt8] = [0, 1, 0x7f, 0x80, 0xff]
     return (0..<Int.random(in: 0...40, using: &random)).map { _ in

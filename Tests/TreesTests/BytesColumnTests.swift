@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trees
 
-@Suite struct BytesColumnTests {
+@Suite(.ownThreads) struct BytesColumnTests {
   static func randomBytes(_ random: inout RandomGenerator, mean: Int) -> [UInt8] {
     let length: Int
     switch Int.random(in: 0..<60, using: &random) {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Trees
 
-@Suite struct ClusterTreeTests {
+@Suite(.ownThreads) struct ClusterTreeTests {
   struct Row: Equatable {
     var number: Int64 = 0
     var optional: Int64?

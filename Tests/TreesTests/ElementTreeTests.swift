@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trees
 
-@Suite struct ElementTreeTests {
+@Suite(.ownThreads) struct ElementTreeTests {
   enum Value: Equatable {
     case integer(Int64?)
     case bytes([UInt8]?)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Trees
 
-@Suite struct HashIndexTests {
+@Suite(.ownThreads) struct HashIndexTests {
   static func hashesOf(_ model: [Int64: UInt64]) -> HashIndexEditor.HashesOf {
     { keys, hashes in
       for (position, key) in keys.enumerated() { hashes[position] = model[key]! }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Trees
 
-@Suite struct PackedLeafTests {
+@Suite(.ownThreads) struct PackedLeafTests {
   /// Values of one random magnitude, so that leaves meet every width and every change of width.
   static func randomValue(_ random: inout RandomGenerator, bits: Int, signed: Bool) -> Int64 {
     let value = bits == 0 ? 0 : Int64(bitPattern: random.next() >> UInt64(64 - bits))

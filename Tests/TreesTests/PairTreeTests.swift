@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trees
 
-@Suite struct PairTreeTests {
+@Suite(.ownThreads) struct PairTreeTests {
   /// Kinds of pairs: spread over all integers, few firsts, ascending, few of both with many equal.
   static func pair(_ kind: Int, _ count: Int, _ random: inout RandomGenerator) -> Pair {
     switch kind {

@@ -38,7 +38,7 @@ enum StorePrograms {
   private static let path = "/data/hunt.realm"
 
   static func run(threads count: Int, steps: Int, cutsPower: Bool = false) throws {
-    let disk = SimulatedDisk()
+    let disk = SimulatedDisk(allowsUnpromptedWork: true)
     var store: Store? = try Store.open(StoreOptions(path: path, fileSystem: disk))
     let told = Platform.Monitor(
       Told(begun: Array(repeating: 0, count: count), done: Array(repeating: 0, count: count)))

@@ -41,7 +41,10 @@ extension Store {
   private static let idleBudget = 8 << 20
 
   /// Called after each commit; starts the thread when there is something to tidy.
+  ///
+  /// Never on a file system that allows no unprompted work.
   func noteCommitForMaintenance(isNeeded: Bool) {
+    guard options.fileSystem.allowsUnpromptedWork else { return }
     let starts = maintenance.state.withLock { state in
       state.commits += 1
       if state.isRunning || state.isClosing || !isNeeded { return false }

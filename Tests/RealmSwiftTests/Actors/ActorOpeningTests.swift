@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ActorOpeningTests {
+@Suite(.ownThreads) struct ActorOpeningTests {
   @globalActor actor Shelter: GlobalActor {
     static let shared = Shelter()
   }

@@ -7,6 +7,8 @@ import RealmSwift
 import TestSupport
 import Testing
 
+// Not `.ownThreads`, whose executor would run the first jobs of the stage's actors out of turn:
+// what blocks here is on threads of its own already.
 @Suite struct ActorScheduleTests {
   private func stage(_ actors: Int = 3) async throws -> ScheduleStage {
     try await ScheduleStage(actors: actors, memoryConfiguration([Journal.self]))

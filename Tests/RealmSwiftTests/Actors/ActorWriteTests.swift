@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ActorWriteTests {
+@Suite(.ownThreads) struct ActorWriteTests {
   actor Diary {
     private(set) var realm: Realm!
     private var numbers: [String] = []

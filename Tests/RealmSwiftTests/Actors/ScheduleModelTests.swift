@@ -1,8 +1,9 @@
 // The model that judges programs of actors: it tells what was committed from what never was.
 import ActorSchedules
+import TestSupport
 import Testing
 
-@Suite struct ScheduleModelTests {
+@Suite(.ownThreads) struct ScheduleModelTests {
   /// A model with two transactions: one of one entry, one of two.
   private static func model() -> (ScheduleModel, first: JournalState) {
     let model = ScheduleModel(JournalState())

@@ -63,7 +63,7 @@ private actor Recorder {
   func note(_ line: String) { lines.append(line) }
 }
 
-@Suite struct AsUsersActorTests {
+@Suite(.ownThreads) struct AsUsersActorTests {
   private struct Stop: Error {}
 
   @Test func whatABlockOfAsyncWriteMayDo() async throws {

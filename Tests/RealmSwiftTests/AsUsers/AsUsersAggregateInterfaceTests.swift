@@ -2,9 +2,10 @@
 // which results can be had; and small parts of the public interface.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
-@Suite struct AsUsersAggregateInterfaceTests {
+@Suite(.ownThreads) struct AsUsersAggregateInterfaceTests {
   private let realm: Realm
   private var objects: Results<EveryForm> { realm.objects(EveryForm.self) }
   private var a: EveryForm { objects.where { $0.name == "a" }.first! }

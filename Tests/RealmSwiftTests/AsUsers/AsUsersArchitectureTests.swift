@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersArchitectureTests {
+@Suite(.ownThreads) struct AsUsersArchitectureTests {
   @Test func detached() throws {
     let realm = try memoryRealm(shopClasses)
     let u = ShopUserObject(

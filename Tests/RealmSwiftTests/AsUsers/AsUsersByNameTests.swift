@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersByNameTests {
+@Suite(.ownThreads) struct AsUsersByNameTests {
   private let realm: Realm
   private let dog: DynamicObject
 

@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersChangeSequenceTests {
+@Suite(.ownThreads) struct AsUsersChangeSequenceTests {
   private let configuration = userConfiguration()
 
   private static func text<C>(_ change: RealmCollectionChange<C>) -> String

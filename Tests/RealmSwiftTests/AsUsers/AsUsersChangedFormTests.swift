@@ -50,7 +50,7 @@ private enum Alone {
   static let types: [ObjectBase.Type] = [House.self, Part.self]
 }
 
-@Suite struct AsUsersChangedFormTests {
+@Suite(.ownThreads) struct AsUsersChangedFormTests {
   private let folder = TemporaryFolder()
 
   private func configuration(

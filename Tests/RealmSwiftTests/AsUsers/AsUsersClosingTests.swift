@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersClosingTests {
+@Suite(.ownThreads) struct AsUsersClosingTests {
   private static let repetitions = 25
 
   /// Has a body use a Realm of a queue, and deletes the file when it says that it is done.

@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersCollectionTests {
+@Suite(.ownThreads) struct AsUsersCollectionTests {
   private let realm: Realm
 
   init() throws { realm = try openRealm(memoryConfiguration(kennelClasses)) }

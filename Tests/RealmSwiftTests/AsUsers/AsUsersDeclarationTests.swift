@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersDeclarationTests {
+@Suite(.ownThreads) struct AsUsersDeclarationTests {
   @Test func createdInEveryForm() throws {
     let realm = try memoryRealm(parkClasses)
     let dog = ParkDog()

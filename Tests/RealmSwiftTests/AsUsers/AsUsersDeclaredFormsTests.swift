@@ -149,7 +149,7 @@ private class GenericHolder<Element: RealmCollectionValue>: Object {
 private final class IntHolder: GenericHolder<Int> { @Persisted var extra = 1 }
 private final class TextHolder: GenericHolder<String> {}
 
-@Suite struct AsUsersDeclaredFormsTests {
+@Suite(.ownThreads) struct AsUsersDeclaredFormsTests {
   @Test func ownTypesOverEveryStoredType() throws {
     let realm = try memoryRealm([FormHolder.self])
     let holder = FormHolder()

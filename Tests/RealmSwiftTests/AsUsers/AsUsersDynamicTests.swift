@@ -39,7 +39,7 @@ class HouseHome: EmbeddedObject {
 }
 let houseClasses: [ObjectBase.Type] = [HouseDog.self, HousePerson.self, HouseHome.self]
 
-@Suite struct AsUsersDynamicTests {
+@Suite(.ownThreads) struct AsUsersDynamicTests {
   @Test func objectsByName() throws {
     let realm = try memoryRealm(houseClasses)
     try realm.write {

@@ -45,7 +45,7 @@ class Shelved: Object {
   @Persisted var optionalMap: Map<String, String?>
 }
 
-@Suite struct AsUsersElementTests {
+@Suite(.ownThreads) struct AsUsersElementTests {
   private func withShelves(_ body: (Shelved) throws -> Void) throws {
     try body(Shelved())
     let realm = try memoryRealm([Shelved.self])

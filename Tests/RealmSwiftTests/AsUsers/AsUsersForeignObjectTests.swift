@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersForeignObjectTests {
+@Suite(.ownThreads) struct AsUsersForeignObjectTests {
   private let realm: Realm
   private let other: Realm
   private let owner: HomeOwner

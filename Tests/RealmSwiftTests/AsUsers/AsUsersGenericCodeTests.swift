@@ -77,7 +77,7 @@ func watched<M: RealmKeyedCollection>(
   map.observe(keyPaths: nil, on: DispatchQueue(label: "maps"), body)
 }
 
-@Suite struct AsUsersGenericCodeTests {
+@Suite(.ownThreads) struct AsUsersGenericCodeTests {
   @Test func functionsOverAnyMap() throws {
     let realm = try memoryRealm(formedClasses)
     let map = try realm.write {

@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersInvalidationTests {
+@Suite(.ownThreads) struct AsUsersInvalidationTests {
   private let realm: Realm
 
   init() throws { realm = try openRealm(userConfiguration()) }

@@ -42,7 +42,7 @@ private class PathView: Projection<PathRoot> {
 
 private let pathClasses: [ObjectBase.Type] = [PathRoot.self, PathPart.self, PathInner.self]
 
-@Suite struct AsUsersKeyPathTests {
+@Suite(.ownThreads) struct AsUsersKeyPathTests {
   @Test func namesThroughEverything() {
     #expect(_name(for: \PathRoot.name) == "name")
     #expect(_name(for: \PathRoot.link) == "link")

@@ -48,7 +48,7 @@ func walkRealm() throws -> Realm {
   return realm
 }
 
-@Suite struct AsUsersListIndexTests {
+@Suite(.ownThreads) struct AsUsersListIndexTests {
   @Test func elementsByPosition() throws {
     let realm = try walkRealm()
     let owners = realm.objects(WalkOwner.self)

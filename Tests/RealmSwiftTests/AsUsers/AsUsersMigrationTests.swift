@@ -60,7 +60,7 @@ func fillFirstForms(_ url: URL) throws {
   }
 }
 
-@Suite struct AsUsersMigrationTests {
+@Suite(.ownThreads) struct AsUsersMigrationTests {
   @Test func stepByStep() throws {
     let folder = TemporaryFolder()
     let url = URL(fileURLWithPath: folder.file("forms.realm"))

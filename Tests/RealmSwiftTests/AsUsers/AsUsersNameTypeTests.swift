@@ -77,7 +77,7 @@ private class Named: Object {
 
 private let namedClasses: [ObjectBase.Type] = [Named.self, NamedAddress.self]
 
-@Suite struct AsUsersNameTypeTests {
+@Suite(.ownThreads) struct AsUsersNameTypeTests {
   private static func fill(_ object: Named) {
     object.bool = true
     object.int = 1

@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@MainActor @Suite struct AsUsersNestedObservingTests {
+@MainActor @Suite(.ownThreads) struct AsUsersNestedObservingTests {
   private let realm: Realm
   private let owner: HomeOwner
 

@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersObjectTests {
+@Suite(.ownThreads) struct AsUsersObjectTests {
   private let realm: Realm
 
   init() throws { realm = try openRealm(userConfiguration()) }

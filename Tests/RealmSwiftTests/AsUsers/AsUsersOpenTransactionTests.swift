@@ -7,7 +7,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersOpenTransactionTests {
+@Suite(.ownThreads) struct AsUsersOpenTransactionTests {
   private let configuration = userConfiguration()
   /// Keeps the file in memory.
   private let watch: Carried<Realm>
@@ -118,7 +118,7 @@ import Testing
         realm.add(Chore(id: 2))
       }
     }
-    thread.join()
+    thread.joinInTime()
     #expect(committed == 2)
   }
 

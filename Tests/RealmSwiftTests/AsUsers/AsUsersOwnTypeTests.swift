@@ -25,7 +25,7 @@ private class Receipt: Object {
   @Persisted var byName: Map<String, Fee>
 }
 
-@Suite struct AsUsersOwnTypeTests {
+@Suite(.ownThreads) struct AsUsersOwnTypeTests {
   private func realm() throws -> Realm {
     try Realm(configuration: memoryConfiguration([Receipt.self]))
   }

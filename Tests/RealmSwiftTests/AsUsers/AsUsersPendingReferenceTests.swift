@@ -9,7 +9,7 @@ private class ChoreView: Projection<Chore> {
   @Projected(\Chore.title) var title
 }
 
-@Suite struct AsUsersPendingReferenceTests {
+@Suite(.ownThreads) struct AsUsersPendingReferenceTests {
   private let configuration = userConfiguration()
 
   @Test func whatTheTransactionHasMade() throws {
@@ -112,7 +112,7 @@ private class ChoreView: Projection<Chore> {
       reference.withLock { $0 = early }
     }
     made.happen()
-    thread.join()
+    thread.joinInTime()
   }
 
   @Test func whatIsDeletedMeanwhile() throws {

@@ -85,7 +85,7 @@ func boardRealm() throws -> Realm {
   return r
 }
 
-@Suite struct AsUsersPredicateTests {
+@Suite(.ownThreads) struct AsUsersPredicateTests {
   @Test func valuesAndTexts() throws {
     let realm = try boardRealm()
     let tasks = realm.objects(BoardTask.self)

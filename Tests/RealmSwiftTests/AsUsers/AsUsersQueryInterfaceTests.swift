@@ -2,9 +2,10 @@
 // which programs write them: each finds what it should, and its text finds the same.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
-@Suite struct AsUsersQueryInterfaceTests {
+@Suite(.ownThreads) struct AsUsersQueryInterfaceTests {
   private let realm: Realm
 
   init() throws { realm = try everyFormRealm() }

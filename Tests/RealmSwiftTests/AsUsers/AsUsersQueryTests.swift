@@ -85,7 +85,7 @@ class AskedPart: EmbeddedObject {
 }
 let askedClasses: [ObjectBase.Type] = [Asked.self, AskedPart.self]
 
-@Suite struct AsUsersQueryTests {
+@Suite(.ownThreads) struct AsUsersQueryTests {
   @Test func everyTypeOfProperty() throws {
     let realm = try memoryRealm(askedClasses)
     let base = Date(timeIntervalSince1970: 0)

@@ -57,7 +57,7 @@ class Kept: Object {
   @Persisted var links: List<Kept>
 }
 
-@Suite struct AsUsersStoredFormTests {
+@Suite(.ownThreads) struct AsUsersStoredFormTests {
   @Test func storedForms() throws {
     let realm = try memoryRealm([Kept.self, KeptPlace.self, KeptPart.self])
     try realm.write {

@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersThreadTests {
+@Suite(.ownThreads) struct AsUsersThreadTests {
   @Test func aThreadsRealmInABlockThatTheThreadWaitsFor() {
     let configuration = userConfiguration()
     onThread {
@@ -116,7 +116,7 @@ import Testing
         #expect(try! Realm(configuration: configuration) == here)
       }
     }
-    for thread in threads { thread.join() }
+    for thread in threads { thread.joinInTime() }
     realm.refresh()
     #expect(owner.name == "later" && owner.chores.count == 7)
   }

@@ -158,7 +158,7 @@ class OddCodableSub: EmbeddedObject, Codable {
 }
 enum OddTE2: String, PersistableEnum, Codable { case a, b }
 
-@Suite struct AsUsersUnusualClassTests {
+@Suite(.ownThreads) struct AsUsersUnusualClassTests {
   @Test func behaveLikeOthers() throws {
     let realm = try memoryRealm([
       OddBaseModel.self, OddDerived.self, OddWithLazy.self, OddMulti.self, OddDyn.self,

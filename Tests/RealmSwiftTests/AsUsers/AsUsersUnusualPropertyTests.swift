@@ -77,7 +77,7 @@ private final class MappedKey: MappedText {
   @Projected(\OddMapped.key) var number
 }
 
-@Suite struct AsUsersUnusualPropertyTests {
+@Suite(.ownThreads) struct AsUsersUnusualPropertyTests {
   @Test func observersAccessAndNames() throws {
     let realm = try memoryRealm([Odd.self])
     let odd = Odd()

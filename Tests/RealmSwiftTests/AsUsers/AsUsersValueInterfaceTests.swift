@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsUsersValueInterfaceTests {
+@Suite(.ownThreads) struct AsUsersValueInterfaceTests {
   class Part: EmbeddedObject {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
     @Persisted var number = 0

@@ -86,7 +86,7 @@ private func wrongValue(_ number: Int) -> (key: String, value: Any, message: Str
   return values[number]
 }
 
-@Suite struct AsUsersValuesByNameTests {
+@Suite(.ownThreads) struct AsUsersValuesByNameTests {
   @Test(arguments: GivingPlace.allCases) func valuesThatFit(place: GivingPlace) throws {
     let null = NSNull()
     let values: [(String, [Any])] = [

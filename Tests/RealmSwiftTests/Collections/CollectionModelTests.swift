@@ -154,7 +154,7 @@ extension Expected {
   }
 }
 
-@Suite struct CollectionModelTests {
+@Suite(.ownThreads) struct CollectionModelTests {
   @Test func followsPlainValues() async {
     await withSeeds(4) { random in
       let folder = TemporaryFolder()

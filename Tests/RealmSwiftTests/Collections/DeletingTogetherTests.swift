@@ -2,6 +2,7 @@
 import Foundation
 import RealmSwift
 import Storage
+import TestSupport
 import Testing
 
 private class Holder: Object {
@@ -27,7 +28,7 @@ private class ItemPart: EmbeddedObject {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct DeletingTogetherTests {
+@Suite(.ownThreads) struct DeletingTogetherTests {
   private func holders(_ count: Int) throws -> (Realm, Holder, Holder) {
     let realm = try memoryRealm([Holder.self, Item.self, ItemPart.self])
     return try realm.write {

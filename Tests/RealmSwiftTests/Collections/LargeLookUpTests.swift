@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: managedCollectionsWork)) struct LargeLookUpTests {
+@Suite(.ownThreads, .enabled(if: managedCollectionsWork)) struct LargeLookUpTests {
   /// What a kennel should hold.
   struct Model {
     var numbers: Set<Int> = []

@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ListTests {
+@Suite(.ownThreads) struct ListTests {
   /// Elements that are read from the list while it grows.
   @Test func appendsAndInsertsItsOwnElements() throws {
     try withKennels { kennel in

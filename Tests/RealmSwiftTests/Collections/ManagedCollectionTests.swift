@@ -19,7 +19,7 @@ private func filledKennel() throws -> (realm: Realm, kennel: Kennel) {
   return (realm, kennel)
 }
 
-@Suite struct ManagedCollectionTests {
+@Suite(.ownThreads) struct ManagedCollectionTests {
   @Test func collectionsOfAnAddedObjectStayUsable() throws {
     let realm = try memoryRealm(kennelClasses)
     let kennel = Kennel(1)

@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct MapTests {
+@Suite(.ownThreads) struct MapTests {
   @Test func holdsValuesByKey() throws {
     try withKennels { kennel in
       let map = kennel.numberMap

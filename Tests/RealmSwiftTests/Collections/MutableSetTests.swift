@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct MutableSetTests {
+@Suite(.ownThreads) struct MutableSetTests {
   @Test func holdsEachElementOnce() throws {
     try withKennels { kennel in
       let set = kennel.numberSet

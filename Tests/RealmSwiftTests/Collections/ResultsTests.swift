@@ -1,9 +1,10 @@
 // Results as a live random-access collection.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
-@Suite struct ResultsTests {
+@Suite(.ownThreads) struct ResultsTests {
   private func realm(_ count: Int) throws -> Realm {
     let realm = try memoryRealm()
     try realm.write { realm.add((0..<count).map { Person(value: ["id": $0, "age": $0 % 7]) }) }

@@ -1,6 +1,7 @@
 // Results in sections: by properties and by closures, live and frozen.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 private class Song: Object {
@@ -19,7 +20,7 @@ private class Band: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct SectionedResultsTests {
+@Suite(.ownThreads) struct SectionedResultsTests {
   private func songs() throws -> Results<Song> {
     let realm = try memoryRealm([Song.self, Band.self])
     try realm.write {

@@ -2,9 +2,10 @@
 import Foundation
 import Platform
 import RealmSwift
+import TestSupport
 import Testing
 
-@Suite struct ConfinementTests {
+@Suite(.ownThreads) struct ConfinementTests {
   @Test func theMessageNamesOwnerAndOffender() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -12,7 +13,7 @@ import Testing
       startThread("owner-thread") {
         let realm = Carried(try! memoryRealm())
         onThread("offender") { _ = realm.value.isEmpty }
-      }.join()
+      }.joinInTime()
     }
     expectStop(result, "Realm accessed from incorrect thread.")
     expectStop(result, "It belongs to the thread 'owner-thread'")
@@ -31,7 +32,7 @@ import Testing
       startThread("owner-thread") {
         let realm = Carried(try! memoryRealm())
         onThread("offender") { _ = realm.value.objects(Dog.self) }
-      }.join()
+      }.joinInTime()
     }
     expectStop(result, "observed confinement owner thread 'owner-thread'")
   }

@@ -7,7 +7,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct OpenRealmTests {
+@Suite(.ownThreads) struct OpenRealmTests {
   @Test func theSameSettingsGiveTheSameInstance() throws {
     let folder = TemporaryFolder()
     let configuration = folder.configuration()
@@ -107,7 +107,7 @@ import Testing
       }
     }
     isDone.store(true, ordering: .relaxed)
-    other.join()
+    other.joinInTime()
     withExtendedLifetime(kept) {}
   }
 

@@ -7,7 +7,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct QueueConfinementTests {
+@Suite(.ownThreads) struct QueueConfinementTests {
   @Test func aQueueHasOneInstance() async {
     let configuration = memoryConfiguration()
     let shared = await QueueRealm(configuration)
@@ -129,7 +129,7 @@ import Testing
   }
 }
 
-@Suite struct MainConfinementTests {
+@Suite(.ownThreads) struct MainConfinementTests {
   @Test @MainActor func mainActorMainQueueAndMainThreadAreOne() async throws {
     let configuration = memoryConfiguration()
     let realm = try openRealm(configuration)
@@ -161,7 +161,7 @@ import Testing
   }
 }
 
-@Suite struct ActorConfinementTests {
+@Suite(.ownThreads) struct ActorConfinementTests {
   @globalActor actor Background: GlobalActor {
     static let shared = Background()
   }

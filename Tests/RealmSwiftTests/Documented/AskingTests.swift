@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AskingTests {
+@Suite(.ownThreads) struct AskingTests {
   private func isbns(_ results: Results<Volume>) -> [String] { results.map(\.isbn) }
 
   // MARK: - Texts of predicates

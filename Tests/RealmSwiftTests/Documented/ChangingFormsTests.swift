@@ -46,7 +46,7 @@ private enum New {
   }
 }
 
-@Suite struct ChangingFormsTests {
+@Suite(.ownThreads) struct ChangingFormsTests {
   /// Objects of a class that is new go on being enumerated when the block removes another one.
   @Test func removingAClassWhileNewObjectsAreEnumerated() throws {
     let folder = TemporaryFolder()

@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct KeyValueCodingTests {
+@Suite(.ownThreads) struct KeyValueCodingTests {
   @Test func resultsSetAPropertyOfAll() throws {
     let (realm, library) = try libraryRealm()
     try realm.write {

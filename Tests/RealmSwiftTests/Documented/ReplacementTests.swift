@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ReplacementTests {
+@Suite(.ownThreads) struct ReplacementTests {
   // MARK: - Embedded objects
 
   @Test func aReplacedEmbeddedObjectIsGone() throws {

@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct UpsertTests {
+@Suite(.ownThreads) struct UpsertTests {
   @Test func modifiedTouchesOnlyWhatIsGivenAtEveryLevel() throws {
     let (realm, library) = try libraryRealm()
     try realm.write {

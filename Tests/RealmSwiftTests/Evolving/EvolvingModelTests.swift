@@ -8,7 +8,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct EvolvingModelTests {
+@Suite(.ownThreads) struct EvolvingModelTests {
   /// A frozen Realm, and what it has to hold for ever.
   private struct Kept {
     let realm: Realm

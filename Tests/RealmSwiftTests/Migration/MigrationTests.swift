@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct MigrationTests {
+@Suite(.ownThreads) struct MigrationTests {
   let folder = TemporaryFolder()
 
   /// Makes a file of the first form with some cats.

@@ -70,7 +70,7 @@ private struct ProcessMeeting: Sendable {
   func dissolve() { close(open(path, O_RDWR | O_NONBLOCK)) }
 }
 
-@Suite struct OtherProcessTests {
+@Suite(.ownThreads) struct OtherProcessTests {
   let folder = TemporaryFolder()
 
   private static func configuration(
@@ -125,7 +125,7 @@ private struct ProcessMeeting: Sendable {
       #expect(cat.name == "Tim")
     }
     other.dissolve()
-    other.thread.join()
+    other.thread.joinInTime()
     let realm = try openRealm(
       Self.configuration(path, [IndexedForm.Cat.self, IndexedForm.Owner.self]))
     #expect(realm.objects(IndexedForm.Cat.self).count == 299)
@@ -151,7 +151,7 @@ private struct ProcessMeeting: Sendable {
     expectStop(result, "have changed since the Realm was opened")
     expectStop(result, "- Property 'Cat.name' has been added.")
     other.dissolve()
-    other.thread.join()
+    other.thread.joinInTime()
     let realm = try openRealm(Self.configuration(path, [ShorterForm.Cat.self], 1))
     #expect(realm.objects(ShorterForm.Cat.self).map(\.age) == [3])
   }

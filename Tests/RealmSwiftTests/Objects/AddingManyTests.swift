@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct AddingManyTests {
+@Suite(.ownThreads) struct AddingManyTests {
   private func people(_ ids: some Sequence<Int>) -> [Person] {
     ids.map { Person(value: ["id": $0, "name": "person \($0)"]) }
   }

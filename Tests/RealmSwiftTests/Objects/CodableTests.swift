@@ -1,6 +1,7 @@
 // Objects in and out of JSON, and the identity that interfaces use.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 /// What the compiler makes of `Codable` for persisted properties.
@@ -18,7 +19,7 @@ class Stamp: Object, Codable {
   @Persisted var image: Data
 }
 
-@Suite struct CodableTests {
+@Suite(.ownThreads) struct CodableTests {
   /// Both were passed over: dates always were numbers, and data lists of numbers.
   @Test func formsOfDatesAndDataAreTheCoders() throws {
     let json =

@@ -1,5 +1,6 @@
 // The text of objects that hold others.
 import RealmSwift
+import TestSupport
 import Testing
 
 private class Node: Object {
@@ -10,7 +11,7 @@ private class Node: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct DescriptionTests {
+@Suite(.ownThreads) struct DescriptionTests {
   /// The text without addresses.
   private func text(_ value: Any) -> String {
     "\(value)".replacing(/<0x[0-9a-f]+>/, with: "<address>")

@@ -2,6 +2,7 @@
 import Foundation
 import RealmSwift
 import Storage
+import TestSupport
 import Testing
 
 private class Hall: Object {
@@ -31,7 +32,7 @@ private class Lamp: EmbeddedObject {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct DynamicCollectionTests {
+@Suite(.ownThreads) struct DynamicCollectionTests {
   private func realm() throws -> Realm { try memoryRealm([Hall.self, Guest.self, Lamp.self]) }
 
   @Test func setsAndMapsOfValues() throws {

@@ -24,7 +24,7 @@ private class Puppet: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct DynamicObjectTests {
+@Suite(.ownThreads) struct DynamicObjectTests {
   private func realm() throws -> Realm { try memoryRealm([Owner.self, Puppet.self]) }
 
   /// The first dynamic object of a Realm may come from another one's frozen form.

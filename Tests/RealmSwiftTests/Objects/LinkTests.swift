@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct LinkTests {
+@Suite(.ownThreads) struct LinkTests {
   @Test func linksLeadToObjects() throws {
     let realm = try memoryRealm(kennelClasses)
     try realm.write {
@@ -286,7 +286,7 @@ import Testing
   }
 }
 
-@Suite struct EmbeddedObjectTests {
+@Suite(.ownThreads) struct EmbeddedObjectTests {
   @Test func liveAndDieWithTheLink() throws {
     let realm = try memoryRealm(kennelClasses)
     try realm.write {

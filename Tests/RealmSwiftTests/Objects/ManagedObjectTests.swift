@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ManagedObjectTests {
+@Suite(.ownThreads) struct ManagedObjectTests {
   private func fill(_ sample: Sample) {
     sample.bool = true
     sample.int = .min

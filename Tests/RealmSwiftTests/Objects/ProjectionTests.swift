@@ -1,6 +1,7 @@
 // Projections: objects under other names.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 private class Citizen: Object {
@@ -29,7 +30,7 @@ private final class Wrong: Projection<Citizen> {
   @Projected(\Citizen.nick) var nick
 }
 
-@Suite struct ProjectionTests {
+@Suite(.ownThreads) struct ProjectionTests {
   private func citizens() throws -> Results<Citizen> {
     let realm = try memoryRealm([Citizen.self, Street.self])
     try realm.write {

@@ -15,7 +15,7 @@ private class Veteran: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct RealmPropertyTests {
+@Suite(.ownThreads) struct RealmPropertyTests {
   @Test func valuesWithoutARealm() throws {
     let veteran = Veteran(value: ["id": 1, "age": 70, "fit": true] as [String: Any])
     #expect(veteran.age.value == 70 && veteran.fit.value == true && veteran.height.value == 1.8)

@@ -1,9 +1,10 @@
 // Objects that belong to no Realm are plain Swift objects.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
-@Suite struct UnmanagedObjectTests {
+@Suite(.ownThreads) struct UnmanagedObjectTests {
   @Test func startsWithDefaults() {
     let sample = Sample()
     #expect(sample.key == "")

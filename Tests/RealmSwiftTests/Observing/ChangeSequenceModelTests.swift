@@ -40,7 +40,7 @@ import Testing
   }
 }
 
-@Suite struct ChangeSequenceModelTests {
+@Suite(.ownThreads) struct ChangeSequenceModelTests {
   @Test func whatARoundIsToldIsThatOfItsMoment() async {
     await withSeeds(20) { random in
       var generator = random

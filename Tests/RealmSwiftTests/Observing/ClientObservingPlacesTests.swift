@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ClientObservingPlacesTests {
+@Suite(.ownThreads) struct ClientObservingPlacesTests {
   // MARK: - In callbacks
 
   /// What the interface has shown already is not told to it again.

@@ -48,7 +48,7 @@ extension WatchedRealm {
   }
 }
 
-@Suite struct ClientObservingTests {
+@Suite(.ownThreads) struct ClientObservingTests {
   // MARK: - Lists
 
   @Test func everyEditOfAList() async {

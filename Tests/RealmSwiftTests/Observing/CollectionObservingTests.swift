@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct CollectionObservingTests {
+@Suite(.ownThreads) struct CollectionObservingTests {
   /// A Realm with a kennel of hounds A, B, C, which nobody observes yet.
   private static func watched() async -> WatchedRealm {
     let watched = await WatchedRealm()

@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct DeliveryTests {
+@Suite(.ownThreads) struct DeliveryTests {
   private static func watched() async -> WatchedRealm {
     let watched = await WatchedRealm()
     await watched.write { addKennel($0, hounds: ["A", "B", "C"]) }
@@ -209,7 +209,7 @@ import Testing
         watched.realm.delete(watched.realm.hound("A"))
       }
     }
-    holder.join()
+    holder.joinInTime()
     await watched.expectTold(["-[0] +[] ~[]"])
   }
 

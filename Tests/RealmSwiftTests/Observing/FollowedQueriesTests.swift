@@ -203,7 +203,7 @@ private struct DrawerChanges {
   }
 }
 
-@Suite struct FollowedQueriesTests {
+@Suite(.ownThreads) struct FollowedQueriesTests {
   @Test(arguments: Array(1...4) as [UInt64])
   func nothingIsFoundAnew(seed: UInt64) async {
     await withSeeds(first: seed) { random in

@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct MapObservingTests {
+@Suite(.ownThreads) struct MapObservingTests {
   private static func watched() async -> WatchedRealm {
     let watched = await WatchedRealm()
     await watched.write { realm in

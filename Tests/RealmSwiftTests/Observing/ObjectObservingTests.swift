@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ObjectObservingTests {
+@Suite(.ownThreads) struct ObjectObservingTests {
   private static func watched() async -> WatchedRealm {
     let watched = await WatchedRealm()
     await watched.write { addKennel($0, hounds: ["A", "B", "C"]) }

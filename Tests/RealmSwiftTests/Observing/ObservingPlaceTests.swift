@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ObservingPlaceTests {
+@Suite(.ownThreads) struct ObservingPlaceTests {
   private static func configuration() -> Realm.Configuration {
     memoryConfiguration(kennelClasses)
   }

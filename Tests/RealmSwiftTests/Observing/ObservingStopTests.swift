@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ObservingStopTests {
+@Suite(.ownThreads) struct ObservingStopTests {
   private static func expectStop(
     _ message: String, sourceLocation: SourceLocation = #_sourceLocation,
     _ result: ExitTest.Result?

@@ -13,7 +13,7 @@ private final class KennelView: Projection<Kennel> {
   @Projected(\Kennel.numbers) var numbers
 }
 
-@Suite struct ProjectionObservingTests {
+@Suite(.ownThreads) struct ProjectionObservingTests {
   private static func view(_ realm: Realm) -> KennelView { KennelView(projecting: realm.kennel) }
 
   @Test func changesHaveTheNamesOfTheProjection() async {

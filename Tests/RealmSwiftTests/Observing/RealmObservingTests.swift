@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct RealmObservingTests {
+@Suite(.ownThreads) struct RealmObservingTests {
   private static func addElsewhere(_ watched: WatchedRealm) {
     watched.writeElsewhere { $0.add(Hound("Else")) }
   }
@@ -108,7 +108,7 @@ import Testing
     }
     mayEnd.happen()
     await isDone.happened()
-    holder.join()
+    holder.joinInTime()
     let told = await watched.told().filter { $0 != "refreshRequired 0" }
     #expect(told == ["didChange 1", "block 1"])
   }

@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct SectionObservingTests {
+@Suite(.ownThreads) struct SectionObservingTests {
   /// Hounds in sections by the first letter of their names.
   private static func sections(_ realm: Realm) -> SectionedResults<String, Hound> {
     realm.objects(Hound.self).sectioned(

@@ -518,7 +518,7 @@ private struct KennelChanges {
   }
 }
 
-@Suite struct TrackerModelTests {
+@Suite(.ownThreads) struct TrackerModelTests {
   @Test(arguments: Array(1...12) as [UInt64])
   func whatIsToldLeadsToTheTruth(seed: UInt64) async {
     await withSeeds(first: seed) { random in

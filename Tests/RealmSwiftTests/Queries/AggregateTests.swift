@@ -26,7 +26,7 @@ final class Amount: Object {
   @Persisted var optNumbers: List<Double?>
 }
 
-@Suite struct AggregateTests {
+@Suite(.ownThreads) struct AggregateTests {
   /// More than two clusters of objects, of which some were deleted.
   private func filled(_ random: inout RandomGenerator) throws -> Realm {
     let realm = try memoryRealm([Amount.self])

@@ -1,6 +1,7 @@
 // Places inside of boxes, circles and polygons on the globe.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 private class Coordinates: EmbeddedObject {
@@ -43,7 +44,7 @@ private class Mayor: EmbeddedObject {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct GeospatialTests {
+@Suite(.ownThreads) struct GeospatialTests {
   private func towns() throws -> Results<Town> {
     let realm = try memoryRealm([Town.self, Coordinates.self, Mayor.self])
     let places: [String: (Double, Double)?] = [

@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct LinkQueryTests {
+@Suite(.ownThreads) struct LinkQueryTests {
   private func filled(_ count: Int, _ random: inout RandomGenerator) throws -> Realm {
     let realm = try memoryRealm([Keeper.self, Pet.self])
     try realm.addKeepers(count, &random)

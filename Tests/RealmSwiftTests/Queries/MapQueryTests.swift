@@ -1,6 +1,7 @@
 // Queries on maps and sets: on objects that have some, and on their own values.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 /// Has maps and a set.
@@ -13,7 +14,7 @@ class Shelf: Object {
   @Persisted var tags: MutableSet<String>
 }
 
-@Suite struct MapQueryTests {
+@Suite(.ownThreads) struct MapQueryTests {
   /// Four shelves with as many entries as their id.
   private func shelves() throws -> Results<Shelf> {
     let realm = try memoryRealm([Shelf.self, Pet.self, Keeper.self])

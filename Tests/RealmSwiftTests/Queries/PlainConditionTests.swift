@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct PlainConditionTests {
+@Suite(.ownThreads) struct PlainConditionTests {
   /// An object that is linked to itself, with something in every property that the formats name.
   private func filled() -> Asked {
     let object = Asked()

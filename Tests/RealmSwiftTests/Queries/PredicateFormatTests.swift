@@ -1,6 +1,7 @@
 // The whole grammar of string predicates, each beside the same condition in Swift.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 private class Knot: Object {
@@ -19,7 +20,7 @@ private class Knot: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct PredicateFormatTests {
+@Suite(.ownThreads) struct PredicateFormatTests {
   private typealias Case = (format: String, arguments: [Any], fits: (Knot) -> Bool)
 
   private func knots() throws -> Results<Knot> {

@@ -1,9 +1,10 @@
 // What queries stop with: conditions that cannot be read or have no meaning for a class.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
-@Suite struct QueryStopTests {
+@Suite(.ownThreads) struct QueryStopTests {
   @Test func formatsThatCannotBeRead() async {
     let noComparison = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

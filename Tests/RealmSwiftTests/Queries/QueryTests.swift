@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct QueryTests {
+@Suite(.ownThreads) struct QueryTests {
   /// A Realm with random things, some of them deleted again, over several clusters.
   private func filled(_ count: Int, _ random: inout RandomGenerator) throws -> Realm {
     let realm = try memoryRealm([Thing.self])

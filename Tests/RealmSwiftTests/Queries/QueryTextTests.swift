@@ -1,6 +1,7 @@
 // The text that type-safe queries stand for.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 /// One type-safe query and the text it has to make.
@@ -22,7 +23,7 @@ private struct Case<T> {
   }
 }
 
-@Suite struct QueryTextTests {
+@Suite(.ownThreads) struct QueryTextTests {
   @Test func comparisons() {
     let cases: [Case<Sample>] = [
       Case("(int == %@)", [5]) { $0.int == 5 },

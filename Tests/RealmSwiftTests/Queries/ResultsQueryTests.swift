@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ResultsQueryTests {
+@Suite(.ownThreads) struct ResultsQueryTests {
   private func filled(_ count: Int, _ random: inout RandomGenerator) throws -> Realm {
     let realm = try memoryRealm([Thing.self])
     try realm.write { for id in 0..<count { realm.add(Thing.random(id, &random)) } }

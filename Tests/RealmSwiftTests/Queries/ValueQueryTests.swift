@@ -24,7 +24,7 @@ class Weather: Object {
   @Persisted var night: Celsius?
 }
 
-@Suite struct ValueQueryTests {
+@Suite(.ownThreads) struct ValueQueryTests {
   @Test func decimals() throws {
     let realm = try memoryRealm([Price.self])
     let amounts: [Decimal128] = ["1.10", "1.1", "-3", "1e20", "NaN", "0"]
@@ -224,7 +224,7 @@ class MixedBox: Object {
   @Persisted var values: List<AnyRealmValue>
 }
 
-@Suite struct MixedQueryTests {
+@Suite(.ownThreads) struct MixedQueryTests {
   private func filled() throws -> Realm {
     let realm = try memoryRealm([MixedBox.self, Dog.self])
     let values: [AnyRealmValue] = [

@@ -5,7 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct EncryptionConfigurationTests {
+@Suite(.ownThreads) struct EncryptionConfigurationTests {
   let folder = TemporaryFolder()
   private let key = Data((0..<64).map { UInt8($0) })
   private let otherKey = Data((0..<64).map { UInt8($0 + 1) })

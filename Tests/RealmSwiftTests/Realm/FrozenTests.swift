@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct FrozenTests {
+@Suite(.ownThreads) struct FrozenTests {
   @Test func keepsItsVersion() throws {
     let realm = try memoryRealm()
     let dog = Dog()
@@ -141,7 +141,7 @@ import Testing
     for person in realm.objects(Person.self) {
       try realm.write { person.age = 0 }
     }
-    for thread in threads { thread.join() }
+    for thread in threads { thread.joinInTime() }
   }
 
   @Test func outlivesTheLiveRealm() throws {

@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct KeyLookUpTests {
+@Suite(.ownThreads) struct KeyLookUpTests {
   /// A key: short, long enough to be split from its neighbours, or beside the leaf.
   static func key(_ random: inout RandomGenerator) -> String {
     let number = Int.random(in: 0..<4_000, using: &random)

@@ -2,9 +2,10 @@
 import Foundation
 import Platform
 import RealmSwift
+import TestSupport
 import Testing
 
-@Suite struct LoggerTests {
+@Suite(.ownThreads) struct LoggerTests {
   @Test func levelsAreOrdered() {
     #expect(
       LogLevel.allCases == [.off, .fatal, .error, .warn, .info, .detail, .debug, .trace, .all])

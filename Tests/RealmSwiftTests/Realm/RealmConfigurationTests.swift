@@ -1,9 +1,10 @@
 // Settings as values, and the combinations that are refused.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
-@Suite struct RealmConfigurationTests {
+@Suite(.ownThreads) struct RealmConfigurationTests {
   @Test func fileAndIdentifierReplaceEachOther() {
     var configuration = Realm.Configuration()
     #expect(configuration.fileURL?.lastPathComponent == "default.realm")

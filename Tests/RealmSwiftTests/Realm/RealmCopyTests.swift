@@ -6,7 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct RealmCopyTests {
+@Suite(.ownThreads) struct RealmCopyTests {
   let folder = TemporaryFolder()
 
   private func url(_ name: String) -> URL { URL(fileURLWithPath: folder.file(name)) }

@@ -5,7 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct RealmEncryptionTests {
+@Suite(.ownThreads) struct RealmEncryptionTests {
   let folder = TemporaryFolder()
   private static let key = Data((0..<64).map { UInt8($0) })
   private static let otherKey = Data((1..<65).map { UInt8($0) })

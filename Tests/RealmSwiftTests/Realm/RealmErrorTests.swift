@@ -2,9 +2,10 @@
 import Foundation
 import RealmSwift
 import Storage
+import TestSupport
 import Testing
 
-@Suite struct RealmErrorTests {
+@Suite(.ownThreads) struct RealmErrorTests {
   private func throwMissing() throws {
     throw Realm.Error(
       .fileNotFound,

@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct RealmFilesTests {
+@Suite(.ownThreads) struct RealmFilesTests {
   let folder = TemporaryFolder()
 
   private func code(_ body: () throws -> Void) -> Realm.Error.Code? {

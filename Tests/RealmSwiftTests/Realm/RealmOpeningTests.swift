@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct RealmOpeningTests {
+@Suite(.ownThreads) struct RealmOpeningTests {
   let folder = TemporaryFolder()
 
   private func code(_ body: () throws -> Void) -> Realm.Error.Code? {

@@ -5,7 +5,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct TransactionTests {
+@Suite(.ownThreads) struct TransactionTests {
   private struct Wanted: Error {}
 
   @Test func writeReturnsAndCommits() throws {
@@ -139,7 +139,7 @@ import Testing
         }
       }
     }
-    for thread in threads { thread.join() }
+    for thread in threads { thread.joinInTime() }
     realm.refresh()
     #expect(realm.object(ofType: Person.self, forPrimaryKey: 1)?.age == 200)
   }

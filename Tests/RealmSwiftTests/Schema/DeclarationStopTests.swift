@@ -1,6 +1,7 @@
 // Declarations and conditions that cannot be meant, and the messages that they are refused with.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 private class Target: Object {
@@ -35,7 +36,7 @@ private class NoOrigin: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct DeclarationStopTests {
+@Suite(.ownThreads) struct DeclarationStopTests {
   @Test func collectionsOfObjects() {
     expectRefusal(
       [OptionalList.self, Target.self],

@@ -1,6 +1,7 @@
 // Classes and properties as they are found, named and refused.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 private enum FirstHouse {
@@ -101,7 +102,7 @@ private class SameColumn: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct SchemaTests {
+@Suite(.ownThreads) struct SchemaTests {
   @Test func findsPropertiesInOrder() {
     let schema = Person().objectSchema
     #expect(schema.className == "Person")

@@ -2,9 +2,10 @@
 // are run, in both forms.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
-@Suite struct ClientSurfaceTests {
+@Suite(.ownThreads) struct ClientSurfaceTests {
   @Test func everyQueryHasAMeaning() throws {
     let realm = try memoryRealm([
       ClientSurface.Owner.self, ClientSurface.Animal.self, ClientSurface.Home.self,

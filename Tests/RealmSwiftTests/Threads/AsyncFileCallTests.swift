@@ -55,7 +55,7 @@ private actor WatchedKeeper {
   }
 }
 
-@Suite struct AsyncFileCallTests {
+@Suite(.ownThreads) struct AsyncFileCallTests {
   @Test func writeAsyncMakesNoCallOnItsQueue() async throws {
     let file = try WatchedFile()
     let shared = await QueueRealm(file.configuration)

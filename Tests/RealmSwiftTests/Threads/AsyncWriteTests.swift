@@ -7,7 +7,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AsyncWriteTests {
+@Suite(.ownThreads) struct AsyncWriteTests {
   actor Counter {
     /// Optional, so that there is an actor before there is a Realm.
     private(set) var realm: Realm!
@@ -157,7 +157,7 @@ import Testing
         }.detach()
         try await group.waitForAll()
       }
-      holder.join()
+      holder.joinInTime()
       #expect(try openRealm(configuration).objects(Dog.self).count == cores + 1)
     }
   }

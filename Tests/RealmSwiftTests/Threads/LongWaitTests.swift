@@ -5,7 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct LongWaitTests {
+@Suite(.ownThreads) struct LongWaitTests {
   @Test func longWaitsAreReported() async throws {
     let folder = TemporaryFolder()
     let configuration = folder.configuration("waited.realm")
@@ -25,7 +25,7 @@ import Testing
     }
     await isReported.happened()
     await holder.run { $0.realm.cancelWrite() }
-    waiter.join()
+    waiter.joinInTime()
     #expect(reports.all.count == 1)
     #expect(reports.all[0].hasPrefix("queue 'realm queue', "))
     #expect(reports.all[0].contains("thread 'waiter with a long name'"))

@@ -5,7 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct OtherProcessFollowingTests {
+@Suite(.ownThreads) struct OtherProcessFollowingTests {
   /// Another process, as this one sees it: a store of its own on the same file.
   private static func openElsewhere(_ folder: TemporaryFolder) throws -> Store {
     try Store.open(

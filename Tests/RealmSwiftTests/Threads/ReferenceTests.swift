@@ -6,7 +6,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ThreadSafeReferenceTests {
+@Suite(.ownThreads) struct ThreadSafeReferenceTests {
   /// A Realm that meets a class for the first time in a reference must not use what ends with the
   /// Realm that the reference came from.
   @Test func outlivesTheRealmThatItCameFrom() throws {
@@ -114,7 +114,7 @@ import Testing
     let dog = try realm.write { realm.create(Dog.self) }
     reference.withLock { $0 = ThreadSafeReference(to: dog) }
     isWritten.happen()
-    thread.join()
+    thread.joinInTime()
   }
 
   @Test func nilWhenDeletedOrOfAnotherFile() throws {
@@ -283,7 +283,7 @@ import Testing
   }
 }
 
-@Suite struct ThreadSafeTests {
+@Suite(.ownThreads) struct ThreadSafeTests {
   @Test func readsWhereItIs() throws {
     let configuration = memoryConfiguration()
     let realm = try Realm(configuration: configuration)
@@ -375,7 +375,7 @@ import Testing
   }
 }
 
-@Suite struct FrozenCarrierTests {
+@Suite(.ownThreads) struct FrozenCarrierTests {
   @Test func carriesFrozenValues() throws {
     let realm = try memoryRealm()
     let dog = try realm.write { realm.create(Dog.self) }
@@ -408,7 +408,7 @@ import Testing
   }
 }
 
-@Suite struct ActiveVersionsTests {
+@Suite(.ownThreads) struct ActiveVersionsTests {
   /// A thread by its number, a queue by its label, an actor by its type.
   @Test func namesTheOwners() async throws {
     actor Keeper {

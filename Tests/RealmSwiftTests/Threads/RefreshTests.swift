@@ -7,7 +7,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct RefreshTests {
+@Suite(.ownThreads) struct RefreshTests {
   /// Adds an object on another thread.
   private static func addElsewhere(_ configuration: Realm.Configuration) {
     onThread {
@@ -121,7 +121,7 @@ import Testing
   }
 }
 
-@Suite struct AsyncOpenTests {
+@Suite(.ownThreads) struct AsyncOpenTests {
   @Test func callsBackOnTheQueue() async {
     let folder = TemporaryFolder()
     let configuration = folder.configuration()

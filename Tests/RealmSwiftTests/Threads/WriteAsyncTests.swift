@@ -8,7 +8,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct WriteAsyncTests {
+@Suite(.ownThreads) struct WriteAsyncTests {
   @Test func writesAndCompletes() async throws {
     let folder = TemporaryFolder()
     let configuration = folder.configuration()
@@ -261,7 +261,7 @@ import Testing
     }
     await done.happened(10)
     stop.happen()
-    for writer in writers { writer.join() }
+    for writer in writers { writer.joinInTime() }
   }
 
   @Test func invalidateWaitsForCommitsAndDropsTheRest() async throws {

@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct AnyRealmValueTests {
+@Suite(.ownThreads) struct AnyRealmValueTests {
   /// One value of each type that is no object and no collection, edges among them.
   private func samples() -> [AnyRealmValue] {
     [

@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct CustomPersistableTests {
+@Suite(.ownThreads) struct CustomPersistableTests {
   private let types: [ObjectBase.Type] = [Sensor.self]
 
   @Test func unmanaged() {

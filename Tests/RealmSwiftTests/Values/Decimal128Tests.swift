@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct Decimal128Tests {
+@Suite(.ownThreads) struct Decimal128Tests {
   private func read(_ text: String) throws -> Decimal128 { try Decimal128(string: text) }
 
   @Test func literals() {

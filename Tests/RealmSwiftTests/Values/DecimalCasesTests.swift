@@ -2,9 +2,10 @@
 // results.
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
-@Suite struct DecimalCasesTests {
+@Suite(.ownThreads) struct DecimalCasesTests {
   /// One line of decimal-cases.csv.
   private struct Case {
     let operation: String

@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct IdentifierPropertyTests {
+@Suite(.ownThreads) struct IdentifierPropertyTests {
   private func realm() throws -> Realm {
     try memoryRealm([Note.self, Device.self, OptionalNote.self])
   }

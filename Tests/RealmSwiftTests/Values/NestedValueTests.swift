@@ -15,7 +15,7 @@ private class Document: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct NestedValueTests {
+@Suite(.ownThreads) struct NestedValueTests {
   private func document() throws -> (Realm, Document) {
     let realm = try memoryRealm([Document.self, Dog.self])
     return (realm, try realm.write { realm.create(Document.self, value: ["id": 1]) })

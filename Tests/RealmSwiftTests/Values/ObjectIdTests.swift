@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct ObjectIdTests {
+@Suite(.ownThreads) struct ObjectIdTests {
   @Test func readsAndWritesText() throws {
     let id = try ObjectId(string: "507F1f77bcf86cd799439011")
     #expect(id.stringValue == "507f1f77bcf86cd799439011")

@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-@Suite struct PersistableEnumTests {
+@Suite(.ownThreads) struct PersistableEnumTests {
   @Test func startsWithTheFirstCase() {
     let card = Card()
     #expect(card.suit == .spades && card.level == .low && card.small == .one)

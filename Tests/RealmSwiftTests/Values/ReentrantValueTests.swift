@@ -42,7 +42,7 @@ private class Meddled: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct ReentrantValueTests {
+@Suite(.ownThreads) struct ReentrantValueTests {
   let realm: Realm
   init() throws { realm = try memoryRealm([Meddled.self]) }
 

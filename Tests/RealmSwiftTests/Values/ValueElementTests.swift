@@ -5,7 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct ValueElementTests {
+@Suite(.ownThreads) struct ValueElementTests {
   @Test func enums() throws {
     let folder = TemporaryFolder()
     try onEachOpening(folder.configuration("decks.realm", [Deck.self])) { realm in
@@ -138,7 +138,7 @@ private class Route: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-@Suite struct CustomElementTests {
+@Suite(.ownThreads) struct CustomElementTests {
   private let here = Position(latitude: 1, longitude: 2)
   private let there = Position(latitude: 3, longitude: 4)
 
