@@ -138,6 +138,21 @@ package protocol File: AnyObject, Sendable {
 }
 
 extension File {
+  /// What is at a place: so many bytes, fewer only at the end of the file.
+  package func bytes(at offset: UInt64, length: Int) throws(SystemError) -> [UInt8] {
+    var failure: SystemError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+      do throws(SystemError) {
+        count = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+      } catch {
+        failure = error
+        count = 0
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
   package func identityForAll() throws(SystemError) -> FileIdentity { try identity() }
   package func permissions() throws(SystemError) -> UInt32 { 0o666 }
   package func setPermissions(_ permissions: UInt32) throws(SystemError) {}

@@ -42,6 +42,31 @@ internal import Testing
     for (slot, bytes) in content { #expect(bytes == Self.content(slot, 1), "slot \(slot)") }
   }
 
+  /// What a transaction has placed behind its mapping and then replaced was counted against the
+  /// length of the mapping: a sound file was taken for one whose blocks are referred to twice.
+  @Test func whatItReplacesMayBeMoreThanTheMapping() throws {
+    let folder = TemporaryFolder()
+    var options = StoreOptions(path: folder.file("a.realm"))
+    options.mappingBytesMin = 4 << 20
+    let store = try Store.open(options)
+    let transaction = try store.beginWrite()
+    let slots = 256
+    for round in 0..<3 {
+      for slot in 0..<slots {
+        transaction.root = SlotTree.set(
+          transaction.editor, transaction.root, slot: slot, Self.content(slot, round))
+        if slot % SlotTree.fanOut == SlotTree.fanOut - 1 {
+          SlotTree.seal(transaction, branchOf: slot)
+        }
+      }
+    }
+    let snapshot = try transaction.commit()
+    let content = SlotTree.content(snapshot.reader, snapshot.root)
+    #expect(content.count == slots)
+    for (slot, bytes) in content { #expect(bytes == Self.content(slot, 2), "slot \(slot)") }
+    #expect(try store.checkInvariants().findings == [])
+  }
+
   /// Behind the end of its mapping a transaction kept all blocks in memory until its commit.
   ///
   /// One of 2 GB took 979 MB. Here the mapping is of 4 MB, then of some tens, then of some

@@ -213,13 +213,17 @@ package final class BlockEditor {
 
   private func giveUp(_ reference: BlockReference, _ block: UnsafeRawPointer, _ length: Int) {
     let length = length + blockOverhead
-    deadBytes &+= UInt64(length)
-    if deadBytes > reader.limit {
-      reader.stop(at: block, "the version refers to it more than once")
+    let offset = reference.offset
+    // What lies behind the mapping is not counted: this transaction has placed it, and may replace
+    // any amount of it.
+    if offset < reader.limit {
+      deadBytes &+= min(UInt64(length), reader.limit - offset)
+      if deadBytes > reader.limit {
+        reader.stop(at: block, "the version refers to it more than once")
+      }
     }
     let birth = BlockHeader.birth(block)
     // Homes are counted apart from what follows them.
-    let offset = reference.offset
     if offset != FileHeader.dataStart {
       // The newest run first: mostly a block follows the one that was given up before it.
       var index = dead.count

@@ -8,7 +8,8 @@ public import Platform
 @frozen @usableFromInline
 package struct BlockReader: @unchecked Sendable {
   // @unchecked: the pointers are into a mapping kept alive by the snapshot or transaction that
-  // hands the reader out; mapped blocks are immutable, and `verified` is atomic.
+  // hands the reader out; mapped blocks are immutable, and `verified` is atomic. `provisional` is
+  // used only by the thread of the transaction whose arena it points into.
   @usableFromInline let base: UnsafeRawPointer
   /// Offsets below this are inside the mapping.
   @usableFromInline let limit: UInt64
@@ -156,7 +157,7 @@ package struct BlockReader: @unchecked Sendable {
 /// Storage's mapping is the real one.
 @usableFromInline
 package class BlockVerifier: @unchecked Sendable {
-  // @unchecked: subclasses hold immutable or atomic state only.
+  // @unchecked: subclasses hold state that is immutable, atomic or guarded by a lock.
   package init() {}
 
   /// Verifies range, length and checksum, and marks the block as verified.

@@ -1,7 +1,5 @@
-// Blocks that a large transaction has finished go to the file while it still runs, in extents of up
-// to
-// 4 MB. They are synced before the record of the commit is written, so the record need not list
-//   them.
+// Blocks that a large transaction has finished go to the file while it still runs, in extents of
+// up to 4 MB. They are synced before the commit's record is written, which need not list them.
 internal import Platform
 
 /// The early part of one transaction.

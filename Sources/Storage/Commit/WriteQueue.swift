@@ -192,16 +192,19 @@ final class WriteQueue: Sendable {
     state.notifyAll()
     if waiter.isServedSoon() { return }
     let patience = isHopeless ? Self.hopelessWaitNanoseconds : Self.longWaitNanoseconds
-    if !waiter.signal.wait(nanoseconds: patience, until: { $0 != .wait }) {
-      if !isHopeless {
-        let (holder, waiters) = state.withLock { state in
-          (state.hold?.place, state.entries.map(\.place))
-        }
-        onLongWait(holder, waiters)
-      }
-      if let pool { watch(waiter, of: pool, isHopeless: isHopeless) }
-    }
+    var isReported = isHopeless
     while true {
+      // Each time anew: whoever lost a turn to somebody faster waits as at first.
+      if !waiter.signal.wait(nanoseconds: patience, until: { $0 != .wait }) {
+        if !isReported {
+          isReported = true
+          let (holder, waiters) = state.withLock { state in
+            (state.hold?.place, state.entries.map(\.place))
+          }
+          onLongWait(holder, waiters)
+        }
+        if let pool { watch(waiter, of: pool, isHopeless: isHopeless) }
+      }
       switch waiter.signal.wait(until: { $0 != .wait }, then: { $0 }) {
       case .served: return
       case .givenUp(let holder): throw GivenUp(holder: holder, pool: pool!)

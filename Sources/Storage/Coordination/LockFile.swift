@@ -13,7 +13,7 @@ public import Platform
 @usableFromInline
 package final class LockFile: @unchecked Sendable {
   // @unchecked: the words are only accessed as atomics; the variables are touched only by the
-  // thread that takes or has the write lock.
+  // thread that takes or has the write lock, or by `leave`, when nobody uses the object any more.
   package let path: String
   /// Nobody else had the file open when this process opened it.
   package let isFirstOpener: Bool

@@ -16,7 +16,8 @@ final class CommitLog: Sendable {
     /// Where the next entry goes.
     var position: UInt64
     var sequence: UInt64 = 1
-    /// What entries before this one repeat is in place; and what the newest entry says of that.
+    /// Entries before `firstNeeded` need not be repeated; `statedFirstNeeded` is what the newest
+    /// entry says.
     var firstNeeded: UInt64 = 1
     var statedFirstNeeded: UInt64 = 1
     /// The version and length of the newest entry.
@@ -134,6 +135,7 @@ final class CommitLog: Sendable {
       sequence: sequence, firstNeeded: firstNeeded, version: version, fileLength: fileLength,
       extents: extents)
     let length = entry.lengthInSegment
+    // A system call under the lock: nobody else comes here but the holder of `syncing`.
     try memory.withLock { (memory) throws(SystemError) in
       let bytes = memory.bytes(length)
       var place = entry.bytesStart
@@ -169,7 +171,8 @@ final class CommitLog: Sendable {
       state.withLock { $0.isFull = $0.isCheckpointing }
       try waitForCheckpoint()
     }
-    // Before the other segment is written over, so that a torn entry there is not taken for a loss.
+    // The newest entry must say that the other segment is not needed: a torn entry there would else
+    // look like a loss.
     let unstated: (version: Version, fileLength: UInt64)? = state.withLock { state in
       state.isFull = false
       guard state.statedFirstNeeded < state.firstNeeded,

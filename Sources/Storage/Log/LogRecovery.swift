@@ -26,8 +26,8 @@ struct LogContent {
       let run = try Store.converting { () throws(SystemError) in try read(segment) }
       if !run.isEmpty { runs.append(run) }
     }
-    // One segment is older than the other, and may be half written over: then the newest entry says
-    // that nothing in it is needed.
+    // The older segment may be half written over. Then the newest entry says that nothing in it is
+    // needed.
     runs.sort { $0[0].entry.sequence < $1[0].entry.sequence }
     guard let last = runs.last?.last else { return }
     var next = PlantedBug.logRepeatedFromItsStart.isActive ? 0 : last.entry.firstNeeded
@@ -66,24 +66,10 @@ struct LogContent {
 
   /// The bytes of the entry that begins at an offset; none when there is no beginning of one.
   private func bytes(at offset: UInt64, upTo longest: Int) throws(SystemError) -> [UInt8] {
-    let start = try bytes(at: offset, length: min(longest, CommitLogEntry.fixedLength))
+    let start = try file.bytes(at: offset, length: min(longest, CommitLogEntry.fixedLength))
     let length = start.withUnsafeBytes { CommitLogEntry.length(statedBy: $0, upTo: longest) }
     guard let length else { return [] }
-    return try bytes(at: offset, length: length)
-  }
-
-  private func bytes(at offset: UInt64, length: Int) throws(SystemError) -> [UInt8] {
-    var failure: SystemError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-      do throws(SystemError) {
-        count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-      } catch {
-        failure = error
-        count = 0
-      }
-    }
-    if let failure { throw failure }
-    return bytes
+    return try file.bytes(at: offset, length: length)
   }
 
   /// Writes to the database what the entries repeat that it may not have.
@@ -99,7 +85,7 @@ struct LogContent {
     }
     for place in places {
       let bytes = try Store.converting { () throws(SystemError) in
-        try self.bytes(at: place.offset, length: place.entry.length)
+        try file.bytes(at: place.offset, length: place.entry.length)
       }
       var start = place.entry.bytesStart
       for extent in place.entry.extents {

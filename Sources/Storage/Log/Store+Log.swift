@@ -174,10 +174,13 @@ extension Store {
     commitLog.withLock { $0.isOver = true }
     // By another name: until the write lock is held the log of somebody else may be needed.
     guard let log = try? makeLog() else { return }
+    var isNamed = false
+    defer { if !isNamed { try? options.fileSystem.remove(CommitLog.unfinishedPath(path)) } }
     // Nobody else writes the header meanwhile, and a log of somebody else has been ended.
     let transaction = try beginWrite()
     defer { transaction.cancel() }
-    guard try Store.converting({ () throws(SystemError) in try nameLog() }) else { return }
+    isNamed = try Store.converting { () throws(SystemError) in try nameLog() }
+    guard isNamed else { return }
     var header = try Store.readHeader(file)
     header.logIdentifier = log.header.identifier
     header.bootIdentifier = options.fileSystem.bootIdentifier
@@ -198,10 +201,7 @@ extension Store {
     if fileSystem.exists(path) {
       // One that is left over; nothing refers to it.
       let isLog = try Store.logHeader(fileSystem.open(path, .noFollow)) != nil
-      if !isLog {
-        try fileSystem.remove(unfinished)
-        return false
-      }
+      if !isLog { return false }
     }
     try fileSystem.rename(unfinished, to: path)
     try fileSystem.synchronizeFolder(Store.parentFolder(of: path))
@@ -215,8 +215,10 @@ extension Store {
     let path = CommitLog.unfinishedPath(path)
     let fileSystem = options.fileSystem
     let log = try fileSystem.open(path, [.writable, .create, .noFollow])
-    guard try log.lockByte(0, exclusive: true, wait: false) else { return nil }
-    try log.setPermissions(try file.permissions())
+    // Between opening and locking its owner may have finished it: then it is a log in use.
+    guard try log.lockByte(0, exclusive: true, wait: false),
+      try Store.leads(path, to: try log.identity(), fileSystem)
+    else { return nil }
     let page = FileHeader.pageLength
     // The longer it is the more often a page of the file changes before it is written.
     let share = Int(clamping: try file.length() / 8)
@@ -225,6 +227,7 @@ extension Store {
       databaseLow: self.header.identifierLow,
       segmentLength: min(max(share / page * page, options.logSegmentMin), 32 << 20))
     do throws(SystemError) {
+      try log.setPermissions(try file.permissions())
       // First: what was left of one that was not finished.
       try log.setLength(0)
       let zeros = [UInt8](repeating: 0, count: 1 << 20)
@@ -253,17 +256,7 @@ extension Store {
 
   /// The header of a log; nil when it is none.
   private static func logHeader(_ log: any File) throws(SystemError) -> CommitLogHeader? {
-    var failure: SystemError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: CommitLogHeader.encodedLength) {
-      buffer, count in
-      do throws(SystemError) {
-        count = try log.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-      } catch {
-        failure = error
-        count = 0
-      }
-    }
-    if let failure { throw failure }
+    let bytes = try log.bytes(at: 0, length: CommitLogHeader.encodedLength)
     return bytes.withUnsafeBytes { CommitLogHeader.decode($0) }
   }
 
@@ -317,8 +310,8 @@ extension Store {
 
   /// The same when the file is closed and nobody else has it open.
   func endLog(_ header: inout FileHeader) {
-    // Where this fails the log stays, and the next opening repeats it: the lock file says so, as a
-    // later sync would succeed and prove nothing.
+    // If the sync fails, the header goes on naming the log. The next opening repeats it, because
+    // the lock file remembers the failure.
     guard PlantedBug.logEndedBeforeSync.isActive || (try? lockFile.synchronize(file)) != nil
     else { return }
     header.logIdentifier = 0
@@ -385,8 +378,8 @@ extension Store {
       try lockFile.synchronize(file)
     }
     forgetLog(header, file, options)
-    header.sequence += 2
-    return header
+    // Read, as forgetting the log writes it once more, or could not.
+    return try readHeader(file)
   }
 
   /// Whoever may not write can read a file with a log only while the machine runs on: until then

@@ -252,22 +252,14 @@ extension Store {
   }
 
   static func readHeader(_ file: any File) throws(StorageError) -> FileHeader {
-    var pages = [UInt8](repeating: 0, count: 2 * FileHeader.pageLength)
-    var failure: SystemError?
-    var count = 0
-    pages.withUnsafeMutableBytes { buffer in
-      do throws(SystemError) { count = try file.read(into: buffer, at: 0) } catch {
-        failure = error
-      }
+    let pages = try converting { () throws(SystemError) in
+      try file.bytes(at: 0, length: 2 * FileHeader.pageLength)
     }
-    if let failure { throw .system(failure) }
     let path = file.path
     var result: Result<FileHeader, StorageError>?
     pages.withUnsafeBytes { buffer in
       do throws(StorageError) {
-        result = .success(
-          try FileHeader.read(
-            from: UnsafeRawBufferPointer(rebasing: buffer[..<count]), path: path))
+        result = .success(try FileHeader.read(from: buffer, path: path))
       } catch {
         result = .failure(error)
       }

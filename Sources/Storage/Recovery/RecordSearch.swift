@@ -30,8 +30,10 @@ struct RecordSearch {
   func homes() throws(StorageError) -> [UInt8] {
     // Homes are neighbours: one call of the system for all.
     let start = header.homes.min()!
-    return try readBytes(
-      at: start, length: Int(header.homes.max()! - start) + CommitRecord.lengthMax)
+    let length = Int(header.homes.max()! - start) + CommitRecord.lengthMax
+    return try Store.converting { () throws(SystemError) in
+      try file.bytes(at: start, length: length)
+    }
   }
 
   private func records(in bytes: [UInt8]) -> [FoundRecord] {
@@ -70,7 +72,9 @@ struct RecordSearch {
     do throws(SystemError) { fileLength = try file.length() } catch { throw .system(error) }
     for extent in record.extents {
       guard extent.length > 0, extent.offset + extent.length <= fileLength else { return nil }
-      let bytes = try readBytes(at: extent.offset, length: Int(extent.length))
+      let bytes = try Store.converting { () throws(SystemError) in
+        try file.bytes(at: extent.offset, length: Int(extent.length))
+      }
       guard bytes.count == Int(extent.length) else { return nil }
       let hash = bytes.withUnsafeBytes { CommitRecord.hash($0, at: extent.offset) }
       vouched.append(VouchedExtent(extent: extent, hash: hash))
@@ -112,19 +116,5 @@ struct RecordSearch {
       path: file.path, block: header.homes[0], version: mark.rawValue,
       reason: found.isEmpty
         ? "no sound commit record" : "the commit record of durable version \(mark) is lost")
-  }
-
-  private func readBytes(at offset: UInt64, length: Int) throws(StorageError) -> [UInt8] {
-    var failure: SystemError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-      do throws(SystemError) {
-        count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-      } catch {
-        failure = error
-        count = 0
-      }
-    }
-    if let failure { throw .system(failure) }
-    return bytes
   }
 }
