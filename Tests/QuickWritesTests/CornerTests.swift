@@ -103,6 +103,10 @@ private struct ItemRow {
     // The key without an object is not the same as no key.
     $shown.itemByName.set(object: .some(nil), for: "b")
     #expect(group.itemByName.keys.sorted() == ["a", "b"])
+    $shown.itemByName.set(object: .some(nil), for: "new")
+    #expect(group.itemByName.keys.sorted() == ["a", "b", "new"])
+    #expect(versions { $shown.itemByName.set(object: .some(nil), for: "new") } == 0)
+    $shown.itemByName.remove("new")
     $shown.itemByName.remove("b")
     #expect(versions { $shown.itemByName.remove("b") } == 0)
     $shown.itemByName.set(object: nil, for: "a")

@@ -133,7 +133,7 @@ private final class LeftTransaction {
     let isInTask = isHere && queue == nil && TaskReference.isInTask
     task = isInTask ? .current : nil
     let writes = realm.asynchronousWrites
-    // They keep their queue, too.
+    // Busy writes keep their queue alive, so the queue's end tells nothing.
     asynchronousWrites = writes?.isBusy == true ? writes : nil
     isEndUnknown =
       queue == nil ? isInTask || !isHere || !isMainThread : asynchronousWrites != nil

@@ -14,7 +14,7 @@ internal import Storage
 protocol HeldQuery: TrackedQuery {
   /// Whether the query was asked since the last call.
   func wasAsked() -> Bool
-  /// The elements in a version, and whether they are known; nil when nothing of it is kept.
+  /// The elements in a version; nil when they are not known.
   func knownItems(of version: Version) -> [Int64]?
   /// What is known of one version holds in another one too.
   func keep(from old: Version, to new: Version)

@@ -36,7 +36,13 @@ extension QuerySource {
     let stamp = stamp(resolved)
     if known(stamp) != nil { return nil }
     var head: QueryHead
-    if let known = state.withLock({ $0.head?.stamp == stamp ? $0.head : nil }) {
+    // Taken out while it is searched on: a search belongs to one thread.
+    let known = state.withLock { state -> QueryHead? in
+      guard let head = state.head, head.stamp == stamp else { return nil }
+      if head.items.count < count, !head.finder.isDone { state.head = nil }
+      return head
+    }
+    if let known {
       head = known
       if head.items.count >= count || head.finder.isDone { return head.items }
     } else {

@@ -17,7 +17,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     Element.self is any _CustomPersistable.Type || Element.self is any _AnyProjection.Type
 
   // What is made of the query, and what it found.
-  // @unchecked: plans are values that are never changed after they are made.
+  // @unchecked: plans are values that are never changed after they are made; a head is searched
+  // only by who has taken it out.
   struct State: @unchecked Sendable {
     /// Places in the schema that the Realm had.
     var resolved: Resolved

@@ -1,5 +1,5 @@
-// The two-way connection to a value. Where SwiftUI is, its own Binding has this name; the rest of
-// the folder uses no more of ours than `location`.
+// The two-way connection to a value. Where SwiftUI is, its own Binding takes this name. The other
+// files of the folder use only `location` and `init(_:)` of this one.
 #if !canImport(SwiftUI)
 
   /// A connection to a value that is kept elsewhere, by which it can be read and changed.

@@ -19,9 +19,13 @@ extension BoundMap {
   ///
   /// A value that is there already, to the stored bit, is not written again.
   public func set(object: Value.Value?, for key: Value.Key) {
-    let isNeeded = { (map: Value) in
-      let current = map[key]
-      return object.map { !StoredBits.areEqual(current, $0) } ?? (current != nil)
+    let isNeeded = { (map: Value) -> Bool in
+      switch (map[key], object) {
+      case (nil, nil): false
+      // Not by the optionals themselves: a key whose value is nil is not a missing key.
+      case (let current?, let object?): !StoredBits.areEqual(current, object)
+      default: true
+      }
     }
     guard let map = _boundMap else { return logDeleted(Value.self) }
     quickWrite(to: map, if: isNeeded) { map in

@@ -37,8 +37,7 @@ public struct ObservedResults<ResultType: RealmFetchable>: BoundCollection {
   ///   - configuration: of the Realm; nil: the default one at the first read.
   ///   - filter: which objects; nil: all.
   ///   - keyPaths: which properties of the objects count as changes, with dots through links. Nil:
-  ///   all, and
-  ///     those of objects up to four links away.
+  ///     all, and those of objects up to four links away.
   ///   - sortDescriptor: the order.
   public init(
     _ type: ResultType.Type, configuration: Realm.Configuration? = nil,

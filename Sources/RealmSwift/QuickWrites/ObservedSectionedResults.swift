@@ -94,8 +94,7 @@ public struct ObservedSectionedResults<Key: _Persistable & Hashable, ResultType:
   ///   - type: the class, or a projection of one.
   ///   - sectionBlock: gives the key.
   ///   - sortDescriptors: the order; sections come in the order of their first objects. Empty: in
-  ///   the order
-  ///     of their keys.
+  ///     the order of their keys.
   ///   - filter: which objects; nil: all.
   ///   - keyPaths: which properties of the objects count as changes; see ``ObservedResults``.
   ///   - configuration: of the Realm; nil: the default one at the first read.

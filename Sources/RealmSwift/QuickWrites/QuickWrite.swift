@@ -8,8 +8,7 @@ internal import Storage
 /// read-only Realm, and when the changes cannot be stored.
 /// - Parameters:
 ///   - isNeeded: whether there is anything to change in the live value. It is asked once more when
-///   the
-///     transaction has brought a newer version.
+///     the transaction has brought a newer version.
 ///   - body: changes the live value.
 func quickWrite<Value: ThreadConfined>(
   to value: Value, if isNeeded: (Value) -> Bool = { _ in true }, _ body: (Value) -> Void

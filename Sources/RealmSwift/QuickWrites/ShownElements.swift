@@ -48,6 +48,7 @@ struct ShownElements<Element: RealmCollectionValue> {
     if let left = left as? ObjectBase, let right = right as? ObjectBase {
       return StoredBits.sameObject(left, right)
     }
-    return left == right
+    // By the stored bits, too: a number that is none equals nothing.
+    return left == right || StoredBits.areEqual(left, right)
   }
 }

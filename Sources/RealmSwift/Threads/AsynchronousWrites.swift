@@ -206,8 +206,9 @@ final class AsynchronousWrites {
   /// What runs a body in the Realm's place when a commit is decided; to be called once, on any
   /// thread.
   ///
-  /// It keeps the Realm until the body has run, by a count and not by a reference: whoever calls it
-  /// holds it a little longer, and a client that was told may close the Realm and delete the file.
+  /// The report keeps the Realm by a count that the body releases. A reference would outlive the
+  /// body in the caller, and a client that was told may already close the Realm and delete the
+  /// file.
   private func report(
     _ body: @escaping (AsynchronousWrites, StorageError?) -> Void
   ) -> @Sendable (StorageError?) -> Void {

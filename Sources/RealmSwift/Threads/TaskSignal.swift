@@ -74,7 +74,7 @@ final class TaskSignal: Sendable {
   /// The continuation that a word stands for.
   ///
   /// Sound: it is one pointer, that of the suspended task, which lives until it is resumed, and
-  /// whoever takes the word out of `state` resumes it once.
+  /// whoever takes the word out of `state` resumes it once. One task waits at a time.
   private static func continuation(_ word: UInt) -> UnsafeContinuation<Void, Never> {
     unsafeBitCast(word, to: UnsafeContinuation<Void, Never>.self)
   }

@@ -10,16 +10,22 @@ internal import Storage
 /// until the wrapper goes.
 @propertyWrapper
 public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
-  // @unchecked: the content is frozen, or carried by a `PendingReference`, and guarded by its
-  // monitor.
+  // @unchecked: `content` is read and replaced under its monitor only; what it holds is frozen, or
+  // a `PendingReference`, which may go anywhere.
   private enum Content {
     case nothing
     case frozen(T)
-    /// Wrapped in a transaction that has not ended then.
+    /// The value was wrapped while its transaction ran.
     case pending(PendingReference)
   }
 
-  private let content: Monitor<Carried<Content>>
+  private struct State {
+    var content: Carried<Content>
+    /// How often it was replaced.
+    var round: UInt64 = 0
+  }
+
+  private let state: Monitor<State>
 
   /// Wraps a value; nil stays nil.
   ///
@@ -27,7 +33,7 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
   /// that runs in another actor is wrapped only there, which is too late: pass a
   /// `ThreadSafeReference`.
   public init(wrappedValue: T?) {
-    content = Monitor(Carried(Self.carry(wrappedValue)))
+    state = Monitor(State(content: Carried(Self.carry(wrappedValue))))
   }
 
   /// The live value in the Realm of the calling thread, queue or actor.
@@ -35,27 +41,28 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
   /// Of a value that was wrapped in a transaction: nil elsewhere until that is committed.
   public var wrappedValue: T? {
     get {
-      switch content.withLock({ $0 }).value {
+      let (content, round) = state.withLock { ($0.content, $0.round) }
+      switch content.value {
       case .nothing: return nil
-      case .frozen(let value): return live(value)
+      case .frozen(let value): return live(value, round)
       case .pending(let reference):
         switch reference.standing(T.self) {
         case nil, .gone: return nil
         case .live(let value): return value
-        case .frozen(let value): return live(value)
+        case .frozen(let value): return live(value, round)
         }
       }
     }
     set { replace(Self.carry(newValue)) }
   }
 
-  private func live(_ value: T) -> T? {
+  private func live(_ value: T, _ round: UInt64) -> T? {
     guard let source = value.realm?.confined else { return nil }
     let target: ConfinedRealm
     do { target = try ConfinedRealm.here(like: source) } catch {
       misuse(.storage, "The thread safe value cannot be read: \(error)")
     }
-    // What was deleted meanwhile is not shown, unlike by a reference.
+    // The Realm must not go back to the frozen value's version: a value deleted since reads as nil.
     target.isUntouched = false
     guard let live = target.live(value) else { return nil }
     // The next read starts from here, so that the file need not keep the older version. A value
@@ -63,16 +70,21 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
     if target.writing == nil,
       let version = target.snapshot?.version, version > source.currentSnapshot().version
     {
-      replace(.frozen(live.freeze()))
+      replace(.frozen(live.freeze()), after: round)
     }
     return live
   }
 
-  private func replace(_ newer: Content) {
+  /// - Parameter round: only if nothing was set since; nil means always.
+  private func replace(_ newer: Content, after round: UInt64? = nil) {
     let newer = Carried(newer)
-    let older = content.withLock { content in
-      defer { content = newer }
-      return content
+    let older = state.withLock { state in
+      if let round, round != state.round { return newer }
+      defer {
+        state.content = newer
+        state.round &+= 1
+      }
+      return state.content
     }
     // Its release takes other locks.
     _ = older

@@ -1,0 +1,92 @@
+// The values that a condition compares with, in the form that columns have.
+internal import Foundation
+internal import ObjectStore
+
+extension PlanConstant {
+  /// The form that a value has in a column of a type; nil when it has none.
+  init?(_ value: Any, _ type: PropertyType, _ realm: ConfinedRealm, target: Int?) {
+    switch type {
+    case .int:
+      if value is Double || value is Float {
+        self = .number(Double._fromAny(value)!)
+      } else if let integer = Int64._fromAny(value) {
+        self = .integer(integer)
+      } else if let number = Double._fromAny(value) {
+        self = .number(number)
+      } else {
+        return nil
+      }
+    case .bool:
+      guard let bool = Bool._fromAny(value) else { return nil }
+      self = .bool(bool)
+    case .float:
+      guard let number = Double._fromAny(value) else { return nil }
+      self = .number(Double(Float(number)))
+    case .double:
+      guard let number = Double._fromAny(value) else { return nil }
+      self = .number(number)
+    case .date:
+      guard let date = value as? Date else { return nil }
+      self = .date(date.timeIntervalSinceReferenceDate)
+    case .string:
+      guard let text = value as? String else { return nil }
+      self = .text(Array(text.utf8))
+    case .data:
+      guard let data = value as? Data else { return nil }
+      self = .bytes(.data, Array(data))
+    case .decimal128:
+      guard let number = Decimal128._fromAny(value)?.number else { return nil }
+      self = .decimal(number)
+    case .objectId, .UUID:
+      guard let value = value as? any _BytesValue, Swift.type(of: value)._rlmType == type else {
+        return nil
+      }
+      self = .bytes(type, value._withBytes { Array($0) })
+    case .any:
+      guard let constant = PlanConstant(mixed: value, realm) else { return nil }
+      self = constant
+    case .object, .linkingObjects:
+      guard let object = value as? ObjectBase else { return nil }
+      guard let table = object._table, object._realm?.store === realm.store else {
+        // Nothing links to what is not in this Realm.
+        self = .link(table: -1, ObjectKey(rawValue: -1))
+        return
+      }
+      let position = realm.position(of: table.pointee.binding)
+      if let target, target != position { return nil }
+      self = .link(table: position, object._key)
+    }
+  }
+
+  /// The form that a value has in a mixed column; nil when it has none.
+  private init?(mixed value: Any, _ realm: ConfinedRealm) {
+    switch value {
+    case let value as Bool: self = .bool(value)
+    case let object as ObjectBase:
+      guard let table = object._table?.pointee.binding.table, object._realm?.store === realm.store
+      else {
+        self = .mixedLink(table: .max, ObjectKey(rawValue: -1))
+        return
+      }
+      self = .mixedLink(table: table.tableKey, object._key)
+    case let value as any _BytesValue:
+      let type = Swift.type(of: value)._rlmType
+      self = value._withBytes { PlanConstant(PlanValue(bytes: $0, type)) }
+    case let value as Date: self = .date(value.timeIntervalSinceReferenceDate)
+    case is any _UntypedElements, is any _UntypedEntries:
+      // Compared as a whole, byte by byte.
+      guard let value = AnyRealmValue._fromAny(value) else { return nil }
+      var writer = AnyValueWriter { (realm.tableKey(of: $0), $0._key) }
+      writer.append(value)
+      self = .bytes(.any, writer.bytes)
+    default:
+      if let integer = Int64._fromAny(value), !(value is Double || value is Float) {
+        self = .integer(integer)
+      } else if let number = Double._fromAny(value) {
+        self = .number(number)
+      } else {
+        return nil
+      }
+    }
+  }
+}
