@@ -155,6 +155,10 @@ import Testing
       "3: settings.writer: no such setting; did you mean 'writers'?"
     ),
     (
+      "{\"workload\": \"transfer\", \"settings\": {\"replicas\": 3}}",
+      "1: settings.replicas: no such setting"
+    ),
+    (
       "{\"workload\": \"transfer\", \"settings\": {\n\"read-keys\": \"latest\"}}",
       "2: settings.read-keys: the workload transfer does not use this"
     ),

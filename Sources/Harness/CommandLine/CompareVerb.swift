@@ -40,8 +40,9 @@ package enum CompareVerb: VerbDescription {
     realm-bench compare BASELINE CANDIDATE [flags]
     realm-bench compare --executables BASELINE CANDIDATE [flags] -- WORKLOAD [flags of run]
 
-    Compares results folders of one plan: ratios of medians with an interval, the noise between runs
-    of one side, and the smallest change that could have been seen. A figure is worse when the whole
+    Compares results folders of one plan. Each row shows both medians, the ratio of the geometric means
+    with its interval, the noise between runs of one side, and the smallest change that would have
+    been seen. A figure is worse when the whole
     interval lies above the tolerance, the same when it lies within, else nobody can tell. BASELINE
     may be a name saved by 'run --save-baseline NAME'. Times are compared on one machine only,
     counters everywhere.
@@ -192,9 +193,14 @@ package enum CompareVerb: VerbDescription {
         "compare --executables needs BASELINE CANDIDATE -- WORKLOAD, and the workload's flags")
     }
     let plan = Array(values.positional.dropFirst(2))
-    for flag in ["--output", "--overwrite", "--path", "--format"]
+    let given = [
+      "--output", "--overwrite", "--path", "--format", "--replicas", "--baseline",
+      "--save-baseline",
+      "--dry-run", "--quiet", "--help",
+    ]
+    for flag in given
     where plan.contains(where: { $0 == flag || $0.hasPrefix(flag + "=") }) {
-      throw UsageError("compare --executables gives \(flag) itself")
+      throw UsageError("compare --executables: \(flag) is not for the runs it makes")
     }
     let budget = try values.first("budget").map { try Units.nanoseconds($0, flag: "--budget") }
     var seed: UInt64 = 1

@@ -20,10 +20,10 @@ package enum CheckVerb: VerbDescription {
   package static let usage = """
     realm-bench check PATH ...
 
-    A results folder with a history (run --history): verifies it again, from the file alone: its
-    shape, and that it is strictly serializable. A .realm file: walks each .realm file completely: every block of its newest version, tables, indexes,
-    and that every byte belongs to exactly one owner. Content is not changed; the last part
-    needs write permission.
+    A .realm file: check walks every block of its newest version, its tables and indexes, and sees
+    that each byte has exactly one owner. It changes no content; the last part needs write
+    permission. A results folder of 'run --history': check reads history.jsonl and verifies its
+    shape and that it is strictly serializable.
     Exit codes: 0 sound, 1 cannot be opened, foreign or damaged, 3 an invariant is broken.
     """
   package static let flags: [FlagDefinition] = [

@@ -42,8 +42,9 @@ struct ReplicaRuns {
         }
         try folder.write(summary.text, to: "summary.csv")
       }
-      if code != .success { worst = worst == .success || code == .invariantViolated ? code : worst }
-      if code != .success && code != .inconclusive && code != .thresholdMissed { break }
+      if code == .thresholdMissed || worst == .success { worst = code }
+      // It ends the replicas, so it is what they end with, whatever those before have missed.
+      if ![.success, .inconclusive, .thresholdMissed].contains(code) { return code }
       if interruption.isRequested() { return .interrupted }
     }
     console.print("\(settings.replicas) replicas in \(folder.path)")

@@ -11,7 +11,8 @@ package enum RunVerb: VerbDescription {
     realm-bench run WORKLOAD [flags]
     realm-bench run PLAN.json [flags]
 
-    Runs a workload, or a plan of phases, background load and faults, on a new file, checks what its threads see, and writes a results folder.
+    Runs a workload on a new file, or a plan of phases, background load and faults. Checks what the
+    threads see, and writes a results folder.
     'realm-bench run WORKLOAD --help' shows the flags that a workload uses, with its defaults.
     """
   package static var flags: [FlagDefinition] { RunFlags.known }

@@ -92,7 +92,8 @@ package struct MeasuredRun: Sendable {
     else { throw ResultsError("'\(path)' is no CSV table") }
     return rows.dropFirst().filter { $0.count == columns.count }.map { row in
       let cells = Dictionary(zip(columns, row)) { first, _ in first }
-      return (cells, cells.compactMapValues(Double.init))
+      // No run measures more: what a damaged file says would not fit into whole numbers.
+      return (cells, cells.compactMapValues { Double($0).flatMap { abs($0) < 1e18 ? $0 : nil } })
     }
   }
 

@@ -1,5 +1,6 @@
 // `hunt --processes N`: the shards of a hunt, each a process of its own with a folder below.
 internal import Foundation
+internal import Glibc
 internal import Platform
 
 /// Runs the shards of a hunt side by side.
@@ -13,23 +14,25 @@ struct HuntProcesses {
   }
 
   func run(_ console: Console, _ interruption: any Interruption) throws -> ExitCode {
-    let processes = try (1...settings.processes).map { number in
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: ForbiddenUse.ownExecutable)
-      process.arguments = arguments(number)
-      try process.run()
-      return process
+    var processes: [Process] = []
+    do {
+      for number in 1...settings.processes {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: ForbiddenUse.ownExecutable)
+        process.arguments = arguments(number)
+        try process.run()
+        processes.append(process)
+      }
+    } catch {
+      Self.end(processes)
+      throw error
     }
     var isInterrupted = false
-    for process in processes {
-      while process.isRunning {
-        if interruption.isRequested() {
-          isInterrupted = true
-          for process in processes { process.terminate() }
-        }
-        usleep(100_000)
-      }
+    while !isInterrupted, processes.contains(where: \.isRunning) {
+      isInterrupted = interruption.isRequested()
+      usleep(100_000)
     }
+    if isInterrupted { Self.end(processes) }
     try joinTables()
     let codes = processes.map { process in
       process.terminationReason == .exit
@@ -38,6 +41,16 @@ struct HuntProcesses {
     console.print("\(settings.processes) shards in \(folder.path)")
     if isInterrupted { return .interrupted }
     return codes.first { $0 == .invariantViolated } ?? codes.first { $0 != .success } ?? .success
+  }
+
+  /// Ends the shards that run: they may keep what they have found, for at most five seconds.
+  private static func end(_ processes: [Process]) {
+    for process in processes where process.isRunning { process.terminate() }
+    for _ in 0..<50 where processes.contains(where: \.isRunning) { usleep(100_000) }
+    for process in processes where process.isRunning {
+      kill(process.processIdentifier, SIGKILL)
+    }
+    for process in processes { process.waitUntilExit() }
   }
 
   private func shard(_ number: Int) -> String {

@@ -37,6 +37,9 @@ package final class Companions {
     let process: String
   }
 
+  /// How long a process may take to open the file.
+  private static let startMilliseconds: Int32 = 30_000
+
   private let script: RunScript
   private let path: String
   private let durability: DurabilityClass
@@ -94,8 +97,12 @@ package final class Companions {
     }
     let member = Member(load, number, process, errors)
     // It says one line when it has the file open, or ends.
-    let said = output.fileHandleForReading.availableData
+    var ready = pollfd(
+      fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    let hasSpoken = poll(&ready, 1, Self.startMilliseconds) > 0
+    let said = hasSpoken ? output.fileHandleForReading.availableData : Data()
     guard said.starts(with: BackgroundVerb.readyLine.utf8) else {
+      if !hasSpoken { kill(process.processIdentifier, SIGKILL) }
       process.waitUntilExit()
       throw CompanionFailure(
         description: "the background process '\(member.name)' did not start: \(lastWords(errors))")

@@ -62,7 +62,12 @@ package struct PlanFile: Sendable {
   }
 
   /// Flags that a plan cannot hold: they say how a run is started.
-  private static let notInPlans: Set = ["help", "dry-run", "threshold", "overwrite"]
+  ///
+  /// Each replica of a run reads the plan again: a plan that asked for replicas would start itself
+  /// without end.
+  private static let notInPlans: Set = [
+    "help", "dry-run", "threshold", "overwrite", "replicas", "baseline", "save-baseline",
+  ]
 
   private mutating func readSettings(_ json: LocatedJSON) throws(UsageError) {
     guard case .object(let members) = json.value else {

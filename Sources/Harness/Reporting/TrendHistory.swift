@@ -80,7 +80,8 @@ package struct TrendHistory {
     let url = URL(fileURLWithPath: path)
     try FileManager.default.createDirectory(
       at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-    if let file = try? FileHandle(forWritingTo: url) {
+    if FileManager.default.fileExists(atPath: path) {
+      let file = try FileHandle(forWritingTo: url)
       defer { try? file.close() }
       try file.seekToEnd()
       try file.write(contentsOf: Data(lines.utf8))
@@ -93,7 +94,9 @@ package struct TrendHistory {
   /// series.
   private static func plan(_ document: RunDocument) -> String {
     var words = document.command.split(separator: " ").map(String.init)
-    if let seed = words.firstIndex(of: "--seed") { words.removeSubrange(seed...(seed + 1)) }
+    if let seed = words.firstIndex(of: "--seed") {
+      words.removeSubrange(seed..<min(seed + 2, words.count))
+    }
     return words.joined(separator: " ") + " (\(document.environment.build))"
   }
 

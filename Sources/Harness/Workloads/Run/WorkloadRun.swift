@@ -239,7 +239,10 @@ package final class WorkloadRun<Driver: EngineDriver> {
       if control.violation != nil || control.failure != nil { return false }
       if control.epoch.phase == nil || control.areFinished(threads: threads.count) { return false }
       if let length, now - start >= length { return true }
-      if control.areWaiting(threads: threads.count) { return true }
+      // In a phase that ends by the clock alone, threads without work only rest.
+      if length == nil || operations != nil, control.areWaiting(threads: threads.count) {
+        return true
+      }
       if now - lastInterval >= settings.intervalNanoseconds {
         control.tick()
         endInterval(phase, at: now, waitsForThreads: true)
