@@ -12,7 +12,8 @@ import Testing
 
   /// Attacks of each kind of file: REALM_SEALED_ATTACKS, else a few.
   private static var count: UInt64 {
-    ProcessInfo.processInfo.environment["REALM_SEALED_ATTACKS"].flatMap { UInt64($0) } ?? 40
+    ProcessInfo.processInfo.environment["REALM_SEALED_ATTACKS"].flatMap { UInt64($0) }
+      ?? UInt64(amount(40, debug: 15))
   }
 
   @Test(arguments: [false, true])

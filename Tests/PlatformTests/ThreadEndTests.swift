@@ -32,10 +32,7 @@ import Testing
     #expect(reference != nil && reference?.hasEnded == false)
     task = nil
     // The runtime lets go of it a moment after its last line.
-    for _ in 0..<60_000 where reference?.hasEnded == false {
-      try? await Task.sleep(nanoseconds: 1_000_000)
-    }
-    #expect(reference?.hasEnded == true)
+    #expect(await eventually(yielding: { reference?.hasEnded == true }))
     async let child = TaskReference.current == nil
     // It may lie in the memory of this task.
     #expect(await child)

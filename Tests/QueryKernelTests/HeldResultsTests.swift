@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func heldResultsEqualFreshOnes() async {
-    await withSeeds(3) { random in
+    await withSeeds(amount(3, debug: 1)) { random in
       let realm = try filledRealm(1_600, &random)
       let held = Self.shapes.map { $0(realm) }
       let queue = DispatchQueue(label: "writer")

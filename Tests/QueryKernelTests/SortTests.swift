@@ -236,7 +236,7 @@ import Testing
 
   @Test(arguments: [1, 50, 900])
   func choosesTheFirstOfEqualElements(_ count: Int) async {
-    await withSeeds(2) { random in
+    await withSeeds(amount(2, debug: 1)) { random in
       let realm = try filledRealm(count, &random)
       let all = realm.objects(Entry.self)
       let plain = Array(all)

@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func everyWayFindsTheSame() async throws {
-    await withSeeds(2) { random in
+    await withSeeds(amount(2, debug: 1)) { random in
       for size in [0, 3, 300, 1_100] {
         let realm = try filled(size, &random)
         checkEachWay(realm, "\(size) live", size == 0 ? 10 : 30, &random)

@@ -74,17 +74,6 @@ import Testing
     return outcomes
   }
 
-  /// Not the ten minutes of other waits: threads that nobody frees are what is looked for.
-  private func soon(_ condition: () -> Bool) async -> Bool {
-    let clock = MonotonicClock()
-    let end = clock.nanoseconds() + 60_000_000_000
-    while !condition() {
-      if clock.nanoseconds() > end { return false }
-      await Task.yield()
-    }
-    return true
-  }
-
   private func open(_ name: String) throws -> (TemporaryFolder, Store) {
     BlockedPools.lookNanoseconds.store(20_000_000, ordering: .relaxed)
     let folder = TemporaryFolder()
@@ -103,12 +92,13 @@ import Testing
     let writing = Task.detached(priority: priority) {
       try await owner.write(store, hasBegun, mayGoOn)
     }
-    #expect(await soon { hasBegun.isOpen })
+    #expect(await eventually(yielding: { hasBegun.isOpen }))
     let outcomes = fill(pool, priority, store)
     store.waitForQueuedWriters(pool.width)
     // From here on it could commit, had it a thread.
     mayGoOn.open()
-    try #require(await soon { outcomes.all.count == pool.width }, "the writes wait for ever")
+    try #require(
+      await eventually(yielding: { outcomes.all.count == pool.width }), "the writes wait for ever")
     // The first write that is given up frees a thread. If the actor commits on it before the
     // other writes are given up, these can be served.
     let errors = outcomes.all.compactMap { $0 }
@@ -125,7 +115,7 @@ import Testing
     #expect(SlotTree.content(snapshot.reader, snapshot.root)[0] == [1])
     // The lock is free for everyone again.
     let later = fill(pool, priority, store)
-    #expect(await soon { later.all.count == pool.width })
+    #expect(await eventually(yielding: { later.all.count == pool.width }))
     #expect(later.all.allSatisfy { $0 == nil })
     withExtendedLifetime(folder) {}
   }
@@ -163,16 +153,18 @@ import Testing
         isDone.open()
       }
     }
-    #expect(await soon { hasBegun.isOpen })
+    #expect(await eventually(yielding: { hasBegun.isOpen }))
     let outcomes = fill(pool, priority, store)
     store.waitForQueuedWriters(pool.width)
     // As many looks as have found the other case, and some.
     let looks = BlockedPools.looksTaken.load(ordering: .relaxed)
     #expect(
-      await soon { BlockedPools.looksTaken.load(ordering: .relaxed) >= looks + 10 * pool.width })
+      await eventually(yielding: {
+        BlockedPools.looksTaken.load(ordering: .relaxed) >= looks + 10 * pool.width
+      }))
     #expect(outcomes.all.isEmpty)
     mayGoOn.open()
-    #expect(await soon { outcomes.all.count == pool.width && isDone.isOpen })
+    #expect(await eventually(yielding: { outcomes.all.count == pool.width && isDone.isOpen }))
     #expect(outcomes.all.allSatisfy { $0 == nil })
     withExtendedLifetime(folder) {}
   }
@@ -189,7 +181,7 @@ import Testing
     let writing = Task.detached(priority: priority) {
       try await owner.write(store, hasBegun, mayGoOn)
     }
-    #expect(await soon { hasBegun.isOpen })
+    #expect(await eventually(yielding: { hasBegun.isOpen }))
     let outcomes = Outcomes()
     for _ in 1..<pool.width {
       Task.detached(priority: priority) {
@@ -204,11 +196,13 @@ import Testing
     store.waitForQueuedWriters(pool.width - 1)
     let looks = BlockedPools.looksTaken.load(ordering: .relaxed)
     #expect(
-      await soon { BlockedPools.looksTaken.load(ordering: .relaxed) >= looks + 10 * pool.width })
+      await eventually(yielding: {
+        BlockedPools.looksTaken.load(ordering: .relaxed) >= looks + 10 * pool.width
+      }))
     #expect(outcomes.all.isEmpty)
     mayGoOn.open()
     try await writing.value
-    #expect(await soon { outcomes.all.count == pool.width - 1 })
+    #expect(await eventually(yielding: { outcomes.all.count == pool.width - 1 }))
     #expect(outcomes.all.allSatisfy { $0 == nil })
     withExtendedLifetime(folder) {}
   }

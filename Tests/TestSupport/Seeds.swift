@@ -3,6 +3,10 @@ internal import Glibc
 package import Platform
 internal import Testing
 
+/// How much of a long random test is run: all of it in an optimized build, which the deep checks
+/// test, and `debug` in a debug build, which is built and run for every change.
+package func amount(_ all: Int, debug: Int) -> Int { _isDebugAssertConfiguration() ? debug : all }
+
 /// The seed of this run: REALM_SEED if it is set, else `standard`.
 package func testSeed(_ standard: UInt64 = 1) -> UInt64 { requestedSeed() ?? standard }
 

@@ -7,7 +7,9 @@ package final class TemporaryFolder: Sendable {
 
   package init() {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    var template = Array("\(parent)/realm-test-XXXXXX".utf8CString)
+    // mkdtemp replaces six letters X at the end by what makes the name new.
+    let placeholder = String(repeating: "X", count: 6)
+    var template = Array("\(parent)/realm-test-\(placeholder)".utf8CString)
     guard mkdtemp(&template) != nil else {
       fatalError("cannot make a folder in \(parent): errno \(errno)")
     }

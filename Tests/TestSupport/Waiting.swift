@@ -1,6 +1,6 @@
 // Waiting for what another thread, another process or the kernel brings about. Tests wait for an
-// event, never for a time: how long it takes says nothing on a busy machine. Every wait ends: in
-// vain after `waitLimitNanoseconds`, with a failure that says what was waited for.
+// event, never for a time: how long it takes says nothing on a busy machine. Every wait ends, in
+// vain after `waitLimitNanoseconds`.
 internal import Glibc
 package import Platform
 package import Simulation
