@@ -127,13 +127,17 @@ package struct PackedFolding {
     }
   }
 
-  /// The first of equal numbers stays; nothing is better than what is no number.
+  /// The first of equal numbers stays; what is no number comes behind all numbers, as in an order.
   @inline(__always)
   private mutating func addNumber(_ value: Double) {
     switch purpose {
     case .sum, .mean: total += value
-    case .least: if let number, !(value < number) { return } else { number = value }
-    case .greatest: if let number, !(value > number) { return } else { number = value }
+    case .least:
+      if let number, !(value < number || number.isNaN && !value.isNaN) { return }
+      number = value
+    case .greatest:
+      if let number, !(value > number || value.isNaN && !number.isNaN) { return }
+      number = value
     }
   }
 }

@@ -75,8 +75,9 @@ struct Aggregation {
 
   /// Whether a value is less than another one; nil when they are equal.
   private func compare<Value: Comparable>(_: Value, _ left: Any, _ right: Any) -> Bool? {
-    guard let left = left as? Value, let right = right as? Value else { return nil }
-    return left < right ? true : right < left ? false : nil
+    guard left is Value, right is Value else { return nil }
+    let (left, right) = (ValueIdentity(left), ValueIdentity(right))
+    return left.precedes(right) ? true : right.precedes(left) ? false : nil
   }
 
   private func stop(_ value: Any) -> Never {

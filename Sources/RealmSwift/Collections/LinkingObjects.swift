@@ -10,8 +10,8 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
 
   @frozen @usableFromInline
   enum Storage {
-    /// Of an object that belongs to no Realm: the property of the other class.
-    case unmanaged(property: String)
+    /// As a class declares them.
+    case declared(LinkingObjectsDeclaration)
     case managed(BacklinkCell)
   }
 
@@ -19,16 +19,18 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
 
   /// Declares the objects of a class that link here by a property.
   public init(fromType: Element.Type, property: String) {
-    storage = .unmanaged(property: property)
+    storage = .declared(LinkingObjectsDeclaration(property))
   }
 
   @usableFromInline
   init(_ cell: BacklinkCell) { storage = .managed(cell) }
 
   /// Where the objects come from; nil of an object that belongs to no Realm.
-  var cell: BacklinkCell? {
-    if case .managed(let cell) = storage { return cell }
-    return nil
+  @usableFromInline var cell: BacklinkCell? {
+    switch storage {
+    case .declared(let declaration): return declaration.cell
+    case .managed(let cell): return cell
+    }
   }
 
   /// The objects as results.
@@ -37,7 +39,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   /// The property of the other class that links here.
   public var _originProperty: String {
     switch storage {
-    case .unmanaged(let property): return property
+    case .declared(let declaration): return declaration.property
     case .managed(let cell): return cell.property
     }
   }
@@ -57,7 +59,9 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   /// Whether there is none.
   public var isEmpty: Bool { count == 0 }
   /// The first object.
-  public var first: Element? { isEmpty ? KeyPathRecording.element(of: Element.self) : self[0] }
+  public var first: Element? {
+    isEmpty ? KeyPathRecording.element(of: Element.self, in: self) : self[0]
+  }
   /// The last object.
   public var last: Element? {
     let count = count
@@ -66,7 +70,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   /// The object at a position; stops when it is out of bounds.
   public subscript(position: Int) -> Element {
     guard let cell else {
-      if let element = KeyPathRecording.element(of: Element.self) { return element }
+      if let element = KeyPathRecording.element(of: Element.self, in: self) { return element }
       checkBounds(position, 0)
       fatalError("unreachable: nothing is below 0")
     }
@@ -75,10 +79,8 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   /// Goes through the objects.
   @inlinable
   public func makeIterator() -> RLMIterator<Element> {
-    switch storage {
-    case .unmanaged: return RLMIterator(ArrayCursor([]))
-    case .managed(let cell): return RLMIterator(cell.makeCursor())
-    }
+    guard let cell else { return RLMIterator(ArrayCursor([])) }
+    return RLMIterator(cell.makeCursor())
   }
   /// The position of an object; nil when it is not among them.
   public func index(of object: Element) -> Int? { cell?.position(of: object) }
@@ -108,6 +110,21 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
 
 @available(*, unavailable)
 extension LinkingObjects: Sendable {}
+
+/// Linking objects as a class declares them.
+///
+/// A class of its own: older classes declare them as a constant, which becomes managed with its
+/// object, and the memory of a constant must not be written.
+@usableFromInline
+final class LinkingObjectsDeclaration {
+  /// The property of the other class that links here.
+  let property: String
+  // Unchecked exclusivity: set once, when the object becomes managed.
+  /// Where the objects come from; nil while the object belongs to no Realm.
+  @exclusivity(unchecked) @usableFromInline var cell: BacklinkCell?
+
+  init(_ property: String) { self.property = property }
+}
 
 /// Lets untyped code see which property links here.
 protocol _LinkingObjects {

@@ -86,12 +86,14 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   public var isEmpty: Bool { count == 0 }
 
   /// The first element.
-  public var first: Element? { isEmpty ? KeyPathRecording.element(of: Element.self) : self[0] }
+  public var first: Element? {
+    isEmpty ? KeyPathRecording.element(of: Element.self, in: self) : self[0]
+  }
 
   /// The last element.
   public var last: Element? {
     let count = count
-    return count == 0 ? KeyPathRecording.element(of: Element.self) : self[count - 1]
+    return count == 0 ? KeyPathRecording.element(of: Element.self, in: self) : self[count - 1]
   }
 
   /// The element at a position; stops when it is out of bounds.
@@ -112,7 +114,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   func unmanagedElement(_ position: Int) -> Element {
     if case .nested(let place) = storage { return place.value(at: position) as! Element }
     guard case .unmanaged(let elements) = storage else { fatalError("a managed list") }
-    if elements.isEmpty, let element = KeyPathRecording.element(of: Element.self) { return element }
+    if elements.isEmpty, let element = KeyPathRecording.element(of: Element.self, in: self) {
+      return element
+    }
     checkBounds(position, elements.count)
     return elements[position]
   }
@@ -136,17 +140,18 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   /// - Complexity: O(n).
   public func index(of object: Element) -> Int? {
     switch storage {
-    case .unmanaged(let elements): return elements.firstIndex(of: object)
+    case .unmanaged(let elements): return elements.firstIndex(identicalTo: object)
     case .managed(let cell):
       // What is equal in several stored forms is compared as values.
       if Element._rlmType == .decimal128 || Element.self is any _CustomPersistable.Type {
-        return firstIndex(of: object)
+        return firstIndex(identicalTo: object)
       }
       var found: Int?
       let elements = cell.requireElements()
       cell.withKnownValue(object) { found = elements.position(of: $0, sorted: false) }
       return found
-    case .nested(let place): return (place.values() as! [Element]).firstIndex(of: object)
+    case .nested(let place):
+      return (place.values() as! [Element]).firstIndex(identicalTo: object)
     }
   }
 
@@ -292,7 +297,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   public static func == (left: List, right: List) -> Bool {
     if left === right { return true }
     if case (.unmanaged(let first), .unmanaged(let second)) = (left.storage, right.storage) {
-      return first == second
+      return first.isIdentical(to: second)
     }
     if let first = left.nestedPlace, let second = right.nestedPlace {
       return first.isSame(as: second)
@@ -310,3 +315,16 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
 @available(*, unavailable)
 extension List: Sendable {}
+
+// The standard library asks these before it looks at one element after the other.
+extension List {
+  /// Whether an element is in here, by what a file tells values apart by.
+  public func _customContainsEquatableElement(_ element: Element) -> Bool? {
+    Element.hasEqualityOfFile ? nil : index(of: element) != nil
+  }
+
+  /// The first position of an element, in the same way.
+  public func _customIndexOfEquatableElement(_ element: Element) -> Int?? {
+    Element.hasEqualityOfFile ? nil : .some(index(of: element))
+  }
+}

@@ -20,7 +20,7 @@ extension Map {
     switch storage {
     case .unmanaged(var entries):
       storage = .unmanaged([:])
-      entries[key] = value
+      entries[StoredText(key._text)] = value
       storage = .unmanaged(entries)
     case .managed(let cell):
       let group = cell.requireWriting()
@@ -32,7 +32,7 @@ extension Map {
       cell.changed()
     case .nested(let place):
       // Only maps of mixed values are inside of one.
-      place.editEntries { $0[key._text] = value as? AnyRealmValue }
+      place.editEntries { $0[StoredText(key._text)] = value as? AnyRealmValue }
     }
   }
 
@@ -42,7 +42,7 @@ extension Map {
     switch storage {
     case .unmanaged(var entries):
       storage = .unmanaged([:])
-      entries[key] = nil
+      entries[StoredText(key._text)] = nil
       storage = .unmanaged(entries)
     case .managed(let cell):
       let group = cell.requireWriting()
@@ -50,7 +50,7 @@ extension Map {
         _ = group.mapRemove(cell.storedTable, cell.key, cell.column, $0)
       }
       cell.changed()
-    case .nested(let place): place.editEntries { $0[key._text] = nil }
+    case .nested(let place): place.editEntries { $0[StoredText(key._text)] = nil }
     }
   }
 

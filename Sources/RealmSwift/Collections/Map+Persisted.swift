@@ -24,10 +24,7 @@ extension Map: _Persistable {
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: Map) {
     let map = _get(object, column)
     if map == value { return }
-    // Taken first: the values may depend on what is removed.
-    let entries = Array(value.asKeyValueSequence())
-    map.removeAll()
-    for (key, value) in entries { map.updateValue(value, forKey: key) }
+    map.replaceAll(with: value)
   }
   /// Writes the entries into a row.
   public func _write(to row: inout _RowWriter, _ column: Int) {
@@ -44,7 +41,7 @@ extension Map: _Persistable {
     let map = Self()
     for (key, value) in entries {
       guard let element = Value._elementFromAny(unwrapped(value)) else { return nil }
-      map.updateValue(element, forKey: Key(_text: key))
+      map.updateValue(element, forKey: Key(_text: key.text))
     }
     return map
   }
@@ -57,7 +54,7 @@ extension Map: _Persistable {
   /// Writes the entries that an untyped value holds into a row.
   public static func _storeAny(_ value: Any?, to row: inout _RowWriter, _ column: Int) -> Bool {
     guard let entries = untypedEntries(value) else { return false }
-    row.setEntries(column, entries.lazy.map { (key: $0.key, value: $0.value) }) {
+    row.setEntries(column, entries.lazy.map { (key: $0.key.text, value: $0.value) }) {
       Value._writeAnyElement(unwrapped($0), to: $1)
     }
     return true
@@ -81,16 +78,22 @@ extension Map: _Persistable {
   }
 
   /// The entries by key.
-  var entries: [Key: Value] {
-    Dictionary(uniqueKeysWithValues: asKeyValueSequence().map { ($0.key, $0.value) })
+  var entries: [StoredText: Value] {
+    Dictionary(
+      uniqueKeysWithValues: asKeyValueSequence().map { (StoredText($0.key._text), $0.value) })
+  }
+
+  /// Replaces all entries.
+  func replaceAll(with other: Map) {
+    // Taken first: the values may depend on what is removed.
+    let entries = Array(other.asKeyValueSequence())
+    removeAll()
+    for (key, value) in entries { updateValue(value, forKey: key) }
   }
 }
 
 extension Map: _UntypedEntries {
-  var _untypedEntries: [String: Any?] {
-    Dictionary(
-      uniqueKeysWithValues: asKeyValueSequence().map { ($0.key._text, $0.value._anyElement) })
-  }
+  var _untypedEntries: [StoredText: Any?] { entries.mapValues { $0._anyElement } }
 }
 
 extension Map: Encodable where Value: Encodable {

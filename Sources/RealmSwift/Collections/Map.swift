@@ -17,7 +17,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   @frozen @usableFromInline
   enum Storage {
-    case unmanaged([Key: Value])
+    case unmanaged([StoredText: Value])
     case managed(CollectionCell)
     /// Inside of a managed mixed value.
     case nested(MixedPlace)
@@ -87,7 +87,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// The keys.
   public var keys: [Key] {
     switch storage {
-    case .unmanaged(let entries): return Self.sorted(entries).map(\.key)
+    case .unmanaged(let entries): return entries.sorted.map { Key(_text: $0.key.text) }
     case .managed(let cell): return cell.requireKeys().texts.map { Key(_text: $0) }
     case .nested(let place): return place.entries().map { Key(_text: $0.key) }
     }
@@ -96,18 +96,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   /// The values, in the order of `keys`.
   public var values: [Value] {
     switch storage {
-    case .unmanaged(let entries): return Self.sorted(entries).map(\.value)
+    case .unmanaged(let entries): return entries.sorted.map(\.value)
     case .managed(let cell):
       let values = cell.requireValues()
       let source = cell.source(values)
       return (0..<values.count).map { Value._readElement(source, $0) }
     case .nested(let place): return place.entries().map { $0.value as! Value }
     }
-  }
-
-  /// Entries in the order of a managed map.
-  static func sorted(_ entries: [Key: Value]) -> [(key: Key, value: Value)] {
-    entries.sorted { $0.key._text.utf8.lexicographicallyPrecedes($1.key._text.utf8) }
   }
 
   /// The value of a key, nil when there is none; setting nil removes the key.
@@ -134,8 +129,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
       return place.value(ofKey: key._text).map { $0 as! Value }
     }
     guard case .unmanaged(let entries) = storage else { return nil }
-    if entries.isEmpty { return KeyPathRecording.element(of: Value.self) }
-    return entries[key]
+    if entries.isEmpty { return KeyPathRecording.element(of: Value.self, in: self) }
+    return entries[StoredText(key._text)]
   }
 
   /// The value of a key; nil when there is none.
@@ -164,7 +159,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   func makeCursor<Entry>(_ entry: @escaping (Key, Value) -> Entry) -> ElementCursor<Entry> {
     switch storage {
     case .unmanaged(let entries):
-      return ArrayCursor(Self.sorted(entries).map { entry($0.key, $0.value) })
+      return ArrayCursor(entries.sorted.map { entry(Key(_text: $0.key.text), $0.value) })
     case .managed(let cell):
       if cell.realm.writing != nil {
         return ArrayCursor(zip(keys, values).map { entry($0, $1) })
@@ -213,7 +208,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   public static func == (left: Map, right: Map) -> Bool {
     if left === right { return true }
     if case (.unmanaged(let first), .unmanaged(let second)) = (left.storage, right.storage) {
-      return first == second
+      return first.isIdentical(to: second)
     }
     if let first = left.nestedPlace, let second = right.nestedPlace {
       return first.isSame(as: second)
@@ -232,6 +227,18 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
 @available(*, unavailable)
 extension Map: Sendable {}
+
+extension Dictionary where Key == StoredText {
+  /// The entries in the order of a managed map.
+  var sorted: [(key: StoredText, value: Value)] { sorted { $0.key.precedes($1.key) } }
+}
+
+extension Dictionary where Key == StoredText, Value: RealmCollectionValue {
+  /// Whether a file has the same entries for both.
+  fileprivate func isIdentical(to other: Self) -> Bool {
+    count == other.count && allSatisfy { other[$0.key]?._identity == $0.value._identity }
+  }
+}
 
 /// Goes through the entries of a managed map as they were when it began.
 private final class EntryCursor<Entry>: ElementCursor<Entry> {

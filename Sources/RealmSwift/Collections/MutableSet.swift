@@ -71,7 +71,9 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   public var isEmpty: Bool { count == 0 }
 
   /// The first element.
-  public var first: Element? { isEmpty ? KeyPathRecording.element(of: Element.self) : self[0] }
+  public var first: Element? {
+    isEmpty ? KeyPathRecording.element(of: Element.self, in: self) : self[0]
+  }
 
   /// The last element.
   public var last: Element? {
@@ -85,7 +87,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   public subscript(position: Int) -> Element {
     switch storage {
     case .unmanaged(let elements):
-      if elements.all.isEmpty, let element = KeyPathRecording.element(of: Element.self) {
+      if elements.all.isEmpty, let element = KeyPathRecording.element(of: Element.self, in: self) {
         return element
       }
       checkBounds(position, elements.all.count)
@@ -224,10 +226,9 @@ extension MutableSet: Sendable {}
 @usableFromInline
 struct UniqueElements<Element: RealmCollectionValue> {
   private(set) var all: [Element] = []
-  /// Positions of values; not kept for objects, whose hashes change when they become managed.
-  private var positions: [Element: Int] = [:]
-
-  private static var canHash: Bool { Element._rlmType != .object && Element._rlmType != .any }
+  /// Positions of values by what tells them apart in a file; not kept for objects, whose hashes
+  /// change when they become managed.
+  private var positions: [ValueIdentity: Int] = [:]
 
   init() {}
 
@@ -235,23 +236,35 @@ struct UniqueElements<Element: RealmCollectionValue> {
     for element in elements { insert(element) }
   }
 
-  func position(of element: Element) -> Int? {
-    Self.canHash ? positions[element] : all.firstIndex(of: element)
+  func position(of element: Element) -> Int? { position(of: element, Self.identity(element)) }
+
+  private func position(of element: Element, _ identity: ValueIdentity?) -> Int? {
+    identity.map { positions[$0] } ?? all.firstIndex(of: element)
+  }
+
+  /// Nil for objects, and for values that have them inside.
+  private static func identity(_ element: Element) -> ValueIdentity? {
+    if Element._rlmType == .object { return nil }
+    let identity = element._identity
+    if case .other = identity { return nil }
+    return identity
   }
 
   mutating func insert(_ element: Element) {
-    if position(of: element) != nil { return }
-    if Self.canHash { positions[element] = all.count }
+    let identity = Self.identity(element)
+    if position(of: element, identity) != nil { return }
+    if let identity { positions[identity] = all.count }
     all.append(element)
   }
 
   /// Takes an element out; the last one moves to its place.
   mutating func remove(_ element: Element) {
-    guard let position = position(of: element) else { return }
+    let identity = Self.identity(element)
+    guard let position = position(of: element, identity) else { return }
     let last = all.removeLast()
-    if Self.canHash { positions[element] = nil }
+    if let identity { positions[identity] = nil }
     if position == all.count { return }
     all[position] = last
-    if Self.canHash { positions[last] = position }
+    if let identity = Self.identity(last) { positions[identity] = position }
   }
 }

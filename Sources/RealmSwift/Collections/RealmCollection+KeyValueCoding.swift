@@ -60,10 +60,8 @@ extension RealmCollection {
 
   /// The values that are not nil, each once.
   private func distinctValues(_ values: [Any?]) -> [Any] {
-    var seen: Set<AnyHashable> = []
-    return values.compactMap { $0 }.filter { value in
-      (value as? AnyHashable).map { seen.insert($0).inserted } ?? true
-    }
+    var seen: Set<ValueIdentity> = []
+    return values.compactMap { $0 }.filter { seen.insert(ValueIdentity($0)).inserted }
   }
 
   private func stopForOperator(_ keyPath: String) -> Never {

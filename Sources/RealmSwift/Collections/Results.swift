@@ -70,7 +70,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
   /// Whether an object is among them, for `contains`; nil when only a look at all of them tells.
   public func _customContainsEquatableElement(_ element: Element) -> Bool? {
-    source.contains(element)
+    source.contains(element) ?? (Element.hasEqualityOfFile ? nil : index(of: element) != nil)
   }
 
   /// The position of an object; nil when it is not among them.

@@ -80,7 +80,9 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     self.key = key
   }
 
-  private var positions: [Int] { source.sections().positions[key] ?? [] }
+  private var positions: [Int] {
+    source.sections().positions[ValueIdentity(key: key)] ?? []
+  }
 
   /// The Realm that the elements belong to.
   public var realm: Realm? { source.results.realm }
@@ -110,7 +112,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
 
   /// Whether both are the same section of the same results.
   public static func == (left: ResultsSection, right: ResultsSection) -> Bool {
-    left.source === right.source && left.key == right.key
+    left.source === right.source && ValueIdentity(key: left.key) == ValueIdentity(key: right.key)
   }
 
   /// The key and the elements.
@@ -139,7 +141,29 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   struct Sections {
     var stamp: [UInt64]
     var keys: [Key] = []
-    var positions: [Key: [Int]] = [:]
+    /// The keys as they are told apart.
+    var identities: [ValueIdentity] = []
+    var positions: [ValueIdentity: [Int]] = [:]
+
+    fileprivate mutating func add(_ position: Int, _ key: Key) {
+      let identity = ValueIdentity(key: key)
+      if positions[identity]?.append(position) == nil {
+        positions[identity] = [position]
+        keys.append(key)
+        identities.append(identity)
+      }
+    }
+
+    /// Puts the sections in the order that a Realm has for their keys.
+    fileprivate mutating func sort(ascending: Bool) {
+      let order = keys.indices.sorted { left, right in
+        ascending
+          ? identities[left].precedes(identities[right])
+          : identities[right].precedes(identities[left])
+      }
+      keys = order.map { keys[$0] }
+      identities = order.map { identities[$0] }
+    }
   }
 
   /// - Parameter isOrderedByKey: sections in ascending or descending order of their keys; nil: in
@@ -175,33 +199,11 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     }
     place?.requireHere()
     var sections = Sections(stamp: stamp)
-    for (position, element) in results.enumerated() {
-      let key = key(element)
-      if sections.positions[key, default: []].isEmpty { sections.keys.append(key) }
-      sections.positions[key, default: []].append(position)
-    }
-    if let isOrderedByKey { sections.keys = sorted(sections.keys, ascending: isOrderedByKey) }
+    for (position, element) in results.enumerated() { sections.add(position, key(element)) }
+    if let isOrderedByKey { sections.sort(ascending: isOrderedByKey) }
     let carried = Carried(sections)
     found.withLock { $0 = carried }
     return sections
-  }
-
-  /// Keys in the order that a Realm puts their values in; null comes first.
-  private func sorted(_ keys: [Key], ascending: Bool) -> [Key] {
-    keys.sorted { left, right in
-      let isLess = isLess(unwrapped(left._anyValue), unwrapped(right._anyValue))
-      let isGreater = self.isLess(unwrapped(right._anyValue), unwrapped(left._anyValue))
-      return ascending ? isLess : isGreater
-    }
-  }
-
-  private func isLess(_ left: Any?, _ right: Any?) -> Bool {
-    guard let left, let right else { return left == nil && right != nil }
-    func compare<Value: Comparable>(_ left: Value) -> Bool {
-      (right as? Value).map { left < $0 } ?? false
-    }
-    if let left = left as? Bool { return !left && (right as? Bool) == true }
-    return (left as? any Comparable).map { compare($0) } ?? false
   }
 
   func frozen() -> SectionSource {

@@ -127,7 +127,10 @@ final class StoredContent {
   private func image(_ value: ElementValue) -> [UInt8] {
     switch value {
     case .null: return []
-    case .integer(let value): return [1] + withUnsafeBytes(of: value) { Array($0) }
+    case .integer(let value):
+      // Both zeros are one element.
+      let isZero = OrderKey.integer(value, table.schema.columns[column].type.order) == 0
+      return [1] + withUnsafeBytes(of: isZero ? 0 : value) { Array($0) }
     case .bytes(let bytes): return [2] + Array(bytes)
     case .link(let key): return [3] + withUnsafeBytes(of: key.rawValue) { Array($0) }
     }

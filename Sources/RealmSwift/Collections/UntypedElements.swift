@@ -62,16 +62,21 @@ extension AnyRealmCollection: _UntypedElements {}
 
 /// A map whose entries untyped code can see.
 protocol _UntypedEntries {
-  var _untypedEntries: [String: Any?] { get }
+  var _untypedEntries: [StoredText: Any?] { get }
 }
 
 /// The entries of an untyped map; none for nil, nil when it is no map.
-func untypedEntries(_ value: Any?) -> [String: Any?]? {
+func untypedEntries(_ value: Any?) -> [StoredText: Any?]? {
   switch value {
   case nil: return [:]
   case let map as any _UntypedEntries: return map._untypedEntries
-  case let values as [String: Any?]: return values
-  case let values as NSDictionary: return values as? [String: Any]
+  case let values as [StoredText: Any?]: return values
+  case let values as [String: Any?]: return byStoredText(values)
+  case let values as NSDictionary: return (values as? [String: Any]).map { byStoredText($0) }
   default: return nil
   }
+}
+
+private func byStoredText(_ values: [String: Any?]) -> [StoredText: Any?] {
+  Dictionary(uniqueKeysWithValues: values.map { (StoredText($0.key), $0.value) })
 }

@@ -81,6 +81,45 @@ struct InputValues {
     given = zip(positions, array).map { ($0, unwrapped($1)) }
   }
 
+  /// Reads all that is inside of collections and embedded objects of a Realm now: what is written
+  /// first may be what others would be read from.
+  mutating func readContents() {
+    for index in given.indices { given[index].value = Self.content(given[index].value) }
+  }
+
+  /// The value with arrays and dictionaries for collections and embedded objects of a Realm.
+  private static func content(_ value: Any?) -> Any? {
+    if isPlain(value) { return value }
+    if let object = value.flatMap({ objectValue($0) }) { return content(of: object) }
+    switch value {
+    case let mixed as AnyRealmValue: return content(of: mixed)
+    case let collection as any _UntypedElements: return collection._untypedElements.map(content)
+    case let map as any _UntypedEntries: return map._untypedEntries.mapValues(content)
+    case let array as [Any]: return array.map { content($0) }
+    case let dictionary as [String: Any]: return dictionary.mapValues { content($0) ?? NSNull() }
+    default: return value
+    }
+  }
+
+  private static func content(of mixed: AnyRealmValue) -> Any {
+    switch mixed {
+    case .list(let list): return list._untypedElements.map(content)
+    case .dictionary(let map): return map._untypedEntries.mapValues(content)
+    default: return mixed
+    }
+  }
+
+  /// The object itself, unless it lives inside of another one.
+  private static func content(of object: ObjectBase) -> Any {
+    guard object._realm != nil, object.classSchema.isEmbedded else { return object }
+    var values: [String: Any] = [:]
+    for property in object.classSchema.properties where !property.isComputed {
+      let value = property.codec.value(object.pointer(to: property), object)
+      values[property.name] = content(value) ?? NSNull()
+    }
+    return values
+  }
+
   /// What was given for a property; nil when nothing was.
   subscript(property: Int) -> Any?? {
     given.first { $0.property == property }.map { $0.value }

@@ -77,8 +77,9 @@ extension ConfinedRealm {
   func accessor(_ table: TablePointer, _ key: ObjectKey, at location: RowLocation) -> ObjectBase {
     guard _fastPath(table.pointee.image != nil) else {
       let object = table.pointee.objectClass.init()
-      object.attach(table, key)
+      // Before the collections of an older class become managed, which look where the row is.
       object.settle(at: location, generation: table.pointee.generation)
+      object.attach(table, key)
       return object
     }
     // The image is of an instance of the class. Taken as an object only when it is whole: else it

@@ -239,9 +239,9 @@ extension Double: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType,
   /// The value of stored bits.
   @inlinable @inline(__always)
   public init(_packed: Int64) { self.init(bitPattern: UInt64(bitPattern: _packed)) }
-  /// The stored bits.
+  /// The stored bits: the same ones for all that is no number.
   @inlinable @inline(__always)
-  public var _packed: Int64 { Int64(bitPattern: bitPattern) }
+  public var _packed: Int64 { Int64(bitPattern: isNaN ? Double.nan.bitPattern : bitPattern) }
   /// The number that an untyped one stands for.
   public static func _fromAny(_ value: Any?) -> Double? {
     if let value = plain(value, Double.self) { return value }
@@ -276,9 +276,9 @@ extension Float: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType, 
   /// The value of stored bits.
   @inlinable @inline(__always)
   public init(_packed: Int64) { self.init(bitPattern: UInt32(truncatingIfNeeded: _packed)) }
-  /// The stored bits.
+  /// The stored bits: the same ones for all that is no number.
   @inlinable @inline(__always)
-  public var _packed: Int64 { Int64(bitPattern) }
+  public var _packed: Int64 { Int64(isNaN ? Float.nan.bitPattern : bitPattern) }
   /// The number that an untyped one stands for, if it lies in the range of `Float`.
   public static func _fromAny(_ value: Any?) -> Float? {
     if let value = plain(value, Float.self) ?? (value as? Float) { return value }

@@ -26,7 +26,7 @@ extension AnyRealmValue: RealmPropertyType {}
 ///       let age = RealmProperty<Int?>()
 ///     }
 public final class RealmProperty<Value: RealmPropertyType>: CustomStringConvertible {
-  private let box = PropertyBox<Value>()
+  let box = PropertyBox<Value>()
 
   /// The type's default: nil, or none.
   public init() {}
@@ -43,7 +43,7 @@ public final class RealmProperty<Value: RealmPropertyType>: CustomStringConverti
 
 /// An optional number or truth value of an object, in classes that do not use `@Persisted` for it.
 public final class RealmOptional<Value: RealmOptionalType>: CustomStringConvertible {
-  private let box = PropertyBox<Value?>()
+  let box = PropertyBox<Value?>()
 
   /// A value to start with.
   public init(_ value: Value? = nil) { box.value = value }
@@ -107,30 +107,8 @@ extension RealmOptional: Codable where Value: Codable {
 
 // MARK: - Storage
 
-/// Lets property discovery treat all boxes alike.
-protocol _BoxedProperty: AnyObject {
-  /// The functions that move the value of a box that lies at an offset in its object.
-  static func codec(at offset: Int) -> _PropertyCodec
-}
-
-extension RealmProperty: _BoxedProperty {
-  static func codec(at offset: Int) -> _PropertyCodec {
-    .boxed(Value.self, at: offset) {
-      $0.assumingMemoryBound(to: RealmProperty.self).pointee.box
-    }
-  }
-}
-
-extension RealmOptional: _BoxedProperty {
-  static func codec(at offset: Int) -> _PropertyCodec {
-    .boxed(Value?.self, at: offset) {
-      $0.assumingMemoryBound(to: RealmOptional.self).pointee.box
-    }
-  }
-}
-
 /// Where a boxed value is.
-private final class PropertyBox<Value: _Persistable> {
+final class PropertyBox<Value: _Persistable> {
   private enum Storage {
     case unmanaged(Value)
     case managed(Owner, Int32)
@@ -197,7 +175,7 @@ private final class PropertyBox<Value: _Persistable> {
 extension _PropertyCodec {
   /// Moves a value between a box, `Any` and the file; pointers point to the box's place in its
   /// object.
-  fileprivate static func boxed<Value: _Persistable>(
+  static func boxed<Value: _Persistable>(
     _: Value.Type, at offset: Int,
     _ box: @escaping @Sendable (UnsafeRawPointer) -> PropertyBox<Value>
   ) -> _PropertyCodec {

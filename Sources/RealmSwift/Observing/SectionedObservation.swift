@@ -31,7 +31,7 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
   /// Follows the elements from the first call on.
   private var tracker: CollectionTracker?
   /// The sections as the observer knows them.
-  private var shape = SectionShape<Subject.Key>()
+  private var shape = SectionShape()
 
   init(
     _ subject: Subject, _ realm: ConfinedRealm, _ keyPaths: [String]?,
@@ -75,6 +75,7 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
     shape = SectionShape(observed.source.sections())
     var sections = SectionChange(from: older, to: shape, change)
     if let key = observed.key {
+      let key = ValueIdentity(key: key)
       sections.keep(older.keys.firstIndex(of: key), shape.keys.firstIndex(of: key))
       if sections.isEmpty { return nil }
     }
@@ -83,15 +84,15 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
 }
 
 /// Which sections there are, and where in them each element of the results is.
-struct SectionShape<Key: Hashable> {
-  private(set) var keys: [Key] = []
+struct SectionShape {
+  private(set) var keys: [ValueIdentity] = []
   /// The place of each element, by its position among all.
   private(set) var places: [IndexPath] = []
 
   init() {}
 
-  init<Element>(_ sections: SectionSource<Key, Element>.Sections) {
-    keys = sections.keys
+  init<Key, Element>(_ sections: SectionSource<Key, Element>.Sections) {
+    keys = sections.identities
     places = Array(
       repeating: IndexPath(), count: sections.positions.values.reduce(0) { $0 + $1.count })
     for (section, key) in keys.enumerated() {
@@ -111,9 +112,7 @@ struct SectionChange {
   private(set) var sectionsToDelete = IndexSet()
 
   /// - Parameter change: what happened to the elements among all.
-  init<Key>(
-    from older: SectionShape<Key>, to newer: SectionShape<Key>, _ change: CollectionChange
-  ) {
+  init(from older: SectionShape, to newer: SectionShape, _ change: CollectionChange) {
     let staying = Self.staying(older.keys, newer.keys)
     sectionsToDelete = IndexSet(older.keys.indices.filter { staying[$0] == nil })
     sectionsToInsert = IndexSet(newer.keys.indices).subtracting(IndexSet(staying.values))
@@ -155,7 +154,9 @@ struct SectionChange {
   }
 
   /// The new positions, by the old ones, of the most sections that are in the same order in both.
-  private static func staying<Key: Hashable>(_ older: [Key], _ newer: [Key]) -> [Int: Int] {
+  private static func staying(
+    _ older: [ValueIdentity], _ newer: [ValueIdentity]
+  ) -> [Int: Int] {
     let positions = Dictionary(uniqueKeysWithValues: newer.enumerated().map { ($1, $0) })
     let places = older.map { positions[$0] }
     var staying: [Int: Int] = [:]

@@ -48,7 +48,7 @@ final class KeyPathRecording: @unchecked Sendable {
   /// The names of a key path; nil when it leads to anything but a persisted property.
   static func names(_ keyPath: AnyKeyPath) -> [String]? {
     guard let root = type(of: keyPath).rootType as? ObjectBase.Type else { return nil }
-    return record(root) { _ = $0[keyPath: keyPath] }
+    return record(root) { $0[keyPath: keyPath] }
   }
 
   /// The names of what is read from an object, with dots; nil when that is no persisted property.
@@ -57,21 +57,21 @@ final class KeyPathRecording: @unchecked Sendable {
   static func path(of root: ObjectBase.Type, _ read: (ObjectBase) -> Any) -> String? {
     var last: [String] = []
     let names = record(root) { object in
-      if let projected = read(object) as? any _ProjectedCollection {
-        last = [projected.elementProperty]
-      }
+      let value = read(object)
+      last = (value as? any _ProjectedCollection).map { [$0.elementProperty] } ?? []
+      return value
     }
     return names.map { ($0 + last).joined(separator: ".") }
   }
 
   private static func record(
-    _ root: ObjectBase.Type, _ read: (ObjectBase) -> Void
+    _ root: ObjectBase.Type, _ read: (ObjectBase) -> Any?
   ) -> [String]? {
     let recording = KeyPathRecording()
     let object = prototype(of: root)
     recording.next = object
     return $current.withValue(recording) {
-      read(object)
+      recording.noteConstant(read(object))
       return recording.isSound && !recording.names.isEmpty ? recording.names : nil
     }
   }
@@ -95,12 +95,27 @@ final class KeyPathRecording: @unchecked Sendable {
     return next
   }
 
+  /// Notes that a constant of an older class was read, which cannot note it itself.
+  private func noteConstant(_ value: Any?) {
+    guard let owner = next, let read = (value as? any _ConstantProperty)?._ownObject else { return }
+    let property = ClassSchema.of(type(of: owner)).properties.first {
+      $0.constantType?.ownObject(at: owner.pointer(to: $0)) === read
+    }
+    guard let property else { return }
+    names.append(property.name)
+    next = nil
+    elements = property.codec.objectClass
+  }
+
   /// Notes that the elements of the collection that was read last may be read next.
   fileprivate func note(elements: ObjectBase.Type?) { self.elements = elements }
 
   /// An element of the collection that a key path goes through; nil outside of one.
-  static func element<Element: RealmCollectionValue>(of _: Element.Type) -> Element? {
+  static func element<Element: RealmCollectionValue>(
+    of _: Element.Type, in collection: @autoclosure () -> Any
+  ) -> Element? {
     guard let recording = current else { return nil }
+    recording.noteConstant(collection())
     if let wanted = Element._rlmObjectClass {
       guard recording.elements == wanted else { return nil }
       recording.elements = nil

@@ -107,7 +107,7 @@ struct PlainCondition {
         values = values.flatMap(Self.elements).map {
           queryValue(($0 as? ObjectBase)?.value(forKey: name))
         }
-      case .key(let key): values = values.map { untypedEntries($0)?[key] ?? nil }
+      case .key(let key): values = values.map { untypedEntries($0)?[StoredText(key)] ?? nil }
       case .index(let index):
         values = values.map { value in
           let elements = Self.elements(value)
@@ -115,7 +115,7 @@ struct PlainCondition {
         }
       case .last: values = values.map { Self.elements($0).last ?? nil }
       case .anyElement, .mapValues: values = values.flatMap(Self.elements)
-      case .mapKeys: values = values.flatMap { Array((untypedEntries($0) ?? [:]).keys) as [Any?] }
+      case .mapKeys: values = values.flatMap(Self.keys)
       case .aggregate(let aggregate):
         // What is left of the path is the property of the elements.
         var names: [String] = []
@@ -138,6 +138,10 @@ struct PlainCondition {
     let keyPath = "\(aggregate.rawValue).\(keyPath)"
     if let map = value as? any RealmKeyedCollection { return map.value(forKeyPath: keyPath) }
     return (value as? any _KeyPathReadable)?._value(forKeyPath: keyPath)
+  }
+
+  private static func keys(_ map: Any?) -> [Any?] {
+    (untypedEntries(map) ?? [:]).keys.map { $0.text }
   }
 
   /// The elements of a collection, the values of a map, or the value itself.

@@ -253,6 +253,19 @@ extension PlanValue {
     return left == right ? .equal : left < right ? .less : .greater
   }
 
+  /// The order of two values that are not null in a sorted column.
+  func columnOrder(_ other: PlanValue, _ type: PropertyType) -> PlanOrder {
+    guard type.isOrderedPacked, let left = columnKey, let right = other.columnKey else {
+      return sortOrder(other)
+    }
+    return left == right ? .equal : left < right ? .less : .greater
+  }
+
+  private var columnKey: Int64? {
+    if case .single(let number) = self { return OrderKey.integer(Double(number)._packed, .double) }
+    return orderKey
+  }
+
   /// Tells values of one sort apart that have no order.
   private var sortDetail: UInt64 {
     switch self {

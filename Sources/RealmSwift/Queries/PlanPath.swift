@@ -244,8 +244,7 @@ struct AggregateFolding {
     case .min, .max:
       let isBetter = extreme.withValue { extreme in
         if case .null = extreme { return true }
-        // Dates come behind numbers, as where mixed values are sorted.
-        let order = type == .any ? value.sortOrder(extreme) : value.order(extreme)
+        let order = value.columnOrder(extreme, type)
         return order == (aggregate == .min ? .less : .greater)
       }
       if isBetter { extreme = PlanConstant(value) }

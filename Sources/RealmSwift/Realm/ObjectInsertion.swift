@@ -40,6 +40,12 @@ final class ObjectInsertion {
     group = realm.requireWriting()
     table = realm.requireTable(of: objectType)
     let binding = table.pointee.binding
+    if !binding.schema.emptiness.isEmpty {
+      misuse(
+        .schema,
+        "An object of class '\(objectType)' cannot be added, because nothing of it would be stored. "
+          + binding.schema.emptiness.joined(separator: " "))
+    }
     self.binding = binding
     storedTable = binding.table!
     let property = binding.primaryKey.map { binding.schema.properties[$0] }
@@ -134,7 +140,8 @@ final class ObjectInsertion {
           .invalidated, "Adding a deleted or invalidated object to a Realm is not permitted")
       }
     }
-    let values = InputValues(value, for: binding.schema)
+    var values = InputValues(value, for: binding.schema)
+    if update != .error { values.readContents() }
     let object = objectType.init()
     let base = Unmanaged.passUnretained(object).toOpaque()
     let (key, isNew): (ObjectKey, Bool)

@@ -6,7 +6,6 @@
 internal import Foundation
 internal import ObjectStore
 internal import Platform
-@_spi(Reflection) internal import Swift
 
 /// One `@Persisted` property of a class.
 ///
@@ -23,10 +22,13 @@ final class PropertyDescription: Sendable {
   let originProperty: String?
   /// The name of the class that links lead to, where no Swift class says it.
   let targetName: String?
+  /// The type of a constant of an older class; nil of a property with a wrapper.
+  let constantType: (any _ConstantProperty.Type)?
 
   init(
     name: String, columnName: String, offset: Int, codec: _PropertyCodec, isPrimary: Bool,
-    isIndexed: Bool, originProperty: String?, targetName: String? = nil
+    isIndexed: Bool, originProperty: String?, targetName: String? = nil,
+    constantType: (any _ConstantProperty.Type)? = nil
   ) {
     self.name = name
     self.columnName = columnName
@@ -36,6 +38,7 @@ final class PropertyDescription: Sendable {
     self.isIndexed = isIndexed
     self.originProperty = originProperty
     self.targetName = targetName
+    self.constantType = constantType
   }
 
   /// Whether its value is found, not stored: it has no column.
@@ -75,6 +78,10 @@ final class ClassSchema: Sendable {
   nonisolated(unsafe) let accessorImage: ObjectImage?
   /// Why the class cannot be stored, a sentence each; none when it can.
   let faults: [String]
+  /// Of a class that stores nothing, what would have to change, a sentence each; none of others.
+  ///
+  /// No fault by itself: others may derive from the class.
+  let emptiness: [String]
   private let names: [String]
   private let indexByName: [String: Int]
 
@@ -105,6 +112,7 @@ final class ClassSchema: Sendable {
     keyForm = .other
     accessorImage = Self.image(of: objectClass.init())
     faults = []
+    emptiness = []
     names = properties.map(\.name)
     indexByName = Dictionary(
       uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
@@ -121,6 +129,7 @@ final class ClassSchema: Sendable {
     keyForm = discovery.keyForm
     accessorImage = discovery.accessor.map(Self.image)
     faults = discovery.faults
+    emptiness = discovery.emptiness
     names = properties.map(\.name)
     // A superclass and a subclass can both have a private property of one name, which is a fault.
     indexByName = Dictionary(
@@ -131,7 +140,7 @@ final class ClassSchema: Sendable {
 
   private static func image(of accessor: ObjectBase) -> ObjectImage {
     // Managed wrappers own nothing: they hold the number of a column.
-    ObjectImage(of: accessor, byteCount: fields(of: type(of: accessor)).map(\.end).max()!)
+    ObjectImage(of: accessor, byteCount: StoredField.all(of: type(of: accessor)).map(\.end).max()!)
   }
 
   func index(ofProperty name: String) -> Int? {
@@ -194,216 +203,6 @@ final class ClassSchema: Sendable {
       known[identifier] = schema
       return schema
     }
-  }
-}
-
-/// A stored property of a class.
-private struct StoredField {
-  let name: String
-  let offset: Int
-  let type: Any.Type
-
-  /// Where it ends in an instance.
-  var end: Int {
-    func size<Value>(of: Value.Type) -> Int { MemoryLayout<Value>.size }
-    return offset + _openExistential(type, do: size)
-  }
-}
-
-extension ClassSchema {
-  /// `_EachFieldOptions.classType`, which is declared as a variable and so cannot be read safely.
-  private static let fieldsOfClass = _EachFieldOptions(rawValue: 1)
-
-  /// The stored properties of a class, those of its superclasses first.
-  fileprivate static func fields(of objectClass: ObjectBase.Type) -> [StoredField] {
-    var fields: [StoredField] = []
-    _ = _forEachField(of: objectClass, options: fieldsOfClass) { name, offset, type, _ in
-      fields.append(StoredField(name: String(cString: name), offset: offset, type: type))
-      return true
-    }
-    return fields
-  }
-}
-
-/// Walks the stored properties of a class.
-private struct PropertyDiscovery {
-  let objectClass: ObjectBase.Type
-  var properties: [PropertyDescription] = []
-  var primaryKey: Int?
-  /// Why the class cannot be stored; properties that a fault is about may be missing.
-  private(set) var faults: [String] = []
-  /// The instance that was looked at, made an accessor; nil when it has fields that are not
-  /// persisted.
-  private(set) var accessor: ObjectBase?
-  private var hasOtherFields = false
-  private let legacy: LegacyDeclarations
-
-  init(_ objectClass: ObjectBase.Type) {
-    self.objectClass = objectClass
-    legacy = LegacyDeclarations(objectClass)
-  }
-
-  mutating func run() {
-    let mapping = objectClass.propertiesMapping()
-    let instance = objectClass.init()
-    let base = UnsafeRawPointer(Unmanaged.passUnretained(instance).toOpaque())
-    withExtendedLifetime(instance) {
-      // Fields of the root class come first.
-      for field in ClassSchema.fields(of: objectClass).dropFirst(ObjectBase.fieldCount) {
-        add(field, in: base, mapping)
-      }
-      if hasOtherFields || !faults.isEmpty { return }
-      for (position, property) in properties.enumerated() {
-        property.codec.attach(instance.pointer(to: property), Int32(position))
-      }
-      accessor = instance
-    }
-    checkNames()
-    if let key = legacy.primaryKey, !properties.contains(where: { $0.name == key }) {
-      faults.append(
-        "Primary key property '\(key)' does not exist on object '\(objectClass.className())'. "
-          + "`primaryKey()` has to return the name of a @Persisted property.")
-    }
-  }
-
-  var keyForm: ClassSchema.KeyForm {
-    guard let primaryKey else { return .other }
-    let codec = properties[primaryKey].codec
-    switch codec.type {
-    case .int: return codec.accepts(Int.max) ? .integer : .other
-    case .string: return codec.accepts("") ? .text : .other
-    case .UUID: return codec.accepts(UUID()) ? .uuid : .other
-    case .objectId: return codec.accepts(ObjectId()) ? .objectId : .other
-    default: return .other
-    }
-  }
-
-  private mutating func add(
-    _ field: StoredField, in base: UnsafeRawPointer,
-    _ mapping: [String: String]
-  ) {
-    let (name, codec): (String, _PropertyCodec)
-    if let wrapper = field.type as? any _PersistedProperty.Type {
-      // A wrapper's storage has the property's name behind an underscore.
-      (name, codec) = (String(field.name.dropFirst()), wrapper._codec)
-    } else {
-      hasOtherFields = true
-      guard let box = field.type as? any _BoxedProperty.Type else { return }
-      (name, codec) = (field.name, box.codec(at: field.offset))
-    }
-    if legacy.ignored.contains(name) {
-      hasOtherFields = true
-      return
-    }
-    checkOptional(name, codec)
-    checkCases(name, field.type)
-    let role = legacy.role(name, codec.role(base + field.offset))
-    if role != .plain { checkKey(name, codec, role) }
-    if role == .primary {
-      if let first = primaryKey {
-        faults.append(
-          "Properties '\(properties[first].name)' and '\(name)' are both marked as the primary key "
-            + "of '\(objectClass.className())'. Mark one of them only.")
-      }
-      primaryKey = properties.count
-    }
-    properties.append(
-      PropertyDescription(
-        name: name, columnName: mapping[name] ?? name, offset: field.offset, codec: codec,
-        isPrimary: role == .primary, isIndexed: role == .indexed,
-        originProperty: originProperty(name, codec, base + field.offset)))
-  }
-
-  /// Notes when a link cannot be nil, or must not be and can.
-  private mutating func checkOptional(_ name: String, _ codec: _PropertyCodec) {
-    guard codec.type == .object, let target = codec.objectClass?.className() else { return }
-    let rule = codec.isOptional ? "must not be marked as optional." : "must be marked as optional."
-    let kind: String
-    switch (codec.collection, codec.isOptional) {
-    case (.none, false): kind = "Object"
-    case (.list, true): kind = "List<\(target)>"
-    case (.set, true): kind = "MutableSet<\(target)>"
-    case (.map, false): kind = "Map<String, \(target)>"
-    default: return
-    }
-    faults.append("\(kind) property '\(name)' \(rule)")
-  }
-
-  /// Notes when a property has to start with a case of an enum that has none.
-  private mutating func checkCases(_ name: String, _ wrapper: Any.Type) {
-    guard let value = (wrapper as? any _PersistedProperty.Type)?._valueType,
-      let cases = value as? any PersistableEnum.Type, cases._hasNoCases
-    else { return }
-    faults.append(
-      "Property '\(objectClass.className()).\(name)' is of the enum '\(value)', which has no cases. Add "
-        + "one, or make the property optional.")
-  }
-
-  /// Notes when a property is declared by its name as something that its type cannot be.
-  private mutating func checkKey(_ name: String, _ codec: _PropertyCodec, _ role: _PropertyRole) {
-    let place = "Property '\(objectClass.className()).\(name)' of type '\(codec.type)'"
-    switch (codec.collection, codec.type) {
-    case (.none, .int), (.none, .string), (.none, .objectId), (.none, .UUID): break
-    case (.none, .bool) where role == .indexed, (.none, .date) where role == .indexed,
-      (.none, .any) where role == .indexed:
-      break
-    default:
-      faults.append(
-        "\(place) cannot be \(role == .primary ? "made the primary key" : "indexed").")
-    }
-  }
-
-  /// Of linking objects the property that links here; notes when they do not say which.
-  private mutating func originProperty(
-    _ name: String, _ codec: _PropertyCodec, _ wrapper: UnsafeRawPointer
-  ) -> String? {
-    guard codec.type == .linkingObjects else { return nil }
-    if let origin = codec.originProperty(wrapper) { return origin }
-    let origin = codec.objectClass!.className()
-    faults.append(
-      "LinkingObjects<\(origin)> property '\(name)' must set the origin property name with "
-        + "@Persisted(originProperty: \"name\").")
-    return nil
-  }
-
-  private mutating func checkNames() {
-    if (objectClass._realmObjectName() ?? objectClass.className()).isEmpty {
-      faults.append("Its stored name is empty. Change `_realmObjectName()`.")
-    }
-    var owners: [String: String] = [:]
-    for property in properties {
-      if property.columnName.isEmpty {
-        faults.append(
-          "Property '\(property.name)' of '\(objectClass.className())' has an empty stored name. "
-            + "Change `propertiesMapping()`.")
-      }
-      if let other = owners.updateValue(property.name, forKey: property.columnName) {
-        faults.append(
-          "Properties '\(other)' and '\(property.name)' of '\(objectClass.className())' are both "
-            + "stored as '\(property.columnName)'. Change `propertiesMapping()`.")
-      }
-    }
-  }
-}
-
-/// What a class declares by names, not by the wrappers of its properties.
-private struct LegacyDeclarations {
-  let primaryKey: String?
-  let ignored: Set<String>
-  let indexed: Set<String>
-
-  init(_ objectClass: ObjectBase.Type) {
-    let object = objectClass as? Object.Type
-    let embedded = objectClass as? EmbeddedObject.Type
-    primaryKey = object?.primaryKey()
-    ignored = Set(object?.ignoredProperties() ?? embedded?.ignoredProperties() ?? [])
-    indexed = Set(object?.indexedProperties() ?? embedded?.indexedProperties() ?? [])
-  }
-
-  /// The role of a property whose wrapper has declared another one.
-  func role(_ name: String, _ declared: _PropertyRole) -> _PropertyRole {
-    if name == primaryKey { return .primary }
-    return declared == .plain && indexed.contains(name) ? .indexed : declared
   }
 }
 

@@ -281,7 +281,7 @@ extension _PropertyCodec {
     }
     if cell.kind == .map {
       guard let given = untypedEntries(value) else { return false }
-      for (name, value) in given where !add(name, value) { return false }
+      for (name, value) in given where !add(name.text, value) { return false }
     } else {
       guard let given = untypedElements(value) else { return false }
       for value in given where !add("", value) { return false }

@@ -1,14 +1,24 @@
-// What has to hold of the classes of a Realm: each can be stored, no two have one stored name,
-// links lead to classes that are there, linking objects come from links that exist.
+// What has to hold of the classes of a Realm: each can be stored and stores something, no two have
+// one stored name, links lead to classes that are there, linking objects come from links that
+// exist.
 
 extension RealmSchema {
   /// What is wrong with the classes, each by itself and together, a line each; none when they can
   /// be stored.
   static func errors(of classes: [ClassSchema]) -> [String] {
+    let superclasses = Set(classes.flatMap { Self.superclasses(of: $0.objectClass) })
     let own = classes.flatMap { schema in
-      schema.faults.map { "\(String(reflecting: schema.objectClass)): \($0)" }
+      // A class that others derive from need not store anything itself.
+      let isDerivedFrom = superclasses.contains(ObjectIdentifier(schema.objectClass))
+      return (schema.faults + (isDerivedFrom ? [] : schema.emptiness))
+        .map { "\(String(reflecting: schema.objectClass)): \($0)" }
     }
     return own + clashes(of: classes) + errorsTogether(of: classes)
+  }
+
+  private static func superclasses(of objectClass: AnyClass) -> [ObjectIdentifier] {
+    guard let superclass = _getSuperclass(objectClass) else { return [] }
+    return [ObjectIdentifier(superclass)] + superclasses(of: superclass)
   }
 
   /// Which classes have one stored name.

@@ -123,7 +123,7 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     let map = Map<String, AnyRealmValue>()
     for (key, value) in entries {
       guard let element = _fromAny(unwrapped(value)) else { return nil }
-      map[key] = element
+      map[key.text] = element
     }
     return .dictionary(map)
   }
@@ -148,7 +148,7 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
   /// Gives the value to a managed collection.
   public func _writeElement(to sink: _ElementSink) {
     if sink.kind == .set, case .decimal128(let value) = self {
-      let canonical = Decimal128(value.number.canonical)
+      let canonical = value.inSet
       if canonical.bits != value.bits { return Self.decimal128(canonical)._writeElement(to: sink) }
     }
     if let links = sink.links {

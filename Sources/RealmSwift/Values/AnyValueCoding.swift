@@ -19,9 +19,9 @@ struct AnyValueWriter {
     case .none: bytes.append(AnyTag.none.rawValue)
     case .int(let value): append(.int, UInt64(bitPattern: Int64(value)))
     case .bool(let value): append(.bool, value ? 1 as UInt8 : 0)
-    case .float(let value): append(.float, value.bitPattern)
-    case .double(let value): append(.double, value.bitPattern)
-    case .date(let value): append(.date, value.timeIntervalSinceReferenceDate.bitPattern)
+    case .float(let value): append(.float, UInt32(truncatingIfNeeded: value._packed))
+    case .double(let value): append(.double, value._packed)
+    case .date(let value): append(.date, value._packed)
     case .string(let value): append(.string, value)
     case .data(let value): append(.data, value)
     case .objectId(let value): append(.objectId, value)
@@ -43,11 +43,11 @@ struct AnyValueWriter {
   }
 
   /// Entries stand in the order of their keys, so that equal dictionaries have equal bytes.
-  mutating func append(dictionary entries: [String: AnyRealmValue]) {
+  mutating func append(dictionary entries: [StoredText: AnyRealmValue]) {
     append(.dictionary, UInt32(entries.count))
     nest { writer in
-      for (key, value) in Map.sorted(entries) {
-        writer.appendBehindLength { $0.bytes += Array(key.utf8) }
+      for (key, value) in entries.sorted {
+        writer.appendBehindLength { $0.bytes += Array(key.text.utf8) }
         writer.appendBehindLength { $0.append(value) }
       }
     }

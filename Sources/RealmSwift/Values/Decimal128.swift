@@ -302,9 +302,12 @@ extension Decimal128: _BytesValue, _RealmCollectionValueInsideOptional, MinMaxTy
   /// Gives the value to a managed collection; a set has each number once, however many zeros are
   /// written.
   public func _writeElement(to sink: _ElementSink) {
-    let element = sink.kind == .set ? Decimal128(number.canonical) : self
+    let element = sink.kind == .set ? inSet : self
     element._withBytes { sink.bytes($0) }
   }
+
+  /// The form in which a set holds the number.
+  var inSet: Decimal128 { Decimal128(number.canonical) }
 
   /// Stored as itself.
   public typealias PersistedType = Decimal128

@@ -87,10 +87,10 @@ struct DecimalNumber: Sendable {
   }
 
   /// The same number in the one form that all forms of it have: integers without exponent where
-  /// they fit.
+  /// they fit, one form for all that is no number.
   var canonical: DecimalNumber {
     let shortest = reduced
-    guard kind == .finite else { return shortest }
+    guard kind == .finite else { return isNaN ? .nan : shortest }
     var result = shortest
     while result.exponent > 0 {
       let (product, overflow) = result.coefficient.multipliedReportingOverflow(by: 10)

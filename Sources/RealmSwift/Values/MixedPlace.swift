@@ -132,9 +132,10 @@ final class MixedPlace {
   }
 
   /// Replaces the entries of a dictionary by what `change` makes of them.
-  func editEntries(_ change: (inout [String: AnyRealmValue]) -> Void) {
+  func editEntries(_ change: (inout [StoredText: AnyRealmValue]) -> Void) {
     _ = cell.requireWriting()
-    var entries = Dictionary(uniqueKeysWithValues: entries().map { ($0.key, $0.value) })
+    var entries = Dictionary(
+      uniqueKeysWithValues: entries().map { (StoredText($0.key), $0.value) })
     change(&entries)
     replace { $0.append(dictionary: entries) }
   }

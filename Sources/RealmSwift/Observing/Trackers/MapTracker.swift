@@ -74,18 +74,18 @@ final class MapTracker: MapFollower {
     }
     modified.subtract(inserted)
     let before = deleted.isEmpty ? nil : oldKeys(step)
-    let gone = Set(deleted.compactMap { before?.text(at: $0) })
+    let gone = Set(deleted.compactMap { (before?.text(at: $0)).map { StoredText($0) } })
     for position in inserted {
       // Taken out and put in again: it has another value.
-      if gone.contains(keys.text(at: position)) {
+      if gone.contains(StoredText(keys.text(at: position))) {
         modified.insert(position)
       } else {
         change.insertions.append(keys.text(at: position))
       }
     }
-    let returned = Set(inserted.map { keys.text(at: $0) })
+    let returned = Set(inserted.map { StoredText(keys.text(at: $0)) })
     change.deletions = deleted.compactMap { before?.text(at: $0) }
-      .filter { !returned.contains($0) }
+      .filter { !returned.contains(StoredText($0)) }
     change.modifications = modified.sorted().map { keys.text(at: $0) }
     return change.isEmpty ? nil : change
   }

@@ -133,11 +133,11 @@ final class NestedMapTracker: MapFollower {
       isOver = read == nil
       known = read ?? []
     }
-    let before = Dictionary(uniqueKeysWithValues: old.map { ($0.key, $0.value) })
+    let before = Dictionary(uniqueKeysWithValues: old.map { (StoredText($0.key), $0.value) })
     let leading = Set(content.leadingToChanges(known.map(\.value), step))
     var change = MapChange()
     for (index, entry) in known.enumerated() {
-      if let value = before[entry.key] {
+      if let value = before[StoredText(entry.key)] {
         if value != entry.value || leading.contains(index) {
           change.modifications.append(entry.key)
         }
@@ -145,8 +145,8 @@ final class NestedMapTracker: MapFollower {
         change.insertions.append(entry.key)
       }
     }
-    let after = Set(known.map(\.key))
-    change.deletions = old.map(\.key).filter { !after.contains($0) }
+    let after = Set(known.map { StoredText($0.key) })
+    change.deletions = old.map(\.key).filter { !after.contains(StoredText($0)) }
     return change.isEmpty ? nil : change
   }
 }
