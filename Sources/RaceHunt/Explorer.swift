@@ -119,7 +119,9 @@ package final class Explorer {
   }
 
   private var isLate: Bool {
-    settings.deadline > 0 && schedules % 8 == 0 && Self.nanoseconds() >= settings.deadline
+    // Never before the first schedule: a batch without any would look as if nothing moved.
+    settings.deadline > 0 && schedules > 0 && schedules % 8 == 0
+      && Self.nanoseconds() >= settings.deadline
   }
 
   private func count(_ run: Run) {

@@ -129,6 +129,15 @@ import Testing
     #expect(result.output.contains("an update is lost") && result.output.contains("schedule "))
   }
 
+  /// On a busy machine a slice of time could be over before it had begun, and the program that it
+  /// was meant for was called hanging.
+  @Test func aDeadlineThatHasPassedIsNoHang() throws {
+    var settings = Explorer.Settings()
+    settings.deadline = 1
+    let program = try #require(HuntProgram.named("lost-update/mended"))
+    #expect(try Explorer(program.program, settings).explore().schedules >= 1)
+  }
+
   @Test func aNearNameIsNamed() {
     #expect(
       throws: UsageError("--scenario: there is no 'lost-updat'; did you mean 'lost-update'?")
