@@ -9,4 +9,4 @@ internal import Harness
   let allocatorControl = mallctl
 #endif
 
-exit(RealmBench.run(Array(CommandLine.arguments.dropFirst())))
+exit(RealmBench.runProcess())

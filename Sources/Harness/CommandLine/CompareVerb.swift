@@ -67,19 +67,22 @@ package enum CompareVerb: VerbDescription {
     let format: ComparisonFormat = try values.choice("format") ?? .text
     let rules = try rules(values)
     let copies = try values.all("write").map(Self.copy)
+    let table = try OutputFile(
+      values.first("output") ?? "compare.csv", flag: "--output", .comparison(nil), replaces: true)
     let comparison: Comparison
     do {
       if values.has("executables") {
         comparison = try compareExecutables(values, rules, console, interruption())
       } else {
-        guard values.positional.count == 2 else {
+        let folders = try values.paths("compare")
+        guard folders.count == 2 else {
           throw UsageError("compare needs two results folders: BASELINE and CANDIDATE")
         }
         try values.refuse("duet", without: "executables")
         try values.refuse("budget", without: "executables")
         try values.refuse("seed", without: "executables")
-        let before = [try Baselines.resolve(values.positional[0])] + values.all("baseline")
-        let after = [values.positional[1]] + values.all("candidate")
+        let before = [try Baselines.resolve(folders[0])] + values.all("baseline")
+        let after = [folders[1]] + values.all("candidate")
         comparison = try Comparison(
           baseline: before.flatMap { try MeasuredRun.all(in: $0) },
           candidate: after.flatMap { try MeasuredRun.all(in: $0) }, rules: rules)
@@ -94,18 +97,19 @@ package enum CompareVerb: VerbDescription {
       return failure.code
     }
     let output = ComparisonOutput(comparison)
-    let path = values.first("output") ?? "compare.csv"
-    for (path, text) in [(path, output.table().text)]
-      + (try copies.map { ($0.path, try output.render($0.format)) })
-    {
+    // Shown before it is written: on a full disk it is not lost.
+    console.printRaw(try output.render(format))
+    let texts =
+      [(table, output.table().text)]
+      + (try copies.map { ($0.file, try output.render($0.format)) })
+    for (file, text) in texts {
       do {
-        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        try file.write(text)
       } catch {
-        console.note("error: cannot write '\(path)': \(error.explanation)")
+        console.note("error: cannot write '\(file.path)': \(error.explanation)")
         return .failed
       }
     }
-    console.printRaw(try output.render(format))
     if !comparison.regressions.isEmpty { return .thresholdMissed }
     guard !comparison.undecided.isEmpty else { return .success }
     if !values.has("quiet") {
@@ -118,10 +122,10 @@ package enum CompareVerb: VerbDescription {
   /// A form and the file that it goes to.
   private static func copy(
     _ text: String
-  ) throws(UsageError) -> (format: ComparisonFormat, path: String) {
+  ) throws(UsageError) -> (format: ComparisonFormat, file: OutputFile) {
     let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
     let names = ComparisonFormat.allCases.map(\.rawValue)
-    guard parts.count == 2 else {
+    guard parts.count == 2, !parts[1].isEmpty else {
       throw UsageError("--write: '\(text)' is not of the form markdown=gate.md")
     }
     guard let format = ComparisonFormat(rawValue: parts[0]) else {
@@ -129,7 +133,10 @@ package enum CompareVerb: VerbDescription {
       throw UsageError(
         "--write: '\(parts[0])' is not one of \(names.joined(separator: ", "))\(nearest)")
     }
-    return (format, parts[1])
+    let path = try LiteralPath.path(parts[1], of: "--write")
+    return (
+      format, try OutputFile(path, flag: "--write", .comparison(format), replaces: true)
+    )
   }
 
   // MARK: - Rules
@@ -221,7 +228,8 @@ package enum CompareVerb: VerbDescription {
       }
     }
     let blocks = try PairedBlocks(
-      baseline: values.positional[0], candidate: values.positional[1], plan: plan,
+      baseline: try LiteralPath.path(values.positional[0], of: "compare"),
+      candidate: try LiteralPath.path(values.positional[1], of: "compare"), plan: plan,
       budgetNanoseconds: budget ?? 600_000_000_000, seed: seed, rules: rules,
       isDuet: values.has("duet"))
     return try blocks.run(interruption: interruption) { line in

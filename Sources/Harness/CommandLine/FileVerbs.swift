@@ -40,11 +40,12 @@ package enum CheckVerb: VerbDescription {
     let format: FileFormat = try values.choice("format") ?? .text
     guard !values.positional.isEmpty else { throw UsageError("check needs the path of a file") }
     var histories: [String: [String]] = [:]
-    for path in values.positional {
+    let paths = try values.paths("check")
+    for path in paths {
       try refuseNoFile(path, verb: "check")
       histories[path] = try self.histories(of: path)
     }
-    let items = values.positional.flatMap { path in
+    let items = paths.flatMap { path in
       histories[path]?.map { Item.history(HistoryCheck.check($0)) }
         ?? [.file(FileInspection.check(path))]
     }
@@ -185,7 +186,8 @@ package enum InspectVerb: VerbDescription {
       return .success
     }
     let format: FileFormat = try values.choice("format") ?? .text
-    guard values.positional.count == 1, let path = values.positional.first else {
+    let paths = try values.paths("inspect")
+    guard paths.count == 1, let path = paths.first else {
       throw UsageError("inspect needs the path of one file")
     }
     try refuseNoFile(path, verb: "inspect")

@@ -6,6 +6,8 @@ package struct FlagDefinition: Sendable {
   package let name: String
   /// How the value is shown in help; nil for a switch.
   package let value: String?
+  /// Whether the value is a path, which is what help then calls it.
+  package var isPath: Bool { ["FILE", "DIR", "FOLDER"].contains(value) }
   package let isRepeatable: Bool
   package let help: String
 
@@ -50,8 +52,9 @@ package struct FlagValues: Sendable {
       if values[name] != nil && !flag.isRepeatable {
         throw UsageError("--\(name) is given twice")
       }
+      let value = try Self.value(of: flag, attached: attached, rest: &rest)
       values[name, default: []].append(
-        try Self.value(of: flag, attached: attached, rest: &rest))
+        flag.isPath ? try LiteralPath.path(value, of: "--" + name) : value)
     }
   }
 
@@ -87,6 +90,13 @@ package struct FlagValues: Sendable {
     }
     let nearest = nearestName(name, in: known.sorted()).map { "; did you mean '--\($0)'?" }
     return UsageError("unknown flag '\(argument)'" + (nearest ?? "; see 'realm-bench' for help"))
+  }
+
+  /// The words that are no flags, each as a path.
+  package func paths(_ verb: String) throws(UsageError) -> [String] {
+    var paths: [String] = []
+    for word in positional { paths.append(try LiteralPath.path(word, of: verb)) }
+    return paths
   }
 
   /// The flags that were given, in a fixed order.

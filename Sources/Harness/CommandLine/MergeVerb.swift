@@ -20,7 +20,7 @@ package enum MergeVerb: VerbDescription {
     """
   package static let flags: [FlagDefinition] = [
     .init("output", "DIR", "the folder to write, also -o"),
-    .init("overwrite", nil, "replace an existing results folder"),
+    .init("overwrite", nil, "replace the results in the folder when the new ones are complete"),
     .init("partial", nil, "take interrupted and failed runs, too, and mark them"),
     .init("format", "text|json|markdown", "form of the result (text)"),
     .init("quiet", nil, "no warnings"),
@@ -45,21 +45,16 @@ package enum MergeVerb: VerbDescription {
     guard let output = values.first("output") else {
       throw UsageError("merge needs the folder to write: -o FOLDER")
     }
-    let folder = ResultsFolder(workload: "merge", seed: 0, output: output, now: Date())
-    if let obstacle = folder.obstacle(overwrites: values.has("overwrite")) {
-      throw UsageError(obstacle)
-    }
-    let target = URL(fileURLWithPath: output).resolvingSymlinksInPath().path
-    for path in values.positional {
-      let source = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-      // Its own input would be removed before it is read.
-      if source == target || source.hasPrefix(target + "/") || target.hasPrefix(source + "/") {
-        throw UsageError("merge: '\(path)' and the output '\(output)' lie in one another")
-      }
+    let sources = try values.paths("merge")
+    let place = ResultsPlace(workload: "merge", seed: 0, output: output, now: Date())
+    try place.refuseObstacle(overwrites: values.has("overwrite"))
+    for path in sources where FileCalls.overlap(path, output) {
+      // Its own input would be replaced.
+      throw UsageError("merge: '\(path)' and the output '\(output)' lie in one another")
     }
     let merged: MergedRuns
     do {
-      let runs = try values.positional.flatMap { try MeasuredRun.all(in: $0) }
+      let runs = try sources.flatMap { try MeasuredRun.all(in: $0) }
       merged = try MergedRuns(runs, isPartial: values.has("partial"))
       // Read before anything is written: a damaged histogram is a refusal, too.
       _ = try merged.histograms()
@@ -70,7 +65,11 @@ package enum MergeVerb: VerbDescription {
       for warning in merged.warnings { console.note("warning: " + warning) }
     }
     do {
+      let folder = try place.make(overwrites: values.has("overwrite"), withHistograms: true)
       try merged.write(to: folder)
+      _ = try folder.end(isComplete: true)
+    } catch let error as UsageError {
+      throw error
     } catch {
       console.note("error: cannot write '\(output)': \(error.explanation)")
       return .failed

@@ -15,7 +15,7 @@ package enum PlanVerb: VerbDescription {
     .init("settings", "N", "with --validate: how many (20)"),
     .init("seed", "N", "decides keys, and the settings of --validate (1)"),
     .init("output", "DIR", "results folder (realm-bench-results/<utc>-plan-<seed>)"),
-    .init("overwrite", nil, "replace an existing results folder"),
+    .init("overwrite", nil, "replace the results in the folder when the new ones are complete"),
     .init("format", "text|json|markdown", "form on standard output (text)"),
     .init("dry-run", nil, "print the questions and runs, and stop"),
     .init("quiet", nil, "no progress and no warnings"),
@@ -73,22 +73,27 @@ package enum PlanVerb: VerbDescription {
     let isQuiet = values.has("quiet")
     try values.refuse("settings", without: "validate")
     let options = try options(values)
-    let folder = ResultsFolder(
+    let place = ResultsPlace(
       workload: "plan", seed: options.seed, output: values.first("output"), now: now)
     if values.has("dry-run") {
       try values.refuse("overwrite", with: "dry-run", because: "a dry run writes nothing")
       console.printRaw(dryRun(options))
       return .success
     }
-    if let obstacle = folder.obstacle(overwrites: values.has("overwrite")) {
-      throw UsageError(obstacle)
+    if let output = values.first("output") {
+      for path in values.all("from") where FileCalls.overlap(try Baselines.resolve(path), output) {
+        // Its own input would be replaced.
+        throw UsageError("plan: '\(path)' and the output '\(output)' lie in one another")
+      }
     }
+    try place.refuseObstacle(overwrites: values.has("overwrite"))
     // Before any thread or child: they leave the signals to us.
     let interruption = interruption()
-    do {
-      try folder.create(withHistograms: false)
-    } catch {
-      console.note("error: cannot make the folder '\(folder.path)': \(error.explanation)")
+    let folder: ResultsFolder
+    do { folder = try place.make(overwrites: values.has("overwrite")) } catch let error
+      as ResultsError
+    {
+      console.note("error: \(error.message)")
       return .failed
     }
     let runs = PlanRuns(
@@ -101,19 +106,22 @@ package enum PlanVerb: VerbDescription {
       result = try planner.run()
     } catch let failure as ExecutableFailure {
       console.note("error: \(failure.message)")
-      return failure.code
+      return folder.end(isComplete: false, otherwise: failure.code, console)
     } catch let error as ResultsError {
       console.note("error: \(error.message)")
-      return .failed
+      return folder.end(isComplete: false, otherwise: .failed, console)
     }
-    return try report(result, folder, format, isQuiet: isQuiet, console)
+    let code = try report(result, folder, format, isQuiet: isQuiet, console)
+    let isComplete = code == .success || code == .inconclusive
+    return folder.end(isComplete: isComplete, otherwise: code, console)
   }
 
   private static func report(
     _ result: PlanResult, _ folder: ResultsFolder, _ format: OutputFormat, isQuiet: Bool,
     _ console: Console
   ) throws -> ExitCode {
-    let output = PlanOutput(result, folder: folder.path)
+    let output = PlanOutput(
+      result, folder: result.isInterrupted ? folder.path : folder.destination)
     do {
       try folder.write(output.table().text, to: "plan.csv")
       try folder.write(PlanPage(result).html(), to: "plan.html")

@@ -24,6 +24,22 @@ public enum RealmBench {
     }
   }
 
+  /// The same with the arguments of the process.
+  ///
+  /// A word that is no UTF-8 is refused: as text it would name another file.
+  public static func runProcess() -> Int32 {
+    for position in 1..<max(1, Int(CommandLine.argc)) {
+      guard let word = CommandLine.unsafeArgv[position] else { continue }
+      if String(validatingCString: word) == nil {
+        Console.standard().note(
+          "realm-bench: '\(String(cString: word))' is no UTF-8 text, so it cannot be taken as it "
+            + "is; rename what it names")
+        return ExitCode.usage.rawValue
+      }
+    }
+    return run(Array(CommandLine.arguments.dropFirst()))
+  }
+
   /// As `run`, with streams of the caller's choice; refusals are thrown.
   package static func dispatch(_ arguments: [String], console: Console) throws -> ExitCode {
     let rest = Array(arguments.dropFirst())
@@ -44,6 +60,9 @@ public enum RealmBench {
       return try BackgroundVerb.run(rest, console: console)
     case let name?:
       guard let verb = Verbs.named(name) else { throw refusal(of: name) }
+      for warning in LiteralPath.warnings(rest) where !rest.contains("--quiet") {
+        console.note("warning: " + warning)
+      }
       return try verb.perform(rest, console: console)
     }
   }

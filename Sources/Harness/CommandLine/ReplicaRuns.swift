@@ -21,13 +21,6 @@ struct ReplicaRuns {
 
   func run(_ console: Console, interruption: () -> any Interruption) throws -> ExitCode {
     let interruption = interruption()
-    do {
-      try folder.create(withHistograms: false)
-    } catch {
-      console.note(
-        "error: cannot make the results folder '\(folder.path)': \(error.explanation)")
-      return .failed
-    }
     var worst = ExitCode.success
     var summary = CSVTable(columns: ResultSchema.summaryColumns)
     for number in 1...settings.replicas {
@@ -47,7 +40,7 @@ struct ReplicaRuns {
       if ![.success, .inconclusive, .thresholdMissed].contains(code) { return code }
       if interruption.isRequested() { return .interrupted }
     }
-    console.print("\(settings.replicas) replicas in \(folder.path)")
+    console.print("\(settings.replicas) replicas in \(folder.destination)")
     return worst
   }
 

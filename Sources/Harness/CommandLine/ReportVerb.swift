@@ -8,7 +8,7 @@ package enum ReportVerb: VerbDescription {
   package static let summary = "one self-contained page with pictures"
   package static let flags: [FlagDefinition] = [
     .init("output", "FILE", "where the page goes (report.html)"),
-    .init("overwrite", nil, "replace an existing page"),
+    .init("overwrite", nil, "replace an existing page of report"),
     .init(
       "trend", "DIR",
       "add the given folders to DIR/history.csv, and draw it with the changes of level"),
@@ -41,13 +41,12 @@ package enum ReportVerb: VerbDescription {
       return try trend(history, values, console)
     }
     guard !values.positional.isEmpty else { throw UsageError("report needs a results folder") }
-    let path = values.first("output") ?? "report.html"
-    if FileManager.default.fileExists(atPath: path) && !values.has("overwrite") {
-      throw UsageError("'\(path)' exists already; give another --output, or --overwrite")
-    }
+    let file = try page(values, "report.html")
     let html: String
     do {
-      let sides = try values.positional.map { try MeasuredRun.all(in: try Baselines.resolve($0)) }
+      let sides = try values.paths("report").map {
+        try MeasuredRun.all(in: try Baselines.resolve($0))
+      }
       let comparison =
         sides.count == 2
         ? try? Comparison(baseline: sides[0], candidate: sides[1], rules: ComparisonRules()) : nil
@@ -60,13 +59,21 @@ package enum ReportVerb: VerbDescription {
       throw UsageError("report: \(missing.message)")
     }
     do {
-      try html.write(toFile: path, atomically: true, encoding: .utf8)
+      try file.write(html)
     } catch {
-      console.note("error: cannot write '\(path)': \(error.explanation)")
+      console.note("error: cannot write '\(file.path)': \(error.explanation)")
       return .failed
     }
-    console.print(path)
+    console.print(file.path)
     return .success
+  }
+
+  /// Where the page goes.
+  private static func page(
+    _ values: FlagValues, _ usual: String
+  ) throws(UsageError) -> OutputFile {
+    try OutputFile(
+      values.first("output") ?? usual, flag: "--output", .page, replaces: values.has("overwrite"))
   }
 
   // MARK: - Trend
@@ -75,19 +82,17 @@ package enum ReportVerb: VerbDescription {
     _ folder: String, _ values: FlagValues, _ console: Console
   ) throws -> ExitCode {
     try values.refuse("trend", with: "show-places", because: "a history names no places")
-    let path = values.first("output") ?? "trend.html"
-    if FileManager.default.fileExists(atPath: path) && !values.has("overwrite") {
-      throw UsageError("'\(path)' exists already; give another --output, or --overwrite")
-    }
+    let file = try page(values, "trend.html")
+    let path = file.path
     do {
       var history = try TrendHistory(folder: folder)
       try history.append(
-        values.positional.flatMap { try MeasuredRun.all(in: try Baselines.resolve($0)) })
+        values.paths("report").flatMap { try MeasuredRun.all(in: try Baselines.resolve($0)) })
       guard !history.entries.isEmpty else {
         throw UsageError("report: '\(folder)' has no history yet; name results folders to begin it")
       }
       let report = TrendReport(history)
-      try report.html().write(toFile: path, atomically: true, encoding: .utf8)
+      try file.write(report.html())
       for change in report.changes {
         console.print(
           "\(change.figure) changed by "

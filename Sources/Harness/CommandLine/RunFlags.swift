@@ -115,7 +115,7 @@ package enum RunFlags {
     .init("shard", "K/N", "the K-th of N parts of one run, for 'merge': its own keys and order"),
     .init("save-baseline", "NAME", "keep the results as results/baselines/NAME for 'compare'"),
     .init("baseline", "NAME", "compare with this baseline afterwards: 2 when worse, 5 if missing"),
-    .init("overwrite", nil, "replace an existing results folder"),
+    .init("overwrite", nil, "replace the results in the folder when the new ones are complete"),
     .init("format", "text|json|markdown", "form of the summary on standard output (text)"),
     .init("quick", nil, "a smoke run of 3 seconds: smaller defaults, flags still count"),
     .init("strict", nil, "exit 4 when the verdict is not valid"),

@@ -57,42 +57,63 @@ package enum RunVerb: VerbDescription {
       let name = flags.positional.first
       let workload: WorkloadKind? =
         if let name {
-          try name.hasSuffix(".json") ? PlanFile(path: name).workload : workload(flags.positional)
+          try name.hasSuffix(".json") ? planFile(name).workload : workload(flags.positional)
         } else { nil }
       surroundings.console.printRaw(Help.run(workload ?? .readersWriter))
       return .success
     }
     let (settings, choices) = try settings(flags, arguments)
-    let folder = ResultsFolder(
+    let place = ResultsPlace(
       workload: settings.workload.rawValue, seed: settings.seed, output: settings.output,
       now: surroundings.now, shard: settings.shard)
-    let path = settings.path ?? folder.path + "/data.realm"
     if settings.isDryRun {
+      let path = settings.path ?? place.path + "/" + KnownNames.realmFile
       surroundings.console.printRaw(
         try encodeJSON(
           DryRun(
             workload: settings.workload.rawValue, engine: settings.engine,
             command: settings.command,
-            settings: SettingsRecord(settings, path: path, output: folder.path))))
+            settings: SettingsRecord(settings, path: path, output: place.path))))
       return .success
     }
-    if let obstacle = folder.obstacle(overwrites: settings.overwrites) {
-      throw UsageError(obstacle)
-    }
-    try checkPath(settings)
+    try place.refuseObstacle(overwrites: settings.overwrites)
     if let baseline = settings.baseline {
-      do { _ = try Baselines.resolve(baseline) } catch let missing as Baselines.Missing {
-        surroundings.console.note("error: \(missing.message)")
+      do { _ = try Baselines.saved(baseline) } catch {
+        surroundings.console.note("error: \(error.message)")
         return .baselineMissing
       }
     }
+    let file = try settings.path.map { try RunFile(claiming: $0) }
+    let folder: ResultsFolder
+    do {
+      folder = try place.make(
+        overwrites: settings.overwrites, withHistograms: settings.replicas == 1)
+    } catch {
+      file?.giveUp()
+      guard let error = error as? ResultsError else { throw error }
+      surroundings.console.note("error: \(error.message)")
+      return .failed
+    }
+    defer { file?.giveUp() }
+    return try run(
+      arguments, settings, choices, folder,
+      path: settings.path ?? folder.path + "/" + KnownNames.realmFile, surroundings)
+  }
+
+  /// Runs in a folder that is this run's own, and puts the results in their place.
+  private static func run<Driver: EngineDriver>(
+    _ arguments: [String], _ settings: RunSettings, _ choices: OutputChoices,
+    _ folder: ResultsFolder, path: String, _ surroundings: Surroundings<Driver>
+  ) throws -> ExitCode {
+    let console = surroundings.console
     let code =
       settings.replicas == 1
       ? try runOnce(settings, choices, folder, path, surroundings)
       : try ReplicaRuns(arguments, settings: settings, choices: choices, folder: folder).run(
-        surroundings.console, interruption: surroundings.interruption)
-    guard code == .success || code == .inconclusive || code == .thresholdMissed else { return code }
-    return try useBaselines(settings, folder, surroundings.console, otherwise: code)
+        console, interruption: surroundings.interruption)
+    let isComplete = code == .success || code == .inconclusive || code == .thresholdMissed
+    let compared = isComplete ? useBaselines(settings, folder, console, otherwise: code) : code
+    return folder.end(isComplete: isComplete, otherwise: compared, console)
   }
 
   private static func runOnce<Driver: EngineDriver>(
@@ -121,24 +142,30 @@ package enum RunVerb: VerbDescription {
   /// Saves what --save-baseline names and compares with what --baseline names.
   private static func useBaselines(
     _ settings: RunSettings, _ folder: ResultsFolder, _ console: Console, otherwise code: ExitCode
-  ) throws -> ExitCode {
+  ) -> ExitCode {
     var compared = code
     do {
       if let name = settings.baseline {
         let comparison = try Comparison(
-          baseline: try MeasuredRun.all(in: try Baselines.resolve(name)),
+          baseline: try MeasuredRun.all(in: try Baselines.saved(name)),
           candidate: try MeasuredRun.all(in: folder.path), rules: ComparisonRules())
         let output = ComparisonOutput(comparison)
-        try folder.write(output.table().text, to: "compare.csv")
         console.note(try output.render(.text))
+        try folder.write(output.table().text, to: "compare.csv")
         if !comparison.regressions.isEmpty { compared = .thresholdMissed }
         if settings.isStrict && !comparison.undecided.isEmpty && compared == .success {
           compared = .inconclusive
         }
       }
-      if let name = settings.baselineToSave { try Baselines.save(folder.path, as: name) }
-    } catch let error as ResultsError {
-      console.note("error: \(error.message)")
+      if let name = settings.baselineToSave {
+        if compared == .thresholdMissed {
+          console.note("error: not saved as baseline '\(name)': the run misses what is asked of it")
+        } else {
+          try Baselines.save(folder.path, as: name)
+        }
+      }
+    } catch {
+      console.note("error: \(error.explanation)")
       return .failed
     }
     return compared
@@ -154,8 +181,12 @@ package enum RunVerb: VerbDescription {
     if flags.positional.count > 1 {
       throw UsageError("run takes one plan, but also got '\(flags.positional[1])'")
     }
-    let plan = try PlanFile(path: name)
+    let plan = try planFile(name)
     return try plan.resolve(flags, commandLine: arguments.filter { $0 != name })
+  }
+
+  private static func planFile(_ name: String) throws(UsageError) -> PlanFile {
+    try PlanFile(path: try LiteralPath.path(name, of: "run"))
   }
 
   private struct DryRun: Codable {
@@ -178,19 +209,5 @@ package enum RunVerb: VerbDescription {
       throw UsageError("run takes one workload, but also got '\(positional[1])'")
     }
     return workload
-  }
-
-  private static func checkPath(_ settings: RunSettings) throws(UsageError) {
-    guard let path = settings.path else { return }
-    var isFolder: ObjCBool = false
-    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
-      throw UsageError(
-        isFolder.boolValue
-          ? "--path: '\(path)' is a folder; give the path of a file that the run makes"
-          : "--path: '\(path)' exists already; a run makes a new file, remove it first")
-    }
-    let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-    guard FileManager.default.fileExists(atPath: parent, isDirectory: &isFolder), isFolder.boolValue
-    else { throw UsageError("--path: the folder '\(parent)' does not exist; create it first") }
   }
 }

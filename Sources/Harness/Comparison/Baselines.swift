@@ -1,6 +1,8 @@
 // Baselines that have a name: copies of results folders in results/baselines/NAME/, plain files
 // that can be committed. Nothing that a comparison does not need is copied.
 internal import Foundation
+internal import Glibc
+internal import Platform
 
 /// Saves and finds baselines.
 package enum Baselines {
@@ -23,30 +25,84 @@ package enum Baselines {
     return nil
   }
 
-  /// The folder of a path or of a saved name.
-  package static func resolve(_ text: String) throws -> String {
-    if FileManager.default.fileExists(atPath: text) { return text }
-    let saved = "\(folder)/\(text)"
-    if FileManager.default.fileExists(atPath: saved) { return saved }
+  /// The folder of a saved name.
+  package static func saved(_ name: String) throws(Missing) -> String {
+    let path = "\(folder)/\(name)"
+    if obstacle(name) == nil, isFolder(path) { return path }
     let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
-    let nearest = nearestName(text, in: names).map { "; did you mean '\($0)'?" } ?? ""
-    throw Missing(
-      message: "no results folder '\(text)', and no baseline of that name in \(folder)\(nearest)")
+    let nearest = nearestName(name, in: names).map { "; did you mean '\($0)'?" } ?? ""
+    throw Missing(message: "no baseline '\(name)' in \(folder)\(nearest)")
+  }
+
+  /// The folder of a path or of a saved name; a name that is both is refused.
+  package static func resolve(_ text: String) throws -> String {
+    guard isFolder(text) else {
+      do throws(Missing) { return try saved(text) } catch {
+        throw Missing(message: "no results folder '\(text)', and " + error.message)
+      }
+    }
+    if let path = try? saved(text) {
+      throw UsageError(
+        "'\(text)' is a folder here, and a baseline: write './\(text)' or '\(path)'")
+    }
+    return text
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    if case .folder? = try? FileCalls.kind(path, followsLinks: true) { return true }
+    return false
   }
 
   /// Adds a run to a baseline; runs of one plan may be added as often as one likes.
+  ///
+  /// All of it or nothing: copies are made beside, and get their numbers when they are complete.
+  /// - Throws: `ResultsError` for runs that did not come to their end, and when the system refuses.
   package static func save(_ results: String, as name: String) throws {
     let runs = try MeasuredRun.all(in: results)
+    for run in runs where run.document.status != RunStatus.complete.rawValue {
+      throw ResultsError(
+        "not saved as baseline '\(name)': the run in '\(run.folder)' is \(run.document.status)")
+    }
     let target = "\(folder)/\(name)"
-    try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
-    var number = (try FileManager.default.contentsOfDirectory(atPath: target)).count
-    for run in runs {
-      number += 1
-      let copy = target + "/replica-" + String(format: "%03d", number)
-      try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
-      for file in files where FileManager.default.fileExists(atPath: run.folder + "/" + file) {
-        try FileManager.default.copyItem(atPath: run.folder + "/" + file, toPath: copy + "/" + file)
+    var copies: [String] = []
+    do {
+      try FileCalls.makeFolders(target)
+      for (number, run) in runs.enumerated() {
+        let copy = "\(target)/\(KnownNames.unfinished)\(processIdentifier)-\(number)"
+        try FileCalls.makeFolder(copy)
+        copies.append(copy)
+        for file in files where FileManager.default.fileExists(atPath: run.folder + "/" + file) {
+          try FileManager.default.copyItem(
+            atPath: run.folder + "/" + file, toPath: copy + "/" + file)
+        }
+      }
+      for copy in copies { try number(copy, in: target) }
+    } catch {
+      // Best effort: what went wrong first is what is told.
+      for copy in copies { try? FileManager.default.removeItem(atPath: copy) }
+      throw ResultsError("not saved as baseline '\(name)': \(error.explanation)")
+    }
+  }
+
+  /// Gives a copy the next number that nobody has.
+  private static func number(_ copy: String, in target: String) throws {
+    let numbers = try FileCalls.names(in: target).filter { $0.hasPrefix("replica-") }
+      .compactMap { Int($0.dropFirst("replica-".count)) }
+    var number = (numbers.max() ?? 0) + 1
+    while true {
+      do throws(SystemError) {
+        // A folder takes the place of an empty one only: of two that want a number one gets it.
+        return try FileCalls.rename(
+          copy, to: target + "/replica-" + String(format: "%03d", number))
+      } catch {
+        guard error.isTaken else { throw error }
+        number += 1
       }
     }
   }
+}
+
+extension SystemError {
+  /// Something has the name already.
+  fileprivate var isTaken: Bool { code == EEXIST || code == ENOTEMPTY }
 }

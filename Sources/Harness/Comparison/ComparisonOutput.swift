@@ -26,6 +26,22 @@ package struct ComparisonOutput {
     }
   }
 
+  /// Whether a file that begins so is a comparison in a form; nil = compare.csv.
+  static func isBegun(by text: String, as format: ComparisonFormat?) -> Bool {
+    switch format {
+    case nil: text.hasPrefix(columns.prefix(10).joined(separator: ","))
+    case .text: text.contains(titleEnd) && text.contains(" baseline and ")
+    case .markdown: text.hasPrefix("**") && text.contains(titleEnd)
+    case .json: text.hasPrefix("{\n  \"baseline\" : [")
+    case .junit: text.contains("<testsuite name=\"realm-bench compare\"")
+    case .githubActionBenchmark:
+      text.hasPrefix("[\n  {\n    \"name\" : \"") || text.hasPrefix("[\n\n]")
+    }
+  }
+
+  private static let titleEnd =
+    "; a positive change is for the worse; rows in brackets are shown, not judged"
+
   /// Columns of compare.csv; they only grow.
   package static let columns = [
     "row", "metric", "baseline", "candidate", "ratio", "low", "high", "noise_floor",
@@ -105,7 +121,7 @@ package struct ComparisonOutput {
   private var title: String {
     "\(comparison.baseline.count) baseline and \(comparison.candidate.count) candidate runs of "
       + (comparison.baseline.first?.document.workload ?? "nothing")
-      + "; a positive change is for the worse; rows in brackets are shown, not judged"
+      + Self.titleEnd
   }
 
   // MARK: - Forms

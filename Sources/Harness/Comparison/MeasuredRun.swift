@@ -39,13 +39,13 @@ package struct MeasuredRun: Sendable {
   package init(folder: String) throws {
     self.folder = folder
     let path = folder + "/run.json"
-    guard let data = FileManager.default.contents(atPath: path) else {
+    guard FileManager.default.isReadableFile(atPath: path) else {
       throw ResultsError("'\(folder)' is no results folder: it has no run.json")
     }
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
     do {
-      document = try decoder.decode(RunDocument.self, from: data)
+      document = try RunDocument(path: path)
+    } catch let error as ResultsError {
+      throw error
     } catch {
       throw ResultsError("'\(path)' cannot be read: \(Self.reason(error))")
     }

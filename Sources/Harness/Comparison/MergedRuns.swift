@@ -184,7 +184,6 @@ package struct MergedRuns {
 
   /// Writes everything; Realm files stay where they are.
   package func write(to folder: ResultsFolder) throws {
-    try folder.create()
     try folder.write(try encodeJSON(record), to: "merge.json")
     try folder.write(try merged().text, to: "merged.csv")
     for (name, columns) in ResultSchema.tables {
@@ -195,13 +194,22 @@ package struct MergedRuns {
     }
     for (number, run) in runs.enumerated() {
       let target = folder.path + "/replica-" + String(format: "%03d", number + 1)
-      try FileManager.default.createDirectory(
-        atPath: target, withIntermediateDirectories: true)
-      for name in try FileManager.default.contentsOfDirectory(atPath: run.folder)
-      where !name.contains(".realm") {
+      try FileCalls.makeFolder(target)
+      try FileCalls.makeFolder(target + "/histograms")
+      for name in try Self.results(in: run.folder) {
         try FileManager.default.copyItem(
           atPath: "\(run.folder)/\(name)", toPath: "\(target)/\(name)")
       }
+    }
+  }
+
+  /// The files that a run has written; what a user has put beside them stays where it is.
+  private static func results(in folder: String) throws -> [String] {
+    let histograms = folder + "/histograms"
+    let hasHistograms = FileManager.default.fileExists(atPath: histograms)
+    let inner = hasHistograms ? try FileCalls.names(in: histograms) : []
+    return (try FileCalls.names(in: folder) + inner.map { "histograms/" + $0 }).filter {
+      KnownNames.isFile($0) && !KnownNames.isRealmFile($0)
     }
   }
 }

@@ -38,9 +38,7 @@ package struct PairedBlocks {
   ) throws -> Comparison {
     var random = RandomGenerator(seed: seed)
     let start = clock.nanoseconds()
-    let folder =
-      NSTemporaryDirectory() + "realm-bench-compare-\(ProcessInfo.processInfo.processIdentifier)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try FileCalls.makeTemporaryFolder("realm-bench-compare-")
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var runs: [[MeasuredRun]] = [[], []]
     var rows: [ComparedRow] = []

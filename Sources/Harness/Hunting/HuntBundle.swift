@@ -1,5 +1,6 @@
 // The folder that a failure leaves: what is needed to repeat it, and what it looked like.
 internal import Foundation
+internal import Platform
 package import RaceHunt
 
 /// One failure, as `bundle.json` has it.
@@ -57,11 +58,22 @@ package struct HuntBundle: Codable, Sendable {
   /// Where hunts keep the failures of programs without a known bug.
   package static let corpus = "realm-bench-results/hunt-corpus"
 
+  /// Adds it to the corpus, once.
   package func keep() throws {
-    try FileManager.default.createDirectory(
-      atPath: Self.corpus, withIntermediateDirectories: true)
-    let name = scenario.replacing("/", with: "-") + "-\(seed)-" + schedule.prefix(8) + ".json"
-    try Data(try encodeJSON(self).utf8).write(
-      to: URL(fileURLWithPath: Self.corpus + "/" + name.replacing(":", with: "")))
+    try FileCalls.makeFolders(Self.corpus)
+    let start = String(schedule.prefix(8)).replacing(":", with: "").replacing("/", with: "-")
+    let name = "\(Self.corpus)/\(scenario.replacing("/", with: "-"))-\(seed)-\(start)"
+    let text = try encodeJSON(self)
+    var number = 1
+    while true {
+      let path = number == 1 ? "\(name).json" : "\(name)-\(number).json"
+      do throws(SystemError) {
+        return try FileCalls.writeNew(text, to: path)
+      } catch {
+        guard error.alreadyExists else { throw error }
+        if textOfFile(path) == text { return }
+        number += 1
+      }
+    }
   }
 }

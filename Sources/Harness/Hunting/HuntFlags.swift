@@ -29,7 +29,7 @@ package struct HuntSettings: Sendable {
     .init("replay-corpus", nil, "repeat the failures that earlier hunts have kept"),
     .init("shard", "K/N", "the K-th of N hunts that share a seed (1/1)"),
     .init("output", "DIR", "results folder (realm-bench-results/...)"),
-    .init("overwrite", nil, "replace an existing results folder"),
+    .init("overwrite", nil, "replace the results in the folder when the new ones are complete"),
     .init("quiet", nil, "no progress and no warnings"),
     .init("no-progress", nil, "no progress"),
     .init("color", "auto|always|never", "colours on the terminal (auto)"),

@@ -38,8 +38,13 @@ struct HuntProcesses {
       process.terminationReason == .exit
         ? ExitCode(rawValue: process.terminationStatus) ?? .failed : .failed
     }
-    console.print("\(settings.processes) shards in \(folder.path)")
+    let place = isInterrupted ? folder.path : folder.destination
+    console.print("\(settings.processes) shards in \(place)")
     if isInterrupted { return .interrupted }
+    // The shards have named the places that they leave now.
+    for (number, code) in zip(1..., codes) where folder.replaces && code == .invariantViolated {
+      console.print("realm-bench replay \(folder.destination)/\(name(number))")
+    }
     return codes.first { $0 == .invariantViolated } ?? codes.first { $0 != .success } ?? .success
   }
 
@@ -53,8 +58,10 @@ struct HuntProcesses {
     for process in processes { process.waitUntilExit() }
   }
 
+  private func name(_ number: Int) -> String { "shard-" + String(format: "%03d", number) }
+
   private func shard(_ number: Int) -> String {
-    "\(folder.path)/shard-" + String(format: "%03d", number)
+    "\(folder.path)/\(name(number))"
   }
 
   private func arguments(_ number: Int) -> [String] {

@@ -81,7 +81,7 @@ final class HuntRun {
       "nothing found: \(grouped(total.schedules)) schedules (\(grouped(total.distinct)) distinct) of "
         + "\(programs.count) programs, \(grouped(rate(total)))/s, "
         + "\(decimal(Double(total.switches) / Double(max(total.schedules, 1)), places: 1)) switches a "
-        + "schedule; \(folder.path)")
+        + "schedule; \(folder.destination)")
     return .success
   }
 
@@ -180,8 +180,8 @@ final class HuntRun {
     try bundle.write(to: folder, table: failure.table)
     try write(failure: (program, failure))
     if !program.hasBug && !failure.schedule.isEmpty { try bundle.keep() }
-    if !failure.schedule.isEmpty { console.print("realm-bench replay \(folder.path)") }
-    console.print(folder.path)
+    if !failure.schedule.isEmpty { console.print("realm-bench replay \(folder.destination)") }
+    console.print(folder.destination)
     return failure.kind == .notReproducible || failure.kind == .hang
       ? .internalError : .invariantViolated
   }

@@ -21,7 +21,7 @@ struct HuntScore {
     var isFound: Bool
   }
 
-  private static let columns = [
+  static let columns = [
     "schema_version", "run_id", "bug", "strategy", "found", "schedules", "elapsed_s",
   ]
 
@@ -78,8 +78,8 @@ struct HuntScore {
     }
     console.print(
       missed.isEmpty
-        ? "all \(HuntProgram.broken.count) bugs are found by the portfolio: \(folder.path)"
-        : "not found: \(missed.joined(separator: ", ")); \(folder.path)")
+        ? "all \(HuntProgram.broken.count) bugs are found by the portfolio: \(folder.destination)"
+        : "not found: \(missed.joined(separator: ", ")); \(folder.destination)")
     return missed.isEmpty ? .success : .invariantViolated
   }
 

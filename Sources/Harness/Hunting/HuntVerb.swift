@@ -34,24 +34,31 @@ package enum HuntVerb: VerbDescription {
     }
     let settings = try HuntSettings(values)
     let name = settings.showsScore ? "hunt-bugs" : "hunt"
-    let folder = ResultsFolder(
+    let place = ResultsPlace(
       workload: name, seed: settings.seed, output: settings.output, now: now)
-    if let obstacle = folder.obstacle(overwrites: settings.overwrites) {
-      throw UsageError(obstacle)
+    if settings.replaysCorpus {
+      try place.refuseObstacle(overwrites: settings.overwrites)
+      return try replayCorpus(console)
     }
-    if settings.replaysCorpus { return try replayCorpus(console) }
-    do {
-      try folder.create(withHistograms: false)
-    } catch {
-      console.note("error: cannot make the folder '\(folder.path)': \(error.explanation)")
+    let folder: ResultsFolder
+    do { folder = try place.make(overwrites: settings.overwrites) } catch let error as ResultsError
+    {
+      console.note("error: \(error.message)")
       return .failed
     }
+    let code: ExitCode
     do {
-      return try run(settings, folder, console, interruption())
-    } catch let error as CocoaError {
+      code = try run(settings, folder, console, interruption())
+    } catch let error where error is CocoaError || error is SystemError {
       console.note("error: cannot write to '\(folder.path)': \(error.explanation)")
       return .failed
     }
+    // A failure that was found is what a hunt is for: only a hunt without a table has no end.
+    let hasTable = ["hunt.csv", "bugs.csv"].contains {
+      FileManager.default.fileExists(atPath: folder.path + "/" + $0)
+    }
+    let isComplete = hasTable && code != .interrupted && code != .failed
+    return folder.end(isComplete: isComplete, otherwise: code, console)
   }
 
   private static func run(
@@ -103,7 +110,8 @@ package enum ReplayVerb: VerbDescription {
       console.printRaw(help)
       return .success
     }
-    guard values.positional.count == 1, let path = values.positional.first else {
+    let paths = try values.paths("replay")
+    guard paths.count == 1, let path = paths.first else {
       throw UsageError("replay needs the folder of one failure")
     }
     let step = try values.first("until").map {

@@ -209,11 +209,11 @@ package struct MachineFacts: Codable, Equatable, Sendable {
   private func measureDisk(
     folder: String, nanosecondsMax: UInt64
   ) -> (writes: [UInt64], syncs: [UInt64]) {
-    let path = folder + "/realm-bench-doctor-\(processIdentifier).tmp"
-    let files = LinuxFileSystem()
     let clock = MonotonicClock()
-    guard let file = try? files.open(path, [.writable, .create]) else { return ([], []) }
-    defer { try? files.remove(path) }
+    guard let file = try? FileCalls.openTemporaryFile("realm-bench-doctor", in: folder) else {
+      return ([], [])
+    }
+    defer { try? FileCalls.remove(file.path) }
     var random = RandomGenerator(seed: 1)
     var (writes, syncs): ([UInt64], [UInt64]) = ([], [])
     let pages = 256

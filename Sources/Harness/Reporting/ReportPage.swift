@@ -31,6 +31,12 @@ package struct ReportPage {
       """
   }
 
+  /// Whether a page that begins so is one of the tool's.
+  static func isBegun(by text: String) -> Bool {
+    text.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n")
+      && text.contains("<style>\(style.prefix(60))")
+  }
+
   package func html() -> String {
     let links = sections.enumerated().map { number, section in
       "<a href=\"#section\(number)\">\(escapedHTML(section.name))</a>"

@@ -1,6 +1,7 @@
 // The history of a project's figures: history.csv, to which each run adds one line and from which
 // none is ever taken. What one machine and one plan have measured is a series.
 internal import Foundation
+internal import Platform
 
 /// The file of a history.
 package struct TrendHistory {
@@ -22,6 +23,14 @@ package struct TrendHistory {
     package var isValid: Bool
     /// By name, such as `read.service_p50_ns`.
     package var figures: [String: Double]
+
+    /// Runs that begin in the same second may have one name; their figures tell them apart.
+    func isSameRun(as other: Entry) -> Bool {
+      runID == other.runID && startedAt == other.startedAt
+        && figures.allSatisfy { name, value in
+          other.figures[name].map { $0 == value } ?? true
+        }
+    }
   }
 
   private let path: String
@@ -59,35 +68,31 @@ package struct TrendHistory {
 
   /// Adds runs that are not there yet; the file only grows.
   package mutating func append(_ runs: [MeasuredRun]) throws {
-    var lines = FileManager.default.fileExists(atPath: path) ? "" : CSVTable.line(Self.columns)
+    var lines = ""
     for run in runs {
       let document = run.document
       guard document.status == RunStatus.complete.rawValue else {
         throw ResultsError("'\(run.folder)' holds a run that is \(document.status)")
       }
       let id = document.replica > 1 ? "\(document.runId)-\(document.replica)" : document.runId
-      if entries.contains(where: { $0.runID == id }) { continue }
       let figures = GateRow.figures(of: run)
       let entry = Entry(
         runID: id, startedAt: document.startedAt, commit: document.environment.commit ?? "",
         isDirty: document.environment.isDirty ?? false, machine: run.machine,
         workload: document.workload, plan: Self.plan(document), isValid: document.verdict.isValid,
         figures: Dictionary(figures.map { ($0.key.name, $0.value) }) { first, _ in first })
+      if entries.contains(where: entry.isSameRun(as:)) { continue }
       entries.append(entry)
       lines += CSVTable.line(Self.cells(entry))
     }
     guard !lines.isEmpty else { return }
-    let url = URL(fileURLWithPath: path)
-    try FileManager.default.createDirectory(
-      at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-    if FileManager.default.fileExists(atPath: path) {
-      let file = try FileHandle(forWritingTo: url)
-      defer { try? file.close() }
-      try file.seekToEnd()
-      try file.write(contentsOf: Data(lines.utf8))
-    } else {
-      try Data(lines.utf8).write(to: url)
+    try FileCalls.makeFolders(Platform.folder(of: path))
+    do throws(SystemError) {
+      try FileCalls.writeNew(CSVTable.line(Self.columns), to: path)
+    } catch {
+      if !error.alreadyExists { throw error }
     }
+    try FileCalls.append(lines, to: path)
   }
 
   /// The command without its seed, and the build: what has to be the same for figures to be one

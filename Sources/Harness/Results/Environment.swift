@@ -128,11 +128,9 @@ package final class Allocator: Sendable {
 package func measureRawSync(
   folder: String, samples: Int = 100, nanosecondsMax: UInt64 = 500_000_000
 ) -> [UInt64] {
-  let path = folder + "/raw-sync.tmp"
-  let files = LinuxFileSystem()
   let clock = MonotonicClock()
-  guard let file = try? files.open(path, [.writable, .create]) else { return [] }
-  defer { try? files.remove(path) }
+  guard let file = try? FileCalls.openTemporaryFile("raw-sync", in: folder) else { return [] }
+  defer { try? FileCalls.remove(file.path) }
   let pages = 256
   var random = RandomGenerator(seed: 1)
   var times: [UInt64] = []

@@ -1,10 +1,18 @@
-// The folder that a run leaves behind. An existing one is refused, so that no figures are lost.
+// The folder that a run leaves behind. A new one is made for this run alone: making it is atomic,
+// so of two runs that want the same name one gets another. Where --overwrite replaces earlier
+// results, files are written to a folder within, and take the place of the earlier ones when they
+// are complete. Nothing is ever removed but files that a list of the tool's own names.
 package import Foundation
+internal import Glibc
+package import Platform
 
-/// Where the files of one run go.
-package struct ResultsFolder: Sendable {
-  package let path: String
+/// Where the files of one run are to go.
+package struct ResultsPlace: Sendable {
+  /// As long as nobody else has it.
   package let runID: String
+  /// As long as nobody else has it, where the place has no name given by the user.
+  package let path: String
+  private let isNamed: Bool
 
   /// The folder for a run that begins now, by default below `realm-bench-results`.
   package init(
@@ -13,10 +21,8 @@ package struct ResultsFolder: Sendable {
     let part = shard.map { "-\($0.number)of\($0.count)" } ?? ""
     runID = "\(Self.stamp(now))-\(workload)-\(seed)\(part)"
     path = output ?? "realm-bench-results/\(runID)"
+    isNamed = output != nil
   }
-
-  /// Where the parts of a history are while a run goes on.
-  package var historyParts: String { path + "/history" }
 
   /// UTC to the second, in a form that sorts and needs no quoting.
   private static func stamp(_ date: Date) -> String {
@@ -29,33 +35,273 @@ package struct ResultsFolder: Sendable {
       parts.minute!, parts.second!)
   }
 
-  /// Why the folder cannot be used, without touching anything.
-  package func obstacle(overwrites: Bool) -> String? {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return nil }
-    if !isFolder.boolValue { return "'\(path)' is a file; --output needs a folder" }
-    if overwrites {
-      // Only what a run wrote is ever removed.
-      let holdsRun = ["/run.json", "/replica-001/run.json", "/plan.csv"].contains {
-        FileManager.default.fileExists(atPath: path + $0)
+  /// Refuses a place that cannot be used, without touching anything.
+  package func refuseObstacle(overwrites: Bool) throws(UsageError) {
+    guard isNamed else { return }
+    let contents: FolderContents
+    do throws(SystemError) {
+      guard let kind = try FileCalls.kind(path, followsLinks: true) else {
+        if try FileCalls.kind(path) == nil { return }
+        throw SystemError(call: "stat", path: path, code: ENOENT)
       }
-      let isEmpty = (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty ?? false
-      return holdsRun || isEmpty
-        ? nil : "'\(path)' holds other things than a run; --overwrite does not remove it"
+      guard case .folder = kind else { throw SystemError(call: "stat", path: path, code: ENOTDIR) }
+      contents = overwrites ? try FolderContents(of: path) : FolderContents()
+    } catch {
+      throw UsageError(obstacle(error))
     }
-    return "'\(path)' exists already; give another --output, or --overwrite to replace it"
+    guard overwrites else {
+      throw UsageError(
+        "'\(path)' exists already; give another --output, or --overwrite to replace its results")
+    }
+    if !contents.foreign.isEmpty {
+      throw UsageError(
+        "'\(path)' holds what no run has written: \(contents.foreignWords); --overwrite replaces "
+          + "results alone: move that elsewhere, or give another --output")
+    }
   }
 
-  /// Makes the folder, replacing the one of an earlier run.
-  package func create(withHistograms: Bool = true) throws {
-    if FileManager.default.fileExists(atPath: path) {
-      try FileManager.default.removeItem(atPath: path)
+  private func obstacle(_ error: SystemError) -> String {
+    switch error.code {
+    case ENOENT: "'\(path)' is a link to nothing; remove it, or make the folder that it names"
+    case ENOTDIR: "'\(path)' is a file, or below one; --output needs a folder"
+    default: "--output '\(path)' cannot be used: \(error.reason)"
     }
-    try FileManager.default.createDirectory(
-      atPath: withHistograms ? path + "/histograms" : path, withIntermediateDirectories: true)
   }
 
-  package func write(_ text: String, to name: String) throws {
-    try Data(text.utf8).write(to: URL(fileURLWithPath: path + "/" + name))
+  /// Makes the folder, or one within the folder whose results are to be replaced.
+  /// - Throws: `UsageError` for an obstacle, `ResultsError` when the system refuses.
+  package func make(overwrites: Bool, withHistograms: Bool = false) throws -> ResultsFolder {
+    try refuseObstacle(overwrites: overwrites)
+    do throws(SystemError) {
+      let made = try claim()
+      let folder = ResultsFolder(
+        path: made.path, destination: made.destination, runID: made.runID, lock: made.lock)
+      try folder.begin(withHistograms: withHistograms)
+      return folder
+    } catch {
+      switch error.code {
+      case EEXIST:
+        throw UsageError("'\(path)' has been made by another run meanwhile; give another --output")
+      case EWOULDBLOCK:
+        throw UsageError(
+          "another run is writing to '\(path)'; wait for its end, or give another --output")
+      default:
+        throw ResultsError("cannot make the results folder '\(path)': \(error.reason)")
+      }
+    }
+  }
+
+  private typealias Claim = (path: String, destination: String, runID: String, lock: FolderLock)
+
+  private func claim() throws(SystemError) -> Claim {
+    if isNamed, try FileCalls.kind(path, followsLinks: true) != nil {
+      // Whoever has the lock writes here; a run that is killed loses it.
+      let lock = try FolderLock(path)
+      let made = try Self.makeNew("\(path)/\(KnownNames.unfinished)\(runID)")
+      return (made.path, path, runID, lock)
+    }
+    try FileCalls.makeFolders(Platform.folder(of: path))
+    if isNamed {
+      try FileCalls.makeFolder(path)
+      return (path, path, runID, try FolderLock(path))
+    }
+    let made = try Self.makeNew(path)
+    return (made.path, made.path, runID + made.suffix, try FolderLock(made.path))
+  }
+
+  /// Makes a folder that nobody else has, with a number at its end if need be.
+  private static func makeNew(
+    _ path: String
+  ) throws(SystemError) -> (path: String, suffix: String) {
+    var number = 1
+    while true {
+      let suffix = number == 1 ? "" : "-\(number)"
+      do throws(SystemError) {
+        try FileCalls.makeFolder(path + suffix)
+        return (path + suffix, suffix)
+      } catch {
+        guard error.code == EEXIST, number < 100_000 else { throw error }
+        number += 1
+      }
+    }
+  }
+}
+
+/// The folder of one run, which is this process's alone.
+package final class ResultsFolder: Sendable {
+  /// Where the files are while the run goes on.
+  package let path: String
+  /// Where they are when it has come to its end.
+  package let destination: String
+  package let runID: String
+  private let lock: FolderLock
+
+  fileprivate init(path: String, destination: String, runID: String, lock: FolderLock) {
+    self.path = path
+    self.destination = destination
+    self.runID = runID
+    self.lock = lock
+  }
+
+  /// Whether earlier results are in the place that these are to take.
+  package var replaces: Bool { path != destination }
+
+  /// Where the parts of a history are while a run goes on.
+  package var historyParts: String { path + "/history" }
+
+  fileprivate func begin(withHistograms: Bool) throws(SystemError) {
+    // First of all: whatever a process leaves that is killed now is known to be the tool's.
+    try writeManifest(status: "running", files: nil)
+    if withHistograms { try FileCalls.makeFolder(path + "/histograms") }
+  }
+
+  /// Writes a whole file; one that is there stays as it is until the new one is complete.
+  package func write(_ text: String, to name: String) throws(SystemError) {
+    try FileCalls.replace(path + "/" + name, by: text)
+  }
+
+  private func writeManifest(status: String, files: [ListedFile]?) throws(SystemError) {
+    let manifest = FolderManifest(runId: runID, status: status, files: files)
+    // Texts and whole numbers alone: that can always be encoded.
+    let text = (try? encodeJSON(manifest)) ?? ""
+    try write(FileList.sealed(text), to: FolderManifest.fileName)
+  }
+
+  // MARK: - End
+
+  /// Lists what the folder holds, and puts it in the place of earlier results where there are any.
+  ///
+  /// Results that have not come to their end replace only such as have not either.
+  /// - Returns: where the files are now.
+  /// - Throws: `ResultsError` that says where they are instead.
+  package func end(isComplete: Bool) throws -> String {
+    do {
+      guard replaces else {
+        try seal(isComplete: isComplete)
+        return path
+      }
+      let earlier = try FolderContents(of: destination, excluding: inner)
+      guard isComplete || !earlier.isComplete else {
+        try seal(isComplete: false)
+        return path
+      }
+      try moveRunDocuments()
+      try seal(isComplete: isComplete)
+      try replace(earlier)
+      return destination
+    } catch let error as SystemError {
+      throw ResultsError(
+        "the results are in '\(path)' and could not all be listed or moved to '\(destination)': "
+          + error.reason)
+    }
+  }
+
+  /// The name of the folder within.
+  private var inner: String { String(path.dropFirst(destination.count + 1)) }
+
+  /// Writes the list of all files: into run.json, or manifest.json where there is none.
+  private func seal(isComplete: Bool) throws {
+    let run = path + "/run.json"
+    let isRun = try FileCalls.kind(run) != nil
+    let marker = isRun ? "run.json" : FolderManifest.fileName
+    if isRun { try? FileCalls.remove(path + "/" + FolderManifest.fileName) }
+    var files = try listed("")
+    files.removeAll { $0.name == marker }
+    files.append(ListedFile(name: marker, hash: ListedFile.ownHash))
+    files.sort { $0.name < $1.name }
+    guard isRun else {
+      try writeManifest(status: isComplete ? "complete" : "partial", files: files)
+      return
+    }
+    var document = try RunDocument(path: run)
+    document.files = files
+    try write(FileList.sealed(try document.json()), to: "run.json")
+  }
+
+  private func listed(_ folder: String) throws(SystemError) -> [ListedFile] {
+    var files: [ListedFile] = []
+    for entry in try FileCalls.names(in: path + "/" + folder) {
+      let name = folder + entry
+      switch try FileCalls.kind(path + "/" + name) {
+      case .file(let bytes):
+        // Whoever opens a Realm file writes to the files beside it.
+        let isHashed = !KnownNames.isRealmFile(name) || name == KnownNames.realmFile
+        files.append(
+          isHashed
+            ? ListedFile(name: name, bytes: bytes, hash: FileCalls.hash(of: path + "/" + name))
+            : ListedFile(name: name))
+      case .folder where KnownNames.isPart(name): files.append(ListedFile(name: name + "/"))
+      case .folder where KnownNames.folders.contains(name): files += try listed(name + "/")
+      default: continue
+      }
+    }
+    return files
+  }
+
+  /// Lets the documents of this run and its parts name the place where they will be.
+  private func moveRunDocuments() throws {
+    for file in try FolderContents(of: path).files where ("/" + file).hasSuffix("/run.json") {
+      guard var document = try? RunDocument(path: path + "/" + file) else { continue }
+      document.move(from: path, to: destination)
+      // The list of a part has the hash of its document.
+      document.files = document.files?.map { file in
+        file.name == "run.json" ? ListedFile(name: file.name, hash: ListedFile.ownHash) : file
+      }
+      try write(FileList.sealed(try document.json()), to: file)
+    }
+  }
+
+  /// Puts all files in the place of earlier ones.
+  ///
+  /// Lists go first and come last, so that nobody takes half of both for one run. A process that is
+  /// killed meanwhile leaves all that it takes to know whose the files are.
+  private func replace(_ earlier: FolderContents) throws {
+    let new = try FolderContents(of: path)
+    for name in new.files where !earlier.files.contains(name) {
+      if try FileCalls.kind(destination + "/" + name) == nil { continue }
+      throw ResultsError(
+        "the results stay in '\(path)': '\(destination)/\(name)' has been made or changed meanwhile"
+      )
+    }
+    let markers = Set(FileList.markers)
+    for name in FileList.markers where earlier.files.contains(name) {
+      try FileCalls.rename(destination + "/" + name, to: path + "/" + FileList.replaced)
+    }
+    for name in new.folders { try FileCalls.makeFolders(destination + "/" + name) }
+    let kept = Set(new.files)
+    for name in earlier.files where !kept.contains(name) && !markers.contains(name) {
+      try FileCalls.remove(destination + "/" + name)
+    }
+    for name in new.files where !markers.contains(name) {
+      try FileCalls.rename(path + "/" + name, to: destination + "/" + name)
+    }
+    for name in new.files where markers.contains(name) && name != FileList.replaced {
+      try FileCalls.rename(path + "/" + name, to: destination + "/" + name)
+    }
+    if try FileCalls.kind(path + "/" + FileList.replaced) != nil {
+      try FileCalls.remove(path + "/" + FileList.replaced)
+    }
+    for name in earlier.folders.reversed() { FileCalls.removeIfEmpty(destination + "/" + name) }
+    for name in new.folders.reversed() { FileCalls.removeIfEmpty(path + "/" + name) }
+    FileCalls.removeIfEmpty(path)
+  }
+}
+
+extension ResultsFolder {
+  /// Ends the folder of a verb that has come to its exit code, and tells where results are that did
+  /// not take the place of earlier ones.
+  func end(isComplete: Bool, otherwise code: ExitCode, _ console: Console) -> ExitCode {
+    do {
+      let place = try end(isComplete: isComplete)
+      if place != destination {
+        console.note(
+          "'\(destination)' still holds the earlier results; those of this run, which are not "
+            + "complete, are in '\(place)'")
+      }
+      return code
+    } catch {
+      console.note("error: \(error.explanation)")
+      return code == .success || code == .inconclusive ? .failed : code
+    }
   }
 }

@@ -61,9 +61,33 @@ package struct RunDocument: Codable, Sendable {
   package var violation: ViolationRecord?
   package var failure: String?
   package var realmFile: String?
+  /// The files of the folder; nil while the run goes on, and in runs of versions without a list.
+  package var files: [ListedFile]?
+
+  /// Names the folder that the results are moved to.
+  package mutating func move(from old: String, to new: String) {
+    func moved(_ path: String) -> String {
+      path == old || path.hasPrefix(old + "/") ? new + path.dropFirst(old.count) : path
+    }
+    settings.path = moved(settings.path)
+    settings.output = moved(settings.output)
+    realmFile = realmFile.map(moved)
+  }
 
   /// Sorted keys, snake_case, readable.
   package func json() throws -> String { try encodeJSON(self) }
+}
+
+extension RunDocument {
+  /// Reads a document.
+  package init(path: String) throws {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw ResultsError("'\(path)' cannot be read")
+    }
+    self = try decoder.decode(RunDocument.self, from: data)
+  }
 }
 
 /// JSON as all machine output of the tool has it.

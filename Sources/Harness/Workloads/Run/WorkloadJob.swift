@@ -27,15 +27,11 @@ package struct WorkloadJob<Driver: EngineDriver> {
   package func run() throws -> ExitCode {
     // First of all, so that every thread started later leaves the signals to us.
     let interruption = surroundings.interruption()
-    do {
-      try folder.create()
-    } catch {
-      progress.fail("cannot make the results folder '\(folder.path)': \(error.explanation)")
-      return .failed
-    }
     progress.step("results go to \(folder.path)")
-    let environment = EnvironmentRecord(
-      folder: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+    if folder.replaces {
+      progress.step("and take the place of those in \(folder.destination) when they are complete")
+    }
+    let environment = EnvironmentRecord(folder: Platform.folder(of: path))
     let recordingCost = measureRecordingCost()
     do {
       try writeFirstDocument(environment, recordingCost)
@@ -216,9 +212,10 @@ package struct WorkloadJob<Driver: EngineDriver> {
     }
     let summary = Summary(
       document: document, settings: settings, outcome: outcome, tables: tables,
-      folder: folder.path)
+      folder: outcome.status == .complete ? folder.destination : folder.path)
     surroundings.console.printRaw(try summary.render(settings.format))
-    progress.step("pictures: realm-bench report \(folder.path) -o report.html")
+    let place = outcome.status == .complete ? folder.destination : folder.path
+    progress.step("pictures: realm-bench report \(place) -o report.html")
   }
 
   /// In the order that cli.md promises: sentence, witness, seed, command, folder.

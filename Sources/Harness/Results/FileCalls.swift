@@ -1,0 +1,265 @@
+// System calls on the files of results: each acts on the path itself and never on what a link leads
+// to, and tells what went wrong.
+internal import Foundation
+internal import Glibc
+internal import Platform
+
+/// What stands at a path.
+enum EntryKind {
+  case file(bytes: UInt64)
+  case folder
+  case link
+  /// A pipe, a socket or a device.
+  case other
+
+  /// In words, with an article.
+  var words: String {
+    switch self {
+    case .file: "a file"
+    case .folder: "a folder"
+    case .link: "a link"
+    case .other: "a device, pipe or socket"
+    }
+  }
+}
+
+/// The calls.
+enum FileCalls {
+  private static func check(
+    _ call: String, _ path: String, _ body: () -> Int32
+  ) throws(SystemError) -> Int32 {
+    while true {
+      let result = body()
+      if result >= 0 { return result }
+      if errno != EINTR { throw SystemError(call: call, path: path, code: errno) }
+    }
+  }
+
+  /// What stands at a path; nil when nothing does.
+  /// - Parameter followsLinks: whether a link counts as what it leads to.
+  static func kind(
+    _ path: String, followsLinks: Bool = false
+  ) throws(SystemError) -> EntryKind? {
+    var description = stat()
+    do throws(SystemError) {
+      _ = try check("stat", path) {
+        followsLinks ? stat(path, &description) : lstat(path, &description)
+      }
+    } catch {
+      if error.code == ENOENT { return nil }
+      throw error
+    }
+    switch description.st_mode & S_IFMT {
+    case S_IFREG: return .file(bytes: UInt64(description.st_size))
+    case S_IFDIR: return .folder
+    case S_IFLNK: return .link
+    default: return .other
+    }
+  }
+
+  /// Makes a folder that was not there; EEXIST when something has its name.
+  static func makeFolder(_ path: String) throws(SystemError) {
+    _ = try check("mkdir", path) { mkdir(path, 0o777) }
+  }
+
+  /// The same with the folders above it, which may be there.
+  static func makeFolders(_ path: String) throws(SystemError) {
+    if let kind = try kind(path, followsLinks: true) {
+      if case .folder = kind { return }
+      throw SystemError(call: "mkdir", path: path, code: ENOTDIR)
+    }
+    let parent = Platform.folder(of: path)
+    if parent != path && parent != "." { try makeFolders(parent) }
+    do throws(SystemError) { try makeFolder(path) } catch {
+      // Another process may have made it meanwhile.
+      if error.code != EEXIST { throw error }
+    }
+  }
+
+  /// Makes a folder for temporary files that nobody else has.
+  static func makeTemporaryFolder(_ prefix: String) throws(SystemError) -> String {
+    // mkdtemp replaces six letters X at the end by what makes the name new.
+    var path = Array(
+      (NSTemporaryDirectory() + prefix + String(repeating: "X", count: 6)).utf8CString)
+    guard path.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!) }) != nil else {
+      throw SystemError(call: "mkdtemp", path: NSTemporaryDirectory(), code: errno)
+    }
+    return path.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+  }
+
+  /// Makes a file for measuring the disk that nobody else has; the caller removes it.
+  static func openTemporaryFile(_ name: String, in folder: String) throws(SystemError) -> any File {
+    var number = 0
+    while true {
+      let path = "\(folder)/\(name)-\(processIdentifier)-\(number).tmp"
+      do throws(SystemError) {
+        return try LinuxFileSystem().open(path, [.writable, .create, .exclusive])
+      } catch {
+        guard error.alreadyExists, number < 1_000 else { throw error }
+        number += 1
+      }
+    }
+  }
+
+  static func remove(_ path: String) throws(SystemError) {
+    _ = try check("unlink", path) { unlink(path) }
+  }
+
+  /// Removes a folder if nothing is in it.
+  static func removeIfEmpty(_ path: String) { _ = rmdir(path) }
+
+  /// Takes the place of a file that has the new name.
+  static func rename(_ path: String, to newPath: String) throws(SystemError) {
+    _ = try check("rename", path) { Glibc.rename(path, newPath) }
+  }
+
+  /// Names in a folder, sorted.
+  static func names(in folder: String) throws(SystemError) -> [String] {
+    guard let stream = opendir(folder) else {
+      throw SystemError(call: "opendir", path: folder, code: errno)
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// The end of the name of a file that is being written.
+  static let partial = ".partial"
+
+  /// Writes a whole file beside a path and renames it: what is there stays until then.
+  static func replace(_ path: String, by text: String) throws(SystemError) {
+    let partial = path + Self.partial
+    do throws(SystemError) {
+      try write(text, to: partial, flags: O_TRUNC)
+      try rename(partial, to: path)
+    } catch {
+      // Best effort: the failure is told, and nothing needs the half file.
+      try? remove(partial)
+      throw error
+    }
+  }
+
+  /// Writes a file that was not there; EEXIST when something has its name.
+  static func writeNew(_ text: String, to path: String) throws(SystemError) {
+    try write(text, to: path, flags: O_EXCL)
+  }
+
+  private static func write(
+    _ text: String, to path: String, flags: Int32
+  ) throws(SystemError) {
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags
+    let descriptor = try check("open", path) { open(path, flags, 0o666) }
+    defer { close(descriptor) }
+    try write(text, to: descriptor, path)
+  }
+
+  /// Adds to the end of a file, all of it or nothing.
+  static func append(_ text: String, to path: String) throws(SystemError) {
+    let descriptor = try check("open", path) { open(path, O_WRONLY | O_APPEND | O_CLOEXEC) }
+    defer { close(descriptor) }
+    let length = lseek(descriptor, 0, SEEK_END)
+    do throws(SystemError) {
+      try write(text, to: descriptor, path)
+    } catch {
+      // Best effort: half a line would make the whole file unreadable.
+      _ = ftruncate(descriptor, length)
+      throw error
+    }
+  }
+
+  /// Writes to what is open already.
+  static func write(
+    _ text: String, to descriptor: Int32, _ path: String
+  ) throws(SystemError) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if written < 0 {
+        if errno == EINTR { continue }
+        throw SystemError(call: "write", path: path, code: errno)
+      }
+      bytes = bytes.dropFirst(written)
+    }
+  }
+
+  /// Not 0, which stands for a hash that is still to come.
+  private static let firstSeed: UInt64 = 1
+
+  /// XXH3 of a whole file in 16 hexadecimal digits; nil when it cannot be read.
+  static func hash(of path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return withUnsafeTemporaryAllocation(byteCount: 1 << 20, alignment: 4_096) { buffer in
+      var sum = firstSeed
+      while true {
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        if count < 0 && errno == EINTR { continue }
+        if count < 0 { return nil }
+        if count == 0 { return hexadecimal(sum) }
+        // Each part is the seed of the next one, so that their order counts.
+        sum = hash64(buffer.baseAddress!, count: count, seed: sum)
+      }
+    }
+  }
+
+  /// The same of a text.
+  static func hash(ofText text: String) -> String {
+    let bytes = Array(text.utf8)
+    return hexadecimal(
+      bytes.withUnsafeBytes { hash64($0.baseAddress!, count: $0.count, seed: firstSeed) })
+  }
+
+  private static func hexadecimal(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  /// The path without links, if it leads to something.
+  static func resolved(_ path: String) -> String? {
+    guard let pointer = realpath(path, nil) else { return nil }
+    defer { free(pointer) }
+    return String(cString: pointer)
+  }
+
+  /// Whether two paths lead to the same or into one another; a path to nothing counts by its
+  /// folder.
+  static func overlap(_ one: String, _ other: String) -> Bool {
+    func place(_ path: String) -> String? {
+      resolved(path)
+        ?? resolved(Platform.folder(of: path)).map {
+          $0 + "/" + String(path.split(separator: "/").last ?? "")
+        }
+    }
+    guard let one = place(one), let other = place(other) else { return false }
+    return one == other || one.hasPrefix(other + "/") || other.hasPrefix(one + "/")
+  }
+}
+
+/// A lock of a folder while a run writes to it; the kernel takes it from a process that ends.
+final class FolderLock: Sendable {
+  private let descriptor: Int32
+
+  /// - Throws: `EWOULDBLOCK` when another run has it.
+  init(_ folder: String) throws(SystemError) {
+    descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if descriptor < 0 { throw SystemError(call: "open", path: folder, code: errno) }
+    // A file system without locks says so by another error; there nobody is kept out.
+    if flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK {
+      close(descriptor)
+      throw SystemError(call: "flock", path: folder, code: EWOULDBLOCK)
+    }
+  }
+
+  deinit {
+    // A child that is just being started has the descriptor, too, and would keep the lock.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
+}
