@@ -13,9 +13,9 @@ package enum ComparisonVerdict: String, Codable, Sendable {
 /// One compared figure.
 package struct ComparedRow: Sendable {
   package var row: GateRow
-  /// Medians of each side's runs.
-  package var baseline: Double
-  package var candidate: Double
+  /// Medians of each side's runs; nil where a run does not know it.
+  package var baseline: Double?
+  package var candidate: Double?
   /// Of the change for the worse: above 1 = the candidate is worse; nil = too few runs.
   package var slowdown: RatioInterval?
   package var noiseFloor: Double?
@@ -27,6 +27,8 @@ package struct ComparedRow: Sendable {
   package var reason: String?
   /// Worse, and accepted with a reason.
   package var isAccepted = false
+  /// Some run does not know the figure, so that more runs tell no more.
+  package var isUnknown = false
 
   package var isGate: Bool { tolerance != nil }
 }
@@ -74,8 +76,9 @@ package struct Comparison: Sendable {
     warnings = SamePlan.warnings(baseline + candidate)
     let sides = [baseline, candidate].map { runs in runs.map(GateRow.figures) }
     let common = Self.rows(in: sides)
-    let gates = try Self.gates(common, rules)
-    rows = []
+    let unknown = Self.unknown(in: [baseline, candidate])
+    let gates = try Self.gates(common + unknown, rules)
+    rows = unknown.map { Self.unknown($0, sides, tolerance: gates[$0]) }
     for row in common {
       let (before, after) = (sides[0].compactMap { $0[row] }, sides[1].compactMap { $0[row] })
       rows.append(
@@ -84,6 +87,7 @@ package struct Comparison: Sendable {
           error: rules.familyError / Double(max(1, gates.count)),
           isSameMachine: isSameMachine))
     }
+    rows.sort { $0.row < $1.row }
     accept(rules.accepted)
   }
 
@@ -112,6 +116,27 @@ package struct Comparison: Sendable {
     let all = sides.flatMap(\.self)
     guard let first = all.first else { return [] }
     return first.keys.filter { row in all.allSatisfy { ($0[row] ?? 0) > 0 } }.sorted()
+  }
+
+  /// The figures that some run does not know, because it left out what was due.
+  static func unknown(in sides: [[MeasuredRun]]) -> [GateRow] {
+    Set(sides.flatMap { $0.flatMap(GateRow.unknown) }).sorted()
+  }
+
+  /// Nobody can tell of a figure that is not known; it is shown all the same.
+  static func unknown(
+    _ row: GateRow, _ sides: [[[GateRow: Double]]], tolerance: Double?
+  ) -> ComparedRow {
+    let known = sides.map { runs in runs.compactMap { $0[row] } }
+    let counts = zip(sides, known).map { $0.count - $1.count }
+    func side(_ number: Int) -> Double? {
+      known[number].isEmpty || counts[number] > 0 ? nil : median(known[number])
+    }
+    return ComparedRow(
+      row: row, baseline: side(0), candidate: side(1), tolerance: tolerance, verdict: .cannotTell,
+      reason: "not known in \(counts[0]) of \(sides[0].count) baseline and \(counts[1]) of "
+        + "\(sides[1].count) candidate runs: operations that were due were not done",
+      isUnknown: true)
   }
 
   /// The rows that decide, with their tolerances: medians, rates and counters, and those the user

@@ -87,8 +87,9 @@ package struct ComparisonOutput {
     return row.isGate ? word : "(\(word))"
   }
 
-  private func value(_ value: Double, _ row: GateRow) -> String {
-    switch row.metric {
+  private func value(_ value: Double?, _ row: GateRow) -> String {
+    guard let value else { return "-" }
+    return switch row.metric {
     case let name where name.hasSuffix("_ns"):
       readableDuration(UInt64(max(0, value).rounded()))
     case "rate_per_s": grouped(Int(value.rounded())) + "/s"
@@ -221,11 +222,12 @@ package struct ComparisonOutput {
 
   /// The array of "smaller is better" entries that the action reads: rates become times.
   private func benchmarkAction() throws -> String {
-    let entries = comparison.rows.filter(\.isGate).map { row in
+    let entries = comparison.rows.filter(\.isGate).compactMap { row -> ActionEntry? in
       let isRate = row.row.metric == "rate_per_s"
+      guard let candidate = row.candidate else { return nil }
       return ActionEntry(
         name: row.row.name, unit: isRate ? "ns/operation" : Self.unit(row.row.metric),
-        value: isRate ? 1e9 / row.candidate : row.candidate,
+        value: isRate ? 1e9 / candidate : candidate,
         range: row.noiseFloor.map { "\u{b1} \(decimal($0 * 100, places: 1)) %" })
     }
     return try encodeJSON(entries)

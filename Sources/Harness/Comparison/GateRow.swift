@@ -52,6 +52,7 @@ package struct GateRow: Hashable, Comparable, Sendable {
       for metric in shown + counters where columns[metric] != nil {
         // The rate of an open loop is what was asked for.
         if metric == "rate_per_s" && key.load == "open" { continue }
+        if isUnknown(metric, columns, run) { continue }
         figures[GateRow(row: key, metric: metric)] = columns[metric]
       }
     }
@@ -62,6 +63,27 @@ package struct GateRow: Hashable, Comparable, Sendable {
       figures[GateRow(row: row, metric: metric)] = value
     }
     return figures
+  }
+
+  /// Percentiles of response times that a run does not know: operations that were due were not done
+  /// and could change them.
+  static func unknown(in run: MeasuredRun) -> [GateRow] {
+    run.rows.filter { $0.key.phase != "warmup" && $0.key.load == "open" }
+      .flatMap { key, columns in
+        shown.filter { isUnknown($0, columns, run) }.map { GateRow(row: key, metric: $0) }
+      }
+  }
+
+  private static func isUnknown(
+    _ metric: String, _ columns: [String: Double], _ run: MeasuredRun
+  ) -> Bool {
+    guard metric.hasPrefix("response_"),
+      let percentile = Percentile.allCases.first(where: { metric == "response_\($0)_ns" })
+    else { return false }
+    let (count, skipped) = (columns["count"] ?? 0, columns["skipped"] ?? 0)
+    // Earlier versions gave the percentiles of those that were done.
+    if run.document.leftOut == nil { return skipped > 0 }
+    return columns[metric] == nil && count + skipped >= Double(percentile.samplesNeeded)
   }
 
   private static func space(of run: MeasuredRun) -> [String: Double] {

@@ -132,8 +132,11 @@ package struct MergedRuns {
         "service_mean_ns": service.mean.map { String(Int($0.rounded())) },
       ]
       var durations = Self.durations("service", service)
-      if let response = histograms["\(key[1])-response.hgrm"] {
-        durations.merge(Self.durations("response", response)) { $1 }
+      if let all = histograms["\(key[1])-response.hgrm"] {
+        let leftOut = histograms["\(key[1])-left-out.hgrm"] ?? LatencyHistogram()
+        durations.merge(
+          Self.durations(Self.responses(all, leftOut, skipped: sum("skipped") ?? 0))
+        ) { $1 }
       }
       table.append(
         ResultSchema.summaryColumns.map { column in
@@ -150,6 +153,30 @@ package struct MergedRuns {
     }
     if histogram.count > 0 { cells["\(kind)_max_ns"] = String(histogram.maximum) }
     return cells
+  }
+
+  private static func durations(_ times: ResponseTimes) -> [String: String] {
+    var cells: [String: String] = [:]
+    for percentile in Percentile.allCases {
+      cells["response_\(percentile.rawValue)_ns"] = times.value(at: percentile).map(String.init)
+    }
+    cells["response_max_ns"] = times.maximum.map(String.init)
+    return cells
+  }
+
+  /// Folders of earlier versions do not tell how long what they skipped had waited.
+  private static func responses(
+    _ all: LatencyHistogram, _ leftOut: LatencyHistogram, skipped: Double
+  ) -> ResponseTimes {
+    let untold = UInt64(skipped) - min(leftOut.count, UInt64(skipped))
+    guard untold > 0 else { return ResponseTimes(all: all, leftOut: leftOut) }
+    let unknown = LatencyHistogram()
+    unknown.add(leftOut)
+    unknown.record(0, times: untold)
+    let known = LatencyHistogram()
+    known.add(all)
+    known.record(0, times: untold)
+    return ResponseTimes(all: known, leftOut: unknown)
   }
 
   // MARK: - Folder

@@ -63,7 +63,7 @@ package struct PairedBlocks {
       try SamePlan.check(runs[0] + runs[1])
       rows = try judge(runs)
       let blocks = runs[0].count
-      let open = rows.filter { $0.isGate && $0.verdict == .cannotTell }
+      let open = rows.filter { $0.isGate && $0.verdict == .cannotTell && !$0.isUnknown }
       progress("block \(blocks): \(open.count) gate rows undecided")
       let elapsed = clock.nanoseconds() - start
       let isOver = elapsed + elapsed / UInt64(blocks) > budgetNanoseconds
@@ -111,8 +111,10 @@ package struct PairedBlocks {
   private func judge(_ runs: [[MeasuredRun]]) throws -> [ComparedRow] {
     let sides = runs.map { $0.map(GateRow.figures) }
     let common = Comparison.rows(in: sides)
-    let gates = try Comparison.gates(common, rules)
-    var undecided = gates.count
+    let unknown = Comparison.unknown(in: runs)
+    let gates = try Comparison.gates(common + unknown, rules)
+    let unknownRows = unknown.map { Comparison.unknown($0, sides, tolerance: gates[$0]) }
+    var undecided = gates.count - unknown.filter { gates[$0] != nil }.count
     var rows: [ComparedRow] = []
     while true {
       let error = rules.familyError / Double(max(1, undecided))
@@ -124,7 +126,9 @@ package struct PairedBlocks {
         return Comparison.compared(row, before, after, slowdown: interval, tolerance: gates[row])
       }
       let left = rows.filter { $0.isGate && $0.verdict == .cannotTell }.count
-      if left == undecided || left == 0 { return rows }
+      if left == undecided || left == 0 {
+        return (rows + unknownRows).sorted { $0.row < $1.row }
+      }
       undecided = left
     }
   }

@@ -44,14 +44,12 @@ package struct ArrivalSchedule: Sendable {
   /// Moves everything still due by a pause that was not the load's.
   package mutating func postpone(nanoseconds: UInt64) { position += Double(nanoseconds) }
 
-  /// Counts the operations due before `end` that nobody started, and moves past them.
-  package mutating func skip(until end: UInt64) -> UInt64 {
-    var skipped: UInt64 = 0
+  /// Moves past the operations due before `end`, and hands over when each was due.
+  package mutating func skip(until end: UInt64, _ body: (_ due: UInt64) -> Void) {
     while due < end {
-      skipped += 1
+      body(due)
       advance()
     }
-    return skipped
   }
 
   /// The mean gap at the present time.

@@ -94,15 +94,26 @@ package final class LatencyHistogram {
   /// As `value(at:)` without the rule of how many samples it takes.
   package func unguardedValue(partsPer10000 parts: UInt64) -> UInt64? {
     guard count > 0 else { return nil }
+    return value(ofRank: rank(partsPer10000: parts), without: nil)
+  }
+
+  /// How many samples lie at or below a percentile.
+  package func rank(partsPer10000 parts: UInt64) -> UInt64 {
     let (product, overflow) = count.multipliedReportingOverflow(by: parts)
     precondition(!overflow, "more than 1.8e15 samples")
-    let rank = max(1, (product + 9_999) / 10_000)
+    return max(1, (product + 9_999) / 10_000)
+  }
+
+  /// The value of the sample with that number, from the smallest on, after some of the samples have
+  /// been taken away; nil when there are not as many.
+  package func value(ofRank rank: UInt64, without others: LatencyHistogram?) -> UInt64? {
+    guard count > 0 else { return nil }
     var seen: UInt64 = 0
     for bucket in 0...highestBucket {
-      seen &+= counts[bucket]
+      seen &+= counts[bucket] &- min(others?.counts[bucket] ?? 0, counts[bucket])
       if seen >= rank { return reportedValue(of: bucket) }
     }
-    return maximum
+    return nil
   }
 
   /// Every bucket that holds something, in order of value: its highest value and its count.

@@ -106,33 +106,49 @@ package final class OperationMeasurements {
   package let service = LatencyHistogram()
   /// From the moment it was due to its end; open loop only.
   package let response: LatencyHistogram?
+  /// Of each that was due and has not ended: how long it had waited when its thread gave up.
+  package let leftOut: LatencyHistogram?
   /// From the moment it was due and its thread free to its start: what the generator added.
   package let generatorDelay: LatencyHistogram?
   package var errors: UInt64 = 0
   package var late: UInt64 = 0
+  /// Those that were due and that nobody started.
   package var skipped: UInt64 = 0
+  /// When the last one of a thread with a schedule ended; 0 in a closed loop.
+  package var lastEnd: UInt64 = 0
 
   package init(isOpenLoop: Bool) {
     response = isOpenLoop ? LatencyHistogram() : nil
+    leftOut = isOpenLoop ? LatencyHistogram() : nil
     generatorDelay = isOpenLoop ? LatencyHistogram() : nil
   }
 
   package func add(_ other: OperationMeasurements) {
     service.add(other.service)
     if let delays = other.response { response?.add(delays) }
+    if let waits = other.leftOut { leftOut?.add(waits) }
     if let delays = other.generatorDelay { generatorDelay?.add(delays) }
     errors += other.errors
     late += other.late
     skipped += other.skipped
+    lastEnd = max(lastEnd, other.lastEnd)
+  }
+
+  /// What is known of the response times; nil in a closed loop.
+  package var responses: ResponseTimes? {
+    guard let response, let leftOut else { return nil }
+    return ResponseTimes(done: response, leftOut: leftOut)
   }
 
   package func reset() {
     service.reset()
     response?.reset()
+    leftOut?.reset()
     generatorDelay?.reset()
     errors = 0
     late = 0
     skipped = 0
+    lastEnd = 0
   }
 }
 

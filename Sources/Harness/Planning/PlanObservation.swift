@@ -31,6 +31,10 @@ package struct PlanObservation: Sendable {
   package private(set) var residentBytes: Double?
   package let distributions: [Operation: ServiceDistribution]
   private let figures: [MeasuredRun.RowKey: [String: Double]]
+  /// What the run does not know, because it left out what was due.
+  private let unknown: [GateRow]
+  /// How long what was due was waited for behind the end of the measured phase, as a share of it.
+  package let overtime: Double
 
   /// Reads a run of a workload that the models know.
   package init(_ run: MeasuredRun) throws {
@@ -47,6 +51,8 @@ package struct PlanObservation: Sendable {
     }
     folder = run.folder
     figures = run.rows
+    unknown = GateRow.unknown(in: run)
+    overtime = Self.overtime(run)
     cores = Double(run.document.environment.cores)
     rawSyncNanoseconds = run.document.environment.rawSyncP50Ns.map(Double.init)
     syncsPerCommit =
@@ -57,6 +63,14 @@ package struct PlanObservation: Sendable {
     distributions = try Self.distributions(run)
     setting = try Self.setting(settings, rows: run.rows)
     try readGrowth(run)
+  }
+
+  private static func overtime(_ run: MeasuredRun) -> Double {
+    let measured = run.rows.filter { $0.key.phase == "measure" && $0.key.load == "open" }
+    guard let phase = run.document.phases.first(where: { $0.name == "measure" })?.elapsedS,
+      phase > 0, let longest = measured.values.compactMap({ $0["elapsed_s"] }).max()
+    else { return 0 }
+    return max(0, longest / phase - 1)
   }
 
   private static func setting(
@@ -170,9 +184,16 @@ package struct PlanObservation: Sendable {
     case .heldBytes: return setting.pins > 0 ? lastSpace?.held : nil
     case .memoryBytes: return residentBytes
     case .growthPerCommit: return growthWhilePinsCame
-    case .latency(let operation, let column): return figure(operation, column)
+    case .latency(let operation, let column):
+      return isUnknown(metric) ? nil : figure(operation, column)
     case .rate(let operation): return figure(operation, "rate_per_s")
     }
+  }
+
+  /// Whether the run left out so much of what was due that it does not know a percentile.
+  package func isUnknown(_ metric: PlanMetric) -> Bool {
+    guard case .latency(let operation, let column) = metric else { return false }
+    return unknown.contains { $0.row.operation == operation.rawValue && $0.metric == column }
   }
 
   /// From the first interval until all pins are there.

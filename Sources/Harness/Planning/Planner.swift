@@ -191,9 +191,16 @@ package struct Planner {
       if case .largest = answer.question.kind, answer.estimate.value == 0 { continue }
       guard let experiment = chooser.check(metric, setting),
         let predicted = model.estimate(metric, experiment.setting),
-        let observation = try runs.run(experiment, for: "check"),
-        let measured = observation.measured(metric)
+        let observation = try runs.run(experiment, for: "check")
       else { continue }
+      guard let measured = observation.measured(metric) else {
+        if observation.isUnknown(metric) {
+          result.answers[position].notes.append(
+            "a run of \(experiment.setting.text) could not check it: operations that were due were "
+              + "not done, so it does not know \(metric.name)")
+        }
+        continue
+      }
       result.answers[position].check = PlanCheck(
         metric: metric, setting: experiment.setting, predicted: predicted, measured: measured,
         command: PlanRuns.command(experiment))

@@ -185,8 +185,9 @@ package struct RunReport {
           guard let text = textOfFile(path), let histogram = LatencyHistogram(percentileText: text),
             histogram.count > 0
           else { continue }
-          lines.append(
-            ChartSeries(label(run, operation.rawValue + kind), Self.curve(histogram)))
+          let isPartial = !kind.isEmpty && run.document.leftOut?[operation.rawValue] ?? 0 > 0
+          let name = operation.rawValue + kind + (isPartial ? ", at least" : "")
+          lines.append(ChartSeries(label(run, name), Self.curve(histogram)))
         }
       }
     }

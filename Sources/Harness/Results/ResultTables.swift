@@ -72,25 +72,30 @@ package struct ResultTables {
     _ phase: PhaseOutcome, _ operation: Operation, _ figures: OperationMeasurements
   ) -> [String?] {
     let isOpenLoop = figures.response != nil
+    let elapsed = phase.elapsedSeconds(of: figures)
     var cells = start(
       operation.rawValue, phase.phase, isOpenLoop: isOpenLoop,
-      threads: settings.threads(of: operation), phase.elapsedSeconds)
+      threads: settings.threads(of: operation), elapsed)
     let count = figures.service.count
     cells += [
       String(count), String(figures.errors), isOpenLoop ? String(figures.late) : nil,
       isOpenLoop ? String(figures.skipped) : nil,
-      phase.elapsedSeconds > 0
-        ? decimal(Double(count) / phase.elapsedSeconds, places: 3) : nil,
+      elapsed > 0 ? decimal(Double(count) / elapsed, places: 3) : nil,
       figures.service.mean.map { String(Int($0.rounded())) },
     ]
     cells += durations(figures.service)
-    cells += figures.response.map(durations) ?? Array(repeating: nil, count: 6)
+    cells += figures.responses.map(durations) ?? Array(repeating: nil, count: 6)
     return cells + (operation.commits ? perCommit(phase) : [nil, nil])
   }
 
   private func durations(_ histogram: LatencyHistogram) -> [String?] {
     Percentile.allCases.map { histogram.value(at: $0).map(String.init) }
       + [histogram.count == 0 ? nil : String(histogram.maximum)]
+  }
+
+  private func durations(_ times: ResponseTimes) -> [String?] {
+    Percentile.allCases.map { times.value(at: $0).map(String.init) }
+      + [times.maximum.map(String.init)]
   }
 
   private func perCommit(_ phase: PhaseOutcome) -> [String?] {

@@ -57,6 +57,9 @@ package struct RunDocument: Codable, Sendable {
   package var phases: [PhaseRecord]
   package var overhead: OverheadRecord
   package var transactions: Int
+  /// By operation of an open loop: how many that were due were not done; nil in runs of versions
+  /// that gave their percentiles without them.
+  package var leftOut: [String: UInt64]?
   package var thresholds: [ThresholdRecord]
   package var violation: ViolationRecord?
   package var failure: String?

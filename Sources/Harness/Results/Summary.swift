@@ -39,15 +39,15 @@ package struct Summary {
     var rows: [[String]] = []
     for operation in settings.operationsMeasured where operation.phase == .measure {
       guard let figures = outcome.collector.total(.measure, operation) else { continue }
-      let rate = Double(figures.service.count) / max(phase.elapsedSeconds, 1e-9)
+      let rate = Double(figures.service.count) / max(phase.elapsedSeconds(of: figures), 1e-9)
       rows.append(
         [
           operation.rawValue, String(settings.threads(of: operation)),
           grouped(Int(figures.service.count)),
           grouped(Int(rate.rounded())),
         ] + durations(figures.service))
-      if let response = figures.response {
-        rows.append(["  response", "", "", ""] + durations(response))
+      if let responses = figures.responses {
+        rows.append(["  response", "", "", ""] + durations(responses))
       }
     }
     return rows
@@ -57,6 +57,17 @@ package struct Summary {
     [Percentile.p50, .p99, .p99_9].map { percentile in
       histogram.value(at: percentile).map(readableDuration) ?? "-"
     } + [histogram.count == 0 ? "-" : readableDuration(histogram.maximum)]
+  }
+
+  /// What is not known is shown with what it is at least.
+  private func durations(_ times: ResponseTimes) -> [String] {
+    [Percentile.p50, .p99, .p99_9].map { percentile in
+      times.value(at: percentile).map(readableDuration)
+        ?? times.least(at: percentile).map { ">= " + readableDuration($0) } ?? "-"
+    } + [
+      times.maximum.map(readableDuration)
+        ?? (times.all.count == 0 ? "-" : ">= " + readableDuration(times.all.maximum))
+    ]
   }
 
   private var loop: String {
@@ -110,7 +121,7 @@ package struct Summary {
         (
           "threshold",
           "\(threshold.condition): \(threshold.isMet ? "met" : "MISSED"), "
-            + (threshold.value.map { "is \($0)" } ?? "not measured (too few samples)")
+            + (threshold.value.map { "is \($0)" } ?? reasonOfNoValue(threshold))
         ))
     }
     notes.append(
@@ -122,6 +133,15 @@ package struct Summary {
     if let file = document.realmFile { notes.append(("realm file", file)) }
     notes.append(("results", folder))
     return notes
+  }
+
+  private func reasonOfNoValue(_ threshold: RunDocument.ThresholdRecord) -> String {
+    guard let asked = settings.thresholds.first(where: { $0.text == threshold.condition }),
+      let operation = asked.operation, asked.column.hasPrefix("response_"),
+      let responses = outcome.collector.total(operation.phase, operation)?.responses,
+      responses.leftOut.count > 0
+    else { return "not measured (too few samples)" }
+    return "not known, because \(grouped(Int(responses.leftOut.count))) that were due were not done"
   }
 
   private func loadNotes() -> [(String, String)] {

@@ -26,6 +26,7 @@ package enum Verdict {
         reasons.append("no '\(operation.rawValue)' was measured")
         continue
       }
+      if let reason = leftOut(figures, operation) { reasons.append(reason) }
       if let reason = saturation(figures, operation) { reasons.append(reason) }
       let needed = Percentile.p99.samplesNeeded
       if figures.service.count < needed && settings.workload.facts.isSteady {
@@ -72,7 +73,30 @@ package enum Verdict {
         "\(threads) threads share \(cores) processors\(switches ?? ""): from p99 on, latencies "
           + "are mostly the wait for a processor")
     }
+    for operation in settings.operationsMeasured {
+      guard let skipped = outcome.collector.total(.warmup, operation)?.skipped, skipped > 0 else {
+        continue
+      }
+      cautions.append(
+        "\(grouped(Int(skipped))) '\(operation.rawValue)' that were due in the warm-up were not done: "
+          + "the measured phase did not wait for them")
+    }
     return cautions
+  }
+
+  /// What was due and was not done could have taken any time.
+  private static func leftOut(
+    _ figures: OperationMeasurements, _ operation: Operation
+  ) -> String? {
+    guard let responses = figures.responses, responses.leftOut.count > 0 else { return nil }
+    let unknown = responses.firstUnknown.map {
+      "from \($0.rawValue.replacing("_", with: ".")) on the response times are not known"
+    }
+    return "\(grouped(Int(responses.leftOut.count))) of \(grouped(Int(responses.all.count))) '"
+      + "\(operation.rawValue)' that were due were not done, though waited for up to "
+      + "\(readableDuration(responses.leftOut.maximum)): "
+      + "\(unknown ?? "the longest response times are not known"); "
+      + "look for what stalled, or ask for a lower rate"
   }
 
   private static func saturation(

@@ -162,7 +162,7 @@ package final class MigratingThread<Driver: EngineDriver>: Worker {
       pace.measurements.figures[0].errors += 1
       throw error
     }
-    pace.record(0, ThreadPace.Turn(due: nil), start: start, end: clock.nanoseconds())
+    pace.record(0, ThreadPace.Turn(), start: start, end: clock.nanoseconds())
     shared.control.stop()
   }
 

@@ -179,7 +179,8 @@ package final class ReferenceMaker<Driver: EngineDriver>: SessionThread<Driver> 
           .atomicity, "Something that no transaction leaves out was not found.",
           witness: ["\(place), version \(session.version)"])
       }
-      while !exchange.put(ticket) { if !pace.follow() { return } }
+      // At the end nobody resolves any more: what was made is let go.
+      while !exchange.put(ticket), pace.follow(), !pace.isCatchingUp {}
     }
   }
 

@@ -77,10 +77,19 @@ package final class Collector {
   ///
   /// - Parameter current: the phase that the interval belongs to. What threads hand over late of an
   ///   earlier one is counted, but has no rate: it was not done in this interval.
+  /// - Parameter expected: operations that have rows in each interval: none of them was done in one
+  ///   through which the engine stood still.
   package func endInterval(
-    of current: Phase, elapsedSeconds: Double, lengthSeconds: Double
+    of current: Phase, elapsedSeconds: Double, lengthSeconds: Double,
+    expecting expected: [Operation] = []
   ) -> [Sample] {
     var samples: [Sample] = []
+    for operation in expected {
+      let key = Key(phase: current, operation: operation)
+      if interval[key] == nil {
+        interval[key] = OperationMeasurements(isOpenLoop: openLoop.contains(operation))
+      }
+    }
     for phase in phases {
       for operation in Operation.allCases {
         guard let figures = interval[Key(phase: phase, operation: operation)] else { continue }
@@ -97,8 +106,8 @@ package final class Collector {
           lengthSeconds > 0 && phase == current
             ? decimal(Double(count) / lengthSeconds, places: 3) : nil)
         addDurations("service", figures.service, add)
-        if let response = figures.response {
-          addDurations("response", response, add)
+        if let responses = figures.responses {
+          addDurations("response", responses, add)
           add("late", "1", String(figures.late))
           add("skipped", "1", String(figures.skipped))
         }
@@ -112,9 +121,23 @@ package final class Collector {
     _ kind: String, _ histogram: LatencyHistogram, _ add: (String, String, String?) -> Void
   ) {
     add("\(kind)_mean", "ns", histogram.mean.map { String(Int($0.rounded())) })
-    for percentile in [Percentile.p50, .p99, .p99_9] {
+    for percentile in Self.percentiles {
       add("\(kind)_\(percentile.rawValue)", "ns", histogram.value(at: percentile).map(String.init))
     }
     add("\(kind)_max", "ns", histogram.count == 0 ? nil : String(histogram.maximum))
   }
+
+  private func addDurations(
+    _ kind: String, _ times: ResponseTimes, _ add: (String, String, String?) -> Void
+  ) {
+    // A mean of what has waited so far would be too small.
+    let mean = times.leftOut.count == 0 ? times.all.mean : nil
+    add("\(kind)_mean", "ns", mean.map { String(Int($0.rounded())) })
+    for percentile in Self.percentiles {
+      add("\(kind)_\(percentile.rawValue)", "ns", times.value(at: percentile).map(String.init))
+    }
+    add("\(kind)_max", "ns", times.maximum.map(String.init))
+  }
+
+  private static let percentiles = [Percentile.p50, .p99, .p99_9]
 }

@@ -26,13 +26,17 @@ package final class RunControl: Sendable {
     var readyThreads = 0
     var finishedThreads = 0
     var waitingThreads = 0
+    /// Every phase that has begun, and when.
+    var begun: [(phase: Phase, start: UInt64)] = []
   }
 
   private let word = Atomic<UInt64>(UInt64(Phase.load.rawValue))
-  private let start = Atomic<UInt64>(0)
   private let warmupBudget = Atomic<Int>(Int.max)
   private let measureBudget = Atomic<Int>(Int.max)
   private let stopTime = Atomic<UInt64>(0)
+  private let isAborted = Atomic<Bool>(false)
+  /// What is due from here on is beyond the budget of the phase.
+  private let budgetEnd = Atomic<UInt64>(0)
   private let clock = MonotonicClock()
   private let reports = Monitor(Reports())
 
@@ -52,8 +56,24 @@ package final class RunControl: Sendable {
   /// and budget are seen with it.
   package var epoch: Epoch { Epoch(rawValue: word.load(ordering: .acquiring)) }
 
-  /// When the present phase began.
-  package var phaseStart: UInt64 { start.load(ordering: .relaxed) }
+  /// The phase that followed on `phase` and when it began; of none and of the load, the first one.
+  ///
+  /// A thread goes through all of them, however long an operation has kept it from looking.
+  package func phase(after phase: Phase?) -> (phase: Phase, start: UInt64)? {
+    reports.withLock { reports in
+      let next = reports.begun.firstIndex { $0.phase == phase }.map { $0 + 1 } ?? 0
+      return next < reports.begun.count ? reports.begun[next] : nil
+    }
+  }
+
+  /// When a phase ended; nil while it goes on.
+  package func end(of phase: Phase?) -> UInt64? {
+    if let next = self.phase(after: phase) { return next.start }
+    return epoch.phase == nil ? stoppedAt : nil
+  }
+
+  /// Whether nothing is to be finished any more: the run has failed, or the user has enough.
+  package var hasNoTime: Bool { isAborted.load(ordering: .relaxed) }
 
   /// Takes up to `count` operations from the budget of the thread's phase.
   ///
@@ -82,10 +102,21 @@ package final class RunControl: Sendable {
 
   /// Called by a thread that found the budget taken.
   ///
-  /// It ends by itself; the others still have operations that they took.
-  package func budgetIsTaken() {
-    stopTime.max(clock.nanoseconds(), ordering: .relaxed)
+  /// It ends by itself; the others still have operations that they took. `isScheduled`: whether
+  /// its operations were due, and told by `budgetCovers`.
+  package func budgetIsTaken(isScheduled: Bool) {
+    let now = clock.nanoseconds()
+    stopTime.max(now, ordering: .relaxed)
+    if !isScheduled { budgetEnd.max(now, ordering: .relaxed) }
   }
+
+  /// Called by a thread that took an operation of the budget which was due then.
+  package func budgetCovers(due: UInt64) {
+    if measureBudget.load(ordering: .relaxed) != .max { budgetEnd.max(due, ordering: .relaxed) }
+  }
+
+  /// With the budget taken: what was due before belongs to the phase, whoever took the last one.
+  package var budgetEndsAt: UInt64 { budgetEnd.load(ordering: .relaxed) }
 
   /// Called by a thread that found the budget of its phase taken and goes on in the next one.
   package func waitForNextPhase(after phase: Phase?) {
@@ -103,7 +134,7 @@ package final class RunControl: Sendable {
     reports.withLock { reports in
       if reports.violation == nil { reports.violation = (violation, thread) }
     }
-    stop()
+    abort()
   }
 
   /// Keeps the first failure of the engine and stops the run.
@@ -111,7 +142,7 @@ package final class RunControl: Sendable {
     reports.withLock { reports in
       if reports.failure == nil { reports.failure = text }
     }
-    stop()
+    abort()
   }
 
   // MARK: - Coordinator
@@ -145,13 +176,15 @@ package final class RunControl: Sendable {
   /// Begins a phase, with a number of operations or without an end of its own.
   package func begin(_ phase: Phase, at now: UInt64, operations: Int? = nil) {
     if epoch.phase != nil { stopTime.store(0, ordering: .relaxed) }
-    start.store(now, ordering: .relaxed)
+    budgetEnd.store(0, ordering: .relaxed)
     switch phase {
     case .warmup: warmupBudget.store(operations ?? .max, ordering: .relaxed)
     case _ where phase.isMeasured: measureBudget.store(operations ?? .max, ordering: .relaxed)
     default: break
     }
     reports.withLock { reports in
+      // Before the word: who sees the phase finds it here.
+      if epoch.phase != nil { reports.begun.append((phase, now)) }
       move { previous in
         previous & Epoch.codes == Epoch.stopCode ? nil : next(previous, UInt64(phase.rawValue))
       }
@@ -163,12 +196,16 @@ package final class RunControl: Sendable {
 
   /// Makes every thread hand over what it has measured.
   package func tick() {
-    move { previous in
-      previous & Epoch.codes == Epoch.stopCode ? nil : next(previous, previous & Epoch.codes)
-    }
+    move { previous in next(previous, previous & Epoch.codes) }
   }
 
-  /// Makes every thread stop after its present operation.
+  /// As `stop`, but nothing that was due is waited for.
+  package func abort() {
+    isAborted.store(true, ordering: .relaxed)
+    stop()
+  }
+
+  /// Makes every thread stop after its present operation, and after those that were due before.
   package func stop() {
     _ = stopTime.compareExchange(expected: 0, desired: clock.nanoseconds(), ordering: .relaxed)
     move { previous in next(previous, Epoch.stopCode) }

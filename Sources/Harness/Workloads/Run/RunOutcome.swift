@@ -52,6 +52,8 @@ package enum RunStatus: String, Sendable {
 /// One phase's length and what the engine counted in it.
 package struct PhaseOutcome: Sendable {
   package var phase: Phase
+  /// When it began, by the run's clock.
+  package var start: UInt64
   package var elapsedSeconds: Double
   package var before: EngineStatistics
   package var after: EngineStatistics
@@ -65,6 +67,12 @@ package struct PhaseOutcome: Sendable {
   }
 
   var commits: UInt64? { difference(\.commits) }
+
+  /// The time that an operation's count is of: to the end of the last one that was due in the
+  /// phase, if it was waited for.
+  package func elapsedSeconds(of figures: OperationMeasurements) -> Double {
+    max(elapsedSeconds, Double(figures.lastEnd - min(start, figures.lastEnd)) / 1e9)
+  }
 }
 
 /// Everything that a run measured.

@@ -1,5 +1,6 @@
 // How a measuring thread keeps step with its run: phases, the budget of operations, the schedule of
-// an open loop, and where its figures go.
+// an open loop, and where its figures go. What was due in a phase belongs to it: a thread that is
+// late at its end first does what was due, for a time, and says of the rest how long it has waited.
 package import Platform
 
 /// One thread's pace; used on that thread only.
@@ -44,12 +45,27 @@ package struct ThreadPace {
   package struct Turn {
     /// When it was due; nil in a closed loop.
     package let due: UInt64?
+    /// The phase in which it was due; nil stands for the one in which it is recorded.
+    fileprivate let phase: Phase?
 
-    package init(due: UInt64?) { self.due = due }
+    package init(due: UInt64? = nil) { self.init(due: due, in: nil) }
+
+    fileprivate init(due: UInt64?, in phase: Phase?) { (self.due, self.phase) = (due, phase) }
+  }
+
+  /// The end of a phase, seen by a thread that may be behind.
+  private struct Ending {
+    /// What is due from here on is not the phase's.
+    var end: UInt64
+    /// When the thread gives up what is left.
+    let givesUpAt: UInt64
   }
 
   /// An operation counts as late when it starts this long after it was due.
   package static let lateNanoseconds: UInt64 = 1_000_000
+  /// What was due in a phase is waited for as long as the phase has lasted, but no longer than
+  /// this.
+  package static let catchingUpNanosecondsMax: UInt64 = 5_000_000_000
 
   /// Figures of the operations of the present phase, in the order of the thread's plan.
   package private(set) var measurements: Measurements
@@ -64,9 +80,19 @@ package struct ThreadPace {
   private let arrivals: Arrivals
   /// By operation: its part of those that were due and that nobody started.
   private let skippedShares: [Double]
+  /// How much of what was left out each operation still has to get of it.
+  private var skippedCredits: [Double]
   private let clock = MonotonicClock()
   private var epoch: RunControl.Epoch
+  /// The phase whose operations this thread does; the load before it has begun one.
+  private var current = Phase.load
+  private var phaseStart: UInt64 = 0
+  /// Set when the phase is over, or its budget taken.
+  private var ending: Ending?
+  private var isOver = false
   private var schedule: ArrivalSchedule?
+  /// Turns of the schedule whose operations have not ended.
+  private var begun: [Turn] = []
   private var random: RandomGenerator
 
   package init(
@@ -79,6 +105,7 @@ package struct ThreadPace {
     self.handover = handover
     self.openLoad = openLoad
     self.skippedShares = skippedShares
+    skippedCredits = skippedShares.map { _ in 0 }
     self.random = random
     measurements = handover.take(phase: .warmup)
     epoch = control.epoch
@@ -95,30 +122,73 @@ package struct ThreadPace {
   /// Whether the coordinator wants something, or the run is over: then call `follow`.
   package var hasChanged: Bool { control.epoch != epoch }
 
-  package var phase: Phase? { epoch.phase }
+  /// The phase whose operations this thread does; nil when the run is over for it.
+  package var phase: Phase? { isOver ? nil : current }
 
-  /// Call it between operations: hands over what was measured when the coordinator wants it.
+  /// Whether the phase is over, and only what was due in it is still done.
+  package var isCatchingUp: Bool { ending != nil }
+
+  /// Call it between operations: hands over what was measured when the coordinator wants it, and
+  /// goes on to the next phase when nothing is left to do in this one.
   ///
   /// False when the run is over.
   package mutating func follow() -> Bool {
-    let current = control.epoch
-    if current == epoch { return epoch.phase != nil }
-    let previous = epoch.phase
-    epoch = current
-    guard let phase = current.phase else { return false }
-    if previous == .load {
-      measurements.phase = phase
-    } else {
-      if phase != previous { countSkipped(until: control.phaseStart) }
+    let present = control.epoch
+    if present == epoch && ending == nil { return !isOver }
+    return follow(present)
+  }
+
+  @inline(never)
+  private mutating func follow(_ present: RunControl.Epoch) -> Bool {
+    let wantsFigures = present != epoch && current != .load
+    epoch = present
+    if wantsFigures && (present.phase == current || ending != nil) {
       handover.put(measurements)
-      measurements = handover.take(phase: phase)
+      measurements = handover.take(phase: current)
     }
-    if phase != previous {
-      if rests(in: phase) {
-        schedule = nil
-        control.waitForNextPhase(after: phase)
-        return follow()
+    while epoch.phase != current {
+      if ending == nil { close(at: control.end(of: current) ?? clock.nanoseconds()) }
+      if isBehind { return true }
+      guard moveOn() else {
+        isOver = true
+        return false
       }
+      epoch = control.epoch
+    }
+    return true
+  }
+
+  /// Sees that the phase is over, and that what is due from `end` on is not its own.
+  private mutating func close(at end: UInt64) {
+    let now = clock.nanoseconds()
+    let length = end - min(phaseStart, end)
+    ending = Ending(
+      end: end, givesUpAt: now + min(length, Self.catchingUpNanosecondsMax))
+  }
+
+  /// Whether the phase is over and something that was due in it is still to be done now.
+  private var isBehind: Bool {
+    guard let ending, let schedule, current.isMeasured, schedule.due < ending.end else {
+      return false
+    }
+    return !control.hasNoTime && clock.nanoseconds() < ending.givesUpAt
+  }
+
+  /// Leaves the phase for the one after it; false when there is none.
+  private mutating func moveOn() -> Bool {
+    guard let next = control.phase(after: current) else { return false }
+    if current == .load {
+      measurements.phase = next.phase
+    } else {
+      leave()
+      measurements = handover.take(phase: next.phase)
+    }
+    (current, phaseStart) = next
+    ending = nil
+    schedule = nil
+    if rests(in: current) {
+      control.waitForNextPhase(after: current)
+    } else {
       startSchedule()
     }
     return true
@@ -132,10 +202,52 @@ package struct ThreadPace {
 
   /// Call it when the thread ends, however it ends.
   package mutating func finish() {
-    // What falls due while the thread is on its way out belongs to no phase.
-    let stopped = control.stoppedAt
-    countSkipped(until: stopped == 0 ? clock.nanoseconds() : stopped)
+    if ending == nil {
+      // What falls due while the thread is on its way out belongs to no phase.
+      close(at: control.end(of: current) ?? clock.nanoseconds())
+    }
+    // Some wait for the end of their operations when their last turn was long ago.
+    let unended = begun
+    begun = []
+    for turn in unended { leaveOut(turn) }
+    leave()
+  }
+
+  /// Gives away the figures of the phase, with what was due in it and is not done.
+  private mutating func leave() {
+    // The way back ends when the file is short; nothing more is asked of it.
+    if let ending, current != .recover {
+      let now = clock.nanoseconds()
+      var left = schedule
+      left?.skip(until: ending.end) { due in
+        let figures = measurements.figures[nextSkipped()]
+        figures.skipped += 1
+        figures.leftOut?.record(now - min(due, now))
+      }
+      schedule = left
+    }
+    if schedule != nil {
+      // What else the thread has done lasted as long.
+      for figures in measurements.figures { figures.lastEnd = max(figures.lastEnd, freeAt) }
+    }
     handover.put(measurements)
+  }
+
+  /// Notes an operation that was begun and has not ended.
+  private mutating func leaveOut(_ turn: Turn) {
+    guard let due = turn.due else { return }
+    let now = clock.nanoseconds()
+    let position = nextSkipped()
+    record(in: turn.phase) { $0[position].leftOut?.record(now - min(due, now)) }
+  }
+
+  /// What was left out would have been of the kinds that the load is made of.
+  private mutating func nextSkipped() -> Int {
+    guard skippedShares.count > 1 else { return 0 }
+    for position in skippedShares.indices { skippedCredits[position] += skippedShares[position] }
+    let next = skippedCredits.indices.max { skippedCredits[$0] < skippedCredits[$1] } ?? 0
+    skippedCredits[next] -= 1
+    return next
   }
 
   // MARK: - Turns
@@ -147,42 +259,54 @@ package struct ThreadPace {
   package mutating func claim(_ count: Int) -> Int {
     while true {
       let claimed = claimMore(count)
-      let isLast = epoch.phase != .warmup && epoch.phase?.step == nil
       if claimed > 0 || isLast { return claimed }
       guard waitForNextPhase() else { return 0 }
     }
   }
 
+  /// Whether no phase with a budget follows.
+  private var isLast: Bool { current != .warmup && current.step == nil }
+
   /// As `claim`, in the middle of something: never waits.
   package func claimMore(_ count: Int) -> Int {
-    let claimed = control.claim(count, in: epoch.phase)
-    if claimed == 0 { control.budgetIsTaken() }
+    // What was due is done, whatever the budget of the next phase.
+    if ending != nil && schedule != nil { return count }
+    let claimed = control.claim(count, in: current)
+    if claimed == 0 { control.budgetIsTaken(isScheduled: schedule != nil) }
     return claimed
   }
 
   /// Waits until the next operation is due, if there is a schedule; nil when the run is over.
   package mutating func nextTurn() -> Turn? {
-    var isClaimed = false
     while follow() {
-      var due: UInt64?
+      if ending != nil {
+        if isBehind { return takeDue() }
+        // The budget is taken, and nothing that was due before is left.
+        guard !isLast, waitForNextPhase() else { return nil }
+        continue
+      }
       if let schedule {
         let (control, epoch) = (control, epoch)
         let isDue = wait(
           until: schedule.due, clock: clock, isCancelled: { control.epoch != epoch })
         if !isDue { continue }
-        due = schedule.due
       }
-      if !isClaimed {
-        let phase = epoch.phase
-        guard claim(1) > 0 else { return nil }
-        isClaimed = true
-        // The warm-up ended meanwhile: the next phase has a schedule of its own.
-        if epoch.phase != phase { continue }
+      guard claimMore(1) > 0 else {
+        close(at: schedule == nil ? 0 : control.budgetEndsAt)
+        continue
       }
-      schedule?.advance()
-      return Turn(due: due)
+      return takeDue()
     }
     return nil
+  }
+
+  private mutating func takeDue() -> Turn {
+    guard let due = schedule?.due else { return Turn() }
+    if ending == nil { control.budgetCovers(due: due) }
+    schedule?.advance()
+    let turn = Turn(due: due, in: current)
+    begun.append(turn)
+    return turn
   }
 
   /// With the budget taken: waits for the phase after this one.
@@ -190,7 +314,7 @@ package struct ThreadPace {
   /// False when the run is over.
   package mutating func waitForNextPhase() -> Bool {
     guard follow() else { return false }
-    control.waitForNextPhase(after: epoch.phase)
+    control.waitForNextPhase(after: current)
     return follow()
   }
 
@@ -202,58 +326,62 @@ package struct ThreadPace {
     _ operation: Int, _ turn: Turn, began: UInt64? = nil, start: UInt64, end: UInt64,
     excluded: UInt64 = 0
   ) {
-    let figures = measurements.figures[operation]
-    figures.service.record(end - start - min(excluded, end - start))
-    if let due = turn.due {
+    let free = freeAt
+    freeAt = end
+    if let due = turn.due, let position = begun.firstIndex(where: { $0.due == due }) {
+      begun.remove(at: position)
+    }
+    record(in: turn.phase) { figures in
+      let figures = figures[operation]
+      figures.service.record(end - start - min(excluded, end - start))
+      guard let due = turn.due else { return }
       let response = end - min(due, end)
       figures.response?.record(response - min(excluded, response))
+      figures.lastEnd = max(figures.lastEnd, end)
       let start = began ?? start
       if start > due + Self.lateNanoseconds { figures.late += 1 }
       // What passed although the operation was due and the engine had finished the one before.
-      let possible = max(due, freeAt)
+      let possible = max(due, free)
       figures.generatorDelay?.record(start > possible ? start - possible : 0)
     }
-    freeAt = end
+  }
+
+  /// Records in the figures of a phase, which the thread may have left since; nil = the present
+  /// one.
+  @inline(__always)
+  private func record(in phase: Phase?, _ body: ([OperationMeasurements]) -> Void) {
+    guard let phase, phase != measurements.phase else { return body(measurements.figures) }
+    let late = handover.take(phase: phase)
+    body(late.figures)
+    handover.put(late)
   }
 
   /// Leaves out the time of a long check, in which the schedule stands still.
   package mutating func pause(from start: UInt64, to end: UInt64) {
     pausedNanoseconds += end - start
     schedule?.postpone(nanoseconds: end - start)
+    ending?.end += end - start
     freeAt = end
   }
 
   private mutating func startSchedule() {
-    if let step = control.step(of: epoch.phase), let member {
+    if let step = control.step(of: current), let member {
       startSchedule(of: step, member)
       return
     }
     guard let openLoad else { return }
     schedule = ArrivalSchedule(
-      openLoad.arrivals, ratePerSecond: openLoad.ratePerSecond, start: control.phaseStart,
+      openLoad.arrivals, ratePerSecond: openLoad.ratePerSecond, start: phaseStart,
       offset: openLoad.offset, random: random.split())
   }
 
   private mutating func startSchedule(of step: RunStep, _ member: Member) {
-    schedule = nil
     let active = step.active(member.kind, of: member.count)
     guard let rate = step.rate(member.kind), active > 0 else { return }
     let share = rate.share(of: active)
     schedule = ArrivalSchedule(
-      arrivals, ratePerSecond: share.fromPerS, start: control.phaseStart,
+      arrivals, ratePerSecond: share.fromPerS, start: phaseStart,
       offset: Double(member.number - 1) / Double(active), random: random.split(),
       ramp: step.durationNs.map { (to: share.toPerS, nanoseconds: $0) })
-  }
-
-  /// What was skipped would have been of the kinds that the load is made of.
-  private mutating func countSkipped(until end: UInt64) {
-    guard let skipped = schedule?.skip(until: end), skipped > 0 else { return }
-    var left = skipped
-    for (position, share) in skippedShares.enumerated() {
-      let part = min(left, UInt64((Double(skipped) * share).rounded()))
-      measurements.figures[position].skipped += part
-      left -= part
-    }
-    measurements.figures[0].skipped += left
   }
 }

@@ -144,6 +144,7 @@ package struct WorkloadJob<Driver: EngineDriver> {
         generatorDelayP99Ns: delays?.value(at: .p99),
         generatorDelayMaxNs: delays.flatMap { $0.count == 0 ? nil : $0.maximum }),
       transactions: outcome.transactions,
+      leftOut: settings.openLoop.isEmpty ? nil : leftOut(outcome),
       thresholds: settings.thresholds.map { threshold in
         let cell =
           threshold.operation.map { tables.summaryCell($0, column: threshold.column) }
@@ -159,6 +160,13 @@ package struct WorkloadJob<Driver: EngineDriver> {
           witness: $0.violation.witness, thread: $0.thread)
       },
       failure: outcome.failure, realmFile: keptFile)
+  }
+
+  private func leftOut(_ outcome: RunOutcome) -> [String: UInt64] {
+    Dictionary(
+      uniqueKeysWithValues: settings.operationsMeasured.compactMap { operation in
+        outcome.collector.total(.measure, operation)?.leftOut.map { (operation.rawValue, $0.count) }
+      })
   }
 
   /// Of all operations that follow the schedule.
@@ -185,8 +193,11 @@ package struct WorkloadJob<Driver: EngineDriver> {
       guard let figures = outcome.collector.total(operation.phase, operation) else { continue }
       let name = "histograms/\(operation.rawValue)"
       try folder.write(figures.service.percentileText(), to: name + ".hgrm")
-      if let response = figures.response {
-        try folder.write(response.percentileText(), to: name + "-response.hgrm")
+      if let responses = figures.responses {
+        try folder.write(responses.percentileText(), to: name + "-response.hgrm")
+        if responses.leftOut.count > 0 {
+          try folder.write(responses.leftOut.percentileText(), to: name + "-left-out.hgrm")
+        }
       }
     }
     if let violation = outcome.violation {

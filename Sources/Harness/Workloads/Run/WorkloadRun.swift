@@ -24,6 +24,10 @@ package final class WorkloadRun<Driver: EngineDriver> {
   /// The length of the phases behind the present one, as far as they end by time.
   private var laterNanoseconds: UInt64 = 0
   private var isInterrupted = false
+  /// Nothing falls due any more; threads do what was due before.
+  private var isEnding = false
+  /// An interval has ended since.
+  private var hasEndedInterval = false
 
   /// - Parameter series: gets each interval's figures as soon as it ends, on the caller's thread.
   package init(
@@ -156,11 +160,27 @@ package final class WorkloadRun<Driver: EngineDriver> {
   }
 
   /// Called once: a thread must not be joined twice.
-  private func stopThreads() {
-    control.stop()
+  ///
+  /// Those with a schedule first do what was due in the phase; its intervals go on meanwhile.
+  private func stopThreads(after phase: Phase) {
+    let start = clock.nanoseconds()
+    var isTold = false
     while !control.areFinished(threads: threads.count) {
       for handover in handovers { handover.collect(outcome.collector.absorb) }
       sleep(nanoseconds: 1_000_000)
+      if !isInterrupted && interruption.isRequested() {
+        isInterrupted = true
+        control.abort()
+      }
+      let now = clock.nanoseconds()
+      if !isTold && now - start > 500_000_000 {
+        progress.step("the time is over; waiting for what was begun or due ...")
+        isTold = true
+      }
+      if now - min(lastInterval, now) >= settings.intervalNanoseconds {
+        control.tick()
+        endInterval(phase, at: now, waitsForThreads: true)
+      }
     }
     for thread in threads { thread.join() }
     for handover in handovers { handover.collect(outcome.collector.absorb) }
@@ -201,12 +221,13 @@ package final class WorkloadRun<Driver: EngineDriver> {
       else { break }
     }
     guard let running else { preconditionFailure("a run has at least the measured phase") }
-    control.stop()
+    if isInterrupted { control.abort() } else { control.stop() }
     let stopped = control.stoppedAt
     let end = stopped == 0 ? clock.nanoseconds() : stopped
-    stopThreads()
+    isEnding = true
+    stopThreads(after: running.phase)
     endPhase(running.phase, start: running.start, before: running.before, end: end)
-    endInterval(running.phase, at: end)
+    endInterval(running.phase, at: clock.nanoseconds())
     joinSteps()
     let measured = outcome.phases.filter { $0.phase != .load && $0.phase.step == nil }
     let seconds = measured.reduce(0) { $0 + $1.elapsedSeconds }
@@ -219,7 +240,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
     guard let first = steps.first, let last = steps.last else { return }
     outcome.phases.append(
       PhaseOutcome(
-        phase: .measure, elapsedSeconds: steps.reduce(0) { $0 + $1.elapsedSeconds },
+        phase: .measure, start: first.start,
+        elapsedSeconds: steps.reduce(0) { $0 + $1.elapsedSeconds },
         before: first.before, after: last.after))
   }
 
@@ -261,7 +283,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
     outcome.phases.append(
       PhaseOutcome(
         // Whoever fails before a phase begins has stopped the run earlier than that.
-        phase: phase, elapsedSeconds: Double(max(end ?? clock.nanoseconds(), start) - start) / 1e9,
+        phase: phase, start: start,
+        elapsedSeconds: Double(max(end ?? clock.nanoseconds(), start) - start) / 1e9,
         before: before, after: statistics(withinNanoseconds: 10_000_000_000)))
   }
 
@@ -276,7 +299,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
     let elapsed = Double(now - began) / 1e9
     lastRates = rates(seconds: Double(now - lastInterval) / 1e9)
     let length = Double(now - lastInterval) / 1e9
-    if phase == .measure {
+    if phase == .measure && !(isEnding && hasEndedInterval) {
+      hasEndedInterval = isEnding
       // The last one counts for the judgement of steadiness only as the one that is left out.
       for operation in settings.operationsMeasured {
         let count = Double(outcome.collector.intervalCount(operation, in: phase))
@@ -286,7 +310,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
     // What is left over at the end of a phase may be too short for a rate.
     let isWhole = length * 4e9 >= Double(settings.intervalNanoseconds)
     let samples = outcome.collector.endInterval(
-      of: phase, elapsedSeconds: elapsed, lengthSeconds: isWhole ? length : 0)
+      of: phase, elapsedSeconds: elapsed, lengthSeconds: isWhole ? length : 0,
+      expecting: isEnding ? [] : settings.operationsMeasured.filter { $0.phase == .measure })
     outcome.sampleCount += samples.count
     lastInterval = now
     let resident = residentBytes()
