@@ -58,9 +58,10 @@ import Testing
       engine.state.wait(until: { !$0.isWriting }, then: { $0.isWriting = true })
       let start = clock.nanoseconds()
       _ = eventually { isReleased(control) }
+      // Before the lock is given back: this thread may sleep at once afterwards.
+      let length = clock.nanoseconds() - start
       engine.state.withLock { $0.isWriting = false }
       engine.state.notifyAll()
-      let length = clock.nanoseconds() - start
       stall.withLock { $0 = length }
     }
     let outcome = WorkloadRun(
