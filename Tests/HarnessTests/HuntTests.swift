@@ -138,6 +138,22 @@ import Testing
     #expect(try Explorer(program.program, settings).explore().schedules >= 1)
   }
 
+  @Test func keptFailuresDoNotReplaceEachOther() throws {
+    let path = folder.path + "/out"
+    _ = try hunt("--scenario lost-update --output \(path) --no-progress")
+    var bundle = try HuntBundle.read(path)
+    let corpus = folder.path + "/corpus"
+    func kept() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: corpus) }
+    try bundle.keep(in: corpus)
+    try bundle.keep(in: corpus)
+    #expect(try kept().count == 1)
+    let first = bundle.schedule
+    bundle.schedule += " 9999>1"
+    try bundle.keep(in: corpus)
+    let schedules = try kept().map { try HuntBundle.read(corpus + "/" + $0).schedule }
+    #expect(Set(schedules) == [first, bundle.schedule])
+  }
+
   @Test func aNearNameIsNamed() {
     #expect(
       throws: UsageError("--scenario: there is no 'lost-updat'; did you mean 'lost-update'?")

@@ -99,6 +99,24 @@ import Testing
     #expect(text("nothing") == nil)
   }
 
+  @Test func oneFileForTwoFormsIsRefused() throws {
+    try tool(Self.run + "--output a")
+    for words in ["--output x --write json=./x", "--write json=x --write text=x"] {
+      let result = try tool("compare a a \(words)")
+      #expect(result.code == 64 && result.errors.contains("are one file"), "\(words)")
+    }
+    #expect(text("x") == nil)
+    #expect(try tool("compare a a --write json=/dev/null --write text=/dev/null").code == 0)
+  }
+
+  @Test func measuringTheDiskLeavesTheFilesOfOthersAlone() throws {
+    try write("mine", "raw-sync.tmp")
+    #expect(try tool(Self.run + "--output a --path b.realm").code == 0)
+    #expect(text("raw-sync.tmp") == "mine")
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(Set(left) == ["a", "raw-sync.tmp"])
+  }
+
   // MARK: - Baselines
 
   private func replicas(_ name: String) -> [String] {

@@ -100,6 +100,11 @@ import Testing
       symlink("../precious", out + "/growth.csv")
     }
     unlink(out + "/growth.csv")
+    // In Latin 1: no text that the tool could show, and somebody's file all the same.
+    let latin =
+      out.utf8CString.dropLast() + "/caf".utf8CString.dropLast() + [CChar(bitPattern: 0xe9), 0]
+    try attack("name that is no text", "'caf") { close(creat(Array(latin), 0o644)) }
+    unlink(Array(latin))
     try attack("changed list", "'run.json', which has been changed since") {
       let document = try #require(text("out/run.json"))
       try write(document.replacing("readers-writer", with: "my-name"), "out/run.json")
@@ -142,6 +147,28 @@ import Testing
     #expect(refusal(to: folder.file("file")).contains("is a file, or below one"))
     #expect(refusal(to: folder.file("file/below")).contains("is a file, or below one"))
     #expect(text("file") == "mine")
+  }
+
+  @Test func aRealmFileOfARunThatSomebodyUsesIsLeftAlone() throws {
+    let out = folder.file("out")
+    let run = line + ["--ops", "20", "--keep-file"]
+    #expect(end(try start(run)) == 0)
+    let file = out + "/data.realm"
+    // Who looks at it changes nothing.
+    for verb in ["check", "inspect"] { #expect(end(try start([verb, file])) == 0) }
+    #expect(end(try start(run + ["--overwrite"])) == 0)
+    do {
+      let driver = try RealmDriver(path: file, durability: .full)
+      #expect(refusal(to: out).contains("'data.realm', which is open"))
+      driver.close()
+    }
+    // What is written to it after the run is somebody's work.
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+    bytes[bytes.count - 1] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: file))
+    #expect(refusal(to: out).contains("'data.realm', which has been changed since"))
+    unlink(file)
+    #expect(end(try start(run + ["--overwrite"])) == 0)
   }
 
   // MARK: - When earlier results go
@@ -273,6 +300,72 @@ import Testing
     process.waitUntilExit()
     #expect(end(try start(line + ["--ops", "20", "--seed", "5", "--overwrite"])) == 0)
     #expect(seed("out") == 5 && !names().contains("manifest.json"))
+  }
+
+  /// The part of a run whose own process is gone may still be written to.
+  @Test func aReplicaWhoseParentWasKilledIsNotTakenAway() throws {
+    let parent = try start(line + ["--duration", "1h", "--replicas", "2"])
+    #expect(eventually { names().contains("replica-001/growth.csv") })
+    let child = try #require(Self.child(of: parent.processIdentifier))
+    kill(parent.processIdentifier, SIGKILL)
+    parent.waitUntilExit()
+    #expect(refusal(to: folder.file("out")).contains("'replica-001', to which a run is writing"))
+    kill(child, SIGKILL)
+    #expect(eventually { kill(child, 0) != 0 })
+    #expect(end(try start(line + ["--ops", "20", "--seed", "6", "--overwrite"])) == 0)
+    #expect(seed("out") == 6 && !names().contains("replica-001"))
+  }
+
+  /// The process that another one has started.
+  private static func child(of parent: Int32) -> Int32? {
+    let path = "/proc/\(parent)/task/\(parent)/children"
+    return textOfFile(path)?.split(separator: " ").first.flatMap { Int32($0) }
+  }
+
+  /// What a process leaves that is killed just while it puts results in their place.
+  @Test func resultsThatWereJustBeingReplacedAreKnown() throws {
+    let out = folder.file("out")
+    try run("--ops 20 --seed 1 --history", to: out)
+    try run("--ops 20 --seed 2", to: folder.file("new"))
+    let inner = out + "/unfinished-20260101T000000Z-readers-writer-2"
+    try FileManager.default.moveItem(atPath: folder.file("new"), toPath: inner)
+    // The earlier list has gone first; one file is replaced, and the others are as they were.
+    mkdir(inner + "-earlier", 0o777)
+    for name in ["run.json", "summary.csv"] {
+      #expect(rename(out + "/" + name, inner + "-earlier/" + name) == 0)
+    }
+    #expect(rename(inner + "/summary.csv", out + "/summary.csv") == 0)
+    #expect(throws: ResultsError.self) { try MeasuredRun(folder: out) }
+    try write("mine", "out/notes.txt")
+    #expect(refusal(to: out).contains("written: 'notes.txt';"))
+    unlink(out + "/notes.txt")
+    #expect(try run("--ops 20 --seed 3 --overwrite", to: out).code == .success)
+    #expect(seed("out") == 3 && unfinished() == [] && !names().contains("history.jsonl"))
+  }
+
+  /// More of what killed processes leave, from where `rename` and `unlink` were made to kill.
+  @Test func whatKilledProcessesLeaveIsKnown() throws {
+    let out = folder.file("out")
+    try run("--ops 20 --seed 1", to: out)
+    func inner(_ number: Int, _ names: String...) throws {
+      let path = out + "/unfinished-\(number)"
+      mkdir(path, 0o777)
+      for name in names {
+        try FileManager.default.createDirectory(
+          atPath: (path + "/" + name as NSString).deletingLastPathComponent,
+          withIntermediateDirectories: true)
+        if !name.hasSuffix("/") { try write("x", "out/unfinished-\(number)/" + name) }
+      }
+    }
+    try inner(1)
+    try inner(2, "manifest.json.partial")
+    try inner(3, "histograms/", "experiments/001/histograms/")
+    #expect(unfinished().count == 3)
+    #expect(try run("--ops 20 --seed 2 --overwrite", to: out).code == .success)
+    #expect(seed("out") == 2 && unfinished() == [])
+    try inner(4, "experiments/001/notes.txt")
+    #expect(refusal(to: out).contains("the folder 'unfinished-4', which holds no results"))
+    #expect(text("out/unfinished-4/experiments/001/notes.txt") == "x")
   }
 
   @Test func runsThatBeginAtOnceHaveAFolderEach() throws {

@@ -69,6 +69,12 @@ package enum CompareVerb: VerbDescription {
     let copies = try values.all("write").map(Self.copy)
     let table = try OutputFile(
       values.first("output") ?? "compare.csv", flag: "--output", .comparison(nil), replaces: true)
+    let files = [table] + copies.map(\.file)
+    for (position, file) in files.enumerated() {
+      if let other = files[..<position].first(where: { file.isSame(as: $0) }) {
+        throw UsageError("compare: '\(other.path)' and '\(file.path)' are one file")
+      }
+    }
     let comparison: Comparison
     do {
       if values.has("executables") {

@@ -16,7 +16,7 @@ struct RunFile {
         "--path: '\(path)' is a folder; give the path of a file that the run makes")
     }
     // Files of the engine beside it: they would be changed, and removed with the run's own file.
-    for end in [".lock", ".log"] where (try? FileCalls.kind(path + end)) != nil {
+    for end in KnownNames.besideRealmFile where (try? FileCalls.kind(path + end)) != nil {
       throw Self.refusal(path + end)
     }
     do throws(SystemError) {

@@ -38,7 +38,12 @@ package struct PairedBlocks {
   ) throws -> Comparison {
     var random = RandomGenerator(seed: seed)
     let start = clock.nanoseconds()
-    let folder = try FileCalls.makeTemporaryFolder("realm-bench-compare-")
+    let folder: String
+    do { folder = try FileCalls.makeTemporaryFolder("realm-bench-compare-") } catch {
+      throw ExecutableFailure(
+        message: "cannot make a temporary folder in '\(error.path)': \(error.reason); set TMPDIR",
+        code: .failed)
+    }
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var runs: [[MeasuredRun]] = [[], []]
     var rows: [ComparedRow] = []

@@ -59,10 +59,10 @@ package struct HuntBundle: Codable, Sendable {
   package static let corpus = "realm-bench-results/hunt-corpus"
 
   /// Adds it to the corpus, once.
-  package func keep() throws {
-    try FileCalls.makeFolders(Self.corpus)
+  package func keep(in folder: String = Self.corpus) throws {
+    try FileCalls.makeFolders(folder)
     let start = String(schedule.prefix(8)).replacing(":", with: "").replacing("/", with: "-")
-    let name = "\(Self.corpus)/\(scenario.replacing("/", with: "-"))-\(seed)-\(start)"
+    let name = "\(folder)/\(scenario.replacing("/", with: "-"))-\(seed)-\(start)"
     let text = try encodeJSON(self)
     var number = 1
     while true {

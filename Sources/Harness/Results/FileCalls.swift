@@ -257,6 +257,12 @@ final class FolderLock: Sendable {
     }
   }
 
+  /// Whether another run has the lock of a folder.
+  static func isTaken(_ folder: String) -> Bool {
+    do throws(SystemError) { _ = try FolderLock(folder) } catch { return error.code == EWOULDBLOCK }
+    return false
+  }
+
   deinit {
     // A child that is just being started has the descriptor, too, and would keep the lock.
     flock(descriptor, LOCK_UN)

@@ -32,16 +32,14 @@ package struct FolderManifest: Codable, Sendable {
 /// What is known of the files that belong to a folder.
 struct FileList {
   /// Files that hold a list.
-  ///
-  /// The last one is the list of what was being replaced when a process was killed.
-  static let markers = ["run.json", FolderManifest.fileName, replaced]
-  static let replaced = "replaced.json"
+  static let markers = ["run.json", FolderManifest.fileName]
 
   private(set) var isComplete = false
   /// Whether names that runs are known to write count without being listed.
   private(set) var acceptsKnownNames = false
   private var files: [String: [ListedFile]] = [:]
-  /// Lists that are not as they were written.
+  /// Lists that are the tool's, and those among them that are not as they were written.
+  private var foundMarkers: Set<String> = []
   private var changedMarkers: Set<String> = []
 
   /// What run.json and manifest.json have in common.
@@ -55,30 +53,43 @@ struct FileList {
 
   /// The list of a folder; nil when no run has written it.
   init?(of folder: String) {
-    var isFound = false
     for name in Self.markers {
-      guard case .file? = try? FileCalls.kind(folder + "/" + name),
-        let text = textOfFile(folder + "/" + name), let marker = Self.marker(text)
-      else { continue }
-      isFound = true
+      guard let (marker, text) = Self.marker(folder + "/" + name) else { continue }
+      foundMarkers.insert(name)
+      isComplete = marker.status == "complete"
       add(marker.files)
-      if name != Self.replaced { isComplete = marker.status == "complete" }
-      let own = marker.files?.first { $0.name == name || name == Self.replaced }
-      if let hash = own?.hash, name != Self.replaced, Self.ownHash(of: text, hash) != hash {
-        changedMarkers.insert(name)
-      }
+      let hash = marker.files?.first { $0.name == name }?.hash
+      if let hash, Self.ownHash(of: text, hash) != hash { changedMarkers.insert(name) }
     }
-    if !isFound {
-      guard EarlierFolders.isOne(folder) else { return nil }
+    addInterrupted(folder)
+    if foundMarkers.isEmpty, FoldersWithoutList.isOne(folder) {
       acceptsKnownNames = true
       isComplete = (try? FileCalls.names(in: folder))?.contains { $0.hasSuffix(".csv") } ?? false
     }
+    if foundMarkers.isEmpty && files.isEmpty && !acceptsKnownNames { return nil }
   }
 
-  private static func marker(_ text: String) -> Marker? {
+  /// Adds the lists of both results where a process was killed while it put the ones in the place
+  /// of the others: each is in a folder within.
+  private mutating func addInterrupted(_ folder: String) {
+    let inner = ((try? FileCalls.names(in: folder)) ?? []).filter {
+      $0.hasPrefix(KnownNames.unfinished)
+    }
+    guard inner.contains(where: { $0.hasSuffix(KnownNames.earlier) }) else { return }
+    for path in inner.map({ folder + "/" + $0 }) {
+      for name in Self.markers {
+        guard let (marker, _) = Self.marker(path + "/" + name) else { continue }
+        add(marker.files)
+        isComplete = isComplete || marker.status == "complete"
+      }
+    }
+  }
+
+  private static func marker(_ path: String) -> (Marker, text: String)? {
+    guard case .file? = try? FileCalls.kind(path), let text = textOfFile(path) else { return nil }
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
-    return try? decoder.decode(Marker.self, from: Data(text.utf8))
+    return (try? decoder.decode(Marker.self, from: Data(text.utf8))).map { ($0, text) }
   }
 
   private mutating func add(_ list: [ListedFile]?) {
@@ -107,7 +118,14 @@ struct FileList {
   /// Why a file is not as a run has left it; nil when it is.
   func objection(to name: String, at path: String, bytes: UInt64) -> String? {
     if changedMarkers.contains(name) { return "'\(name)', which has been changed since" }
-    if Self.markers.contains(name) { return nil }
+    if foundMarkers.contains(name) { return nil }
+    // What a process leaves that is killed while it writes.
+    if name.hasSuffix(FileCalls.partial) {
+      let whole = String(name.dropLast(FileCalls.partial.count))
+      if Self.markers.contains(whole) || files[whole] != nil { return nil }
+    }
+    // Of this name, and something else's.
+    if Self.markers.contains(name) { return "'\(name)'" }
     if let entries = files[name] {
       let isAsWritten = entries.contains { file in
         if file.bytes == nil { return true }
@@ -124,7 +142,7 @@ struct FileList {
 /// Names that runs write.
 enum KnownNames {
   private static let files: Set<String> = [
-    "run.json", FolderManifest.fileName, FileList.replaced, "summary.csv", "samples.csv",
+    "run.json", FolderManifest.fileName, "summary.csv", "samples.csv",
     "growth.csv", "invariants.csv", "events.csv", "compare.csv", "plan.json", "violation.txt",
     "history.jsonl", "raw-sync.tmp", "merge.json", "merged.csv", "hunt.csv", "bundle.json",
     "schedule.txt", "bugs.csv", "bugs.md", "plan.csv", "plan.html",
@@ -133,6 +151,8 @@ enum KnownNames {
   static let folders: Set<String> = ["histograms", "history", "experiments"]
   /// The folder of results that are not in their place, or not complete.
   static let unfinished = "unfinished-"
+  /// The end of its name when it is that of earlier results, which are being replaced.
+  static let earlier = "-earlier"
 
   static func isFile(_ name: String) -> Bool {
     if files.contains(name) || isRealmFile(name) { return true }
@@ -154,10 +174,20 @@ enum KnownNames {
 
   /// The run's own Realm file, its lock and log, and copies that a compaction makes.
   static func isRealmFile(_ name: String) -> Bool {
-    let name = Substring(name)
-    return name == realmFile || name.hasPrefix(realmFile + ".")
+    guard name.hasPrefix(realmFile) else { return false }
+    var rest = name.dropFirst(realmFile.count)
+    for end in besideRealmFile where rest.hasSuffix(end) {
+      rest = rest.dropLast(end.count)
+      break
+    }
+    if rest.isEmpty { return true }
+    let copy = ".background-"
+    return rest.hasPrefix(copy) && rest.hasSuffix(".realm")
+      && Int(rest.dropFirst(copy.count).dropLast(".realm".count)) != nil
   }
   static let realmFile = "data.realm"
+  /// Ends of names of the files that the engine has beside a Realm file, the longest first.
+  static let besideRealmFile = [".log.unfinished", ".unfinished", ".lock", ".log"]
 
   /// The folder of a replica, a shard or an experiment.
   static func isPart(_ name: String) -> Bool {
@@ -167,14 +197,18 @@ enum KnownNames {
   }
 }
 
-/// Folders without a list that earlier versions have written.
-private enum EarlierFolders {
-  /// By the first words of a table that only the tool writes, or by parts that are results folders.
+/// Folders without a list that are the tool's all the same.
+private enum FoldersWithoutList {
+  /// Of earlier versions, or of a run that was killed before it had written its list.
+  ///
+  /// They are known by the first words of a table that only the tool writes, or by parts that are
+  /// results folders.
   static func isOne(_ folder: String) -> Bool {
     let names = ((try? FileCalls.names(in: folder)) ?? []).filter {
       // Of a later run, which says nothing of what was there before.
       !$0.hasPrefix(KnownNames.unfinished)
     }
+    if names == [FolderManifest.fileName + FileCalls.partial] { return true }
     func begins(_ name: String, _ columns: [String]) -> Bool {
       names.contains(name)
         && textOfFile(folder + "/" + name)?.hasPrefix(columns.prefix(4).joined(separator: ","))

@@ -2,6 +2,7 @@
 // may replace, and all else, which nobody but the user may touch.
 internal import Foundation
 internal import Platform
+internal import Storage
 
 /// The contents of a folder that results are to go to.
 struct FolderContents {
@@ -9,8 +10,8 @@ struct FolderContents {
   private(set) var files: [String] = []
   /// Folders that these are in, the outer ones first.
   private(set) var folders: [String] = []
-  /// Everything else, in words.
-  private(set) var foreign: [String] = []
+  /// Everything else, with what is said of it.
+  private(set) var foreign: [(name: String, words: String)] = []
   /// Whether there are results of a run that came to its end.
   private(set) var isComplete = false
 
@@ -45,16 +46,21 @@ struct FolderContents {
       if name == excluded { continue }
       switch try FileCalls.kind(root + "/" + name) {
       case .file(let bytes):
-        if let objection = list?.objection(to: listed, at: root + "/" + name, bytes: bytes)
-          ?? (list == nil ? "'\(listed)'" : nil)
-        {
-          foreign.append(listFolder.isEmpty ? objection : "\(objection) in '\(listFolder)'")
+        let objection: String? =
+          if let list {
+            list.objection(to: listed, at: root + "/" + name, bytes: bytes)
+          } else { "'\(listed)'" }
+        if let objection {
+          add(name, listFolder.isEmpty ? objection : "\(objection) in '\(listFolder)'")
+        } else if listed == KnownNames.realmFile, Self.isOpen(root + "/" + name) {
+          add(name, "'\(name)', which is open")
         } else {
           files.append(name)
         }
       case .folder: try visitFolder(name, listed, list, listFolder: listFolder)
-      case let kind?: foreign.append("'\(name)', which is \(kind.words)")
-      case nil: continue
+      case let kind?: add(name, "'\(name)', which is \(kind.words)")
+      // A name that is no UTF-8 text: what is shown of it leads to nothing.
+      case nil: add(name, "'\(name)'")
       }
     }
   }
@@ -65,24 +71,72 @@ struct FolderContents {
     let isUnfinished = listFolder.isEmpty && listed.hasPrefix(KnownNames.unfinished)
     if isUnfinished || list?.coversPart(listed) ?? false {
       let own = FileList(of: root + "/" + name)
-      let isEmpty = try FileCalls.names(in: root + "/" + name).isEmpty
-      if own == nil && !isEmpty {
-        foreign.append("the folder '\(name)', which holds no results")
-      } else {
+      if FolderLock.isTaken(root + "/" + name) {
+        // A part of a run whose own process is gone.
+        add(name, "the folder '\(name)', to which a run is writing")
+      } else if own != nil {
         folders.append(name)
         try visit(name + "/", own, listFolder: name + "/")
+      } else if try !visitEmpty(name) {
+        add(name, "the folder '\(name)', which holds no results")
       }
     } else if list != nil && KnownNames.folders.contains(listed) {
       folders.append(name)
       try visit(name + "/", list, listFolder: listFolder)
     } else {
-      foreign.append("the folder '\(name)'")
+      add(name, "the folder '\(name)'")
     }
+  }
+
+  /// Takes a folder in which there is nothing but such folders; false when there is more.
+  ///
+  /// That is what a process leaves that is killed while it removes results.
+  private mutating func visitEmpty(_ name: String) throws(SystemError) -> Bool {
+    let before = folders
+    folders.append(name)
+    for entry in try FileCalls.names(in: root + "/" + name) {
+      if case .folder? = try FileCalls.kind("\(root)/\(name)/\(entry)"),
+        try visitEmpty(name + "/" + entry)
+      {
+        continue
+      }
+      folders = before
+      return false
+    }
+    return true
+  }
+
+  private mutating func add(_ name: String, _ words: String) { foreign.append((name, words)) }
+
+  /// Whether somebody has a Realm file open, who would go on with a file that no path leads to.
+  private static func isOpen(_ path: String) -> Bool {
+    (try? Store.isOpenAnywhere(path: path, fileSystem: LinuxFileSystem())) ?? false
+  }
+
+  /// Removes files of runs, and lists after what they list.
+  ///
+  /// So a process that is killed meanwhile leaves nothing of which nobody knows whose it is.
+  func removeFiles(where isWanted: (String) -> Bool = { _ in true }) throws(SystemError) {
+    func isList(_ name: String) -> Bool {
+      FileList.markers.contains { name == $0 || name.hasSuffix("/" + $0) }
+    }
+    let wanted = files.filter(isWanted)
+    // Those of parts before the one of all parts.
+    let lists = wanted.filter(isList).sorted { $0.count > $1.count }
+    for name in wanted.filter({ !isList($0) }) + lists { try FileCalls.remove(root + "/" + name) }
+    for name in folders.reversed() where isWanted(name) {
+      FileCalls.removeIfEmpty(root + "/" + name)
+    }
+  }
+
+  /// What stands in the folder itself, of files of runs.
+  var topNames: [String] {
+    Set((files + folders).map { String($0.prefix { $0 != "/" }) }).sorted()
   }
 
   /// What there is besides results, in words: the first few.
   var foreignWords: String {
     let more = foreign.count > 3 ? " and \(foreign.count - 3) more" : ""
-    return foreign.prefix(3).joined(separator: ", ") + more
+    return foreign.prefix(3).map(\.words).joined(separator: ", ") + more
   }
 }

@@ -63,6 +63,11 @@ struct OutputFile {
     }
   }
 
+  /// Whether one would take the place of the other.
+  func isSame(as other: OutputFile) -> Bool {
+    !isStream && !other.isStream && FileCalls.overlap(path, other.path)
+  }
+
   /// The first bytes.
   private static func beginning(of path: String) -> String {
     guard let file = try? LinuxFileSystem().open(path, []),

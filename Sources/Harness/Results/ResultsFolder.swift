@@ -45,6 +45,9 @@ package struct ResultsPlace: Sendable {
         throw SystemError(call: "stat", path: path, code: ENOENT)
       }
       guard case .folder = kind else { throw SystemError(call: "stat", path: path, code: ENOTDIR) }
+      if overwrites, FolderLock.isTaken(path) {
+        throw SystemError(call: "flock", path: path, code: EWOULDBLOCK)
+      }
       contents = overwrites ? try FolderContents(of: path) : FolderContents()
     } catch {
       throw UsageError(obstacle(error))
@@ -63,6 +66,8 @@ package struct ResultsPlace: Sendable {
   private func obstacle(_ error: SystemError) -> String {
     switch error.code {
     case ENOENT: "'\(path)' is a link to nothing; remove it, or make the folder that it names"
+    case EWOULDBLOCK:
+      "another run is writing to '\(path)'; wait for its end, or give another --output"
     case ENOTDIR: "'\(path)' is a file, or below one; --output needs a folder"
     default: "--output '\(path)' cannot be used: \(error.reason)"
     }
@@ -82,9 +87,7 @@ package struct ResultsPlace: Sendable {
       switch error.code {
       case EEXIST:
         throw UsageError("'\(path)' has been made by another run meanwhile; give another --output")
-      case EWOULDBLOCK:
-        throw UsageError(
-          "another run is writing to '\(path)'; wait for its end, or give another --output")
+      case EWOULDBLOCK: throw UsageError(obstacle(error))
       default:
         throw ResultsError("cannot make the results folder '\(path)': \(error.reason)")
       }
@@ -253,37 +256,40 @@ package final class ResultsFolder: Sendable {
 
   /// Puts all files in the place of earlier ones.
   ///
-  /// Lists go first and come last, so that nobody takes half of both for one run. A process that is
-  /// killed meanwhile leaves all that it takes to know whose the files are.
+  /// Lists go first and come last, so that nobody takes half of both for one run, and what is in
+  /// the folder goes and comes whole. A process that is killed meanwhile leaves the lists of both,
+  /// by which the next run knows whose the files are.
   private func replace(_ earlier: FolderContents) throws {
-    let new = try FolderContents(of: path)
-    for name in new.files where !earlier.files.contains(name) {
-      if try FileCalls.kind(destination + "/" + name) == nil { continue }
+    let outer = earlier.topNames.filter { !$0.hasPrefix(KnownNames.unfinished) }
+    let new = try FolderContents(of: path).topNames
+    for (name, _) in earlier.foreign {
+      let top = String(name.prefix { $0 != "/" })
+      guard outer.contains(top) || new.contains(top) else { continue }
       throw ResultsError(
         "the results stay in '\(path)': '\(destination)/\(name)' has been made or changed meanwhile"
       )
     }
-    let markers = Set(FileList.markers)
-    for name in FileList.markers where earlier.files.contains(name) {
-      try FileCalls.rename(destination + "/" + name, to: path + "/" + FileList.replaced)
+    let aside = path + KnownNames.earlier
+    let lists = FileList.markers
+    try FileCalls.makeFolder(aside)
+    if !lists.contains(where: outer.contains) {
+      // Of an earlier version, or left where a process was killed in the midst of this.
+      let names = earlier.files.filter { !$0.hasPrefix(KnownNames.unfinished) }
+      let parts = earlier.folders.filter(KnownNames.isPart).map { $0 + "/" }
+      let manifest = FolderManifest(
+        runId: runID, status: earlier.isComplete ? "complete" : "partial",
+        files: (names + parts).map { ListedFile(name: $0) })
+      try FileCalls.replace(aside + "/" + FolderManifest.fileName, by: try encodeJSON(manifest))
     }
-    for name in new.folders { try FileCalls.makeFolders(destination + "/" + name) }
-    let kept = Set(new.files)
-    for name in earlier.files where !kept.contains(name) && !markers.contains(name) {
-      try FileCalls.remove(destination + "/" + name)
+    for name in lists.filter(outer.contains) + outer.filter({ !lists.contains($0) }) {
+      try FileCalls.rename(destination + "/" + name, to: aside + "/" + name)
     }
-    for name in new.files where !markers.contains(name) {
+    for name in new.filter({ !lists.contains($0) }) + lists.filter(new.contains) {
       try FileCalls.rename(path + "/" + name, to: destination + "/" + name)
     }
-    for name in new.files where markers.contains(name) && name != FileList.replaced {
-      try FileCalls.rename(path + "/" + name, to: destination + "/" + name)
-    }
-    if try FileCalls.kind(path + "/" + FileList.replaced) != nil {
-      try FileCalls.remove(path + "/" + FileList.replaced)
-    }
-    for name in earlier.folders.reversed() { FileCalls.removeIfEmpty(destination + "/" + name) }
-    for name in new.folders.reversed() { FileCalls.removeIfEmpty(path + "/" + name) }
     FileCalls.removeIfEmpty(path)
+    // With what earlier runs had not brought to its end.
+    try FolderContents(of: destination).removeFiles { $0.hasPrefix(KnownNames.unfinished) }
   }
 }
 

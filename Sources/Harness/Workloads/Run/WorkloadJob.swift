@@ -221,6 +221,8 @@ package struct WorkloadJob<Driver: EngineDriver> {
       }
       for caution in document.verdict.cautions ?? [] { progress.warn(caution) }
     }
+    var document = document
+    if outcome.status == .complete { document.move(from: folder.path, to: folder.destination) }
     let summary = Summary(
       document: document, settings: settings, outcome: outcome, tables: tables,
       folder: outcome.status == .complete ? folder.destination : folder.path)
