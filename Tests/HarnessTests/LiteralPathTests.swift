@@ -119,6 +119,34 @@ import Testing
     #expect(plain.code == 0 && !plain.errors.contains("as it is"))
   }
 
+  @Test(arguments: [
+    ("a/b-c_1.d", "a/b-c_1.d"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("$HOME", "'$HOME'"),
+    ("ü", "ü"), ("a;b", "'a;b'"), ("a*", "'a*'"), ("line\nfeed", "'line\nfeed'"),
+  ])
+  func pathsInCommandsToPasteAreQuoted(path: String, quoted: String) throws {
+    #expect(LiteralPath.quoted(path) == quoted)
+  }
+
+  @Test func theCommandThatIsPrintedCanBePasted() throws {
+    let output = CollectedOutput()
+    let path = folder.file("it's a hunt")
+    let code = try HuntVerb.run(
+      ["--scenario", "lost-update", "--output", path, "--no-progress"], console: output.console(),
+      interruption: { TimedInterruption() })
+    #expect(code == .invariantViolated)
+    let line = output.output.split(separator: "\n").last { $0.hasPrefix("realm-bench replay") }
+    let command = try #require(line).dropFirst("realm-bench ".count)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    let tool = Bundle.main.executableURL!.deletingLastPathComponent()
+      .appendingPathComponent("realm-bench").path
+    process.arguments = ["-c", "exec '\(tool)' \(command)"]
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 3)
+  }
+
   @Test func whatCannotBeAPathIsRefused() throws {
     for verb in ["check", "inspect", "report", "merge", "replay"] {
       let words = verb == "merge" ? [verb, "", "-o", "x"] : [verb, ""]

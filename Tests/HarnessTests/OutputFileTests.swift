@@ -99,6 +99,22 @@ import Testing
     #expect(text("nothing") == nil)
   }
 
+  @Test func aFileOfTheNameOfAHalfWrittenOneStays() throws {
+    try tool(Self.run + "--output a")
+    for name in ["report.html", "compare.csv"] { try write("mine", name + ".partial") }
+    #expect(try tool("report a").code == 0 && tool("compare a a").code == 0)
+    #expect(try tool("report a --overwrite").code == 0)
+    for name in ["report.html", "compare.csv"] { #expect(text(name + ".partial") == "mine") }
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(left.filter { $0.contains("partial") }.count == 2)
+    // Nor is a copy of a baseline in the way that a killed process has left half done.
+    try FileManager.default.createDirectory(
+      atPath: folder.file("results/baselines/main/unfinished-copy"),
+      withIntermediateDirectories: true)
+    #expect(try tool(Self.run + "--output b --save-baseline main").code == 0)
+    #expect(replicas("main") == ["replica-001", "unfinished-copy"])
+  }
+
   @Test func oneFileForTwoFormsIsRefused() throws {
     try tool(Self.run + "--output a")
     for words in ["--output x --write json=./x", "--write json=x --write text=x"] {

@@ -20,6 +20,16 @@ package enum LiteralPath {
     return path.hasPrefix("-") ? "./" + path : path
   }
 
+  /// A path in a command that is printed to be pasted into a shell.
+  package static func quoted(_ path: String) -> String {
+    let isPlain = path.utf8.allSatisfy { byte in
+      let letter = Unicode.Scalar(byte)
+      return letter.properties.isAlphabetic && letter.isASCII || ("0"..."9").contains(letter)
+        || "/._-+:@%,=".unicodeScalars.contains(letter) || byte >= 128
+    }
+    return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
+  }
+
   /// What a user may have meant otherwise: a '~' that the shell has left alone, or a URL.
   static func warnings(_ arguments: [String]) -> [String] {
     arguments.prefix { $0 != "--" }.compactMap { word in

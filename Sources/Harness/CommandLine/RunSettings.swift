@@ -227,7 +227,7 @@ package struct RunSettings: Sendable {
 
   /// The command that repeats this run, with every setting that shapes the load.
   package var command: String {
-    var words = ["realm-bench", "run", planPath ?? workload.rawValue]
+    var words = ["realm-bench", "run", planPath.map(LiteralPath.quoted) ?? workload.rawValue]
     func add(_ name: String, _ value: some CustomStringConvertible) {
       if !RunFlags.isUsed(name, by: workload) { return }
       words += ["--" + name, value.description]

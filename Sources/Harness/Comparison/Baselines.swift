@@ -67,9 +67,8 @@ package enum Baselines {
     var copies: [String] = []
     do {
       try FileCalls.makeFolders(target)
-      for (number, run) in runs.enumerated() {
-        let copy = "\(target)/\(KnownNames.unfinished)\(processIdentifier)-\(number)"
-        try FileCalls.makeFolder(copy)
+      for run in runs {
+        let copy = try FileCalls.makeNewFolder("\(target)/\(KnownNames.unfinished)copy")
         copies.append(copy)
         for file in files where FileManager.default.fileExists(atPath: run.folder + "/" + file) {
           try FileManager.default.copyItem(

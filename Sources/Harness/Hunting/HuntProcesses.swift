@@ -43,7 +43,8 @@ struct HuntProcesses {
     if isInterrupted { return .interrupted }
     // The shards have named the places that they leave now.
     for (number, code) in zip(1..., codes) where folder.replaces && code == .invariantViolated {
-      console.print("realm-bench replay \(folder.destination)/\(name(number))")
+      let place = "\(folder.destination)/\(name(number))"
+      console.print("realm-bench replay \(LiteralPath.quoted(place))")
     }
     return codes.first { $0 == .invariantViolated } ?? codes.first { $0 != .success } ?? .success
   }

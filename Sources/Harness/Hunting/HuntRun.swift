@@ -180,7 +180,9 @@ final class HuntRun {
     try bundle.write(to: folder, table: failure.table)
     try write(failure: (program, failure))
     if !program.hasBug && !failure.schedule.isEmpty { try bundle.keep() }
-    if !failure.schedule.isEmpty { console.print("realm-bench replay \(folder.destination)") }
+    if !failure.schedule.isEmpty {
+      console.print("realm-bench replay \(LiteralPath.quoted(folder.destination))")
+    }
     console.print(folder.destination)
     return failure.kind == .notReproducible || failure.kind == .hang
       ? .internalError : .invariantViolated

@@ -89,16 +89,10 @@ enum FileCalls {
 
   /// Makes a file for measuring the disk that nobody else has; the caller removes it.
   static func openTemporaryFile(_ name: String, in folder: String) throws(SystemError) -> any File {
-    var number = 0
-    while true {
-      let path = "\(folder)/\(name)-\(processIdentifier)-\(number).tmp"
-      do throws(SystemError) {
-        return try LinuxFileSystem().open(path, [.writable, .create, .exclusive])
-      } catch {
-        guard error.alreadyExists, number < 1_000 else { throw error }
-        number += 1
-      }
+    let path = try nameNew("\(folder)/\(name)-\(processIdentifier)", ".tmp") {
+      (path) throws(SystemError) in try writeNew("", to: path)
     }
+    return try LinuxFileSystem().open(path, [.writable])
   }
 
   static func remove(_ path: String) throws(SystemError) {
@@ -134,7 +128,9 @@ enum FileCalls {
 
   /// Writes a whole file beside a path and renames it: what is there stays until then.
   static func replace(_ path: String, by text: String) throws(SystemError) {
-    let partial = path + Self.partial
+    let partial = try nameNew(path, Self.partial) { (name) throws(SystemError) in
+      try write("", to: name, flags: O_EXCL)
+    }
     do throws(SystemError) {
       try write(text, to: partial, flags: O_TRUNC)
       try rename(partial, to: path)
@@ -143,6 +139,35 @@ enum FileCalls {
       try? remove(partial)
       throw error
     }
+  }
+
+  /// Makes something of a name that nobody has, with a number before its end if need be.
+  private static func nameNew(
+    _ start: String, _ end: String, _ make: (String) throws(SystemError) -> Void
+  ) throws(SystemError) -> String {
+    var number = 1
+    while true {
+      let name = number == 1 ? start + end : "\(start)-\(number)\(end)"
+      do throws(SystemError) {
+        try make(name)
+        return name
+      } catch {
+        guard error.alreadyExists, number < 100_000 else { throw error }
+        number += 1
+      }
+    }
+  }
+
+  /// Makes a folder of its own, with a number at the end of its name if need be.
+  static func makeNewFolder(_ path: String) throws(SystemError) -> String {
+    try nameNew(path, "") { (name) throws(SystemError) in try makeFolder(name) }
+  }
+
+  /// Writes a whole file that is there, as it stands.
+  static func overwrite(_ path: String, by text: String) throws(SystemError) {
+    let descriptor = try check("open", path) { open(path, O_WRONLY | O_TRUNC | O_CLOEXEC) }
+    defer { close(descriptor) }
+    try write(text, to: descriptor, path)
   }
 
   /// Writes a file that was not there; EEXIST when something has its name.

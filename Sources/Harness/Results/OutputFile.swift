@@ -52,6 +52,10 @@ struct OutputFile {
     case .folder, .link: throw UsageError("\(flag): '\(path)' is a folder; give the path of a file")
     case .file(let bytes):
       isStream = false
+      guard access(target, W_OK) == 0 else {
+        throw UsageError(
+          "\(flag): '\(path)' cannot be written: \(String(cString: strerror(errno)))")
+      }
       if bytes == 0 { return }
       guard replaces else {
         throw UsageError("'\(path)' exists already; give another \(flag), or --overwrite")
@@ -78,11 +82,24 @@ struct OutputFile {
 
   /// Writes the file; what is there stays until the new one is complete.
   func write(_ text: String) throws(SystemError) {
-    guard isStream else { return try FileCalls.replace(target, by: text) }
+    guard isStream else { return try writeFile(text) }
     let descriptor = open(path, O_WRONLY | O_CLOEXEC)
     if descriptor < 0 { throw SystemError(call: "open", path: path, code: errno) }
     defer { close(descriptor) }
     try FileCalls.write(text, to: descriptor, path)
+  }
+}
+
+extension OutputFile {
+  private func writeFile(_ text: String) throws(SystemError) {
+    do throws(SystemError) {
+      try FileCalls.replace(target, by: text)
+    } catch {
+      // A file that is mounted by itself, or in a folder that others own, may still be written to.
+      let isFolders = error.isPermission || error.code == EBUSY || error.code == EXDEV
+      guard isFolders, try FileCalls.kind(target) != nil else { throw error }
+      try FileCalls.overwrite(target, by: text)
+    }
   }
 }
 

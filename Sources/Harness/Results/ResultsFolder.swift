@@ -100,33 +100,16 @@ package struct ResultsPlace: Sendable {
     if isNamed, try FileCalls.kind(path, followsLinks: true) != nil {
       // Whoever has the lock writes here; a run that is killed loses it.
       let lock = try FolderLock(path)
-      let made = try Self.makeNew("\(path)/\(KnownNames.unfinished)\(runID)")
-      return (made.path, path, runID, lock)
+      let inner = try FileCalls.makeNewFolder("\(path)/\(KnownNames.unfinished)\(runID)")
+      return (inner, path, runID, lock)
     }
     try FileCalls.makeFolders(Platform.folder(of: path))
     if isNamed {
       try FileCalls.makeFolder(path)
       return (path, path, runID, try FolderLock(path))
     }
-    let made = try Self.makeNew(path)
-    return (made.path, made.path, runID + made.suffix, try FolderLock(made.path))
-  }
-
-  /// Makes a folder that nobody else has, with a number at its end if need be.
-  private static func makeNew(
-    _ path: String
-  ) throws(SystemError) -> (path: String, suffix: String) {
-    var number = 1
-    while true {
-      let suffix = number == 1 ? "" : "-\(number)"
-      do throws(SystemError) {
-        try FileCalls.makeFolder(path + suffix)
-        return (path + suffix, suffix)
-      } catch {
-        guard error.code == EEXIST, number < 100_000 else { throw error }
-        number += 1
-      }
-    }
+    let made = try FileCalls.makeNewFolder(path)
+    return (made, made, runID + made.dropFirst(path.count), try FolderLock(made))
   }
 }
 

@@ -228,7 +228,7 @@ package struct WorkloadJob<Driver: EngineDriver> {
       folder: outcome.status == .complete ? folder.destination : folder.path)
     surroundings.console.printRaw(try summary.render(settings.format))
     let place = outcome.status == .complete ? folder.destination : folder.path
-    progress.step("pictures: realm-bench report \(place) -o report.html")
+    progress.step("pictures: realm-bench report \(LiteralPath.quoted(place)) -o report.html")
   }
 
   /// In the order that cli.md promises: sentence, witness, seed, command, folder.
