@@ -99,7 +99,10 @@ package enum CompareVerb: VerbDescription {
       console.note("error: \(missing.message)")
       return .baselineMissing
     } catch let failure as ExecutableFailure {
-      console.note("error: \(failure.message)")
+      console.note(
+        failure.code == .interrupted
+          ? "interrupted before the first block had ended; nothing was compared"
+          : "error: \(failure.message)")
       return failure.code
     }
     let output = ComparisonOutput(comparison)
@@ -115,6 +118,11 @@ package enum CompareVerb: VerbDescription {
         console.note("error: cannot write '\(file.path)': \(error.explanation)")
         return .failed
       }
+    }
+    console.keeps(table.path)
+    if comparison.isInterrupted {
+      console.note("interrupted: compared is what was measured until then")
+      return .interrupted
     }
     if !comparison.regressions.isEmpty { return .thresholdMissed }
     guard !comparison.undecided.isEmpty else { return .success }

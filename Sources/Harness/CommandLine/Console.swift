@@ -1,48 +1,136 @@
 // Where text goes: results to standard output, progress and warnings to standard error. Colour and
-// the progress bar only on a terminal, unless asked for.
+// the progress bar only on a terminal, unless asked for. A stream that takes no more (a reader that
+// has gone away, a full disk, a closed terminal) costs what is shown, never the work: the verb goes
+// on, and the tool ends with 1 and says where the results are.
 internal import Foundation
 internal import Glibc
 internal import Platform
 
 /// The two streams of the tool; replaced by collectors in tests.
 package final class Console: Sendable {
-  private let output: @Sendable (String) -> Void
-  private let errors: @Sendable (String) -> Void
+  /// A stream that took no more.
+  package struct Loss: Equatable, Sendable {
+    package let stream: String
+    package let reason: String
+  }
+
+  private struct State {
+    var losses: [Loss] = []
+    var kept: String?
+  }
+
+  private let output: @Sendable (String) -> Int32
+  private let errors: @Sendable (String) -> Int32
+  private let state = Monitor(State())
   package let isTerminal: Bool
 
+  /// - Parameters:
+  ///   - output: writes results; 0, or why it could not (`errno`).
+  ///   - errors: the same for progress and warnings.
   package init(
-    isTerminal: Bool, output: @escaping @Sendable (String) -> Void,
-    errors: @escaping @Sendable (String) -> Void
+    isTerminal: Bool, writingOutput output: @escaping @Sendable (String) -> Int32,
+    writingErrors errors: @escaping @Sendable (String) -> Int32
   ) {
     self.isTerminal = isTerminal
     self.output = output
     self.errors = errors
   }
 
-  /// The process's own streams.
-  package static func standard() -> Console {
-    Console(
-      isTerminal: isatty(STDERR_FILENO) == 1,
-      output: { Self.write($0, to: STDOUT_FILENO) }, errors: { Self.write($0, to: STDERR_FILENO) })
+  /// With streams that take everything.
+  package convenience init(
+    isTerminal: Bool, output: @escaping @Sendable (String) -> Void,
+    errors: @escaping @Sendable (String) -> Void
+  ) {
+    self.init(
+      isTerminal: isTerminal,
+      writingOutput: { text in
+        output(text)
+        return 0
+      },
+      writingErrors: { text in
+        errors(text)
+        return 0
+      })
   }
 
-  private static func write(_ text: String, to descriptor: Int32) {
+  /// The process's own streams.
+  ///
+  /// Call it first of all. Signals that end a process for what it writes are errors of the writing
+  /// from then on, and streams that are closed are taken, so that no file gets their numbers.
+  package static func standard() -> Console {
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
+    where fcntl(descriptor, F_GETFD) < 0 {
+      // The lowest free number is this one. Nothing can be written there.
+      _ = open("/dev/null", O_RDONLY)
+    }
+    return Console(
+      isTerminal: isatty(STDERR_FILENO) == 1,
+      writingOutput: { Self.write($0, to: STDOUT_FILENO) },
+      writingErrors: { Self.write($0, to: STDERR_FILENO) })
+  }
+
+  private static func write(_ text: String, to descriptor: Int32) -> Int32 {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if written < 0 && errno == EINTR { continue }
-      if written <= 0 { return }
-      bytes = bytes.dropFirst(written)
+      if written > 0 {
+        bytes = bytes.dropFirst(written)
+        continue
+      }
+      switch written == 0 ? ENOSPC : errno {
+      case EINTR: break
+      case EAGAIN:
+        // Another process has made the stream one that does not wait.
+        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&room, 1, -1)
+      case let code: return code
+      }
     }
+    return 0
   }
 
+  private func write(
+    _ text: String, _ stream: String, _ writer: @Sendable (String) -> Int32
+  ) {
+    // With a hole in it the text would say something else.
+    if state.withLock({ $0.losses.contains { $0.stream == stream } }) { return }
+    let code = writer(text)
+    guard code != 0 else { return }
+    let reason = code == EBADF ? "it is closed" : String(cString: strerror(code))
+    state.withLock { $0.losses.append(Loss(stream: stream, reason: reason)) }
+  }
+
+  private func show(_ text: String) { write(text, "standard output", output) }
+  private func tell(_ text: String) { write(text, "standard error", errors) }
+
   /// A line of results.
-  package func print(_ line: String) { output(line + "\n") }
+  package func print(_ line: String) { show(line + "\n") }
   /// Text of results as it is.
-  package func printRaw(_ text: String) { output(text) }
+  package func printRaw(_ text: String) { show(text) }
   /// A line of progress or warning.
-  package func note(_ line: String) { errors(line + "\n") }
-  package func noteRaw(_ text: String) { errors(text) }
+  package func note(_ line: String) { tell(line + "\n") }
+  package func noteRaw(_ text: String) { tell(text) }
+
+  // MARK: - What could not be shown
+
+  /// Where the work stands in files, to be told if it cannot be shown.
+  package func keeps(_ path: String) { state.withLock { $0.kept = path } }
+
+  /// The streams that took no more.
+  package var losses: [Loss] { state.withLock { $0.losses } }
+
+  /// The code to end with, after what could not be shown is told on the stream that is left.
+  package func end(with code: ExitCode) -> ExitCode {
+    guard let loss = losses.first else { return code }
+    let kept = state.withLock { $0.kept }.map { "; the results are in \($0)" }
+    // On standard error only: who reads results by a program does not want it there.
+    note(
+      "realm-bench: not everything could be shown, because \(loss.stream) took no more "
+        + "(\(loss.reason))\(kept ?? "")")
+    return code == .success || code == .inconclusive ? .failed : code
+  }
 }
 
 /// Shows how a run goes: a bar on a terminal, nothing elsewhere.
@@ -107,42 +195,5 @@ package final class ProgressLine {
 
   private func colored(_ text: String, _ code: Int) -> String {
     usesColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
-  }
-}
-
-/// Whether the user wants the run to end early.
-package protocol Interruption: Sendable {
-  func isRequested() -> Bool
-}
-
-/// Ctrl-C and SIGTERM.
-///
-/// While it watches, the first signal asks the run to stop; a second one, when the results take
-/// long to write, ends the process as usual.
-package final class SignalInterruption: Interruption {
-  private let requested = Monitor(false)
-
-  /// Blocks the signals for this thread and every thread started after.
-  package init() {
-    var signals = Self.signals()
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
-  }
-
-  package func isRequested() -> Bool {
-    if requested.withLock({ $0 }) { return true }
-    var signals = Self.signals()
-    var none = timespec()
-    guard sigtimedwait(&signals, nil, &none) > 0 else { return false }
-    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-    requested.withLock { $0 = true }
-    return true
-  }
-
-  private static func signals() -> sigset_t {
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGINT)
-    sigaddset(&signals, SIGTERM)
-    return signals
   }
 }

@@ -74,6 +74,7 @@ package enum MergeVerb: VerbDescription {
       console.note("error: cannot write '\(output)': \(error.explanation)")
       return .failed
     }
+    console.keeps(output)
     let table = try merged.merged()
     switch format {
     case .json:

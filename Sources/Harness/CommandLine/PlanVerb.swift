@@ -72,7 +72,7 @@ package enum PlanVerb: VerbDescription {
     let format: OutputFormat = try values.choice("format") ?? .text
     let isQuiet = values.has("quiet")
     try values.refuse("settings", without: "validate")
-    let options = try options(values)
+    let options = try options(values) { if !isQuiet { console.note("warning: \($0)") } }
     let place = ResultsPlace(
       workload: "plan", seed: options.seed, output: values.first("output"), now: now)
     if values.has("dry-run") {
@@ -96,6 +96,7 @@ package enum PlanVerb: VerbDescription {
       console.note("error: \(error.message)")
       return .failed
     }
+    console.keeps(folder.path)
     let runs = PlanRuns(
       executable: executable, folder: folder.path,
       budgetNanoseconds: UInt64((options.budgetSeconds ?? 0) * 1e9), seed: options.seed,
@@ -122,6 +123,8 @@ package enum PlanVerb: VerbDescription {
   ) throws -> ExitCode {
     let output = PlanOutput(
       result, folder: result.isInterrupted ? folder.path : folder.destination)
+    // Shown whatever becomes of the files: it was measured.
+    console.printRaw(try output.render(format))
     do {
       try folder.write(output.table().text, to: "plan.csv")
       try folder.write(PlanPage(result).html(), to: "plan.html")
@@ -129,7 +132,6 @@ package enum PlanVerb: VerbDescription {
       console.note("error: cannot write to '\(folder.path)': \(error.explanation)")
       return .failed
     }
-    console.printRaw(try output.render(format))
     if result.isInterrupted {
       console.note("interrupted: the answers are from what was measured until then")
       return .interrupted
@@ -160,7 +162,9 @@ package enum PlanVerb: VerbDescription {
     return words
   }
 
-  private static func options(_ values: FlagValues) throws -> Planner.Options {
+  private static func options(
+    _ values: FlagValues, warn: (String) -> Void
+  ) throws -> Planner.Options {
     var options = Planner.Options()
     let questions = values.all("ask")
     let isAsked = !questions.isEmpty || values.has("validate")
@@ -190,8 +194,8 @@ package enum PlanVerb: VerbDescription {
     }
     do {
       for folder in values.all("from") {
-        options.earlier += try MeasuredRun.all(in: try Baselines.resolve(folder))
-          .map { try PlanObservation($0) }
+        let runs = try wholeRuns(in: try Baselines.resolve(folder), warn: warn)
+        options.earlier += try runs.map { try PlanObservation($0) }
       }
     } catch let error as ResultsError {
       throw UsageError("plan: \(error.message)")
@@ -199,6 +203,20 @@ package enum PlanVerb: VerbDescription {
       throw UsageError("--from: \(missing.message)")
     }
     return options
+  }
+
+  /// Of a plan or of replicas that were interrupted, those that had ended; a single run has to be
+  /// whole.
+  private static func wholeRuns(
+    in folder: String, warn: (String) -> Void
+  ) throws -> [MeasuredRun] {
+    let runs = try MeasuredRun.all(in: folder)
+    let whole = runs.filter { $0.document.status == RunStatus.complete.rawValue }
+    if whole.isEmpty { return runs }
+    for run in runs where run.document.status != RunStatus.complete.rawValue {
+      warn("'\(run.folder)' is \(run.document.status): left out")
+    }
+    return whole
   }
 
   private static func dryRun(_ options: Planner.Options) -> String {

@@ -1,10 +1,7 @@
 // The tool's entry: picks the verb, turns refusals into exit code 64. Unstable: everything public
 // in Harness may change between releases; scripts use the command line, which only grows.
 internal import Foundation
-
-#if PLANTED_BUGS
-  internal import Platform
-#endif
+internal import Platform
 
 /// The command-line tool `realm-bench`.
 public enum RealmBench {
@@ -13,14 +10,23 @@ public enum RealmBench {
   /// Blocks until the verb is done; `run` starts threads of its own and handles Ctrl-C meanwhile.
   public static func run(_ arguments: [String]) -> Int32 {
     let console = Console.standard()
+    Parent.recognize()
+    return console.end(with: code(arguments, console)).rawValue
+  }
+
+  private static func code(_ arguments: [String], _ console: Console) -> ExitCode {
     do {
-      return try dispatch(arguments, console: console).rawValue
+      return try dispatch(arguments, console: console)
     } catch let error as UsageError {
       console.note("realm-bench: \(error.message)")
-      return ExitCode.usage.rawValue
+      return .usage
+    } catch  where error is CocoaError || error is POSIXError || error is SystemError {
+      // Of a file: a full disk, a folder that has gone.
+      console.note("realm-bench: error: \(error.explanation)")
+      return .failed
     } catch {
       console.note("realm-bench: internal error: \(error)")
-      return ExitCode.internalError.rawValue
+      return .internalError
     }
   }
 

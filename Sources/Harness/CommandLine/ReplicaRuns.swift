@@ -21,12 +21,26 @@ struct ReplicaRuns {
 
   func run(_ console: Console, interruption: () -> any Interruption) throws -> ExitCode {
     let interruption = interruption()
+    console.keeps(folder.path)
     var worst = ExitCode.success
     var summary = CSVTable(columns: ResultSchema.summaryColumns)
     for number in 1...settings.replicas {
       if !progress.isQuiet { console.note("replica \(number) of \(settings.replicas)") }
       let output = "\(folder.path)/replica-" + String(format: "%03d", number)
-      let code = try runOne(to: output)
+      let code: ExitCode
+      do {
+        code = try runOne(to: output, interruption)
+      } catch let failure as ExecutableFailure {
+        console.note("error: \(failure.message)")
+        return failure.code
+      }
+      if code == .interrupted {
+        console.note(
+          "interrupted: \(number - 1) of \(settings.replicas) replicas are whole, in "
+            + "\(folder.path); what there is of another one is in \(output), and not in summary.csv"
+        )
+        return .interrupted
+      }
       if let text = textOfFile(output + "/summary.csv"), let rows = CSVTable.parse(text) {
         for row in rows.dropFirst() where row.count == summary.columns.count {
           var cells: [String?] = row.map { $0.isEmpty ? nil : $0 }
@@ -45,7 +59,9 @@ struct ReplicaRuns {
   }
 
   /// Everything that was asked for but what concerns all replicas together.
-  private func runOne(to output: String) throws -> ExitCode {
+  private func runOne(
+    to output: String, _ interruption: any Interruption
+  ) throws -> ExitCode {
     var words: [String] = []
     var skipsValue = false
     for word in arguments {
@@ -60,12 +76,16 @@ struct ReplicaRuns {
       }
       if word != "--overwrite" { words.append(word) }
     }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: ForbiddenUse.ownExecutable)
-    process.arguments = ["run"] + words + ["--output", output]
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationReason == .exit else { return .failed }
-    return ExitCode(rawValue: process.terminationStatus) ?? .failed
+    let process = try ChildProcess(
+      ForbiddenUse.ownExecutable, ["run"] + words + ["--output", output], isSilent: false)
+    let ending = process.wait(interruption)
+    // A whole run that could only not be shown counts; we meet the same stream, and say so.
+    if ending.code == .failed, let run = try? MeasuredRun(folder: output),
+      run.document.status == RunStatus.complete.rawValue, run.document.failure == nil,
+      !run.rows.isEmpty
+    {
+      return .success
+    }
+    return ending.isToldToEnd && ending.code != .success ? .interrupted : ending.code
   }
 }

@@ -64,6 +64,7 @@ package enum ReportVerb: VerbDescription {
       console.note("error: cannot write '\(file.path)': \(error.explanation)")
       return .failed
     }
+    console.keeps(file.path)
     console.print(file.path)
     return .success
   }
@@ -93,6 +94,7 @@ package enum ReportVerb: VerbDescription {
       }
       let report = TrendReport(history)
       try file.write(report.html())
+      console.keeps(file.path)
       for change in report.changes {
         console.print(
           "\(change.figure) changed by "

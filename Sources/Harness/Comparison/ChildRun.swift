@@ -13,8 +13,7 @@ struct ChildRun {
   /// Keeps a process on a core.
   static let pinningTool = "/usr/bin/taskset"
 
-  private let process = Process()
-  private let errors = Pipe()
+  private let process: ChildProcess
   private let executable: String
   private let words: [String]
   private let output: String
@@ -30,38 +29,27 @@ struct ChildRun {
     words = ["run"] + plan
     self.output = output
     let arguments = words + ["--output", output, "--quiet"]
-    if let core {
-      process.executableURL = URL(fileURLWithPath: Self.pinningTool)
-      process.arguments = ["-c", String(core), executable] + arguments
-    } else {
-      process.executableURL = URL(fileURLWithPath: executable)
-      process.arguments = arguments
-    }
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = errors
-    do {
-      try process.run()
-    } catch {
-      throw ExecutableFailure(
-        message: "cannot start '\(executable)': \(error.explanation)", code: .failed)
-    }
+    process =
+      if let core {
+        try ChildProcess(
+          Self.pinningTool, ["-c", String(core), executable] + arguments, isSilent: true)
+      } else {
+        try ChildProcess(executable, arguments, isSilent: true)
+      }
   }
 
   /// Waits for its end.
   /// - Returns: what it measured.
   /// - Throws: `ExecutableFailure` when it ends in another way than a run that can be used, with
-  ///   its code; `ResultsError` when its folder cannot be read.
-  func finish() throws -> MeasuredRun {
-    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    let code =
-      process.terminationReason == .exit
-      ? ExitCode(rawValue: process.terminationStatus) ?? .failed : .failed
-    guard code == .success || code == .inconclusive else {
+  ///   its code, `interrupted` when the user had enough; `ResultsError` when its folder cannot be
+  ///   read.
+  func finish(_ interruption: any Interruption) throws -> MeasuredRun {
+    let ending = process.wait(interruption)
+    guard ending.code == .success || ending.code == .inconclusive else {
       throw ExecutableFailure(
         message: "'\(executable) \(words.joined(separator: " "))' ended with "
-          + "\(process.terminationStatus): \(text.trimmingCharacters(in: .whitespacesAndNewlines))",
-        code: code)
+          + "\(ending.status): \(ending.errors)",
+        code: ending.isToldToEnd ? .interrupted : ending.code)
     }
     return try MeasuredRun(folder: output)
   }

@@ -56,6 +56,8 @@ package struct Comparison: Sendable {
   /// Whether both sides ran on machines that look alike.
   package var isSameMachine: Bool
   package var warnings: [String]
+  /// The user had enough before it was decided.
+  package var isInterrupted = false
 
   package var regressions: [ComparedRow] {
     rows.filter { $0.isGate && $0.verdict == .worse && !$0.isAccepted }

@@ -62,7 +62,14 @@ package struct MeasuredRun: Sendable {
   package static func all(in folder: String) throws -> [MeasuredRun] {
     let experiments = folder + "/experiments"
     if let names = try? FileManager.default.contentsOfDirectory(atPath: experiments) {
-      return try names.sorted().map { try MeasuredRun(folder: "\(experiments)/\($0)") }
+      // The last one of a plan that was interrupted may not have come so far.
+      let begun = names.sorted().filter {
+        FileManager.default.fileExists(atPath: "\(experiments)/\($0)/run.json")
+      }
+      guard !begun.isEmpty else {
+        throw ResultsError("'\(folder)' is of a plan that has made no run")
+      }
+      return try begun.map { try MeasuredRun(folder: "\(experiments)/\($0)") }
     }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     let replicas = names.filter { name in

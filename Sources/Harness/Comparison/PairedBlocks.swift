@@ -47,24 +47,36 @@ package struct PairedBlocks {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var runs: [[MeasuredRun]] = [[], []]
     var rows: [ComparedRow] = []
+    var isInterrupted = false
     while true {
+      var block: [MeasuredRun?] = [nil, nil]
       let order = random.next(upperBound: UInt64(2)) == UInt64(0) ? [0, 1] : [1, 0]
       let outputs = [0, 1].map { "\(folder)/\(runs[$0].count)-\($0)" }
-      if isDuet {
-        // Cores by turns: one may be slower.
-        let cores = runs[0].count % 2 == 0 ? [0, 1] : [1, 0]
-        let processes = try order.map { side in
-          try begin(side, to: outputs[side], core: cores[side])
+      do {
+        if isDuet {
+          // Cores by turns: one may be slower.
+          let cores = runs[0].count % 2 == 0 ? [0, 1] : [1, 0]
+          let processes = try order.map { side in
+            try begin(side, to: outputs[side], core: cores[side])
+          }
+          // Each is waited for, also when the other one has failed.
+          let ends = zip(order, processes).map { side, process in
+            (side, Result { try finish(process, outputs[side], interruption) })
+          }
+          for (side, end) in ends { block[side] = try end.get() }
+        } else {
+          for side in order {
+            let process = try begin(side, to: outputs[side])
+            block[side] = try finish(process, outputs[side], interruption)
+          }
         }
-        for (side, process) in zip(order, processes) {
-          runs[side].append(try finish(process, outputs[side]))
-        }
-      } else {
-        for side in order {
-          let process = try begin(side, to: outputs[side])
-          runs[side].append(try finish(process, outputs[side]))
-        }
+      } catch let failure as ExecutableFailure where failure.code == .interrupted {
+        // The blocks before are whole.
+        guard interruption.isRequested(), !runs[0].isEmpty else { throw failure }
+        isInterrupted = true
+        break
       }
+      for side in [0, 1] { runs[side].append(block[side]!) }
       try SamePlan.check(runs[0] + runs[1])
       rows = try judge(runs)
       let blocks = runs[0].count
@@ -73,21 +85,34 @@ package struct PairedBlocks {
       let elapsed = clock.nanoseconds() - start
       let isOver = elapsed + elapsed / UInt64(blocks) > budgetNanoseconds
       let isDecided = blocks >= Self.blocksMin && open.isEmpty
-      if isDecided || isOver || interruption.isRequested() { break }
+      if isDecided || isOver { break }
+      if interruption.isRequested() {
+        isInterrupted = true
+        break
+      }
     }
-    return Comparison(baseline: runs[0], candidate: runs[1], rows: rows, rules: rules)
+    var comparison = Comparison(
+      baseline: runs[0], candidate: runs[1], rows: rows, rules: rules)
+    if isInterrupted {
+      comparison.isInterrupted = true
+      comparison.warnings.append(
+        "interrupted after \(runs[0].count) blocks: what could not be told may be told by more")
+    }
+    return comparison
   }
 
   private func begin(_ side: Int, to output: String, core: Int? = nil) throws -> ChildRun {
     try ChildRun(executables[side], plan, to: output, core: core)
   }
 
-  private func finish(_ run: ChildRun, _ output: String) throws -> MeasuredRun {
+  private func finish(
+    _ run: ChildRun, _ output: String, _ interruption: any Interruption
+  ) throws -> MeasuredRun {
     defer {
       // Files of a block are not needed any more once they are read.
       try? FileManager.default.removeItem(atPath: output + "/histograms")
     }
-    return try run.finish()
+    return try run.finish(interruption)
   }
 
   // MARK: - Duet

@@ -20,6 +20,7 @@ struct HuntProcesses {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: ForbiddenUse.ownExecutable)
         process.arguments = arguments(number)
+        process.environment = Parent.environmentOfChild
         try process.run()
         processes.append(process)
       }

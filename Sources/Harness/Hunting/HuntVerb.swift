@@ -46,6 +46,7 @@ package enum HuntVerb: VerbDescription {
       console.note("error: \(error.message)")
       return .failed
     }
+    console.keeps(folder.path)
     let code: ExitCode
     do {
       code = try run(settings, folder, console, interruption())

@@ -45,7 +45,7 @@ package final class PlanRuns {
     let run = try ChildRun(
       executable, experiment.flags(seed: seed + UInt64(number)), to: output)
     do {
-      let measured = try run.finish()
+      let measured = try run.finish(interruption)
       if !interruption.isRequested() { return try PlanObservation(measured) }
     } catch let failure as ExecutableFailure
       where failure.code == .interrupted || interruption.isRequested()

@@ -27,6 +27,7 @@ package struct WorkloadJob<Driver: EngineDriver> {
   package func run() throws -> ExitCode {
     // First of all, so that every thread started later leaves the signals to us.
     let interruption = surroundings.interruption()
+    surroundings.console.keeps(folder.path)
     progress.step("results go to \(folder.path)")
     if folder.replaces {
       progress.step("and take the place of those in \(folder.destination) when they are complete")
@@ -75,19 +76,17 @@ package struct WorkloadJob<Driver: EngineDriver> {
     let tables = ResultTables(settings: settings, outcome: outcome, runID: folder.runID)
     let document = document(
       outcome, tables, environment: environment, recordingCost: recordingCost, keptFile: keptFile)
-    do {
-      try series.end()
-      if settings.recordsHistory {
-        progress.step("joining the history ...")
-        try HistoryMerge.join([folder.historyParts], to: folder.path + "/history.jsonl")
-      }
-      try write(document, tables, outcome)
-    } catch {
-      progress.fail("cannot write the results to '\(folder.path)': \(error.explanation)")
-      return .failed
+    let losses = write(document, tables, outcome, series)
+    if !losses.isEmpty {
+      var document = document
+      document.failure = ([outcome.failure].compactMap(\.self) + losses).joined(separator: "; ")
+      // It may be what could not be written.
+      if let text = try? document.json() { try? folder.write(text, to: "run.json") }
     }
+    // Also of what could not be written: it was measured.
     try report(document, tables, outcome)
-    return exitCode(document, outcome)
+    for loss in losses { progress.fail(loss) }
+    return exitCode(document, outcome, isWhole: losses.isEmpty)
   }
 
   /// Removes the Realm file unless it is wanted or is evidence; returns its path if it stays.
@@ -181,9 +180,36 @@ package struct WorkloadJob<Driver: EngineDriver> {
     return delays
   }
 
+  /// Writes each file, whatever becomes of the others; returns what could not be written, and why.
+  private func write(
+    _ document: RunDocument, _ tables: ResultTables, _ outcome: RunOutcome, _ series: SeriesFiles
+  ) -> [String] {
+    var losses: [String] = []
+    func keep(_ what: String, _ body: () throws -> Void) {
+      do {
+        try body()
+      } catch {
+        losses.append("cannot write \(what) in '\(folder.path)': \(error.explanation)")
+      }
+    }
+    keep("samples.csv and growth.csv") { try series.end() }
+    keep("the results") { try write(document, tables, outcome) }
+    guard settings.recordsHistory else { return losses }
+    progress.step("joining the history ...")
+    do {
+      try HistoryMerge.join([folder.historyParts], to: folder.path + "/history.jsonl")
+    } catch {
+      losses.append(
+        "cannot join the history: \(error.explanation); its parts stay in "
+          + "'\(folder.historyParts)', the run's other files are whole")
+    }
+    return losses
+  }
+
   private func write(
     _ document: RunDocument, _ tables: ResultTables, _ outcome: RunOutcome
   ) throws {
+    // The shortest and most telling first.
     try folder.write(try document.json(), to: "run.json")
     try folder.write(tables.summary().text, to: "summary.csv")
     try folder.write(tables.invariants().text, to: "invariants.csv")
@@ -252,9 +278,11 @@ package struct WorkloadJob<Driver: EngineDriver> {
     #endif
   }
 
-  private func exitCode(_ document: RunDocument, _ outcome: RunOutcome) -> ExitCode {
+  private func exitCode(
+    _ document: RunDocument, _ outcome: RunOutcome, isWhole: Bool
+  ) -> ExitCode {
     if outcome.violation != nil { return .invariantViolated }
-    if outcome.failure != nil { return .failed }
+    if outcome.failure != nil || !isWhole { return .failed }
     if outcome.status == .interrupted { return .interrupted }
     if document.thresholds.contains(where: { !$0.isMet }) { return .thresholdMissed }
     if settings.isStrict && !document.verdict.isValid { return .inconclusive }

@@ -1,0 +1,80 @@
+// A process of this tool that a verb has started and waits for: it is told when the user has
+// enough, and may then keep what it has.
+internal import Foundation
+internal import Glibc
+internal import Platform
+
+/// A run, or another verb, in a process of its own.
+struct ChildProcess {
+  /// How it has ended.
+  struct Ending {
+    var code: ExitCode
+    /// What it said on standard error, where that is gathered.
+    var errors: String
+    /// As `wait` of the kernel has it: the code, or the number of the signal.
+    var status: Int32
+    /// Whether it was told to end.
+    var isToldToEnd: Bool
+  }
+
+  private let process = Process()
+  /// What it says on standard error, once all has been read; nil where it goes on to ours.
+  private let errors: Monitor<Data?>?
+
+  /// Starts it.
+  ///
+  /// - Parameter isSilent: nothing that it prints is shown; errors are gathered.
+  /// - Throws: `ExecutableFailure` when it cannot be started.
+  init(_ executable: String, _ arguments: [String], isSilent: Bool) throws {
+    process.executableURL = URL(fileURLWithPath: executable)
+    process.arguments = arguments
+    process.environment = Parent.environmentOfChild
+    let pipe = isSilent ? Pipe() : nil
+    if let pipe {
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = pipe
+    }
+    do {
+      try process.run()
+    } catch {
+      throw ExecutableFailure(
+        message: "cannot start '\(executable)': \(error.explanation)", code: .failed)
+    }
+    guard let pipe else {
+      errors = nil
+      return
+    }
+    let gathered = Monitor<Data?>(nil)
+    errors = gathered
+    let reading = pipe.fileHandleForReading
+    Thread.start(name: "errors of a child") {
+      let data = reading.readDataToEndOfFile()
+      gathered.withLock { $0 = data }
+      gathered.notifyAll()
+    }.detach()
+  }
+
+  /// Waits for its end, and tells it to end when the user has enough.
+  func wait(_ interruption: any Interruption) -> Ending {
+    var isTold = false
+    while process.isRunning {
+      if !isTold && interruption.isRequested() {
+        isTold = true
+        kill(process.processIdentifier, SIGTERM)
+        // Who is stopped hears of nothing else.
+        kill(process.processIdentifier, SIGCONT)
+      }
+      sleep(nanoseconds: 5_000_000)
+    }
+    process.waitUntilExit()
+    // Its own children may hold the pipe for longer than it lives.
+    _ = errors?.wait(nanoseconds: 1_000_000_000) { $0 != nil }
+    let text = errors?.withLock { $0 }.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let code =
+      process.terminationReason == .exit
+      ? ExitCode(rawValue: process.terminationStatus) ?? .failed : .failed
+    return Ending(
+      code: code, errors: text.trimmingCharacters(in: .whitespacesAndNewlines),
+      status: process.terminationStatus, isToldToEnd: isTold)
+  }
+}

@@ -1,0 +1,104 @@
+// How a user ends a verb before its time: Ctrl-C, SIGTERM and the end of the terminal are one and
+// the same, for the process itself and for those that it has started.
+internal import Foundation
+internal import Glibc
+internal import Platform
+
+/// Whether the user wants the run to end early.
+package protocol Interruption: Sendable {
+  func isRequested() -> Bool
+}
+
+/// SIGINT, SIGTERM and SIGHUP.
+///
+/// The first signal asks the verb to stop, and to keep what there is. A second SIGINT or SIGTERM,
+/// when that takes long, ends the process at once. So does not a second SIGHUP: shell and kernel
+/// both send one when a terminal is closed. Whoever ignored SIGHUP from the start (`nohup`) is not
+/// stopped by it.
+package final class SignalInterruption: Interruption {
+  /// Signals within this time are one wish, sent to a process and to its group.
+  private static let oneWishNanoseconds: UInt64 = 300_000_000
+
+  private let isAsked = Monitor(false)
+
+  /// Blocks the signals for this thread and every thread started after; another one takes them.
+  package init() {
+    let signals = Self.signals
+    var blocked = signals
+    pthread_sigmask(SIG_BLOCK, &blocked, nil)
+    let isAsked = isAsked
+    Thread.start(name: "signals") { Self.take(signals, isAsked) }.detach()
+  }
+
+  package func isRequested() -> Bool { isAsked.withLock { $0 } || Parent.isGone }
+
+  private static func take(_ signals: sigset_t, _ isAsked: Monitor<Bool>) {
+    let clock = MonotonicClock()
+    var first: UInt64?
+    while true {
+      var wanted = signals
+      let number = sigwaitinfo(&wanted, nil)
+      guard number > 0 else { continue }
+      let now = clock.nanoseconds()
+      if let first, number != SIGHUP, now - first > oneWishNanoseconds { end(by: number) }
+      first = first ?? now
+      isAsked.withLock { $0 = true }
+    }
+  }
+
+  /// Ends the process as the signal would have without us.
+  private static func end(by number: Int32) {
+    signal(number, SIG_DFL)
+    var only = sigset_t()
+    sigemptyset(&only)
+    sigaddset(&only, number)
+    pthread_sigmask(SIG_UNBLOCK, &only, nil)
+    raise(number)
+  }
+
+  private static var signals: sigset_t {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGINT)
+    sigaddset(&signals, SIGTERM)
+    // A blocked signal comes though it is ignored.
+    if !isIgnored(SIGHUP) { sigaddset(&signals, SIGHUP) }
+    return signals
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard sigaction(number, nil, &action) == 0 else { return false }
+    // SIG_IGN, which is a cast that Swift does not import.
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  }
+}
+
+/// The process of this tool that has started this one, if one has.
+///
+/// A child has a group of its own, so no signal of a terminal reaches it: it is told by its parent,
+/// and ends by itself when that is gone.
+enum Parent {
+  private static let variable = "REALM_BENCH_PARENT"
+
+  /// Taken out of the environment, so that it goes to no process further down.
+  private static let identifier: pid_t? = {
+    let value = getenv(variable).flatMap { pid_t(String(cString: $0)) }
+    unsetenv(variable)
+    return value
+  }()
+
+  /// Call it before any other thread is there: it changes the environment.
+  static func recognize() { _ = identifier }
+
+  /// Whether there was one, and it has ended.
+  static var isGone: Bool {
+    guard let identifier else { return false }
+    return kill(identifier, 0) != 0 && errno == ESRCH
+  }
+
+  /// The environment of a child, which knows its parent by it.
+  static var environmentOfChild: [String: String] {
+    ProcessInfo.processInfo.environment.merging([variable: String(getpid())]) { $1 }
+  }
+}

@@ -1,0 +1,304 @@
+// A verb that is ended before its time, or whose text nobody takes any more: what it has measured
+// stands in its files, and it says so.
+import Foundation
+import Glibc
+import Harness
+import Platform
+import TestSupport
+import Testing
+
+@Suite(.serialized, .ownThreads) struct EarlyEndTests {
+  private let folder = TemporaryFolder()
+
+  private static var tool: String {
+    Bundle.main.executableURL!.deletingLastPathComponent().appendingPathComponent("realm-bench")
+      .path
+  }
+
+  /// A process of the tool, or of a shell that starts it.
+  private final class Child {
+    let process = Process()
+    private let errors = Pipe()
+    private let said = Monitor("")
+
+    init(_ executable: String, _ arguments: [String], in folder: String) throws {
+      process.executableURL = URL(fileURLWithPath: executable)
+      process.arguments = arguments
+      process.currentDirectoryURL = URL(fileURLWithPath: folder)
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = errors
+      let said = said
+      errors.fileHandleForReading.readabilityHandler = { reading in
+        let data = reading.availableData
+        if data.isEmpty { reading.readabilityHandler = nil }
+        said.withLock { $0 += String(decoding: data, as: UTF8.self) }
+      }
+      try process.run()
+    }
+
+    deinit { if process.isRunning { kill(SIGKILL) } }
+
+    var errorText: String { said.withLock { $0 } }
+
+    func kill(_ signal: Int32) { Glibc.kill(process.processIdentifier, signal) }
+
+    /// The code with which it ends; -1 for a signal, or when it does not end.
+    func code() -> Int32 {
+      #expect(eventually { !process.isRunning }, "\(process.arguments ?? []) does not end")
+      guard !process.isRunning, process.terminationReason == .exit else { return -1 }
+      return process.terminationStatus
+    }
+  }
+
+  private func tool(_ line: String) throws -> Child {
+    try Child(Self.tool, line.split(separator: " ").map(String.init), in: folder.path)
+  }
+
+  /// In a shell, where `$tool` is the tool and `$run` a short run without its folder.
+  private func shell(_ script: String) throws -> Child {
+    let run = "\(Self.tool) run \(Self.load) --duration 200ms"
+    return try Child(
+      "/bin/sh", ["-c", "tool='\(Self.tool)'; run='\(run)'; \(script)"], in: folder.path)
+  }
+
+  private static let load =
+    "readers-writer --readers 1 --objects 100 --value-size 16B --warmup 0s --interval 20ms "
+    + "--durability memory --invariants none"
+
+  private func text(_ name: String) -> String? {
+    try? String(contentsOfFile: "\(folder.path)/\(name)", encoding: .utf8)
+  }
+
+  private func lines(_ name: String) -> Int { text(name)?.split(separator: "\n").count ?? 0 }
+
+  private func status(_ results: String) -> String {
+    (try? MeasuredRun(folder: "\(folder.path)/\(results)").document.status) ?? "none"
+  }
+
+  // MARK: - Signals
+
+  @Test(arguments: [SIGHUP, SIGINT, SIGTERM])
+  func everySignalThatEndsARunKeepsItsResults(signal: Int32) throws {
+    let run = try tool("run \(Self.load) --duration 1h --output out")
+    #expect(eventually { lines("out/growth.csv") > 3 })
+    run.kill(signal)
+    // To the process and to its group, as a shell and a kernel do: one wish.
+    run.kill(signal)
+    #expect(run.code() == ExitCode.interrupted.rawValue, "\(run.errorText)")
+    #expect(status("out") == "interrupted" && lines("out/summary.csv") > 2)
+  }
+
+  @Test func whoIgnoresTheEndOfTheTerminalGoesOn() throws {
+    let run = try shell(
+      "trap '' HUP; exec $tool run \(Self.load) --duration 1h --output out")
+    #expect(eventually { lines("out/growth.csv") > 3 })
+    run.kill(SIGHUP)
+    let seen = lines("out/growth.csv")
+    #expect(eventually { lines("out/growth.csv") > seen + 5 })
+    #expect(run.process.isRunning && status("out") == "failed")
+    run.kill(SIGTERM)
+    #expect(run.code() == ExitCode.interrupted.rawValue)
+  }
+
+  /// A program that notes that it was told to end, and does not end before its parent.
+  private func stubbornProgram() throws -> String {
+    let path = folder.path + "/stubborn"
+    try """
+    #!/bin/sh
+    parent=$PPID
+    trap 'touch \(folder.path)/told' TERM
+    touch \(folder.path)/began
+    while kill -0 $parent 2>/dev/null; do sleep 0.05; done
+    """.write(toFile: path, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    return path
+  }
+
+  private func exists(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: folder.path + "/" + name)
+  }
+
+  @Test func childrenAreToldToEndAndASecondSignalEndsAtOnce() throws {
+    let program = try stubbornProgram()
+    let compare = try tool("compare --executables \(program) \(program) -- readers-writer")
+    #expect(eventually { exists("began") })
+    compare.kill(SIGINT)
+    #expect(eventually { exists("told") })
+    #expect(compare.process.isRunning)
+    #expect(
+      eventually {
+        compare.kill(SIGINT)
+        return !compare.process.isRunning
+      })
+    #expect(compare.process.terminationReason == .uncaughtSignal)
+  }
+
+  @Test func interruptedReplicasAreKeptAndMarked() throws {
+    let line = "run \(Self.load) --replicas 3 --output out"
+    let run = try shell("exec $tool \(line) --ops 2000")
+    #expect(run.code() == 0, "\(run.errorText)")
+    #expect(lines("out/summary.csv") > 9)
+    let interrupted = try tool("\(line) --overwrite --duration 1h")
+    #expect(eventually { lines("out/replica-001/growth.csv") > 3 })
+    interrupted.kill(SIGTERM)
+    #expect(interrupted.code() == ExitCode.interrupted.rawValue)
+    #expect(interrupted.errorText.contains("0 of 3 replicas are whole"))
+    #expect(status("out/replica-001") == "interrupted" && !exists("out/replica-002"))
+  }
+
+  @Test func childrenOfAProcessThatIsGoneEndAndKeepWhatTheyHave() throws {
+    let run = try tool("run \(Self.load) --replicas 2 --output out --duration 1h")
+    #expect(eventually { lines("out/replica-001/growth.csv") > 3 })
+    run.kill(SIGKILL)
+    #expect(eventually { status("out/replica-001") == "interrupted" })
+  }
+
+  /// A comparison that is interrupted has the blocks before.
+  @Test func interruptedComparisonsAndPlansKeepWhatHasEnded() throws {
+    let compare = try tool(
+      "compare --executables \(Self.tool) \(Self.tool) --budget 1h -- \(Self.load) --ops 2000")
+    #expect(eventually { compare.errorText.contains("block 2:") })
+    compare.kill(SIGTERM)
+    #expect(compare.code() == ExitCode.interrupted.rawValue)
+    #expect(compare.errorText.contains("compared is what was measured until then"))
+    #expect(text("compare.csv")?.contains("read,service_p50_ns") == true)
+
+    // What a plan has made before it was interrupted answers another one.
+    let run = "\(Self.load) --ops 4000 --output plan/experiments"
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/plan/experiments/003", withIntermediateDirectories: true)
+    #expect(try tool("run \(run)/001").code() == 0)
+    let second = try tool("run \(run)/002".replacing("--ops 4000", with: "--duration 1h"))
+    #expect(eventually { lines("plan/experiments/002/growth.csv") > 3 })
+    second.kill(SIGHUP)
+    #expect(second.code() == ExitCode.interrupted.rawValue)
+    let plan = try Child(
+      Self.tool,
+      [
+        "plan", "--from", "plan", "--output", "again", "--ask",
+        "write rate at objects=100 durability=memory",
+      ],
+      in: folder.path)
+    _ = plan.code()
+    #expect(plan.errorText.contains("plan/experiments/002' is interrupted: left out"))
+    #expect(text("again/plan.csv")?.contains("answer") == true, "\(plan.errorText)")
+  }
+
+  // MARK: - Streams
+
+  @Test(arguments: [
+    "list", "list --format json", "--version", "", "help run", "run --help", "completion man",
+    "doctor --duration 100ms", "check --help",
+  ])
+  func whatCannotBeShownEndsWithOne(line: String) throws {
+    for target in ["> /dev/full", ">&-", "2>&1 >&-"] {
+      let child = try shell("$tool \(line) \(target)")
+      #expect(child.code() == ExitCode.failed.rawValue, "\(line) \(target)")
+      if !target.contains("2>") {
+        #expect(child.errorText.contains("standard output took no more"), "\(child.errorText)")
+      }
+    }
+    let piped = try shell("{ $tool \(line); echo $? > code; } | true")
+    #expect(piped.code() == 0)
+    // `true` may be slow enough to have taken all of a short text.
+    #expect(eventually { text("code") != nil })
+    #expect(["0\n", "1\n"].contains(text("code")))
+  }
+
+  @Test(arguments: ["> /dev/full", ">&-", ">&- 2>&-", ">&- 2>&- <&-", "2>&-", "2> /dev/full"])
+  func aStreamThatTakesNoMoreCostsNoFile(target: String) throws {
+    let run = try shell("$run --output out --keep-file \(target)")
+    #expect(run.code() == ExitCode.failed.rawValue)
+    #expect(status("out") == "complete" && lines("out/summary.csv") > 3)
+    #expect(exists("out/histograms/read.hgrm") && lines("out/growth.csv") > 2)
+    if !target.contains("2>") { #expect(run.errorText.contains("the results are in out")) }
+    // No text went into a file that got the number of a closed stream.
+    #expect(try tool("check out/data.realm").code() == 0)
+  }
+
+  @Test func aReaderThatGoesAwayCostsNoFile() throws {
+    let run = try shell("{ $run --output out; echo $? > code; } 2>&1 | head -n 1")
+    #expect(run.code() == 0)
+    #expect(eventually { text("code") == "1\n" })
+    #expect(status("out") == "complete" && lines("out/summary.csv") > 3)
+    let replicas = try shell("$run --replicas 2 --output all > /dev/full")
+    #expect(replicas.code() == ExitCode.failed.rawValue)
+    #expect(status("all/replica-002") == "complete" && lines("all/summary.csv") > 6)
+  }
+
+  @Test func aLossIsToldOnceAndOnlySuccessBecomesAFailure() {
+    for (given, expected) in [
+      (ExitCode.success, ExitCode.failed), (.inconclusive, .failed),
+      (.thresholdMissed, .thresholdMissed), (.interrupted, .interrupted), (.usage, .usage),
+    ] {
+      let errors = CollectedOutput()
+      let console = Console(
+        isTerminal: false, writingOutput: { _ in ENOSPC },
+        writingErrors: { text in
+          errors.console().noteRaw(text)
+          return 0
+        })
+      #expect(console.end(with: given) == given)
+      console.print("a")
+      console.print("b")
+      console.keeps("there")
+      #expect(console.losses.count == 1)
+      #expect(console.end(with: given) == expected)
+      #expect(errors.errors.contains("No space left on device); the results are in there\n"))
+    }
+  }
+
+  // MARK: - Files
+
+  /// Does something to the folder of a run, once.
+  private struct Meddling: Interruption {
+    let body: @Sendable () -> Void
+    let isDone = Monitor(false)
+    func isRequested() -> Bool {
+      isDone.withLock { isDone in
+        if !isDone { body() }
+        isDone = true
+      }
+      return false
+    }
+  }
+
+  private func run(
+    _ more: String, meddling: @escaping @Sendable () -> Void
+  ) throws -> (code: ExitCode, output: CollectedOutput) {
+    let output = CollectedOutput()
+    let interruption = Meddling(body: meddling)
+    let words = "\(Self.load) --ops 3000 --output \(folder.path)/out \(more)"
+    let code = try RunVerb.run(
+      words.split(separator: " ").map(String.init),
+      RunVerb.Surroundings(
+        console: output.console(), interruption: { interruption },
+        makeDriver: { _, _ in ModelEngine(bug: nil) }))
+    return (code, output)
+  }
+
+  @Test func whatCannotBeWrittenIsShown() throws {
+    let path = folder.path + "/out"
+    let (code, output) = try run("") { try? FileManager.default.removeItem(atPath: path) }
+    #expect(code == .failed)
+    #expect(output.output.contains("operation") && output.output.contains("read "))
+    #expect(output.errors.contains("error: cannot write"))
+  }
+
+  @Test func aHistoryThatCannotBeJoinedLosesNothingElse() throws {
+    let path = folder.path + "/out/history.jsonl"
+    let (code, output) = try run("--history") {
+      try? FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true)
+      _ = FileManager.default.createFile(atPath: path + "/taken", contents: nil)
+    }
+    #expect(code == .failed)
+    #expect(output.errors.contains("cannot join the history"), "\(output.errors)")
+    #expect(output.output.contains("verdict") && lines("out/summary.csv") > 2)
+    let document = try MeasuredRun(folder: folder.path + "/out").document
+    #expect(document.status == "complete")
+    #expect(document.failure?.contains("cannot join the history") == true)
+    let parts = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/out/history")
+    #expect(!parts.isEmpty)
+  }
+}
