@@ -285,6 +285,30 @@ import Testing
     #expect(output.errors.contains("error: cannot write"))
   }
 
+  /// The final check of a large file takes long; what was measured does not wait for it.
+  @Test func anInterruptedFinalCheckCostsNoResults() throws {
+    struct Stop: Interruption {
+      let engine: ModelEngine
+      func isRequested() -> Bool { engine.checks.withLock { $0.waiting > 0 } }
+    }
+    let (engine, output) = (ModelEngine(bug: nil), CollectedOutput())
+    engine.checks.withLock { $0.isHeld = true }
+    let words =
+      "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 2000 "
+      + "--output \(folder.path)/out"
+    let code = try RunVerb.run(
+      words.split(separator: " ").map(String.init),
+      RunVerb.Surroundings(
+        console: output.console(), interruption: { Stop(engine: engine) },
+        makeDriver: { _, _ in engine }))
+    engine.checks.withLock { $0.isHeld = false }
+    engine.checks.notifyAll()
+    #expect(code == .interrupted && output.output.contains("the final check had not ended"))
+    #expect(status("out") == "interrupted" && lines("out/summary.csv") > 3)
+    // Who still uses the file must not lose it.
+    #expect(try MeasuredRun(folder: folder.path + "/out").document.realmFile != nil)
+  }
+
   @Test func aHistoryThatCannotBeJoinedLosesNothingElse() throws {
     let path = folder.path + "/out/history.jsonl"
     let (code, output) = try run("--history") {

@@ -45,13 +45,30 @@ import Testing
     schedule.advance()
     // Due at 1, 2, ... 9 ms, before 10 ms.
     var skipped: [UInt64] = []
-    schedule.skip(until: 10_000_000) { skipped.append($0) }
+    schedule.skip(until: 10_000_000) { due, _ in skipped.append(due) }
     #expect(skipped == (1...9).map { $0 * 1_000_000 })
     #expect(schedule.due == 10_000_000)
-    schedule.skip(until: 10_000_000) { skipped.append($0) }
+    schedule.skip(until: 10_000_000) { due, _ in skipped.append(due) }
     #expect(skipped.count == 9)
     schedule.postpone(nanoseconds: 5)
     #expect(schedule.due == 10_000_005)
+  }
+
+  /// However many there are, counting them takes no longer than for some.
+  @Test func moreThanOneCanCountAreCountedAllTheSame() {
+    for arrivals in Arrivals.allCases {
+      var schedule = ArrivalSchedule(
+        arrivals, ratePerSecond: 3_000_000_000, start: 0, offset: 0,
+        random: RandomGenerator(seed: 1))
+      var (count, calls): (UInt64, Int) = (0, 0)
+      var last: UInt64 = 0
+      schedule.skip(until: 60_000_000_000) { due, more in
+        #expect(due >= last && due < 60_000_000_000)
+        (last, count, calls) = (due, count + more, calls + 1)
+      }
+      #expect(abs(Double(count) / 180e9 - 1) < 0.01 && calls < 2_000_000)
+      #expect(schedule.due >= 60_000_000_000)
+    }
   }
 
   // MARK: - Keys

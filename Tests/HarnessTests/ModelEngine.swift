@@ -48,6 +48,8 @@ final class ModelEngine: EngineDriver {
 
   let bug: ModelBug?
   let state = Monitor(State())
+  /// Checks of the whole structure wait while it is held; and how many do.
+  let checks = Monitor((isHeld: false, waiting: 0))
 
   init(bug: ModelBug? = nil) { self.bug = bug }
 
@@ -85,6 +87,12 @@ final class ModelEngine: EngineDriver {
   }
 
   func checkInvariants() throws -> [String] {
+    checks.withLock { $0.waiting += 1 }
+    checks.wait(until: { !$0.isHeld }, then: { $0.waiting -= 1 })
+    return found
+  }
+
+  private var found: [String] {
     bug == .leak && newest.number > 30 ? ["block 7 is neither free nor reachable"] : []
   }
 

@@ -204,6 +204,42 @@ import Testing
     #expect(reasons.contains { $0.contains("were not done") }, "\(reasons)")
   }
 
+  /// A user who has enough of a stall gets what there is, and is not told that it is all.
+  @Test func aThreadThatDoesNotEndCostsNoResults() {
+    let engine = ModelEngine(bug: nil)
+    struct Stop: Interruption {
+      let engine: ModelEngine
+      func isRequested() -> Bool { engine.state.withLock { $0.isWriting && $0.commits > 1_500 } }
+    }
+    let holder = Thread.start(name: "holder") {
+      _ = eventually { engine.commits > 1_500 }
+      engine.state.wait(until: { !$0.isWriting }, then: { $0.isWriting = true })
+    }
+    var settings = RunSettings(.readersWriter)
+    settings.readers = 1
+    settings.objects = 200
+    settings.warmupNanoseconds = 0
+    settings.durationNanoseconds = 3_600_000_000_000
+    settings.intervalNanoseconds = 20_000_000
+    settings.ratePerSecond = 4_000
+    let outcome = WorkloadRun(
+      settings.makeWorkload(engine), settings: settings, interruption: Stop(engine: engine),
+      progress: ProgressLine(CollectedOutput().console(), OutputChoices())
+    ).run()
+    holder.joinInTime()
+    #expect(outcome.status == .interrupted && outcome.unended == ["writer 1"])
+    let figures = outcome.collector.total(.measure, .write)!
+    #expect(figures.service.count > 1_000)
+    #expect(figures.responses!.value(at: .p50) == nil && figures.responses!.isUnknown(.p99))
+    #expect(figures.responses!.maximum == nil)
+    #expect(outcome.collector.total(.measure, .read)!.service.count > 0)
+    let reasons = Verdict.reasons(settings: settings, outcome: outcome)
+    #expect(reasons.contains { $0.hasPrefix("writer 1 did not end in time") }, "\(reasons)")
+    // The thread goes on to its end.
+    engine.state.withLock { $0.isWriting = false }
+    engine.state.notifyAll()
+  }
+
   @Test func anOperationThatFailsIsAmongThoseThatWereDue() {
     let outcome = outcome(of: .readersWriter, .failingWrite, seconds: 600) {
       $0.readers = 0

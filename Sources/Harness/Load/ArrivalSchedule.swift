@@ -45,9 +45,22 @@ package struct ArrivalSchedule: Sendable {
   package mutating func postpone(nanoseconds: UInt64) { position += Double(nanoseconds) }
 
   /// Moves past the operations due before `end`, and hands over when each was due.
-  package mutating func skip(until end: UInt64, _ body: (_ due: UInt64) -> Void) {
+  ///
+  /// Of more than a million some are handed over at once, with when the last of them was due: a
+  /// rate that nothing could keep up with leaves more than one can count in time.
+  package mutating func skip(
+    until end: UInt64, _ body: (_ due: UInt64, _ count: UInt64) -> Void
+  ) {
+    let expected = Double(end - min(due, end)) / meanGap
+    let together = max(1, (expected / 1_000_000).rounded(.down))
     while due < end {
-      body(due)
+      let others = (together - 1) * meanGap
+      if together > 1, Double(end - due) > others + meanGap {
+        position += others
+        body(due, UInt64(together))
+      } else {
+        body(due, 1)
+      }
       advance()
     }
   }

@@ -116,6 +116,8 @@ package final class OperationMeasurements {
   package var skipped: UInt64 = 0
   /// When the last one of a thread with a schedule ended; 0 in a closed loop.
   package var lastEnd: UInt64 = 0
+  /// Whether a thread that did some of them could not be waited for.
+  package var isTruncated = false
 
   package init(isOpenLoop: Bool) {
     response = isOpenLoop ? LatencyHistogram() : nil
@@ -132,12 +134,15 @@ package final class OperationMeasurements {
     late += other.late
     skipped += other.skipped
     lastEnd = max(lastEnd, other.lastEnd)
+    isTruncated = isTruncated || other.isTruncated
   }
 
   /// What is known of the response times; nil in a closed loop.
   package var responses: ResponseTimes? {
     guard let response, let leftOut else { return nil }
-    return ResponseTimes(done: response, leftOut: leftOut)
+    var times = ResponseTimes(done: response, leftOut: leftOut)
+    times.isWhole = !isTruncated
+    return times
   }
 
   package func reset() {
@@ -149,6 +154,7 @@ package final class OperationMeasurements {
     late = 0
     skipped = 0
     lastEnd = 0
+    isTruncated = false
   }
 }
 

@@ -8,6 +8,8 @@ package struct ResponseTimes {
   package let all: LatencyHistogram
   /// Those of `all` that were left out.
   package let leftOut: LatencyHistogram
+  /// Whether all that were due are among them; if not, no percentile is known.
+  package var isWhole = true
 
   /// - Parameter all: holds `leftOut`, too.
   package init(all: LatencyHistogram, leftOut: LatencyHistogram) {
@@ -29,7 +31,7 @@ package struct ResponseTimes {
 
   /// A percentile; nil when there are too few operations, or when those left out could change it.
   package func value(at percentile: Percentile) -> UInt64? {
-    guard let least = all.value(at: percentile) else { return nil }
+    guard isWhole, let least = all.value(at: percentile) else { return nil }
     if leftOut.count == 0 { return least }
     let most = all.value(
       ofRank: all.rank(partsPer10000: percentile.partsPer10000), without: leftOut)
@@ -37,14 +39,18 @@ package struct ResponseTimes {
   }
 
   /// What a percentile is at least, from as many operations as it takes.
-  package func least(at percentile: Percentile) -> UInt64? { all.value(at: percentile) }
+  package func least(at percentile: Percentile) -> UInt64? {
+    isWhole ? all.value(at: percentile) : nil
+  }
 
   /// The longest one; nil when there is none, or when one left out could have taken longer.
-  package var maximum: UInt64? { all.count == 0 || leftOut.count > 0 ? nil : all.maximum }
+  package var maximum: UInt64? {
+    all.count == 0 || leftOut.count > 0 || !isWhole ? nil : all.maximum
+  }
 
   /// Whether enough operations were due for a percentile and it is not known all the same.
   package func isUnknown(_ percentile: Percentile) -> Bool {
-    least(at: percentile) != nil && value(at: percentile) == nil
+    all.value(at: percentile) != nil && value(at: percentile) == nil
   }
 
   /// The lowest percentile that is not known because of what was left out.

@@ -13,6 +13,15 @@ package enum Verdict {
     }
     if let failure = outcome.failure { reasons.append("the run failed: \(failure)") }
     if outcome.status == .interrupted { reasons.append("interrupted") }
+    let threads = outcome.unended.filter { $0 != RunOutcome.finalCheck }
+    if !threads.isEmpty {
+      reasons.append(
+        "\(threads.joined(separator: ", ")) did not end in time: what was not handed over by then "
+          + "is missing")
+    }
+    if outcome.unended.contains(RunOutcome.finalCheck) {
+      reasons.append("\(RunOutcome.finalCheck) had not ended")
+    }
     if BuildFacts.isDebug { reasons.append("debug build: figures say nothing about speed") }
     if let reason = stolenTime(outcome) { reasons.append(reason) }
     for operation in settings.operationsMeasured {

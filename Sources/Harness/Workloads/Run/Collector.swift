@@ -47,6 +47,14 @@ package final class Collector {
     table[key] = sum
   }
 
+  /// Notes that some operations of a phase are missing, which a thread has not handed over.
+  package func truncate(_ phase: Phase, _ operation: Operation) {
+    for phase in Set([phase, phase.isMeasured ? .measure : phase]) {
+      totals[Key(phase: phase, operation: operation)]?.isTruncated = true
+      interval[Key(phase: phase, operation: operation)]?.isTruncated = true
+    }
+  }
+
   package func total(_ phase: Phase, _ operation: Operation) -> OperationMeasurements? {
     totals[Key(phase: phase, operation: operation)]
   }

@@ -78,6 +78,10 @@ package struct PhaseOutcome: Sendable {
 /// Everything that a run measured.
 package struct RunOutcome {
   package var status = RunStatus.complete
+  /// Threads that did not end in time after the user had enough, or something had failed: they
+  /// still use the file.
+  package var unended: [String] = []
+  package static let finalCheck = "the final check"
   package var violation: (violation: Violation, thread: String)?
   package var failure: String?
   package var phases: [PhaseOutcome] = []

@@ -219,10 +219,10 @@ package struct ThreadPace {
     if let ending, current != .recover {
       let now = clock.nanoseconds()
       var left = schedule
-      left?.skip(until: ending.end) { due in
+      left?.skip(until: ending.end) { due, count in
         let figures = measurements.figures[nextSkipped()]
-        figures.skipped += 1
-        figures.leftOut?.record(now - min(due, now))
+        figures.skipped += count
+        figures.leftOut?.record(now - min(due, now), times: count)
       }
       schedule = left
     }

@@ -91,6 +91,8 @@ package struct WorkloadJob<Driver: EngineDriver> {
 
   /// Removes the Realm file unless it is wanted or is evidence; returns its path if it stays.
   private func removeFile(_ driver: Driver, _ outcome: RunOutcome) -> String? {
+    // Who still uses it must not have it closed.
+    if !outcome.unended.isEmpty { return path }
     driver.close()
     if settings.keepsFile || outcome.status == .failed { return path }
     do {

@@ -17,7 +17,9 @@ package final class WorkloadRun<Driver: EngineDriver> {
   private let probe: StatisticsProbe<Driver>
   private let clock = MonotonicClock()
   private var handovers: [Handover] = []
-  private var threads: [Thread] = []
+  private var threads: [(thread: Thread, plan: WorkerPlan)] = []
+  /// Numbers of the threads that have ended.
+  private let ended = Monitor<Set<Int>>([])
   private var outcome: RunOutcome
   private var began: UInt64 = 0
   private var lastInterval: UInt64 = 0
@@ -139,24 +141,28 @@ package final class WorkloadRun<Driver: EngineDriver> {
   private func start(_ plan: WorkerPlan) {
     let handover = Handover(plan.operations, openLoop: settings.openLoop)
     handovers.append(handover)
-    let (control, ledgers, pauses) = (control, ledgers, pauses)
-    threads.append(
-      Thread.start(name: plan.name) {
-        defer { control.threadFinished() }
-        do {
-          var worker = try plan.make(handover)
-          defer {
-            let (ledger, paused) = (worker.ledger, worker.pausedNanoseconds)
-            ledgers.withLock { $0.add(ledger) }
-            pauses.withLock { $0 += paused }
-          }
-          try worker.run()
-        } catch let violation as Violation {
-          control.report(violation, thread: plan.name)
-        } catch {
-          control.fail("\(plan.name): \(error.explanation)")
+    let (control, ledgers, pauses, ended) = (control, ledgers, pauses, ended)
+    let number = threads.count
+    let thread = Thread.start(name: plan.name) {
+      defer {
+        ended.withLock { _ = $0.insert(number) }
+        control.threadFinished()
+      }
+      do {
+        var worker = try plan.make(handover)
+        defer {
+          let (ledger, paused) = (worker.ledger, worker.pausedNanoseconds)
+          ledgers.withLock { $0.add(ledger) }
+          pauses.withLock { $0 += paused }
         }
-      })
+        try worker.run()
+      } catch let violation as Violation {
+        control.report(violation, thread: plan.name)
+      } catch {
+        control.fail("\(plan.name): \(error.explanation)")
+      }
+    }
+    threads.append((thread, plan))
   }
 
   /// Called once: a thread must not be joined twice.
@@ -165,6 +171,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
   private func stopThreads(after phase: Phase) {
     let start = clock.nanoseconds()
     var isTold = false
+    /// When those that do not end are given up: nobody knows how long they are kept.
+    var givesUpAt: UInt64?
     while !control.areFinished(threads: threads.count) {
       for handover in handovers { handover.collect(outcome.collector.absorb) }
       sleep(nanoseconds: 1_000_000)
@@ -173,6 +181,10 @@ package final class WorkloadRun<Driver: EngineDriver> {
         control.abort()
       }
       let now = clock.nanoseconds()
+      if control.hasNoTime {
+        givesUpAt = givesUpAt ?? now + Self.patienceNanoseconds
+        if now > givesUpAt! { break }
+      }
       if !isTold && now - start > 500_000_000 {
         progress.step("the time is over; waiting for what was begun or due ...")
         isTold = true
@@ -182,7 +194,15 @@ package final class WorkloadRun<Driver: EngineDriver> {
         endInterval(phase, at: now, waitsForThreads: true)
       }
     }
-    for thread in threads { thread.join() }
+    let ended = ended.withLock { $0 }
+    for (number, (thread, plan)) in threads.enumerated() {
+      if ended.contains(number) {
+        thread.join()
+        continue
+      }
+      thread.detach()
+      outcome.unended.append(plan.name)
+    }
     for handover in handovers { handover.collect(outcome.collector.absorb) }
   }
 
@@ -226,6 +246,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
     let end = stopped == 0 ? clock.nanoseconds() : stopped
     isEnding = true
     stopThreads(after: running.phase)
+    truncate(running.phase)
     endPhase(running.phase, start: running.start, before: running.before, end: end)
     endInterval(running.phase, at: clock.nanoseconds())
     joinSteps()
@@ -274,6 +295,16 @@ package final class WorkloadRun<Driver: EngineDriver> {
       showProgress(
         phase, fraction: length.map { Double(now - start) / Double($0) } ?? loaded,
         nanosecondsLeft: length.map { $0 - min($0, now - start) + laterNanoseconds })
+    }
+  }
+
+  /// How long a thread may take to end once nothing is to be finished any more.
+  private static var patienceNanoseconds: UInt64 { 5_000_000_000 }
+
+  /// What the threads that did not end have measured is not whole.
+  private func truncate(_ phase: Phase) {
+    for (_, plan) in threads where outcome.unended.contains(plan.name) {
+      for operation in plan.operations { outcome.collector.truncate(phase, operation) }
     }
   }
 
@@ -342,7 +373,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
     progress.step("checking the whole table and file ...")
     let start = clock.nanoseconds()
     let (workload, control, ledgers) = (workload, control, ledgers)
-    Thread.start(name: "final check") {
+    let isDone = Monitor(false)
+    let thread = Thread.start(name: "final check") {
       var ledger = InvariantLedger()
       do {
         try workload.checkEnd(&ledger)
@@ -352,7 +384,18 @@ package final class WorkloadRun<Driver: EngineDriver> {
         control.fail("final check: \(error.explanation)")
       }
       ledgers.withLock { [ledger] in $0.add(ledger) }
-    }.join()
+      isDone.withLock { $0 = true }
+      isDone.notifyAll()
+    }
+    while !isDone.wait(nanoseconds: 20_000_000, until: { $0 }) {
+      guard interruption.isRequested() else { continue }
+      // It cannot be stopped; what was measured is kept without it.
+      isInterrupted = true
+      thread.detach()
+      outcome.unended.append(RunOutcome.finalCheck)
+      return
+    }
+    thread.join()
     outcome.threadNanoseconds += clock.nanoseconds() - start
   }
 
