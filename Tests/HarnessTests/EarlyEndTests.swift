@@ -18,27 +18,25 @@ import Testing
   /// A process of the tool, or of a shell that starts it.
   private final class Child {
     let process = Process()
-    private let errors = Pipe()
-    private let said = Monitor("")
+    /// A file: a pipe could be held open by the child of another test.
+    private let errors: String
 
     init(_ executable: String, _ arguments: [String], in folder: String) throws {
       process.executableURL = URL(fileURLWithPath: executable)
       process.arguments = arguments
       process.currentDirectoryURL = URL(fileURLWithPath: folder)
       process.standardOutput = FileHandle.nullDevice
-      process.standardError = errors
-      let said = said
-      errors.fileHandleForReading.readabilityHandler = { reading in
-        let data = reading.availableData
-        if data.isEmpty { reading.readabilityHandler = nil }
-        said.withLock { $0 += String(decoding: data, as: UTF8.self) }
-      }
+      errors = "\(folder)/errors-\(UUID().uuidString)"
+      try "".write(toFile: errors, atomically: false, encoding: .utf8)
+      let file = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
+      process.standardError = file
       try process.run()
+      try file.close()
     }
 
     deinit { if process.isRunning { kill(SIGKILL) } }
 
-    var errorText: String { said.withLock { $0 } }
+    var errorText: String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
 
     func kill(_ signal: Int32) { Glibc.kill(process.processIdentifier, signal) }
 

@@ -134,9 +134,9 @@ package struct MergedRuns {
       var durations = Self.durations("service", service)
       if let all = histograms["\(key[1])-response.hgrm"] {
         let leftOut = histograms["\(key[1])-left-out.hgrm"] ?? LatencyHistogram()
-        durations.merge(
-          Self.durations(Self.responses(all, leftOut, skipped: sum("skipped") ?? 0))
-        ) { $1 }
+        var times = Self.responses(all, leftOut, skipped: sum("skipped") ?? 0)
+        times.isWhole = runs.allSatisfy { $0.document.unended == nil }
+        durations.merge(Self.durations(times)) { $1 }
       }
       table.append(
         ResultSchema.summaryColumns.map { column in

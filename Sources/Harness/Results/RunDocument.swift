@@ -60,6 +60,8 @@ package struct RunDocument: Codable, Sendable {
   /// By operation of an open loop: how many that were due were not done; nil in runs of versions
   /// that gave their percentiles without them.
   package var leftOut: [String: UInt64]?
+  /// Threads that did not end in time: what they had not handed over is missing.
+  package var unended: [String]?
   package var thresholds: [ThresholdRecord]
   package var violation: ViolationRecord?
   package var failure: String?

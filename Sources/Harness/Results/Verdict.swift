@@ -90,7 +90,19 @@ package enum Verdict {
         "\(grouped(Int(skipped))) '\(operation.rawValue)' that were due in the warm-up were not done: "
           + "the measured phase did not wait for them")
     }
-    return cautions
+    return cautions + settings.operationsMeasured.compactMap { overtime(of: $0, outcome) }
+  }
+
+  /// What was due was done, but long after the phase: the next ones would have waited longer.
+  private static func overtime(of operation: Operation, _ outcome: RunOutcome) -> String? {
+    guard let phase = outcome.phase(.measure),
+      let figures = outcome.collector.total(.measure, operation), figures.response != nil
+    else { return nil }
+    let overtime = phase.elapsedSeconds(of: figures) - phase.elapsedSeconds
+    guard overtime > max(0.1, phase.elapsedSeconds * 0.05) else { return nil }
+    return "the last '\(operation.rawValue)' ended \(decimal(overtime, places: 1)) s after the "
+      + "measured phase of \(decimal(phase.elapsedSeconds, places: 1)) s: something stalled, or the "
+      + "rate is more than the engine can do"
   }
 
   /// What was due and was not done could have taken any time.

@@ -146,6 +146,7 @@ package struct WorkloadJob<Driver: EngineDriver> {
         generatorDelayMaxNs: delays.flatMap { $0.count == 0 ? nil : $0.maximum }),
       transactions: outcome.transactions,
       leftOut: settings.openLoop.isEmpty ? nil : leftOut(outcome),
+      unended: outcome.unended.isEmpty ? nil : outcome.unended,
       thresholds: settings.thresholds.map { threshold in
         let cell =
           threshold.operation.map { tables.summaryCell($0, column: threshold.column) }
