@@ -86,6 +86,29 @@ import Testing
     #expect(shown.code == 0 && shown.output.contains(ComparisonOutput.columns[0] + ",metric,"))
   }
 
+  /// A shell that redirects standard output has a file there, and goes on with it.
+  @Test func standardOutputThatIsAFileKeepsAllThatIsPrinted() throws {
+    try tool(Self.run + "--output a")
+    try write("first\n", "all.txt")
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("all.txt")))
+    try file.seekToEnd()
+    let process = Process()
+    process.executableURL = Bundle.main.executableURL!.deletingLastPathComponent()
+      .appendingPathComponent("realm-bench")
+    process.arguments = [
+      "compare", "a", "a", "--output", "/dev/stdout", "--write", "json=/dev/fd/1",
+    ]
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.standardOutput = file
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    let all = try #require(text("all.txt"))
+    #expect(all.hasPrefix("first\n1 baseline and 1 candidate runs"))
+    #expect(all.contains("\nrow,metric,baseline") && all.hasSuffix("}\n"))
+  }
+
   @Test func linksToFilesAreFollowedAndStay() throws {
     try tool(Self.run + "--output a")
     try tool("report a -o real.html")

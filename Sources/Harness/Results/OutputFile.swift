@@ -12,19 +12,28 @@ struct OutputFile {
     case comparison(ComparisonFormat?)
   }
 
+  /// What is written to.
+  private enum Target {
+    /// A file without links: the one that a link leads to is replaced, and the link stays.
+    case file(String)
+    /// A pipe or device.
+    case stream
+    /// What the process has open already, such as its standard output.
+    case descriptor(Int32)
+  }
+
   let path: String
-  private let flag: String
-  /// Of a folder's own links nothing is known: the file that a link leads to is written.
-  private let target: String
-  /// A pipe or device, which is written to as it is.
-  private let isStream: Bool
+  private let target: Target
 
   /// Looks at the place before anything is done that takes long.
   ///
   /// - Parameter replaces: whether an earlier file of the same kind may be replaced.
   init(_ path: String, flag: String, _ kind: Kind, replaces: Bool) throws(UsageError) {
     self.path = path
-    self.flag = flag
+    if let descriptor = Self.descriptor(path) {
+      target = .descriptor(descriptor)
+      return
+    }
     let found: EntryKind?
     do throws(SystemError) {
       found = try FileCalls.kind(path, followsLinks: true)
@@ -45,31 +54,43 @@ struct OutputFile {
             : "\(flag): the folder '\(error.path)' does not exist; create it first"
           : "\(flag): '\(path)' cannot be used: \(error.reason)")
     }
-    target = FileCalls.resolved(path) ?? path
+    let file = FileCalls.resolved(path) ?? path
     switch found {
-    case nil: isStream = false
-    case .other: isStream = true
+    case nil: target = .file(file)
+    case .other: target = .stream
     case .folder, .link: throw UsageError("\(flag): '\(path)' is a folder; give the path of a file")
     case .file(let bytes):
-      isStream = false
-      guard access(target, W_OK) == 0 else {
+      target = .file(file)
+      guard access(file, W_OK) == 0 else {
         throw UsageError(
           "\(flag): '\(path)' cannot be written: \(String(cString: strerror(errno)))")
       }
-      if bytes == 0 { return }
       guard replaces else {
         throw UsageError("'\(path)' exists already; give another \(flag), or --overwrite")
       }
-      guard kind.isBegun(by: Self.beginning(of: target)) else {
+      guard bytes == 0 || kind.isBegun(by: Self.beginning(of: file)) else {
         throw UsageError(
           "\(flag): '\(path)' is not \(kind.words), so it is not replaced; give another path")
       }
     }
   }
 
+  /// The number in a name of what the process has open.
+  ///
+  /// Where that is a file, a new one in its place would leave what is printed to the old one lost.
+  private static func descriptor(_ path: String) -> Int32? {
+    if path == "/dev/stdout" { return STDOUT_FILENO }
+    if path == "/dev/stderr" { return STDERR_FILENO }
+    for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+      return Int32(path.dropFirst(folder.count))
+    }
+    return nil
+  }
+
   /// Whether one would take the place of the other.
   func isSame(as other: OutputFile) -> Bool {
-    !isStream && !other.isStream && FileCalls.overlap(path, other.path)
+    guard case .file = target, case .file = other.target else { return false }
+    return FileCalls.overlap(path, other.path)
   }
 
   /// The first bytes.
@@ -82,23 +103,25 @@ struct OutputFile {
 
   /// Writes the file; what is there stays until the new one is complete.
   func write(_ text: String) throws(SystemError) {
-    guard isStream else { return try writeFile(text) }
-    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-    if descriptor < 0 { throw SystemError(call: "open", path: path, code: errno) }
-    defer { close(descriptor) }
-    try FileCalls.write(text, to: descriptor, path)
+    switch target {
+    case .file(let file): try write(text, toFile: file)
+    case .descriptor(let descriptor): try FileCalls.write(text, to: descriptor, path)
+    case .stream:
+      let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+      if descriptor < 0 { throw SystemError(call: "open", path: path, code: errno) }
+      defer { close(descriptor) }
+      try FileCalls.write(text, to: descriptor, path)
+    }
   }
-}
 
-extension OutputFile {
-  private func writeFile(_ text: String) throws(SystemError) {
+  private func write(_ text: String, toFile file: String) throws(SystemError) {
     do throws(SystemError) {
-      try FileCalls.replace(target, by: text)
+      try FileCalls.replace(file, by: text)
     } catch {
       // A file that is mounted by itself, or in a folder that others own, may still be written to.
       let isFolders = error.isPermission || error.code == EBUSY || error.code == EXDEV
-      guard isFolders, try FileCalls.kind(target) != nil else { throw error }
-      try FileCalls.overwrite(target, by: text)
+      guard isFolders, try FileCalls.kind(file) != nil else { throw error }
+      try FileCalls.overwrite(file, by: text)
     }
   }
 }
