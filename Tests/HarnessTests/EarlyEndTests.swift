@@ -136,12 +136,13 @@ import Testing
     let run = try shell("exec $tool \(line) --ops 2000")
     #expect(run.code() == 0, "\(run.errorText)")
     #expect(lines("out/summary.csv") > 9)
-    let interrupted = try tool("\(line) --overwrite --duration 1h")
-    #expect(eventually { lines("out/replica-001/growth.csv") > 3 })
+    let interrupted = try tool(
+      "\(line) --duration 1h".replacing("--output out", with: "--output part"))
+    #expect(eventually { lines("part/replica-001/growth.csv") > 3 })
     interrupted.kill(SIGTERM)
     #expect(interrupted.code() == ExitCode.interrupted.rawValue)
     #expect(interrupted.errorText.contains("0 of 3 replicas are whole"))
-    #expect(status("out/replica-001") == "interrupted" && !exists("out/replica-002"))
+    #expect(status("part/replica-001") == "interrupted" && !exists("part/replica-002"))
   }
 
   @Test func childrenOfAProcessThatIsGoneEndAndKeepWhatTheyHave() throws {

@@ -286,14 +286,19 @@ import Testing
       func check<Key: Hashable>(
         _ sections: SectionedResults<Key, Entry>, _ entries: [Entry], _ key: (Entry) -> Key
       ) {
-        var keys: [Key] = []
-        var groups: [Key: [Int]] = [:]
-        for entry in entries {
-          if groups[key(entry)] == nil { keys.append(key(entry)) }
-          groups[key(entry), default: []].append(entry.id)
+        // Texts are told apart by their bytes, as in a file.
+        func identity(_ key: Key) -> AnyHashable {
+          (key as? String).map { AnyHashable(Array($0.utf8)) } ?? AnyHashable(key)
         }
-        #expect(sections.allKeys == keys)
-        for section in sections { #expect(section.ids == groups[section.key]) }
+        var keys: [AnyHashable] = []
+        var groups: [AnyHashable: [Int]] = [:]
+        for entry in entries {
+          let identity = identity(key(entry))
+          if groups[identity] == nil { keys.append(identity) }
+          groups[identity, default: []].append(entry.id)
+        }
+        #expect(sections.allKeys.map(identity) == keys)
+        for section in sections { #expect(section.ids == groups[identity(section.key)]) }
       }
       func sorted(_ path: String, _ isAscending: Bool) -> [Entry] {
         let key = SortCase.all.first { $0.path == path }!
