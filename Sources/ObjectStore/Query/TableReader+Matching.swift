@@ -47,6 +47,29 @@ extension TableReader {
     }
   }
 
+  /// The rows, among some, for whose packed value a test holds; null rows if `includesNull`.
+  ///
+  /// - Complexity: O(rows).
+  package func rows(
+    _ cluster: UnsafeRawPointer, _ column: Int, among candidates: RowSet, includesNull: Bool,
+    where test: (Int64) -> Bool
+  ) -> RowSet {
+    let nulls = nullRows(cluster, column).intersection(candidates)
+    let others = candidates.subtracting(nulls)
+    var found = includesNull ? nulls : RowSet()
+    if others.isEmpty { return found }
+    guard let leaf = leaf(cluster, column) else { return test(0) ? found.union(others) : found }
+    withUnsafeTemporaryAllocation(of: Int64.self, capacity: PackedLeaf.rowsMax) { buffer in
+      let values = buffer.baseAddress.unsafelyUnwrapped
+      let stored = PackedLeaf.unpack(leaf, into: values)
+      others.forEach { row in
+        if test(row < stored ? values[row] : 0) { found.insert(row) }
+        return true
+      }
+    }
+    return found
+  }
+
   /// The rows whose packed value is null.
   package func nullRows(_ cluster: UnsafeRawPointer, _ column: Int) -> RowSet {
     packedRows(cluster, column, true, hasDefault: false) { _ in .zero }

@@ -11,6 +11,8 @@ struct ColumnTest {
   /// Nil when the comparison is no range of packed values.
   let range: PackedRange?
   private let bytes: BytesTest?
+  /// The order keys of many packed constants; see `ConstantSet`.
+  private let packed: Set<Int64>?
 
   /// What a comparison of packed values comes down to: they lie in a range, or do not.
   enum PackedRange {
@@ -27,10 +29,13 @@ struct ColumnTest {
     self.test = test
     range = Self.range(type, test)
     bytes = range == nil ? BytesTest(type, test) : nil
+    packed = range == nil ? test.set?.packed(type) : nil
   }
 
   /// What looking at a row takes.
-  var cost: PlanCondition.Cost { range != nil ? .packed : bytes != nil ? .bytes : .values }
+  var cost: PlanCondition.Cost {
+    range != nil ? .packed : bytes != nil || packed != nil ? .bytes : .values
+  }
 
   func rows(_ scan: ClusterScan, among candidates: RowSet) -> RowSet {
     let (reader, cluster) = (scan.table, scan.cluster)
@@ -51,6 +56,12 @@ struct ColumnTest {
       return isOutside ? candidates.subtracting(inside) : candidates.intersection(inside)
     case nil:
       if let bytes { return bytes.rows(scan, column, among: candidates) }
+      if let packed {
+        let order = reader.elementOrder(column)
+        return reader.rows(
+          cluster, column, among: candidates, includesNull: test.set?.hasNull ?? false
+        ) { packed.contains(OrderKey.integer($0, order)) }
+      }
       var found = RowSet()
       candidates.forEach { row in
         if matches(TableReader.location(cluster, row), reader) { found.insert(row) }
@@ -152,10 +163,11 @@ extension PlanConstant {
 
 // MARK: - Bytes
 
-/// A comparison of the bytes of a text or of data with one constant.
+/// A comparison of the bytes of a text or of data with one constant, or with many that it may equal.
 private struct BytesTest {
   private enum Form {
     case equal, prefix, suffix, part
+    case oneOf(ByteStringSet, hasNull: Bool)
   }
 
   private let form: Form
@@ -164,7 +176,12 @@ private struct BytesTest {
 
   /// Nil when the comparison takes more than looking at bytes.
   init?(_ type: PropertyType, _ test: ValueTest) {
-    guard test.options.isEmpty, test.constants.count == 1 else { return nil }
+    guard test.options.isEmpty else { return nil }
+    if let set = test.set, let strings = set.byteStrings(type) {
+      (form, wanted, isNegated) = (.oneOf(strings, hasNull: set.hasNull), [], false)
+      return
+    }
+    guard test.constants.count == 1 else { return nil }
     switch (type, test.constants[0]) {
     case (.string, .text(let bytes)): wanted = bytes
     case (.data, .bytes(.data, let bytes)), (.UUID, .bytes(.UUID, let bytes)),
@@ -183,7 +200,12 @@ private struct BytesTest {
   }
 
   func rows(_ scan: ClusterScan, _ column: Int, among candidates: RowSet) -> RowSet {
-    wanted.withUnsafeBytes { wanted in
+    if case .oneOf(let strings, let hasNull) = form {
+      return scan.table.rows(scan.cluster, column, among: candidates, includesNull: hasNull) {
+        strings.contains($0)
+      }
+    }
+    return wanted.withUnsafeBytes { wanted in
       let (count, isNegated) = (wanted.count, isNegated)
       func rows(_ test: (UnsafeRawBufferPointer) -> Bool) -> RowSet {
         scan.table.rows(
@@ -202,6 +224,7 @@ private struct BytesTest {
             && UnsafeRawBufferPointer(rebasing: $0[($0.count - count)...]).hasSameBytes(as: wanted)
         }
       case .part: return rows { TextMatching.contains($0, wanted) }
+      case .oneOf: return RowSet()
       }
     }
   }

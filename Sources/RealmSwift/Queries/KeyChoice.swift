@@ -12,14 +12,18 @@ struct KeyChoice {
   let isExact: Bool
   /// What is to be asked where `isExact` is false.
   let rest: PlanCondition
+  /// Whether most of them fulfil what the index was chosen for; of texts that begin alike one of
+  /// all may.
+  private let isTight: Bool
 
   private init(
-    _ source: KeySource, isExact: Bool, _ rest: PlanCondition, _ reader: TableReader,
-    count: Int? = nil
+    _ source: KeySource, isExact: Bool, isTight: Bool, _ rest: PlanCondition,
+    _ reader: TableReader, count: Int? = nil
   ) {
     self.source = source
     self.count = count ?? source.count(reader)
     self.isExact = isExact
+    self.isTight = isTight
     self.rest = rest
   }
 
@@ -30,24 +34,27 @@ struct KeyChoice {
     switch condition {
     case .constant, .not, .values: return nil
     case .column(let test):
-      guard let stored = readers.stored(table), let found = test.source(reader, stored) else {
-        return nil
-      }
-      self.init(found.source, isExact: found.isExact, condition, reader)
+      guard let stored = readers.stored(table), !test.takesLongerToLookUp(reader),
+        let found = test.source(reader, stored)
+      else { return nil }
+      self.init(
+        found.source, isExact: found.isExact, isTight: found.isExact || test.isShort, condition,
+        reader)
     case .linked(let test):
       guard let source = test.source(readers) else { return nil }
-      self.init(source, isExact: true, condition, reader)
+      self.init(source, isExact: true, isTight: true, condition, reader)
     case .and(let parts): self.init(all: parts, readers, table, reader)
     case .or(let parts):
       if parts.isEmpty { return nil }
       var sources: [KeySource] = []
-      var isExact = true
+      var (isExact, isTight) = (true, true)
       for part in parts {
         guard let choice = KeyChoice(part, readers, table, reader) else { return nil }
         sources.append(choice.source)
         isExact = isExact && choice.isExact
+        isTight = isTight && choice.isTight
       }
-      self.init(KeySource.joined(sources), isExact: isExact, condition, reader)
+      self.init(KeySource.joined(sources), isExact: isExact, isTight: isTight, condition, reader)
     }
   }
 
@@ -58,27 +65,32 @@ struct KeyChoice {
   ) {
     var choices: [(choice: KeyChoice, parts: [Int])] = []
     // Ranges of one column are one range.
-    var byColumn: [(column: Int, orders: OrderSet, isExact: Bool, parts: [Int])] = []
+    var byColumn: [(column: Int, orders: OrderSet, isExact: Bool, isTight: Bool, parts: [Int])] =
+      []
     for (index, part) in parts.enumerated() {
       if case .column(let test) = part, let stored = readers.stored(table),
-        let found = test.source(reader, stored), case .orders(let column, let orders) = found.source
+        !test.takesLongerToLookUp(reader), let found = test.source(reader, stored),
+        case .orders(let column, let orders) = found.source
       {
         if let place = byColumn.firstIndex(where: { $0.column == column }) {
           byColumn[place].orders = byColumn[place].orders.intersection(orders)
           byColumn[place].isExact = byColumn[place].isExact && found.isExact
+          byColumn[place].isTight = byColumn[place].isTight && (found.isExact || test.isShort)
           byColumn[place].parts.append(index)
         } else {
-          byColumn.append((column, orders, found.isExact, [index]))
+          byColumn.append((column, orders, found.isExact, found.isExact || test.isShort, [index]))
         }
       } else if let choice = KeyChoice(part, readers, table, reader) {
         choices.append((choice, [index]))
       }
     }
-    for (column, orders, isExact, covered) in byColumn {
+    for (column, orders, isExact, isTight, covered) in byColumn {
       let rest = covered.count == 1 ? parts[covered[0]] : .and(covered.map { parts[$0] })
       choices.append(
         (
-          KeyChoice(.orders(column: column, orders), isExact: isExact, rest, reader), covered
+          KeyChoice(
+            .orders(column: column, orders), isExact: isExact, isTight: isTight, rest, reader),
+          covered
         ))
     }
     choices.sort { $0.choice.count < $1.choice.count }
@@ -94,8 +106,8 @@ struct KeyChoice {
     let rest = parts.indices.filter { !decided.contains($0) }.map { parts[$0] }
     self.init(
       used.count == 1 ? best.choice.source : .intersection(used.map { $0.choice.source }),
-      isExact: rest.isEmpty, rest.count == 1 ? rest[0] : .and(rest), reader,
-      count: best.choice.count)
+      isExact: rest.isEmpty, isTight: best.choice.isTight,
+      rest.count == 1 ? rest[0] : .and(rest), reader, count: best.choice.count)
   }
 
   /// Whether to look at these objects costs less than to look at all.
@@ -103,14 +115,16 @@ struct KeyChoice {
     switch PlanChoice.current {
     case .scan: return false
     case .index: return true
-    case .byCost: return cost(reader, limit: limit) < Self.scanCost(condition, reader, limit, count)
+    case .byCost:
+      let matches = isTight ? count : 1
+      return cost(reader, limit: limit) < Self.scanCost(condition, reader, limit, matches)
     }
   }
 
   /// Nanoseconds, roughly.
   func cost(_ reader: TableReader, limit: Int?) -> Double {
     var keys = Double(count)
-    if let limit, source.stream(reader) != nil { keys = min(keys, Double(limit + 16)) }
+    if let limit, isTight, source.stream(reader) != nil { keys = min(keys, Double(limit + 16)) }
     let each: Double = isExact ? 6 : 12 + rest.rowCost
     return 200 + keys * each
   }
@@ -118,7 +132,7 @@ struct KeyChoice {
   /// Nanoseconds, roughly, that a scan of the whole table takes, or of the part with the objects
   /// wanted.
   ///
-  /// - Parameter count: how many objects fulfil the condition, or more.
+  /// - Parameter count: how many objects probably fulfil the condition.
   static func scanCost(
     _ condition: PlanCondition, _ reader: TableReader, _ limit: Int?, _ count: Int
   ) -> Double {
@@ -172,6 +186,22 @@ extension KeySource {
 }
 
 extension ColumnTest {
+  /// Whether to look for each of many constants takes longer than to look at all objects.
+  fileprivate func takesLongerToLookUp(_ reader: TableReader) -> Bool {
+    PlanChoice.current == .byCost && test.set != nil
+      && 16 * test.constants.count > reader.count
+  }
+
+  /// Whether texts that have the order of one of the constants mostly equal it.
+  fileprivate var isShort: Bool {
+    test.constants.allSatisfy { constant in
+      switch constant {
+      case .text(let bytes), .bytes(_, let bytes): bytes.count <= 8
+      default: true
+      }
+    }
+  }
+
   /// What tells the objects; nil without an index on the column.
   fileprivate func source(
     _ reader: TableReader, _ table: StoredTable
@@ -256,7 +286,7 @@ extension PlanCondition {
     case .values: return nil
     case .column(let test) where test.test.comparator == .notEqual:
       // All but those that are equal, null ones too.
-      let equal = ValueTest(.equal, test.test.options, test.test.constants)
+      let equal = ValueTest(.equal, test.test.options, test.test.constants, test.type)
       return PlanCondition.column(ColumnTest(column: test.column, type: test.type, test: equal))
         .exactCount(readers, table, reader).map { reader.count - $0 }
     case .linked(let test):

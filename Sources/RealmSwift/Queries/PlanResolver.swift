@@ -67,7 +67,7 @@ struct PlanResolver {
       return .and(
         parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }
           .map(\.element))
-    case .or(let parts): return .or(parts.map { resolve($0, scope) })
+    case .or(let parts): return .or(parts.joiningEqualities().map { resolve($0, scope) })
     case .not(let part): return .not(resolve(part, scope))
     case .comparison(let comparison): return resolve(comparison, scope)
     }
@@ -139,7 +139,8 @@ struct PlanResolver {
     _ comparison: PredicateComparison, _ left: ResolvedOperand, _ values: [Any?]
   ) -> PlanCondition {
     let constants = values.map { constant($0, for: left) }
-    let test = ValueTest(comparison.comparator, comparison.options, constants)
+    let test = ValueTest(
+      comparison.comparator, comparison.options, constants, left.type!)
     if case .path(let path) = left.operand, path.hops.isEmpty, case .column(let column) = path.end,
       path.type != .any, comparison.quantifier == nil
     {

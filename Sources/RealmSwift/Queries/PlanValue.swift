@@ -283,17 +283,25 @@ struct ValueTest {
   let options: StringOptions
   /// One; two for between; any number for in.
   let constants: [PlanConstant]
+  /// The same for in, where they are many.
+  let set: ConstantSet?
 
+  /// - Parameter type: of the values that are compared.
   init(
-    _ comparator: PredicateComparator, _ options: StringOptions, _ constants: [PlanConstant]
+    _ comparator: PredicateComparator, _ options: StringOptions, _ constants: [PlanConstant],
+    _ type: PropertyType
   ) {
     self.comparator = comparator
     self.options = options
     // Folded once, not a value each time.
-    self.constants = constants.map { constant in
+    let folded = constants.map { constant in
       guard !options.isEmpty, case .text(let bytes) = constant else { return constant }
       return .text(bytes.withUnsafeBytes { TextMatching.folded($0, options) })
     }
+    self.constants = folded
+    set =
+      comparator == .isIn && folded.count >= ConstantSet.countMin
+      ? ConstantSet(folded, type) : nil
   }
 
   func matches(_ value: PlanValue) -> Bool {
@@ -309,6 +317,7 @@ struct ValueTest {
       return constants[0].withValue { value.holds(.greaterOrEqual, $0) }
         && constants[1].withValue { value.holds(.lessOrEqual, $0) }
     case .isIn:
+      if let set { return set.contains(value) }
       return constants.contains { constant in constant.withValue { value.holds(.equal, $0) } }
     default: return constants[0].withValue { value.holds(comparator, $0) }
     }

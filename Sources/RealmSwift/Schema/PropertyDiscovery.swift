@@ -12,6 +12,11 @@ struct StoredField {
   /// Whether it can be assigned to.
   let isVariable: Bool
 
+  private static let lazyPrefix = "$__lazy_storage_$_"
+  var isLazy: Bool { name.hasPrefix(Self.lazyPrefix) }
+  /// The name that the client has given.
+  var declaredName: String { isLazy ? String(name.dropFirst(Self.lazyPrefix.count)) : name }
+
   var wrapper: (any _PersistedProperty.Type)? { type as? any _PersistedProperty.Type }
   var constant: (any _ConstantProperty.Type)? { type as? any _ConstantProperty.Type }
 
@@ -34,7 +39,7 @@ extension StoredField {
       fields.append(
         StoredField(
           name: String(cString: name), offset: offset, type: type,
-          isVariable: areVariables[fields.count]))
+          isVariable: fields.count < areVariables.count && areVariables[fields.count]))
       return true
     }
     return fields
@@ -115,7 +120,7 @@ struct PropertyDiscovery {
       }
     } else {
       hasOtherFields = true
-      if legacy.ignored.contains(field.name) { return }
+      if legacy.ignored.contains(field.declaredName) { return }
       guard let constant = field.constant else { return checkPlain(field) }
       (name, codec) = (field.name, constant.codec(at: field.offset))
       let origin = codec.originProperty(base + field.offset)
@@ -161,11 +166,18 @@ struct PropertyDiscovery {
   /// Notes when a class of the older style has a variable that looks as if it were stored: on other
   /// systems `@objc dynamic` makes it so.
   private mutating func checkPlain(_ field: StoredField) {
-    if usesWrappers || !field.isVariable || !(field.type is any _Persistable.Type)
-      || field.name.hasPrefix("$__lazy_storage_$_")
+    if usesWrappers || !field.isVariable { return }
+    if let inside = (field.type as? any OptionalProtocol.Type)?._wrappedType,
+      inside is any _ConstantProperty.Type
     {
+      let reason = field.isLazy ? "it is lazy" : "it is optional"
+      unstored.append(
+        "Property '\(objectClass.className()).\(field.declaredName)' of type '\(inside)' is not "
+          + "stored, because \(reason). Declare it as '@Persisted var \(field.declaredName): "
+          + "\(inside)', or name it in `ignoredProperties()`.")
       return
     }
+    if field.isLazy || !(field.type is any _Persistable.Type) { return }
     let type = declaredName(of: field.type)
     unstored.append(
       "Property '\(objectClass.className()).\(field.name)' of type '\(type)' is not stored. "

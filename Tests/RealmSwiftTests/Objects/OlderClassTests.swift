@@ -41,6 +41,8 @@ private class HalfMarked: Object {
   let names = List<String>()
   dynamic var rating: Int = 0
   lazy var shown = "\(rating)"
+  lazy var later = List<Int>()
+  var perhaps: MutableSet<Int>?
   let limit = 5
   private(set) var formatter: Formatter?
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -259,6 +261,8 @@ private class EmptyInside: EmbeddedObject {
   @Test func someIsNotStored() {
     let half = refusal([HalfMarked.self])
     #expect(half.contains("Property 'HalfMarked.rating' of type 'Int' is not stored."))
+    #expect(half.contains("Property 'HalfMarked.later' of type 'List<Int>' is not stored, because"))
+    #expect(half.contains("Property 'HalfMarked.perhaps' of type 'MutableSet<Int>' is not stored,"))
     #expect(!half.contains("shown") && !half.contains("limit") && !half.contains("formatter"))
     let mixture = refusal([Mixture.self])
     #expect(
