@@ -10,35 +10,18 @@ import Testing
   private let folder: TemporaryFolder
   init() { folder = TemporaryFolder() }
 
-  /// Makes a results folder by a run on the model engine, with these figures in its summary.
+  /// Makes a results folder with these figures in its summary.
   private func makeRun(
     _ name: String, readNanoseconds: Double = 1_000, syncs: Double = 1, plan: String = "",
     status: String = "complete"
   ) throws -> String {
-    let path = folder.path + "/" + name
-    try runOnModel(
-      "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 200 \(plan) "
-        + "--output \(path)")
-    var table = CSVTable(columns: ResultSchema.summaryColumns)
-    func row(_ operation: String, _ figures: [String: String]) {
-      var cells: [String: String] = [
-        "schema_version": "1", "run_id": name, "replica": "1", "seed": "1", "engine": "realm",
-        "durability": "full", "workload": "readers-writer", "operation": operation,
-        "phase": "measure", "load": "closed", "threads": "1",
-      ]
-      cells.merge(figures) { $1 }
-      table.append(ResultSchema.summaryColumns.map { cells[$0] })
-    }
-    let p50 = String(readNanoseconds)
-    row("read", ["service_p50_ns": p50, "service_p99_ns": String(readNanoseconds * 3)])
-    row("write", ["service_p50_ns": "5000", "syncs_per_commit": String(syncs)])
-    try table.text.write(toFile: path + "/summary.csv", atomically: true, encoding: .utf8)
-    if status != "complete" {
-      let text = try String(contentsOfFile: path + "/run.json", encoding: .utf8)
-      try text.replacing("\"complete\"", with: "\"\(status)\"")
-        .write(toFile: path + "/run.json", atomically: true, encoding: .utf8)
-    }
-    return path
+    let read = [
+      "service_p50_ns": String(readNanoseconds), "service_p99_ns": String(readNanoseconds * 3),
+    ]
+    let write = ["service_p50_ns": "5000", "syncs_per_commit": String(syncs)]
+    return try FigureFolders(folder: folder).make(
+      name, ["read": read, "write": write], plan: plan
+    ) { $0.status = status }
   }
 
   private func compare(_ words: [String]) throws -> (code: ExitCode, output: String, errors: String)
@@ -136,7 +119,7 @@ import Testing
     }
     #expect(try compare([folder.path + "/nothing", first]).code == .baselineMissing)
     #expect {
-      try compare([first, first, "--max-regression", "read.service_p51_ns=3%"])
+      try compare([first, try makeRun("second"), "--max-regression", "read.service_p51_ns=3%"])
     } throws: { error in
       (error as? UsageError)?.message.contains("did you mean 'read.service_p50_ns'") == true
     }

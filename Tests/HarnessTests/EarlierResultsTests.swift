@@ -30,14 +30,19 @@ import Testing
 
   /// The first one knows nothing of disturbance, limits or later settings: it is compared all the
   /// same.
-  @Test func theOldestOneIsComparedWithItself() throws {
+  @Test func theOldestOneIsComparedWithItsCopy() throws {
     let folder = TemporaryFolder()
     let old = Self.results + "/readers-writer"
     let text = try String(contentsOfFile: old + "/run.json", encoding: .utf8)
     #expect(!text.contains("disturbance"))
+    // The same run twice is refused: this one began later.
+    let copy = folder.path + "/copy"
+    try FileManager.default.copyItem(atPath: old, toPath: copy)
+    try text.replacing("02:58:53Z", with: "03:58:53Z")
+      .write(toFile: copy + "/run.json", atomically: true, encoding: .utf8)
     let output = CollectedOutput()
     let code = try CompareVerb.run(
-      [old, old, "--output", folder.path + "/compare.csv"], console: output.console(),
+      [old, copy, "--output", folder.path + "/compare.csv"], console: output.console(),
       interruption: { TimedInterruption() })
     #expect(code == .success)
     let run = try MeasuredRun(folder: old)

@@ -85,6 +85,11 @@ import Testing
     for percentile in Percentile.allCases {
       #expect(again?.value(at: percentile) == histogram.value(at: percentile))
     }
+    // Cut anywhere, it would lack its longest times.
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    for length in [0, 3, lines.count / 2, lines.count - 5] {
+      #expect(LatencyHistogram(percentileText: lines.prefix(length).joined(separator: "\n")) == nil)
+    }
     #expect(LatencyHistogram(percentileText: "1 2 x") == nil)
     #expect(LatencyHistogram(percentileText: "1 0.5 3\n2 0.9 1") == nil)
   }

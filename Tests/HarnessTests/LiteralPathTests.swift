@@ -82,7 +82,8 @@ import Testing
     #expect(try tool(["check", "--", name + "/a"]).code == 64, "it has no history")
 
     let compared = try tool([
-      "compare", "--output=\(name)/c.csv", "--write=json=\(name)/c.json", "--", name + "/a",
+      "compare", "--partial", "--output=\(name)/c.csv", "--write=json=\(name)/c.json", "--",
+      name + "/a",
       name + "/b",
     ])
     #expect(compared.code == 0 && exists(name + "/c.csv"), "\(compared.errors)")

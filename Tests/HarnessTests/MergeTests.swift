@@ -104,6 +104,58 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/no"))
   }
 
+  /// An operation without a histogram was left out of merged.csv, and of one that some shards
+  /// lacked the percentiles were those of the others, beside counts of all.
+  @Test func histogramsThatAreMissingOrCutAreRefused() throws {
+    let runs = try (1...2).map { try makeRun("run-\($0)", "--seed \($0)") }
+    let words = runs + ["-o", folder.file("out")]
+    let file = runs[1] + "/histograms/read.hgrm"
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    try lines.dropLast(lines.count / 2).joined(separator: "\n")
+      .write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(refusal(words).contains("'\(file)' is no histogram that can be added"))
+    // Whole, but of another run.
+    let few = LatencyHistogram()
+    few.record(1)
+    try few.percentileText().write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(refusal(words).contains("'\(file)' has 1 of "))
+    try FileManager.default.removeItem(atPath: file)
+    #expect(refusal(words).contains("'\(file)' is missing: the sum would be of a part"))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
+    #expect(try merge(words + ["--partial"]).code == .success)
+    let columns = ResultSchema.summaryColumns
+    let read = try #require(
+      try rows(folder.file("out/merged.csv")).first {
+        $0[columns.firstIndex(of: "operation")!] == "read"
+      })
+    // Counts are sums; percentiles of a part are none.
+    #expect(read[columns.firstIndex(of: "count")!] != "")
+    #expect(read[columns.firstIndex(of: "service_p50_ns")!] == "")
+  }
+
+  @Test func shardsAreThoseOfOneRunAndOnce() throws {
+    let one = try makeRun("one", "--shard 1/3")
+    let two = try makeRun("two", "--shard 2/3")
+    let again = try makeRun("again", "--shard 1/3")
+    let out = ["-o", folder.file("out")]
+    #expect(refusal([one, two, again] + out).contains("shard 1/3 is there twice: '\(one)' and '"))
+    let others = try makeRun("others", "--shard 2/4")
+    #expect(
+      refusal([one, others] + out)
+        .contains("no parts of one run: shard 1/3 with seed 1, and shard 2/4 with seed 1"))
+    let seeded = try makeRun("seeded", "--shard 2/3 --seed 5")
+    #expect(refusal([one, seeded] + out).contains("and shard 2/3 with seed 5"))
+    let whole = try makeRun("whole")
+    #expect(refusal([one, whole] + out).contains("'\(whole)' is no shard, and '\(one)' is one"))
+    let missing = try merge([one, two] + out)
+    #expect(missing.code == .success && missing.errors.contains("shards are missing: 3/3"))
+    let dirty = try makeRun("dirty", "--shard 3/3")
+    let isDirty = try RunDocument(path: one + "/run.json").environment.isDirty == true
+    try FigureFolders.edit(dirty) { $0.environment.isDirty = !isDirty }
+    #expect(refusal([one, dirty, "-o", folder.file("new")]).contains("of different builds"))
+  }
+
   @Test func theSameSeedIsWarnedOfAndJSONHasTheFigures() throws {
     let (one, two) = (try makeRun("one"), try makeRun("two"))
     let (_, output, errors) = try merge(

@@ -370,6 +370,10 @@ import Testing
     #expect(row["service_p50_ns"] != "")
     let sum = try parts.reduce(0) { $0 + Int(try cells("\($1)/summary.csv", "write")["skipped"]!)! }
     #expect(row["skipped"] == String(sum))
+    // The parts keep all that they had: they were copied without this file.
+    #expect(
+      FileManager.default.fileExists(
+        atPath: joined + "/replica-001/histograms/write-left-out.hgrm"))
     // Folders of earlier versions do not tell for how long it had waited.
     for part in parts {
       try FileManager.default.removeItem(atPath: part + "/histograms/write-left-out.hgrm")
@@ -386,6 +390,7 @@ import Testing
       let words = [
         runs[0], runs[1], "--baseline", runs[2], "--candidate", runs[3],
         "--output", folder.path + "/compare.csv", "--max-regression", "write.response_p99_ns=10%",
+        "--partial",
       ]
       let code = try CompareVerb.run(
         words + more, console: output.console(), interruption: { TimedInterruption() })

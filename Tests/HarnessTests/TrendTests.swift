@@ -46,13 +46,39 @@ import Testing
     let line =
       "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 2000 --output \(path)"
     _ = try RunVerb.run(line.split(separator: " ").map(String.init), surroundings)
+    // A debug build is never valid.
+    try FigureFolders.edit(path) { $0.verdict.isValid = true }
     return path
   }
 
-  private func report(_ words: [String]) throws -> (code: ExitCode, output: String) {
+  private func report(
+    _ words: [String]
+  ) throws -> (code: ExitCode, output: String, errors: String) {
     let output = CollectedOutput()
     let code = try ReportVerb.run(words, console: output.console())
-    return (code, output.output)
+    return (code, output.output, output.errors)
+  }
+
+  private func cells(
+    _ number: Int, _ value: Int, machine: String = "a machine, 2 cores", valid: String = "yes"
+  ) -> [String?] {
+    [
+      "1", "run-\(number)", "2026-01-\(number + 10)", "commit\(number)", "no", machine,
+      "readers-writer", "realm-bench run readers-writer", valid, "read.service_p50_ns=\(value)",
+    ]
+  }
+
+  /// Writes a history by hand.
+  private func write(_ text: String) throws -> String {
+    let history = folder.file("written")
+    try FileManager.default.createDirectory(
+      atPath: history, withIntermediateDirectories: true)
+    try text.write(toFile: history + "/history.csv", atomically: true, encoding: .utf8)
+    return history
+  }
+
+  private func page() throws -> String {
+    try String(contentsOfFile: folder.file("trend.html"), encoding: .utf8)
   }
 
   @Test func aHistoryOnlyGrows() throws {
@@ -83,19 +109,147 @@ import Testing
   }
 
   @Test func aChangeNamesItsCommit() throws {
-    let history = folder.path + "/history"
-    try FileManager.default.createDirectory(
-      atPath: history, withIntermediateDirectories: true)
     var table = CSVTable(columns: TrendHistory.columns)
     for number in 0..<20 {
-      let value = number < 12 ? 402 - number % 3 : 502 - number % 3
-      table.append([
-        "1", "run-\(number)", "2026-01-\(number + 10)", "commit\(number)", "no", "a machine",
-        "readers-writer", "a plan", "yes", "read.service_p50_ns=\(value)",
-      ])
+      table.append(cells(number, number < 12 ? 402 - number % 3 : 502 - number % 3))
     }
-    try table.text.write(toFile: history + "/history.csv", atomically: true, encoding: .utf8)
-    let result = try report(["--trend", history, "-o", folder.path + "/trend.html"])
+    let result = try report(["--trend", try write(table.text), "-o", folder.file("trend.html")])
     #expect(result.output.contains("read.service_p50_ns changed by 24.9 % at commit12 (run-12)"))
+  }
+
+  /// Runs that are not valid were drawn, and judged, as all others.
+  @Test func runsThatAreNotValidDrawNoLevel() throws {
+    var table = CSVTable(columns: TrendHistory.columns)
+    for number in 0..<20 {
+      table.append(
+        cells(number, number < 10 ? 402 - number % 3 : 502, valid: number < 10 ? "yes" : "no"))
+    }
+    let history = try write(table.text)
+    let result = try report(["--trend", history, "-o", folder.file("trend.html")])
+    #expect(!result.output.contains("changed by"))
+    #expect(try page().contains("10 more are left out: they are not valid"))
+    let run = try makeRun("invalid")
+    try FigureFolders.edit(run) {
+      $0.verdict.isValid = false
+      $0.verdict.reasons = ["too slow"]
+    }
+    let added = try report(
+      ["--trend", history, run, "-o", folder.file("trend.html"), "--overwrite"])
+    #expect(added.code == .success && added.errors.contains("it is not valid (too slow)"))
+    #expect(try TrendHistory(folder: history).entries.count == 21)
+  }
+
+  @Test func machinesOfOneHistoryAreSeriesOfTheirOwn() throws {
+    var table = CSVTable(columns: TrendHistory.columns)
+    for number in 0..<24 {
+      table.append(cells(number, number < 12 ? 400 : 500, machine: number < 12 ? "one" : "two"))
+    }
+    let result = try report(["--trend", try write(table.text), "-o", folder.file("trend.html")])
+    #expect(!result.output.contains("changed by"))
+    #expect(try page().components(separatedBy: "<h2>readers-writer, 12 runs</h2>").count == 3)
+  }
+
+  /// A line that was cut made the whole history unreadable, and the next one was glued to it.
+  @Test func aLineThatWasCutIsLeftOutAndStays() throws {
+    var table = CSVTable(columns: TrendHistory.columns)
+    for number in 0..<3 { table.append(cells(number, 400)) }
+    let run = try makeRun("run")
+    let whole = table.text
+    // Within a quoted cell, within the figures, and at the very end.
+    let inQuotes = whole.utf8.count - 80
+    for length in [inQuotes, whole.utf8.count - 2, whole.utf8.count - 1] {
+      let history = try write(String(decoding: whole.utf8.prefix(length), as: UTF8.self))
+      let words = ["--trend", history, "-o", folder.file("trend.html"), "--overwrite"]
+      let first = try report(words)
+      #expect(first.code == .success)
+      #expect(
+        first.errors.contains("line 4 of history.csv is left out: it was not written to its end"))
+      #expect(try report(words + [run]).code == .success)
+      let again = try report(words)
+      #expect(again.errors.contains("line 4 of history.csv is left out"), "\(length)")
+      let read = try TrendHistory(folder: history)
+      #expect(read.entries.count == 3 && read.entries.allSatisfy { $0.figures.count > 0 })
+      let text = try String(contentsOfFile: history + "/history.csv", encoding: .utf8)
+      #expect(text.utf8.starts(with: whole.utf8.prefix(length)))
+    }
+  }
+
+  @Test func linesEditedByHandAreNamedAndOthersStay() throws {
+    var table = CSVTable(columns: TrendHistory.columns)
+    for number in 0..<4 { table.append(cells(number, 400)) }
+    let lines = table.text.split(separator: "\n").map(String.init)
+    for (edit, wrong) in [
+      ("a number that is none", lines[2].replacing("ns=400", with: "ns=fast")),
+      ("below 0", lines[2].replacing("ns=400", with: "ns=-1")),
+      ("beyond all", lines[2].replacing("ns=400", with: "ns=1e300")),
+      ("too few cells", "1,run-1"), ("an open quote", lines[2].replacing("cores\"", with: "cores")),
+    ] {
+      let text = ([lines[0], lines[1], wrong] + lines[3...]).joined(separator: "\n") + "\n"
+      let result = try report(
+        ["--trend", try write(text), "-o", folder.file("trend.html"), "--overwrite"])
+      #expect(result.code == .success, "\(edit)")
+      #expect(
+        result.errors.contains("line 3 of history.csv is left out: it is not as this tool writes"),
+        "\(edit)")
+      #expect(try page().contains("readers-writer, 3 runs"), "\(edit)")
+    }
+    // An empty file, as a process leaves it that is killed at its first line.
+    let history = try write("")
+    let run = try makeRun("run")
+    #expect(
+      try report(["--trend", history, run, "-o", folder.file("trend.html"), "--overwrite"]).code
+        == .success)
+    #expect(try TrendHistory(folder: history).entries.count == 1)
+  }
+
+  /// A later version may have more columns; its cells are empty in lines of this one.
+  @Test func columnsOfLaterVersionsStay() throws {
+    var table = CSVTable(columns: TrendHistory.columns + ["later"])
+    table.append(cells(1, 400) + ["x"])
+    let history = try write(table.text)
+    let run = try makeRun("run")
+    let result = try report(["--trend", history, run, "-o", folder.file("trend.html")])
+    #expect(result.code == .success && result.errors.isEmpty)
+    #expect(try TrendHistory(folder: history).entries.count == 2)
+  }
+
+  /// One run without a figure took it away from all others; one of 0 did, too.
+  @Test func figuresThatSomeRunLacksAreDrawnOfTheOthers() throws {
+    var table = CSVTable(columns: TrendHistory.columns)
+    for number in 0..<20 {
+      var row = cells(number, number < 12 ? 402 - number % 3 : 502 - number % 3)
+      row[9] =
+        (number == 5 ? "" : row[9]! + ";") + "write.syncs_per_commit=\(number < 12 ? 0 : 1)"
+      table.append(row)
+    }
+    let result = try report(["--trend", try write(table.text), "-o", folder.file("trend.html")])
+    #expect(result.output.contains("read.service_p50_ns changed by"))
+    #expect(
+      result.output.contains("write.syncs_per_commit is no longer 0, since a run at commit12"))
+  }
+
+  /// It was done for every pair at every split: days for a history of some thousand runs.
+  @Test(.timeLimit(.minutes(1))) func longHistoriesAreJudgedSoon() {
+    var random = RandomGenerator(seed: testSeed())
+    let values = (0..<20_000).map { 100 + noise(&random) + ($0 < 15_000 ? 0 : 5) }
+    #expect(ChangePoints.find(values).contains { abs($0 - 15_000) <= 5 })
+  }
+
+  /// The strength of a split by its definition, which ranks make cheap.
+  @Test func splitsAreThoseOfTheDefinition() {
+    var random = RandomGenerator(seed: testSeed())
+    for _ in 0..<50 {
+      let values = (0..<24).map { (($0 < 11 ? 0 : 1.5) + noise(&random)).rounded() }
+      var best = (position: 0, strength: 0.0)
+      for split in 4...20 {
+        var sum = 0.0
+        for before in values[..<split] {
+          for after in values[split...] where after != before { sum += after > before ? 1 : -1 }
+        }
+        if abs(sum) > best.strength { best = (split, abs(sum)) }
+      }
+      let found = ChangePoints.find(values)
+      #expect(found.isEmpty || found.contains(best.position), "\(values)")
+    }
   }
 }

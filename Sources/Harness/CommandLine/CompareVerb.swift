@@ -10,6 +10,10 @@ package enum CompareVerb: VerbDescription {
     .init("baseline", "DIR", isRepeatable: true, "a further results folder of the baseline"),
     .init("candidate", "DIR", isRepeatable: true, "a further results folder of the candidate"),
     .init(
+      "partial", nil,
+      "take runs that were interrupted, failed, are not valid or only smoke runs (--quick), and say so"
+    ),
+    .init(
       "executables", nil,
       "BASELINE and CANDIDATE are executables: run both by turns, WORKLOAD and its flags after --"),
     .init(
@@ -24,7 +28,9 @@ package enum CompareVerb: VerbDescription {
     .init("reason", "TEXT", isRepeatable: true, "why, one for each --accept"),
     .init("accepted", "FILE", "lines ROW: REASON of accepted regressions"),
     .init("seed", "N", "with --executables: order of the blocks (1)"),
-    .init("output", "FILE", "where compare.csv goes (compare.csv)"),
+    .init(
+      "output", "FILE",
+      "where compare.csv goes (compare.csv); the files of --executables lie beside it meanwhile"),
     .init("strict", nil, "exit 4 when a gate row cannot be told"),
     .init(
       "format", ComparisonFormat.allCases.map(\.rawValue).joined(separator: "|"),
@@ -40,15 +46,21 @@ package enum CompareVerb: VerbDescription {
     realm-bench compare BASELINE CANDIDATE [flags]
     realm-bench compare --executables BASELINE CANDIDATE [flags] -- WORKLOAD [flags of run]
 
-    Compares results folders of one plan. Each row shows both medians, the ratio of the geometric means
-    with its interval, the noise between runs of one side, and the smallest change that would have
-    been seen. A figure is worse when the whole
-    interval lies above the tolerance, the same when it lies within, else nobody can tell. BASELINE
-    may be a name saved by 'run --save-baseline NAME'. Times are compared on one machine only,
-    counters everywhere.
+    Compares results folders of one plan. Each row shows both medians; the ratio of the geometric
+    means as a change for the worse, with its interval (Welch's, of the logarithms); the noise
+    between runs of one side; and the smallest change that would have been seen in four of five
+    tries. A figure is worse when the whole interval lies above the tolerance, the same when it lies
+    within, else nobody can tell. What one side has and the other lacks is never left out: nobody
+    can tell of it. BASELINE and CANDIDATE may be names saved by 'run --save-baseline NAME'. Times are
+    compared on one machine only, counters everywhere. At most 12 rows decide; the others are named.
+
+    Runs that were interrupted, failed, are not valid or only smoke runs are refused without
+    --partial, runs that did other work always.
 
     With --executables both are run by turns on this machine, in fresh processes and files, until
-    every gate row is decided or the budget is used up: the way to compare two commits.
+    every gate row is decided or the budget is used up: the way to compare two commits. Then the ratio
+    is the mean of the paired ratios, and its interval a confidence sequence: looking after each block
+    does no harm.
     Exit codes: 0 no regression, 2 a regression, 4 cannot tell (with --strict), 5 no such baseline.
     """
 
@@ -78,7 +90,8 @@ package enum CompareVerb: VerbDescription {
     let comparison: Comparison
     do {
       if values.has("executables") {
-        comparison = try compareExecutables(values, rules, console, interruption())
+        comparison = try compareExecutables(
+          values, rules, in: table.folder, console, interruption())
       } else {
         let folders = try values.paths("compare")
         guard folders.count == 2 else {
@@ -88,10 +101,10 @@ package enum CompareVerb: VerbDescription {
         try values.refuse("budget", without: "executables")
         try values.refuse("seed", without: "executables")
         let before = [try Baselines.resolve(folders[0])] + values.all("baseline")
-        let after = [folders[1]] + values.all("candidate")
+        let after = [try candidate(folders[1])] + values.all("candidate")
         comparison = try Comparison(
-          baseline: before.flatMap { try MeasuredRun.all(in: $0) },
-          candidate: after.flatMap { try MeasuredRun.all(in: $0) }, rules: rules)
+          baseline: before.flatMap { try runs(in: $0, rules) },
+          candidate: after.flatMap { try runs(in: $0, rules) }, rules: rules)
       }
     } catch let error as ResultsError {
       throw UsageError("compare: \(error.message)")
@@ -105,7 +118,8 @@ package enum CompareVerb: VerbDescription {
           : "error: \(failure.message)")
       return failure.code
     }
-    let output = ComparisonOutput(comparison)
+    let isStrict = values.has("strict")
+    let output = ComparisonOutput(comparison, isStrict: isStrict)
     // Shown before it is written: on a full disk it is not lost.
     console.printRaw(try output.render(format))
     let texts =
@@ -122,15 +136,28 @@ package enum CompareVerb: VerbDescription {
     console.keeps(table.path)
     if comparison.isInterrupted {
       console.note("interrupted: compared is what was measured until then")
-      return .interrupted
-    }
-    if !comparison.regressions.isEmpty { return .thresholdMissed }
-    guard !comparison.undecided.isEmpty else { return .success }
-    if !values.has("quiet") {
+    } else if !comparison.undecided.isEmpty && !values.has("quiet") {
       console.note(
         "warning: cannot tell for " + comparison.undecided.map(\.row.name).joined(separator: ", "))
     }
-    return values.has("strict") ? .inconclusive : .success
+    return comparison.exitCode(isStrict: isStrict)
+  }
+
+  /// The runs of a folder, whose replicas have to be all that were asked for.
+  private static func runs(in folder: String, _ rules: ComparisonRules) throws -> [MeasuredRun] {
+    if !rules.acceptsPartial, let status = FolderManifest.status(of: folder), status != "complete" {
+      throw ResultsError(
+        "the results in '\(folder)' are \(status): run it again, leave them out, or take what there "
+          + "is with --partial")
+    }
+    return try MeasuredRun.all(in: folder)
+  }
+
+  /// The folder of the candidate; exit code 5 is for baselines.
+  private static func candidate(_ text: String) throws -> String {
+    do { return try Baselines.resolve(text) } catch let missing as Baselines.Missing {
+      throw UsageError("compare: \(missing.message)")
+    }
   }
 
   /// A form and the file that it goes to.
@@ -157,31 +184,64 @@ package enum CompareVerb: VerbDescription {
 
   private static func rules(_ values: FlagValues) throws(UsageError) -> ComparisonRules {
     var rules = ComparisonRules()
-    for text in values.all("max-regression") {
-      let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
-      guard let last = parts.last, let share = share(last), parts.count <= 2 else {
-        throw UsageError(
-          "--max-regression: '\(text)' is not of the form 'read.service_p99_ns=10%' or '5%'")
-      }
-      if parts.count == 1 { rules.tolerance = share } else { rules.tolerances[parts[0]] = share }
-    }
-    guard rules.tolerances.count <= rules.gateRowsMax else {
-      throw UsageError("--max-regression: at most \(rules.gateRowsMax) rows can be judged at once")
-    }
+    rules.acceptsPartial = values.has("partial")
+    try readTolerances(values.all("max-regression"), &rules)
     let (rows, reasons) = (values.all("accept"), values.all("reason"))
     guard rows.count == reasons.count else {
-      throw UsageError("--accept needs a --reason for each row")
+      throw UsageError(
+        "--accept and --reason go together, one of each a row: there are \(rows.count) and "
+          + "\(reasons.count)")
     }
-    for (row, reason) in zip(rows, reasons) { rules.accepted[row] = reason }
+    for (row, reason) in zip(rows, reasons) {
+      try accept(row, Acceptance(reason: reason), "--accept", &rules)
+    }
     if let path = values.first("accepted") { try readAccepted(path, &rules) }
     return rules
   }
 
-  private static func share(_ text: String) -> Double? {
-    guard text.hasSuffix("%"), let percent = Units.number(text.dropLast()), percent < 1_000 else {
-      return nil
+  private static func readTolerances(
+    _ texts: [String], _ rules: inout ComparisonRules
+  ) throws(UsageError) {
+    var isGeneralGiven = false
+    for text in texts {
+      let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+      guard let last = parts.last, last.hasSuffix("%"), parts.count <= 2, parts[0] != "" else {
+        throw UsageError(
+          "--max-regression: '\(text)' is not of the form 'read.service_p99_ns=10%' or '5%'")
+      }
+      guard let percent = Units.number(last.dropLast()), percent < 1_000 else {
+        throw UsageError(
+          "--max-regression: '\(last)' is no share by which a row may get worse, from 0% to less "
+            + "than 1000%")
+      }
+      let isTwice =
+        parts.count == 1
+        ? isGeneralGiven : rules.tolerances.updateValue(percent / 100, forKey: parts[0]) != nil
+      if isTwice {
+        let what = parts.count == 1 ? "the share of all rows" : "'\(parts[0])'"
+        throw UsageError("--max-regression: \(what) is given twice")
+      }
+      if parts.count == 1 {
+        rules.tolerance = percent / 100
+        isGeneralGiven = true
+      }
     }
-    return percent / 100
+    guard rules.tolerances.count <= rules.gateRowsMax else {
+      throw UsageError("--max-regression: at most \(rules.gateRowsMax) rows can be judged at once")
+    }
+  }
+
+  private static func accept(
+    _ row: String, _ acceptance: Acceptance, _ place: String, _ rules: inout ComparisonRules
+  ) throws(UsageError) {
+    var acceptance = acceptance
+    acceptance.reason = acceptance.reason.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !acceptance.reason.isEmpty else {
+      throw UsageError("\(place): '\(row)' needs a reason that says something")
+    }
+    guard rules.accepted.updateValue(acceptance, forKey: row) == nil else {
+      throw UsageError("\(place): '\(row)' is accepted twice")
+    }
   }
 
   private static func readAccepted(
@@ -190,25 +250,31 @@ package enum CompareVerb: VerbDescription {
     guard let text = textOfFile(path) else {
       throw UsageError("--accepted: '\(path)' cannot be read")
     }
-    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    {
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (number, line) in lines.enumerated() {
       let line = line.trimmingCharacters(in: .whitespaces)
       if line.isEmpty || line.hasPrefix("#") { continue }
-      let parts = line.split(separator: ":", maxSplits: 1)
-      guard parts.count == 2 else {
-        throw UsageError("--accepted: line \(number + 1) of '\(path)' is not 'ROW: REASON'")
+      let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      let place = "--accepted: line \(number + 1) of '\(path)'"
+      guard parts.count == 2, !parts[0].isEmpty else {
+        throw UsageError("\(place) is not 'ROW: REASON'")
       }
-      rules.accepted[parts[0].trimmingCharacters(in: .whitespaces)] =
-        parts[1].trimmingCharacters(in: .whitespaces)
+      try accept(
+        parts[0].trimmingCharacters(in: .whitespaces),
+        Acceptance(reason: String(parts[1]), file: path), place, &rules)
     }
   }
 
   // MARK: - Executables
 
   private static func compareExecutables(
-    _ values: FlagValues, _ rules: ComparisonRules, _ console: Console,
+    _ values: FlagValues, _ rules: ComparisonRules, in place: String, _ console: Console,
     _ interruption: any Interruption
   ) throws -> Comparison {
+    for flag in ["partial", "baseline", "candidate"] {
+      try values.refuse(
+        flag, with: "executables", because: "the runs are made now, and have to be whole")
+    }
     guard values.positional.count >= 3 else {
       throw UsageError(
         "compare --executables needs BASELINE CANDIDATE -- WORKLOAD, and the workload's flags")
@@ -244,7 +310,7 @@ package enum CompareVerb: VerbDescription {
     let blocks = try PairedBlocks(
       baseline: try LiteralPath.path(values.positional[0], of: "compare"),
       candidate: try LiteralPath.path(values.positional[1], of: "compare"), plan: plan,
-      budgetNanoseconds: budget ?? 600_000_000_000, seed: seed, rules: rules,
+      in: place, budgetNanoseconds: budget ?? 600_000_000_000, seed: seed, rules: rules,
       isDuet: values.has("duet"))
     return try blocks.run(interruption: interruption) { line in
       if !values.has("quiet") { console.note(line) }

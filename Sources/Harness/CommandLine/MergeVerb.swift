@@ -13,8 +13,9 @@ package enum MergeVerb: VerbDescription {
     or of 'run --replicas N': histograms are added, rows of all tables stand below each other with
     'replica' counting the folders, and merged.csv has one row an operation from the added
     histograms. Nothing is averaged. 'compare' and 'report' take the new folder as they take one of
-    replicas. Folders of other work, other builds, or twice the same run are refused; so are
-    interrupted runs without --partial.
+    replicas. Folders of other work, other builds, twice the same run or shard, and shards of different
+    runs are refused; so are interrupted runs, and runs that lack a histogram, without --partial.
+    Shards that are missing are named.
 
       realm-bench merge shard-1 shard-2 shard-3 -o joined
     """
@@ -56,8 +57,6 @@ package enum MergeVerb: VerbDescription {
     do {
       let runs = try sources.flatMap { try MeasuredRun.all(in: $0) }
       merged = try MergedRuns(runs, isPartial: values.has("partial"))
-      // Read before anything is written: a damaged histogram is a refusal, too.
-      _ = try merged.histograms()
     } catch let error as ResultsError {
       throw UsageError("merge: \(error.message)")
     }

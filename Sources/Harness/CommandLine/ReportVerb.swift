@@ -23,6 +23,9 @@ package enum ReportVerb: VerbDescription {
     One page of HTML without anything from the network: latencies by percentile, rates and tails over
     time, the file and its pins, invariants and their cost, environment. Two folders of one plan are
     compared, too. Works without scripts, in light and dark, on paper and on a phone.
+
+    A history keeps a line of each run that came to its end. Levels are drawn from valid runs alone,
+    those of one plan on one machine together. Lines that cannot be read are left out, and named.
     """
 
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
@@ -47,9 +50,17 @@ package enum ReportVerb: VerbDescription {
       let sides = try values.paths("report").map {
         try MeasuredRun.all(in: try Baselines.resolve($0))
       }
-      let comparison =
-        sides.count == 2
-        ? try? Comparison(baseline: sides[0], candidate: sides[1], rules: ComparisonRules()) : nil
+      var rules = ComparisonRules()
+      // A page shows whatever there is; what is to be known of it stands beside it.
+      rules.acceptsPartial = true
+      var comparison: Comparison?
+      if sides.count == 2 {
+        do throws(ResultsError) {
+          comparison = try Comparison(baseline: sides[0], candidate: sides[1], rules: rules)
+        } catch {
+          console.note("note: the page compares nothing: \(error.message)")
+        }
+      }
       html = try RunReport(
         sides.flatMap(\.self), comparison: comparison, showsPlaces: values.has("show-places")
       ).html()
@@ -92,14 +103,13 @@ package enum ReportVerb: VerbDescription {
       guard !history.entries.isEmpty else {
         throw UsageError("report: '\(folder)' has no history yet; name results folders to begin it")
       }
+      for warning in history.leftOut + history.warnings { console.note("warning: " + warning) }
       let report = TrendReport(history)
       try file.write(report.html())
       console.keeps(file.path)
       for change in report.changes {
-        console.print(
-          "\(change.figure) changed by "
-            + decimal((change.after / change.before - 1) * 100, places: 1)
-            + " % at \(change.run.commit.prefix(12)) (\(change.run.runID))")
+        let words = change.share.map { "changed by \($0)" } ?? "is no longer 0, since a run"
+        console.print("\(change.figure) \(words) at \(change.commit) (\(change.run.runID))")
       }
     } catch let error as ResultsError {
       throw UsageError("report: \(error.message)")

@@ -112,7 +112,8 @@ package enum RunVerb: VerbDescription {
       : try ReplicaRuns(arguments, settings: settings, choices: choices, folder: folder).run(
         console, interruption: surroundings.interruption)
     let isComplete = code == .success || code == .inconclusive || code == .thresholdMissed
-    let compared = isComplete ? useBaselines(settings, folder, console, otherwise: code) : code
+    let compared =
+      isComplete ? useBaselines(settings, choices, folder, console, otherwise: code) : code
     return folder.end(isComplete: isComplete, otherwise: compared, console)
   }
 
@@ -141,27 +142,31 @@ package enum RunVerb: VerbDescription {
 
   /// Saves what --save-baseline names and compares with what --baseline names.
   private static func useBaselines(
-    _ settings: RunSettings, _ folder: ResultsFolder, _ console: Console, otherwise code: ExitCode
+    _ settings: RunSettings, _ choices: OutputChoices, _ folder: ResultsFolder, _ console: Console,
+    otherwise code: ExitCode
   ) -> ExitCode {
     var compared = code
     do {
       if let name = settings.baseline {
+        var rules = ComparisonRules()
+        // Whoever asks for it has seen the verdict of the run, and the table says it again.
+        rules.acceptsPartial = true
         let comparison = try Comparison(
           baseline: try MeasuredRun.all(in: try Baselines.saved(name)),
-          candidate: try MeasuredRun.all(in: folder.path), rules: ComparisonRules())
-        let output = ComparisonOutput(comparison)
+          candidate: try MeasuredRun.all(in: folder.path), rules: rules)
+        let output = ComparisonOutput(comparison, isStrict: settings.isStrict)
         console.note(try output.render(.text))
         try folder.write(output.table().text, to: "compare.csv")
-        if !comparison.regressions.isEmpty { compared = .thresholdMissed }
-        if settings.isStrict && !comparison.undecided.isEmpty && compared == .success {
-          compared = .inconclusive
-        }
+        let gate = comparison.exitCode(isStrict: settings.isStrict)
+        if gate == .thresholdMissed || compared == .success { compared = gate }
       }
       if let name = settings.baselineToSave {
         if compared == .thresholdMissed {
           console.note("error: not saved as baseline '\(name)': the run misses what is asked of it")
         } else {
-          try Baselines.save(folder.path, as: name)
+          for warning in try Baselines.save(folder.path, as: name) where !choices.isQuiet {
+            console.note("warning: " + warning)
+          }
         }
       }
     } catch {

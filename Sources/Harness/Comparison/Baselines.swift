@@ -56,8 +56,9 @@ package enum Baselines {
   /// Adds a run to a baseline; runs of one plan may be added as often as one likes.
   ///
   /// All of it or nothing: copies are made beside, and get their numbers when they are complete.
+  /// - Returns: why `compare` will not take them without `--partial`, if so.
   /// - Throws: `ResultsError` for runs that did not come to their end, and when the system refuses.
-  package static func save(_ results: String, as name: String) throws {
+  package static func save(_ results: String, as name: String) throws -> [String] {
     let runs = try MeasuredRun.all(in: results)
     for run in runs where run.document.status != RunStatus.complete.rawValue {
       throw ResultsError(
@@ -81,6 +82,10 @@ package enum Baselines {
       for copy in copies { try? FileManager.default.removeItem(atPath: copy) }
       throw ResultsError("not saved as baseline '\(name)': \(error.explanation)")
     }
+    do throws(ResultsError) { try SamePlan.refuseUnreliable(runs) } catch {
+      return ["saved as baseline '\(name)', which 'compare' refuses: \(error.message)"]
+    }
+    return []
   }
 
   /// Gives a copy the next number that nobody has.

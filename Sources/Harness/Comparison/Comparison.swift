@@ -33,17 +33,26 @@ package struct ComparedRow: Sendable {
   package var isGate: Bool { tolerance != nil }
 }
 
+/// A known regression that does not fail the gate.
+package struct Acceptance: Sendable {
+  package var reason: String
+  /// Where it is written down; nil = on the command line.
+  package var file: String?
+}
+
 /// What may differ, and by how much.
 package struct ComparisonRules: Sendable {
   /// Share by which a gate figure may get worse.
   package var tolerance = 0.02
   /// By name of a row: tolerances that the user gave.
   package var tolerances: [String: Double] = [:]
-  /// By name of a row: why a regression is known and accepted.
-  package var accepted: [String: String] = [:]
+  /// By name of a row: regressions that are known.
+  package var accepted: [String: Acceptance] = [:]
   /// The chance that any gate row is called worse though nothing changed.
   package var familyError = 0.005
   package var gateRowsMax = 12
+  /// Whether runs are taken that did not end, are not valid, or are smoke runs.
+  package var acceptsPartial = false
 
   package init() {}
 }
@@ -56,6 +65,8 @@ package struct Comparison: Sendable {
   /// Whether both sides ran on machines that look alike.
   package var isSameMachine: Bool
   package var warnings: [String]
+  /// Where the files of the runs lay, where this tool has made the runs.
+  package var place: String?
   /// The user had enough before it was decided.
   package var isInterrupted = false
 
@@ -65,134 +76,146 @@ package struct Comparison: Sendable {
 
   package var undecided: [ComparedRow] { rows.filter { $0.isGate && $0.verdict == .cannotTell } }
 
+  /// What the gate says.
+  package func exitCode(isStrict: Bool) -> ExitCode {
+    if isInterrupted { return .interrupted }
+    if !regressions.isEmpty { return .thresholdMissed }
+    return isStrict && !undecided.isEmpty ? .inconclusive : .success
+  }
+
   /// Compares independent runs.
   ///
-  /// - Throws: `ResultsError` when the sides did not do the same work.
+  /// - Throws: `ResultsError` when the sides did not do the same work, or nothing decides.
   package init(
     baseline: [MeasuredRun], candidate: [MeasuredRun], rules: ComparisonRules
   ) throws(ResultsError) {
-    try SamePlan.check(baseline + candidate)
+    try SamePlan.check(baseline + candidate, acceptsPartial: rules.acceptsPartial)
+    try SamePlan.refuseTwice(baseline + candidate)
+    if !rules.acceptsPartial { try SamePlan.refuseUnreliable(baseline + candidate) }
     self.baseline = baseline
     self.candidate = candidate
-    isSameMachine = Set((baseline + candidate).map(\.machine)).count == 1
+    let differences = SamePlan.differencesOfMachine(baseline + candidate)
+    isSameMachine = differences.isEmpty
     warnings = SamePlan.warnings(baseline + candidate)
-    let sides = [baseline, candidate].map { runs in runs.map(GateRow.figures) }
-    let common = Self.rows(in: sides)
-    let unknown = Self.unknown(in: [baseline, candidate])
-    let gates = try Self.gates(common + unknown, rules)
-    rows = unknown.map { Self.unknown($0, sides, tolerance: gates[$0]) }
-    for row in common {
-      let (before, after) = (sides[0].compactMap { $0[row] }, sides[1].compactMap { $0[row] })
+    if !isSameMachine {
+      warnings.append(
+        "the runs are of different machines, so that only counters are judged: "
+          + differences.joined(separator: "; "))
+    }
+    let figures = try ComparedFigures(baseline: baseline, candidate: candidate)
+    let gates = try figures.gates(rules)
+    rows = []
+    for row in figures.rows {
+      let tolerance = gates.tolerances[row]
+      guard let (before, after) = figures.known(row) else {
+        rows.append(figures.incomplete(row, tolerance: tolerance))
+        continue
+      }
       rows.append(
         Self.compare(
-          row, before, after, tolerance: gates[row],
-          error: rules.familyError / Double(max(1, gates.count)),
+          row, before, after, tolerance: tolerance,
+          error: rules.familyError / Double(gates.tolerances.count),
           isSameMachine: isSameMachine))
     }
-    rows.sort { $0.row < $1.row }
-    accept(rules.accepted)
+    finish(rules, beyond: gates.beyond)
   }
 
   /// A comparison of paired blocks, judged elsewhere.
   package init(
-    baseline: [MeasuredRun], candidate: [MeasuredRun], rows: [ComparedRow], rules: ComparisonRules
+    baseline: [MeasuredRun], candidate: [MeasuredRun], rows: [ComparedRow], beyond: [GateRow],
+    rules: ComparisonRules
   ) {
     self.baseline = baseline
     self.candidate = candidate
     self.rows = rows
     isSameMachine = true
     warnings = SamePlan.warnings(baseline + candidate)
-    accept(rules.accepted)
+    warnings += SamePlan.differencesOfMachine(baseline + candidate).map {
+      "the executables are not built alike: \($0)"
+    }
+    finish(rules, beyond: beyond)
   }
 
-  private mutating func accept(_ accepted: [String: String]) {
-    for position in rows.indices where rows[position].verdict == .worse {
-      guard let reason = accepted[rows[position].row.name] else { continue }
+  private mutating func finish(_ rules: ComparisonRules, beyond: [GateRow]) {
+    if !beyond.isEmpty {
+      warnings.append(
+        "\(rules.gateRowsMax) rows decide at most; shown, but not judged: "
+          + beyond.map(\.name).joined(separator: ", ")
+          + " (name those that have to decide by --max-regression ROW=2%)")
+    }
+    for (name, acceptance) in rules.accepted.sorted(by: { $0.key < $1.key }) {
+      accept(name, acceptance)
+    }
+  }
+
+  /// Marks a row as accepted, or tells that the acceptance is of no use.
+  private mutating func accept(_ name: String, _ acceptance: Acceptance) {
+    let place = acceptance.file.map { " in '\($0)'" } ?? ""
+    let words = "the acceptance of '\(name)'\(place) (\(acceptance.reason))"
+    guard let position = rows.firstIndex(where: { $0.row.name == name }) else {
+      let nearest = nearestName(name, in: rows.map(\.row.name)).map { "; did you mean '\($0)'?" }
+      warnings.append("\(words) does nothing: no run has such a row\(nearest ?? "")")
+      return
+    }
+    guard rows[position].isGate else {
+      warnings.append("\(words) does nothing: the row is shown, but not judged")
+      return
+    }
+    switch rows[position].verdict {
+    case .worse:
       rows[position].isAccepted = true
-      rows[position].reason = "accepted: \(reason)"
+      rows[position].reason = "accepted: \(acceptance.reason)"
+    case .better, .same:
+      warnings.append(
+        "\(words) is not needed any more: the row is \(rows[position].verdict.rawValue); take it out"
+      )
+    case .cannotTell: break
     }
-  }
-
-  /// The figures that every run has.
-  static func rows(in sides: [[[GateRow: Double]]]) -> [GateRow] {
-    let all = sides.flatMap(\.self)
-    guard let first = all.first else { return [] }
-    return first.keys.filter { row in all.allSatisfy { ($0[row] ?? 0) > 0 } }.sorted()
-  }
-
-  /// The figures that some run does not know, because it left out what was due.
-  static func unknown(in sides: [[MeasuredRun]]) -> [GateRow] {
-    Set(sides.flatMap { $0.flatMap(GateRow.unknown) }).sorted()
-  }
-
-  /// Nobody can tell of a figure that is not known; it is shown all the same.
-  static func unknown(
-    _ row: GateRow, _ sides: [[[GateRow: Double]]], tolerance: Double?
-  ) -> ComparedRow {
-    let known = sides.map { runs in runs.compactMap { $0[row] } }
-    let counts = zip(sides, known).map { $0.count - $1.count }
-    func side(_ number: Int) -> Double? {
-      known[number].isEmpty || counts[number] > 0 ? nil : median(known[number])
-    }
-    return ComparedRow(
-      row: row, baseline: side(0), candidate: side(1), tolerance: tolerance, verdict: .cannotTell,
-      reason: "not known in \(counts[0]) of \(sides[0].count) baseline and \(counts[1]) of "
-        + "\(sides[1].count) candidate runs: operations that were due were not done",
-      isUnknown: true)
-  }
-
-  /// The rows that decide, with their tolerances: medians, rates and counters, and those the user
-  /// named.
-  static func gates(
-    _ rows: [GateRow], _ rules: ComparisonRules
-  ) throws(ResultsError) -> [GateRow: Double] {
-    var gates: [GateRow: Double] = [:]
-    for name in rules.tolerances.keys.sorted() {
-      guard let row = rows.first(where: { $0.name == name }) else {
-        let nearest = nearestName(name, in: rows.map(\.name)).map { "; did you mean '\($0)'?" }
-        throw ResultsError("--max-regression: no run has the row '\(name)'\(nearest ?? "")")
-      }
-      gates[row] = rules.tolerances[name]
-    }
-    let usual = rows.filter { row in
-      let isMinor = Operation(rawValue: row.row.operation)?.isMinor ?? false
-      return gates[row] == nil && !isMinor
-        && (row.kind == .counter || GateRow.gating.contains(row.metric))
-    }
-    for row in usual where gates.count < rules.gateRowsMax { gates[row] = rules.tolerance }
-    return gates
   }
 
   /// Judges one figure by independent runs.
-  static func compare(
+  private static func compare(
     _ row: GateRow, _ before: [Double], _ after: [Double], tolerance: Double?, error: Double,
     isSameMachine: Bool
   ) -> ComparedRow {
-    let interval = LogRatio.independent(before, after, error: error)
+    let obstacle =
+      min(before.count, after.count) < 2
+      ? "one run a side says nothing about noise: give two or more (--replicas 5)" : nil
     var compared = Self.compared(
-      row, before, after, slowdown: interval.map { row.slowdown($0) }, tolerance: tolerance)
+      row, before, after, tolerance: tolerance, error: error, obstacle: obstacle
+    ) { LogRatio.independent(before, after, error: error) }
     if row.kind == .timing && !isSameMachine {
       compared.verdict = .cannotTell
       compared.reason = "times of different machines say nothing"
-    } else if interval == nil {
-      compared.verdict = .cannotTell
-      compared.reason = "one run a side says nothing about noise: give two or more (--replicas 5)"
     }
     return compared
   }
 
-  /// The row with the verdict of its interval.
+  /// The row with its verdict.
+  ///
+  /// - Parameters:
+  ///   - error: the chance of a false alarm that it may have.
+  ///   - obstacle: why nothing can be told yet, if so.
+  ///   - interval: of the ratio candidate over baseline, which there is where no figure is 0.
   static func compared(
-    _ row: GateRow, _ before: [Double], _ after: [Double], slowdown: RatioInterval?,
-    tolerance: Double?
+    _ row: GateRow, _ before: [Double], _ after: [Double], tolerance: Double?, error: Double,
+    obstacle: String?, interval: () -> RatioInterval?
   ) -> ComparedRow {
-    let verdict = slowdown.map { Self.verdict($0, tolerance: tolerance ?? 0.02) } ?? .cannotTell
-    return ComparedRow(
-      row: row, baseline: median(before), candidate: median(after), slowdown: slowdown,
-      noiseFloor: LogRatio.noiseFloor([before, after]),
-      smallestDetectable: slowdown.map(LogRatio.smallestDetectable), tolerance: tolerance,
-      verdict: verdict,
-      reason: verdict == .cannotTell ? "the interval is too wide: more runs narrow it" : nil)
+    var compared = ComparedRow(
+      row: row, baseline: median(before), candidate: median(after),
+      noiseFloor: LogRatio.noiseFloor([before, after]), tolerance: tolerance, verdict: .cannotTell,
+      reason: obstacle)
+    if obstacle != nil { return compared }
+    if let (verdict, reason) = ZeroFigures.verdict(row, before, after, error: error) {
+      (compared.verdict, compared.reason) = (verdict, reason)
+    } else if let slowdown = interval().map({ row.slowdown($0) }) {
+      compared.slowdown = slowdown
+      compared.smallestDetectable = LogRatio.smallestDetectable(slowdown)
+      compared.verdict = verdict(slowdown, tolerance: tolerance ?? 0.02)
+      compared.reason =
+        compared.verdict == .cannotTell ? "the interval is too wide: more runs narrow it" : nil
+    }
+    return compared
   }
 
   /// Worse: the whole interval above the tolerance; same: within it; better: below what it allows.

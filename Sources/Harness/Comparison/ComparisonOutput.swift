@@ -13,8 +13,13 @@ package enum ComparisonFormat: String, CaseIterable, Sendable {
 /// Renders a comparison.
 package struct ComparisonOutput {
   private let comparison: Comparison
+  /// Whether a gate row of which nobody can tell fails the gate.
+  private let isStrict: Bool
 
-  package init(_ comparison: Comparison) { self.comparison = comparison }
+  package init(_ comparison: Comparison, isStrict: Bool = false) {
+    self.comparison = comparison
+    self.isStrict = isStrict
+  }
 
   package func render(_ format: ComparisonFormat) throws -> String {
     switch format {
@@ -35,7 +40,8 @@ package struct ComparisonOutput {
     case .json: text.hasPrefix("{\n  \"baseline\" : [")
     case .junit: text.contains("<testsuite name=\"realm-bench compare\"")
     case .githubActionBenchmark:
-      text.hasPrefix("[\n  {\n    \"name\" : \"") || text.hasPrefix("[\n\n]")
+      ["extra", "name"].contains { text.hasPrefix("[\n  {\n    \"\($0)\" : \"") }
+        || text.hasPrefix("[\n\n]")
     }
   }
 
@@ -52,7 +58,8 @@ package struct ComparisonOutput {
   package func table() -> CSVTable {
     var table = CSVTable(columns: Self.columns)
     func number(_ value: Double?, _ places: Int = 6) -> String? {
-      value.map { decimal($0, places: places) }
+      // Two runs that have little in common know no bound: that is no number.
+      value.flatMap { $0.isFinite ? decimal($0, places: places) : nil }
     }
     for row in comparison.rows {
       table.append([
@@ -68,7 +75,7 @@ package struct ComparisonOutput {
   // MARK: - Cells
 
   static let header = [
-    "row", "baseline", "candidate", "change", "interval", "could see", "verdict",
+    "row", "baseline", "candidate", "change", "interval", "noise", "could see", "verdict",
   ]
 
   func cells(_ row: ComparedRow) -> [String] {
@@ -76,8 +83,8 @@ package struct ComparisonOutput {
       row.row.name, value(row.baseline, row.row), value(row.candidate, row.row),
       percent(row.slowdown.map { $0.ratio - 1 }),
       row.slowdown.map { "\(percent($0.low - 1)) .. \(percent($0.high - 1))" } ?? "-",
-      row.smallestDetectable.map { percent($0).replacing("+", with: "") } ?? "-",
-      verdict(row),
+      percent(row.noiseFloor).replacing("+", with: ""),
+      percent(row.smallestDetectable).replacing("+", with: ""), verdict(row),
     ]
   }
 
@@ -100,7 +107,9 @@ package struct ComparisonOutput {
 
   /// As in +1.3 %; "-" when not known.
   private func percent(_ share: Double?) -> String {
-    guard let share else { return "-" }
+    guard let share, !share.isNaN else { return "-" }
+    // Beyond that nobody compares digits.
+    if share >= 10 { return "over +1000 %" }
     return (share >= 0 ? "+" : "") + decimal(share * 100, places: 1) + " %"
   }
 
@@ -135,29 +144,41 @@ package struct ComparisonOutput {
       lines.append(
         row.indices.map { column in
           let space = String(repeating: " ", count: widths[column] - row[column].count)
-          return column == 0 || column == 6 ? row[column] + space : space + row[column]
+          return column == 0 || column == row.count - 1 ? row[column] + space : space + row[column]
         }.joined(separator: "  ").trimmingCharacters(in: .whitespaces))
     }
     lines += ["", conclusion] + notes.map { "note: " + $0 }
     return lines.joined(separator: "\n") + "\n"
   }
 
+  /// What has to be known beside the table, in every form.
   private var notes: [String] {
     let reasons = comparison.rows.filter {
-      $0.isGate && ($0.verdict == .cannotTell || $0.isAccepted)
+      $0.isGate && ($0.verdict == .cannotTell || $0.reason != nil)
     }
-    .map { "\($0.row.name): \($0.reason ?? "")" }
-    return comparison.warnings + reasons
+    .map { "\($0.row.name): \($0.reason ?? "cannot tell")" }
+    let interrupted = comparison.isInterrupted ? ["interrupted before it was decided"] : []
+    let all = interrupted + comparison.warnings + reasons + (comparison.place.map { [$0] } ?? [])
+    return all.map { $0.split(whereSeparator: \.isNewline).joined(separator: " ") }
   }
 
   private func markdown() -> String {
-    var lines = ["**\(conclusion)**", "", title, ""]
-    lines.append("| " + Self.header.joined(separator: " | ") + " |")
+    func line(_ cells: [String]) -> String {
+      "| " + cells.map(Self.escapedMarkdown).joined(separator: " | ") + " |"
+    }
+    var lines = ["**\(conclusion)**", "", Self.escapedMarkdown(title), "", line(Self.header)]
     lines.append("|---|" + String(repeating: "---:|", count: Self.header.count - 2) + "---|")
-    for row in comparison.rows { lines.append("| " + cells(row).joined(separator: " | ") + " |") }
+    lines += comparison.rows.map { line(cells($0)) }
     lines.append("")
-    lines += notes.map { "- \($0)" }
+    lines += notes.map { "- " + Self.escapedMarkdown($0) }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Text of users as one line that is no markup, nor the end of a table's cell.
+  private static func escapedMarkdown(_ text: String) -> String {
+    text.split(whereSeparator: \.isNewline).joined(separator: " ")
+      .replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+      .replacing("|", with: "\\|").replacing("*", with: "\\*").replacing("`", with: "\\`")
   }
 
   private struct JSONForm: Codable {
@@ -165,7 +186,13 @@ package struct ComparisonOutput {
     var candidate: [String]
     var sameMachine: Bool
     var conclusion: String
+    /// What the command ends with.
+    var exitCode: Int
+    var strict: Bool
+    var regressions: [String]
+    var undecided: [String]
     var warnings: [String]
+    var place: String?
     var rows: [[String: JSONCell]]
   }
 
@@ -181,36 +208,49 @@ package struct ComparisonOutput {
       JSONForm(
         baseline: comparison.baseline.map(\.folder), candidate: comparison.candidate.map(\.folder),
         sameMachine: comparison.isSameMachine, conclusion: conclusion,
-        warnings: comparison.warnings, rows: rows))
+        exitCode: Int(comparison.exitCode(isStrict: isStrict).rawValue), strict: isStrict,
+        regressions: comparison.regressions.map(\.row.name),
+        undecided: comparison.undecided.map(\.row.name), warnings: comparison.warnings,
+        place: comparison.place, rows: rows))
   }
 
+  /// A gate row of which nobody can tell is skipped; with `--strict` it has failed, as the command.
   private func junit() -> String {
     let gates = comparison.rows.filter(\.isGate)
-    let skipped = gates.filter { $0.verdict == .cannotTell }.count
+    let undecided = comparison.undecided.count
+    let failures = comparison.regressions.count + (isStrict ? undecided : 0)
     var lines = [
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
       "<testsuite name=\"realm-bench compare\" tests=\"\(gates.count)\" "
-        + "failures=\"\(comparison.regressions.count)\" skipped=\"\(skipped)\">",
+        + "failures=\"\(failures)\" skipped=\"\(isStrict ? 0 : undecided)\">",
     ]
     for row in gates {
-      let text = Self.escaped(cells(row).dropFirst().joined(separator: ", "))
-      let name = Self.escaped(row.row.name)
+      let text = Self.escapedXML(cells(row).dropFirst().joined(separator: ", "))
+      let name = Self.escapedXML(row.row.name)
       let head = "  <testcase classname=\"realm-bench\" name=\"\(name)\""
       switch row.verdict {
       case .worse where !row.isAccepted:
         lines.append("\(head)><failure message=\"\(text)\"/></testcase>")
       case .cannotTell:
-        let reason = Self.escaped(row.reason ?? "cannot tell")
-        lines.append("\(head)><skipped message=\"\(reason)\"/></testcase>")
+        let reason = Self.escapedXML("cannot tell: \(row.reason ?? "")")
+        let kind = isStrict ? "failure" : "skipped"
+        lines.append("\(head)><\(kind) message=\"\(reason)\"/></testcase>")
       default: lines.append("\(head)><system-out>\(text)</system-out></testcase>")
       }
     }
+    let all = ([conclusion] + notes).joined(separator: "\n")
+    lines.append("  <system-out>\(Self.escapedXML(all, keepsLines: true))</system-out>")
     return (lines + ["</testsuite>"]).joined(separator: "\n") + "\n"
   }
 
-  private static func escaped(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-      .replacing("\"", with: "&quot;")
+  /// Text of users in XML, which has no place for most control characters.
+  private static func escapedXML(_ text: String, keepsLines: Bool = false) -> String {
+    let plain = text.unicodeScalars.map { scalar -> Character in
+      if scalar == "\n" && keepsLines { return "\n" }
+      let isText = scalar.value >= 32 && scalar.value < 0xFFFE || scalar.value > 0xFFFF
+      return isText ? Character(scalar) : " "
+    }
+    return escapedHTML(String(plain))
   }
 
   private struct ActionEntry: Codable {
@@ -218,23 +258,34 @@ package struct ComparisonOutput {
     var unit: String
     var value: Double
     var range: String?
+    /// Shown when one points at the value.
+    var extra: String?
   }
 
   /// The array of "smaller is better" entries that the action reads: rates become times.
+  ///
+  /// The last one counts the rows of which nobody can tell, and has the warnings.
   private func benchmarkAction() throws -> String {
-    let entries = comparison.rows.filter(\.isGate).compactMap { row -> ActionEntry? in
+    var entries = comparison.rows.filter(\.isGate).compactMap { row -> ActionEntry? in
       let isRate = row.row.metric == "rate_per_s"
-      guard let candidate = row.candidate else { return nil }
+      guard let candidate = row.candidate, candidate > 0 || !isRate else { return nil }
       return ActionEntry(
         name: row.row.name, unit: isRate ? "ns/operation" : Self.unit(row.row.metric),
         value: isRate ? 1e9 / candidate : candidate,
-        range: row.noiseFloor.map { "\u{b1} \(decimal($0 * 100, places: 1)) %" })
+        range: row.noiseFloor.map { "\u{b1} \(decimal($0 * 100, places: 1)) %" },
+        extra: [verdict(row), row.reason].compactMap(\.self).joined(separator: ": "))
     }
+    entries.append(
+      ActionEntry(
+        name: "gate rows of which nobody can tell", unit: "rows",
+        value: Double(comparison.undecided.count),
+        extra: ([conclusion] + notes).joined(separator: "\n")))
     return try encodeJSON(entries)
   }
 
   private static func unit(_ metric: String) -> String {
     if metric.hasSuffix("_ns") { return "ns" }
+    if metric == "syncs_per_commit" { return "syncs" }
     return metric.contains("bytes") ? "bytes" : "1"
   }
 }

@@ -31,10 +31,21 @@ package struct GateRow: Hashable, Comparable, Sendable {
     (left.row, left.metric) < (right.row, right.metric)
   }
 
+  /// Whether it is about all that was measured, not about one step of a plan.
+  var isOfWholeRun: Bool { row.phase == Phase.measure.name }
+
+  /// Whether it decides unless others are named.
+  var isUsualGate: Bool {
+    let isMinor = Operation(rawValue: row.operation)?.isMinor ?? false
+    return !isMinor && (kind == .counter || Self.gating.contains(metric))
+  }
+
+  /// What a file grows by, which is 0 for one that has its size.
+  static let growth = "growth_bytes_per_commit"
+
   /// Columns of counters; the last two are made from growth.csv.
   package static let counters: Set<String> = [
-    "syncs_per_commit", "written_bytes_per_commit", "file_bytes_per_object",
-    "growth_bytes_per_commit",
+    "syncs_per_commit", "written_bytes_per_commit", "file_bytes_per_object", growth,
   ]
 
   /// Columns of times that are shown; percentiles beyond the median gate only when they are named.
@@ -53,7 +64,9 @@ package struct GateRow: Hashable, Comparable, Sendable {
         // The rate of an open loop is what was asked for.
         if metric == "rate_per_s" && key.load == "open" { continue }
         if isUnknown(metric, columns, run) { continue }
-        figures[GateRow(row: key, metric: metric)] = columns[metric]
+        // Nothing that is measured is below 0: a damaged cell counts as not measured.
+        guard let value = columns[metric], value >= 0 else { continue }
+        figures[GateRow(row: key, metric: metric)] = value
       }
     }
     for (metric, value) in space(of: run) {
@@ -93,9 +106,9 @@ package struct GateRow: Hashable, Comparable, Sendable {
       space["file_bytes_per_object"] = bytes / objects
     }
     if let before = first["file_bytes"], let after = last["file_bytes"],
-      let begin = first["commits"], let end = last["commits"], end > begin, after > before
+      let begin = first["commits"], let end = last["commits"], end > begin
     {
-      space["growth_bytes_per_commit"] = (after - before) / (end - begin)
+      space[growth] = max(0, after - before) / (end - begin)
     }
     return space
   }

@@ -58,9 +58,14 @@ package enum LogRatio {
     return interval(figures.mean, radius * figures.variance.squareRoot())
   }
 
-  /// The largest ratio between two runs of one side: what no change at all looks like here.
+  /// The largest ratio between two runs of one side: what no change at all looks like here; nil
+  /// where there is none.
   package static func noiseFloor(_ sides: [[Double]]) -> Double? {
-    let floors = sides.filter { $0.count >= 2 }.map { $0.max()! / $0.min()! - 1 }
+    let floors = sides.compactMap { side -> Double? in
+      guard side.count >= 2, let least = side.min(), let most = side.max() else { return nil }
+      if most == least { return 0 }
+      return least > 0 ? most / least - 1 : nil
+    }
     return floors.max()
   }
 

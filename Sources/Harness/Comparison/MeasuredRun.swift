@@ -54,8 +54,9 @@ package struct MeasuredRun: Sendable {
         "'\(path)' has schema version \(document.schemaVersion); this tool knows up to "
           + "\(ResultSchema.version): use a newer realm-bench")
     }
-    rows = try Self.summary(folder)
-    growth = try Self.growth(folder)
+    let isWhole = document.status == RunStatus.complete.rawValue
+    rows = try Self.summary(folder, isWhole: isWhole)
+    growth = try Self.growth(folder, isWhole: isWhole)
   }
 
   /// The runs of a folder: itself, its replicas, or the experiments of a plan.
@@ -90,13 +91,20 @@ package struct MeasuredRun: Sendable {
     }
   }
 
+  /// - Parameter isWhole: whether a line without all its cells is damage: a run that was killed
+  ///   leaves one at the end.
   private static func table(
-    _ name: String, _ folder: String
+    _ name: String, _ folder: String, isWhole: Bool = false
   ) throws -> [(cells: [String: String], numbers: [String: Double])]? {
     let path = folder + "/" + name
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     guard let rows = CSVTable.parse(String(decoding: data, as: UTF8.self)), let columns = rows.first
     else { throw ResultsError("'\(path)' is no CSV table") }
+    if isWhole, let cut = rows.firstIndex(where: { $0.count != columns.count }) {
+      throw ResultsError(
+        "'\(path)' is damaged: line \(cut + 1) has \(rows[cut].count) cells, its header "
+          + "\(columns.count)")
+    }
     return rows.dropFirst().filter { $0.count == columns.count }.map { row in
       let cells = Dictionary(zip(columns, row)) { first, _ in first }
       // No run measures more: what a damaged file says would not fit into whole numbers.
@@ -109,9 +117,11 @@ package struct MeasuredRun: Sendable {
     try Self.table(name, folder)?.map(\.cells) ?? []
   }
 
-  private static func summary(_ folder: String) throws -> [RowKey: [String: Double]] {
+  private static func summary(
+    _ folder: String, isWhole: Bool
+  ) throws -> [RowKey: [String: Double]] {
     var rows: [RowKey: [String: Double]] = [:]
-    for (cells, numbers) in try table("summary.csv", folder) ?? [] {
+    for (cells, numbers) in try table("summary.csv", folder, isWhole: isWhole) ?? [] {
       let key = RowKey(
         engine: cells["engine"] ?? "", workload: cells["workload"] ?? "",
         operation: cells["operation"] ?? "", phase: cells["phase"] ?? "",
@@ -122,10 +132,10 @@ package struct MeasuredRun: Sendable {
   }
 
   private static func growth(
-    _ folder: String
+    _ folder: String, isWhole: Bool
   ) throws -> (first: [String: Double], last: [String: Double])? {
     let rows =
-      try table("growth.csv", folder)?.filter { row in
+      try table("growth.csv", folder, isWhole: isWhole)?.filter { row in
         // The steps of a plan have names of its own.
         ![Phase.load, .warmup, .recover].map(\.name).contains(row.cells["phase"])
       } ?? []
@@ -133,13 +143,36 @@ package struct MeasuredRun: Sendable {
     return (first.numbers, last.numbers)
   }
 
+  /// Operations that failed, in words.
+  var failures: [String] {
+    rows.filter { ($0.value["errors"] ?? 0) > 0 }.sorted { $0.key < $1.key }
+      .map { "\(grouped(Int($0.value["errors"] ?? 0))) of '\($0.key.name)'" }
+  }
+
+  /// What times depend on, by name.
+  var partsOfMachine: [String: String] {
+    let environment = document.environment
+    let words: [String: String?] = [
+      "processor": environment.cpu ?? "unknown processor", "cores": "\(environment.cores) cores",
+      "memory": "\(environment.memoryBytes >> 30) GiB",
+      "kernel": environment.kernel ?? "unknown kernel",
+      "file system": environment.fileSystem ?? "unknown file system",
+      "allocator": environment.allocator,
+      // Where there is no limit, nothing is said of one.
+      "limit of processors": environment.cgroupCpuLimitCores.map {
+        "at most \(decimal($0, places: 2)) cores"
+      },
+      "limit of memory": environment.cgroupMemoryLimitBytes.map { "at most \($0 >> 20) MiB" },
+    ]
+    return words.compactMapValues { $0 }
+  }
+
   /// What the machine is, in words that differ between machines whose times cannot be compared.
   package var machine: String {
-    let environment = document.environment
-    return [
-      environment.cpu ?? "unknown processor", "\(environment.cores) cores",
-      "\(environment.memoryBytes >> 30) GiB", environment.kernel ?? "unknown kernel",
-      environment.fileSystem ?? "unknown file system", environment.allocator,
-    ].joined(separator: ", ")
+    let order = [
+      "processor", "cores", "memory", "kernel", "file system", "allocator", "limit of processors",
+      "limit of memory",
+    ]
+    return order.compactMap { partsOfMachine[$0] }.joined(separator: ", ")
   }
 }

@@ -7,6 +7,10 @@ internal import Foundation
 package struct MergedRuns {
   package let runs: [MeasuredRun]
   package let warnings: [String]
+  /// The distributions of all runs added up, by name of the file.
+  package let histograms: [String: LatencyHistogram]
+  /// The files that each run has of these.
+  private let names: [Set<String>]
 
   /// Refuses what does not belong together.
   ///
@@ -16,44 +20,77 @@ package struct MergedRuns {
       throw ResultsError("there is one run only: merge needs two or more")
     }
     try SamePlan.check(runs, acceptsPartial: isPartial)
-    var documents: [String: String] = [:]
-    var seeds: [String: String] = [:]
+    try SamePlan.refuseTwice(runs)
+    try Self.refuseOtherBuilds(runs)
     var warnings = SamePlan.warnings(runs)
-    for run in runs {
-      let text = textOfFile(run.folder + "/run.json") ?? ""
-      if let other = documents.updateValue(run.folder, forKey: text) {
-        throw ResultsError("'\(other)' and '\(run.folder)' are the same run: it would count twice")
-      }
-      let (first, environment) = (runs[0].document.environment, run.document.environment)
-      guard first.commit == environment.commit, first.tool == environment.tool else {
+    let machines = SamePlan.differencesOfMachine(runs)
+    if !machines.isEmpty {
+      warnings.append("the runs are of different machines: " + machines.joined(separator: "; "))
+    }
+    if runs.contains(where: { $0.document.environment.isDirty == true }) {
+      warnings.append("the tool was built with changes that no commit has: builds may differ")
+    }
+    self.runs = runs
+    self.warnings = warnings + (try Self.checkShards(runs)) + Self.sameSeeds(runs)
+    (histograms, names) = try Self.histograms(runs, isPartial: isPartial)
+  }
+
+  private static func refuseOtherBuilds(_ runs: [MeasuredRun]) throws(ResultsError) {
+    let first = build(runs[0].document.environment)
+    for run in runs.dropFirst() {
+      let other = build(run.document.environment)
+      guard first == other else {
         throw ResultsError(
-          "'\(runs[0].folder)' and '\(run.folder)' are of different builds: "
-            + "\(Self.build(first)) and \(Self.build(environment))")
+          "'\(runs[0].folder)' and '\(run.folder)' are of different builds: \(first) and \(other)")
       }
-      if let other = seeds.updateValue(run.folder, forKey: Self.seed(run)) {
+    }
+  }
+
+  /// Runs that are no shards and did the same operations.
+  private static func sameSeeds(_ runs: [MeasuredRun]) -> [String] {
+    var seeds: [UInt64: String] = [:]
+    var warnings: [String] = []
+    for run in runs where run.document.settings.shard == nil {
+      if let other = seeds.updateValue(run.folder, forKey: run.document.seed) {
         warnings.append(
           "'\(other)' and '\(run.folder)' have the same seed: they did the same operations; "
             + "use --shard K/N")
       }
-      if run.document.status != RunStatus.complete.rawValue {
-        warnings.append("'\(run.folder)' is \(run.document.status): its figures are partial")
+    }
+    return warnings
+  }
+
+  /// Refuses shards that are not parts of one run.
+  /// - Returns: a warning of those that nobody has handed in.
+  private static func checkShards(_ runs: [MeasuredRun]) throws(ResultsError) -> [String] {
+    var folders: [Int: String] = [:]
+    var first: (run: MeasuredRun, shard: Shard)?
+    for run in runs {
+      guard let text = run.document.settings.shard else { continue }
+      let shard: Shard
+      do throws(UsageError) { shard = try Shard(text, flag: "settings.shard") } catch {
+        throw ResultsError("'\(run.folder)/run.json': \(error.message)")
+      }
+      if let first {
+        guard first.shard.count == shard.count, first.run.document.seed == run.document.seed else {
+          throw ResultsError(
+            "'\(first.run.folder)' and '\(run.folder)' are no parts of one run: shard "
+              + "\(first.shard.text) with seed \(first.run.document.seed), and shard \(text) with "
+              + "seed \(run.document.seed)")
+        }
+      } else {
+        first = (run, shard)
+      }
+      if let other = folders.updateValue(run.folder, forKey: shard.number) {
+        throw ResultsError("shard \(text) is there twice: '\(other)' and '\(run.folder)'")
       }
     }
-    self.runs = runs
-    self.warnings = warnings + Self.missingShards(runs)
-  }
-
-  private static func seed(_ run: MeasuredRun) -> String {
-    "\(run.document.seed) \(run.document.settings.shard ?? "")"
-  }
-
-  /// Shards that nobody has handed in.
-  private static func missingShards(_ runs: [MeasuredRun]) -> [String] {
-    let shards = runs.compactMap(\.document.settings.shard)
-    guard let count = shards.first?.split(separator: "/").last.flatMap({ Int($0) }) else {
-      return []
+    guard let first else { return [] }
+    if let whole = runs.first(where: { $0.document.settings.shard == nil }) {
+      throw ResultsError("'\(whole.folder)' is no shard, and '\(first.run.folder)' is one")
     }
-    let missing = (1...count).map { "\($0)/\(count)" }.filter { !shards.contains($0) }
+    let missing = (1...first.shard.count).filter { folders[$0] == nil }
+      .map { "\($0)/\(first.shard.count)" }
     guard !missing.isEmpty else { return [] }
     let others = missing.count > 8 ? " and \(missing.count - 8) more" : ""
     return ["shards are missing: \(missing.prefix(8).joined(separator: ", "))\(others)"]
@@ -61,6 +98,8 @@ package struct MergedRuns {
 
   private static func build(_ environment: EnvironmentRecord) -> String {
     "\(environment.tool), commit \(environment.commit ?? "unknown")"
+      + (environment.isDirty == true ? " with changes" : "")
+      + ", Swift \(environment.swift), allocator \(environment.allocator)"
   }
 
   // MARK: - Tables
@@ -81,22 +120,61 @@ package struct MergedRuns {
     return table
   }
 
-  /// The distributions of all runs added up, by name of the file.
-  package func histograms() throws(ResultsError) -> [String: LatencyHistogram] {
+  /// Adds up the distributions that each run has written.
+  /// - Throws: `ResultsError` when one is damaged or, in whole runs, missing: sums would be of a
+  ///   part.
+  private static func histograms(
+    _ runs: [MeasuredRun], isPartial: Bool
+  ) throws(ResultsError) -> (sums: [String: LatencyHistogram], names: [Set<String>]) {
     var sums: [String: LatencyHistogram] = [:]
+    var names: [Set<String>] = []
     for run in runs {
       let folder = run.folder + "/histograms"
-      for name in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
-      where name.hasSuffix(".hgrm") {
+      var counts: [String: UInt64] = [:]
+      let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      for name in files.sorted() where name.hasSuffix(".hgrm") {
         guard let text = textOfFile("\(folder)/\(name)"),
           let histogram = LatencyHistogram(percentileText: text)
         else { throw ResultsError("'\(folder)/\(name)' is no histogram that can be added") }
         let sum = sums[name] ?? LatencyHistogram()
         sum.add(histogram)
-        sums[name] = sum
+        (sums[name], counts[name]) = (sum, histogram.count)
       }
+      names.append(Set(counts.keys))
+      if !isPartial { try refuseParts(run, counts) }
     }
-    return sums
+    return (sums, names)
+  }
+
+  /// Refuses a run whose files do not hold what its summary counts.
+  private static func refuseParts(
+    _ run: MeasuredRun, _ counts: [String: UInt64]
+  ) throws(ResultsError) {
+    for (key, columns) in run.rows.sorted(by: { $0.key < $1.key }) where hasHistogram(key) {
+      let (count, found) = (columns["count"] ?? 0, counts[key.operation + ".hgrm"])
+      if count == 0 || found.map({ Double($0) }) == count { continue }
+      let words =
+        found.map { "has \($0) of \(grouped(Int(count))) times" } ?? "is missing"
+      throw ResultsError(
+        "'\(run.folder)/histograms/\(key.operation).hgrm' \(words): the sum would be of a part; take "
+          + "the whole folder of the run, or what there is by --partial")
+    }
+  }
+
+  /// Whether a row's operation has a file of its times.
+  private static func hasHistogram(_ key: MeasuredRun.RowKey) -> Bool {
+    key.phase == Operation(rawValue: key.operation)?.phase.name
+  }
+
+  /// The distribution of an operation; nil unless each run that did it has one.
+  private func distribution(_ name: String, of operation: String) -> LatencyHistogram? {
+    let isWhole = zip(runs, names).allSatisfy { run, names in
+      let did = run.rows.contains {
+        $0.key.operation == operation && Self.hasHistogram($0.key) && ($0.value["count"] ?? 0) > 0
+      }
+      return !did || names.contains(name)
+    }
+    return isWhole ? histograms[name] : nil
   }
 
   /// One row an operation of the measured phase, from the added histograms.
@@ -104,16 +182,15 @@ package struct MergedRuns {
   /// Counts and rates are sums, the elapsed time is the longest; what would have to be averaged is
   /// empty.
   package func merged() throws -> CSVTable {
-    let histograms = try histograms()
     var table = CSVTable(columns: ResultSchema.summaryColumns)
     let groups = Dictionary(grouping: try runs.flatMap { try $0.cells(of: "summary.csv") }) {
       [$0["phase"] ?? "", $0["operation"] ?? ""]
     }
     for key in groups.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
       guard let rows = groups[key], let first = rows.first,
-        let service = histograms["\(key[1]).hgrm"],
         key[0] == Operation(rawValue: key[1])?.phase.name
       else { continue }
+      let service = distribution("\(key[1]).hgrm", of: key[1])
       func sum(_ column: String) -> Double? {
         let values = rows.compactMap { $0[column].flatMap(Double.init) }
         return values.isEmpty ? nil : values.reduce(0, +)
@@ -129,10 +206,10 @@ package struct MergedRuns {
         "elapsed_s": elapsed.map { decimal($0, places: 6) }, "count": whole("count"),
         "errors": whole("errors"), "late": whole("late"), "skipped": whole("skipped"),
         "rate_per_s": sum("rate_per_s").map { decimal($0, places: 3) },
-        "service_mean_ns": service.mean.map { String(Int($0.rounded())) },
+        "service_mean_ns": service?.mean.map { String(Int($0.rounded())) },
       ]
-      var durations = Self.durations("service", service)
-      if let all = histograms["\(key[1])-response.hgrm"] {
+      var durations = service.map { Self.durations("service", $0) } ?? [:]
+      if let all = distribution("\(key[1])-response.hgrm", of: key[1]) {
         let leftOut = histograms["\(key[1])-left-out.hgrm"] ?? LatencyHistogram()
         var times = Self.responses(all, leftOut, skipped: sum("skipped") ?? 0)
         times.isWhole = runs.allSatisfy { $0.document.unended == nil }
@@ -216,7 +293,7 @@ package struct MergedRuns {
     for (name, columns) in ResultSchema.tables {
       try folder.write(try rows(of: name, columns: columns).text, to: name)
     }
-    for (name, histogram) in try histograms() {
+    for (name, histogram) in histograms {
       try folder.write(histogram.percentileText(), to: "histograms/" + name)
     }
     for (number, run) in runs.enumerated() {

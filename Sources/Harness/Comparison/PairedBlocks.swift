@@ -8,6 +8,7 @@ internal import Platform
 package struct PairedBlocks {
   private let executables: [String]
   private let plan: [String]
+  private let place: String
   private let budgetNanoseconds: UInt64
   private let rules: ComparisonRules
   private let seed: UInt64
@@ -16,9 +17,11 @@ package struct PairedBlocks {
   /// Fewer than these decide nothing.
   private static let blocksMin = 6
 
+  /// - Parameter place: the folder that the blocks' own folder is made in: their files lie on its
+  ///   disk.
   package init(
-    baseline: String, candidate: String, plan: [String], budgetNanoseconds: UInt64, seed: UInt64,
-    rules: ComparisonRules, isDuet: Bool = false
+    baseline: String, candidate: String, plan: [String], in place: String,
+    budgetNanoseconds: UInt64, seed: UInt64, rules: ComparisonRules, isDuet: Bool = false
   ) throws(ResultsError) {
     for path in [baseline, candidate]
     where !FileManager.default.isExecutableFile(atPath: path) {
@@ -26,6 +29,7 @@ package struct PairedBlocks {
     }
     executables = [baseline, candidate]
     self.plan = plan
+    self.place = place
     self.budgetNanoseconds = budgetNanoseconds
     self.rules = rules
     self.seed = seed
@@ -39,14 +43,19 @@ package struct PairedBlocks {
     var random = RandomGenerator(seed: seed)
     let start = clock.nanoseconds()
     let folder: String
-    do { folder = try FileCalls.makeTemporaryFolder("realm-bench-compare-") } catch {
+    do { folder = try FileCalls.makeNewFolder(place + "/compare-blocks") } catch {
       throw ExecutableFailure(
-        message: "cannot make a temporary folder in '\(error.path)': \(error.reason); set TMPDIR",
+        message: "cannot make a folder for the blocks in '\(place)': \(error.reason); give "
+          + "compare.csv another place by --output: the files of the runs lie beside it",
         code: .failed)
     }
     defer { try? FileManager.default.removeItem(atPath: folder) }
+    let disk = MountPoint.holding(folder).map { "\($0.type) (\($0.source))" }
+    let whereabouts = "files of the runs: in '\(place)', on \(disk ?? "an unknown file system")"
+    progress(whereabouts)
     var runs: [[MeasuredRun]] = [[], []]
     var rows: [ComparedRow] = []
+    var beyond: [GateRow] = []
     var isInterrupted = false
     while true {
       var block: [MeasuredRun?] = [nil, nil]
@@ -78,7 +87,7 @@ package struct PairedBlocks {
       }
       for side in [0, 1] { runs[side].append(block[side]!) }
       try SamePlan.check(runs[0] + runs[1])
-      rows = try judge(runs)
+      (rows, beyond) = try judge(runs)
       let blocks = runs[0].count
       let open = rows.filter { $0.isGate && $0.verdict == .cannotTell && !$0.isUnknown }
       progress("block \(blocks): \(open.count) gate rows undecided")
@@ -92,7 +101,8 @@ package struct PairedBlocks {
       }
     }
     var comparison = Comparison(
-      baseline: runs[0], candidate: runs[1], rows: rows, rules: rules)
+      baseline: runs[0], candidate: runs[1], rows: rows, beyond: beyond, rules: rules)
+    comparison.place = whereabouts
     if isInterrupted {
       comparison.isInterrupted = true
       comparison.warnings.append(
@@ -108,10 +118,8 @@ package struct PairedBlocks {
   private func finish(
     _ run: ChildRun, _ output: String, _ interruption: any Interruption
   ) throws -> MeasuredRun {
-    defer {
-      // Files of a block are not needed any more once they are read.
-      try? FileManager.default.removeItem(atPath: output + "/histograms")
-    }
+    // Files of a block are not needed any more once they are read.
+    defer { try? FileManager.default.removeItem(atPath: output) }
     return try run.finish(interruption)
   }
 
@@ -138,27 +146,30 @@ package struct PairedBlocks {
 
   /// Holm's procedure: the error is shared by the rows that are not decided yet, so a decided row
   /// leaves more to the others.
-  private func judge(_ runs: [[MeasuredRun]]) throws -> [ComparedRow] {
-    let sides = runs.map { $0.map(GateRow.figures) }
-    let common = Comparison.rows(in: sides)
-    let unknown = Comparison.unknown(in: runs)
-    let gates = try Comparison.gates(common + unknown, rules)
-    let unknownRows = unknown.map { Comparison.unknown($0, sides, tolerance: gates[$0]) }
-    var undecided = gates.count - unknown.filter { gates[$0] != nil }.count
-    var rows: [ComparedRow] = []
+  private func judge(
+    _ runs: [[MeasuredRun]]
+  ) throws(ResultsError) -> (rows: [ComparedRow], beyond: [GateRow]) {
+    let figures = try ComparedFigures(baseline: runs[0], candidate: runs[1])
+    let gates = try figures.gates(rules)
+    let blocks = runs[0].count
+    let obstacle =
+      blocks < Self.blocksMin
+      ? "only \(blocks) of at least \(Self.blocksMin) blocks were run: give more time (--budget), or "
+        + "a shorter workload" : nil
+    var undecided = gates.tolerances.keys.filter { figures.known($0) != nil }.count
     while true {
       let error = rules.familyError / Double(max(1, undecided))
-      rows = common.map { row in
-        let before = sides[0].compactMap { $0[row] }
-        let after = sides[1].compactMap { $0[row] }
-        let ratios = zip(before, after).map { log($1 / $0) }
-        let interval = LogRatio.paired(ratios, error: error).map { row.slowdown($0) }
-        return Comparison.compared(row, before, after, slowdown: interval, tolerance: gates[row])
+      let rows = figures.rows.map { row in
+        let tolerance = gates.tolerances[row]
+        guard let (before, after) = figures.known(row) else {
+          return figures.incomplete(row, tolerance: tolerance)
+        }
+        return Comparison.compared(
+          row, before, after, tolerance: tolerance, error: error, obstacle: obstacle
+        ) { LogRatio.paired(zip(before, after).map { log($1 / $0) }, error: error) }
       }
-      let left = rows.filter { $0.isGate && $0.verdict == .cannotTell }.count
-      if left == undecided || left == 0 {
-        return (rows + unknownRows).sorted { $0.row < $1.row }
-      }
+      let left = rows.filter { $0.isGate && $0.verdict == .cannotTell && !$0.isUnknown }.count
+      if left == undecided || left == 0 { return (rows, gates.beyond) }
       undecided = left
     }
   }

@@ -18,14 +18,40 @@ enum SamePlan {
     for run in runs {
       guard acceptsPartial || run.document.status == RunStatus.complete.rawValue else {
         throw ResultsError(
-          "'\(run.folder)' holds a run that is \(run.document.status): run it again, or leave it out"
-        )
+          "'\(run.folder)' holds a run that is \(run.document.status): run it again, leave it out, "
+            + "or take it all the same with --partial")
       }
       let differences = Self.differences(first, run)
       guard differences.isEmpty else {
         throw ResultsError(
           "'\(first.folder)' and '\(run.folder)' did different work: "
             + differences.joined(separator: "; "))
+      }
+    }
+  }
+
+  /// Refuses the same run twice: it says nothing about noise, nor about a change.
+  static func refuseTwice(_ runs: [MeasuredRun]) throws(ResultsError) {
+    var documents: [String: String] = [:]
+    for run in runs {
+      let text = textOfFile(run.folder + "/run.json") ?? ""
+      if let other = documents.updateValue(run.folder, forKey: text) {
+        throw ResultsError("'\(other)' and '\(run.folder)' are the same run: it would count twice")
+      }
+    }
+  }
+
+  /// Refuses runs whose figures say little: not valid ones, and smoke runs.
+  static func refuseUnreliable(_ runs: [MeasuredRun]) throws(ResultsError) {
+    for run in runs {
+      let reason =
+        if !run.document.verdict.isValid {
+          "is not valid (\(run.document.verdict.reasons.joined(separator: "; ")))"
+        } else if run.document.settings.quick { "is a smoke run (--quick)" } else { "" }
+      guard reason.isEmpty else {
+        throw ResultsError(
+          "the run in '\(run.folder)' \(reason): run it again, leave it out, or take it all the "
+            + "same with --partial")
       }
     }
   }
@@ -41,7 +67,8 @@ enum SamePlan {
 
   private static func facts(_ run: MeasuredRun) -> [String: String] {
     var facts: [String: String] = [
-      "workload": run.document.workload, "build": run.document.environment.build,
+      "workload": run.document.workload, "engine": run.document.engine,
+      "build": run.document.environment.build,
     ]
     if let text = try? encodeJSON(run.document.settings),
       let settings = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
@@ -51,16 +78,58 @@ enum SamePlan {
     return facts
   }
 
-  /// What makes figures of these runs say less.
+  // MARK: - What makes figures say less
+
+  /// What differs between the machines of runs so that times cannot be compared, a text each.
+  static func differencesOfMachine(_ runs: [MeasuredRun]) -> [String] {
+    let machines = runs.map(\.partsOfMachine)
+    return Set(machines.flatMap { $0.keys }).sorted().compactMap { name in
+      let values = Set(machines.map { $0[name] ?? "none" })
+      return values.count > 1 ? "\(name) is \(values.sorted().joined(separator: " and "))" : nil
+    }
+  }
+
+  /// What has to be known to read figures of these runs.
   static func warnings(_ runs: [MeasuredRun]) -> [String] {
     var warnings: [String] = []
-    if Set(runs.map(\.machine)).count > 1 {
-      warnings.append("the runs are of different machines: only counters are judged")
+    if Set(runs.map(\.machine)).count == 1 {
+      let hosts = Set(runs.map(\.document.environment.hostName))
+      if hosts.count > 1 {
+        warnings.append(
+          "the runs are of \(hosts.count) hosts that look alike: times are comparable only if they "
+            + "are one machine")
+      }
     }
-    for run in runs where !run.document.verdict.isValid {
-      warnings.append(
-        "\(run.folder) is not valid: \(run.document.verdict.reasons.joined(separator: "; "))")
+    if Set(runs.map(\.document.environment.swift)).count > 1 {
+      warnings.append("the runs are of tools that different compilers have built")
+    }
+    let inMemory = runs.contains {
+      $0.document.environment.fileSystem == "tmpfs" && $0.document.settings.durability == "full"
+    }
+    if inMemory {
+      warnings.append("files of the runs lay in memory (tmpfs), where a sync costs nothing")
+    }
+    warnings += few(
+      runs.filter { $0.document.status != RunStatus.complete.rawValue }, of: runs
+    ) { "is \($0.document.status): its figures are partial" }
+    warnings += few(
+      runs.filter { !$0.document.verdict.isValid }, of: runs
+    ) { "is not valid: \($0.document.verdict.reasons.joined(separator: "; "))" }
+    warnings += few(runs.filter(\.document.settings.quick), of: runs) { _ in
+      "is a smoke run (--quick)"
+    }
+    warnings += few(runs.filter { !$0.failures.isEmpty }, of: runs) {
+      "has operations that failed, and whose times count: "
+        + $0.failures.joined(separator: ", ")
     }
     return warnings
+  }
+
+  /// A line a run, or one for all where there are many.
+  private static func few(
+    _ some: [MeasuredRun], of runs: [MeasuredRun], _ words: (MeasuredRun) -> String
+  ) -> [String] {
+    guard some.count > 3 else { return some.map { "'\($0.folder)' \(words($0))" } }
+    return ["\(some.count) of \(runs.count) runs; the first: \(words(some[0]))"]
   }
 }

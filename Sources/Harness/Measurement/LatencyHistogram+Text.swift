@@ -33,12 +33,17 @@ extension LatencyHistogram {
 
   /// Reads a distribution back from its text, to merge files of several runs.
   ///
-  /// Returns nil when a line is not of the format. The sum is rebuilt from the buckets.
+  /// Returns nil when a line is not of the format, or the end is missing. The sum is rebuilt from
+  /// the buckets.
   package convenience init?(percentileText text: String) {
     self.init()
     var total = 0
+    var toldTotal: Int?
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ")
+      if line.hasPrefix("#[Max"), line.hasSuffix("]") {
+        toldTotal = Int(line.dropLast().split(separator: " ").last ?? "")
+      }
       guard let first = words.first, !first.hasPrefix("#"), first != "Value" else { continue }
       guard words.count >= 3, let value = Double(first), let running = Int(words[2]),
         value >= 0, value <= Double(UInt64.max / 2), running >= total
@@ -46,5 +51,7 @@ extension LatencyHistogram {
       record(UInt64(value), times: UInt64(running - total))
       total = running
     }
+    // A file that was cut has lost its longest times.
+    guard toldTotal == total else { return nil }
   }
 }

@@ -111,7 +111,9 @@ package struct RunReport {
     let output = ComparisonOutput(comparison)
     let rows = comparison.rows.map(output.cells)
     let chart = IntervalChart(comparison.rows.filter(\.isGate)).html()
-    return "<p>\(escapedHTML(output.conclusion)).</p>" + chart
+    let warnings = comparison.warnings.map { "<li>\(escapedHTML($0))</li>" }.joined()
+    return "<p>\(escapedHTML(output.conclusion)).</p>"
+      + (warnings.isEmpty ? "" : "<ul>\(warnings)</ul>") + chart
       + ReportPage.table(
         ComparisonOutput.header, rows,
         source: "a positive change is for the worse; from summary.csv")

@@ -1,5 +1,7 @@
 // The history of a project's figures: history.csv, to which each run adds one line and from which
-// none is ever taken. What one machine and one plan have measured is a series.
+// none is ever taken. What one machine and one plan have measured is a series. A line that cannot
+// be read (cut where a process was killed, or edited by hand) is left out, stays where it is, and
+// is told.
 internal import Foundation
 internal import Platform
 
@@ -34,33 +36,70 @@ package struct TrendHistory {
   }
 
   private let path: String
+  /// The columns of the file, which another version may have begun.
+  private var header = Self.columns
+  /// What has to be written before a line: the header of an empty file, the end of a cut line.
+  private var preamble = ""
   package private(set) var entries: [Entry] = []
+  /// Lines that were left out, a text each.
+  package private(set) var leftOut: [String] = []
+  /// What has to be known of runs that were added, a text each.
+  package private(set) var warnings: [String] = []
 
   /// Reads the history of a folder; none is an empty one.
   ///
-  /// - Throws: `ResultsError` that names the line that cannot be read.
+  /// - Throws: `ResultsError` when it is no history.
   package init(folder: String) throws {
     path = folder + "/history.csv"
     guard let text = textOfFile(path) else { return }
-    guard let rows = CSVTable.parse(text), let columns = rows.first, !columns.isEmpty,
+    guard !text.isEmpty else {
+      preamble = CSVTable.line(Self.columns)
+      return
+    }
+    // No cell holds a line's end, so that a quote that was cut off ends with its line.
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    guard let columns = Self.cells(lines[0]), Set(columns).count == columns.count,
       Set(["run_id", "figures", "machine", "plan"]).isSubset(of: columns)
     else { throw ResultsError("'\(path)' is no history: its first line is not the header") }
-    for (number, row) in rows.enumerated().dropFirst() {
-      guard row.count == columns.count else {
-        throw ResultsError("'\(path)': line \(number + 1) has \(row.count) cells")
+    header = columns
+    if lines.count == 1 {
+      preamble = "\n"
+    } else if !text.hasSuffix("\n") {
+      // A figure that has lost its last digits is still a number: one cell too many keeps the line
+      // from ever being read as whole.
+      preamble = ",cut off\n"
+    }
+    for (number, line) in lines.enumerated().dropFirst() where !line.isEmpty {
+      let isCut = number == lines.count - 1
+      guard !isCut, let entry = Self.cells(line).flatMap(entry) else {
+        leftOut.append(
+          "line \(number + 1) of history.csv is left out: it "
+            + (isCut ? "was not written to its end" : "is not as this tool writes lines"))
+        continue
       }
-      entries.append(Self.entry(Dictionary(zip(columns, row)) { first, _ in first }))
+      entries.append(entry)
     }
   }
 
-  private static func entry(_ cells: [String: String]) -> Entry {
+  /// The cells of one line; nil when a quote is not closed.
+  private static func cells(_ line: Substring) -> [String]? { CSVTable.parse(String(line))?.first }
+
+  /// A line as it was written; nil when there is more or less in it than that.
+  private func entry(_ row: [String]) -> Entry? {
+    guard row.count == header.count else { return nil }
+    let cells = Dictionary(zip(header, row)) { first, _ in first }
     var figures: [String: Double] = [:]
     for pair in (cells["figures"] ?? "").split(separator: ";") {
-      let parts = pair.split(separator: "=")
-      if parts.count == 2, let value = Double(parts[1]) { figures[String(parts[0])] = value }
+      let parts = pair.split(separator: "=", omittingEmptySubsequences: false)
+      // No run measures less or more.
+      guard parts.count == 2, let value = Double(parts[1]), value >= 0, value < 1e18 else {
+        return nil
+      }
+      figures[String(parts[0])] = value
     }
+    guard let runID = cells["run_id"], !runID.isEmpty else { return nil }
     return Entry(
-      runID: cells["run_id"] ?? "", startedAt: cells["started_at"] ?? "",
+      runID: runID, startedAt: cells["started_at"] ?? "",
       commit: cells["commit"] ?? "", isDirty: cells["dirty"] == "yes",
       machine: cells["machine"] ?? "", workload: cells["workload"] ?? "",
       plan: cells["plan"] ?? "", isValid: cells["valid"] == "yes", figures: figures)
@@ -74,6 +113,11 @@ package struct TrendHistory {
       guard document.status == RunStatus.complete.rawValue else {
         throw ResultsError("'\(run.folder)' holds a run that is \(document.status)")
       }
+      if !document.verdict.isValid {
+        warnings.append(
+          "the run in '\(run.folder)' is noted, but no level is drawn from it: it is not valid ("
+            + document.verdict.reasons.joined(separator: "; ") + ")")
+      }
       let id = document.replica > 1 ? "\(document.runId)-\(document.replica)" : document.runId
       let figures = GateRow.figures(of: run)
       let entry = Entry(
@@ -83,7 +127,8 @@ package struct TrendHistory {
         figures: Dictionary(figures.map { ($0.key.name, $0.value) }) { first, _ in first })
       if entries.contains(where: entry.isSameRun(as:)) { continue }
       entries.append(entry)
-      lines += CSVTable.line(Self.cells(entry))
+      let cells = Self.cells(entry)
+      lines += CSVTable.line(header.map { cells[$0] })
     }
     guard !lines.isEmpty else { return }
     try FileCalls.makeFolders(Platform.folder(of: path))
@@ -92,40 +137,62 @@ package struct TrendHistory {
     } catch {
       if !error.alreadyExists { throw error }
     }
-    try FileCalls.append(lines, to: path)
+    try FileCalls.append(preamble + lines, to: path)
+    preamble = ""
   }
 
-  /// The command without its seed, and the build: what has to be the same for figures to be one
-  /// series.
+  /// What has to be the same for figures to be one series: the command without seed and shard, the
+  /// build, and what a plan file said, not only its name.
   private static func plan(_ document: RunDocument) -> String {
     var words = document.command.split(separator: " ").map(String.init)
-    if let seed = words.firstIndex(of: "--seed") {
-      words.removeSubrange(seed..<min(seed + 2, words.count))
+    for flag in ["--seed", "--shard"] {
+      if let position = words.firstIndex(of: flag) {
+        words.removeSubrange(position..<min(position + 2, words.count))
+      }
     }
-    return words.joined(separator: " ") + " (\(document.environment.build))"
+    let script = document.settings.script.flatMap { try? encodeJSON($0) }
+    let steps = script.map { ", steps \(FileCalls.hash(ofText: $0))" } ?? ""
+    return words.joined(separator: " ") + " (\(document.environment.build)\(steps))"
   }
 
-  private static func cells(_ entry: Entry) -> [String?] {
-    [
-      String(ResultSchema.version), entry.runID, entry.startedAt, entry.commit,
-      entry.isDirty ? "yes" : "no", entry.machine, entry.workload, entry.plan,
-      entry.isValid ? "yes" : "no",
-      entry.figures.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+  private static func cells(_ entry: Entry) -> [String: String] {
+    let cells = [
+      "schema_version": String(ResultSchema.version), "run_id": entry.runID,
+      "started_at": entry.startedAt, "commit": entry.commit, "dirty": entry.isDirty ? "yes" : "no",
+      "machine": entry.machine, "workload": entry.workload, "plan": entry.plan,
+      "valid": entry.isValid ? "yes" : "no",
+      "figures": entry.figures.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         .joined(separator: ";"),
     ]
+    return cells.mapValues { $0.split(whereSeparator: \.isNewline).joined(separator: " ") }
   }
 
-  /// The runs of each plan on each machine, in the order in which they came.
-  package var series: [(plan: String, machine: String, entries: [Entry])] {
-    var order: [String] = []
-    var groups: [String: [Entry]] = [:]
+  /// What one plan has measured on one machine.
+  package struct Series {
+    package var plan: String
+    package var machine: String
+    /// In the order in which they came.
+    package var entries: [Entry]
+    /// How many more there are that are not valid.
+    package var invalid: Int
+  }
+
+  /// The valid runs of each plan on each machine.
+  package var series: [Series] {
+    var places: [String: Int] = [:]
+    var all: [Series] = []
     for entry in entries {
-      let key = entry.plan + "\n" + entry.machine
-      if groups[key] == nil { order.append(key) }
-      groups[key, default: []].append(entry)
+      let place = places[entry.plan + "\n" + entry.machine] ?? all.count
+      if place == all.count {
+        places[entry.plan + "\n" + entry.machine] = place
+        all.append(Series(plan: entry.plan, machine: entry.machine, entries: [], invalid: 0))
+      }
+      if entry.isValid {
+        all[place].entries.append(entry)
+      } else {
+        all[place].invalid += 1
+      }
     }
-    return order.map { key in
-      (groups[key]![0].plan, groups[key]![0].machine, groups[key]!)
-    }
+    return all
   }
 }

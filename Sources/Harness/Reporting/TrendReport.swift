@@ -11,6 +11,16 @@ package struct TrendReport {
     package var after: Double
     /// The first run of the new level.
     package var run: TrendHistory.Entry
+
+    /// As in 24.9 %; nil where there is no ratio, because it was 0.
+    package var share: String? {
+      before > 0 ? decimal((after / before - 1) * 100, places: 1) + " %" : nil
+    }
+
+    /// The commit in short, and whether it is all that was measured.
+    package var commit: String {
+      String(run.commit.prefix(12)) + (run.isDirty ? " with changes" : "")
+    }
   }
 
   private let history: TrendHistory
@@ -24,16 +34,23 @@ package struct TrendReport {
     }
   }
 
-  /// Figures that every run has, without those far out, which jump by themselves.
+  /// Figures that some run has, without those far out, which jump by themselves.
   private func figures(_ entries: [TrendHistory.Entry]) -> [String] {
-    guard let first = entries.first else { return [] }
-    return first.figures.keys.sorted().filter { name in
-      !name.contains("p99_9") && entries.allSatisfy { ($0.figures[name] ?? 0) > 0 }
+    Set(entries.flatMap { $0.figures.keys }).sorted().filter { !$0.contains("p99_9") }
+  }
+
+  /// A figure of the runs that have it, with their places among all.
+  private func points(
+    _ figure: String, _ entries: [TrendHistory.Entry]
+  ) -> [(place: Int, value: Double)] {
+    entries.enumerated().compactMap { place, entry in
+      entry.figures[figure].map { (place, $0) }
     }
   }
 
   private func changes(_ figure: String, _ entries: [TrendHistory.Entry]) -> [Change] {
-    let values = entries.map { $0.figures[figure] ?? 0 }
+    let points = points(figure, entries)
+    let values = points.map(\.value)
     let ends = ChangePoints.find(values) + [values.count]
     var begin = 0
     var found: [Change] = []
@@ -41,7 +58,7 @@ package struct TrendReport {
       found.append(
         Change(
           figure: figure, before: median(Array(values[begin..<end])),
-          after: median(Array(values[end..<next])), run: entries[end]))
+          after: median(Array(values[end..<next])), run: entries[points[end].place]))
       begin = end
     }
     return found
@@ -52,8 +69,7 @@ package struct TrendReport {
     let rows = changes.map { change in
       [
         change.figure, value(change.before, change.figure), value(change.after, change.figure),
-        decimal((change.after / change.before - 1) * 100, places: 1) + " %",
-        String(change.run.commit.prefix(12)), change.run.startedAt, change.run.runID,
+        change.share ?? "-", change.commit, change.run.startedAt, change.run.runID,
       ]
     }
     page.add(
@@ -67,27 +83,37 @@ package struct TrendReport {
             source: "history.csv")))
     for series in history.series {
       let charts = figures(series.entries).map { chart($0, series.entries).html() }.joined()
+      let words = series.plan.split(separator: " ")
+      let workload = series.entries.first?.workload ?? String(words.dropFirst(2).first ?? "runs")
+      let leftOut =
+        series.invalid == 0 ? "" : "<br>\(series.invalid) more are left out: they are not valid."
       page.add(
-        "\(series.entries[0].workload), \(series.entries.count) runs",
-        "<p><code>\(escapedHTML(series.plan))</code><br>\(escapedHTML(series.machine))</p>" + charts
+        "\(workload), \(series.entries.count) runs",
+        "<p><code>\(escapedHTML(series.plan))</code><br>\(escapedHTML(series.machine))\(leftOut)</p>"
+          + charts
       )
+    }
+    if !history.leftOut.isEmpty {
+      let lines = history.leftOut.map { "<li>\(escapedHTML($0))</li>" }.joined()
+      page.add("Left out", "<ul>\(lines)</ul>")
     }
     return page.html()
   }
 
   private func chart(_ figure: String, _ entries: [TrendHistory.Entry]) -> LineChart {
-    let values = entries.map { $0.figures[figure] ?? 0 }
+    let points = points(figure, entries)
+    let values = points.map(\.value)
     let starts = [0] + ChangePoints.find(values) + [values.count]
     let levels = zip(starts, starts.dropFirst()).flatMap { begin, end in
       let level = median(Array(values[begin..<end]))
-      return [(Double(begin), level), (Double(end - 1), level)]
+      return [(Double(points[begin].place), level), (Double(points[end - 1].place), level)]
     }
     return LineChart(
       figure, source: "history.csv",
       x: ChartAxis("run") { String(Int($0)) },
       y: ChartAxis(figure) { self.value($0, figure) },
       [
-        ChartSeries("runs", values.enumerated().map { (Double($0.offset), $0.element) }),
+        ChartSeries("runs", points.map { (Double($0.place), $0.value) }),
         ChartSeries("level, a step where it changed", levels),
       ])
   }

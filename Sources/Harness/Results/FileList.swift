@@ -27,6 +27,14 @@ package struct FolderManifest: Codable, Sendable {
   package var status: String
   /// Nil while files still come.
   package var files: [ListedFile]?
+
+  /// How far the results of a folder have come; nil where no such file tells.
+  static func status(of folder: String) -> String? {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return FileManager.default.contents(atPath: folder + "/" + fileName)
+      .flatMap { try? decoder.decode(FolderManifest.self, from: $0).status }
+  }
 }
 
 /// What is known of the files that belong to a folder.
@@ -165,7 +173,9 @@ enum KnownNames {
     guard parts.count == 2 else { return false }
     switch parts[0] {
     case "histograms":
-      let operations = Operation.allCases.flatMap { [$0.rawValue, $0.rawValue + "-response"] }
+      let operations = Operation.allCases.flatMap { operation in
+        ["", "-response", "-left-out"].map { operation.rawValue + $0 }
+      }
       return operations.contains { parts[1] == $0 + ".hgrm" }
     case "history": return parts[1].hasSuffix(".part") && Int(parts[1].dropLast(5)) != nil
     default: return false

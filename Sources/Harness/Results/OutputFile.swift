@@ -87,6 +87,9 @@ struct OutputFile {
     return nil
   }
 
+  /// The folder that it lies in; the working folder for what lies nowhere.
+  var folder: String { isStream ? "." : Platform.folder(of: path) }
+
   /// Whether one would take the place of the other.
   func isSame(as other: OutputFile) -> Bool {
     guard case .file = target, case .file = other.target else { return false }

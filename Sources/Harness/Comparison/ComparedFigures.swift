@@ -1,0 +1,102 @@
+// What two sides have measured, by row: which rows there are, which of them some run lacks, and
+// which of them decide. A row that one run has and another lacks is never dropped: nobody can tell
+// of it, and that is said.
+
+/// The figures of two sides.
+struct ComparedFigures {
+  /// The rows that decide, with their tolerances.
+  struct Gates {
+    var tolerances: [GateRow: Double] = [:]
+    /// Those that would decide, if fewer did.
+    var beyond: [GateRow] = []
+  }
+
+  private let sides: [[[GateRow: Double]]]
+  /// Those that some run does not know, because it left out what was due.
+  private let unknown: Set<GateRow>
+  /// Every row that any run has.
+  let rows: [GateRow]
+
+  /// Reads the figures of all runs.
+  /// - Throws: `ResultsError` for a run that has none.
+  init(baseline: [MeasuredRun], candidate: [MeasuredRun]) throws(ResultsError) {
+    for run in baseline + candidate
+    where GateRow.figures(of: run).isEmpty && GateRow.unknown(in: run).isEmpty {
+      throw ResultsError(
+        "'\(run.folder)' has nothing to compare: its summary.csv is missing, or has no figure")
+    }
+    sides = [baseline, candidate].map { $0.map(GateRow.figures) }
+    unknown = Set((baseline + candidate).flatMap(GateRow.unknown))
+    rows = unknown.union(sides.joined().flatMap(\.keys)).sorted()
+  }
+
+  /// What each side's runs have measured; nil where a run has not.
+  private func values(_ row: GateRow) -> [[Double?]] { sides.map { runs in runs.map { $0[row] } } }
+
+  /// The figures of both sides, where every run has one.
+  func known(_ row: GateRow) -> (baseline: [Double], candidate: [Double])? {
+    let known = values(row).map { $0.compactMap(\.self) }
+    guard known[0].count == sides[0].count, known[1].count == sides[1].count else { return nil }
+    return (known[0], known[1])
+  }
+
+  /// A row that some run lacks: nobody can tell of it, and it is shown all the same.
+  func incomplete(_ row: GateRow, tolerance: Double?) -> ComparedRow {
+    let known = values(row).map { $0.compactMap(\.self) }
+    let missing = zip(sides, known).map { $0.count - $1.count }
+    func side(_ number: Int) -> Double? { missing[number] > 0 ? nil : median(known[number]) }
+    let place =
+      "in \(missing[0]) of \(sides[0].count) baseline and \(missing[1]) of \(sides[1].count) "
+      + "candidate runs"
+    return ComparedRow(
+      row: row, baseline: side(0), candidate: side(1), tolerance: tolerance, verdict: .cannotTell,
+      reason: unknown.contains(row)
+        ? "not known \(place): operations that were due were not done"
+        : "not measured \(place)",
+      isUnknown: true)
+  }
+
+  // MARK: - Rows that decide
+
+  /// Medians, rates and counters, and those that the user named.
+  /// - Throws: `ResultsError` when a named row is not there, and when nothing would decide.
+  func gates(_ rules: ComparisonRules) throws(ResultsError) -> Gates {
+    var gates = Gates()
+    for name in rules.tolerances.keys.sorted() {
+      gates.tolerances[try row(name, "--max-regression")] = rules.tolerances[name]
+    }
+    for (name, acceptance) in rules.accepted.sorted(by: { $0.key < $1.key })
+    where acceptance.file == nil {
+      _ = try row(name, "--accept")
+    }
+    let usual = rows.filter { gates.tolerances[$0] == nil && decidesByItself($0) }
+    // The measured phase before the steps of a plan.
+    for row in usual.filter(\.isOfWholeRun) + usual.filter({ !$0.isOfWholeRun }) {
+      if gates.tolerances.count < rules.gateRowsMax {
+        gates.tolerances[row] = rules.tolerance
+      } else {
+        gates.beyond.append(row)
+      }
+    }
+    guard !gates.tolerances.isEmpty else {
+      throw ResultsError(
+        "nothing to judge: the runs have no median, rate or counter that decides (only "
+          + "\(rows.map(\.name).joined(separator: ", "))); name a row by --max-regression ROW=10%")
+    }
+    return gates
+  }
+
+  private func row(_ name: String, _ flag: String) throws(ResultsError) -> GateRow {
+    if let row = rows.first(where: { $0.name == name }) { return row }
+    let nearest = nearestName(name, in: rows.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
+    throw ResultsError("\(flag): no run has the row '\(name)'\(nearest)")
+  }
+
+  private func decidesByItself(_ row: GateRow) -> Bool {
+    guard row.isUsualGate else { return false }
+    guard row.metric == GateRow.growth else { return true }
+    // A file that has its size grows by chance, if at all: there is no growth to speak of unless
+    // every run of a side has some.
+    return values(row).contains { runs in runs.allSatisfy { ($0 ?? 0) > 0 } }
+  }
+}
