@@ -259,6 +259,17 @@ import Testing
     #expect(told.contains("allocator is another and"))
     let twin = try runs.make("twin", Self.usual) { $0.environment.hostName = "elsewhere" }
     #expect(try compare([one, twin]).output.contains("of 2 hosts that look alike"))
+    let memory = try runs.make("memory", Self.usual) { $0.environment.fileSystem = "tmpfs" }
+    #expect(try compare([one, memory]).output.contains("lay in memory (tmpfs)"))
+  }
+
+  /// What fails soon makes times look better.
+  @Test func operationsThatFailedAreTold() throws {
+    let one = try runs.make("one", Self.usual)
+    let failing = try runs.make(
+      "failing", ["read": Self.read, "write": Self.write.merging(["errors": "7"]) { $1 }])
+    let told = "'\(failing)' has operations that failed, and whose times count: 7 of 'write'"
+    #expect(try compare([one, failing]).output.contains(told))
   }
 
   // MARK: - What the user says

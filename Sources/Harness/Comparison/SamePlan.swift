@@ -130,6 +130,9 @@ enum SamePlan {
     _ some: [MeasuredRun], of runs: [MeasuredRun], _ words: (MeasuredRun) -> String
   ) -> [String] {
     guard some.count > 3 else { return some.map { "'\($0.folder)' \(words($0))" } }
-    return ["\(some.count) of \(runs.count) runs; the first: \(words(some[0]))"]
+    return [
+      "of \(runs.count) runs this is so of \(some.count): '\(some[0].folder)' \(words(some[0])) (the "
+        + "others are not named)"
+    ]
   }
 }
