@@ -121,8 +121,11 @@ private enum RunningCases {
     while true {
       // Nobody notifies: it looks once a second.
       _ = state.wait(nanoseconds: 1_000_000_000) { _ in false }
-      let now = MonotonicClock().nanoseconds()
-      let begun = state.withLock { $0.begun.values.map { ($0.name, now - $0.nanoseconds) } }
+      let begun = state.withLock { state in
+        // Under the lock: no case begins later than now.
+        let now = MonotonicClock().nanoseconds()
+        return state.begun.values.map { ($0.name, now - $0.nanoseconds) }
+      }
       guard begun.contains(where: { $0.1 > testLimitSeconds * 1_000_000_000 }) else { continue }
       var text = "== a test runs for more than \(testLimitSeconds) s; running:\n"
       for (name, time) in begun.sorted(by: { $0.1 > $1.1 }) {
