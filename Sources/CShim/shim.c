@@ -225,3 +225,8 @@ int shim_watches_wait(int descriptor, int *watches, int capacity) {
   }
   return count;
 }
+
+static _Thread_local void *loose_values;
+
+void *shim_loose_values(void) { return loose_values; }
+void shim_set_loose_values(void *values) { loose_values = values; }

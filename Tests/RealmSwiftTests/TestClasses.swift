@@ -113,6 +113,11 @@ func startThread(_ name: String = "other", _ body: @escaping @Sendable () -> Voi
   Platform.Thread.start(name: name, body)
 }
 
+/// Runs a body on a thread with as little stack as foreign threads have at least, and waits for it.
+func onSmallStack(_ body: @escaping @Sendable () -> Void) {
+  Platform.Thread.start(name: "small", stackBytes: 512 << 10, body).joinInTime()
+}
+
 /// Runs a body on a thread of its own and waits for it.
 func onThread(_ name: String = "other", _ body: @escaping @Sendable () -> Void) {
   startThread(name, body).joinInTime()

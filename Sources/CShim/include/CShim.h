@@ -145,6 +145,10 @@ static inline uint64_t shim_thread_token(void) {
 /// The same, or 0 while the thread has none yet: enough to compare with a token known from before.
 static inline uint64_t shim_thread_token_or_zero(void) { return shim_thread_token_slot; }
 
+/// What the calling thread is letting go of, NULL when nothing: see LooseValues in Platform.
+void *shim_loose_values(void);
+void shim_set_loose_values(void *values);
+
 /// An object of the calling thread's choice, of which only the memory is kept; NULL at first. Never
 /// touched directly: see below.
 extern _Thread_local void *shim_remembered_slot __attribute__((tls_model("initial-exec")));

@@ -88,7 +88,9 @@ struct OutputFile {
   }
 
   /// The folder that it lies in; the working folder for what lies nowhere.
-  var folder: String { isStream ? "." : Platform.folder(of: path) }
+  var folder: String {
+    if case .file = target { Platform.folder(of: path) } else { "." }
+  }
 
   /// Whether one would take the place of the other.
   func isSame(as other: OutputFile) -> Bool {

@@ -2,6 +2,7 @@
 // elements are read and changed one by one; the wider operations are in List+Editing.swift, its
 // place as a property's value in List+Persisted.swift.
 internal import ObjectStore
+internal import Platform
 
 /// A list of values or objects.
 ///
@@ -33,6 +34,21 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
   init(_ cell: CollectionCell) {
     storage = .managed(cell)
     place = .passUnretained(cell)
+  }
+
+  deinit {
+    // Objects and mixed values may be links of long chains, of which only one list knows each.
+    guard Element._holdsReferences else { return }
+    var elements = takeElements()
+    LooseValues.release(&elements)
+  }
+
+  // Apart from `deinit`: the frame of that one would hold them a second time.
+  @inline(never)
+  private func takeElements() -> [Element] {
+    guard case .unmanaged(let elements) = storage else { return [] }
+    storage = .unmanaged([])
+    return elements
   }
 
   /// The list now shows what is at a place in the file.

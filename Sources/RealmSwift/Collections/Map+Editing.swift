@@ -135,7 +135,8 @@ extension Map {
     guard let element = Value._elementFromAny(value) else {
       misuse(
         .argument,
-        "Invalid value '\(value)' of type '\(type(of: value))' for a map of '\(Value._rlmType)'.")
+        "Invalid value '\(ValueText.of(value))' of type '\(type(of: value))' for a map of '\(Value._rlmType)'."
+      )
     }
     updateValue(element, forKey: key)
   }

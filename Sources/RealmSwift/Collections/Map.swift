@@ -2,6 +2,7 @@
 // its entries are read; changes are in Map+Editing.swift, its place as a property's value in
 // Map+Persisted.swift.
 internal import ObjectStore
+internal import Platform
 internal import Storage
 
 /// A map from texts to values or objects.
@@ -36,6 +37,20 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
   init(_ cell: CollectionCell) {
     storage = .managed(cell)
     place = .passUnretained(cell)
+  }
+
+  deinit {
+    // As of a list.
+    guard Value._holdsReferences else { return }
+    var values = takeValues()
+    LooseValues.release(&values)
+  }
+
+  @inline(never)
+  private func takeValues() -> [Value] {
+    guard case .unmanaged(let entries) = storage else { return [] }
+    storage = .unmanaged([:])
+    return Array(entries.values)
   }
 
   /// The map now shows what is at a place in the file.

@@ -3,6 +3,7 @@
 // MutableSet+Persisted.swift.
 public import Foundation
 internal import ObjectStore
+internal import Platform
 
 /// A set of values or objects.
 ///
@@ -32,6 +33,20 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   init(_ cell: CollectionCell) {
     storage = .managed(cell)
     place = .passUnretained(cell)
+  }
+
+  deinit {
+    // As of a list.
+    guard Element._holdsReferences else { return }
+    var elements = takeElements()
+    LooseValues.release(&elements)
+  }
+
+  @inline(never)
+  private func takeElements() -> [Element] {
+    guard case .unmanaged(let unique) = storage else { return [] }
+    storage = .unmanaged(UniqueElements())
+    return unique.all
   }
 
   /// The set now shows what is at a place in the file.

@@ -117,7 +117,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
 
   /// The key and the elements.
   public var description: String {
-    "ResultsSection<\(key)> ("
+    "ResultsSection<\((unwrapped(key) as? Date).map(ValueText.of) ?? "\(key)")> ("
       + map { "\n\t" + indented(ObjectDescription.text(of: $0._anyElement)) }
       .joined(separator: ",") + "\n)"
   }

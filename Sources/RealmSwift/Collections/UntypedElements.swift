@@ -47,7 +47,7 @@ extension RealmCollectionValue {
     } else {
       misuse(
         .argument,
-        "Invalid value '\(value.map { "\($0)" } ?? "nil")' for a collection of '\(_rlmType)'.")
+        "Invalid value '\(ValueText.of(value))' for a collection of '\(_rlmType)'.")
     }
   }
 }

@@ -74,7 +74,7 @@ extension String: _BytesValue, _RealmCollectionValueInsideOptional, SortableType
   public static func _defaultValue() -> String { "" }
   /// The text that an untyped value is.
   public static func _fromAny(_ value: Any?) -> String? {
-    plainText(value) ?? value as? String
+    plainText(value) ?? value as? String ?? storedForm(value) as? String
   }
   /// The functions that move values of this type.
   public static let _codec = _PropertyCodec.make(String.self)
@@ -103,7 +103,7 @@ extension Data: _BytesValue, _RealmCollectionValueInsideOptional {
   public static func _defaultValue() -> Data { Data() }
   /// The bytes that an untyped value is.
   public static func _fromAny(_ value: Any?) -> Data? {
-    plain(value, Data.self) ?? value as? Data
+    plain(value, Data.self) ?? value as? Data ?? storedForm(value) as? Data
   }
   /// The functions that move values of this type.
   public static let _codec = _PropertyCodec.make(Data.self)

@@ -41,7 +41,7 @@ struct InputValues {
     default:
       misuse(
         .argument,
-        "Invalid value '\(value)' to initialize object of type '\(schema.name)': give a "
+        "Invalid value '\(ValueText.of(value))' to initialize object of type '\(schema.name)': give a "
           + "dictionary, an array or an object.")
     }
   }
@@ -87,37 +87,47 @@ struct InputValues {
     for index in given.indices { given[index].value = Self.content(given[index].value) }
   }
 
+  /// So deep can embedded objects and collections be inside of each other where they are copied.
+  private static let depthMax = 1_000
+
+  private static func checkDepth(_ depth: Int) {
+    if depth <= depthMax { return }
+    misuse(
+      .argument,
+      "Embedded objects and collections can be copied at most \(depthMax) deep inside of each other."
+    )
+  }
+
   /// The value with arrays and dictionaries for collections and embedded objects of a Realm.
-  private static func content(_ value: Any?) -> Any? {
+  ///
+  /// - Parameter depth: how many others it is inside of.
+  private static func content(_ value: Any?, inside depth: Int = 0) -> Any? {
     if isPlain(value) { return value }
-    if let object = value.flatMap({ objectValue($0) }) { return content(of: object) }
+    checkDepth(depth)
+    func inner(_ value: Any?) -> Any? { content(value, inside: depth + 1) }
+    if let object = value.flatMap({ objectValue($0) }) {
+      // The object itself, unless it lives inside of another one.
+      guard object._realm != nil, object.classSchema.isEmbedded else { return object }
+      var values: [String: Any] = [:]
+      for property in object.classSchema.properties where !property.isComputed {
+        let value = property.codec.value(object.pointer(to: property), object)
+        values[property.name] = inner(value) ?? NSNull()
+      }
+      return values
+    }
     switch value {
-    case let mixed as AnyRealmValue: return content(of: mixed)
-    case let collection as any _UntypedElements: return collection._untypedElements.map(content)
-    case let map as any _UntypedEntries: return map._untypedEntries.mapValues(content)
-    case let array as [Any]: return array.map { content($0) }
-    case let dictionary as [String: Any]: return dictionary.mapValues { content($0) ?? NSNull() }
+    case let mixed as AnyRealmValue:
+      switch mixed {
+      case .list(let list): return list._untypedElements.map(inner)
+      case .dictionary(let map): return map._untypedEntries.mapValues(inner)
+      default: return mixed
+      }
+    case let collection as any _UntypedElements: return collection._untypedElements.map(inner)
+    case let map as any _UntypedEntries: return map._untypedEntries.mapValues(inner)
+    case let array as [Any]: return array.map { inner($0) }
+    case let dictionary as [String: Any]: return dictionary.mapValues { inner($0) ?? NSNull() }
     default: return value
     }
-  }
-
-  private static func content(of mixed: AnyRealmValue) -> Any {
-    switch mixed {
-    case .list(let list): return list._untypedElements.map(content)
-    case .dictionary(let map): return map._untypedEntries.mapValues(content)
-    default: return mixed
-    }
-  }
-
-  /// The object itself, unless it lives inside of another one.
-  private static func content(of object: ObjectBase) -> Any {
-    guard object._realm != nil, object.classSchema.isEmbedded else { return object }
-    var values: [String: Any] = [:]
-    for property in object.classSchema.properties where !property.isComputed {
-      let value = property.codec.value(object.pointer(to: property), object)
-      values[property.name] = content(value) ?? NSNull()
-    }
-    return values
   }
 
   /// What was given for a property; nil when nothing was.
@@ -126,25 +136,29 @@ struct InputValues {
   }
 
   /// Sets the given properties of an object.
-  func assign(to object: ObjectBase) {
+  ///
+  /// - Parameter depth: how many others it is inside of.
+  func assign(to object: ObjectBase, inside depth: Int = 0) {
     for (index, value) in given {
       let property = schema.properties[index]
-      let value = Self.detached(value)
+      let value = Self.detached(value, inside: depth)
       _ = property.codec.setValue(object.pointer(to: property), object, value)
     }
   }
 
   /// The value for an object that belongs to no Realm: embedded objects are copied, links are not.
-  private static func detached(_ value: Any?) -> Any? {
+  private static func detached(_ value: Any?, inside depth: Int) -> Any? {
     switch value {
     case let object as EmbeddedObject where object._realm != nil:
+      checkDepth(depth)
       let copy = type(of: object).init()
-      InputValues(object, for: ClassSchema.of(type(of: object))).assign(to: copy)
+      InputValues(object, for: ClassSchema.of(type(of: object)))
+        .assign(to: copy, inside: depth + 1)
       return copy
     case let collection as any _UntypedElements:
-      return collection._untypedElements.map { detached($0) }
+      return collection._untypedElements.map { detached($0, inside: depth) }
     case let map as any _UntypedEntries:
-      return map._untypedEntries.mapValues { detached($0) }
+      return map._untypedEntries.mapValues { detached($0, inside: depth) }
     default: return value
     }
   }
@@ -159,12 +173,12 @@ func stopForValue(_ value: Any?, _ property: PropertyDescription, className: Str
       "Invalid value 'nil' for \(type) property '\(className).\(property.name)'.")
   }
   if let custom = property.codec.declaredType.flatMap({ customType($0) }) {
-    misuse(.argument, "Could not convert value '\(value)' to type '\(custom)'.")
+    misuse(.argument, "Could not convert value '\(ValueText.of(value))' to type '\(custom)'.")
   }
   misuse(
     .argument,
-    "Invalid value '\(value)' of type '\(Swift.type(of: value))' for \(type) property "
-      + "'\(className).\(property.name)'.")
+    "Invalid value '\(ValueText.of(value))' of type '\(Swift.type(of: value))' for \(type) "
+      + "property '\(className).\(property.name)'.")
 }
 
 extension PropertyDescription {

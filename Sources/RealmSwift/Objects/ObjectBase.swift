@@ -1,6 +1,7 @@
 // The root of all object classes: an object's place in a Realm, if it has one. Values are read
 // through the functions in Accessors.swift.
 internal import ObjectStore
+internal import Platform
 
 /// The superclass of everything that a Realm can hold.
 open class ObjectBase: Hashable, CustomStringConvertible {
@@ -24,6 +25,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
   ///
   /// What is read from a Realm may be made without it.
   public required init() {}
+
+  deinit { if _realm == nil { releaseLinks() } }
 
   /// Whether the object can no longer be used: deleted, or its Realm was invalidated.
   ///
@@ -147,6 +150,27 @@ struct ManagedIdentity: Hashable {
 
 @available(*, unavailable)
 extension ObjectBase: Sendable {}
+
+// MARK: - Ending
+
+extension ObjectBase {
+  /// Lets go of the objects that an object of no Realm links to.
+  ///
+  /// By a list of the thread, since they may be a long chain. Part of `deinit`: the properties of
+  /// derived classes are there until it is over.
+  private final func releaseLinks() {
+    // None in the instance that the schema itself is made from.
+    guard let schema = ClassSchema.unlessBeingMade(type(of: self)), !schema.linkProperties.isEmpty
+    else {
+      return
+    }
+    var linked: [ObjectBase] = []
+    for property in schema.linkProperties {
+      if let object = property.codec.takeLink(pointer(to: property)) { linked.append(object) }
+    }
+    LooseValues.release(&linked)
+  }
+}
 
 // MARK: - Location
 

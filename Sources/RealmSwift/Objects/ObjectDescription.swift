@@ -27,7 +27,7 @@ enum ObjectDescription {
     guard value is ObjectBase || value is any ThreadConfined || value is any Sequence,
       !(value is String)
     else {
-      let text = String(describing: value)
+      let text = ValueText.of(value)
       return text.count > 1000 ? "\(text.prefix(1000))..." : text
     }
     if depth + 1 >= depthMax { return "<Maximum depth exceeded>" }

@@ -87,7 +87,7 @@ extension FixedWidthInteger where Self: SignedInteger {
       // A floating point number has to be a whole one.
       return "fd".contains(String(cString: value.objCType))
         ? Self(exactly: value.doubleValue) : Self(exactly: value.int64Value)
-    default: return nil
+    default: return storedForm(value).flatMap { exactInteger($0) }
     }
   }
 }
@@ -220,8 +220,8 @@ extension Bool: _PackedValue, _RealmCollectionValueInsideOptional, _Indexable, S
   /// The truth value that an untyped one stands for; of numbers only 0 and 1.
   public static func _fromAny(_ value: Any?) -> Bool? {
     if let value = plain(value, Bool.self) ?? (value as? Bool) { return value }
-    guard let number = Int.exactInteger(value), number == 0 || number == 1 else { return nil }
-    return number == 1
+    guard let number = Int.exactInteger(value) else { return storedForm(value) as? Bool }
+    return number == 0 || number == 1 ? number == 1 : nil
   }
   /// The functions that move values of this type.
   public static let _codec = _PropertyCodec.make(Bool.self)
@@ -257,7 +257,7 @@ extension Double: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType,
       // Only where nothing is lost.
       let number = value.doubleValue
       return DecimalNumber.compare(DecimalNumber(number), value.number) == 0 ? number : nil
-    default: return nil
+    default: return storedForm(value).flatMap { _fromAny($0) }
     }
   }
   /// The functions that move values of this type.
@@ -313,7 +313,7 @@ extension Date: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType, S
   public static var _keepsDefault: Bool { true }
   /// The date that an untyped value is.
   public static func _fromAny(_ value: Any?) -> Date? {
-    plain(value, Date.self) ?? value as? Date
+    plain(value, Date.self) ?? value as? Date ?? storedForm(value) as? Date
   }
   /// The functions that move values of this type.
   public static let _codec = _PropertyCodec.make(Date.self)

@@ -58,6 +58,9 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType, _RealmSchemaD
 }
 
 extension RealmCollectionValue {
+  /// Whether values in memory may be the last references to others.
+  static var _holdsReferences: Bool { _rlmType == .object || _rlmType == .any }
+
   /// None: the value goes through `_writeElement`.
   @inlinable @inline(__always)
   public var _packedElement: Int64? { nil }
@@ -183,12 +186,16 @@ extension _PersistableInsideOptional {
 
 // MARK: - Optionals
 
-/// Lets untyped code look into optionals.
-public protocol OptionalProtocol {
-  /// What the optional is of.
-  associatedtype Wrapped
+/// Lets untyped code look into what only holds another value: optionals, boxes of properties.
+public protocol _UntypedHolder {
   /// The value without its type, or nil.
   var _untyped: Any? { get }
+}
+
+/// Lets untyped code look into optionals.
+public protocol OptionalProtocol: _UntypedHolder {
+  /// What the optional is of.
+  associatedtype Wrapped
 }
 
 extension OptionalProtocol {

@@ -17,6 +17,7 @@ extension Persisted: Encodable where Value: Encodable {
   /// - Throws: what encoding the value throws, and `EncodingError` for a managed object: its
   ///   property alone does not know where its value is.
   public func encode(to encoder: any Encoder) throws {
+    if Value._rlmType == .object { try checkDepth(encoder, Value.self) }
     // By a container: so the encoder's own forms of dates and data are kept.
     var container = encoder.singleValueContainer()
     switch storage {

@@ -72,6 +72,8 @@ public struct _PropertyCodec: Sendable {
   let storeAny: @Sendable (Any?, inout _RowWriter, Int) -> Bool
   /// The primary key in the form of the file; nil when the value has the wrong type.
   let keyOfAny: @Sendable (Any?) -> _PrimaryKeyValue?
+  /// Takes the object that an unmanaged wrapper links to out of it.
+  private(set) var takeLink: @Sendable (UnsafeMutableRawPointer) -> ObjectBase? = { _ in nil }
   /// Of linking objects that are not managed: the property of the other class that links here.
   let originProperty: @Sendable (UnsafeRawPointer) -> String?
   /// Gives the primary key of an unmanaged object to the body.
@@ -123,6 +125,12 @@ extension _PropertyCodec {
       pointer.assumingMemoryBound(to: Persisted<ObjectBase?>.self).pointee.storage =
         .managed(column)
     }
+    codec.takeLink = { pointer in
+      let wrapper = pointer.assumingMemoryBound(to: Persisted<ObjectBase?>.self)
+      guard case .unmanaged(let object, let role) = wrapper.pointee.storage else { return nil }
+      wrapper.pointee.storage = .none(role)
+      return object
+    }
     codec.store = { pointer, row, column in
       let wrapper = pointer.assumingMemoryBound(to: Persisted<ObjectBase?>.self)
       guard case .unmanaged(let object?, _) = wrapper.pointee.storage else {
@@ -131,6 +139,20 @@ extension _PropertyCodec {
       }
       requireClass(object, Target.self)
       row.setLink(object, column)
+    }
+    return codec
+  }
+
+  /// The codec of mixed values, which may be links.
+  static func mixed() -> _PropertyCodec {
+    var codec = make(AnyRealmValue.self)
+    codec.takeLink = { pointer in
+      let wrapper = pointer.assumingMemoryBound(to: Persisted<AnyRealmValue>.self)
+      guard case .unmanaged(.object(let object), let role) = wrapper.pointee.storage else {
+        return nil
+      }
+      wrapper.pointee.storage = .none(role)
+      return object
     }
     return codec
   }

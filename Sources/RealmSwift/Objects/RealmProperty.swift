@@ -2,6 +2,7 @@
 // RealmProperty<Int?>()`. A box is a stored property of its object, found by property discovery
 // like a `@Persisted` wrapper.
 internal import ObjectStore
+internal import Platform
 
 /// A type whose optional older classes can hold in a box.
 public protocol RealmOptionalType: _PersistableInsideOptional {}
@@ -41,6 +42,11 @@ public final class RealmProperty<Value: RealmPropertyType>: CustomStringConverti
   public var description: String { ObjectDescription.text(of: value._anyValue) }
 }
 
+extension RealmProperty: _UntypedHolder {
+  /// The value without its type, or nil.
+  public var _untyped: Any? { value._anyValue }
+}
+
 /// An optional number or truth value of an object, in classes that do not use `@Persisted` for it.
 public final class RealmOptional<Value: RealmOptionalType>: CustomStringConvertible {
   let box = PropertyBox<Value?>()
@@ -56,6 +62,11 @@ public final class RealmOptional<Value: RealmOptionalType>: CustomStringConverti
 
   /// The value as text.
   public var description: String { ObjectDescription.text(of: value) }
+}
+
+extension RealmOptional: _UntypedHolder {
+  /// The value without its type, or nil.
+  public var _untyped: Any? { value._anyValue }
 }
 
 @available(*, unavailable)
@@ -155,6 +166,20 @@ final class PropertyBox<Value: _Persistable> {
   var unmanagedValue: Value? {
     if case .unmanaged(let value) = storage { return value }
     return nil
+  }
+
+  deinit {
+    guard Value._rlmType == .any else { return }
+    var values = takeValue()
+    LooseValues.release(&values)
+  }
+
+  // Apart from `deinit`: the frame of that one would hold it a second time.
+  @inline(never)
+  private func takeValue() -> [Value] {
+    guard case .unmanaged(let value) = storage else { return [] }
+    storage = .unmanaged(Value._defaultValue())
+    return [value]
   }
 
   func attach(_ object: ObjectBase, _ column: Int32) {

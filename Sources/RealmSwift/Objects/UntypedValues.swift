@@ -2,13 +2,26 @@
 // cast, and even a copy of an `Any?`, takes longer than to store the value.
 internal import Foundation
 
-/// The value inside any number of optionals; nil for nil and `NSNull`.
+/// The value inside any number of optionals and boxes; nil for nil and `NSNull`.
 func unwrapped(_ value: Any?) -> Any? {
   if isPlain(value) { return value }
   guard let value else { return nil }
   if value is NSNull { return nil }
-  if let optional = value as? any OptionalProtocol { return unwrapped(optional._untyped) }
+  if let holder = value as? any _UntypedHolder { return unwrapped(holder._untyped) }
   return value
+}
+
+/// What is stored for an enumeration, a value of a client's own type or a mixed value; nil for all
+/// others, which are stored as what they are.
+///
+/// For properties that are known by name only: their types know nothing of the client's.
+func storedForm(_ value: Any?) -> Any? {
+  switch value {
+  case let value as any PersistableEnum: return value._anyValue
+  case let value as any _CustomPersistable: return value._anyValue
+  case let value as AnyRealmValue: return value._anyValue
+  default: return nil
+  }
 }
 
 /// Whether a value has one of the usual types, inside of no optional.

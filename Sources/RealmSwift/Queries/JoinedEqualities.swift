@@ -1,10 +1,21 @@
 // Comparisons of one path with many values, joined by OR: they are one comparison with `IN`, which
 // takes as long as a few of them.
 
+extension PredicateTree {
+  /// The same condition, with equalities of one path and many values as one `IN`.
+  func joiningEqualities() -> PredicateTree {
+    folded({ $0 }) { joint, parts in
+      guard joint == .or else { return .joined(PredicateJoin(joint, parts)) }
+      let joined = parts.joiningEqualities()
+      return joined.count == 1 ? joined[0] : .or(joined)
+    }
+  }
+}
+
 extension [PredicateTree] {
   /// The same alternatives, with those that are the equality of one path and a value as one `IN`,
   /// where there are many.
-  func joiningEqualities() -> [PredicateTree] {
+  fileprivate func joiningEqualities() -> [PredicateTree] {
     guard count >= ConstantSet.countMin else { return self }
     var joined: [EqualityGroup: (first: Int, values: [Any?])] = [:]
     var groups: [EqualityGroup?] = []

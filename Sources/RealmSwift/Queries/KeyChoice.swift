@@ -32,7 +32,7 @@ struct KeyChoice {
     _ condition: PlanCondition, _ readers: PlanReaders, _ table: Int, _ reader: TableReader
   ) {
     switch condition {
-    case .constant, .not, .values: return nil
+    case .constant, .not, .nested, .values: return nil
     case .column(let test):
       guard let stored = readers.stored(table), !test.takesLongerToLookUp(reader),
         let found = test.source(reader, stored)
@@ -158,6 +158,7 @@ extension PlanCondition {
     case .linked(let test): return test.isSingle ? 4 : 200
     case .values: return 200
     case .not(let part): return part.rowCost
+    case .nested(let nested): return nested.rowCost
     case .and(let parts):
       // Later ones are asked of fewer rows.
       return parts.enumerated().reduce(0) {
@@ -171,16 +172,16 @@ extension PlanCondition {
 extension KeySource {
   /// The objects of any source; those of one column as one source.
   fileprivate static func joined(_ sources: [KeySource]) -> KeySource {
-    var ranges: [Int: OrderSet] = [:]
+    var ranges: [Int: [ClosedRange<Int64>]] = [:]
     var others: [KeySource] = []
     for source in sources {
       if case .orders(let column, let orders) = source {
-        ranges[column] = ranges[column].map { OrderSet($0.ranges + orders.ranges) } ?? orders
+        ranges[column, default: []] += orders.ranges
       } else {
         others.append(source)
       }
     }
-    others += ranges.sorted { $0.key < $1.key }.map { .orders(column: $0.key, $0.value) }
+    others += ranges.sorted { $0.key < $1.key }.map { .orders(column: $0.key, OrderSet($0.value)) }
     return others.count == 1 ? others[0] : .union(others)
   }
 }
@@ -283,7 +284,7 @@ extension PlanCondition {
     case .constant(let value): return value ? reader.count : 0
     case .not(let part):
       return part.exactCount(readers, table, reader).map { reader.count - $0 }
-    case .values: return nil
+    case .nested, .values: return nil
     case .column(let test) where test.test.comparator == .notEqual:
       // All but those that are equal, null ones too.
       let equal = ValueTest(.equal, test.test.options, test.test.constants, test.type)

@@ -26,9 +26,15 @@ struct LinkedTest {
     case related(PlanCondition)
   }
 
+  /// Behind so many links objects are asked one by one: each set of linked objects is found by a
+  /// call inside of that for the next one.
+  private static let hopsMax = 8
+
   /// Nil where the comparison says nothing of linked objects.
   init?(_ path: PlanPath, _ test: ValueTest, _ values: ValuesTest, slots: inout Int) {
-    guard !values.isAll, let hop = path.hops.first else { return nil }
+    guard !values.isAll, path.hops.count <= Self.hopsMax, let hop = path.hops.first else {
+      return nil
+    }
     switch hop {
     case .link(let column, let target):
       (self.column, self.target, isSingle) = (column, target, true)

@@ -38,15 +38,44 @@ private final class PredicateQuestion {
 extension PredicateTree {
   /// The condition of a predicate; stops when it is a closure of the client's.
   init(_ predicate: NSPredicate) {
-    if let compound = predicate as? NSCompoundPredicate {
-      let parts = compound.subpredicates.map { PredicateTree($0) }
-      switch compound.compoundPredicateType {
-      case .and: self = .and(parts)
-      case .or: self = .or(parts)
-      case .not: self = .not(parts[0])
+    // Compounds inside of compounds are a list, not calls inside of calls.
+    var open: [(compound: NSCompoundPredicate, parts: [PredicateTree])] = []
+    var next = predicate
+    while true {
+      var tree: PredicateTree
+      if let compound = next as? NSCompoundPredicate {
+        if let first = compound.subpredicates.first {
+          open.append((compound, []))
+          next = first
+          continue
+        }
+        if compound.compoundPredicateType == .not {
+          misuse(.argument, "A compound predicate of the type NOT needs a predicate.")
+        }
+        tree = .joined(PredicateJoin(.init(compound), []))
+      } else {
+        tree = PredicateTree(single: next)
       }
-      return
+      while true {
+        guard !open.isEmpty else {
+          self = tree
+          return
+        }
+        let last = open.count - 1
+        open[last].parts.append(tree)
+        let (compound, count) = (open[last].compound, open[last].parts.count)
+        // NOT has one part.
+        if count < compound.subpredicates.count, compound.compoundPredicateType != .not {
+          next = compound.subpredicates[count]
+          break
+        }
+        tree = .joined(PredicateJoin(.init(compound), open.removeLast().parts))
+      }
     }
+  }
+
+  /// The condition of a predicate that is no compound of others.
+  private init(single predicate: NSPredicate) {
     // Its own constants are all that Foundation can make besides closures.
     if type(of: predicate) == NSPredicate.self, predicate == NSPredicate(value: true) {
       self = .constant(true)
@@ -63,5 +92,15 @@ extension PredicateTree {
         .argument, "Predicates made of closures cannot be used: use a format, or Swift's filter.")
     }
     self = tree
+  }
+}
+
+extension PredicateJoin.Joint {
+  fileprivate init(_ compound: NSCompoundPredicate) {
+    switch compound.compoundPredicateType {
+    case .and: self = .and
+    case .or: self = .or
+    case .not: self = .not
+    }
   }
 }

@@ -14,13 +14,22 @@ struct PlainCondition {
 
   /// Whether the condition holds; stops when it names what an object does not have.
   func holds(_ tree: PredicateTree) -> Bool {
-    switch tree {
-    case .constant(let value): return value
-    case .and(let parts): return parts.allSatisfy(holds)
-    case .or(let parts): return parts.contains(where: holds)
-    case .not(let part): return !holds(part)
-    case .comparison(let comparison): return holds(comparison)
+    var walk = PredicateWalk(tree, merges: true)
+    var value = true
+    while let step = walk.next() {
+      switch step {
+      // Of no parts.
+      case .begin(let joint): value = joint == .and
+      case .leaf(.constant(let constant)): value = constant
+      case .leaf(.comparison(let comparison)): value = holds(comparison)
+      case .leaf(.joined): break
+      case .end(let joint): if joint == .not { value.toggle() }
+      }
+      if case .begin = step { continue }
+      // The parts behind the one that decides are not asked.
+      if walk.joint == .and && !value || walk.joint == .or && value { walk.skipGroup() }
     }
+    return value
   }
 
   private func holds(_ comparison: PredicateComparison) -> Bool {
@@ -74,7 +83,7 @@ struct PlainCondition {
     case let value as Decimal128: return .decimal(value.number)
     case let value as any _BytesValue:
       return .bytes(type(of: value)._rlmType, value._withBytes { Array($0) })
-    default: misuse(.argument, "'\(value!)' is no value that a condition can compare.")
+    default: misuse(.argument, "'\(ValueText.of(value))' is no value that a condition can compare.")
     }
   }
 

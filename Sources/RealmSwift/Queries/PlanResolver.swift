@@ -59,18 +59,16 @@ struct PlanResolver {
   // MARK: - Conditions
 
   private mutating func resolve(_ tree: PredicateTree, _ scope: PlanScope) -> PlanCondition {
-    switch tree {
-    case .constant(let value): return .constant(value)
-    case .and(let parts):
-      let parts = parts.map { resolve($0, scope) }
-      // Those of equal cost stay in order.
-      return .and(
-        parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }
-          .map(\.element))
-    case .or(let parts): return .or(parts.joiningEqualities().map { resolve($0, scope) })
-    case .not(let part): return .not(resolve(part, scope))
-    case .comparison(let comparison): return resolve(comparison, scope)
+    let planned = tree.joiningEqualities().folded { leaf in
+      switch leaf {
+      case .constant(let value): PlannedCondition(.constant(value))
+      case .comparison(let comparison): PlannedCondition(resolve(comparison, scope))
+      case .joined: preconditionFailure("a joint among the leaves")
+      }
+    } joined: { joint, parts in
+      PlannedCondition(joint, parts)
     }
+    return planned.condition
   }
 
   private mutating func resolve(
@@ -282,7 +280,7 @@ struct PlanResolver {
     misuse(
       .argument,
       "Expected object of type \(operand.type!) for property '\(operand.name)' on object of type "
-        + "'\(operand.className)', but received: \(value)")
+        + "'\(operand.className)', but received: \(ValueText.of(value))")
   }
 }
 
@@ -317,6 +315,7 @@ extension PlanResolver {
   fileprivate mutating func resolvePath(
     _ path: PropertyPath, _ scope: PlanScope
   ) -> (path: PlanPath, className: String) {
+    path.checkLength()
     if path.variable != scope.variable {
       misuse(
         .argument,

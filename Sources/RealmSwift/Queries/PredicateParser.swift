@@ -17,6 +17,8 @@ struct PredicateParser {
   private let arguments: [Any?]
   private var index = 0
   private var nextArgument = 0
+  /// How many sub-queries the place that is read is inside of.
+  private var subqueryDepth = 0
 
   /// The condition that a format describes; stops when it describes none.
   static func parse(_ format: String, _ arguments: [Any?]) -> PredicateTree {
@@ -51,12 +53,9 @@ struct PredicateParser {
   }
 
   private mutating func parseAll() throws(PredicateSyntaxError) -> PredicateTree {
-    let tree = try parseOr()
+    let tree = try parseCondition()
     guard token == .end else { throw unexpected("AND, OR or the end") }
-    if nextArgument < arguments.count {
-      throw PredicateSyntaxError(
-        message: "\(arguments.count) arguments for \(nextArgument) placeholders")
-    }
+    // Arguments that no placeholder asks for are not looked at.
     return tree
   }
 
@@ -107,27 +106,63 @@ struct PredicateParser {
 
   // MARK: - Conditions
 
-  private mutating func parseOr() throws(PredicateSyntaxError) -> PredicateTree {
-    var parts = [try parseAnd()]
-    while takeKeyword("OR") || takeSign("||") { parts.append(try parseAnd()) }
-    return parts.count == 1 ? parts[0] : .or(parts)
+  /// The conditions between two brackets, as far as they are read.
+  private struct Level {
+    /// Joined by OR.
+    private var alternatives: [PredicateTree] = []
+    /// Joined by AND: the last alternative so far.
+    private var parts: [PredicateTree] = []
+    /// How many NOTs stand in front of the next part.
+    var negations = 0
+
+    mutating func add(_ part: PredicateTree) {
+      var part = part
+      for _ in 0..<negations { part = .not(part) }
+      negations = 0
+      parts.append(part)
+    }
+
+    mutating func beginAlternative() {
+      alternatives.append(parts.count == 1 ? parts[0] : .and(parts))
+      parts = []
+    }
+
+    mutating func finish() -> PredicateTree {
+      beginAlternative()
+      return alternatives.count == 1 ? alternatives[0] : .or(alternatives)
+    }
   }
 
-  private mutating func parseAnd() throws(PredicateSyntaxError) -> PredicateTree {
-    var parts = [try parseNot()]
-    while takeKeyword("AND") || takeSign("&&") { parts.append(try parseNot()) }
-    return parts.count == 1 ? parts[0] : .and(parts)
+  /// Reads `or` of the grammar; brackets inside of brackets are a list, not calls of this.
+  private mutating func parseCondition() throws(PredicateSyntaxError) -> PredicateTree {
+    var level = Level()
+    var outer: [Level] = []
+    while true {
+      while takeKeyword("NOT") || takeSign("!") { level.negations += 1 }
+      if takeSign("(") {
+        outer.append(level)
+        level = Level()
+        continue
+      }
+      level.add(try parseSingle())
+      while true {
+        if takeKeyword("AND") || takeSign("&&") { break }
+        if takeKeyword("OR") || takeSign("||") {
+          level.beginAlternative()
+          break
+        }
+        guard let around = outer.popLast() else { return level.finish() }
+        try requireSign(")")
+        let tree = level.finish()
+        level = around
+        level.add(tree)
+      }
+    }
   }
 
-  private mutating func parseNot() throws(PredicateSyntaxError) -> PredicateTree {
-    if takeKeyword("NOT") || takeSign("!") { return .not(try parseNot()) }
+  private mutating func parseSingle() throws(PredicateSyntaxError) -> PredicateTree {
     if takeKeyword("TRUEPREDICATE") { return .constant(true) }
     if takeKeyword("FALSEPREDICATE") { return .constant(false) }
-    if takeSign("(") {
-      let tree = try parseOr()
-      try requireSign(")")
-      return tree
-    }
     return try parseComparison()
   }
 
@@ -173,7 +208,7 @@ struct PredicateParser {
       if value is PredicateTemplate.Argument { return operand }
       guard let values = listedValues(value) else {
         throw PredicateSyntaxError(
-          message: "\(comparator.rawValue) needs several values, not '\(value ?? "nil")'")
+          message: "\(comparator.rawValue) needs several values, not '\(ValueText.of(value))'")
       }
       operand = .values(values)
     }
@@ -244,9 +279,10 @@ struct PredicateParser {
     case .placeholder: return .value(unwrapped(try takeArgument()))
     case .sign("{"): return try parseList()
     case .sign("("):
-      advance()
+      var brackets = 0
+      while takeSign("(") { brackets += 1 }
       let operand = try parseOperand()
-      try requireSign(")")
+      for _ in 0..<brackets { try requireSign(")") }
       return operand
     case .word:
       if takeKeyword("TRUE", "YES") { return .value(true) }
@@ -264,13 +300,30 @@ struct PredicateParser {
     var values: [Any?] = []
     if takeSign("}") { return .values(values) }
     repeat {
-      guard case .value(let value) = try parseOperand() else {
+      guard let value = try parseValue() else {
         throw PredicateSyntaxError(message: "only values can stand between { and }")
       }
       values.append(value)
     } while takeSign(",")
     try requireSign("}")
     return .values(values)
+  }
+
+  /// A value, nil inside for null; nil where something else stands.
+  ///
+  /// What can have others inside is not read, so that no text leads deep.
+  private mutating func parseValue() throws(PredicateSyntaxError) -> Any?? {
+    var brackets = 0
+    while takeSign("(") { brackets += 1 }
+    let isValue: Bool
+    switch token {
+    case .integer, .double, .text, .placeholder: isValue = true
+    case .word: isValue = isKeyword("TRUE", "YES", "FALSE", "NO", "NULL", "NIL")
+    default: isValue = false
+    }
+    guard isValue, case .value(let value) = try parseOperand() else { return nil }
+    for _ in 0..<brackets { try requireSign(")") }
+    return .some(value)
   }
 
   private mutating func parseSubquery() throws(PredicateSyntaxError) -> PredicateOperand {
@@ -281,7 +334,14 @@ struct PredicateParser {
     guard case .variable(let variable) = token else { throw unexpected("a variable such as $x") }
     advance()
     try requireSign(",")
-    let condition = try parseOr()
+    // Before it is read: what is inside is read by a call inside of this one.
+    subqueryDepth += 1
+    if subqueryDepth > Subquery.depthMax {
+      throw PredicateSyntaxError(
+        message: "at most \(Subquery.depthMax) SUBQUERYs can be inside of each other")
+    }
+    let condition = try parseCondition()
+    subqueryDepth -= 1
     try requireSign(")")
     try requireSign(".")
     guard token == .aggregate("count") else { throw unexpected("@count") }
@@ -320,7 +380,7 @@ struct PredicateParser {
       let argument = unwrapped(try takeArgument())
       guard let names = argument as? String else {
         throw PredicateSyntaxError(
-          message: "%K needs the name of a property, not '\(argument ?? "nil")'")
+          message: "%K needs the name of a property, not '\(ValueText.of(argument))'")
       }
       path.steps += try Self.steps(of: names)
     case .aggregate(let name):
@@ -366,7 +426,7 @@ struct PredicateParser {
     } else if takeKeyword("SIZE") {
       path.steps.append(.aggregate(.count))
     } else {
-      guard case .value(let value) = try parseOperand() else {
+      guard let value = try parseValue() else {
         throw unexpected("a key or a position between [ and ]")
       }
       if let key = value as? String {
@@ -374,7 +434,7 @@ struct PredicateParser {
       } else if let position = Int.exactInteger(value) {
         path.steps.append(.index(position))
       } else {
-        throw PredicateSyntaxError(message: "'\(value ?? "nil")' is no key of a map")
+        throw PredicateSyntaxError(message: "'\(ValueText.of(value))' is no key of a map")
       }
     }
     try requireSign("]")

@@ -14,6 +14,8 @@ struct PredicateTemplate {
 
   /// How many formats are kept.
   private static let keptMost = 512
+  /// Longer ones were made for one question, and would take much memory.
+  private static let keptLength = 16_384
 
   /// Templates by their format; nil for formats whose meaning depends on the arguments' values.
   private struct Known: @unchecked Sendable {
@@ -26,6 +28,7 @@ struct PredicateTemplate {
 
   /// The condition of a format, if arguments fit it; nil where it has to be read with them.
   static func condition(_ format: String, _ arguments: [Any?]) -> PredicateTree? {
+    if format.utf8.count > keptLength { return nil }
     let found: PredicateTemplate?
     if let before = known.withLock({ $0.templates[format] }) {
       found = before
@@ -36,7 +39,7 @@ struct PredicateTemplate {
         $0.templates[format] = .some(found)
       }
     }
-    guard let found, found.argumentCount == arguments.count else { return nil }
+    guard let found, found.argumentCount <= arguments.count else { return nil }
     return found.tree.bound(arguments)
   }
 
@@ -52,41 +55,34 @@ struct PredicateTemplate {
 extension PredicateTree {
   /// The condition with its arguments; nil where they change more than values.
   fileprivate func bound(_ arguments: [Any?]) -> PredicateTree? {
-    switch self {
-    case .constant: return self
-    case .not(let part): return part.bound(arguments).map { .not($0) }
-    case .and(let parts): return Self.bound(parts, arguments).map { .and($0) }
-    case .or(let parts): return Self.bound(parts, arguments).map { .or($0) }
-    case .comparison(var comparison):
-      guard let left = comparison.left.bound(arguments),
-        let right = comparison.right.bound(arguments)
-      else { return nil }
-      if case .value(let value) = comparison.right, value is PredicateTemplate.Argument,
-        comparison.comparator == .isIn || comparison.comparator == .between
-      {
-        // An area, or no collection: rare enough to be read with its value.
-        guard case .value(let given) = right, let values = listedValues(given),
-          comparison.comparator == .isIn || values.count == 2
-        else { return nil }
-        comparison.right = .values(values)
-      } else {
-        comparison.right = right
-      }
-      comparison.left = left
-      return .comparison(comparison)
+    var isBound = true
+    let tree = mapped { leaf in
+      guard isBound, case .comparison(let comparison) = leaf else { return leaf }
+      if let found = comparison.bound(arguments) { return .comparison(found) }
+      isBound = false
+      return leaf
     }
+    return isBound ? tree : nil
   }
+}
 
-  private static func bound(
-    _ parts: [PredicateTree], _ arguments: [Any?]
-  ) -> [PredicateTree]? {
-    var result: [PredicateTree] = []
-    result.reserveCapacity(parts.count)
-    for part in parts {
-      guard let part = part.bound(arguments) else { return nil }
-      result.append(part)
+extension PredicateComparison {
+  fileprivate func bound(_ arguments: [Any?]) -> PredicateComparison? {
+    guard let left = left.bound(arguments), let right = right.bound(arguments) else { return nil }
+    var comparison = self
+    if case .value(let value) = comparison.right, value is PredicateTemplate.Argument,
+      comparison.comparator == .isIn || comparison.comparator == .between
+    {
+      // An area, or no collection: rare enough to be read with its value.
+      guard case .value(let given) = right, let values = listedValues(given),
+        comparison.comparator == .isIn || values.count == 2
+      else { return nil }
+      comparison.right = .values(values)
+    } else {
+      comparison.right = right
     }
-    return result
+    comparison.left = left
+    return comparison
   }
 }
 

@@ -14,24 +14,28 @@ struct PredicateText {
   init(_ tree: PredicateTree) { write(tree) }
 
   private mutating func write(_ tree: PredicateTree) {
-    switch tree {
-    case .constant(let value): text += value ? "TRUEPREDICATE" : "FALSEPREDICATE"
-    case .comparison(let comparison): write(comparison)
-    case .and(let parts): write(parts, " && ")
-    case .or(let parts): write(parts, " || ")
-    case .not(let part):
-      text += "NOT "
-      write(part)
+    var walk = PredicateWalk(tree, merges: false)
+    var joints: [PredicateJoin.Joint] = []
+    var isFirst = true
+    while let step = walk.next() {
+      if case .end(let joint) = step {
+        joints.removeLast()
+        if joint != .not { text += ")" }
+        isFirst = false
+        continue
+      }
+      if !isFirst { text += joints.last == .or ? " || " : " && " }
+      isFirst = false
+      switch step {
+      case .begin(let joint):
+        text += joint == .not ? "NOT " : "("
+        joints.append(joint)
+        isFirst = true
+      case .leaf(.constant(let value)): text += value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+      case .leaf(.comparison(let comparison)): write(comparison)
+      case .leaf(.joined), .end: break
+      }
     }
-  }
-
-  private mutating func write(_ parts: [PredicateTree], _ separator: String) {
-    text += "("
-    for (index, part) in parts.enumerated() {
-      if index > 0 { text += separator }
-      write(part)
-    }
-    text += ")"
   }
 
   private mutating func write(_ comparison: PredicateComparison) {

@@ -2,12 +2,11 @@
 // parser both make it, `QueryPlan` gives it a meaning for one class. Nothing here knows a schema.
 
 /// A condition on one object, or on one element of a collection.
-indirect enum PredicateTree {
+enum PredicateTree {
   case constant(Bool)
-  case comparison(PredicateComparison)
-  case and([PredicateTree])
-  case or([PredicateTree])
-  case not(PredicateTree)
+  indirect case comparison(PredicateComparison)
+  /// Several conditions as one: made by `and`, `or` and `not`.
+  case joined(PredicateJoin)
 }
 
 /// Two operands and how they are compared.
@@ -76,10 +75,27 @@ enum PredicateOperand {
 
 /// How many elements of a collection fulfil a condition.
 struct Subquery {
+  /// So many can be inside of each other: to ask one of an object asks all.
+  static let depthMax = 50
+
   var collection: PropertyPath
   /// What the condition calls the element, without `$`.
   var variable: String
   var condition: PredicateTree
+  /// How many sub-queries are inside of each other, with this one.
+  private(set) var depth: Int
+
+  /// Stops when there are too many sub-queries inside of each other.
+  init(collection: PropertyPath, variable: String, condition: PredicateTree) {
+    self.collection = collection
+    self.variable = variable
+    self.condition = condition
+    depth = condition.subqueryDepth + 1
+    if depth > Self.depthMax {
+      misuse(
+        .argument, "At most \(Self.depthMax) sub-queries can be inside of each other.")
+    }
+  }
 }
 
 /// The way from an object to a value, or to several.
@@ -91,7 +107,20 @@ struct PropertyPath {
   /// types.
   var collections: [Int] = []
 
+  /// So many steps can lead to a value.
+  static let stepsMax = 1_000
+
+  /// Stops when the path has too many steps.
+  func checkLength() {
+    if steps.count <= Self.stepsMax { return }
+    misuse(
+      .argument,
+      "A key path can have at most \(Self.stepsMax) steps; this one begins with "
+        + "'\(PropertyPath(variable: variable, steps: Array(steps.prefix(4))).text)'.")
+  }
+
   func appending(_ step: PathStep, isCollection: Bool = false) -> PropertyPath {
+    checkLength()
     var path = self
     path.steps.append(step)
     if isCollection { path.collections.append(path.steps.count) }
@@ -143,16 +172,4 @@ public struct StringOptions: OptionSet, Sendable {
   public static let caseInsensitive = StringOptions(rawValue: 1)
   /// A letter is the same with and without accents.
   public static let diacriticInsensitive = StringOptions(rawValue: 2)
-}
-
-extension PredicateTree {
-  /// Both conditions.
-  static func && (left: PredicateTree, right: PredicateTree) -> PredicateTree {
-    .and([left, right])
-  }
-
-  /// One of the conditions, or both.
-  static func || (left: PredicateTree, right: PredicateTree) -> PredicateTree {
-    .or([left, right])
-  }
 }

@@ -191,12 +191,7 @@ extension PredicateTree {
   /// Finds the collection that all paths begin with; stops when one begins with none or another
   /// one.
   fileprivate func findCollection(_ collection: inout PropertyPath?) {
-    switch self {
-    case .constant: break
-    case .and(let parts), .or(let parts):
-      for part in parts { part.findCollection(&collection) }
-    case .not(let part): part.findCollection(&collection)
-    case .comparison(let comparison):
+    forEachComparison { comparison in
       for operand in [comparison.left, comparison.right] {
         switch operand {
         case .value, .values: break
@@ -208,27 +203,20 @@ extension PredicateTree {
   }
 
   /// How deep sub-queries are nested.
-  fileprivate var subqueryDepth: Int {
-    switch self {
-    case .constant: return 0
-    case .and(let parts), .or(let parts): return parts.map(\.subqueryDepth).max() ?? 0
-    case .not(let part): return part.subqueryDepth
-    case .comparison(let comparison):
-      return [comparison.left, comparison.right].map { operand in
-        if case .subquery(let subquery) = operand { return subquery.condition.subqueryDepth + 1 }
-        return 0
-      }.max()!
+  var subqueryDepth: Int {
+    var depth = 0
+    forEachComparison { comparison in
+      for operand in [comparison.left, comparison.right] {
+        if case .subquery(let subquery) = operand { depth = max(depth, subquery.depth) }
+      }
     }
+    return depth
   }
 
   /// The condition with all paths starting from an element of the collection.
   fileprivate func onElement(of collection: PropertyPath, _ variable: String) -> PredicateTree {
-    switch self {
-    case .constant: return self
-    case .and(let parts): return .and(parts.map { $0.onElement(of: collection, variable) })
-    case .or(let parts): return .or(parts.map { $0.onElement(of: collection, variable) })
-    case .not(let part): return .not(part.onElement(of: collection, variable))
-    case .comparison(var comparison):
+    mapped { leaf in
+      guard case .comparison(var comparison) = leaf else { return leaf }
       comparison.left = comparison.left.onElement(of: collection, variable)
       comparison.right = comparison.right.onElement(of: collection, variable)
       if !comparison.left.isMultiple { comparison.quantifier = nil }

@@ -63,6 +63,9 @@ extension PlanCondition {
     case .not(let part):
       text.add("not", depth: depth)
       part.explain(names, table, depth + 1, into: &text)
+    case .nested(let nested):
+      text.add("deep inside of each other", depth: depth)
+      for part in nested.conditions { part.explain(names, table, depth + 1, into: &text) }
     case .column(let test):
       let way =
         switch test.cost {
@@ -169,7 +172,8 @@ extension QueryPlan {
   private static func shown(_ nanoseconds: Double) -> String {
     if nanoseconds < 1e4 { return "\(Int(nanoseconds)) ns" }
     if nanoseconds < 1e7 { return "\(Int(nanoseconds / 1e3)) us" }
-    return "\(Int(nanoseconds / 1e6)) ms"
+    // An estimate of very many conditions may be no integer any more.
+    return "\(Int(min(nanoseconds / 1e6, 1e15))) ms"
   }
 }
 

@@ -14,11 +14,15 @@ struct QueryPlan {
 }
 
 /// A condition on one object or element.
+///
+/// Its parts are never deep inside of each other: see `NestedCondition`.
 indirect enum PlanCondition {
   case constant(Bool)
   case and([PlanCondition])
   case or([PlanCondition])
   case not(PlanCondition)
+  /// Parts that lie deep inside of each other.
+  case nested(NestedCondition)
   /// A column of the object itself, compared with constants.
   case column(ColumnTest)
   /// What a link of the object itself leads to.
@@ -120,6 +124,8 @@ extension PlanCondition {
       return found
     case .not(let part):
       return candidates.subtracting(part.rows(scan, among: candidates))
+    case .nested(let nested):
+      return nested.rows(among: candidates) { $0.rows(scan, among: $1) }
     case .column(let test): return test.rows(scan, among: candidates)
     case .linked(let test): return test.rows(scan, among: candidates)
     case .values(let test):
@@ -139,6 +145,7 @@ extension PlanCondition {
     case .and(let parts): return parts.allSatisfy { $0.matches(subject, table, readers) }
     case .or(let parts): return parts.contains { $0.matches(subject, table, readers) }
     case .not(let part): return !part.matches(subject, table, readers)
+    case .nested(let nested): return nested.holds { $0.matches(subject, table, readers) }
     case .column(let test):
       guard case .object(_, let location) = subject, let table else { return false }
       return test.matches(location, table)
@@ -165,6 +172,7 @@ extension PlanCondition {
     case .constant: return .packed
     case .and(let parts), .or(let parts): return parts.map(\.cost).max() ?? .packed
     case .not(let part): return part.cost
+    case .nested(let nested): return nested.cost
     case .column(let test): return test.cost
     case .linked(let test): return test.isSingle ? .bytes : .values
     case .values: return .values
@@ -178,6 +186,7 @@ extension PlanCondition {
     case .and(let parts), .or(let parts):
       return parts.reduce(into: []) { $0.formUnion($1.scannedColumns) }
     case .not(let part): return part.scannedColumns
+    case .nested(let nested): return nested.scannedColumns
     case .column(let test): return test.cost == .values ? [] : [test.column]
     case .linked(let test): return test.isSingle ? [test.column] : []
     }

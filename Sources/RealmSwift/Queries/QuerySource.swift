@@ -20,8 +20,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   // @unchecked: plans are values that are never changed after they are made; a head is searched
   // only by who has taken it out.
   struct State: @unchecked Sendable {
-    /// Places in the schema that the Realm had.
-    var resolved: Resolved
+    /// Places in the schema that the Realm had; nil until they are asked for.
+    var resolved: Resolved?
     var found: Found?
     /// What was found in a transaction that has changed the tables.
     var passing: Found?
@@ -57,13 +57,15 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   /// - Parameters:
   ///   - condition: nil for all elements.
   ///   - orders: applied one after the other, after the condition.
+  ///   - isChecked: the condition and orders are known to have a meaning for the origin.
   init(
-    _ origin: any QueryOrigin, _ condition: PredicateTree? = nil, _ orders: [QueryOrder] = []
+    _ origin: any QueryOrigin, _ condition: PredicateTree? = nil, _ orders: [QueryOrder] = [],
+    isChecked: Bool = false
   ) {
     self.origin = origin
     self.condition = condition
     self.orders = orders
-    state = Monitor(State(resolved: Self.resolve(origin, condition, orders)))
+    state = Monitor(State(resolved: isChecked ? nil : Self.resolve(origin, condition, orders)))
     super.init(origin.realm)
   }
 
@@ -77,12 +79,9 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     self.condition = condition
     self.orders = orders
     let (known, found, counted) = other.state.withLock { ($0.resolved, $0.found, $0.counted) }
-    var state = State(
-      resolved: known.classes === origin.realm.classes
-        ? known : Self.resolve(origin, condition, orders))
-    if origin.realm.group == nil, let snapshot = origin.realm.snapshot,
-      known.classes === origin.realm.classes
-    {
+    let isSameSchema = known?.classes === origin.realm.classes
+    var state = State(resolved: isSameSchema ? known : nil)
+    if origin.realm.group == nil, let snapshot = origin.realm.snapshot, isSameSchema {
       // The stamp is another one there.
       if var found, found.version == snapshot.version {
         found.stamp = []
@@ -110,8 +109,10 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
 
   /// The query in the terms of the Realm's schema, which a refresh may have changed.
   var resolved: Resolved {
-    let resolved = state.withLock { $0.resolved }
-    if _fastPath(resolved.classes === realm.classes) { return resolved }
+    if let resolved = state.withLock({ $0.resolved }), _fastPath(resolved.classes === realm.classes)
+    {
+      return resolved
+    }
     let anew = Self.resolve(origin, condition, orders)
     state.withLock { $0.resolved = anew }
     return anew
@@ -124,7 +125,10 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   /// Orders and distinct values are applied after all conditions.
   func filtered(_ tree: PredicateTree) -> QuerySource {
     check()
-    return QuerySource(origin, condition.map { $0 && tree } ?? tree, orders)
+    guard let condition else { return QuerySource(origin, tree, orders) }
+    // Only what is new is looked at, so that a chain of filters takes time with its length.
+    _ = PlanResolver.plan(tree, realm, origin.scope)
+    return QuerySource(origin, condition && tree, orders, isChecked: true)
   }
 
   /// The same elements in another order, or without equal ones.

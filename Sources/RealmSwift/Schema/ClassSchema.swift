@@ -65,6 +65,8 @@ final class ClassSchema: Sendable {
   /// The name in the file.
   let name: String
   let properties: [PropertyDescription]
+  /// Those whose wrapper may hold a link.
+  let linkProperties: [PropertyDescription]
   let primaryKey: Int?
   /// Whether objects of the class live inside of others.
   let isEmbedded: Bool
@@ -107,6 +109,7 @@ final class ClassSchema: Sendable {
     self.objectClass = objectClass
     self.name = name
     self.properties = properties
+    linkProperties = Self.linkProperties(properties)
     self.primaryKey = primaryKey
     self.isEmbedded = isEmbedded
     keyForm = .other
@@ -125,6 +128,7 @@ final class ClassSchema: Sendable {
     var discovery = PropertyDiscovery(objectClass)
     discovery.run()
     properties = discovery.properties
+    linkProperties = Self.linkProperties(discovery.properties)
     primaryKey = discovery.primaryKey
     keyForm = discovery.keyForm
     accessorImage = discovery.accessor.map(Self.image)
@@ -174,7 +178,13 @@ final class ClassSchema: Sendable {
 
   // MARK: - Finding
 
-  private static let known = Monitor<[ObjectIdentifier: ClassSchema]>([:])
+  private struct Known {
+    var schemas: [ObjectIdentifier: ClassSchema] = [:]
+    /// Classes whose schemas are being made, how often at once.
+    var beingMade: [ObjectIdentifier: Int] = [:]
+  }
+
+  private static let known = Monitor(Known())
 
   /// The schema of a class whose objects are used; made at the first call, stops when the class
   /// cannot be stored.
@@ -191,16 +201,43 @@ final class ClassSchema: Sendable {
     return schema
   }
 
+  /// The schema of a class; nil while it is being made.
+  ///
+  /// An object of the class may end without one: it is made then.
+  static func unlessBeingMade(_ objectClass: ObjectBase.Type) -> ClassSchema? {
+    let identifier = ObjectIdentifier(objectClass)
+    let (schema, isBeingMade) = known.withLock {
+      ($0.schemas[identifier], $0.beingMade[identifier] != nil)
+    }
+    if schema != nil || isBeingMade { return schema }
+    return examined(objectClass)
+  }
+
+  private static func linkProperties(
+    _ properties: [PropertyDescription]
+  ) -> [PropertyDescription] {
+    properties.filter { property in
+      property.constantType == nil && property.codec.collection == .none
+        && (property.codec.type == .object || property.codec.type == .any)
+    }
+  }
+
   /// The schema of a class, with what keeps it from being stored; made at the first call.
   static func examined(_ objectClass: ObjectBase.Type) -> ClassSchema {
     let identifier = ObjectIdentifier(objectClass)
-    if let schema = known.withLock({ $0[identifier] }) { return schema }
+    let found = known.withLock { known in
+      if known.schemas[identifier] == nil { known.beingMade[identifier, default: 0] += 1 }
+      return known.schemas[identifier]
+    }
+    if let found { return found }
     // Made outside of the lock: it runs the class's own initializer. A second thread may make one
     // too.
     let schema = ClassSchema(objectClass)
     return known.withLock { known in
-      if let first = known[identifier] { return first }
-      known[identifier] = schema
+      let others = known.beingMade[identifier, default: 1] - 1
+      known.beingMade[identifier] = others > 0 ? others : nil
+      if let first = known.schemas[identifier] { return first }
+      known.schemas[identifier] = schema
       return schema
     }
   }

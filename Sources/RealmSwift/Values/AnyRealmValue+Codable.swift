@@ -45,6 +45,7 @@ extension AnyRealmValue: Codable {
   ///
   /// - Throws: `EncodingError` for an object whose class is not `Encodable`.
   public func encode(to encoder: any Encoder) throws {
+    if _holdsValues { try checkDepth(encoder, self) }
     var container = encoder.singleValueContainer()
     switch self {
     case .none: try container.encodeNil()
@@ -71,6 +72,30 @@ extension AnyRealmValue: Codable {
       try container.encode(object)
     }
   }
+}
+
+extension AnyRealmValue {
+  private var _holdsValues: Bool {
+    switch self {
+    case .list, .dictionary, .object: return true
+    default: return false
+    }
+  }
+}
+
+/// Throws when a value is inside of more others than an encoder can be asked for.
+///
+/// It encodes what is inside by a call inside of a call.
+func checkDepth(_ encoder: any Encoder, _ value: Any) throws {
+  let depthMax = 1_000
+  if encoder.codingPath.count <= depthMax { return }
+  throw EncodingError.invalidValue(
+    value,
+    EncodingError.Context(
+      codingPath: Array(encoder.codingPath.prefix(8)),
+      debugDescription:
+        "Values can be encoded at most \(depthMax) deep inside of each other. Is there a long chain "
+        + "of links, or one that leads back to its beginning? Encode the objects as a list."))
 }
 
 /// Any key.

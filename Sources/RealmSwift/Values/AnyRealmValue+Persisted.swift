@@ -72,15 +72,18 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
   /// The value that an untyped one is; nil for what a Realm cannot hold.
   ///
   /// Collections are copied.
-  public static func _fromAny(_ value: Any?) -> AnyRealmValue? {
+  public static func _fromAny(_ value: Any?) -> AnyRealmValue? { fromAny(value, inside: 0) }
+
+  /// - Parameter depth: how many collections the value is inside of.
+  private static func fromAny(_ value: Any?, inside depth: Int) -> AnyRealmValue? {
     guard let value else { return AnyRealmValue.none }
     // A number of Foundation's can be cast to every other, a truth value too.
     if type(of: value) is NSNumber.Type { return number(value as! NSNumber) }
     switch value {
     case let value as AnyRealmValue:
       switch value {
-      case .list(let list): return collection(list)
-      case .dictionary(let map): return collection(map)
+      case .list(let list): return collection(list, inside: depth)
+      case .dictionary(let map): return collection(map, inside: depth)
       default: return value
       }
     case let value as Bool: return .bool(value)
@@ -94,9 +97,10 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     case let value as ObjectId: return .objectId(value)
     case let value as Decimal128: return .decimal128(value)
     case let value as UUID: return .uuid(value)
-    case let value as any PersistableEnum: return _fromAny(value._anyValue)
-    case let value as any _CustomPersistable: return _fromAny(value._anyValue)
-    default: return collection(value)
+    case let value as any PersistableEnum: return fromAny(value._anyValue, inside: depth)
+    case let value as any _CustomPersistable: return fromAny(value._anyValue, inside: depth)
+    case let value as any _UntypedHolder: return fromAny(value._untyped, inside: depth)
+    default: return collection(value, inside: depth)
     }
   }
 
@@ -109,12 +113,14 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     }
   }
 
-  /// A list or dictionary in memory of what an untyped collection holds.
-  private static func collection(_ value: Any) -> AnyRealmValue? {
+  /// A list or dictionary in memory of what an untyped collection holds; stops when that is deeper
+  /// than a Realm can hold.
+  private static func collection(_ value: Any, inside depth: Int) -> AnyRealmValue? {
+    if depth == MixedPlace.depthMax { MixedPlace.stopForDepth() }
     if let values = untypedElements(value) {
       let list = List<AnyRealmValue>()
       for value in values {
-        guard let element = _fromAny(unwrapped(value)) else { return nil }
+        guard let element = fromAny(unwrapped(value), inside: depth + 1) else { return nil }
         list.append(element)
       }
       return .list(list)
@@ -122,7 +128,7 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     guard let entries = untypedEntries(value) else { return nil }
     let map = Map<String, AnyRealmValue>()
     for (key, value) in entries {
-      guard let element = _fromAny(unwrapped(value)) else { return nil }
+      guard let element = fromAny(unwrapped(value), inside: depth + 1) else { return nil }
       map[key.text] = element
     }
     return .dictionary(map)
@@ -131,7 +137,7 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
   /// Not a key.
   public var _primaryKeyValue: _PrimaryKeyValue { .integer(nil) }
   /// The functions that move values of this type.
-  public static let _codec = _PropertyCodec.make(AnyRealmValue.self)
+  public static let _codec = _PropertyCodec.mixed()
 
   // MARK: - Elements
 

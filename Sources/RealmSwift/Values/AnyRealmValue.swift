@@ -109,6 +109,29 @@ extension AnyRealmValue {
   ///
   /// Queries compare numbers of all types.
   public static func == (left: AnyRealmValue, right: AnyRealmValue) -> Bool {
+    var pairs = [(left, right)]
+    // Collections inside of collections are a list, not calls inside of calls.
+    while let (left, right) = pairs.popLast() {
+      switch (left, right) {
+      case (.list(let left), .list(let right)):
+        if left.count != right.count { return false }
+        pairs += zip(left, right)
+      case (.dictionary(let left), .dictionary(let right)):
+        let (entries, others) = (left.entries, right.entries)
+        if entries.count != others.count { return false }
+        for (key, value) in entries {
+          guard let other = others[key] else { return false }
+          pairs.append((value, other))
+        }
+      default:
+        if !isEqual(left, right) { return false }
+      }
+    }
+    return true
+  }
+
+  /// The same of values that are no collections.
+  private static func isEqual(_ left: AnyRealmValue, _ right: AnyRealmValue) -> Bool {
     switch (left, right) {
     case (.none, .none): return true
     case (.int(let left), .int(let right)): return left == right
@@ -122,8 +145,6 @@ extension AnyRealmValue {
     case (.objectId(let left), .objectId(let right)): return left == right
     case (.decimal128(let left), .decimal128(let right)): return left == right
     case (.uuid(let left), .uuid(let right)): return left == right
-    case (.list(let left), .list(let right)): return left.elementsEqual(right)
-    case (.dictionary(let left), .dictionary(let right)): return left.entries == right.entries
     default: return false
     }
   }
@@ -145,8 +166,24 @@ extension AnyRealmValue {
     case .uuid(let value): hasher.combine(value)
     case .list(let value):
       hasher.combine(value.count)
-      for element in value { hasher.combine(element) }
-    case .dictionary(let value): hasher.combine(value.entries)
+      for element in value { element.hashInside(into: &hasher) }
+    case .dictionary(let value):
+      let entries = value.entries
+      hasher.combine(entries.count)
+      for (key, value) in entries.sorted {
+        hasher.combine(key)
+        value.hashInside(into: &hasher)
+      }
+    }
+  }
+
+  /// Hashes a value inside of a collection: of further collections only their size, however deep
+  /// they are.
+  private func hashInside(into hasher: inout Hasher) {
+    switch self {
+    case .list(let value): hasher.combine(value.count)
+    case .dictionary(let value): hasher.combine(value.count)
+    default: hash(into: &hasher)
     }
   }
 }

@@ -55,11 +55,7 @@ struct AnyValueWriter {
 
   private mutating func nest(_ body: (inout AnyValueWriter) -> Void) {
     depth += 1
-    if depth > MixedPlace.depthMax {
-      misuse(
-        .argument,
-        "Collections inside of a mixed value can be nested at most \(MixedPlace.depthMax) deep.")
-    }
+    if depth > MixedPlace.depthMax { MixedPlace.stopForDepth() }
     body(&self)
     depth -= 1
   }

@@ -40,7 +40,7 @@ public final class Decimal128: Sendable {
     } else {
       misuse(
         .argument,
-        "Cannot convert value '\(value)' of type '\(type(of: value))' to decimal128")
+        "Cannot convert value '\(ValueText.of(value))' of type '\(type(of: value))' to decimal128")
     }
   }
 
@@ -326,7 +326,8 @@ extension Decimal128: _BytesValue, _RealmCollectionValueInsideOptional, MinMaxTy
   /// The number that an untyped number or text stands for.
   public static func _fromAny(_ value: Any?) -> Decimal128? {
     if let value = value as? Decimal128 { return value }
-    return DecimalNumber(any: value).map { Decimal128($0) }
+    return (DecimalNumber(any: value) ?? storedForm(value).flatMap { DecimalNumber(any: $0) })
+      .map { Decimal128($0) }
   }
   /// The functions that move values of this type.
   public static let _codec = _PropertyCodec.make(Decimal128.self)

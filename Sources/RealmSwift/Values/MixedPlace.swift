@@ -22,6 +22,13 @@ final class MixedPlace {
   /// How many collections can be inside of each other.
   static let depthMax = 100
 
+  /// Stops because there are more.
+  static func stopForDepth() -> Never {
+    misuse(
+      .argument,
+      "Collections inside of a mixed value can be nested at most \(depthMax) deep.")
+  }
+
   // MARK: - Reading
 
   /// Whether there is no such collection any more.

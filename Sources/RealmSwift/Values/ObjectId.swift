@@ -54,11 +54,19 @@ public final class ObjectId: Sendable {
   ///   - machineId: its lower three bytes are used.
   ///   - processId: its lower two bytes are used.
   public convenience init(timestamp: Date, machineId: Int, processId: Int) {
-    let seconds = UInt32(truncatingIfNeeded: Int64(timestamp.timeIntervalSince1970))
+    let seconds = Self.seconds(of: timestamp)
     let machine = UInt64(truncatingIfNeeded: machineId) & 0xff_ffff
     let process = UInt64(truncatingIfNeeded: processId) & 0xffff
     self.init(
       seconds: seconds, process: machine << 16 | process, counter: Generator.nextCount())
+  }
+
+  /// Whole seconds since 1970; the nearest that there are of a time that is out of their range, and
+  /// 0 of one that is no number.
+  private static func seconds(of timestamp: Date) -> UInt32 {
+    let seconds = timestamp.timeIntervalSince1970
+    if seconds.isNaN { return 0 }
+    return UInt32(truncatingIfNeeded: Int64(max(-0x1p62, min(seconds, 0x1p62))))
   }
 
   /// - Parameters:
@@ -199,7 +207,9 @@ extension ObjectId: _BytesValue, _RealmCollectionValueInsideOptional, SortableTy
     readBytes(object, column, ObjectId.self)
   }
   /// The identifier that an untyped value is.
-  public static func _fromAny(_ value: Any?) -> ObjectId? { value as? ObjectId }
+  public static func _fromAny(_ value: Any?) -> ObjectId? {
+    value as? ObjectId ?? storedForm(value) as? ObjectId
+  }
   /// The functions that move values of this type.
   public static let _codec = _PropertyCodec.make(ObjectId.self)
   /// The functions that move optionals of this type.

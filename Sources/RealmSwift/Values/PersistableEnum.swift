@@ -113,5 +113,6 @@ extension PersistableEnum {
 func stopForPersistedValue(_ value: Any, _ type: Any.Type) -> Never {
   misuse(
     .argument,
-    "Failed to convert persisted value '\(value)' to type '\(type)' in a non-optional context.")
+    "Failed to convert persisted value '\(ValueText.of(value))' to type '\(type)' in a non-optional context."
+  )
 }

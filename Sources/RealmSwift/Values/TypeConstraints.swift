@@ -82,7 +82,7 @@ public func dynamicBridgeCast<T>(fromObjectiveC value: Any) -> T {
   if let type = T.self as? any _Persistable.Type, let made = type._fromAny(unwrapped(value)) as? T {
     return made
   }
-  misuse(.argument, "Could not convert value '\(value)' to type '\(T.self)'.")
+  misuse(.argument, "Could not convert value '\(ValueText.of(value))' to type '\(T.self)'.")
 }
 
 /// The untyped form of a value: what `value(forKey:)` would give.

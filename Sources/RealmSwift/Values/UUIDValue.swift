@@ -42,7 +42,7 @@ extension UUID: _BytesValue, _RealmCollectionValueInsideOptional, SortableType, 
     case let value as UUID: return value
     case let value as NSUUID: return UUID(uuidString: value.uuidString)
     case let value as String: return UUID(uuidString: value)
-    default: return nil
+    default: return storedForm(value).flatMap { _fromAny($0) }
     }
   }
   /// The functions that move values of this type.

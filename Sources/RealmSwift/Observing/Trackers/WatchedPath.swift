@@ -156,6 +156,7 @@ extension WatchedPath {
     case .and(let parts), .or(let parts):
       return parts.flatMap { of($0, from: path, realm) }
     case .not(let part): return of(part, from: path, realm)
+    case .nested(let nested): return nested.conditions.flatMap { of($0, from: path, realm) }
     case .column(let test): return [path.watching(test.column, realm.classes.stored)]
     case .linked(let test): return of(.values(test.values), from: path, realm)
     case .values(let test):
