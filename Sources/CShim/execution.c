@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define WEAK __attribute__((weak))
 #define SWIFT __attribute__((swiftcall))
@@ -98,12 +100,25 @@ extern void *_CFGetTSD(uint32_t slot) WEAK;
 /// descriptors, so it is not made only to see that it does not run.
 enum { run_loop_slot = 10 };
 
+/// Whether so many descriptors, at most 8, could be opened now.
+static int has_free_descriptors(int count) {
+  int opened[8];
+  int number = 0;
+  while (number < count && (opened[number] = eventfd(0, EFD_CLOEXEC)) >= 0) number++;
+  int is_enough = number == count;
+  while (number > 0) close(opened[--number]);
+  return is_enough;
+}
+
 static void *run_loop_of_thread(void) {
   static int is_slot_right = -1;
   if (!CFRunLoopGetCurrent) return NULL;
   if (!_CFGetTSD) return CFRunLoopGetCurrent();
   int known = __atomic_load_n(&is_slot_right, __ATOMIC_RELAXED);
   if (known < 0) {
+    // Foundation ends the process when it cannot open them. A thread without a run loop then goes
+    // on without one; whoever comes later looks again.
+    if (!has_free_descriptors(4)) return NULL;
     known = CFRunLoopGetCurrent() == _CFGetTSD(run_loop_slot);
     __atomic_store_n(&is_slot_right, known, __ATOMIC_RELAXED);
   }
