@@ -36,7 +36,7 @@ func constantRows(_ report: inout Report) throws {
   var settings = configuration("constants.realm", .memory)
   settings.objectTypes = [Page.self]
   let realm = try Realm(configuration: settings)
-  let count = options.namesRows ? 1_000 : 40_000
+  let count = min(objectCount, 40_000)
   var random = RandomGenerator(seed: 29)
   try realm.write {
     var last: Page?
