@@ -90,6 +90,7 @@ import Testing
   /// A shell that redirects standard output has a file there, and goes on with it.
   @Test func standardOutputThatIsAFileKeepsAllThatIsPrinted() throws {
     try tool(Self.run + "--output a")
+    try tool(Self.run + "--output b")
     try write("first\n", "all.txt")
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("all.txt")))
     try file.seekToEnd()
@@ -97,7 +98,7 @@ import Testing
     process.executableURL = Bundle.main.executableURL!.deletingLastPathComponent()
       .appendingPathComponent("realm-bench")
     process.arguments = [
-      "compare", "a", "a", "--output", "/dev/stdout", "--write", "json=/dev/fd/1",
+      "compare", "a", "b", "--partial", "--output", "/dev/stdout", "--write", "json=/dev/fd/1",
     ]
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     process.standardOutput = file

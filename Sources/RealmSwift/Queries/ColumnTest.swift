@@ -163,7 +163,8 @@ extension PlanConstant {
 
 // MARK: - Bytes
 
-/// A comparison of the bytes of a text or of data with one constant, or with many that it may equal.
+/// A comparison of the bytes of a text or of data with one constant, or with many of which it may
+/// equal one.
 private struct BytesTest {
   private enum Form {
     case equal, prefix, suffix, part

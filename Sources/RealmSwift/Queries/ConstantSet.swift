@@ -1,5 +1,5 @@
-// The constants of `IN`, found by hashing: to ask whether a value is one of many takes as long as to
-// compare it with a few. What is equal here is what `PlanValue.order` calls equal.
+// The constants of `IN`, found by hashing: to ask whether a value is one of many takes as long as
+// to compare it with a few. What is equal here is what `PlanValue.order` calls equal.
 internal import ObjectStore
 internal import Platform
 internal import Trees
