@@ -21,6 +21,13 @@ package enum CompareVerb: VerbDescription {
       "with --executables: both at once, each on a core; for one thread that does not sync"),
     .init("budget", "TIME", "with --executables: stop after this time (10m)"),
     .init(
+      "blocks", "N",
+      "with --executables: run so many, decided or not; with --resample: at most so many a gate"),
+    .init(
+      "resample", "FILE",
+      "tell what a gate here can see: draws gates from the blocks of --write runs=FILE"),
+    .init("gates", "N", "with --resample: how many (1000)"),
+    .init(
       "max-regression", "ROW=SHARE", isRepeatable: true,
       "gate a row at a tolerance of your own, such as 'read.service_p99_ns=10%'; "
         + "without a row for all (2%)"),
@@ -45,6 +52,7 @@ package enum CompareVerb: VerbDescription {
   package static let usage = """
     realm-bench compare BASELINE CANDIDATE [flags]
     realm-bench compare --executables BASELINE CANDIDATE [flags] -- WORKLOAD [flags of run]
+    realm-bench compare --resample FILE [--gates N] [--blocks N]
 
     Compares results folders of one plan. Each row shows both medians; the ratio of the geometric
     means as a change for the worse, with its interval (Welch's, of the logarithms); the noise
@@ -60,7 +68,9 @@ package enum CompareVerb: VerbDescription {
     With --executables both are run by turns on this machine, in fresh processes and files, until
     every gate row is decided or the budget is used up: the way to compare two commits. Then the ratio
     is the mean of the paired ratios, and its interval a confidence sequence: looking after each block
-    does no harm.
+    does no harm. --write runs=FILE keeps the figures of each block; --resample draws many gates from
+    them, by chance and with repetition, and tells how often each row is called worse, and after how
+    many blocks: false alarms, when both executables were the same, and power, when one was not.
     Exit codes: 0 no regression, 2 a regression, 4 cannot tell (with --strict), 5 no such baseline.
     """
 
@@ -76,8 +86,10 @@ package enum CompareVerb: VerbDescription {
       console.printRaw(help)
       return .success
     }
-    let format: ComparisonFormat = try values.choice("format") ?? .text
     let rules = try rules(values)
+    if let path = values.first("resample") { return try resample(path, values, rules, console) }
+    try values.refuse("gates", without: "resample")
+    let format: ComparisonFormat = try values.choice("format") ?? .text
     let copies = try values.all("write").map(Self.copy)
     let table = try OutputFile(
       values.first("output") ?? "compare.csv", flag: "--output", .comparison(nil), replaces: true)
@@ -99,6 +111,7 @@ package enum CompareVerb: VerbDescription {
         }
         try values.refuse("duet", without: "executables")
         try values.refuse("budget", without: "executables")
+        try values.refuse("blocks", without: "executables")
         try values.refuse("seed", without: "executables")
         let before = [try Baselines.resolve(folders[0])] + values.all("baseline")
         let after = [try candidate(folders[1])] + values.all("candidate")
@@ -265,6 +278,58 @@ package enum CompareVerb: VerbDescription {
     }
   }
 
+  private static func seed(_ values: FlagValues) throws(UsageError) -> UInt64 {
+    guard let text = values.first("seed") else { return 1 }
+    guard let number = UInt64(text) else { throw UsageError("--seed needs a whole number") }
+    return number
+  }
+
+  private static func blockCount(_ text: String) throws(UsageError) -> Int {
+    guard let count = Int(text), count >= PairedJudge.blocksMin else {
+      throw UsageError(
+        "--blocks: '\(text)' is no number of blocks; fewer than "
+          + "\(PairedJudge.blocksMin) decide nothing")
+    }
+    return count
+  }
+
+  // MARK: - Resampling
+
+  private static func resample(
+    _ path: String, _ values: FlagValues, _ rules: ComparisonRules, _ console: Console
+  ) throws -> ExitCode {
+    for flag in ["executables", "duet", "budget", "baseline", "candidate", "write", "output"] {
+      try values.refuse(flag, with: "resample", because: "nothing is run or written")
+    }
+    guard values.positional.isEmpty else {
+      throw UsageError(
+        "compare --resample takes one file; '\(values.positional[0])' is one too many")
+    }
+    var gates = 1_000
+    if let text = values.first("gates") {
+      guard let number = Int(text), number > 0 else {
+        throw UsageError("--gates: '\(text)' is no number of gates")
+      }
+      gates = number
+    }
+    let isTable = try values.choice("format").map { (format: ComparisonFormat) in
+      guard format == .text || format == .markdown else {
+        throw UsageError("compare --resample: --format is text or markdown")
+      }
+      return format == .markdown
+    }
+    do {
+      let blocks = try RunFigures.sides(ofFile: try LiteralPath.path(path, of: "--resample"))
+      let trials = try GateTrials(
+        blocks, gates: gates, blocksMax: try values.first("blocks").map(blockCount),
+        seed: try seed(values), rules: rules)
+      console.printRaw(trials.text(isMarkdown: isTable ?? false))
+    } catch let error as ResultsError {
+      throw UsageError("compare --resample: \(error.message)")
+    }
+    return .success
+  }
+
   // MARK: - Executables
 
   private static func compareExecutables(
@@ -290,11 +355,7 @@ package enum CompareVerb: VerbDescription {
       throw UsageError("compare --executables: \(flag) is not for the runs it makes")
     }
     let budget = try values.first("budget").map { try Units.nanoseconds($0, flag: "--budget") }
-    var seed: UInt64 = 1
-    if let text = values.first("seed") {
-      guard let number = UInt64(text) else { throw UsageError("--seed needs a whole number") }
-      seed = number
-    }
+    let seed = try seed(values)
     // The candidate's own command line is checked by it; what --duet needs is checked here.
     if values.has("duet") {
       let flags = try FlagValues(plan, known: RunFlags.known, refused: RunFlags.refused)
@@ -311,7 +372,7 @@ package enum CompareVerb: VerbDescription {
       baseline: try LiteralPath.path(values.positional[0], of: "compare"),
       candidate: try LiteralPath.path(values.positional[1], of: "compare"), plan: plan,
       in: place, budgetNanoseconds: budget ?? 600_000_000_000, seed: seed, rules: rules,
-      isDuet: values.has("duet"))
+      isDuet: values.has("duet"), count: try values.first("blocks").map(blockCount))
     return try blocks.run(interruption: interruption) { line in
       if !values.has("quiet") { console.note(line) }
     }

@@ -25,8 +25,17 @@ struct ComparedFigures {
       throw ResultsError(
         "'\(run.folder)' has nothing to compare: its summary.csv is missing, or has no figure")
     }
-    sides = [baseline, candidate].map { $0.map(GateRow.figures) }
-    unknown = Set((baseline + candidate).flatMap(GateRow.unknown))
+    self.init(
+      sides: [baseline, candidate].map { $0.map(GateRow.figures) },
+      unknown: Set((baseline + candidate).flatMap(GateRow.unknown)))
+  }
+
+  /// - Parameters:
+  ///   - sides: of the baseline and the candidate, the figures of each run.
+  ///   - unknown: rows that some run does not know.
+  init(sides: [[[GateRow: Double]]], unknown: Set<GateRow>) {
+    self.sides = sides
+    self.unknown = unknown
     rows = unknown.union(sides.joined().flatMap(\.keys)).sorted()
   }
 

@@ -8,6 +8,8 @@ package enum ComparisonFormat: String, CaseIterable, Sendable {
   case markdown
   case junit
   case githubActionBenchmark = "github-action-benchmark"
+  /// The figures of each run, which the verdicts come from.
+  case runs
 }
 
 /// Renders a comparison.
@@ -28,6 +30,7 @@ package struct ComparisonOutput {
     case .markdown: markdown()
     case .junit: junit()
     case .githubActionBenchmark: try benchmarkAction()
+    case .runs: RunFigures(comparison).table().text
     }
   }
 
@@ -42,6 +45,7 @@ package struct ComparisonOutput {
     case .githubActionBenchmark:
       ["extra", "name"].contains { text.hasPrefix("[\n  {\n    \"\($0)\" : \"") }
         || text.hasPrefix("[\n\n]")
+    case .runs: text.hasPrefix(RunFigures.columns.joined(separator: ","))
     }
   }
 

@@ -14,14 +14,15 @@ package struct PairedBlocks {
   private let seed: UInt64
   private let isDuet: Bool
   private let clock = MonotonicClock()
-  /// Fewer than these decide nothing.
-  private static let blocksMin = 6
+  private let count: Int?
 
-  /// - Parameter place: the folder that the blocks' own folder is made in: their files lie on its
-  ///   disk.
+  /// - Parameters:
+  ///   - place: the folder that the blocks' own folder is made in: their files lie on its disk.
+  ///   - count: how many blocks are run, decided or not; nil = until it is decided.
   package init(
     baseline: String, candidate: String, plan: [String], in place: String,
-    budgetNanoseconds: UInt64, seed: UInt64, rules: ComparisonRules, isDuet: Bool = false
+    budgetNanoseconds: UInt64, seed: UInt64, rules: ComparisonRules, isDuet: Bool = false,
+    count: Int? = nil
   ) throws(ResultsError) {
     for path in [baseline, candidate]
     where !FileManager.default.isExecutableFile(atPath: path) {
@@ -34,6 +35,7 @@ package struct PairedBlocks {
     self.rules = rules
     self.seed = seed
     self.isDuet = isDuet
+    self.count = count
   }
 
   /// Runs blocks until every gate row is decided, the budget is used up, or the user has enough.
@@ -87,14 +89,16 @@ package struct PairedBlocks {
       }
       for side in [0, 1] { runs[side].append(block[side]!) }
       try SamePlan.check(runs[0] + runs[1])
-      (rows, beyond) = try judge(runs)
+      (rows, beyond) = try PairedJudge(baseline: runs[0], candidate: runs[1], rules: rules)
+        .verdicts()
       let blocks = runs[0].count
       let open = rows.filter { $0.isGate && $0.verdict == .cannotTell && !$0.isUnknown }
       progress("block \(blocks): \(open.count) gate rows undecided")
       let elapsed = clock.nanoseconds() - start
       let isOver = elapsed + elapsed / UInt64(blocks) > budgetNanoseconds
-      let isDecided = blocks >= Self.blocksMin && open.isEmpty
-      if isDecided || isOver { break }
+      let isEnough =
+        count.map { blocks >= $0 } ?? (blocks >= PairedJudge.blocksMin && open.isEmpty)
+      if isEnough || isOver { break }
       if interruption.isRequested() {
         isInterrupted = true
         break
@@ -142,35 +146,5 @@ package struct PairedBlocks {
       return "--duet needs \(ChildRun.pinningTool) (package util-linux)"
     }
     return nil
-  }
-
-  /// Holm's procedure: the error is shared by the rows that are not decided yet, so a decided row
-  /// leaves more to the others.
-  private func judge(
-    _ runs: [[MeasuredRun]]
-  ) throws(ResultsError) -> (rows: [ComparedRow], beyond: [GateRow]) {
-    let figures = try ComparedFigures(baseline: runs[0], candidate: runs[1])
-    let gates = try figures.gates(rules)
-    let blocks = runs[0].count
-    let obstacle =
-      blocks < Self.blocksMin
-      ? "only \(blocks) of at least \(Self.blocksMin) blocks were run: give more time (--budget), or "
-        + "a shorter workload" : nil
-    var undecided = gates.tolerances.keys.filter { figures.known($0) != nil }.count
-    while true {
-      let error = rules.familyError / Double(max(1, undecided))
-      let rows = figures.rows.map { row in
-        let tolerance = gates.tolerances[row]
-        guard let (before, after) = figures.known(row) else {
-          return figures.incomplete(row, tolerance: tolerance)
-        }
-        return Comparison.compared(
-          row, before, after, tolerance: tolerance, error: error, obstacle: obstacle
-        ) { LogRatio.paired(zip(before, after).map { log($1 / $0) }, error: error) }
-      }
-      let left = rows.filter { $0.isGate && $0.verdict == .cannotTell && !$0.isUnknown }.count
-      if left == undecided || left == 0 { return (rows, gates.beyond) }
-      undecided = left
-    }
   }
 }

@@ -224,7 +224,9 @@ package final class RealmSession: EngineSession {
 
   package func pin() -> RealmPin { RealmPin(realm.freeze()) }
 
-  package func write(_ body: () throws -> Void) throws { try realm.write(body) }
+  package func write(_ body: () throws -> Void) throws {
+    try InjectedSlowdown.lengthen { try realm.write(body) }
+  }
 
   package func writeAsynchronously(
     _ actor: isolated any Actor, _ body: () throws -> Void

@@ -23,18 +23,33 @@ package struct ChartAxis: Sendable {
   package var label: @Sendable (Double) -> String
   /// Whether steps are powers of two, as for sizes.
   package var isBinary = false
+  /// Whether there is nothing between whole numbers, as for runs and pins.
+  package var isWhole = false
   /// Ticks that are fixed, such as percentiles; nil = chosen by the range.
   package var ticks: [Double]?
 
   package init(
-    _ title: String, _ scale: Scale = .linear, ticks: [Double]? = nil,
+    _ title: String, _ scale: Scale = .linear, ticks: [Double]? = nil, isWhole: Bool = false,
     label: @escaping @Sendable (Double) -> String
   ) {
     self.title = title
     self.scale = scale
     self.ticks = ticks
+    self.isWhole = isWhole
     self.label = label
   }
+}
+
+/// A drawing is made twice, for wide and for narrow windows; the style sheet shows one of them.
+///
+/// Shrunk to a phone's width its texts could not be read.
+enum DrawingWidth: String, CaseIterable {
+  case wide, narrow
+
+  var units: Double { self == .wide ? 720 : 370 }
+
+  /// How much room a text takes at most, in the usual fonts at 12 units.
+  static func textWidth(_ text: String) -> Double { Double(text.count) * 7.7 }
 }
 
 /// A chart with up to eight lines.
@@ -46,8 +61,8 @@ package struct LineChart {
   private let y: ChartAxis
   private let series: [ChartSeries]
 
-  private static let (width, height) = (720.0, 320.0)
-  private static let (left, right, top, bottom) = (72.0, 12.0, 12.0, 44.0)
+  private static let height = 320.0
+  private static let (top, bottom) = (12.0, 44.0)
   /// As many as the style sheet has colours.
   package static let seriesMax = 8
 
@@ -80,7 +95,7 @@ package struct LineChart {
       <figure>
       <figcaption><b>\(escapedHTML(title))</b> <span class="source">\(escapedHTML(source))</span></figcaption>
       <ul class="legend">\(legend)</ul>
-      \(svg())
+      \(DrawingWidth.allCases.map(svg).joined(separator: "\n"))
       </figure>
 
       """
@@ -88,39 +103,51 @@ package struct LineChart {
 
   // MARK: - Drawing
 
-  private func svg() -> String {
+  private func svg(_ width: DrawingWidth) -> String {
     let across = Span(series.flatMap { $0.points.map(\.x) }, x)
     // Files and rates are seen against nothing; times on a logarithmic axis have no nothing.
     let up = Span(series.flatMap { $0.points.map(\.y) }, y, includesZero: y.scale == .linear)
-    let (plotWidth, plotHeight) = (
-      Self.width - Self.left - Self.right, Self.height - Self.top - Self.bottom
-    )
+    let labels = up.ticks.map(y.label)
+    // The caption says it.
+    let hasTitle = y.title != title
+    let left =
+      (labels.map(DrawingWidth.textWidth).max() ?? 0) + (hasTitle ? 26 : 10)
+    let ends = [across.ticks.first, across.ticks.last].compactMap { $0 }.map(x.label)
+    let right = max(12, (ends.map(DrawingWidth.textWidth).max() ?? 0) / 2)
+    let (plotWidth, plotHeight) = (width.units - left - right, Self.height - Self.top - Self.bottom)
     func place(_ point: (x: Double, y: Double)) -> (Double, Double) {
       (
-        Self.left + across.share(point.x) * plotWidth,
+        left + across.share(point.x) * plotWidth,
         Self.top + (1 - up.share(point.y)) * plotHeight
       )
     }
     var parts = [
-      "<svg viewBox=\"0 0 \(Int(Self.width)) \(Int(Self.height))\" role=\"img\" "
-        + "aria-label=\"\(escapedHTML(title))\">"
+      "<svg class=\"\(width.rawValue)\" viewBox=\"0 0 \(Int(width.units)) \(Int(Self.height))\" "
+        + "role=\"img\" aria-label=\"\(escapedHTML(title))\">"
     ]
-    for tick in up.ticks {
+    for (tick, label) in zip(up.ticks, labels) {
       let height = place((across.low, tick)).1
       parts.append(
-        line("grid", Self.left, height, Self.width - Self.right, height)
-          + text(Self.left - 6, height + 4, "end", y.label(tick)))
+        line("grid", left, height, width.units - right, height)
+          + text(left - 6, height + 4, "end", label))
     }
+    var end = -Double.infinity
     for tick in across.ticks {
       let position = place((tick, up.low)).0
-      parts.append(
-        line("grid", position, Self.top, position, Self.height - Self.bottom)
-          + text(position, Self.height - Self.bottom + 16, "middle", x.label(tick)))
+      parts.append(line("grid", position, Self.top, position, Self.height - Self.bottom))
+      // One that would touch the one before is left out.
+      let label = x.label(tick)
+      let half = DrawingWidth.textWidth(label) / 2
+      if position - half < end + 4 { continue }
+      end = position + half
+      parts.append(text(position, Self.height - Self.bottom + 16, "middle", label))
     }
-    parts.append(text(Self.left + plotWidth / 2, Self.height - 6, "middle", x.title))
-    parts.append(
-      "<text class=\"title\" transform=\"rotate(-90)\" x=\"\(-(Self.top + plotHeight / 2))\" y=\"12\" "
-        + "text-anchor=\"middle\">\(escapedHTML(y.title))</text>")
+    parts.append(text(left + plotWidth / 2, Self.height - 6, "middle", x.title))
+    if hasTitle {
+      parts.append(
+        "<text class=\"title\" transform=\"rotate(-90)\" x=\"\(-(Self.top + plotHeight / 2))\" y=\"12\" "
+          + "text-anchor=\"middle\">\(escapedHTML(y.title))</text>")
+    }
     for (number, line) in series.enumerated() {
       let points = line.points.map(place)
       if points.count == 1 {
@@ -175,7 +202,8 @@ private struct Span {
       (low, high) = (ticks.first!, ticks.last!)
     } else {
       if most <= least { most = least + max(abs(least), 1) }
-      let step = Self.step((most - least) / 5, axis.isBinary)
+      let step = max(
+        Self.step((most - least) / 5, axis.isBinary), axis.isWhole || axis.isBinary ? 1 : 0)
       let first = (least / step).rounded(.down)
       let last = (most / step).rounded(.up)
       ticks = (Int(first)...Int(last)).map { Double($0) * step }

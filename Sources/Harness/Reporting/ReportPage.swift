@@ -76,12 +76,13 @@ package struct ReportPage {
     .key{display:inline-block;width:1.1em;height:.25em;margin-right:.4em;vertical-align:middle}
     \((1...LineChart.seriesMax).map { "polyline.s\($0),circle.s\($0){stroke:var(--c\($0))}circle.s\($0){fill:var(--c\($0))}.key.s\($0){background:var(--c\($0))}" }.joined())
     .table{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;margin:.6rem 0}caption{padding:.2rem 0}
-    pre{white-space:pre-wrap;overflow-wrap:anywhere}td.wide{white-space:normal;min-width:16rem}
+    pre{white-space:pre-wrap}p,pre,li,h1,figcaption{overflow-wrap:anywhere}td.wide{white-space:normal;min-width:16rem}
     th,td{padding:.25rem .6rem;border-bottom:1px solid var(--rule);text-align:left;white-space:nowrap}
     th{background:var(--band)}td.n{text-align:right;font-variant-numeric:tabular-nums}
     th[aria-sort]{text-decoration:underline}button{font:inherit;font-size:.8rem;color:inherit;background:var(--band);border:1px solid var(--rule);border-radius:4px}
     .bad{color:var(--bad);font-weight:600}.good{color:var(--good);font-weight:600}
-    @media (max-width:600px){svg text{font-size:19px}}
+    svg.narrow{display:none}
+    @media (max-width:600px){svg.wide{display:none}svg.narrow{display:block}}
     @media print{nav,button{display:none}section{break-inside:avoid}:root{--paper:#fff;--ink:#000}}
     """
 

@@ -271,7 +271,8 @@ package struct RunReport {
     size.isBinary = true
     return chart("The file, and who keeps its bytes", "growth.csv", time, size, bytes)
       + chart(
-        "Pins and live versions", "growth.csv", time, ChartAxis("number", label: shortNumber), pins)
+        "Pins and live versions", "growth.csv", time,
+        ChartAxis("number", isWhole: true, label: shortNumber), pins)
       + chart("Memory", "growth.csv", time, size, memory)
   }
 

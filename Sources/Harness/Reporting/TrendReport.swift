@@ -110,7 +110,7 @@ package struct TrendReport {
     }
     return LineChart(
       figure, source: "history.csv",
-      x: ChartAxis("run") { String(Int($0)) },
+      x: ChartAxis("run", isWhole: true) { String(Int($0)) },
       y: ChartAxis(figure) { self.value($0, figure) },
       [
         ChartSeries("runs", points.map { (Double($0.place), $0.value) }),

@@ -1,0 +1,109 @@
+// What a gate on a machine can see, from recorded blocks: many gates are drawn from them, by chance
+// and with repetition, and judged block by block as `compare --executables` does.
+internal import Foundation
+internal import Platform
+
+/// How gates that are drawn from recorded blocks end.
+struct GateTrials {
+  /// How one gate ended.
+  private struct Gate {
+    var verdicts: [GateRow: ComparisonVerdict]
+    var blocks: Int
+  }
+
+  private let gates: [Gate]
+  private let recorded: Int
+  private let blocksMax: Int
+  private let seed: UInt64
+  /// Mean change for the worse of all recorded blocks, as a ratio.
+  private let changes: [GateRow: Double]
+
+  /// Draws and judges gates.
+  ///
+  /// - Parameters:
+  ///   - sides: of the baseline and the candidate, the figures of each block.
+  ///   - blocksMax: how many blocks a gate has at most; nil = as many as were recorded.
+  /// - Throws: `ResultsError` when nothing would decide.
+  /// - Complexity: O(gates x blocks x blocks) at worst; each looks after each block.
+  init(
+    _ sides: [[[GateRow: Double]]], gates count: Int, blocksMax: Int?, seed: UInt64,
+    rules: ComparisonRules
+  ) throws(ResultsError) {
+    recorded = sides[0].count
+    guard recorded >= PairedJudge.blocksMin else {
+      throw ResultsError(
+        "\(recorded) blocks decide nothing: record at least \(PairedJudge.blocksMin), better hundreds"
+      )
+    }
+    self.blocksMax = blocksMax ?? recorded
+    self.seed = seed
+    var random = RandomGenerator(seed: seed)
+    var gates: [Gate] = []
+    for _ in 0..<count {
+      gates.append(try Self.gate(sides, blocksMax: self.blocksMax, rules, &random))
+    }
+    self.gates = gates
+    var changes: [GateRow: Double] = [:]
+    let figures = ComparedFigures(sides: sides, unknown: [])
+    for row in Set(gates.flatMap(\.verdicts.keys)) {
+      guard let (before, after) = figures.known(row) else { continue }
+      let mean = zip(before, after).reduce(0) { $0 + log($1.1 / $1.0) } / Double(before.count)
+      changes[row] = exp(row.isBetterWhenLarger ? -mean : mean)
+    }
+    self.changes = changes
+  }
+
+  private static func gate(
+    _ sides: [[[GateRow: Double]]], blocksMax: Int, _ rules: ComparisonRules,
+    _ random: inout RandomGenerator
+  ) throws(ResultsError) -> Gate {
+    var drawn: [[[GateRow: Double]]] = [[], []]
+    while true {
+      let block = Int(random.next(upperBound: UInt64(sides[0].count)))
+      for side in [0, 1] { drawn[side].append(sides[side][block]) }
+      let blocks = drawn[0].count
+      if blocks < PairedJudge.blocksMin { continue }
+      let judge = try PairedJudge(
+        ComparedFigures(sides: drawn, unknown: []), blocks: blocks, rules)
+      let rows = judge.decidingVerdicts()
+      let isOpen = rows.contains { $0.verdict == .cannotTell && !$0.isUnknown }
+      if isOpen && blocks < blocksMax { continue }
+      let verdicts = rows.map { ($0.row, $0.verdict) }
+      return Gate(verdicts: Dictionary(uniqueKeysWithValues: verdicts), blocks: blocks)
+    }
+  }
+
+  // MARK: - Text
+
+  private func share(_ count: Int) -> String {
+    decimal(Double(count) / Double(gates.count) * 100, places: 1) + " %"
+  }
+
+  /// A table, one row a figure that decides, and what the gates as a whole said.
+  func text(isMarkdown: Bool) -> String {
+    let header = ["row", "change in all blocks", "worse", "better", "same", "cannot tell"]
+    var rows: [[String]] = []
+    for row in Set(gates.flatMap(\.verdicts.keys)).sorted() {
+      var cells = [row.name, "-"]
+      // Counters that are 0 have no ratio.
+      if let change = changes[row], change.isFinite { cells[1] = decimal((change - 1) * 100, places: 2) + " %" }
+      for verdict in [ComparisonVerdict.worse, .better, .same, .cannotTell] {
+        cells.append(share(gates.filter { $0.verdicts[row] == verdict }.count))
+      }
+      rows.append(cells)
+    }
+    let failed = gates.filter { $0.verdicts.values.contains(.worse) }
+    let open = gates.filter {
+      !$0.verdicts.values.contains(.worse) && $0.verdicts.values.contains(.cannotTell)
+    }
+    let lengths = gates.map(\.blocks).sorted()
+    func length(_ share: Double) -> Int { lengths[Int(Double(lengths.count - 1) * share)] }
+    let summary =
+      "\(gates.count) gates drawn from \(recorded) blocks (seed \(seed), at most \(blocksMax) blocks a "
+      + "gate): \(share(failed.count)) say worse of some row, \(share(open.count)) cannot tell of some "
+      + "row and call none worse; blocks until it is decided: median \(length(0.5)), "
+      + "nine of ten within \(length(0.9)), most \(length(1))"
+    let table = TextTable(header: header, rows: rows)
+    return (isMarkdown ? table.markdown : table.text) + "\n" + summary + "\n"
+  }
+}

@@ -1,0 +1,101 @@
+// `compare --resample` tells from recorded blocks how often gates would raise a false alarm, and how
+// often they would see a change; `--write runs=FILE` is what it reads.
+import Foundation
+import Harness
+import Platform
+import TestSupport
+import Testing
+
+@Suite(.serialized, .ownThreads) struct ResampleTests {
+  private let folder = TemporaryFolder()
+
+  private func resample(_ words: [String]) throws -> String {
+    let output = CollectedOutput()
+    let code = try CompareVerb.run(
+      ["--resample"] + words, console: output.console(), interruption: { TimedInterruption() })
+    #expect(code == .success)
+    return output.output
+  }
+
+  private func refusal(_ words: [String]) -> String {
+    do {
+      return "not refused: \(try resample(words))"
+    } catch {
+      return (error as? UsageError)?.message ?? "\(error)"
+    }
+  }
+
+  /// A table of blocks: writes of 5 us with noise of 3 % a run, longer by a factor in the candidate.
+  private func table(_ name: String, factor: Double, seed: UInt64, blocks: Int = 300) throws
+    -> String
+  {
+    var random = RandomGenerator(seed: seed)
+    // The sum of twelve even draws is near enough to a bell.
+    func noise() -> Double {
+      (0..<12).reduce(-6.0) { sum, _ in
+        sum + Double(random.next(upperBound: UInt64(1_000_000))) / 1_000_000
+      }
+    }
+    var text = "run,side,engine,workload,operation,phase,load,metric,value\n"
+    for (side, factor) in [("baseline", 1), ("candidate", factor)] {
+      for block in 0..<blocks {
+        let value = 5_000 * factor * exp(0.03 * noise())
+        text +=
+          "\(block),\(side),realm,readers-writer,write,measure,closed,service_p50_ns,\(value)\n"
+      }
+    }
+    let path = folder.file(name)
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    return path
+  }
+
+  /// The share of gates that call some row worse, in percent.
+  private func worse(_ output: String) throws -> Double {
+    let match = try #require(output.firstMatch(of: /: ([0-9.]+) % say worse of some row/))
+    return try #require(Double(match.1))
+  }
+
+  @Test func gatesSeeWhatIsThereAndHardlyEverWhatIsNot() throws {
+    let seed = testSeed()
+    let same = try table("same.csv", factor: 1, seed: seed)
+    // Without a tolerance: half of all changes are for the worse, however small. Of blocks that were
+    // recorded once the mean is not quite 1, and many looks at many draws of them see that in time.
+    let few = try resample([same, "--gates", "400", "--blocks", "40", "--max-regression", "0%"])
+    #expect(try worse(few) <= 5, "seed \(seed): \(few)")
+    let usual = try resample([same, "--gates", "400"])
+    #expect(try worse(usual) <= 1, "seed \(seed): \(usual)")
+    let slow = try resample([try table("slow.csv", factor: 1.05, seed: seed), "--gates", "400"])
+    #expect(try worse(slow) >= 98, "seed \(seed): \(slow)")
+    #expect(slow.contains("write.service_p50_ns"))
+    #expect(slow == (try resample([folder.file("slow.csv"), "--gates", "400"])))
+    #expect(
+      try resample([same, "--gates", "20", "--format", "markdown"]).contains(
+        "| write.service_p50_ns |"))
+  }
+
+  @Test func whatIsNoTableOfBlocksIsRefused() throws {
+    let good = try table("good.csv", factor: 1, seed: 1, blocks: 6)
+    let text = try String(contentsOfFile: good, encoding: .utf8)
+    func file(_ name: String, _ text: String) throws -> String {
+      try text.write(toFile: folder.file(name), atomically: true, encoding: .utf8)
+      return folder.file(name)
+    }
+    #expect(refusal([folder.file("nothing")]).contains("cannot be read"))
+    #expect(refusal([try file("notes", "notes\n")]).contains("is no table of"))
+    #expect(
+      refusal([try file("cut", String(text.dropLast(200)))]).contains(
+        "only blocks of --executables"))
+    #expect(
+      refusal([try file("word", text.replacing("service_p50_ns,", with: "service_p50_ns,x"))])
+        .contains("line 2 of"))
+    let short = try table("short.csv", factor: 1, seed: 1, blocks: 5)
+    #expect(refusal([short]).contains("5 blocks decide nothing"))
+    #expect(refusal([good, "--gates", "0"]).contains("--gates"))
+    #expect(refusal([good, "--blocks", "5"]).contains("--blocks"))
+    #expect(refusal([good, "--format", "json"]).contains("text or markdown"))
+    #expect(refusal([good, good]).contains("one file"))
+    #expect(refusal([good, "--budget", "1m"]).contains("contradict"))
+    #expect(
+      refusal([good, "--max-regression", "red.service_p50_ns=2%"]).contains("no run has the row"))
+  }
+}
