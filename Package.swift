@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
 // One place for every target and switch of the project. Layers import downward only:
-// realm-bench > Harness > RealmSwift > ObjectStore > Trees > Storage > Platform > C targets.
+// realm-bench, RealmBench > Harness > RealmSwift > ObjectStore > Trees > Storage > Platform > C.
 import PackageDescription
 
 /// Settings of every Swift target: Swift 6 language mode (complete concurrency checking) comes with
@@ -23,6 +23,7 @@ let package = Package(
   products: [
     .library(name: "RealmSwift", targets: ["RealmSwift"]),
     .library(name: "Harness", targets: ["Harness"]),
+    .library(name: "RealmBench", targets: ["RealmBench"]),
     .library(name: "RaceHunt", targets: ["RaceHunt"]),
     .executable(name: "realm-bench", targets: ["realm-bench"]),
   ],
@@ -68,6 +69,10 @@ let package = Package(
         "RaceHunt", "Simulation", "RealmSwift", "ObjectStore", "Storage",
         "Platform",
       ],
+      swiftSettings: strict),
+    // Workloads of a user's own, with the tool around them.
+    .target(
+      name: "RealmBench", dependencies: ["Harness", "RealmSwift", "Platform"],
       swiftSettings: strict),
     .executableTarget(
       name: "realm-bench",
@@ -153,12 +158,16 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RaceHuntTests", dependencies: ["RaceHunt", "TestSupport"], swiftSettings: strict),
+    // A user's own tool, as in Examples/: its workload, its checks, and a mistake to be found.
+    .executableTarget(
+      name: "ShopBench", dependencies: ["RealmBench", "RealmSwift"],
+      path: "Examples/Sources/shop-bench", swiftSettings: strict),
     .testTarget(
       name: "HarnessTests",
       dependencies: [
         "Harness", "RaceHunt", "RealmSwift", "Storage", "Platform", "TestSupport",
         // Background processes of runs are this tool.
-        "realm-bench",
+        "realm-bench", "ShopBench",
       ],
       swiftSettings: strict),
   ]

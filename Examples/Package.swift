@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// Small programs that use the database as a client would: by its public library alone. CI builds
-// and runs each of them.
+// Small programs that use the database as a client would, by its public library alone, and a
+// benchmark of a program's own models. CI builds and runs each of them.
 import PackageDescription
 
 /// One program, in the folder of its name.
@@ -24,5 +24,11 @@ let package = Package(
     program("actor-handover"),
     program("actor-observe"),
     program("list-editor"),
+    .executableTarget(
+      name: "shop-bench",
+      dependencies: [
+        .product(name: "RealmBench", package: "realm"),
+        .product(name: "RealmSwift", package: "realm"),
+      ]),
   ]
 )

@@ -133,8 +133,8 @@ import Testing
         "--overwrite --dry-run",
         "--overwrite and --dry-run contradict each other: a dry run writes nothing"
       ),
-      ("--hops 3", "--hops: not in this version of realm-bench"),
-      ("--allocator x", "--allocator: not in this version of realm-bench"),
+      ("--hops 3", "--hops: not in this version"),
+      ("--allocator x", "--allocator: not in this version"),
       (
         "--threshold write",
         "--threshold: 'write' is not of the form 'write.response_p99_ns<2000000' (< <= > >= ==, the number in the column's unit)"

@@ -30,16 +30,26 @@ package enum CompletionVerb: VerbDescription {
       throw UsageError("completion needs one of \(words.joined(separator: ", "))")
     }
     switch shell {
-    case "bash": console.printRaw(bash())
-    case "zsh": console.printRaw(zsh())
-    case "fish": console.printRaw(fish())
-    case "man": console.printRaw(manPage())
+    case "bash": console.printRaw(ofThisTool(bash()))
+    case "zsh": console.printRaw(ofThisTool(zsh()))
+    case "fish": console.printRaw(ofThisTool(fish()))
+    case "man": console.printRaw(ofThisTool(manPage()))
     default:
       let nearest = nearestName(shell, in: words).map { "; did you mean '\($0)'?" } ?? ""
       throw UsageError(
         "completion: '\(shell)' is not one of \(words.joined(separator: ", "))\(nearest)")
     }
     return .success
+  }
+
+  /// A script or page with the names of the program that runs.
+  private static func ofThisTool(_ text: String) -> String {
+    let name = Tool.current.name
+    if name == "realm-bench" { return text }
+    let word = String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+    return Tool.named(text.replacing("_realm_bench", with: "_" + word))
+      .replacing("realm\\-bench", with: name.replacing("-", with: "\\-"))
+      .replacing("REALM-BENCH", with: name.uppercased())
   }
 
   /// The values that a flag can have, where these are words.

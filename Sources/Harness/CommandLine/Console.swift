@@ -127,7 +127,7 @@ package final class Console: Sendable {
     let kept = state.withLock { $0.kept }.map { "; the results are in \($0)" }
     // On standard error only: who reads results by a program does not want it there.
     note(
-      "realm-bench: not everything could be shown, because \(loss.stream) took no more "
+      "\(Tool.current.name): not everything could be shown, because \(loss.stream) took no more "
         + "(\(loss.reason))\(kept ?? "")")
     return code == .success || code == .inconclusive ? .failed : code
   }

@@ -89,7 +89,8 @@ package struct FlagValues: Sendable {
       return UsageError("unknown flag '\(argument)'; did you mean '--\(name)'?")
     }
     let nearest = nearestName(name, in: known.sorted()).map { "; did you mean '--\($0)'?" }
-    return UsageError("unknown flag '\(argument)'" + (nearest ?? "; see 'realm-bench' for help"))
+    return UsageError(
+      "unknown flag '\(argument)'" + (nearest ?? "; see '\(Tool.current.name)' for help"))
   }
 
   /// The words that are no flags, each as a path.

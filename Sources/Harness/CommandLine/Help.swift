@@ -12,22 +12,31 @@ package enum Help {
 
   package static var overview: String {
     """
-    realm-bench - measure and stress the object database, and check its snapshots while it runs
+    \(Tool.current.name) - measure and stress the object database, and check its snapshots while it runs
 
-    Try this: readers and a writer on a new file for three seconds, every snapshot checked
+    Try this: \(example)
 
-      realm-bench run readers-writer --quick
+      \(Tool.current.name) run \(WorkloadKind.allCases[0].rawValue) --quick
 
     Verbs
 
-    """ + verbTable() + """
+    """ + verbTable() + Tool.named(footer) + exitCodes + "\n\n"
+  }
+
+  /// What the example does.
+  private static var example: String {
+    Tool.current.workloads.first?.summary
+      ?? "readers and a writer on a new file for three seconds, every snapshot checked"
+  }
+
+  private static let footer = """
 
       'realm-bench VERB --help' lists the flags of a verb, 'realm-bench run WORKLOAD --help' those
       of a workload.
       Results go to standard output and files, progress and warnings to standard error.
 
-      """ + exitCodes + "\n\n"
-  }
+
+    """
 
   private static func verbTable() -> String {
     let heads = Verbs.all.map { "  \($0.name) \($0.arguments)" }
@@ -45,9 +54,9 @@ package enum Help {
   /// What a workload does, and its flags.
   package static func run(_ workload: WorkloadKind) -> String {
     """
-    realm-bench run \(workload.rawValue) [flags]
+    \(Tool.current.name) run \(workload.rawValue) [flags]
 
-    \(workload.facts.help)
+    \(Tool.named(workload.facts.help))
 
     Other workloads: \(others(than: workload))
 
@@ -66,7 +75,7 @@ package enum Help {
 
   /// A verb with few flags.
   package static func short(_ usage: String, _ flags: [FlagDefinition]) -> String {
-    usage + "\n\n" + table(flags)
+    Tool.named(usage + "\n\n" + table(flags))
   }
 
   private static func table(_ flags: [FlagDefinition]) -> String {

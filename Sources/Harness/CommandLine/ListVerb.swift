@@ -98,7 +98,8 @@ package enum ListVerb: VerbDescription {
           console.print(indent + padded + entry.summary)
           for parameter in entry.parameters ?? [] {
             let flag = "--\(parameter.flag)" + (parameter.value.map { " \($0)" } ?? "")
-            let column = flag.padding(toLength: 28, withPad: " ", startingAt: 0)
+            let column = flag.padding(
+              toLength: max(28, flag.count + 2), withPad: " ", startingAt: 0)
             console.print(indent + "    " + column + parameter.summary)
           }
         }
@@ -114,9 +115,9 @@ package enum ListVerb: VerbDescription {
         WorkloadKind.allCases.map { workload in
           Entry(
             name: workload.rawValue, summary: workload.facts.summary,
-            parameters: RunFlags.known(for: workload).filter {
-              workload.facts.flags.contains($0.name)
-            }.map { Parameter(flag: $0.name, value: $0.value, summary: $0.help) })
+            parameters: RunFlags.shaping(workload).map {
+              Parameter(flag: $0.name, value: $0.value, summary: $0.help)
+            })
         }
       ),
       (

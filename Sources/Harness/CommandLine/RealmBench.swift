@@ -18,27 +18,37 @@ public enum RealmBench {
     do {
       return try dispatch(arguments, console: console)
     } catch let error as UsageError {
-      console.note("realm-bench: \(error.message)")
+      console.note("\(Tool.current.name): \(error.message)")
       return .usage
     } catch  where error is CocoaError || error is POSIXError || error is SystemError {
       // Of a file: a full disk, a folder that has gone.
-      console.note("realm-bench: error: \(error.explanation)")
+      console.note("\(Tool.current.name): error: \(error.explanation)")
       return .failed
     } catch {
-      console.note("realm-bench: internal error: \(error)")
+      console.note("\(Tool.current.name): internal error: \(error.explanation)")
       return .internalError
     }
   }
 
-  /// The same with the arguments of the process.
+  /// The same with the arguments of the process, as the tool that realm-bench is.
+  public static func runProcess() -> Int32 { runProcess { Tool.current } }
+
+  /// The same as a tool with workloads of its own.
   ///
   /// A word that is no UTF-8 is refused: as text it would name another file.
-  public static func runProcess() -> Int32 {
+  package static func runProcess(as tool: () throws -> Tool) -> Int32 {
+    do {
+      try Tool.become(try tool())
+    } catch {
+      // A mistake of whoever has written the tool.
+      Console.standard().note("\(Tool.current.name): \(error.explanation)")
+      return ExitCode.usage.rawValue
+    }
     for position in 1..<max(1, Int(CommandLine.argc)) {
       guard let word = CommandLine.unsafeArgv[position] else { continue }
       if String(validatingCString: word) == nil {
         Console.standard().note(
-          "realm-bench: '\(String(cString: word))' is no UTF-8 text, so it cannot be taken as it "
+          "\(Tool.current.name): '\(String(cString: word))' is no UTF-8 text, so it cannot be taken as it "
             + "is; rename what it names")
         return ExitCode.usage.rawValue
       }
@@ -58,7 +68,10 @@ public enum RealmBench {
       return .success
     case "--version":
       console.print(
-        "realm-bench \(ResultSchema.toolVersion) (results schema \(ResultSchema.version))")
+        Tool.current.name == "realm-bench"
+          ? "realm-bench \(ResultSchema.toolVersion) (results schema \(ResultSchema.version))"
+          : "\(Tool.current.name): realm-bench \(ResultSchema.toolVersion) (results schema "
+            + "\(ResultSchema.version))")
       return .success
     case ForbiddenUse.verb:
       return try ForbiddenAttempt.run(rest, console: console)
@@ -75,7 +88,7 @@ public enum RealmBench {
 
   private static func refusal(of verb: String) -> UsageError {
     let nearest = nearestName(verb, in: Help.verbs).map { "; did you mean '\($0)'?" } ?? ""
-    return UsageError("no verb '\(verb)'\(nearest); 'realm-bench' alone shows help")
+    return UsageError("no verb '\(verb)'\(nearest); '\(Tool.current.name)' alone shows help")
   }
 
   /// The bugs that this build can plant, or nil in an ordinary build.

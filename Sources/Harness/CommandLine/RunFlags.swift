@@ -20,15 +20,31 @@ package struct OutputChoices: Equatable, Sendable {
 /// Reads the flags of `run`.
 package enum RunFlags {
   /// The flags of all workloads.
-  package static let known = load(RunSettings()) + common
+  package static var known: [FlagDefinition] {
+    var own: [FlagDefinition] = []
+    for flag in Tool.current.workloads.flatMap({ $0.ownFlags.map(\.definition) })
+    where !own.contains(where: { $0.name == flag.name }) {
+      own.append(flag)
+    }
+    return own + builtIn
+  }
+
+  private static let builtIn = load(RunSettings()) + common
 
   /// The flags that a workload uses, with its defaults.
   package static func known(for workload: WorkloadKind) -> [FlagDefinition] {
-    load(RunSettings(workload)).filter { workload.facts.flags.contains($0.name) } + common
+    shaping(workload) + common
+  }
+
+  /// Those that shape its load.
+  package static func shaping(_ workload: WorkloadKind) -> [FlagDefinition] {
+    workload.facts.ownFlags.map(\.definition)
+      + load(RunSettings(workload)).filter { workload.facts.flags.contains($0.name) }
   }
 
   package static func isUsed(_ name: String, by workload: WorkloadKind) -> Bool {
     workload.facts.flags.contains(name) || common.contains { $0.name == name }
+      || workload.facts.ownFlags.contains { $0.definition.name == name }
   }
 
   /// Flags that shape the load: each workload uses some.
@@ -40,9 +56,12 @@ package enum RunFlags {
       .init("writers", "N", "writer threads (\(settings.writers))"),
       .init("observers", "N", "observers, each with a thread of its own (\(settings.observers))"),
       .init("threads", "N", "threads (\(settings.threads))"),
-      .init("mix", "MIX", "A to F, or shares such as read:70,update:30 (\(settings.mix.text))"),
+      .init("mix", "MIX", mixText(settings)),
       .init("scan-length", "N", "objects of the longest scan (\(settings.scanLength))"),
-      .init("objects", "N", "objects in the table (\(settings.objects))"),
+      .init(
+        "objects", "N",
+        (settings.workload.facts.storesOwnClasses
+          ? "size of what it sets up" : "objects in the table") + " (\(settings.objects))"),
       .init("value-size", "SIZE", "payload: 100B, or spread as uniform:10B..200B (100B)"),
       .init("duration", "TIME", "length of the measured phase (\(duration))"),
       .init("ops", "N", "or: end after N operations of all threads, refreshes not counted"),
@@ -57,7 +76,10 @@ package enum RunFlags {
         "read-keys", "DIST",
         "uniform, zipf:0.99, latest, hotspot:PART:SHARE (\(settings.readKeys.text))"),
       .init(
-        "refresh-every", "N", "reads between two refreshes of a reader (\(settings.refreshEvery))"),
+        "refresh-every", "N",
+        (settings.workload.facts.storesOwnClasses
+          ? "operations of a thread between two refreshes of its Realm"
+          : "reads between two refreshes of a reader") + " (\(settings.refreshEvery))"),
       .init("durability", "full|memory", "whether a commit waits for the disk (full)"),
       .init("pins", "N", pinsText(settings)),
       .init("pin-every", "N", "transactions between two pins (\(settings.pinEvery))"),
@@ -81,6 +103,12 @@ package enum RunFlags {
         "history", nil, "note transactions and reads in history.jsonl, as Jepsen's checkers read"),
       .init("attempts", "N", "forbidden uses tried at the end (\(settings.attempts))"),
     ]
+  }
+
+  private static func mixText(_ settings: RunSettings) -> String {
+    settings.workload.facts.mixed == OperationMix.operations
+      ? "A to F, or shares such as read:70,update:30 (\(settings.mix.text))"
+      : "shares of the operations, 100 in all (\(settings.mix.text))"
   }
 
   private static func scheduledText(_ settings: RunSettings) -> String {
@@ -130,7 +158,7 @@ package enum RunFlags {
   package static let refused: [String: String] = [
     "hops": later, "allocator": later,
   ]
-  private static let later = "not in this version of realm-bench"
+  private static let later = "not in this version"
 
   /// Turns flags into settings; refuses what contradicts.
   package static func settings(
@@ -190,11 +218,15 @@ package enum RunFlags {
     settings.threads = try count("threads", 1, 1_024) ?? settings.threads
     settings.scanLength = try count("scan-length", 1, 1_000_000) ?? settings.scanLength
     if let text = flags.first("mix") {
-      guard let mix = OperationMix(text) else {
-        let names = OperationMix.operations.map(\.rawValue).joined(separator: ", ")
+      let operations = settings.workload.facts.mixed
+      guard let mix = OperationMix(text, of: operations) else {
+        let names = operations.map(\.rawValue).joined(separator: ", ")
         throw UsageError(
-          "--mix: '\(text)' is neither A to F nor shares that add up to 100, such as "
-            + "read:70,update:30 (of \(names))")
+          operations == OperationMix.operations
+            ? "--mix: '\(text)' is neither A to F nor shares that add up to 100, such as "
+              + "read:70,update:30 (of \(names))"
+            : "--mix: '\(text)' is not shares that add up to 100, such as "
+              + "\(OperationMix.example(operations)) (of \(names))")
       }
       settings.mix = mix
       settings.readKeys = mix.defaultKeys
@@ -225,6 +257,10 @@ package enum RunFlags {
       guard settings.pinIntervalNanoseconds! > 0 else { throw UsageError("--pin-interval is 0") }
     }
     try readThreads(flags, &settings)
+    for flag in settings.workload.facts.ownFlags {
+      let name = flag.definition.name
+      if flags.has(name) { settings.own[name] = try flag.canonical(flags.first(name) ?? "") }
+    }
     settings.arrivals = try flags.choice("arrivals") ?? settings.arrivals
     settings.durability = try flags.choice("durability") ?? settings.durability
     if let text = flags.first("read-keys") { settings.readKeys = try keyDistribution(text) }

@@ -79,6 +79,8 @@ package struct RunSettings: Sendable {
   package var cached = Set(CachedKind.allCases)
   package var churn = 0.01
   package var attempts = 24
+  /// Values of the flags that only this workload has, by name.
+  package var own: [String: String] = [:]
   package var seed: UInt64 = 1
   package var shard: Shard?
   package var recordsHistory = false
@@ -110,6 +112,7 @@ package struct RunSettings: Sendable {
   package init(_ workload: WorkloadKind = .readersWriter) {
     self.workload = workload
     invariants = workload.invariants
+    for flag in workload.facts.ownFlags { own[flag.definition.name] = flag.standard }
     workload.facts.setDefaults(&self)
   }
 
@@ -221,13 +224,15 @@ package struct RunSettings: Sendable {
     plan.invariants = Set(invariants)
     plan.checkRate = checkRate
     plan.seed = effectiveSeed
+    plan.durability = durability
+    plan.own = own
     plan.steps = script.steps
     return plan
   }
 
   /// The command that repeats this run, with every setting that shapes the load.
   package var command: String {
-    var words = ["realm-bench", "run", planPath.map(LiteralPath.quoted) ?? workload.rawValue]
+    var words = [Tool.current.name, "run", planPath.map(LiteralPath.quoted) ?? workload.rawValue]
     func add(_ name: String, _ value: some CustomStringConvertible) {
       if !RunFlags.isUsed(name, by: workload) { return }
       words += ["--" + name, value.description]
@@ -284,6 +289,10 @@ package struct RunSettings: Sendable {
     add("churn", decimal(churn, places: 6))
     add("write-every", writeEvery)
     add("attempts", attempts)
+    for flag in workload.facts.ownFlags.map(\.definition) {
+      guard let value = own[flag.name] else { continue }
+      words += ["--" + flag.name] + (flag.value == nil ? [] : [LiteralPath.quoted(value)])
+    }
     if checkRate == 1 && invariants == workload.invariants {
       add("invariants", "full")
     } else if checkRate != CheckSampler.usualRate {
@@ -348,6 +357,8 @@ package struct SettingsRecord: Codable, Sendable {
   package var checkRate: Double?
   package var quick: Bool
   package var strict: Bool
+  /// Values of the flags that only this workload has.
+  package var own: [String: String]?
   /// Of a plan file.
   package var script: RunScript?
 
@@ -406,6 +417,7 @@ package struct SettingsRecord: Codable, Sendable {
     checkRate = used("check-rate", settings.checkRate)
     quick = settings.isQuick
     strict = settings.isStrict
+    own = settings.own.isEmpty ? nil : settings.own
     script = settings.script == RunScript() ? nil : settings.script
   }
 }

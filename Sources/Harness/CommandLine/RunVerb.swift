@@ -18,7 +18,7 @@ package enum RunVerb: VerbDescription {
   package static var flags: [FlagDefinition] { RunFlags.known }
   package static var words: [String] { workloads }
 
-  private static let workloads = WorkloadKind.allCases.map(\.rawValue)
+  private static var workloads: [String] { WorkloadKind.allCases.map(\.rawValue) }
 
   /// What a run needs from outside: streams, signals, the time, and the engine by path.
   package struct Surroundings<Driver: EngineDriver>: Sendable {

@@ -1,9 +1,15 @@
-// The workloads of `run`. This list and the workload's own file are the only places that know one.
+// The workloads of `run`. This list and the workload's own file are the only places that know one
+// of the tool's; those of a program of its own come before them.
 
 /// A workload that `run` knows.
 package struct WorkloadKind: Hashable, Sendable {
   /// All workloads, in the order in which they are listed.
-  package static let allCases: [WorkloadKind] = [
+  package static var allCases: [WorkloadKind] {
+    Tool.current.workloads.map { WorkloadKind($0) } + own
+  }
+
+  /// The tool's own.
+  private static let own: [WorkloadKind] = [
     .readersWriter, .transfer, .mixed, .bulkLoad, .migration, .actorHops, .groupedCommit,
     .freezeCache, .pinnedGrowth, .queueConfined, .referenceHandoff, .notifyStorm,
   ]

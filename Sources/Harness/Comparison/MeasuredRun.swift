@@ -52,7 +52,7 @@ package struct MeasuredRun: Sendable {
     guard document.schemaVersion <= ResultSchema.version else {
       throw ResultsError(
         "'\(path)' has schema version \(document.schemaVersion); this tool knows up to "
-          + "\(ResultSchema.version): use a newer realm-bench")
+          + "\(ResultSchema.version): use a newer \(Tool.current.name)")
     }
     let isWhole = document.status == RunStatus.complete.rawValue
     rows = try Self.summary(folder, isWhole: isWhole)
@@ -141,6 +141,16 @@ package struct MeasuredRun: Sendable {
       } ?? []
     guard let first = rows.first, let last = rows.last else { return nil }
     return (first.numbers, last.numbers)
+  }
+
+  /// Names of operations that it may have measured: the tool's, and those of its rows.
+  ///
+  /// A run of another program has some that this one does not know; one that was killed has no
+  /// rows.
+  package var operations: [String] {
+    let known = Operation.allCases.map(\.rawValue)
+    let names = Set(rows.keys.map(\.operation)).filter { !$0.contains("/") }
+    return known + names.subtracting(known).sorted()
   }
 
   /// Operations that failed, in words.

@@ -163,7 +163,7 @@ package struct MergedRuns {
 
   /// Whether a row's operation has a file of its times.
   private static func hasHistogram(_ key: MeasuredRun.RowKey) -> Bool {
-    key.phase == Operation(rawValue: key.operation)?.phase.name
+    key.phase == Operation.phase(ofName: key.operation).name
   }
 
   /// The distribution of an operation; nil unless each run that did it has one.
@@ -188,7 +188,7 @@ package struct MergedRuns {
     }
     for key in groups.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
       guard let rows = groups[key], let first = rows.first,
-        key[0] == Operation(rawValue: key[1])?.phase.name
+        key[0] == Operation.phase(ofName: key[1]).name
       else { continue }
       let service = distribution("\(key[1]).hgrm", of: key[1])
       func sum(_ column: String) -> Double? {

@@ -73,7 +73,13 @@ enum SamePlan {
     if let text = try? encodeJSON(run.document.settings),
       let settings = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
     {
-      for (name, value) in settings where !ignored.contains(name) { facts[name] = "\(value)" }
+      for (name, value) in settings where !ignored.contains(name) {
+        if name == "own", let values = value as? [String: String] {
+          for (flag, value) in values { facts["--" + flag] = value }
+        } else {
+          facts[name] = "\(value)"
+        }
+      }
     }
     return facts
   }

@@ -3,7 +3,7 @@
 package import Dispatch
 internal import Foundation
 internal import Platform
-internal import RealmSwift
+package import RealmSwift
 internal import Storage
 
 /// The object of the workloads: what an application might store, and what the checks need.
@@ -57,7 +57,8 @@ extension Realm {
 package final class RealmDriver: EngineDriver {
   package static var name: String { "realm" }
 
-  private let configuration: Realm.Configuration
+  /// Opens the file.
+  package let configuration: Realm.Configuration
   /// Kept for its counters: a store pins no version.
   ///
   /// Nil once it is closed.
@@ -67,12 +68,17 @@ package final class RealmDriver: EngineDriver {
 
   /// Makes the file, or opens it.
   ///
-  /// - Parameter tool: path of realm-bench, for processes of their own; nil = this process's.
-  package init(path: String, durability: DurabilityClass, tool: String? = nil) throws {
+  /// - Parameters:
+  ///   - tool: path of realm-bench, for processes of their own; nil = this process's.
+  ///   - classes: what the file holds; nil = what the tool's workloads store.
+  package init(
+    path: String, durability: DurabilityClass, tool: String? = nil,
+    classes: [ObjectBase.Type]? = nil
+  ) throws {
     self.tool = tool ?? ForbiddenUse.ownExecutable
     var configuration = Realm.Configuration(
       fileURL: URL(fileURLWithPath: path),
-      objectTypes: [BenchmarkObject.self, BenchmarkGroup.self])
+      objectTypes: classes ?? [BenchmarkObject.self, BenchmarkGroup.self])
     configuration.durability = durability == .full ? .full : .memory
     self.configuration = configuration
     // The Realm comes first: it says what is wrong with a file in the words of Realm.Error.

@@ -1,20 +1,93 @@
 // The invariants of snapshots that workloads check, and what is known when one is violated.
 internal import Foundation
+internal import Platform
 
-/// An invariant that this version checks.
-package enum Invariant: String, CaseIterable, Sendable {
-  case snapshotStability = "I1"
-  case atomicity = "I2"
-  case monotonicVersions = "I3"
-  case readYourWrites = "I4"
-  case frozenImmutability = "I5"
-  case durablePrefix = "I6"
-  case serialOrder = "I7"
-  case exactChanges = "I8"
-  case references = "I9"
-  case spaceAccounting = "I10"
-  case confinement = "I11"
-  case completion = "I12"
+/// Something that has to hold all the time, and that runs check.
+///
+/// A number, because it is asked for in every check; everything else is looked up.
+package struct Invariant: Hashable, Sendable, CustomStringConvertible {
+  /// What is known of one.
+  struct Facts: Sendable {
+    let name: String
+    /// One sentence for `list` and reports.
+    let summary: String
+    /// Where workloads check it.
+    let place: String
+  }
+
+  /// Place in `allCases`.
+  package let position: Int
+
+  private init(_ position: Int) { self.position = position }
+
+  // MARK: - The tool's own
+
+  package static let snapshotStability = Invariant(0)
+  package static let atomicity = Invariant(1)
+  package static let monotonicVersions = Invariant(2)
+  package static let readYourWrites = Invariant(3)
+  package static let frozenImmutability = Invariant(4)
+  package static let durablePrefix = Invariant(5)
+  package static let serialOrder = Invariant(6)
+  package static let exactChanges = Invariant(7)
+  package static let references = Invariant(8)
+  package static let spaceAccounting = Invariant(9)
+  package static let confinement = Invariant(10)
+  package static let completion = Invariant(11)
+
+  /// In the order of their positions.
+  private static let own: [Facts] = [
+    Facts(
+      name: "I1",
+      summary:
+        "Whatever a pinned, frozen or un-refreshed reader has read, it reads again, bit for bit.",
+      place: "readers: before each refresh, on frozen copies, on released pins"),
+    Facts(
+      name: "I2", summary: "No reader sees part of a transaction, or of a later one.",
+      place: "readers: every object read, the newest transaction, totals of snapshots"),
+    Facts(
+      name: "I3", summary: "A reader never goes back, and a version number names one state only.",
+      place: "readers: every refresh and reopening, digests of shared versions"),
+    Facts(
+      name: "I4",
+      summary:
+        "After a write returns, its Realm and every Realm refreshed or opened later see it.",
+      place: "writers after each commit, readers after each refresh and reopening"),
+    Facts(
+      name: "I5",
+      summary: "Frozen objects, lists and results keep their content and reject writes.",
+      place: "freeze-cache: every hit of the cache; writes to frozen values in child processes"),
+    Facts(
+      name: "I6",
+      summary: "What is acknowledged is durable, with all that was committed before it.",
+      place: "grouped-commit: every completion against what others can see"),
+    Facts(
+      name: "I7", summary: "The transactions have one order, and no update is lost.",
+      place: "the whole table at the end; transfers: each read in a transaction, each total"),
+    Facts(
+      name: "I8",
+      summary:
+        "What an observer is told, done to its old copy, gives its new one; after its end it hears nothing.",
+      place: "observers: every call, and a refresh before each end"),
+    Facts(
+      name: "I9",
+      summary:
+        "A reference resolves once, to the same object at the same or a newer version, or to nil.",
+      place: "reference-handoff and actor-hops: every resolution; a second one in child processes"),
+    Facts(
+      name: "I10",
+      summary: "Reachable, free and held blocks make up the file, with no overlap.",
+      place: "first writer between commits, and in full at the end"),
+    Facts(
+      name: "I11",
+      summary: "Use from a wrong thread, queue or actor always stops, and says whose it is.",
+      place: "queue-confined: wrong uses in child processes, at the end"),
+    Facts(
+      name: "I12",
+      summary:
+        "An asynchronous commit completes once, in the order of commits, and never too late.",
+      place: "grouped-commit: every request, commit and completion"),
+  ]
 
   /// What every workload with readers and blocking writers can show.
   package static let ofSnapshots: [Invariant] = [
@@ -27,70 +100,47 @@ package enum Invariant: String, CaseIterable, Sendable {
     allCases.filter { ofSnapshots.contains($0) || more.contains($0) }
   }
 
-  package var name: String { rawValue }
-  /// Place in `allCases`; asked for in every check.
-  package var position: Int {
-    switch self {
-    case .snapshotStability: 0
-    case .atomicity: 1
-    case .monotonicVersions: 2
-    case .readYourWrites: 3
-    case .frozenImmutability: 4
-    case .durablePrefix: 5
-    case .serialOrder: 6
-    case .exactChanges: 7
-    case .references: 8
-    case .spaceAccounting: 9
-    case .confinement: 10
-    case .completion: 11
+  // MARK: - Those of a program
+
+  private static let added = Monitor<[Facts]>([])
+
+  /// Adds an invariant, or finds the one of this name; nil if that one says something else.
+  package static func adding(_ name: String, summary: String, place: String) -> Invariant? {
+    if own.contains(where: { $0.name == name }) { return nil }
+    return added.withLock { added in
+      if let position = added.firstIndex(where: { $0.name == name }) {
+        return added[position].summary == summary ? Invariant(own.count + position) : nil
+      }
+      added.append(Facts(name: name, summary: summary, place: place))
+      return Invariant(own.count + added.count - 1)
     }
   }
 
+  private var facts: Facts {
+    position < Self.own.count
+      ? Self.own[position] : Self.added.withLock { $0[position - Self.own.count] }
+  }
+
+  // MARK: - What is known of one
+
+  /// All, in their order.
+  package static var allCases: [Invariant] { (0..<count).map(Invariant.init) }
+  fileprivate static var count: Int { own.count + added.withLock { $0.count } }
+
+  /// The invariant of this name; nil if this program has none.
+  package init?(rawValue: String) {
+    guard let invariant = Self.allCases.first(where: { $0.name == rawValue }) else { return nil }
+    self = invariant
+  }
+
+  /// Its name on the command line and in the result files.
+  package var name: String { facts.name }
+  package var rawValue: String { name }
+  package var description: String { name }
   /// One sentence for `list` and reports.
-  package var summary: String {
-    switch self {
-    case .snapshotStability:
-      "Whatever a pinned, frozen or un-refreshed reader has read, it reads again, bit for bit."
-    case .atomicity: "No reader sees part of a transaction, or of a later one."
-    case .monotonicVersions:
-      "A reader never goes back, and a version number names one state only."
-    case .readYourWrites:
-      "After a write returns, its Realm and every Realm refreshed or opened later see it."
-    case .frozenImmutability:
-      "Frozen objects, lists and results keep their content and reject writes."
-    case .durablePrefix: "What is acknowledged is durable, with all that was committed before it."
-    case .serialOrder: "The transactions have one order, and no update is lost."
-    case .exactChanges:
-      "What an observer is told, done to its old copy, gives its new one; after its end it hears nothing."
-    case .references:
-      "A reference resolves once, to the same object at the same or a newer version, or to nil."
-    case .spaceAccounting: "Reachable, free and held blocks make up the file, with no overlap."
-    case .confinement: "Use from a wrong thread, queue or actor always stops, and says whose it is."
-    case .completion:
-      "An asynchronous commit completes once, in the order of commits, and never too late."
-    }
-  }
-
+  package var summary: String { facts.summary }
   /// Where workloads check it.
-  package var place: String {
-    switch self {
-    case .snapshotStability: "readers: before each refresh, on frozen copies, on released pins"
-    case .atomicity: "readers: every object read, the newest transaction, totals of snapshots"
-    case .monotonicVersions: "readers: every refresh and reopening, digests of shared versions"
-    case .readYourWrites: "writers after each commit, readers after each refresh and reopening"
-    case .frozenImmutability:
-      "freeze-cache: every hit of the cache; writes to frozen values in child processes"
-    case .durablePrefix: "grouped-commit: every completion against what others can see"
-    case .serialOrder:
-      "the whole table at the end; transfers: each read in a transaction, each total"
-    case .exactChanges: "observers: every call, and a refresh before each end"
-    case .references:
-      "reference-handoff and actor-hops: every resolution; a second one in child processes"
-    case .spaceAccounting: "first writer between commits, and in full at the end"
-    case .confinement: "queue-confined: wrong uses in child processes, at the end"
-    case .completion: "grouped-commit: every request, commit and completion"
-    }
-  }
+  package var place: String { facts.place }
 }
 
 /// One finding of a checker.
@@ -116,7 +166,7 @@ package struct InvariantLedger: Sendable {
     package var costNanoseconds: UInt64 = 0
   }
 
-  package private(set) var entries = [Entry](repeating: Entry(), count: Invariant.allCases.count)
+  package private(set) var entries = [Entry](repeating: Entry(), count: Invariant.count)
 
   package init() {}
 

@@ -11,9 +11,26 @@ package struct OperationMix: Equatable, Sendable {
   /// Operations that a mix can have.
   package static let operations: [Operation] = [.read, .update, .insert, .scan, .readModifyWrite]
 
+  /// What the shares add up to.
+  private let total: Int
+
   private init(_ text: String, _ shares: [(operation: Operation, percent: Int)]) {
     self.text = text
     self.shares = shares
+    total = shares.reduce(0) { $0 + $1.percent }
+  }
+
+  /// Of operations that are no mix of the tool's; at least one has a share.
+  package init(_ shares: [(operation: Operation, percent: Int)]) {
+    let shares = shares.filter { $0.percent > 0 }
+    precondition(!shares.isEmpty, "a mix has an operation")
+    self.init(
+      shares.map { "\($0.operation.rawValue):\($0.percent)" }.joined(separator: ","), shares)
+  }
+
+  /// The part that an operation, by its place in `shares`, has of all.
+  package func part(_ position: Int) -> Double {
+    Double(shares[position].percent) / Double(total)
   }
 
   package static let updateHeavy = OperationMix("A", [(.read, 50), (.update, 50)])
@@ -29,8 +46,11 @@ package struct OperationMix: Equatable, Sendable {
   ]
 
   /// Reads a letter from A to F, or shares such as `read:70,update:30`.
-  package init?(_ text: String) {
-    if let preset = Self.presets.first(where: { $0.text == text }) {
+  ///
+  /// Of other operations than the tool's there are no letters.
+  package init?(_ text: String, of operations: [Operation] = Self.operations) {
+    let preset = Self.presets.first { $0.text == text }
+    if let preset, operations == Self.operations {
       self = preset
       return
     }
@@ -38,7 +58,7 @@ package struct OperationMix: Equatable, Sendable {
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       let words = part.split(separator: ":", omittingEmptySubsequences: false)
       guard words.count == 2, let operation = Operation(rawValue: String(words[0])),
-        Self.operations.contains(operation), percents[operation] == nil,
+        operations.contains(operation), percents[operation] == nil,
         let percent = Int(words[1]), (1...100).contains(percent)
       else { return nil }
       percents[operation] = percent
@@ -46,11 +66,17 @@ package struct OperationMix: Equatable, Sendable {
     guard percents.values.reduce(0, +) == 100 else { return nil }
     self.init(
       text,
-      Self.operations.compactMap { operation in percents[operation].map { (operation, $0) } })
+      operations.compactMap { operation in percents[operation].map { (operation, $0) } })
   }
 
   package static func == (left: OperationMix, right: OperationMix) -> Bool {
     left.shares.elementsEqual(right.shares, by: ==)
+  }
+
+  /// Shares of operations, to show how they are written.
+  package static func example(_ operations: [Operation]) -> String {
+    guard operations.count > 1 else { return "\(operations[0].rawValue):100" }
+    return "\(operations[0].rawValue):80,\(operations[1].rawValue):20"
   }
 
   /// Which objects are asked for when nothing is said: D reads what is new, the others what is
@@ -59,11 +85,11 @@ package struct OperationMix: Equatable, Sendable {
 
   /// Draws an operation, as its place in `shares`.
   package func next(_ random: inout RandomGenerator) -> Int {
-    var left = Int(random.next(upperBound: UInt64(100)))
+    var left = Int(random.next(upperBound: UInt64(total)))
     for (position, share) in shares.enumerated() {
       left -= share.percent
       if left < 0 { return position }
     }
-    preconditionFailure("the shares of a mix add up to 100")
+    preconditionFailure("the shares of a mix add up to their total")
   }
 }

@@ -3,62 +3,6 @@
 // lock and nobody reads a histogram that another thread writes.
 internal import Platform
 
-/// An operation that result rows are about.
-package enum Operation: String, CaseIterable, Sendable {
-  case insert
-  case read
-  case refresh
-  case write
-  /// A pass over the whole table.
-  case sum
-  case freeze
-  case update
-  case scan
-  case readModifyWrite = "read-modify-write"
-  case migrate
-  /// A letter's way through a chain of actors.
-  case chain
-  /// A call that asks for an asynchronous write: how long it blocks the caller.
-  case request
-  /// From the request to the begin of its block.
-  case begin
-  /// The call that commits without waiting for the disk.
-  case accept
-  /// From the request to the completion.
-  case durable
-  /// From the first request of some made together to the last completion.
-  case burst
-  /// From handing a job to a queue, or leaving one actor, to its begin there.
-  case hop
-  /// Making a reference.
-  case reference
-  case resolve
-  /// From letting all pins go until the file is short again.
-  case recover
-  /// From the commit to an observer's call.
-  case notify
-
-  /// Whether each one is a transaction.
-  package var commits: Bool {
-    switch self {
-    case .insert, .write, .update, .readModifyWrite, .migrate, .durable: true
-    case .read, .refresh, .sum, .freeze, .scan, .request, .begin, .accept, .burst, .hop, .chain,
-      .reference, .resolve, .recover, .notify:
-      false
-    }
-  }
-}
-
-extension Operation {
-  /// A step of another operation, which needs no place of its own in the progress line.
-  package var isMinor: Bool {
-    switch self {
-    case .refresh, .freeze, .request, .begin, .accept, .burst, .hop: true
-    default: false
-    }
-  }
-}
-
 /// A part of a run with rows of its own.
 package struct Phase: Hashable, Sendable {
   package let rawValue: UInt8
@@ -93,11 +37,6 @@ package struct Phase: Hashable, Sendable {
     if let step { return "step-\(step + 1)" }
     return ["load", "warmup", "measure", "recover"][Int(rawValue)]
   }
-}
-
-extension Operation {
-  /// The phase whose figures are the run's result.
-  package var phase: Phase { self == .recover ? .recover : .measure }
 }
 
 /// Figures of one operation.

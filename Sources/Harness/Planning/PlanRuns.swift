@@ -58,6 +58,6 @@ package final class PlanRuns {
 
   /// As a user would type it.
   package static func command(_ experiment: PlanExperiment) -> String {
-    (["realm-bench", "run"] + experiment.flags(seed: 1)).joined(separator: " ")
+    ([Tool.current.name, "run"] + experiment.flags(seed: 1)).joined(separator: " ")
   }
 }

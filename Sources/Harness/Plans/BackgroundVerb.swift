@@ -29,7 +29,7 @@ enum BackgroundVerb {
     let interruption = SignalInterruption()
     let parent = getppid()
     let load = try Load(
-      path: path, durability: durability, count: count,
+      kind, path: path, durability: durability, count: count,
       seed: values.first("seed").flatMap { UInt64($0) } ?? 1)
     console.printRaw(readyLine)
     let nanoseconds = try Units.nanoseconds(every, flag: "--every")
@@ -38,7 +38,7 @@ enum BackgroundVerb {
     var due = clock.nanoseconds()
     while !interruption.isRequested() && getppid() == parent {
       if clock.nanoseconds() >= due {
-        try load.step(kind)
+        try load.step()
         due = max(due + nanoseconds, clock.nanoseconds())
       }
       let now = clock.nanoseconds()
@@ -51,35 +51,54 @@ enum BackgroundVerb {
 
 /// The file, and what is kept of it.
 private final class Load {
-  private let driver: RealmDriver
-  private let session: RealmSession
+  /// What reads objects of the tool's classes.
+  private struct Reader {
+    let driver: RealmDriver
+    let session: RealmSession
+    let objects: Int
+  }
+
+  private let kind: BackgroundLoad.Kind
+  private let reader: Reader?
   private let path: String
   private let count: Int
-  private let objects: Int
   private var random: RandomGenerator
-  private var pins: [RealmPin] = []
+  /// Each on the version that was the newest when it was opened.
+  private var pins: [Realm] = []
   private var copies: [RealmSession.Copy] = []
   private var observer: (any EngineObserver)?
   private var row = Row()
 
-  init(path: String, durability: DurabilityClass, count: Int, seed: UInt64) throws {
+  init(
+    _ kind: BackgroundLoad.Kind, path: String, durability: DurabilityClass, count: Int,
+    seed: UInt64
+  ) throws {
     guard FileManager.default.fileExists(atPath: path) else {
       throw ResultsError("there is no file '\(path)'")
     }
-    driver = try RealmDriver(path: path, durability: durability)
-    session = try driver.openSession()
-    objects = session.total().count
+    if kind.readsObjects {
+      let driver = try RealmDriver(path: path, durability: durability)
+      let session = try driver.openSession()
+      reader = Reader(driver: driver, session: session, objects: session.total().count)
+    } else {
+      reader = nil
+    }
+    self.kind = kind
     self.path = path
     self.count = count
     random = RandomGenerator(seed: mix(seed))
   }
 
-  func step(_ kind: BackgroundLoad.Kind) throws {
+  func step() throws {
+    if let reader { return try step(reader) }
+    guard kind == .pins else { return try compact() }
+    pins.append(try Realm.opened(asStored: path))
+    if pins.count > count { pins.removeFirst() }
+  }
+
+  private func step(_ reader: Reader) throws {
+    let (session, objects) = (reader.session, reader.objects)
     switch kind {
-    case .pins:
-      _ = session.refresh()
-      pins.append(session.pin())
-      if pins.count > count { pins.removeFirst() }
     case .reader:
       _ = session.refresh()
       for _ in 0..<count where objects > 0 {
@@ -95,8 +114,8 @@ private final class Load {
         copies.append(copy)
       } while copies.count < count
     case .observer:
-      if observer == nil { observer = try driver.observe(.all) { _, _ in } }
-    case .compaction: try compact()
+      if observer == nil { observer = try reader.driver.observe(.all) { _, _ in } }
+    case .pins, .compaction: break
     }
   }
 

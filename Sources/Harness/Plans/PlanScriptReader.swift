@@ -119,6 +119,12 @@ struct PlanScriptReader {
   ) throws(UsageError) -> BackgroundLoad {
     var fields = try PlanFields(path, place, json)
     let kind: BackgroundLoad.Kind = try choice("kind", &fields)
+    if workload.facts.storesOwnClasses && kind.readsObjects {
+      throw fields.refusal(
+        "kind",
+        "the workload \(workload.rawValue) has classes of its own, which a background process "
+          + "does not know (pins and compaction need none)")
+    }
     let name = try fields.text("name")
     var load = BackgroundLoad(kind, name: name?.value)
     load.processes =

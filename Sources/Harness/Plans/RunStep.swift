@@ -58,6 +58,14 @@ package struct BackgroundLoad: Codable, Equatable, Sendable {
     case observer
     /// Writes a compacted copy of the file each `every`.
     case compaction
+
+    /// Whether it needs the classes of the tool's workloads.
+    package var readsObjects: Bool {
+      switch self {
+      case .reader, .cache, .observer: true
+      case .pins, .compaction: false
+      }
+    }
   }
 
   package var name: String

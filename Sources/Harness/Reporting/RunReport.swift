@@ -181,14 +181,14 @@ package struct RunReport {
     }
     var lines: [ChartSeries] = []
     for run in runs {
-      for operation in Operation.allCases {
+      for operation in run.operations {
         for (suffix, kind) in [("", ""), ("-response", ", response")] {
-          let path = "\(run.folder)/histograms/\(operation.rawValue)\(suffix).hgrm"
+          let path = "\(run.folder)/histograms/\(operation)\(suffix).hgrm"
           guard let text = textOfFile(path), let histogram = LatencyHistogram(percentileText: text),
             histogram.count > 0
           else { continue }
-          let isPartial = !kind.isEmpty && run.document.leftOut?[operation.rawValue] ?? 0 > 0
-          let name = operation.rawValue + kind + (isPartial ? ", at least" : "")
+          let isPartial = !kind.isEmpty && run.document.leftOut?[operation] ?? 0 > 0
+          let name = operation + kind + (isPartial ? ", at least" : "")
           lines.append(ChartSeries(label(run, name), Self.curve(histogram)))
         }
       }
@@ -225,12 +225,10 @@ package struct RunReport {
         else { continue }
         points[metric, default: [:]][operation, default: []].append((time, value))
       }
-      for operation in Operation.allCases where !operation.isMinor {
-        let name = label(run, operation.rawValue)
-        rates.append(
-          ChartSeries(name, Self.thinned(points["rate"]?[operation.rawValue] ?? [])))
-        tails.append(
-          ChartSeries(name, Self.thinned(points["service_p99"]?[operation.rawValue] ?? [])))
+      for operation in run.operations where Operation(rawValue: operation)?.isMinor != true {
+        let name = label(run, operation)
+        rates.append(ChartSeries(name, Self.thinned(points["rate"]?[operation] ?? [])))
+        tails.append(ChartSeries(name, Self.thinned(points["service_p99"]?[operation] ?? [])))
       }
     }
     let time = ChartAxis("seconds since the start") { trimmed($0) }

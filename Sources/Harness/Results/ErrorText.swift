@@ -7,6 +7,7 @@ extension Error {
   /// itself.
   var explanation: String {
     if let error = self as? ResultsError { return error.message }
+    if let error = self as? UsageError { return error.message }
     if let error = self as? SystemError { return error.reason }
     let carried = (self as? any CustomNSError)?.errorUserInfo[NSLocalizedDescriptionKey] as? String
     if let carried { return carried }
@@ -19,3 +20,6 @@ extension Error {
     return (cause ?? error).localizedDescription
   }
 }
+
+/// What went wrong, for a program beside the tool.
+package func explained(_ error: any Error) -> String { error.explanation }

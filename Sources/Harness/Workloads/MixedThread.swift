@@ -73,7 +73,7 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
       control: shared.control, handover: handover,
       openLoad: shared.plan.openLoad(thread: number, of: threads),
       member: .init(.any, number, of: threads), arrivals: shared.plan.arrivals,
-      skippedShares: mix.shares.map { Double($0.percent) / 100 }, random: random.split())
+      skippedShares: mix.shares.indices.map(mix.part), random: random.split())
     if let queue {
       session = try queue.sync { try shared.driver.openSession(on: queue) }
     } else {

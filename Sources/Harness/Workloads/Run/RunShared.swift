@@ -46,6 +46,9 @@ package struct RunPlan: Sendable {
   /// Share of the reads whose content is checked in full.
   package var checkRate = CheckSampler.usualRate
   package var seed: UInt64 = 1
+  package var durability = DurabilityClass.full
+  /// Values of the flags that only this workload has, by name.
+  package var own: [String: String] = [:]
   /// Steps of the measured phase.
   package var steps: [RunStep] = []
   package var model: ContentModel

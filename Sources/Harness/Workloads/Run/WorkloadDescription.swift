@@ -12,6 +12,10 @@ package protocol WorkloadDescription: Sendable {
   static var help: String { get }
   /// The flags of `RunFlags.load` that mean something to it.
   static var flags: Set<String> { get }
+  /// Flags that only it has, in a program of a user's own; by default none.
+  static var ownFlags: [OwnFlag] { get }
+  /// Operations that a mix of it can have.
+  static var mixed: [Operation] { get }
   /// Operations that `--rate` schedules.
   static var scheduled: Set<Operation> { get }
   /// Whether a table is filled before anything is measured; by default yes.
@@ -26,6 +30,9 @@ package protocol WorkloadDescription: Sendable {
   /// Whether a plan may cut its measured phase into steps of their own rates and threads; by
   /// default no.
   static var takesSteps: Bool { get }
+  /// Whether its file holds classes that background processes of the tool do not know; by default
+  /// no.
+  static var storesOwnClasses: Bool { get }
   /// What `--in-flight` counts.
   static var unitInFlight: String { get }
   /// What it checks; by default what every workload with readers and blocking writers can show.
@@ -47,16 +54,24 @@ package protocol WorkloadDescription: Sendable {
   static func inFlight(_ settings: RunSettings) -> Int
   /// Refuses settings that contradict each other.
   static func check(_ settings: RunSettings) throws(UsageError)
+  /// The engine on a new file; by default as the run makes it.
+  static func openDriver<Driver: EngineDriver>(
+    _ path: String, _ durability: DurabilityClass,
+    otherwise make: (_ path: String, DurabilityClass) throws -> Driver
+  ) throws -> Driver
   /// The workload on an engine.
   static func make<Driver: EngineDriver>(_ shared: RunShared<Driver>) -> any Workload<Driver>
 }
 
 extension WorkloadDescription {
+  package static var ownFlags: [OwnFlag] { [] }
+  package static var mixed: [Operation] { OperationMix.operations }
   package static var loadsFirst: Bool { true }
   package static var isSteady: Bool { true }
   package static var recovers: Bool { false }
   package static var pinsFillCache: Bool { false }
   package static var takesSteps: Bool { false }
+  package static var storesOwnClasses: Bool { false }
   package static var unitInFlight: String { "commits of a queue" }
   package static var invariants: [Invariant] { Invariant.ofSnapshots }
   package static var rule: ContentModel.Rule { .rewrite }
@@ -64,6 +79,11 @@ extension WorkloadDescription {
   package static func operationsOfPhase(_ settings: RunSettings) -> Int? { settings.operations }
   package static func inFlight(_ settings: RunSettings) -> Int { 0 }
   package static func check(_ settings: RunSettings) throws(UsageError) {}
+
+  package static func openDriver<Driver: EngineDriver>(
+    _ path: String, _ durability: DurabilityClass,
+    otherwise make: (_ path: String, DurabilityClass) throws -> Driver
+  ) throws -> Driver { try make(path, durability) }
 
   package static func threads(of operation: Operation, _ settings: RunSettings) -> Int {
     switch operation {

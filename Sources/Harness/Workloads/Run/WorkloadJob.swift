@@ -42,7 +42,8 @@ package struct WorkloadJob<Driver: EngineDriver> {
     }
     let driver: Driver
     do {
-      driver = try surroundings.makeDriver(path, settings.durability)
+      driver = try settings.workload.facts.openDriver(
+        path, settings.durability, otherwise: surroundings.makeDriver)
     } catch {
       progress.fail("cannot open '\(path)': \(error.explanation)")
       return .failed
@@ -257,7 +258,8 @@ package struct WorkloadJob<Driver: EngineDriver> {
       folder: outcome.status == .complete ? folder.destination : folder.path)
     surroundings.console.printRaw(try summary.render(settings.format))
     let place = outcome.status == .complete ? folder.destination : folder.path
-    progress.step("pictures: realm-bench report \(LiteralPath.quoted(place)) -o report.html")
+    progress.step(
+      "pictures: \(Tool.current.name) report \(LiteralPath.quoted(place)) -o report.html")
   }
 
   /// In the order that cli.md promises: sentence, witness, seed, command, folder.
