@@ -22,6 +22,7 @@ let package = Package(
   name: "realm",
   products: [
     .library(name: "RealmSwift", targets: ["RealmSwift"]),
+    .library(name: "Realm", targets: ["Realm"]),
     .library(name: "Harness", targets: ["Harness"]),
     .library(name: "RealmBench", targets: ["RealmBench"]),
     .library(name: "RaceHunt", targets: ["RaceHunt"]),
@@ -60,6 +61,8 @@ let package = Package(
     .target(
       name: "RealmSwift", dependencies: ["ObjectStore", "Storage", "Platform"],
       swiftSettings: strict),
+    // Names of the vendor's Objective-C module, for sources that import it.
+    .target(name: "Realm", dependencies: ["RealmSwift"], swiftSettings: strict),
     // Programs of actors with Realms and what has to come of them: for tests and for the hunt.
     .target(
       name: "ActorSchedules", dependencies: ["RealmSwift", "Platform"], swiftSettings: strict),
@@ -148,14 +151,14 @@ let package = Package(
       swiftSettings: strict),
     // Programs as clients write them: old ones unchanged, and the same in the newer language.
     .testTarget(
-      name: "ClientModeFiveTests", dependencies: ["RealmSwift"],
+      name: "ClientModeFiveTests", dependencies: ["RealmSwift", "Realm"], exclude: ["OldModels"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "ClientModeSixTests", dependencies: ["RealmSwift"],
       swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     .testTarget(
-      name: "CompileTests", dependencies: ["RealmSwift", "TestSupport"], exclude: ["Fixtures"],
-      swiftSettings: strict),
+      name: "CompileTests", dependencies: ["RealmSwift", "Realm", "TestSupport"],
+      exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(
       name: "RaceHuntTests", dependencies: ["RaceHunt", "TestSupport"], swiftSettings: strict),
     // A user's own tool, as in Examples/: its workload, its checks, and a mistake to be found.

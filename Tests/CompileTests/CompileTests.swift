@@ -41,6 +41,17 @@ import Testing
     try compile("Signatures.swift", ["-typecheck", "-swift-version", version])
   }
 
+  /// As clients have them that were written for Swift 5: `@Sendable` is not asked for.
+  @Test(arguments: [[], ["-strict-concurrency=targeted"]])
+  func functionsThatAreNotSendable(checking: [String]) throws {
+    try compile("Closures.swift", ["-typecheck", "-swift-version", "5"] + checking)
+  }
+
+  @Test(arguments: ["5", "6"])
+  func theModuleOfTheObjectiveCNames(version: String) throws {
+    try compile("BothModules.swift", ["-typecheck", "-swift-version", version])
+  }
+
   @Test func namesOfOld() throws {
     try compile("OldNames.swift", ["-typecheck", "-swift-version", "6"])
   }

@@ -37,6 +37,7 @@ public final class Logger: Sendable {
   /// - Parameters:
   ///   - level: what is let through.
   ///   - logFunction: gets a message and its level, on the thread that it comes from.
+  @preconcurrency
   public init(level: LogLevel, logFunction: @escaping @Sendable (LogLevel, String) -> Void) {
     storedLevel = Monitor(level)
     self.logFunction = logFunction

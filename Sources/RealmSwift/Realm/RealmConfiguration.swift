@@ -1,5 +1,6 @@
 // Settings of a Realm. A value: changing one never changes a Realm that is open. What the layer
 // below wants of them, equality and the description are in RealmConfiguration+Comparing.swift.
+// `@preconcurrency` lets code of Swift 5 give functions that are not `@Sendable`.
 public import Foundation
 internal import Platform
 internal import Storage
@@ -122,18 +123,22 @@ extension Realm {
     ///     the used ones among them.
     ///   - objectTypes: the classes that the Realm holds; nil for every class of the process.
     ///   - seedFilePath: a Realm file whose content a new file starts with.
+    ///   - durability: what a commit promises when it returns.
+    @preconcurrency
     public init(
       fileURL: URL? = Configuration.defaultFileURL, inMemoryIdentifier: String? = nil,
       syncConfiguration: SyncConfiguration? = nil, encryptionKey: Data? = nil,
       readOnly: Bool = false, schemaVersion: UInt64 = 0, migrationBlock: MigrationBlock? = nil,
       deleteRealmIfMigrationNeeded: Bool = false,
       shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil,
-      objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil
+      objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil,
+      durability: Durability = .full
     ) {
       var settings = Settings()
       settings.schemaVersion = schemaVersion
       settings.syncConfiguration = syncConfiguration
       settings.seedFilePath = seedFilePath
+      settings.durability = durability
       settings.migration = migrationBlock.map { Identified($0) }
       if let inMemoryIdentifier {
         settings.location = .memory(inMemoryIdentifier)
@@ -218,6 +223,7 @@ extension Realm {
     ///
     /// Gets the bytes of the file, and how many of them hold data; the file is compacted when it
     /// answers true.
+    @preconcurrency
     public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)? {
       get { settings.compaction?.value }
       set { change { $0.compaction = newValue.map { Identified($0) } } }
@@ -228,6 +234,7 @@ extension Realm {
     /// Called when the file has an older schema version, before the Realm is used.
     ///
     /// All that it does is one transaction with the change of the classes.
+    @preconcurrency
     public var migrationBlock: MigrationBlock? {
       get { settings.migration?.value }
       set { change { $0.migration = newValue.map { Identified($0) } } }
