@@ -4,7 +4,9 @@
 ///
 /// An embedded object is linked from exactly one object and is deleted with the link. It has no
 /// primary key and cannot be added to a Realm by itself.
-open class EmbeddedObject: ObjectBase, ThreadConfined, _RealmCollectionValueInsideOptional {
+nonisolated open class EmbeddedObject: ObjectBase, ThreadConfined,
+  _RealmCollectionValueInsideOptional
+{
   /// Stored as a link.
   public typealias PersistedType = EmbeddedObject
 

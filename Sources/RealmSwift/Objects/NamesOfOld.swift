@@ -3,7 +3,7 @@
 
 /// Objects that are only sent to a server.
 @available(*, unavailable, message: "There is no synchronisation. Use 'Object'.")
-open class AsymmetricObject: ObjectBase {
+nonisolated open class AsymmetricObject: ObjectBase {
   /// It holds nothing.
   override open class func shouldIncludeInDefaultSchema() -> Bool { false }
 }

@@ -7,7 +7,9 @@ internal import Platform
 /// Declare properties with `@Persisted`. An object belongs to no Realm until it is added to one;
 /// from then on it is live: it shows its Realm's current version, and may only be used where the
 /// Realm may.
-open class Object: ObjectBase, ThreadConfined, RealmFetchable, _RealmCollectionValueInsideOptional {
+nonisolated open class Object: ObjectBase, ThreadConfined, RealmFetchable,
+  _RealmCollectionValueInsideOptional
+{
   /// Stored as a link.
   public typealias PersistedType = Object
 

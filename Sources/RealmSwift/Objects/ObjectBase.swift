@@ -4,7 +4,9 @@ internal import ObjectStore
 internal import Platform
 
 /// The superclass of everything that a Realm can hold.
-open class ObjectBase: Hashable, CustomStringConvertible {
+// Nonisolated by the word: so are the classes that clients make of it, even in a module in which
+// everything belongs to the main actor.
+nonisolated open class ObjectBase: Hashable, CustomStringConvertible {
   // Unchecked exclusivity: these fields are only touched by the confining thread, in short accesses
   // that run no foreign code; in a frozen object they never change.
   @exclusivity(unchecked) final var _realm: ConfinedRealm?

@@ -9,7 +9,8 @@ internal import Platform
 ///       @Projected(\Person.address?.city) var city
 ///       @Projected(\Person.friends.projectTo.firstName) var friends: ProjectedCollection<String>
 ///     }
-open class Projection<Root: ObjectBase & RealmCollectionValue & ThreadConfined>: ThreadConfined,
+nonisolated open class Projection<Root: ObjectBase & RealmCollectionValue & ThreadConfined>:
+  ThreadConfined,
   RealmFetchable, CustomStringConvertible
 {
   /// Stored as the object.
