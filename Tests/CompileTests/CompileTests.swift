@@ -30,10 +30,11 @@ import Testing
     try compile("WrongSending.swift", Self.whole + ["-swift-version", "6"])
   }
 
-  @Test func modelsOfAModuleOnTheMainActor() throws {
+  @Test(arguments: ["5", "6"])
+  func modelsOfAModuleOnTheMainActor(version: String) throws {
     try compile(
       "MainActorModels.swift",
-      ["-typecheck", "-swift-version", "6", "-default-isolation", "MainActor"])
+      Self.whole + ["-swift-version", version, "-default-isolation", "MainActor"])
   }
 
   @Test(arguments: ["5", "6"])
@@ -52,15 +53,40 @@ import Testing
     try compile("BothModules.swift", ["-typecheck", "-swift-version", version])
   }
 
+  /// Each block of code in docs/quick-writes.md, within what the text around it tells of.
+  @Test(arguments: ["5", "6"])
+  func quickWritesPage(version: String) throws {
+    let page = try String(
+      contentsOf: Self.root.appendingPathComponent("docs/quick-writes.md"), encoding: .utf8)
+    let blocks = page.components(separatedBy: "```swift\n").dropFirst().map {
+      $0.components(separatedBy: "```")[0]
+    }
+    var numbers = 0
+    let source = try String(contentsOf: Self.fixture("QuickWritesPage.swift"), encoding: .utf8)
+      .split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
+        guard line.hasPrefix("// code "), let number = Int(line.dropFirst(8)) else {
+          return String(line)
+        }
+        numbers += 1
+        return blocks.indices.contains(number - 1) ? blocks[number - 1] : ""
+      }.joined(separator: "\n")
+    #expect(blocks.count == numbers, "each block has its line in the fixture")
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("quick-writes-\(UUID().uuidString).swift")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try source.write(to: file, atomically: true, encoding: .utf8)
+    let (output, _, status) = try runCompiler(
+      Self.whole + ["-swift-version", version, file.path])
+    #expect(status == 0 && !output.contains("warning: "), "\(output)")
+  }
+
   @Test func namesOfOld() throws {
     try compile("OldNames.swift", ["-typecheck", "-swift-version", "6"])
   }
 
   /// The public interface is what docs/api-surface.txt says.
   @Test func theInterfaceIsTheListedOne() throws {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("scripts/api-surface")
+    let script = Self.root.appendingPathComponent("scripts/api-surface")
     let process = Process()
     process.executableURL = script
     process.arguments = ["--modules", try productsFolder().appendingPathComponent("Modules").path]
@@ -74,6 +100,14 @@ import Testing
 
   // MARK: - Compiling
 
+  /// The folder of the package.
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  private static func fixture(_ name: String) -> URL {
+    root.appendingPathComponent("Tests/CompileTests/Fixtures/\(name)")
+  }
+
   private struct Line: Hashable, Comparable, CustomStringConvertible {
     let number: Int
     let text: String
@@ -85,8 +119,7 @@ import Testing
   private func compile(
     _ fixture: String, _ options: [String], sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
-    let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("Fixtures/\(fixture)")
+    let fixture = Self.fixture(fixture)
     let expected = try String(contentsOf: fixture, encoding: .utf8)
       .split(separator: "\n", omittingEmptySubsequences: false).enumerated()
       .compactMap { number, line in
@@ -122,8 +155,7 @@ import Testing
     _ options: [String]
   ) throws -> (String, Process.TerminationReason, status: Int32) {
     let products = try productsFolder()
-    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources")
+    let sources = Self.root.appendingPathComponent("Sources")
     let maps = [
       products.appendingPathComponent("CShim.build/module.modulemap"),
       sources.appendingPathComponent("COpenSSL/module.modulemap"),

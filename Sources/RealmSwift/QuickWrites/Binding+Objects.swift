@@ -37,8 +37,21 @@ extension Binding where Value: ObjectBase & ThreadConfined {
   /// One that belongs to no Realm stays what it is.
   @MainActor
   public func delete() {
+    location.willDelete()
     guard let object = location.read() else { return logDeleted(Value.self) }
     deleteQuickly(object)
+  }
+}
+
+extension Binding where Value: ProjectionObservable {
+  /// Deletes the object that the projection shows from its Realm.
+  ///
+  /// One that belongs to no Realm stays what it is.
+  @MainActor
+  public func delete() {
+    location.willDelete()
+    guard let projection = location.read() else { return logDeleted(Value.self) }
+    deleteQuickly(projection.rootObject)
   }
 }
 

@@ -20,8 +20,10 @@ class BindingLocation<Value> {
   ///
   /// - Parameter isWay: whether the value is only on the way to what is read.
   func register(isWay: Bool) {}
-  /// The value has changed, in a place that belongs to no Realm.
-  func didChangeUnmanaged() {}
+  /// The value is about to be deleted.
+  func willDelete() {}
+  /// The value, or what hangs on it, was changed by a binding.
+  func didWrite() {}
 
   /// The value for the client.
   final func show() -> Value {
@@ -106,7 +108,7 @@ class DerivedLocation<Base, Value>: BindingLocation<Value> {
   override var showsFrozen: Bool { base.showsFrozen }
   override var slot: ObservationSlot? { base.slot }
   override func register(isWay: Bool) { base.register(isWay: isWay) }
-  override func didChangeUnmanaged() { base.didChangeUnmanaged() }
+  override func didWrite() { base.didWrite() }
 }
 
 /// A part of a value.

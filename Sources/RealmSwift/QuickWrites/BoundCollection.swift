@@ -19,6 +19,8 @@ public protocol BoundCollection<Value, Element> {
   /// The collection to change: live, or frozen where no live one is at hand; nil when the object
   /// that has it was deleted.
   var _boundValue: Value? { get }
+  /// The collection was changed; if it belongs to no Realm, nobody else can tell of it.
+  func _didWrite()
 }
 
 extension Binding: BoundCollection where Value: RealmCollection {
@@ -26,6 +28,11 @@ extension Binding: BoundCollection where Value: RealmCollection {
   public typealias Element = Value.Element
   /// The collection to change.
   public var _boundValue: Value? { location.read() }
+}
+
+extension Binding {
+  /// The collection was changed; if it belongs to no Realm, nobody else can tell of it.
+  public func _didWrite() { location.didWrite() }
 }
 
 extension BoundCollection where Value: ThreadConfined {
@@ -43,12 +50,14 @@ extension BoundCollection where Value: ThreadConfined {
       return logDeleted(Value.self)
     }
     let prepared = prepare(value)
-    quickWrite(to: value, if: { isNeeded($0, prepared) }) { body($0, prepared) }
+    if quickWrite(to: value, if: { isNeeded($0, prepared) }, { body($0, prepared) }) {
+      _didWrite()
+    }
   }
 
   fileprivate func change(if isNeeded: (Value) -> Bool = { _ in true }, _ body: (Value) -> Void) {
     guard let value = _boundValue else { return logDeleted(Value.self) }
-    quickWrite(to: value, if: isNeeded, body)
+    if quickWrite(to: value, if: isNeeded, body) { _didWrite() }
   }
 }
 
@@ -127,15 +136,16 @@ extension BoundCollection where Value == List<Element>, Element: ObjectBase {
 extension BoundCollection where Value == MutableSet<Element> {
   /// Adds an element, unless it is in the set.
   public func insert(_ value: Element) {
-    change { set in
-      let live = liveForm(of: value, for: set.realm)
-      set.insert(live)
+    change(if: { !$0.contains(liveForm(of: value, for: $0.realm)) }) { set in
+      set.insert(liveForm(of: value, for: set.realm))
     }
   }
 
   /// Removes an element, if it is in the set; an object stays in the Realm.
   public func remove(_ value: Element) {
-    change { set in set.remove(liveForm(of: value, for: set.realm)) }
+    change(if: { $0.contains(liveForm(of: value, for: $0.realm)) }) { set in
+      set.remove(liveForm(of: value, for: set.realm))
+    }
   }
 
   /// Removes the elements that are shown at positions; objects stay in the Realm.
@@ -186,6 +196,23 @@ extension BoundCollection where Value == Results<Element>, Element: ObjectBase &
   public func remove(atOffsets offsets: IndexSet) {
     guard let results = _boundValue else { return logDeleted(Value.self) }
     deleteQuickly(results.objects(at: offsets), of: results)
+  }
+}
+
+extension BoundCollection where Value == Results<Element>, Element: ProjectionObservable {
+  /// Adds the object that a projection shows to the Realm of the results; see `append` of objects.
+  public func append(_ projection: Element) where Element.Root: Object {
+    let object = projection.rootObject
+    change(if: { !isInFile(object, of: $0.source.realm) }) { $0.realm?.add(object) }
+  }
+
+  /// Deletes the object that a projection shows from the Realm.
+  public func remove(_ projection: Element) { deleteManaged(projection.rootObject) }
+
+  /// Deletes the objects that are shown at positions from the Realm.
+  public func remove(atOffsets offsets: IndexSet) {
+    guard let results = _boundValue else { return logDeleted(Value.self) }
+    deleteQuickly(results.objects(at: offsets).map(\.rootObject), of: results)
   }
 }
 

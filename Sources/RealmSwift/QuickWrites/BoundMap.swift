@@ -12,6 +12,8 @@ public protocol BoundMap<Value> {
   /// The map to change: live, or frozen where no live one is at hand; nil when the object that has
   /// it was deleted.
   var _boundMap: Value? { get }
+  /// The map was changed; if it belongs to no Realm, nobody else can tell of it.
+  func _didWrite()
 }
 
 extension BoundMap {
@@ -28,13 +30,14 @@ extension BoundMap {
       }
     }
     guard let map = _boundMap else { return logDeleted(Value.self) }
-    quickWrite(to: map, if: isNeeded) { map in
+    let isChanged = quickWrite(to: map, if: isNeeded) { map in
       if let object {
         map.updateValue(liveForm(of: object, for: map.realm), forKey: key)
       } else {
         map.removeObject(for: key)
       }
     }
+    if isChanged { _didWrite() }
   }
 
   /// Removes a key, if it is there.

@@ -7,7 +7,7 @@ final class ObservedQuery<Element: RealmFetchable, Found: ThreadConfined> {
   struct Settings {
     var filter: NSPredicate?
     var `where`: ((Query<Element>) -> Query<Bool>)?
-    var sortDescriptor: SortDescriptor?
+    var sortDescriptors: [SortDescriptor] = []
     var searchText = ""
     /// Nil while nothing is searched for.
     var search: NSPredicate?
@@ -16,7 +16,7 @@ final class ObservedQuery<Element: RealmFetchable, Found: ThreadConfined> {
   private let configuration: Realm.Configuration?
   private let keyPaths: [String]?
   /// Makes what is shown of the results.
-  private let arrange: (Results<Element>, SortDescriptor?) -> Found
+  private let arrange: (Results<Element>, [SortDescriptor]) -> Found
   private var shown: ShownValue<Found>?
   var settings: Settings {
     didSet { shown.map { $0.replace(find()) } }
@@ -24,12 +24,28 @@ final class ObservedQuery<Element: RealmFetchable, Found: ThreadConfined> {
 
   init(
     _ configuration: Realm.Configuration?, _ settings: Settings, keyPaths: [String]?,
-    arrange: @escaping (Results<Element>, SortDescriptor?) -> Found
+    arrange: @escaping (Results<Element>, [SortDescriptor]) -> Found
   ) {
     self.configuration = configuration
     self.settings = settings
     self.keyPaths = keyPaths
     self.arrange = arrange
+  }
+
+  /// Which objects are shown: one of both, or all.
+  func choose(_ filter: NSPredicate?, _ condition: ((Query<Element>) -> Query<Bool>)?) {
+    var settings = settings
+    (settings.filter, settings.where) = (filter, condition)
+    self.settings = settings
+  }
+
+  /// Shows only objects with a text in a property; all, when the text is empty.
+  func search(_ text: String, path: String) {
+    var settings = settings
+    settings.searchText = text
+    settings.search =
+      text.isEmpty ? nil : NSPredicate(format: "%K CONTAINS[cd] %@", path, text)
+    self.settings = settings
   }
 
   /// What was found; looked for when it is first used, and after the Realm was invalidated.
@@ -52,6 +68,6 @@ final class ObservedQuery<Element: RealmFetchable, Found: ThreadConfined> {
     if let filter = settings.filter { results = results.filter(filter) }
     if let condition = settings.where { results = results.where(condition) }
     if let search = settings.search { results = results.filter(search) }
-    return arrange(results, settings.sortDescriptor)
+    return arrange(results, settings.sortDescriptors)
   }
 }

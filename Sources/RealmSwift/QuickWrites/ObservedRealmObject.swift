@@ -62,7 +62,23 @@ extension ObservedRealmObject: Sendable {}
 
 extension ObservedRealmObject.Wrapper where ObjectType: ObjectBase {
   /// Deletes the object from its Realm; one that belongs to none stays what it is.
-  public func delete() { deleteQuickly(shown.live) }
+  public func delete() {
+    shown.willDelete()
+    deleteQuickly(shown.live)
+  }
+}
+
+extension ObservedRealmObject.Wrapper where ObjectType: ProjectionObservable {
+  /// Deletes the object that is shown from its Realm.
+  public func delete() {
+    shown.willDelete()
+    deleteQuickly(shown.live.rootObject)
+  }
+}
+
+extension ObservedRealmObject.Wrapper {
+  /// The value was changed; if it belongs to no Realm, nobody else can tell of it.
+  public func _didWrite() { shown.didWrite() }
 }
 
 extension ObservedRealmObject.Wrapper: BoundCollection where ObjectType: RealmCollection {

@@ -13,20 +13,15 @@ public import Foundation
 /// has the closure called, once, when the results have changed. It belongs to the main actor. See
 /// docs/quick-writes.md.
 @propertyWrapper
-public struct ObservedResults<ResultType: RealmFetchable>: BoundCollection {
-  /// What is shown.
-  public typealias Value = Results<ResultType>
-  /// What is in the results.
-  public typealias Element = ResultType
-
+public struct ObservedResults<ResultType: RealmFetchable> {
   private let query: ObservedQuery<ResultType, Results<ResultType>>
 
   private init(
     _ configuration: Realm.Configuration?, keyPaths: [String]?,
     _ settings: ObservedQuery<ResultType, Results<ResultType>>.Settings
   ) {
-    query = ObservedQuery(configuration, settings, keyPaths: keyPaths) { results, descriptor in
-      descriptor.map { results.sorted(by: [$0]) } ?? results
+    query = ObservedQuery(configuration, settings, keyPaths: keyPaths) { results, descriptors in
+      descriptors.isEmpty ? results : results.sorted(by: descriptors)
     }
   }
 
@@ -44,7 +39,8 @@ public struct ObservedResults<ResultType: RealmFetchable>: BoundCollection {
     filter: NSPredicate? = nil, keyPaths: [String]? = nil, sortDescriptor: SortDescriptor? = nil
   ) {
     self.init(
-      configuration, keyPaths: keyPaths, .init(filter: filter, sortDescriptor: sortDescriptor))
+      configuration, keyPaths: keyPaths,
+      .init(filter: filter, sortDescriptors: sortDescriptor.map { [$0] } ?? []))
   }
 
   /// Shows the objects of a class.
@@ -52,16 +48,33 @@ public struct ObservedResults<ResultType: RealmFetchable>: BoundCollection {
   /// - Parameters:
   ///   - type: the class, or a projection of one.
   ///   - configuration: of the Realm; nil: the default one at the first read.
-  ///   - where: which objects.
+  ///   - where: which objects; nil: all.
   ///   - keyPaths: which properties of the objects count as changes; see above.
   ///   - sortDescriptor: the order.
   public init(
     _ type: ResultType.Type, configuration: Realm.Configuration? = nil,
-    where: @escaping (Query<ResultType>) -> Query<Bool>, keyPaths: [String]? = nil,
+    where: ((Query<ResultType>) -> Query<Bool>)?, keyPaths: [String]? = nil,
     sortDescriptor: SortDescriptor? = nil
   ) {
     self.init(
-      configuration, keyPaths: keyPaths, .init(where: `where`, sortDescriptor: sortDescriptor))
+      configuration, keyPaths: keyPaths,
+      .init(where: `where`, sortDescriptors: sortDescriptor.map { [$0] } ?? []))
+  }
+
+  /// Shows the objects of a class.
+  ///
+  /// - Parameters:
+  ///   - type: the class, or a projection of one.
+  ///   - keyPaths: which properties of the objects count as changes; see above.
+  ///   - configuration: of the Realm; nil: the default one at the first read.
+  ///   - sortDescriptor: the order.
+  public init(
+    _ type: ResultType.Type, keyPaths: [String]?, configuration: Realm.Configuration?,
+    sortDescriptor: SortDescriptor? = nil
+  ) {
+    self.init(
+      type, configuration: configuration, filter: nil, keyPaths: keyPaths,
+      sortDescriptor: sortDescriptor)
   }
 
   /// The results as they are shown: frozen.
@@ -72,38 +85,27 @@ public struct ObservedResults<ResultType: RealmFetchable>: BoundCollection {
   @MainActor
   public var projectedValue: ObservedResults { self }
 
-  /// The results to change.
-  public var _boundValue: Results<ResultType>? { query.require().live }
-
   // MARK: - What is shown
 
   /// Which objects are shown, by a predicate; setting it ends ``where``.
   @MainActor
   public var filter: NSPredicate? {
     get { query.settings.filter }
-    nonmutating set {
-      var settings = query.settings
-      (settings.filter, settings.where) = (newValue, nil)
-      query.settings = settings
-    }
+    nonmutating set { query.choose(newValue, nil) }
   }
 
   /// Which objects are shown, by a typed query; setting it ends ``filter``.
   @MainActor
   public var `where`: ((Query<ResultType>) -> Query<Bool>)? {
     get { query.settings.where }
-    nonmutating set {
-      var settings = query.settings
-      (settings.filter, settings.where) = (nil, newValue)
-      query.settings = settings
-    }
+    nonmutating set { query.choose(nil, newValue) }
   }
 
   /// The order; nil: that in which objects were added.
   @MainActor
   public var sortDescriptor: SortDescriptor? {
-    get { query.settings.sortDescriptor }
-    nonmutating set { query.settings.sortDescriptor = newValue }
+    get { query.settings.sortDescriptors.first }
+    nonmutating set { query.settings.sortDescriptors = newValue.map { [$0] } ?? [] }
   }
 
   /// What is searched for; empty for nothing.
@@ -115,25 +117,16 @@ public struct ObservedResults<ResultType: RealmFetchable>: BoundCollection {
   /// The other conditions hold as well. An empty text ends the search.
   @MainActor
   public func searchText(_ text: String, on keyPath: KeyPath<ResultType, String>)
-  where ResultType: ObjectBase {
-    search(text, path: _name(for: keyPath))
+  where ResultType: _KeyPathRoot {
+    query.search(text, path: ResultType._observedName(keyPath))
   }
 
   /// Shows only objects with a text in one of their properties; those without a value are not
   /// shown.
   @MainActor
   public func searchText(_ text: String, on keyPath: KeyPath<ResultType, String?>)
-  where ResultType: ObjectBase {
-    search(text, path: _name(for: keyPath))
-  }
-
-  @MainActor
-  private func search(_ text: String, path: String) {
-    var settings = query.settings
-    settings.searchText = text
-    settings.search =
-      text.isEmpty ? nil : NSPredicate(format: "%K CONTAINS[cd] %@", path, text)
-    query.settings = settings
+  where ResultType: _KeyPathRoot {
+    query.search(text, path: ResultType._observedName(keyPath))
   }
 
   /// The token of the wrapper's observation, for `write(withoutNotifying:)`: who has read the
@@ -146,3 +139,16 @@ public struct ObservedResults<ResultType: RealmFetchable>: BoundCollection {
 
 @available(*, unavailable)
 extension ObservedResults: Sendable {}
+
+// Apart from the struct: else that, with its initialisers, would belong to the main actor, too.
+extension ObservedResults: BoundCollection {
+  /// What is shown.
+  public typealias Value = Results<ResultType>
+  /// What is in the results.
+  public typealias Element = ResultType
+
+  /// The results to change.
+  public var _boundValue: Results<ResultType>? { query.require().live }
+  /// Results belong to a Realm, which tells of its changes.
+  public func _didWrite() {}
+}

@@ -16,11 +16,12 @@ public struct ObservedSectionedResults<Key: _Persistable & Hashable, ResultType:
 
   private init(
     _ configuration: Realm.Configuration?, keyPaths: [String]?, _ settings: Query_.Settings,
-    _ arrange: @escaping (Results<ResultType>) -> SectionedResults<Key, ResultType>
+    _ arrange:
+      @escaping (Results<ResultType>, [SortDescriptor]) -> SectionedResults<
+        Key, ResultType
+      >
   ) {
-    query = ObservedQuery(configuration, settings, keyPaths: keyPaths) { results, _ in
-      arrange(results)
-    }
+    query = ObservedQuery(configuration, settings, keyPaths: keyPaths, arrange: arrange)
   }
 
   /// Shows the objects of a class in sections of those with one value of a property.
@@ -37,10 +38,12 @@ public struct ObservedSectionedResults<Key: _Persistable & Hashable, ResultType:
     sortDescriptors: [SortDescriptor] = [], filter: NSPredicate? = nil, keyPaths: [String]? = nil,
     configuration: Realm.Configuration? = nil
   ) where ResultType: ObjectBase {
-    self.init(configuration, keyPaths: keyPaths, .init(filter: filter)) {
-      sortDescriptors.isEmpty
+    self.init(
+      configuration, keyPaths: keyPaths, .init(filter: filter, sortDescriptors: sortDescriptors)
+    ) {
+      $1.isEmpty
         ? $0.sectioned(by: sectionKeyPath)
-        : $0.sectioned(by: sectionKeyPath, sortDescriptors: sortDescriptors)
+        : $0.sectioned(by: sectionKeyPath, sortDescriptors: $1)
     }
   }
 
@@ -50,19 +53,21 @@ public struct ObservedSectionedResults<Key: _Persistable & Hashable, ResultType:
   ///   - type: the class.
   ///   - sectionKeyPath: the property.
   ///   - sortDescriptors: the order; the first one is of the same property. Empty: ascending by it.
-  ///   - where: which objects.
+  ///   - where: which objects; nil: all.
   ///   - keyPaths: which properties of the objects count as changes; see ``ObservedResults``.
   ///   - configuration: of the Realm; nil: the default one at the first read.
   public init(
     _ type: ResultType.Type, sectionKeyPath: KeyPath<ResultType, Key>,
     sortDescriptors: [SortDescriptor] = [],
-    where: @escaping (Query<ResultType>) -> Query<Bool>, keyPaths: [String]? = nil,
+    where: ((Query<ResultType>) -> Query<Bool>)?, keyPaths: [String]? = nil,
     configuration: Realm.Configuration? = nil
   ) where ResultType: ObjectBase {
-    self.init(configuration, keyPaths: keyPaths, .init(where: `where`)) {
-      sortDescriptors.isEmpty
+    self.init(
+      configuration, keyPaths: keyPaths, .init(where: `where`, sortDescriptors: sortDescriptors)
+    ) {
+      $1.isEmpty
         ? $0.sectioned(by: sectionKeyPath)
-        : $0.sectioned(by: sectionKeyPath, sortDescriptors: sortDescriptors)
+        : $0.sectioned(by: sectionKeyPath, sortDescriptors: $1)
     }
   }
 
@@ -81,10 +86,12 @@ public struct ObservedSectionedResults<Key: _Persistable & Hashable, ResultType:
     sortDescriptors: [SortDescriptor] = [], filter: NSPredicate? = nil, keyPaths: [String]? = nil,
     configuration: Realm.Configuration? = nil
   ) where ResultType: ProjectionObservable {
-    self.init(configuration, keyPaths: keyPaths, .init(filter: filter)) {
-      sortDescriptors.isEmpty
+    self.init(
+      configuration, keyPaths: keyPaths, .init(filter: filter, sortDescriptors: sortDescriptors)
+    ) {
+      $1.isEmpty
         ? $0.sectioned(by: sectionKeyPath)
-        : $0.sectioned(by: sectionKeyPath, sortDescriptors: sortDescriptors)
+        : $0.sectioned(by: sectionKeyPath, sortDescriptors: $1)
     }
   }
 
@@ -103,8 +110,12 @@ public struct ObservedSectionedResults<Key: _Persistable & Hashable, ResultType:
     sortDescriptors: [SortDescriptor] = [], filter: NSPredicate? = nil, keyPaths: [String]? = nil,
     configuration: Realm.Configuration? = nil
   ) {
-    self.init(configuration, keyPaths: keyPaths, .init(filter: filter)) {
-      Self.sections(of: $0, sectionBlock, sortDescriptors)
+    self.init(
+      configuration, keyPaths: keyPaths, .init(filter: filter, sortDescriptors: sortDescriptors)
+    ) {
+      $1.isEmpty
+        ? $0.sectioned(by: sectionBlock)
+        : $0.sectioned(by: sectionBlock, sortDescriptors: $1)
     }
   }
 
@@ -114,27 +125,22 @@ public struct ObservedSectionedResults<Key: _Persistable & Hashable, ResultType:
   ///   - type: the class, or a projection of one.
   ///   - sectionBlock: gives the key.
   ///   - sortDescriptors: the order; see above.
-  ///   - where: which objects.
+  ///   - where: which objects; nil: all.
   ///   - keyPaths: which properties of the objects count as changes; see ``ObservedResults``.
   ///   - configuration: of the Realm; nil: the default one at the first read.
   public init(
     _ type: ResultType.Type, sectionBlock: @escaping (ResultType) -> Key,
     sortDescriptors: [SortDescriptor] = [],
-    where: @escaping (Query<ResultType>) -> Query<Bool>, keyPaths: [String]? = nil,
+    where: ((Query<ResultType>) -> Query<Bool>)?, keyPaths: [String]? = nil,
     configuration: Realm.Configuration? = nil
   ) {
-    self.init(configuration, keyPaths: keyPaths, .init(where: `where`)) {
-      Self.sections(of: $0, sectionBlock, sortDescriptors)
+    self.init(
+      configuration, keyPaths: keyPaths, .init(where: `where`, sortDescriptors: sortDescriptors)
+    ) {
+      $1.isEmpty
+        ? $0.sectioned(by: sectionBlock)
+        : $0.sectioned(by: sectionBlock, sortDescriptors: $1)
     }
-  }
-
-  private static func sections(
-    of results: Results<ResultType>, _ block: @escaping (ResultType) -> Key,
-    _ sortDescriptors: [SortDescriptor]
-  ) -> SectionedResults<Key, ResultType> {
-    sortDescriptors.isEmpty
-      ? results.sectioned(by: block)
-      : results.sectioned(by: block, sortDescriptors: sortDescriptors)
   }
 
   /// The sections as they are shown: frozen.
@@ -149,22 +155,39 @@ public struct ObservedSectionedResults<Key: _Persistable & Hashable, ResultType:
   @MainActor
   public var filter: NSPredicate? {
     get { query.settings.filter }
-    nonmutating set {
-      var settings = query.settings
-      (settings.filter, settings.where) = (newValue, nil)
-      query.settings = settings
-    }
+    nonmutating set { query.choose(newValue, nil) }
   }
 
   /// Which objects are shown, by a typed query; setting it ends ``filter``.
   @MainActor
   public var `where`: ((Query<ResultType>) -> Query<Bool>)? {
     get { query.settings.where }
-    nonmutating set {
-      var settings = query.settings
-      (settings.filter, settings.where) = (nil, newValue)
-      query.settings = settings
-    }
+    nonmutating set { query.choose(nil, newValue) }
+  }
+
+  /// The order; see the initialisers.
+  @MainActor
+  public var sortDescriptors: [SortDescriptor] {
+    get { query.settings.sortDescriptors }
+    nonmutating set { query.settings.sortDescriptors = newValue }
+  }
+
+  /// What is searched for; empty for nothing.
+  @MainActor
+  public var searchText: String { query.settings.searchText }
+
+  /// Shows only objects with a text in one of their properties; see ``ObservedResults``.
+  @MainActor
+  public func searchText(_ text: String, on keyPath: KeyPath<ResultType, String>)
+  where ResultType: _KeyPathRoot {
+    query.search(text, path: ResultType._observedName(keyPath))
+  }
+
+  /// Shows only objects with a text in one of their properties; see ``ObservedResults``.
+  @MainActor
+  public func searchText(_ text: String, on keyPath: KeyPath<ResultType, String?>)
+  where ResultType: _KeyPathRoot {
+    query.search(text, path: ResultType._observedName(keyPath))
   }
 
   /// The token of the wrapper's observation, for `write(withoutNotifying:)`.
@@ -191,10 +214,32 @@ extension ObservedSectionedResults where ResultType: ObjectBase & ThreadConfined
   }
 }
 
-extension ObservedSectionedResults where ResultType: Object {
+extension ObservedSectionedResults where ResultType: ProjectionObservable {
+  /// Deletes the object that a projection shows from the Realm.
+  @MainActor
+  public func remove(_ projection: ResultType) { deleteManaged(projection.rootObject) }
+
+  /// Deletes the objects that are shown at positions of a section from the Realm.
+  @MainActor
+  public func remove(atOffsets offsets: IndexSet, section: ResultsSection<Key, ResultType>) {
+    deleteQuickly(offsets.map { section[$0].rootObject }, of: section)
+  }
+}
+
+extension ObservedSectionedResults {
   /// Adds an object to the Realm; one that is in it already is left alone.
   @MainActor
-  public func append(_ object: ResultType) {
+  public func append(_ object: ResultType) where ResultType: Object { add(object) }
+
+  /// Adds the object that a projection shows to the Realm; one that is in it already is left alone.
+  @MainActor
+  public func append(_ projection: ResultType)
+  where ResultType: ProjectionObservable, ResultType.Root: Object {
+    add(projection.rootObject)
+  }
+
+  @MainActor
+  private func add(_ object: Object) {
     quickWrite(to: query.require().live) { sections in
       sections.realm.map { isInFile(object, of: $0.confined) } == false
     } _: { sections in

@@ -19,13 +19,13 @@ final class PropertyLocation<Root: ThreadConfined, Value>: DerivedLocation<Root,
   override func write(_ value: Value) {
     let keyPath = keyPath
     guard let root = base.read() else { return logDeleted(Root.self) }
-    quickWrite(to: root) { live in
+    let isChanged = quickWrite(to: root) { live in
       // Nothing of the value is looked at before the place is known to be the right one.
       !StoredBits.areEqual(live[keyPath: keyPath], value)
     } _: { live in
       live[keyPath: keyPath] = liveForm(of: value, for: live.realm)
     }
-    if root.realm == nil { base.didChangeUnmanaged() }
+    if isChanged { base.didWrite() }
   }
 
   override func register(isWay: Bool) {

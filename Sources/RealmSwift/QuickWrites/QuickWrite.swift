@@ -10,36 +10,47 @@ internal import Storage
 ///   - isNeeded: whether there is anything to change in the live value. It is asked once more when
 ///     the transaction has brought a newer version.
 ///   - body: changes the live value.
+/// - Returns: whether it was changed.
+@discardableResult
 func quickWrite<Value: ThreadConfined>(
   to value: Value, if isNeeded: (Value) -> Bool = { _ in true }, _ body: (Value) -> Void
-) {
+) -> Bool {
   guard let source = value.realm?.confined else {
-    if isNeeded(value) { body(value) }
-    return
+    guard isNeeded(value) else { return false }
+    body(value)
+    return true
   }
   source.check()
-  guard let live = source.isFrozen ? value.thaw() : value, !live.isInvalidated else {
-    return logDeleted(Value.self)
+  guard let live = source.isFrozen ? value.thaw() : value, !live.isInvalidated,
+    let realm = live.realm?.confined
+  else {
+    logDeleted(Value.self)
+    return false
   }
-  guard let realm = live.realm?.confined else { return logDeleted(Value.self) }
   if realm.writing != nil {
-    if isNeeded(live) { body(live) }
-    return
+    guard isNeeded(live) else { return false }
+    body(live)
+    return true
   }
   realm.requireWritable()
-  guard isNeeded(live) else { return }
+  guard isNeeded(live) else { return false }
   do {
     let known = realm.snapshot?.version
     try realm.beginWrite()
     if realm.snapshot?.version != known {
       if live.isInvalidated {
         realm.cancelWrite()
-        return logDeleted(Value.self)
+        logDeleted(Value.self)
+        return false
       }
-      guard isNeeded(live) else { return realm.cancelWrite() }
+      guard isNeeded(live) else {
+        realm.cancelWrite()
+        return false
+      }
     }
     body(live)
     try realm.commitWrite()
+    return true
   } catch {
     misuse(
       .storage,

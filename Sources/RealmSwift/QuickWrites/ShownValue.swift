@@ -13,6 +13,12 @@ final class ShownValue<Value: ThreadConfined> {
   @exclusivity(unchecked) private var source: Value
   private let keyPaths: [String]?
   @exclusivity(unchecked) private var readers = Readers()
+  /// Those who have read parts of the value; nil before there are any.
+  ///
+  /// The Realm tells them of changes, but not that another value is shown.
+  @exclusivity(unchecked) private var ofParts: RedrawSignal?
+  /// Whether the value was read while it belonged to no Realm, which would tell of it.
+  @exclusivity(unchecked) private var wasReadUnmanaged = false
   /// Ends with the wrapper.
   @exclusivity(unchecked) private var token: NotificationToken?
   @exclusivity(unchecked) private var current: Current?
@@ -34,7 +40,19 @@ final class ShownValue<Value: ThreadConfined> {
   /// The value to change: the live one, unless it was deleted before it could be thawed.
   var live: Value {
     if source.isFrozen, let thawed = source.thaw() { source = thawed }
+    if token?.slot.isEnded ?? true { findAgain() }
     return source
+  }
+
+  /// Gets the value anew when it is there and only its accessor is not valid any more: the Realm
+  /// was invalidated.
+  private func findAgain() {
+    guard source.isInvalidated, let realm = source.realm?.confined, !realm.isFrozen,
+      let found = (source as? any Followable)?.form(in: realm) as? Value
+    else { return }
+    source = found
+    token = nil
+    current = nil
   }
 
   /// The live value; its last form when it was deleted.
@@ -64,6 +82,7 @@ final class ShownValue<Value: ThreadConfined> {
     let live = live
     guard let realm = live.realm?.confined, !realm.isFrozen else {
       readers.ofCurrent.wasRead()
+      wasReadUnmanaged = true
       return live
     }
     realm.check()
@@ -83,10 +102,15 @@ final class ShownValue<Value: ThreadConfined> {
     readers = Readers()
     older.showNewer()
     older.tellOlder()
+    let ofParts = ofParts
+    self.ofParts = nil
+    ofParts?.send()
   }
 
-  /// Tells who has read the value, which belongs to no Realm, that it has changed.
-  func didChangeUnmanaged() {
+  /// Tells those who have read the value while it belonged to no Realm that it has changed.
+  func didWrite() {
+    guard wasReadUnmanaged else { return }
+    wasReadUnmanaged = false
     readers.showNewer()
     readers.tellOlder()
   }
@@ -94,12 +118,25 @@ final class ShownValue<Value: ThreadConfined> {
   /// Notes that a part of the value was read.
   func wasReadOnTheWay() {
     let live = live
-    guard let realm = live.realm?.confined else { return _ = readers.ofCurrent.wasRead() }
+    guard let realm = live.realm?.confined else {
+      readers.ofCurrent.wasRead()
+      wasReadUnmanaged = true
+      return
+    }
+    let signal = ofParts ?? RedrawSignal()
+    ofParts = signal
+    signal.wasRead()
     // What tells of the part leaves out writes that name the wrapper's token.
     if token == nil, !realm.isFrozen {
       realm.check()
       observe(live, realm)
     }
+  }
+
+  /// Begins to follow the value, so that its last form is known when it is gone.
+  func willDelete() {
+    let live = live
+    if token == nil, let realm = live.realm?.confined, !realm.isFrozen { observe(live, realm) }
   }
 
   /// The observation's token; stops where the value cannot be observed.
@@ -188,7 +225,8 @@ final class ShownLocation<Value: ThreadConfined>: BindingLocation<Value> {
   override func read() -> Value? { shown.live }
   override func readable() -> Value { shown.existing }
   override func write(_ value: Value) { shown.replace(value) }
-  override func didChangeUnmanaged() { shown.didChangeUnmanaged() }
+  override func willDelete() { shown.willDelete() }
+  override func didWrite() { shown.didWrite() }
 
   override func register(isWay: Bool) {
     if isWay { shown.wasReadOnTheWay() } else { _ = shown.show() }
