@@ -1,6 +1,6 @@
-// The module `Realm`, for sources that import it beside RealmSwift: in the vendor's package it is the
-// Objective-C interface. Here are the names of it that sources in Swift use and that have a meaning
-// without an Objective-C runtime; all of them are other names of what RealmSwift has.
+// The module `Realm`, for sources that import it beside RealmSwift: in the vendor's package it is
+// the Objective-C interface. Here are the names of it that sources in Swift use and that have a
+// meaning without an Objective-C runtime; all of them are other names of what RealmSwift has.
 internal import Foundation
 public import RealmSwift
 

@@ -1,4 +1,5 @@
-// A program that imports the module `Realm` beside RealmSwift, as clients of the vendor's package do.
+// A program that imports the module `Realm` beside RealmSwift, as clients of the vendor's package
+// do.
 import Foundation
 import Realm
 import RealmSwift

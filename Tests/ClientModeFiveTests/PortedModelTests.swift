@@ -1,5 +1,5 @@
-// `scripts/port-models`: models of the older style become ones that compile here, are stored, and are
-// left alone by a second run. What it does not change it names with the reason.
+// `scripts/port-models`: models of the older style become ones that compile here, are stored, and
+// are left alone by a second run. What it does not change it names with the reason.
 import Foundation
 import RealmSwift
 import Testing

@@ -1,5 +1,5 @@
-// `compare --resample` tells from recorded blocks how often gates would raise a false alarm, and how
-// often they would see a change; `--write runs=FILE` is what it reads.
+// `compare --resample` tells from recorded blocks how often gates would raise a false alarm, and
+// how often they would see a change; `--write runs=FILE` is what it reads.
 import Foundation
 import Harness
 import Platform
@@ -25,7 +25,8 @@ import Testing
     }
   }
 
-  /// A table of blocks: writes of 5 us with noise of 3 % a run, longer by a factor in the candidate.
+  /// A table of blocks: writes of 5 us with noise of 3 % a run, longer by a factor in the
+  /// candidate.
   private func table(_ name: String, factor: Double, seed: UInt64, blocks: Int = 300) throws
     -> String
   {
@@ -58,8 +59,9 @@ import Testing
   @Test func gatesSeeWhatIsThereAndHardlyEverWhatIsNot() throws {
     let seed = testSeed()
     let same = try table("same.csv", factor: 1, seed: seed)
-    // Without a tolerance: half of all changes are for the worse, however small. Of blocks that were
-    // recorded once the mean is not quite 1, and many looks at many draws of them see that in time.
+    // Without a tolerance: half of all changes are for the worse, however small. Of blocks that
+    // were recorded once the mean is not quite 1, and many looks at many draws of them see that in
+    // time.
     let few = try resample([same, "--gates", "400", "--blocks", "40", "--max-regression", "0%"])
     #expect(try worse(few) <= 5, "seed \(seed): \(few)")
     let usual = try resample([same, "--gates", "400"])

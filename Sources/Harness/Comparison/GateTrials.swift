@@ -86,7 +86,9 @@ struct GateTrials {
     for row in Set(gates.flatMap(\.verdicts.keys)).sorted() {
       var cells = [row.name, "-"]
       // Counters that are 0 have no ratio.
-      if let change = changes[row], change.isFinite { cells[1] = decimal((change - 1) * 100, places: 2) + " %" }
+      if let change = changes[row], change.isFinite {
+        cells[1] = decimal((change - 1) * 100, places: 2) + " %"
+      }
       for verdict in [ComparisonVerdict.worse, .better, .same, .cannotTell] {
         cells.append(share(gates.filter { $0.verdicts[row] == verdict }.count))
       }

@@ -1,5 +1,5 @@
-// Makes writes slower on purpose, in builds with the trait PlantedBugs: `scripts/gate-accuracy` shows
-// that a gate sees it. In other builds nothing is left of it.
+// Makes writes slower on purpose, in builds with the trait PlantedBugs: `scripts/gate-accuracy`
+// shows that a gate sees it. In other builds nothing is left of it.
 #if PLANTED_BUGS
   internal import Glibc
   internal import Platform

@@ -1,4 +1,5 @@
-// Sources that import the module `Realm` beside RealmSwift: `Realm` means the structure, all the same.
+// Sources that import the module `Realm` beside RealmSwift: `Realm` means the structure, all the
+// same.
 import Foundation
 import Realm
 import RealmSwift
