@@ -110,16 +110,6 @@ static int has_free_descriptors(int count) {
   return is_enough;
 }
 
-extern int _dispatch_get_main_queue_handle_4CF(void) WEAK;
-
-void shim_make_main_queue_handle(void) {
-  static int is_made = 0;
-  if (__atomic_load_n(&is_made, __ATOMIC_RELAXED) || !_dispatch_get_main_queue_handle_4CF) return;
-  if (!has_free_descriptors(2)) return;
-  _dispatch_get_main_queue_handle_4CF();
-  __atomic_store_n(&is_made, 1, __ATOMIC_RELAXED);
-}
-
 static void *run_loop_of_thread(void) {
   static int is_slot_right = -1;
   if (!CFRunLoopGetCurrent) return NULL;

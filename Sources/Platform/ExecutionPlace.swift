@@ -159,10 +159,6 @@ package let hidesQueueWidths = Atomic(false)
 /// The address of the run loop that the calling thread runs now; nil when it runs none.
 package var runningRunLoop: UInt? { shim_running_run_loop().map { UInt(bitPattern: $0) } }
 
-/// Makes what later wake-ups of the main queue need: without a free descriptor they would end the
-/// process.
-package func prepareMainQueue() { shim_make_main_queue_handle() }
-
 /// Makes a waiting run loop look for work.
 package func wakeRunLoop(_ address: UInt) {
   shim_wake_run_loop(UnsafeRawPointer(bitPattern: address))

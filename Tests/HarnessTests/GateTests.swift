@@ -74,7 +74,7 @@ import Testing
         isGone
         ? "not measured in 0 of 2 baseline and 2 of 2 candidate runs"
         : "not measured in 2 of 2 baseline and 0 of 2 candidate runs"
-      for format in ComparisonFormat.allCases {
+      for format in ComparisonFormat.withVerdicts {
         let result = try compare(words + ["--format", format.rawValue])
         #expect(result.code == .success)
         #expect(result.output.contains(told), "\(format)")
@@ -136,7 +136,7 @@ import Testing
       let words = try sides(
         "zero-\(number)", baseline: before.map(write), candidate: after.map(write))
       #expect(try rows(words)[name]?["verdict"] as? String == verdict, "\(before) and \(after)")
-      for format in ComparisonFormat.allCases {
+      for format in ComparisonFormat.withVerdicts {
         let output = try compare(words + ["--format", format.rawValue]).output
           .replacing(folder.path, with: "")
         #expect(!output.contains("inf") && !output.lowercased().contains("nan,"), "\(output)")
@@ -178,7 +178,7 @@ import Testing
       uniqueKeysWithValues: operations.map { ($0, ["service_p50_ns": "1000"]) })
     let words = try sides(
       "many", baseline: [figures, figures], candidate: [figures, figures])
-    for format in ComparisonFormat.allCases {
+    for format in ComparisonFormat.withVerdicts {
       let output = try compare(words + ["--format", format.rawValue]).output
       #expect(
         output.contains("shown, but not judged: update.service_p50_ns, write.service_p50_ns"),
@@ -217,7 +217,7 @@ import Testing
         #expect(message.contains(reason) && message.contains("--partial"), "\(reason): \(message)")
       }
       let mark = reason.replacing(" (too slow)", with: ": too slow")
-      for format in ComparisonFormat.allCases {
+      for format in ComparisonFormat.withVerdicts {
         let result = try compare([good, path, "--partial", "--format", format.rawValue])
         #expect(result.code == .success && result.output.contains(mark), "\(format): \(reason)")
       }

@@ -44,10 +44,6 @@ const void *shim_main_queue(void);
 /// interface.
 uint16_t shim_queue_width(const void *queue);
 
-/// Makes the descriptor by which the main queue is woken, where one is free. Dispatch makes it at
-/// the first wake-up otherwise, and ends the process when it cannot.
-void shim_make_main_queue_handle(void);
-
 /// The calling thread's run loop if it has one, and is running it now; else NULL.
 const void *shim_running_run_loop(void);
 /// Makes a waiting run loop look for work.

@@ -10,6 +10,9 @@ package enum ComparisonFormat: String, CaseIterable, Sendable {
   case githubActionBenchmark = "github-action-benchmark"
   /// The figures of each run, which the verdicts come from.
   case runs
+
+  /// Those that say what is judged, and how.
+  package static let withVerdicts = allCases.filter { $0 != .runs }
 }
 
 /// Renders a comparison.

@@ -69,7 +69,6 @@ struct RealmOpening {
   private func openOnce() throws -> Opened {
     _ = Self.reportLongWaits
     RootStructure.register()
-    prepareMainQueue()
     let options = configuration.storeOptions
     try copySeed()
     let store = try mappingErrors { () throws(StorageError) in try Store.open(options) }

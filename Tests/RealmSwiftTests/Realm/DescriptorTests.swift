@@ -1,7 +1,6 @@
 // Realms of a process that may open no further file descriptor.
 import Foundation
 import RealmSwift
-import Synchronization
 import TestSupport
 import Testing
 
@@ -28,38 +27,10 @@ import Testing
       withExtendedLifetime(first) {}
     }
   }
-
-  /// The first wake-up of the main queue opened a descriptor, and ended the process without one.
-  @Test func aCommitTellsAnObserverOfTheMainQueue() async {
-    await #expect(processExitsWith: .success) {
-      let configuration = memoryConfiguration()
-      let (told, tell) = AsyncStream.makeStream(of: Int.self)
-      let kept = Mutex<Carrier<NotificationToken>?>(nil)
-      onThread {
-        do {
-          let realm = try Realm(configuration: configuration)
-          let token = realm.objects(Dog.self).observe(on: .main) { change in
-            if case .update(let dogs, _, _, _) = change { tell.yield(dogs.count) }
-          }
-          kept.withLock { $0 = Carrier(value: token) }
-          var limit = rlimit()
-          getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-          limit.rlim_cur = 0
-          #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
-          try realm.write { realm.add(Dog()) }
-        } catch {
-          Issue.record(error)
-        }
-      }
-      let count = await told.first { _ in true }
-      #expect(count == 1)
-      withExtendedLifetime(kept) {}
-    }
-  }
 }
 
 /// Brings a Realm out of its queue, to be held.
-private struct Carrier<Value>: @unchecked Sendable {
+private struct Carrier: @unchecked Sendable {
   // @unchecked: it is only held.
-  let value: Value
+  let value: Realm
 }
