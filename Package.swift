@@ -45,6 +45,11 @@ let package = Package(
     // Finds interleavings of threads, tasks and actors that fail; knows nothing of the database.
     .target(name: "CRaceHunt"),
     .target(name: "RaceHunt", dependencies: ["CRaceHunt"], swiftSettings: strict),
+    // Small programs with known bugs, and how soon they are found.
+    .target(name: "RacePrograms", dependencies: ["RaceHunt"], swiftSettings: strict),
+    .executableTarget(
+      name: "RaceScore", dependencies: ["RacePrograms", "RaceHunt"], path: "Benchmarks/RaceScore",
+      swiftSettings: strict),
     .target(name: "CShim", dependencies: ["CXXHash"]),
     .target(
       name: "Platform",
@@ -69,7 +74,7 @@ let package = Package(
     .target(
       name: "Harness",
       dependencies: [
-        "RaceHunt", "Simulation", "RealmSwift", "ObjectStore", "Storage",
+        "RacePrograms", "RaceHunt", "Simulation", "RealmSwift", "ObjectStore", "Storage",
         "Platform",
       ],
       swiftSettings: strict),
@@ -160,7 +165,8 @@ let package = Package(
       name: "CompileTests", dependencies: ["RealmSwift", "Realm", "TestSupport"],
       exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(
-      name: "RaceHuntTests", dependencies: ["RaceHunt", "TestSupport"], swiftSettings: strict),
+      name: "RaceHuntTests", dependencies: ["RacePrograms", "RaceHunt", "TestSupport"],
+      swiftSettings: strict),
     // A user's own tool, as in Examples/: its workload, its checks, and a mistake to be found.
     .executableTarget(
       name: "ShopBench", dependencies: ["RealmBench", "RealmSwift"],
@@ -168,7 +174,7 @@ let package = Package(
     .testTarget(
       name: "HarnessTests",
       dependencies: [
-        "Harness", "RaceHunt", "RealmSwift", "Storage", "Platform", "TestSupport",
+        "Harness", "RacePrograms", "RaceHunt", "RealmSwift", "Storage", "Platform", "TestSupport",
         // Background processes of runs are this tool.
         "realm-bench", "ShopBench",
       ],

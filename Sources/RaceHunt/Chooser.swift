@@ -14,12 +14,26 @@ struct Situation {
   let decision: Int
   /// The current strand lets others go first, or has gone on for so long that it may wait for them.
   let isYield: Bool
+  /// All strands, by number.
+  let strands: [Strand]
+
+  /// Who can go on and does not spin.
+  var candidates: [Int] {
+    guard isYield, let current, ready.count > 1 else { return ready }
+    return ready.filter { $0 != current }
+  }
 }
 
 /// Makes the decisions of a schedule.
 protocol Chooser: AnyObject {
   func begin()
   func choose(_ situation: Situation) -> Int
+  /// The strand goes on, whether it was chosen or nobody else could.
+  func follow(_ strand: Strand, among strands: [Strand])
+}
+
+extension Chooser {
+  func follow(_ strand: Strand, among strands: [Strand]) {}
 }
 
 /// Follows a list of turns.
@@ -60,59 +74,6 @@ final class RandomWalk: Chooser {
   func begin() {}
   func choose(_ situation: Situation) -> Int {
     situation.ready[random.next(below: situation.ready.count)]
-  }
-}
-
-/// What earlier schedules of an exploration have shown of the program.
-final class Profile {
-  /// Most decisions of a schedule.
-  private(set) var decisions = 20
-  /// Points of each strand, on average over the last schedules.
-  private(set) var steps: [Double] = []
-
-  func learn(_ run: Run) {
-    // A livelock says nothing about the others.
-    if run.decisions < 2_000 { decisions = max(decisions, run.decisions) }
-    for strand in run.strands {
-      if strand.number < steps.count {
-        steps[strand.number] += (Double(strand.steps) - steps[strand.number]) * 0.2
-      } else {
-        steps.append(Double(strand.steps))
-      }
-    }
-  }
-}
-
-/// A strand is as likely as the steps that it has still to make, by the schedules before: then all
-/// orders of the steps are about equally likely, which a random walk's are not.
-final class UniformWalk: Chooser {
-  private var random: Random
-  private let profile: Profile
-  private var done: [Int] = []
-
-  init(_ random: Random, _ profile: Profile) {
-    self.random = random
-    self.profile = profile
-  }
-
-  func begin() { done = [] }
-
-  func choose(_ situation: Situation) -> Int {
-    func weight(_ strand: Int) -> Int {
-      let expected = strand < profile.steps.count ? profile.steps[strand] : 4
-      return max(1, Int(expected * 16) - (strand < done.count ? done[strand] * 16 : 0))
-    }
-    let total = situation.ready.reduce(0) { $0 + weight($1) }
-    var drawn = random.next(below: total)
-    var chosen = situation.ready[0]
-    for strand in situation.ready {
-      chosen = strand
-      drawn -= weight(strand)
-      if drawn < 0 { break }
-    }
-    while done.count <= chosen { done.append(0) }
-    done[chosen] += 1
-    return chosen
   }
 }
 

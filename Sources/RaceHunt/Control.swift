@@ -15,7 +15,8 @@ package enum Control {
   package static func touch() {
     guard let (run, strand) = Run.current else { return }
     let caller = race_hunt_caller()
-    run.point()
+    // Which word it is, is not known: the line of code stands for it.
+    run.point(.accesses(run.resource(caller, .code, name: nil), writes: true))
     run.record(strand, .touches, at: Place(caller: caller))
   }
 

@@ -35,6 +35,8 @@ package final class Explorer {
   private var points = 0
   private var switches = 0
   private var distinct: Set<UInt64> = []
+  /// How long a smaller schedule is looked for, in nanoseconds: long programs take a while each.
+  private static let shrinkingTime: UInt64 = 10_000_000_000
   /// How long nothing may move, in nanoseconds: more than any step takes on a busy machine.
   private static let patience: UInt64 = 20_000_000_000
 
@@ -42,6 +44,7 @@ package final class Explorer {
     self.program = program
     self.settings = settings
     _ = RunExecutor.takesUnstructuredTasks
+    _ = Crash.isReported
     pool = WorkerPool(processor: UInt32(truncatingIfNeeded: settings.seed))
   }
 
@@ -172,10 +175,11 @@ package final class Explorer {
   private func shrink(_ run: Run) -> Run {
     var best = run
     var budget = 800
+    let end = Self.nanoseconds() + Self.shrinkingTime
     // A run that cannot go on leaves its threads behind.
     var leaving = 60
     func attempt(_ turns: [Schedule.Turn]) -> ReplayChooser {
-      budget -= 1
+      budget = Self.nanoseconds() < end ? budget - 1 : 0
       let chooser = ReplayChooser(turns)
       let tried = execute(rerun(Schedule(seed: run.seed, turns: turns), chooser))
       guard let tried else { return chooser }

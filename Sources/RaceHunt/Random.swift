@@ -24,4 +24,7 @@ struct Random {
   mutating func next(below bound: Int) -> Int {
     Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(bound)).high)
   }
+
+  /// A number from 0 to 1, without 1.
+  mutating func nextFraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

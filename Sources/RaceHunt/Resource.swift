@@ -6,12 +6,18 @@ final class Resource {
     case mutex, condition, channel, atomic
     /// A word that is waited for.
     case word
+    /// A line of code whose accesses have no resource of their own.
+    case code
   }
 
   let kind: Kind
   let name: String
   /// In the order in which strands have come to them.
   let number: Int
+  /// By what it is known again in another schedule: its name.
+  let key: UInt64
+  /// How often each strand has been chosen to do something with it.
+  var steps: [Int32] = []
   /// Who has the mutex.
   var owner: Strand?
   /// Who waits, first come first.
@@ -23,5 +29,12 @@ final class Resource {
     self.kind = kind
     self.name = name
     self.number = number
+    // FNV-1a: hashes of the standard library differ between processes.
+    key = name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+
+  func countStep(of strand: Int) {
+    while steps.count <= strand { steps.append(0) }
+    steps[strand] += 1
   }
 }

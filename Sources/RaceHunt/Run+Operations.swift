@@ -16,14 +16,14 @@ extension Run {
     if mutex.owner === strand {
       stop(.deadlock, "deadlock: \(strand.name) locks \(mutex.name), which it has locked")
     }
-    point()
+    point(.locks(mutex))
     acquire(mutex, strand, place)
   }
 
   /// False when another one has it.
   func tryLock(_ strand: Strand, _ address: UInt, name: String?, at place: Place?) -> Bool {
     let mutex = resource(address, .mutex, name: name)
-    point()
+    point(.accesses(mutex, writes: true))
     guard mutex.owner == nil else {
       record(strand, .waitsForLock, mutex.number, value: 0, at: place)
       return false
@@ -71,7 +71,7 @@ extension Run {
   ) -> Bool {
     let condition = resource(address, .condition, name: name)
     let mutex = resource(mutexAddress, .mutex, name: nil)
-    point()
+    point(.accesses(condition, writes: true))
     record(strand, .waits, condition.number, at: place)
     if mutex.owner === strand { release(mutex) }
     condition.waiters.append(strand)
@@ -84,7 +84,7 @@ extension Run {
 
   func notify(_ strand: Strand, _ address: UInt, name: String?, all: Bool, at place: Place?) {
     let condition = resource(address, .condition, name: name)
-    point()
+    point(.accesses(condition, writes: true))
     record(strand, all ? .notifiesAll : .notifiesOne, condition.number, at: place)
     if condition.waiters.isEmpty {
       condition.unheardNotification = events.count
@@ -98,18 +98,21 @@ extension Run {
   // MARK: - Words
 
   /// A step on a word; the caller does it behind the point.
+  ///
+  /// - Parameter writes: whether the order of it and of a load matters.
   func word(
-    _ strand: Strand, _ address: UInt, name: String?, at place: Place?
+    _ strand: Strand, _ address: UInt, name: String?, writes: Bool = true, at place: Place?
   ) -> Resource {
-    point()
-    return resource(address, .atomic, name: name)
+    let word = resource(address, .atomic, name: name)
+    point(.accesses(word, writes: writes))
+    return word
   }
 
   func waitForWord(
     _ strand: Strand, _ address: UInt, _ nanoseconds: UInt64, unless hasChanged: () -> Bool
   ) {
     let word = resource(address, .word, name: nil)
-    point()
+    point(.accesses(word, writes: false))
     if hasChanged() { return }
     record(strand, .waits, word.number)
     word.waiters.append(strand)
@@ -119,7 +122,7 @@ extension Run {
 
   func wakeWord(_ strand: Strand, _ address: UInt) {
     let word = resource(address, .word, name: nil)
-    point()
+    point(.accesses(word, writes: true))
     record(strand, .notifiesAll, word.number)
     wakeAll(word)
   }
@@ -135,7 +138,7 @@ extension Run {
   }
 
   func join(_ strand: Strand, _ other: Strand, at place: Place?) {
-    point()
+    point(.joins(other))
     while !other.hasEnded {
       other.joiners.append(strand)
       block(strand, for: .end(other))
@@ -157,7 +160,7 @@ extension Run {
     while isBlocked: () -> Bool
   ) {
     let channel = resource(address, .channel, name: name)
-    point()
+    point(.accesses(channel, writes: true))
     while isBlocked() {
       channel.waiters.append(strand)
       block(strand, for: .channel(channel, sends: operation == .sends))

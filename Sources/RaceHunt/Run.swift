@@ -45,6 +45,8 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var outsideJobs = 0
   @exclusivity(unchecked) private var lastRun: Strand?
   @exclusivity(unchecked) private var isYielding = false
+  /// So many spins of others are too many for one that could go on.
+  private static let patience = 50
   /// How often the current strand has gone on although others could.
   @exclusivity(unchecked) private var decisionsInARow = 0
   /// Of the program, for its own random numbers.
@@ -84,10 +86,10 @@ final class Run: @unchecked Sendable {
   // MARK: - Points
 
   /// Lets the strategy choose who goes on before the current strand does what others can see.
-  func point(isYield: Bool = false) {
+  func point(_ pending: Pending = .begins, isYield: Bool = false) {
     guard let strand = Worker.current?.strand else { return }
     points += 1
-    strand.steps += 1
+    strand.pending = pending
     pool.noteProgress()
     if points > limits.points { return stop(.livelock, livelockText()) }
     isYielding = isYield
@@ -142,32 +144,55 @@ final class Run: @unchecked Sendable {
 
   // MARK: - Choosing
 
+  /// Those who would only begin to wait are left out, unless there are no others: then it becomes
+  /// seen what they wait for.
   private func collectReady() {
     ready.removeAll(keepingCapacity: true)
+    for strand in strands where strand.isReady && strand.isEnabled { ready.append(strand.number) }
+    if !ready.isEmpty { return }
     for strand in strands where strand.isReady { ready.append(strand.number) }
   }
 
-  private func choose(current: Strand?) -> Strand? {
+  private func choose(current running: Strand?) -> Strand? {
     collectReady()
     guard let first = ready.first else { return nil }
     var chosen = first
+    let current = running.flatMap { $0.isEnabled ? $0 : nil }
     if ready.count > 1 {
       // Who goes on and on may wait for one of the others.
       let isYield = current != nil && (isYielding || decisionsInARow > 100)
+      if isYield { yieldFairly() }
       let usual =
-        isYield ? ready.first { $0 > current!.number } ?? first : current?.number ?? first
+        isYield ? ready.first { $0 > current!.number } ?? ready[0] : current?.number ?? first
       chosen = chooser.choose(
         Situation(
           current: current?.number, usual: usual, ready: ready, decision: decisions,
-          isYield: isYield))
+          isYield: isYield, strands: strands))
       if chosen != usual { turns.append(.init(decision: decisions, strand: chosen)) }
       decisions += 1
       decisionsInARow = chosen == current?.number && !isYield ? decisionsInARow + 1 : 0
     }
     let strand = strands[chosen]
+    strand.steps += 1
+    strand.passedOver = 0
+    strand.pending.resource?.countStep(of: chosen)
+    chooser.follow(strand, among: strands)
     if let lastRun, lastRun !== strand { switches += 1 }
     lastRun = strand
     return strand
+  }
+
+  /// Who was passed over by many that spin is the only choice, whatever the strategy: they may wait
+  /// for its next step.
+  private func yieldFairly() {
+    var longest = Self.patience
+    var starving: Int?
+    for number in ready {
+      let strand = strands[number]
+      strand.passedOver += isYielding ? 1 : 10
+      if strand.passedOver > longest { (longest, starving) = (strand.passedOver, number) }
+    }
+    if let starving { ready = [starving] }
   }
 
   /// Who goes on when the current strand cannot; time passes when nobody can.
@@ -220,7 +245,9 @@ final class Run: @unchecked Sendable {
   func addThread(_ name: String?, _ body: @escaping () throws -> Void) -> Strand {
     let number = strands.count
     let count = strands.reduce(1) { $0 + ($1.kind == .thread ? 1 : 0) }
-    let strand = Strand(number: number, kind: .thread, name: name ?? "thread \(count)")
+    let strand = Strand(
+      number: number, kind: .thread, name: name ?? "thread \(count)",
+      parent: Worker.current?.strand?.number)
     strand.body = body
     strands.append(strand)
     return strand
@@ -245,7 +272,9 @@ final class Run: @unchecked Sendable {
     let kind: Strand.Kind = isActor ? .actor : .task
     let count = strands.reduce(1) { $0 + ($1.kind == kind ? 1 : 0) }
     let name = isActor ? "actor \(count)" : count == 1 ? "program" : "task \(count - 1)"
-    let strand = Strand(number: strands.count, kind: kind, name: name, key: key)
+    let strand = Strand(
+      number: strands.count, kind: kind, name: name, parent: Worker.current?.strand?.number,
+      key: key)
     strands.append(strand)
     return strand
   }

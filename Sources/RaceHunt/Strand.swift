@@ -22,6 +22,10 @@ final class Strand {
   let kind: Kind
   var name: String
   var state: State = .ready
+  /// What it does when it goes on.
+  var pending = Pending.begins
+  /// Who has started it.
+  let parent: Int?
   /// Where it stands; nil while it has nothing on a stack.
   var worker: Worker?
   /// What a thread does; nil once it has begun.
@@ -35,13 +39,16 @@ final class Strand {
   var isDetached = false
   /// Strands that wait for its end.
   var joiners: [Strand] = []
-  /// How many points it has come to.
+  /// How often it was chosen.
   var steps = 0
+  /// How often others have spun since it was chosen.
+  var passedOver = 0
   /// Set when a timed wait has run out.
   var hasTimedOut = false
 
-  init(number: Int, kind: Kind, name: String, key: UInt64 = 0) {
+  init(number: Int, kind: Kind, name: String, parent: Int?, key: UInt64 = 0) {
     self.number = number
+    self.parent = parent
     self.kind = kind
     self.name = name
     self.key = key
@@ -55,6 +62,15 @@ final class Strand {
   var isResting: Bool {
     if case .resting = state { return true }
     return false
+  }
+
+  /// Whether it would come further than to where it stands.
+  var isEnabled: Bool {
+    switch pending {
+    case .locks(let mutex): mutex.owner == nil
+    case .joins(let other): other.hasEnded
+    case .begins, .accesses: true
+    }
   }
 
   /// Runs what it has to run; called by its worker, with the baton.
@@ -71,6 +87,7 @@ final class Strand {
       state = .resting
     } else if let (job, prefersExecutor) = job {
       self.job = nil
+      pending = .begins
       run.record(self, .runs)
       if prefersExecutor {
         job.runSynchronously(on: run.executor.asUnownedTaskExecutor())
@@ -78,9 +95,37 @@ final class Strand {
         // UnownedJob is one pointer, that of the job.
         race_hunt_run(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
       }
+      pending = .begins
       // While it ran it may have become ready again.
       if case .running = state { state = self.job == nil ? .resting : .ready }
     }
+  }
+}
+
+/// The operation before which a strand stands.
+enum Pending {
+  /// Of a thread, its first step; of a task or an actor, its next job; also steps that nobody sees.
+  case begins
+  case locks(Resource)
+  case joins(Strand)
+  /// Any other step on what strands share.
+  case accesses(Resource, writes: Bool)
+
+  /// What strands share of it.
+  var resource: Resource? {
+    switch self {
+    case .begins, .joins: nil
+    case .locks(let resource), .accesses(let resource, _): resource
+    }
+  }
+
+  /// Whether the order of both matters.
+  func conflicts(with other: Pending) -> Bool {
+    guard let resource, resource === other.resource else { return false }
+    if case .accesses(_, writes: false) = self, case .accesses(_, writes: false) = other {
+      return false
+    }
+    return true
   }
 }
 

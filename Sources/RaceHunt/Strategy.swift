@@ -7,19 +7,26 @@ public enum Strategy: Sendable, Equatable, CustomStringConvertible {
   /// Probabilistic concurrency testing: random priorities, which change at `depth` - 1 random
   /// points.
   case pct(depth: Int)
+  /// Partial order sampling: random priorities of steps, drawn anew where steps conflict.
+  case partialOrder
   /// A random walk in which all orders of the steps are about equally likely.
   case uniform
+  /// Selectively uniform random walk: all orders of the steps on one lock, word or channel, another
+  /// one in each schedule, are about equally likely.
+  case selectivelyUniform
   /// All schedules with at most so many preemptions, for small programs; ends by itself.
   case depthFirst(preemptions: Int)
   /// The random strategies in turn: a bug that one of them hardly finds, another one finds soon.
   case portfolio
 
-  /// The name: `random`, `pct:3`, `uniform`, `depth-first:2`, `portfolio`.
+  /// The name: `random`, `pct:3`, `pos`, `uniform`, `surw`, `depth-first:2`, `portfolio`.
   public var description: String {
     switch self {
     case .randomWalk: "random"
     case .pct(let depth): "pct:\(depth)"
+    case .partialOrder: "pos"
     case .uniform: "uniform"
+    case .selectivelyUniform: "surw"
     case .depthFirst(let preemptions): "depth-first:\(preemptions)"
     case .portfolio: "portfolio"
     }
@@ -34,7 +41,9 @@ public enum Strategy: Sendable, Equatable, CustomStringConvertible {
     if parts.count > 2 || parts.count == 2 && number == nil { return nil }
     switch (parts.first, number) {
     case ("random", nil): self = .randomWalk
+    case ("pos", nil): self = .partialOrder
     case ("uniform", nil): self = .uniform
+    case ("surw", nil): self = .selectivelyUniform
     case ("portfolio", nil): self = .portfolio
     case ("pct", let depth) where depth ?? 3 >= 1 && depth ?? 3 <= 100:
       self = .pct(depth: depth ?? 3)
@@ -68,18 +77,24 @@ final class ChooserSource {
     let random = Random(seed: seed, schedule: schedule)
     switch strategy {
     case .randomWalk: return RandomWalk(random)
+    case .partialOrder: return PartialOrderWalk(random)
     case .uniform: return UniformWalk(random, profile)
+    case .selectivelyUniform: return SelectiveWalk(random, profile)
     case .pct(let depth): return PriorityWalk(random, depth: depth, profile)
     case .depthFirst:
       if hasBegun { depthFirst!.advance() }
       hasBegun = true
       return depthFirst!.isExhausted ? nil : depthFirst
     case .portfolio:
-      switch schedule % 4 {
+      // Half of them selective: that one finds most often what the others hardly do. Programs of a
+      // few steps fail in the first schedules, of whichever.
+      switch schedule % 8 {
       case 0: return RandomWalk(random)
-      case 1: return PriorityWalk(random, depth: 2, profile)
-      case 2: return UniformWalk(random, profile)
-      default: return PriorityWalk(random, depth: 3 + schedule / 4 % 3, profile)
+      case 1: return UniformWalk(random, profile)
+      case 2: return PriorityWalk(random, depth: 2 + schedule / 8 % 4, profile)
+      case 4: return PartialOrderWalk(random)
+      case 6: return SelectiveWalk(random, profile, resources: 2)
+      default: return SelectiveWalk(random, profile)
       }
     }
   }

@@ -73,6 +73,7 @@ final class Worker: @unchecked Sendable {
       { context in
         let start = Unmanaged<Start>.fromOpaque(context!).takeRetainedValue()
         race_hunt_set_worker(Unmanaged.passUnretained(start.worker).toOpaque())
+        race_hunt_prepare_crash()
         if let processor = start.processor { race_hunt_pin(processor) }
         start.worker.loop()
         race_hunt_set_worker(nil)

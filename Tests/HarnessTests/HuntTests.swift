@@ -2,6 +2,7 @@
 import Foundation
 import Harness
 import RaceHunt
+import RacePrograms
 import TestSupport
 import Testing
 

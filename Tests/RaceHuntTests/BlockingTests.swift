@@ -76,7 +76,7 @@ import Testing
     #expect(found.reason.contains("spinner"))
   }
 
-  @Test(arguments: ["random", "pct", "uniform", "depth-first:1", "portfolio"])
+  @Test(arguments: ["random", "pct", "pos", "uniform", "surw", "depth-first:1", "portfolio"])
   func aLoopThatWaitsForAnotherThreadEnds(name: String) throws {
     try explore(iterations: 100, strategy: try #require(Strategy(name))) {
       let flag = Atomic(false)

@@ -27,7 +27,7 @@ func failure(
 }
 
 @Suite(.ownThreads) struct ExploreTests {
-  @Test(arguments: ["random", "pct", "pct:2", "uniform", "depth-first", "portfolio"])
+  @Test(arguments: ["random", "pct", "pct:2", "pos", "uniform", "surw", "depth-first", "portfolio"])
   func everyStrategyFindsALostUpdate(name: String) throws {
     let strategy = try #require(Strategy(name))
     for seed in 1...5 as ClosedRange<UInt64> {
@@ -138,9 +138,11 @@ func failure(
     #expect(refused?.reason.contains("is not a schedule") == true)
   }
 
-  @Test(arguments: ["", "pct:0", "pct:x", "random:2", "depth-first:-1", "pct:2:3", "walk"])
+  @Test(arguments: [
+    "", "pct:0", "pct:x", "random:2", "depth-first:-1", "pct:2:3", "walk", "pos:1", "surw:2",
+  ])
   func namesThatAreNoStrategyAreRefused(name: String) { #expect(Strategy(name) == nil) }
 
-  @Test(arguments: ["random", "pct:4", "uniform", "depth-first:1", "portfolio"])
+  @Test(arguments: ["random", "pct:4", "pos", "uniform", "surw", "depth-first:1", "portfolio"])
   func strategiesHaveNames(name: String) { #expect(Strategy(name)?.description == name) }
 }

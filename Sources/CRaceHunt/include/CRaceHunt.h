@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "RaceHuntCrash.h"
+
 /// The worker that the calling thread is; NULL for every other thread.
 void *race_hunt_worker(void);
 void race_hunt_set_worker(void *worker);

@@ -22,8 +22,8 @@ package struct HuntSettings: Sendable {
     .init("seed", "N", "decides programs and schedules (1)"),
     .init(
       "strategy", "NAME",
-      "random, pct[:DEPTH], uniform, depth-first[:PREEMPTIONS], portfolio; machine: uncontrolled "
-        + "(portfolio)"),
+      "random, pct[:DEPTH], pos, uniform, surw, depth-first[:PREEMPTIONS], portfolio; machine: "
+        + "uncontrolled (portfolio)"),
     .init("scenario", "NAME", "this program alone; 'list scenarios' names them"),
     .init("bugs", nil, "the score: schedules and seconds to each known bug"),
     .init("replay-corpus", nil, "repeat the failures that earlier hunts have kept"),
@@ -106,7 +106,9 @@ package enum HuntStrategy: Sendable, Equatable, CustomStringConvertible {
   /// As on any machine: uncontrolled, for sanitizers and to compare with.
   case machine
 
-  package static let names = ["random", "pct", "uniform", "depth-first", "portfolio", "machine"]
+  package static let names = [
+    "random", "pct", "pos", "uniform", "surw", "depth-first", "portfolio", "machine",
+  ]
 
   package init?(_ name: String) {
     if name == "machine" {

@@ -1,5 +1,6 @@
 // What a hunt explores, by name.
 package import RaceHunt
+internal import RacePrograms
 
 /// A program that a hunt explores.
 package struct HuntProgram: Sendable {

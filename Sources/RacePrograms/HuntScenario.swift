@@ -21,6 +21,7 @@ package struct HuntScenario: Sendable {
   /// All of them.
   package static let all =
     lockScenarios + conditionScenarios + lockFreeScenarios + reclaimScenarios + actorScenarios
+    + versionScenarios + coordinationScenarios
 
   package static func named(_ name: String) -> HuntScenario? { all.first { $0.name == name } }
 }
