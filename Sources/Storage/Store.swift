@@ -241,18 +241,29 @@ package final class Store: @unchecked Sendable {
     // Before the queue, whose threads the child does not have.
     lockFile.stopIfForked()
     do throws(WriteQueue.GivenUp) {
-      try queue.acquire(by: place) { holder, waiters in
-        LongWait(
-          path: path, holder: holder?.description,
-          waiters: waiters.map { $0.description ?? "somebody" }
-        )
-        .report()
+      try queue.acquire(by: place) { holder, waiters, count in
+        report(longWaitFor: holder, waiters, count)
       }
     } catch {
       throw .threadsExhausted(
         path: path, holder: error.holder?.description ?? "somebody", threads: error.pool.width)
     }
     return try beginAmongProcesses(by: place)
+  }
+
+  /// Says who is waited for: where the thread whose turn it is waits for another process, that
+  /// process.
+  private func report(longWaitFor holder: PlaceNote?, _ waiters: [PlaceNote], _ count: Int) {
+    var (names, count) = (waiters.map { $0.description ?? "somebody" }, count)
+    let process = (try? lockFile.writerDescription()) ?? nil
+    if process != nil, let holder {
+      names.insert(holder.description ?? "somebody", at: 0)
+      names = Array(names.prefix(LongWait.waitersNamed))
+      count += 1
+    }
+    LongWait(
+      path: path, holder: process ?? holder?.description, waiters: names, waitersInAll: count
+    ).report()
   }
 
   /// The same if nobody in this process writes; else nil.
@@ -305,8 +316,10 @@ package final class Store: @unchecked Sendable {
     }
     guard processLockSince == nil else { return }
     try lockFile.acquireWriteLock { writer in
-      let waiters = [PlaceNote(.current).description, "and who waits for it here"]
-      LongWait(path: path, holder: writer, waiters: waiters.compactMap { $0 }).report()
+      LongWait(
+        path: path, holder: writer, waiters: [PlaceNote(.current).description ?? "somebody"],
+        waitersInAll: 1 + queue.waitingThreadCount
+      ).report()
     }
     processLockSince = options.clock.nanoseconds()
   }

@@ -97,6 +97,35 @@ import Testing
     #expect(try store.writingProcesses().writer == nil)
   }
 
+  /// All who wait here wait for the other process, not for the thread of ours whose turn it is; and
+  /// none of them names all.
+  @Test func anotherProcessIsNamedToAllWhoWait() throws {
+    let path = path
+    let store = try Store.open(StoreOptions(path: path))
+    let holder = try ProcessDeathTests.Child(path, "hold")
+    defer { end(holder) }
+    _ = holder.read(lines: 1)
+    let reports = Monitor<[LongWait]>([])
+    LongWait.setObserver { wait in
+      if wait.path == path { reports.withLock { $0.append(wait) } }
+    }
+    defer { LongWait.setObserver(nil) }
+    let waiters = (0..<8).map { number in
+      Platform.Thread.start(name: "waiter \(number)") {
+        do { try store.beginWrite().cancel() } catch { Issue.record(error) }
+      }
+    }
+    #expect(eventually { reports.withLock { $0.count == waiters.count } })
+    let expected = "process 'CommittingProce' (\(holder.process.processIdentifier))"
+    for report in reports.withLock({ $0 }) {
+      #expect(report.holder == expected)
+      #expect((1...3).contains(report.waiters.count) && report.waitersInAll <= waiters.count)
+      #expect(report.waiters.allSatisfy { $0.contains("waiter ") })
+    }
+    end(holder)
+    for waiter in waiters { waiter.joinInTime() }
+  }
+
   /// The idle child shared the open lock file, and with it the lock of the dead.
   @Test func aForkedChildKeepsNoLock() throws {
     let store = try Store.open(StoreOptions(path: path))

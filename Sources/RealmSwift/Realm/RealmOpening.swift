@@ -92,13 +92,14 @@ struct RealmOpening {
   }
 
   /// Says when somebody waits long for a file's write lock; set up once.
-  private static let reportLongWaits: Void = LongWait.setObserver { wait in
-    Logger.shared.log(
-      .warn,
-      "A write transaction of '\(wait.path)' has been waited for for more than a second. It belongs to "
-        + "\(wait.holder ?? "nobody yet"); waiting: \(wait.waiters.joined(separator: ", ")). Do not keep "
-        + "transactions open across suspensions, and use asyncWrite in tasks.")
-  }
+  private static let reportLongWaits: Void = {
+    let log = Monitor(LongWaitLog())
+    let clock = MonotonicClock()
+    LongWait.setObserver { wait in
+      let line = log.withLock { $0.line(for: wait, at: clock.nanoseconds()) }
+      if let line { Logger.shared.log(.warn, line) }
+    }
+  }()
 
   /// Says that a Realm was opened.
   static func log(

@@ -6,8 +6,20 @@ package struct LongWait: Sendable {
   package let path: String
   /// Who has the lock; nil when it is kept free for somebody.
   package let holder: String?
-  /// Who waits for it, in order.
+  /// Who waits for it in this process, in order: the first few.
   package let waiters: [String]
+  /// How many wait in all.
+  package let waitersInAll: Int
+
+  /// Names of waiters that are given; all of many would be a page, and each of them may ask.
+  static let waitersNamed = 3
+
+  package init(path: String, holder: String?, waiters: [String], waitersInAll: Int) {
+    self.path = path
+    self.holder = holder
+    self.waiters = waiters
+    self.waitersInAll = waitersInAll
+  }
 
   private static let observer = Monitor<(@Sendable (LongWait) -> Void)?>(nil)
 

@@ -156,6 +156,9 @@ final class WriteQueue: Sendable {
 
   var hasWaiters: Bool { waiting.load(ordering: .relaxed) > 0 }
 
+  /// How many threads wait; a hint.
+  var waitingThreadCount: Int { waitingThreads.load(ordering: .relaxed) }
+
   /// Whether somebody waits who gets the lock as soon as it is free.
   var hasWaitingThreads: Bool { waitingThreads.load(ordering: .relaxed) > 0 }
 
@@ -167,10 +170,11 @@ final class WriteQueue: Sendable {
   /// Waits for its turn.
   ///
   /// - Parameter onLongWait: called once when it takes more than a second, with who has the lock
-  ///   and who waits.
+  ///   and who waits: the first few, and how many in all.
   /// - Throws: when the wait could never end; see `BlockedPools`.
   func acquire(
-    by place: PlaceNote, onLongWait: (_ holder: PlaceNote?, _ waiters: [PlaceNote]) -> Void
+    by place: PlaceNote,
+    onLongWait: (_ holder: PlaceNote?, _ waiters: [PlaceNote], _ waitersInAll: Int) -> Void
   ) throws(GivenUp) {
     let pool = TaskPool.current
     let (waiter, isHopeless): (Waiter?, Bool) = state.withLock { state in
@@ -198,10 +202,13 @@ final class WriteQueue: Sendable {
       if !waiter.signal.wait(nanoseconds: patience, until: { $0 != .wait }) {
         if !isReported {
           isReported = true
-          let (holder, waiters) = state.withLock { state in
-            (state.hold?.place, state.entries.map(\.place))
+          let (holder, waiters, count) = state.withLock { state in
+            (
+              state.hold?.place, state.entries.prefix(LongWait.waitersNamed).map(\.place),
+              state.entries.count
+            )
           }
-          onLongWait(holder, waiters)
+          onLongWait(holder, waiters, count)
         }
         if let pool { watch(waiter, of: pool, isHopeless: isHopeless) }
       }

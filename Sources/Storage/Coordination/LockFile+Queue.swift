@@ -111,10 +111,12 @@ extension LockFile {
 
   // MARK: - For people
 
-  /// Who has the write lock, as in `process 'server' (412), which is stopped`; nil when nobody has
-  /// it.
+  /// Which other process has the write lock, as in `process 'server' (412), which is stopped`; nil
+  /// when none has it.
   package func writerDescription() throws(StorageError) -> String? {
-    guard let table, !isWriter, try !isWriteLockFree(table) else { return nil }
+    // Relaxed: for a text. Any thread may ask, while another one of this process has the lock.
+    let isOwn = words[HeaderWord.writer].load(ordering: .relaxed) == UInt64(slot) + 1
+    guard let table, !isOwn, try !isWriteLockFree(table) else { return nil }
     return try writer(table)
   }
 

@@ -32,6 +32,26 @@ import Testing
     #expect(try openRealm(configuration).objects(Dog.self).count == 1)
   }
 
+  /// 256 threads that wait for the same transaction wrote a line each, every one with all names.
+  @Test func manyWaitsAreOneLineASecond() throws {
+    var log = LongWaitLog()
+    let names = (1...3).map { "thread 'writer \($0)'" }
+    let wait = LongWait(path: "a.realm", holder: "thread 'x'", waiters: names, waitersInAll: 256)
+    let second: UInt64 = 1_000_000_000
+    let first = try #require(log.line(for: wait, at: 5 * second))
+    #expect(first.contains("belongs to thread 'x'; waiting: thread 'writer 1'"))
+    #expect(first.contains("and 253 more.") && !first.contains("other such waits"))
+    for number in 1..<256 {
+      #expect(log.line(for: wait, at: 5 * second + UInt64(number) * 1_000) == nil)
+    }
+    #expect(log.line(for: wait, at: 6 * second - 1) == nil)
+    let next = try #require(log.line(for: wait, at: 6 * second))
+    #expect(next.contains("Nothing was said of 256 other such waits"))
+    let alone = LongWait(path: "a.realm", holder: nil, waiters: ["queue 'q'"], waitersInAll: 1)
+    let last = try #require(log.line(for: alone, at: 8 * second))
+    #expect(last.contains("belongs to nobody yet; waiting: queue 'q'. Do not"))
+  }
+
   @Test func versionsNameTheirQueue() async throws {
     let folder = TemporaryFolder()
     let shared = await QueueRealm(folder.configuration())
