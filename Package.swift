@@ -16,6 +16,8 @@ let strict: [SwiftSetting] = [
   .define("INVARIANT_CHECKS", .when(traits: ["InvariantChecks"])),
   // Puts the scheduler of RaceHunt under the engine's locks, waits, atomics, threads and clock.
   .define("CONTROLLED_SCHEDULING", .when(traits: ["ControlledScheduling"])),
+  // Lets realm-bench drive SQLite and LMDB, beside RealmSwift.
+  .define("PEERS", .when(traits: ["Peers"])),
 ]
 
 let package = Package(
@@ -34,6 +36,9 @@ let package = Package(
     .trait(name: "InvariantChecks", description: "Check every structure after each commit."),
     .trait(
       name: "ControlledScheduling", description: "Run the engine's threads one step at a time."),
+    .trait(
+      name: "Peers",
+      description: "Let realm-bench drive SQLite and LMDB (libsqlite3-dev, liblmdb-dev)."),
     .default(enabledTraits: ["Jemalloc"]),
   ],
   targets: [
@@ -42,6 +47,11 @@ let package = Package(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
       name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
+    .systemLibrary(
+      name: "CSQLiteLibrary", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CLMDBLibrary", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+    .target(name: "CCountedCalls"),
     // Finds interleavings of threads, tasks and actors that fail; knows nothing of the database.
     .target(name: "CRaceHunt"),
     .target(name: "RaceHunt", dependencies: ["CRaceHunt"], swiftSettings: strict),
@@ -76,6 +86,9 @@ let package = Package(
       dependencies: [
         "RacePrograms", "RaceHunt", "Simulation", "RealmSwift", "ObjectStore", "Storage",
         "Platform",
+        .target(name: "CSQLiteLibrary", condition: .when(traits: ["Peers"])),
+        .target(name: "CLMDBLibrary", condition: .when(traits: ["Peers"])),
+        .target(name: "CCountedCalls", condition: .when(traits: ["Peers"])),
       ],
       swiftSettings: strict),
     // Workloads of a user's own, with the tool around them.

@@ -123,7 +123,7 @@ import Testing
         "--check-rate 0.5 --invariants full",
         "--check-rate and --invariants full contradict each other: full checks every read"
       ),
-      ("--engine lmdb", "--engine: 'lmdb' is not built in; this tool knows 'realm' only"),
+      ("--engine lmbd", "--engine: 'lmbd' is not one of realm, sqlite, lmdb; did you mean 'lmdb'?"),
       ("--readers 0 --writers 0", "--readers 0 and --writers 0: nothing to run"),
       ("--objects 5 --batch 6", "--batch 6 is more than --objects 5"),
       ("--writers 0 --rate 5/s", "--rate needs a writer: --writers is 0"),

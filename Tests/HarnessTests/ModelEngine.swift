@@ -31,7 +31,7 @@ final class ModelVersion: Sendable {
   }
 }
 
-final class ModelEngine: EngineDriver {
+final class ModelEngine: CompleteEngine {
   static let name = "model"
 
   struct State: Sendable {

@@ -3,7 +3,7 @@ import Dispatch
 import Harness
 import Platform
 
-final class ModelSession: EngineSession {
+final class ModelSession: CompleteSession {
   struct Held {
     let key: Int
     let state: ModelVersion

@@ -23,13 +23,18 @@ struct ChildProcess {
 
   /// Starts it.
   ///
-  /// - Parameter isSilent: nothing that it prints is shown; errors are gathered.
+  /// - Parameters:
+  ///   - isSilent: nothing that it prints is shown; errors are gathered.
+  ///   - showsOutput: whether what it prints on standard output goes on to ours, otherwise.
   /// - Throws: `ExecutableFailure` when it cannot be started.
-  init(_ executable: String, _ arguments: [String], isSilent: Bool) throws {
+  init(
+    _ executable: String, _ arguments: [String], isSilent: Bool, showsOutput: Bool = true
+  ) throws {
     process.executableURL = URL(fileURLWithPath: executable)
     process.arguments = arguments
     process.environment = Parent.environmentOfChild
     let pipe = isSilent ? Pipe() : nil
+    if !showsOutput { process.standardOutput = FileHandle.nullDevice }
     if let pipe {
       process.standardOutput = FileHandle.nullDevice
       process.standardError = pipe

@@ -23,6 +23,8 @@ package enum ListVerb: VerbDescription {
     package var finder: String?
     /// The workload that shows a bug while it runs.
     package var workload: String?
+    /// What else is to be known, a line each.
+    package var notes: [String]?
     /// The flags that shape a workload, with their defaults.
     package var parameters: [Parameter]?
 
@@ -84,7 +86,10 @@ package enum ListVerb: VerbDescription {
     case .markdown:
       for (name, entries) in lists {
         let table = TextTable(
-          header: [name, "what it is"], rows: entries.map { [$0.name, $0.summary] })
+          header: [name, "what it is"],
+          rows: entries.map { entry in
+            [entry.name, ([entry.summary] + (entry.notes ?? [])).joined(separator: "; ")]
+          })
         console.printRaw(table.markdown + "\n")
       }
     case .text:
@@ -102,6 +107,7 @@ package enum ListVerb: VerbDescription {
               toLength: max(28, flag.count + 2), withPad: " ", startingAt: 0)
             console.print(indent + "    " + column + parameter.summary)
           }
+          for note in entry.notes ?? [] { console.print(indent + "    " + note) }
         }
       }
     }
@@ -128,7 +134,7 @@ package enum ListVerb: VerbDescription {
         "invariants",
         Invariant.allCases.map { Entry(name: $0.name, summary: $0.summary, place: $0.place) }
       ),
-      ("engines", [Entry(name: "realm", summary: "this project's RealmSwift, in this process")]),
+      ("engines", EngineKind.allCases.map(\.listed)),
     ]
     if let bugs { lists.append(("bugs", bugs)) }
     return lists

@@ -1,5 +1,6 @@
-// `run --replicas N`: the same run in N processes, one after the other, each with a folder of its
-// own below the results folder, and one summary.csv of them all.
+// `run --replicas N` and `run --engine LIST`: the same run in processes of their own, one after the
+// other, the engines by turns, each with a folder below the results folder, and one summary.csv of
+// them all.
 internal import Foundation
 
 /// Runs the replicas of one plan.
@@ -24,43 +25,74 @@ struct ReplicaRuns {
     console.keeps(folder.path)
     var worst = ExitCode.success
     var summary = CSVTable(columns: ResultSchema.summaryColumns)
-    for number in 1...settings.replicas {
-      if !progress.isQuiet { console.note("replica \(number) of \(settings.replicas)") }
-      let output = "\(folder.path)/replica-" + String(format: "%03d", number)
+    var whole = 0
+    for part in parts {
+      if !progress.isQuiet { console.note(part.words) }
+      let output = folder.path + "/" + part.folder
       let code: ExitCode
       do {
-        code = try runOne(to: output, interruption)
+        code = try runOne(part, to: output, interruption)
       } catch let failure as ExecutableFailure {
         console.note("error: \(failure.message)")
         return failure.code
       }
       if code == .interrupted {
         console.note(
-          "interrupted: \(number - 1) of \(settings.replicas) replicas are whole, in "
+          "interrupted: \(whole) of \(parts.count) runs are whole, in "
             + "\(folder.path); what there is of another one is in \(output), and not in summary.csv"
         )
         return .interrupted
       }
+      whole += 1
       if let text = textOfFile(output + "/summary.csv"), let rows = CSVTable.parse(text) {
         for row in rows.dropFirst() where row.count == summary.columns.count {
           var cells: [String?] = row.map { $0.isEmpty ? nil : $0 }
-          cells[2] = String(number)
+          cells[2] = String(part.replica)
           summary.append(cells)
         }
         try folder.write(summary.text, to: "summary.csv")
       }
       if code == .thresholdMissed || worst == .success { worst = code }
-      // It ends the replicas, so it is what they end with, whatever those before have missed.
+      // It ends the runs, so it is what they end with, whatever those before have missed.
       if ![.success, .inconclusive, .thresholdMissed].contains(code) { return code }
       if interruption.isRequested() { return .interrupted }
     }
-    console.print("\(settings.replicas) replicas in \(folder.destination)")
+    if settings.engines.count > 1 {
+      let table = EngineTable(try MeasuredRun.all(in: folder.path))
+      console.printRaw(try table.render(settings, source: folder.path, folder: folder.destination))
+    } else {
+      console.print("\(settings.replicas) replicas in \(folder.destination)")
+    }
     return worst
+  }
+
+  private struct Part {
+    let replica: Int
+    /// Nil where there is one engine only.
+    let engine: String?
+    let words: String
+
+    var folder: String {
+      "replica-" + String(format: "%03d", replica) + (engine.map { "-" + $0 } ?? "")
+    }
+  }
+
+  /// In the order in which they run: the engines by turns.
+  private var parts: [Part] {
+    (1...settings.replicas).flatMap { replica in
+      let words = "replica \(replica) of \(settings.replicas)"
+      if settings.engines.count == 1 { return [Part(replica: replica, engine: nil, words: words)] }
+      return settings.engines.map { engine in
+        Part(
+          replica: replica, engine: engine,
+          words: "engine \(engine)" + (settings.replicas > 1 ? ", " + words : ""))
+      }
+    }
   }
 
   /// Everything that was asked for but what concerns all replicas together.
   private func runOne(
-    to output: String, _ interruption: any Interruption
+    _ part: Part, to output: String, _ interruption: any Interruption
   ) throws -> ExitCode {
     var words: [String] = []
     var skipsValue = false
@@ -70,14 +102,17 @@ struct ReplicaRuns {
         continue
       }
       let name = word.split(separator: "=", maxSplits: 1).first.map(String.init) ?? word
-      if ["--replicas", "--output", "--baseline", "--save-baseline"].contains(name) {
+      let isOfPart = name == "--engine" && part.engine != nil
+      if isOfPart || ["--replicas", "--output", "--baseline", "--save-baseline"].contains(name) {
         skipsValue = !word.contains("=")
         continue
       }
       if word != "--overwrite" { words.append(word) }
     }
+    if let engine = part.engine { words += ["--engine", engine] }
     let process = try ChildProcess(
-      ForbiddenUse.ownExecutable, ["run"] + words + ["--output", output], isSilent: false)
+      ForbiddenUse.ownExecutable, ["run"] + words + ["--output", output], isSilent: false,
+      showsOutput: part.engine == nil)
     let ending = process.wait(interruption)
     // A whole run that could only not be shown counts; we meet the same stream, and say so.
     if ending.code == .failed, let run = try? MeasuredRun(folder: output),

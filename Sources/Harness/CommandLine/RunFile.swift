@@ -2,21 +2,21 @@
 internal import Glibc
 internal import Platform
 
-/// The Realm file of a run outside of its results folder.
+/// The file of a run outside of its results folder.
 struct RunFile {
   private let path: String
 
   /// Makes the file, empty, so that nobody else can.
   ///
   /// Where that is impossible for other reasons the engine tells why.
-  init(claiming path: String) throws(UsageError) {
+  init(claiming path: String, engine: String) throws(UsageError) {
     self.path = path
     if case .folder? = try? FileCalls.kind(path, followsLinks: true) {
       throw UsageError(
         "--path: '\(path)' is a folder; give the path of a file that the run makes")
     }
     // Files of the engine beside it: they would be changed, and removed with the run's own file.
-    for end in KnownNames.besideRealmFile where (try? FileCalls.kind(path + end)) != nil {
+    for end in KnownNames.beside(engine) where (try? FileCalls.kind(path + end)) != nil {
       throw Self.refusal(path + end)
     }
     do throws(SystemError) {

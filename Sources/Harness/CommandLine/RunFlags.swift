@@ -135,7 +135,7 @@ package enum RunFlags {
       "threshold", "COND", isRepeatable: true,
       "exit 2 unless it holds, such as 'write.service_p99_ns<2000000'"),
     .init("interval", "TIME", "spacing of samples.csv and growth.csv (1s)"),
-    .init("engine", "NAME", "engine to drive (realm)"),
+    .init("engine", "LIST", "engine to drive, or several: realm,sqlite,lmdb (realm)"),
     .init("path", "FILE", "where the Realm file is made (in the results folder)"),
     .init("keep-file", nil, "leave the Realm file behind"),
     .init("output", "DIR", "results folder (realm-bench-results/<utc>-<workload>-<seed>)"),
@@ -359,8 +359,8 @@ package enum RunFlags {
   private static func readFiles(
     _ flags: FlagValues, _ settings: inout RunSettings
   ) throws(UsageError) {
-    if let engine = flags.first("engine"), engine != settings.engine {
-      throw UsageError("--engine: '\(engine)' is not built in; this tool knows 'realm' only")
+    if let text = flags.first("engine") {
+      settings.engines = try EngineKind.list(text).map(\.name)
     }
     settings.path = flags.first("path")
     settings.keepsFile = flags.has("keep-file")
@@ -379,7 +379,27 @@ package enum RunFlags {
     if settings.replicas > 1 && settings.path != nil {
       throw UsageError("--path: each of --replicas needs a file of its own")
     }
+    try checkEngines(settings)
     settings.format = try flags.choice("format") ?? settings.format
+  }
+
+  private static func checkEngines(_ settings: RunSettings) throws(UsageError) {
+    for name in settings.engines {
+      if let obstacle = EngineKind.named(name)?.obstacle(to: settings.workload) {
+        throw UsageError(
+          "--engine: \(name) cannot run \(settings.workload.rawValue), which \(obstacle); "
+            + "'realm-bench list engines' says what it can")
+      }
+      if name != "realm" && !settings.script.background.isEmpty {
+        throw UsageError(
+          "--engine: the background load of a plan is of realm; \(name) has none")
+      }
+    }
+    guard settings.engines.count > 1 else { return }
+    if settings.path != nil { throw UsageError("--path: each of --engine needs a file of its own") }
+    if settings.baseline != nil || settings.baselineToSave != nil {
+      throw UsageError("--baseline and --save-baseline are of one engine: name one with --engine")
+    }
   }
 
   private static func checkTogether(_ settings: RunSettings) throws(UsageError) {

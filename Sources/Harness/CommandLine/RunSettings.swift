@@ -38,7 +38,9 @@ package enum OutputFormat: String, CaseIterable, Sendable, Codable {
 /// Settings of `run`; a workload leaves those that it does not use at their defaults.
 package struct RunSettings: Sendable {
   package let workload: WorkloadKind
-  package var engine = "realm"
+  /// The engines that run by turns, each in processes of its own where there are several.
+  package var engines = ["realm"]
+  package var engine: String { engines[0] }
   package var readers = 4
   package var writers = 1
   package var observers = 4
@@ -129,6 +131,9 @@ package struct RunSettings: Sendable {
     durationNanoseconds = 2_000_000_000
     intervalNanoseconds = 500_000_000
   }
+
+  /// Whether it is made of runs in processes and folders of their own.
+  package var hasParts: Bool { replicas > 1 || engines.count > 1 }
 
   /// Operations that could follow a schedule.
   package var scheduled: Set<Operation> { workload.facts.scheduled }
@@ -238,6 +243,7 @@ package struct RunSettings: Sendable {
       words += ["--" + name, value.description]
     }
     add("seed", seed)
+    if engines != ["realm"] { add("engine", engines.joined(separator: ",")) }
     if let shard { add("shard", shard.text) }
     if recordsHistory { words.append("--history") }
     add("readers", readers)

@@ -67,11 +67,12 @@ package enum RunVerb: VerbDescription {
       workload: settings.workload.rawValue, seed: settings.seed, output: settings.output,
       now: surroundings.now, shard: settings.shard)
     if settings.isDryRun {
-      let path = settings.path ?? place.path + "/" + KnownNames.realmFile
+      let path = settings.path ?? place.path + "/" + KnownNames.dataFile(settings.engine)
       surroundings.console.printRaw(
         try encodeJSON(
           DryRun(
-            workload: settings.workload.rawValue, engine: settings.engine,
+            workload: settings.workload.rawValue,
+            engine: settings.engines.joined(separator: ","),
             command: settings.command,
             settings: SettingsRecord(settings, path: path, output: place.path))))
       return .success
@@ -83,11 +84,11 @@ package enum RunVerb: VerbDescription {
         return .baselineMissing
       }
     }
-    let file = try settings.path.map { try RunFile(claiming: $0) }
+    let file = try settings.path.map { try RunFile(claiming: $0, engine: settings.engine) }
     let folder: ResultsFolder
     do {
       folder = try place.make(
-        overwrites: settings.overwrites, withHistograms: settings.replicas == 1)
+        overwrites: settings.overwrites, withHistograms: !settings.hasParts)
     } catch {
       file?.giveUp()
       guard let error = error as? ResultsError else { throw error }
@@ -97,7 +98,8 @@ package enum RunVerb: VerbDescription {
     defer { file?.giveUp() }
     return try run(
       arguments, settings, choices, folder,
-      path: settings.path ?? folder.path + "/" + KnownNames.realmFile, surroundings)
+      path: settings.path ?? folder.path + "/" + KnownNames.dataFile(settings.engine),
+      surroundings)
   }
 
   /// Runs in a folder that is this run's own, and puts the results in their place.
@@ -107,14 +109,33 @@ package enum RunVerb: VerbDescription {
   ) throws -> ExitCode {
     let console = surroundings.console
     let code =
-      settings.replicas == 1
-      ? try runOnce(settings, choices, folder, path, surroundings)
+      !settings.hasParts
+      ? try runOnEngine(settings, choices, folder, path, surroundings)
       : try ReplicaRuns(arguments, settings: settings, choices: choices, folder: folder).run(
         console, interruption: surroundings.interruption)
     let isComplete = code == .success || code == .inconclusive || code == .thresholdMissed
     let compared =
       isComplete ? useBaselines(settings, choices, folder, console, otherwise: code) : code
     return folder.end(isComplete: isComplete, otherwise: compared, console)
+  }
+
+  /// On the engine that is asked for; what the surroundings drive stands for realm.
+  private static func runOnEngine<Driver: EngineDriver>(
+    _ settings: RunSettings, _ choices: OutputChoices, _ folder: ResultsFolder, _ path: String,
+    _ surroundings: Surroundings<Driver>
+  ) throws -> ExitCode {
+    guard settings.engine != "realm", let facts = EngineKind.named(settings.engine)?.facts else {
+      return try runOnce(settings, choices, folder, path, surroundings)
+    }
+    func run<Facts: EngineDescription>(_ facts: Facts.Type) throws -> ExitCode {
+      var other = Surroundings(
+        console: surroundings.console, interruption: surroundings.interruption,
+        now: surroundings.now
+      ) { try facts.open(EngineOpening(settings, path: $0, durability: $1)) }
+      other.tool = surroundings.tool
+      return try runOnce(settings, choices, folder, path, other)
+    }
+    return try run(facts)
   }
 
   private static func runOnce<Driver: EngineDriver>(

@@ -191,7 +191,7 @@ package enum ForbiddenUseCheck {
   }
 }
 
-extension FinalCheck {
+extension FinalCheck where Driver: ForbiddingEngine {
   /// Tries up to `count` forbidden uses, each in a process of its own; which ones follows from the
   /// seed.
   package static func checkForbidden(

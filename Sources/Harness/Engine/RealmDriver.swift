@@ -54,7 +54,7 @@ extension Realm {
 }
 
 /// RealmSwift on one file.
-package final class RealmDriver: EngineDriver {
+package final class RealmDriver: CompleteEngine {
   package static var name: String { "realm" }
 
   /// Opens the file.
@@ -194,7 +194,7 @@ package final class RealmDriver: EngineDriver {
 }
 
 /// A Realm of one thread.
-package final class RealmSession: EngineSession {
+package final class RealmSession: CompleteSession {
   private let realm: Realm
   /// Reused from write to write, so that its payload keeps its memory.
   private var scratch = Row()

@@ -2,7 +2,6 @@
 // of its write transactions, one of its snapshots, each of which is a read-only transaction from
 // the moment the session moved to it to the last read there. What frozen copies show is not noted:
 // they are older on purpose.
-package import Dispatch
 internal import Platform
 
 /// An engine that notes a history.
@@ -20,32 +19,13 @@ package final class RecordingDriver<Base: EngineDriver>: EngineDriver {
   }
 
   package func openSession() throws -> Session { try Session(log) { try base.openSession() } }
-  package func openSession(for actor: isolated any Actor) async throws -> Session {
-    let session = try await base.openSession(for: actor)
-    return try Session(log) { session }
-  }
-  package func openSession(on queue: DispatchQueue) throws -> Session {
-    try Session(log) { try base.openSession(on: queue) }
-  }
-  package func observe(
-    _ part: ObservedPart,
-    _ told: @escaping @Sendable (ObservedChange, any ObservedContent) -> Void
-  ) throws -> any EngineObserver { try base.observe(part, told) }
-  package func migrate() throws { try base.migrate() }
-  package func readMigrated(_ body: (MigratedRow) throws -> Void) throws {
-    try base.readMigrated(body)
-  }
   package func statistics() throws -> EngineStatistics {
     // Asked at each interval: a history that cannot be written ends the run.
     if let failure = log.failure { throw ResultsError(failure) }
     return try base.statistics()
   }
   package func glance() throws -> EngineStatistics { try base.glance() }
-  package var visibleVersion: UInt64 { base.visibleVersion }
-  package func reachableBytes() throws -> UInt64 { try base.reachableBytes() }
-  package func attempt(_ use: ForbiddenUse) throws -> ForbiddenUse.Outcome {
-    try base.attempt(use)
-  }
+  package var failure: (any Error)? { base.failure }
   package func checkInvariants() throws -> [String] { try base.checkInvariants() }
   package func close() { base.close() }
   package func deleteFiles() throws { try base.deleteFiles() }
@@ -55,9 +35,6 @@ package final class RecordingDriver<Base: EngineDriver>: EngineDriver {
 package final class RecordingSession<Base: EngineSession>: EngineSession {
   package typealias Pin = Base.Pin
   package typealias Held = Base.Held
-  package typealias Parcel = Base.Parcel
-  package typealias Copy = Base.Copy
-  package typealias Reference = Base.Reference
 
   /// Reads of one snapshot beyond these are not noted, so that a pass over a table takes no memory.
   package static var readsMax: Int { 4_096 }
@@ -197,28 +174,5 @@ package final class RecordingSession<Base: EngineSession>: EngineSession {
   package func hold(_ key: Int) -> Held? { base.hold(key) }
   package func total() -> TableTotal { base.total() }
   package func pin() -> Pin { base.pin() }
-  package func writeAsynchronously(
-    _ actor: isolated any Actor, _ body: () throws -> Void
-  ) async throws { try await base.writeAsynchronously(actor, body) }
-  package func parcel(_ key: Int, isFrozen: Bool) -> Parcel? {
-    base.parcel(key, isFrozen: isFrozen)
-  }
-  package func open(_ parcel: Parcel, into row: inout Row) -> Bool {
-    base.open(parcel, into: &row)
-  }
   package func delete(_ key: Int) -> Bool { base.delete(key) }
-  package func replace(_ key: Int) -> Bool { base.replace(key) }
-  package func setGroup(_ group: Int, stamp: Int, members: [Int]) {
-    base.setGroup(group, stamp: stamp, members: members)
-  }
-  package func groupStamp(_ group: Int) -> Int? { base.groupStamp(group) }
-  package func copy(_ content: Content) -> Copy? { base.copy(content) }
-  package func reference(to content: Content) -> Reference? { base.reference(to: content) }
-  package func resolve(_ reference: Reference, into rows: inout [Row]) -> Bool {
-    base.resolve(reference, into: &rows)
-  }
-  package func requestWrite(_ body: @escaping () -> Void) { base.requestWrite(body) }
-  package func commitAsynchronously(
-    allowsGrouping: Bool, _ completion: @escaping ((any Error)?) -> Void
-  ) { base.commitAsynchronously(allowsGrouping: allowsGrouping, completion) }
 }

@@ -45,6 +45,10 @@ package struct PlanObservation: Sendable {
         "'\(run.folder)' is a run of \(run.document.workload); plan learns from "
           + workloads.joined(separator: " and "))
     }
+    guard run.document.engine == "realm" else {
+      throw ResultsError(
+        "'\(run.folder)' is a run on \(run.document.engine); plan's models are of realm")
+    }
     guard run.document.status == RunStatus.complete.rawValue else {
       throw ResultsError(
         "'\(run.folder)' holds a run that is \(run.document.status): run it again, or leave it out")

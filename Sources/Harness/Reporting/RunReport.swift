@@ -26,6 +26,14 @@ package struct RunReport {
     var page = ReportPage("\(names): \(runs.count == 1 ? "one run" : "\(runs.count) runs")")
     page.add("Runs", overview())
     if let comparison { page.add("Comparison", compared(comparison)) }
+    let engines = EngineTable(runs)
+    if engines.isNeeded {
+      page.add(
+        "Engines side by side",
+        "<p>Only rows of one durability can be compared. Of several runs of an engine the median."
+          + "</p>"
+          + ReportPage.table(EngineTable.header, engines.rows, source: source("summary.csv")))
+    }
     page.add("Operations", operations())
     page.add("Latency by percentile", try percentiles())
     page.add("Over time", try overTime())
@@ -37,7 +45,12 @@ package struct RunReport {
 
   private func name(_ run: MeasuredRun) -> String {
     if showsPlaces { return run.folder }
-    return runs.count == 1 ? "" : "run \(number(run))"
+    return runs.count == 1 ? "" : "run \(number(run))" + engine(run)
+  }
+
+  /// Where runs are of several engines: which one.
+  private func engine(_ run: MeasuredRun) -> String {
+    Set(runs.map(\.document.engine)).count > 1 ? ", \(run.document.engine)" : ""
   }
 
   private func number(_ run: MeasuredRun) -> Int {
@@ -89,7 +102,8 @@ package struct RunReport {
           figures[column].map { readableDuration(UInt64($0)) } ?? "-"
         }
         rows.append([
-          showsPlaces ? run.folder : "\(number(run))", key.phase, key.operation, key.load,
+          showsPlaces ? run.folder : "\(number(run))" + engine(run), key.phase, key.operation,
+          key.load,
           figures["threads"].map { String(Int($0)) } ?? "-",
           figures["count"].map { grouped(Int($0)) } ?? "-",
           figures["rate_per_s"].map { grouped(Int($0.rounded())) } ?? "-",

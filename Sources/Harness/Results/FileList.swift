@@ -182,8 +182,12 @@ enum KnownNames {
     }
   }
 
-  /// The run's own Realm file, its lock and log, and copies that a compaction makes.
+  /// The run's own file, what its engine has beside it, and copies that a compaction makes.
   static func isRealmFile(_ name: String) -> Bool {
+    let isOfPeer = besidePeerFile.contains { suffix, ends in
+      ([""] + ends).contains { name == "data" + suffix + $0 }
+    }
+    if isOfPeer { return true }
     guard name.hasPrefix(realmFile) else { return false }
     var rest = name.dropFirst(realmFile.count)
     for end in besideRealmFile where rest.hasSuffix(end) {
@@ -196,12 +200,30 @@ enum KnownNames {
       && Int(rest.dropFirst(copy.count).dropLast(".realm".count)) != nil
   }
   static let realmFile = "data.realm"
+  /// The file of a run on an engine.
+  static func dataFile(_ engine: String) -> String {
+    "data" + (EngineKind.named(engine)?.suffix ?? ".realm")
+  }
+  private static let besidePeerFile = [
+    ".sqlite": ["-wal", "-shm", "-journal"], ".lmdb": ["-lock"],
+  ]
+  /// Ends of names of the files that an engine has beside its file.
+  static func beside(_ engine: String) -> [String] {
+    EngineKind.named(engine).flatMap { besidePeerFile[$0.suffix] } ?? besideRealmFile
+  }
   /// Ends of names of the files that the engine has beside a Realm file, the longest first.
   static let besideRealmFile = [".log.unfinished", ".unfinished", ".lock", ".log"]
 
   /// The folder of a replica, a shard or an experiment.
   static func isPart(_ name: String) -> Bool {
-    ["replica-", "shard-", "experiments/"].contains {
+    var name = name
+    // One of several engines, as in replica-001-lmdb.
+    if name.hasPrefix("replica-"), let dash = name.lastIndex(of: "-"),
+      EngineKind.named(String(name[name.index(after: dash)...])) != nil
+    {
+      name = String(name[..<dash])
+    }
+    return ["replica-", "shard-", "experiments/"].contains {
       name.hasPrefix($0) && name.count > $0.count && name.dropFirst($0.count).allSatisfy(\.isNumber)
     }
   }

@@ -132,9 +132,9 @@ package struct ResultTables {
     return head + [
       settings.engine, settings.workload.rawValue, settings.name(of: point.phase),
       decimal(point.elapsedSeconds, places: 3), figures.commits.map(String.init),
-      String(figures.newestVersion), String(figures.oldestPinnedVersion),
-      String(figures.liveVersions), String(point.pins),
-      decimal(Double(figures.oldestPinAgeNanoseconds) / 1e9, places: 3),
+      String(figures.newestVersion), figures.oldestPinnedVersion.map(String.init),
+      figures.liveVersions.map(String.init), String(point.pins),
+      figures.oldestPinAgeNanoseconds.map { decimal(Double($0) / 1e9, places: 3) },
       String(figures.fileBytes), figures.liveBytes.map(String.init),
       figures.heldBytes.map(String.init), figures.freeBytes.map(String.init),
       point.residentBytes.map(String.init), point.allocatedBytes.map(String.init),

@@ -96,7 +96,8 @@ package struct Summary {
           "file",
           "\(readableBytes(growth.fileBytes)): live \(readable(growth.liveBytes)), held for "
             + "pins \(readable(growth.heldBytes)), free \(readable(growth.freeBytes)); "
-            + "\(growth.liveVersions) live versions, \(grouped(point.pins)) pins"
+            + (growth.liveVersions.map { "\($0) live versions, " } ?? "")
+            + "\(grouped(point.pins)) pins"
         ))
     }
     notes += growthNotes()

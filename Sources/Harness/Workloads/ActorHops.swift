@@ -51,13 +51,23 @@ package enum ActorHopsDescription: WorkloadDescription {
     }
   }
 
+  package static let needs: Set<EngineCapability> = [.actors]
+
   package static func make<Driver: EngineDriver>(
     _ shared: RunShared<Driver>
-  ) -> any Workload<Driver> { ActorHops(shared) }
+  ) -> any Workload<Driver> {
+    func make<Able: ActorEngine>(_ engine: Able.Type) -> any Workload<Driver> {
+      shared.widened(ActorHops(shared.narrowed(to: engine)))
+    }
+    guard let able = Driver.self as? any ActorEngine.Type else {
+      preconditionFailure("refused before: \(needs)")
+    }
+    return make(able)
+  }
 }
 
 /// Letters go through chains of actors.
-package struct ActorHops<Driver: EngineDriver>: Workload {
+package struct ActorHops<Driver: ActorEngine>: Workload {
   package let shared: RunShared<Driver>
 
   package init(_ shared: RunShared<Driver>) { self.shared = shared }
@@ -77,7 +87,7 @@ package struct ActorHops<Driver: EngineDriver>: Workload {
 }
 
 /// Sends letters through the actors of one chain; made and used on its own thread.
-package final class HopChain<Driver: EngineDriver>: Worker {
+package final class HopChain<Driver: ActorEngine>: Worker {
   private enum Operation: Int { case chain, hop, write }
 
   /// What one letter has shown.

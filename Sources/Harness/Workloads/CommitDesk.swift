@@ -25,7 +25,7 @@ package struct BurstTimes: Sendable {
 }
 
 /// A queue with a session, and the commits that are on their way.
-package final class CommitDesk<Driver: EngineDriver>: @unchecked Sendable {
+package final class CommitDesk<Driver: QueueEngine>: @unchecked Sendable {
   // @unchecked: `state` is touched by blocks of `queue` only, the rest is Sendable.
   private final class State {
     var session: Driver.Session?

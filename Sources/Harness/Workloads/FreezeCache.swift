@@ -52,13 +52,23 @@ package enum FreezeCacheDescription: WorkloadDescription {
     try refuseNobody(settings)
   }
 
+  package static let needs: Set<EngineCapability> = [.references, .forbiddenUses]
+
   package static func make<Driver: EngineDriver>(
     _ shared: RunShared<Driver>
-  ) -> any Workload<Driver> { FreezeCache(shared) }
+  ) -> any Workload<Driver> {
+    func make<Able: SharingEngine & ForbiddingEngine>(_ engine: Able.Type) -> any Workload<Driver> {
+      shared.widened(FreezeCache(shared.narrowed(to: engine)))
+    }
+    guard let able = Driver.self as? any (SharingEngine & ForbiddingEngine).Type else {
+      preconditionFailure("refused before: \(needs)")
+    }
+    return make(able)
+  }
 }
 
 /// Readers use a cache of frozen values, writers change what they were copied from.
-package struct FreezeCache<Driver: EngineDriver>: Workload {
+package struct FreezeCache<Driver: SharingEngine & ForbiddingEngine>: Workload {
   package let shared: RunShared<Driver>
   private let cache: FrozenCache<Driver.Session.Copy>
 
@@ -111,7 +121,7 @@ package struct FreezeCache<Driver: EngineDriver>: Workload {
 }
 
 /// Fills the table and its groups.
-func loadGroups<Driver: EngineDriver>(
+func loadGroups<Driver: SharingEngine>(
   _ shared: RunShared<Driver>, isCancelled: () -> Bool, progress: (Int) -> Void
 ) throws -> UInt64? {
   let model = shared.plan.model
@@ -191,7 +201,7 @@ package final class FrozenCache<Copy: EngineCopy>: Sendable {
 }
 
 /// A reader.
-package final class CacheReader<Driver: EngineDriver>: SessionThread<Driver> {
+package final class CacheReader<Driver: SharingEngine>: SessionThread<Driver> {
   private enum Figure: Int { case read, refresh, freeze }
 
   private let cache: FrozenCache<Driver.Session.Copy>

@@ -58,13 +58,23 @@ package enum GroupedCommitDescription: WorkloadDescription {
     }
   }
 
+  package static let needs: Set<EngineCapability> = [.queues]
+
   package static func make<Driver: EngineDriver>(
     _ shared: RunShared<Driver>
-  ) -> any Workload<Driver> { GroupedCommit(shared) }
+  ) -> any Workload<Driver> {
+    func make<Able: QueueEngine>(_ engine: Able.Type) -> any Workload<Driver> {
+      shared.widened(GroupedCommit(shared.narrowed(to: engine)))
+    }
+    guard let able = Driver.self as? any QueueEngine.Type else {
+      preconditionFailure("refused before: \(needs)")
+    }
+    return make(able)
+  }
 }
 
 /// Queues commit asynchronously, threads read and write meanwhile.
-package struct GroupedCommit<Driver: EngineDriver>: Workload {
+package struct GroupedCommit<Driver: QueueEngine>: Workload {
   package let shared: RunShared<Driver>
 
   package init(_ shared: RunShared<Driver>) { self.shared = shared }
@@ -106,7 +116,7 @@ package struct GroupedCommit<Driver: EngineDriver>: Workload {
 ///
 /// The thread asks for bursts and takes up what has become of them; everything else happens in
 /// blocks of the queue.
-package final class GroupedWriter<Driver: EngineDriver>: Worker {
+package final class GroupedWriter<Driver: QueueEngine>: Worker {
   private enum Figure: Int { case burst, request, begin, accept, durable }
 
   private let shared: RunShared<Driver>

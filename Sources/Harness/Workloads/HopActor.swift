@@ -26,7 +26,7 @@ package struct Letter<Parcel: Sendable>: Sendable {
 }
 
 /// An actor of a chain.
-package actor HopActor<Driver: EngineDriver> {
+package actor HopActor<Driver: ActorEngine> {
   private let shared: RunShared<Driver>
   private let place: String
   private let clock = MonotonicClock()

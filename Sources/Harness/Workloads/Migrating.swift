@@ -50,13 +50,23 @@ package enum MigratingDescription: WorkloadDescription {
     1
   }
 
+  package static let needs: Set<EngineCapability> = [.migrations]
+
   package static func make<Driver: EngineDriver>(
     _ shared: RunShared<Driver>
-  ) -> any Workload<Driver> { Migrating(shared) }
+  ) -> any Workload<Driver> {
+    func make<Able: MigratingEngine>(_ engine: Able.Type) -> any Workload<Driver> {
+      shared.widened(Migrating(shared.narrowed(to: engine)))
+    }
+    guard let able = Driver.self as? any MigratingEngine.Type else {
+      preconditionFailure("refused before: \(needs)")
+    }
+    return make(able)
+  }
 }
 
 /// One thread migrates, others read versions from before.
-package struct Migrating<Driver: EngineDriver>: Workload {
+package struct Migrating<Driver: MigratingEngine>: Workload {
   package let shared: RunShared<Driver>
 
   package init(_ shared: RunShared<Driver>) { self.shared = shared }
@@ -135,7 +145,7 @@ package enum MigrationCheck {
 
 /// The thread that migrates: first makes and pins some versions, then changes the form of the
 /// class.
-package final class MigratingThread<Driver: EngineDriver>: Worker {
+package final class MigratingThread<Driver: MigratingEngine>: Worker {
   private let shared: RunShared<Driver>
   private let clock = MonotonicClock()
   private var pace: ThreadPace
@@ -190,7 +200,7 @@ package final class MigratingThread<Driver: EngineDriver>: Worker {
 }
 
 /// A thread that reads a frozen version, whatever happens to the file.
-package final class FrozenReader<Driver: EngineDriver>: Worker {
+package final class FrozenReader<Driver: MigratingEngine>: Worker {
   private let shared: RunShared<Driver>
   private let place: String
   private let clock = MonotonicClock()

@@ -70,7 +70,9 @@ package struct Mixed<Driver: EngineDriver>: Workload {
       WorkerPlan(
         "thread \(number)", operations: shared.plan.mix.shares.map(\.operation) + [.refresh]
       ) { handover in
-        try MixedThread(number: number, shared: shared, table: table, handover: handover)
+        try MixedThread(number: number, shared: shared, table: table, handover: handover) {
+          try shared.driver.openSession()
+        }
       }
     }
   }

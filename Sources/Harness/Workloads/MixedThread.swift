@@ -47,9 +47,10 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
   /// The content of the next write, made before it begins.
   private var prepared = Row()
 
+  /// - Parameter open: opens the session where it belongs.
   package init(
     number: Int, shared: RunShared<Driver>, table: MixedTable, handover: Handover,
-    queue: DispatchQueue? = nil
+    queue: DispatchQueue? = nil, open: () throws -> Driver.Session
   ) throws {
     self.shared = shared
     self.table = table
@@ -74,11 +75,7 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
       openLoad: shared.plan.openLoad(thread: number, of: threads),
       member: .init(.any, number, of: threads), arrivals: shared.plan.arrivals,
       skippedShares: mix.shares.indices.map(mix.part), random: random.split())
-    if let queue {
-      session = try queue.sync { try shared.driver.openSession(on: queue) }
-    } else {
-      session = try shared.driver.openSession()
-    }
+    session = try open()
   }
 
   /// Works until the run stops.

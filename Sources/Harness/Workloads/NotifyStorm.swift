@@ -44,13 +44,23 @@ package enum NotifyStormDescription: WorkloadDescription {
     try refuseNoWriter(settings)
   }
 
+  package static let needs: Set<EngineCapability> = [.observers]
+
   package static func make<Driver: EngineDriver>(
     _ shared: RunShared<Driver>
-  ) -> any Workload<Driver> { NotifyStorm(shared) }
+  ) -> any Workload<Driver> {
+    func make<Able: ObservingEngine>(_ engine: Able.Type) -> any Workload<Driver> {
+      shared.widened(NotifyStorm(shared.narrowed(to: engine)))
+    }
+    guard let able = Driver.self as? any ObservingEngine.Type else {
+      preconditionFailure("refused before: \(needs)")
+    }
+    return make(able)
+  }
 }
 
 /// Writers change a table that others observe.
-package struct NotifyStorm<Driver: EngineDriver>: Workload {
+package struct NotifyStorm<Driver: ObservingEngine>: Workload {
   package let shared: RunShared<Driver>
   private let commits = CommitBegins()
 

@@ -97,7 +97,9 @@ package final class Recovery<Driver: EngineDriver> {
 
   /// Walks over all live versions, reads every pin again and lets all of them go.
   func begin(_ ledger: inout InvariantLedger) throws {
-    shared.note(walkedBytes: try shared.driver.reachableBytes())
+    if let engine = shared.driver as? any WalkingEngine {
+      shared.note(walkedBytes: try engine.reachableBytes())
+    }
     try FinalCheck.checkPins(shared, &ledger)
     start = clock.nanoseconds()
   }

@@ -48,13 +48,23 @@ package enum QueueConfinedDescription: WorkloadDescription {
       + settings.readKeys.text
   }
 
+  package static let needs: Set<EngineCapability> = [.queues, .forbiddenUses]
+
   package static func make<Driver: EngineDriver>(
     _ shared: RunShared<Driver>
-  ) -> any Workload<Driver> { QueueConfined(shared) }
+  ) -> any Workload<Driver> {
+    func make<Able: QueueEngine & ForbiddingEngine>(_ engine: Able.Type) -> any Workload<Driver> {
+      shared.widened(QueueConfined(shared.narrowed(to: engine)))
+    }
+    guard let able = Driver.self as? any (QueueEngine & ForbiddingEngine).Type else {
+      preconditionFailure("refused before: \(needs)")
+    }
+    return make(able)
+  }
 }
 
 /// Queues that do a mix of operations, one a job.
-package struct QueueConfined<Driver: EngineDriver>: Workload {
+package struct QueueConfined<Driver: QueueEngine & ForbiddingEngine>: Workload {
   package let shared: RunShared<Driver>
   private let table: MixedTable
 
@@ -71,9 +81,10 @@ package struct QueueConfined<Driver: EngineDriver>: Workload {
       WorkerPlan(
         "queue \(number)", operations: shared.plan.mix.shares.map(\.operation) + [.refresh, .hop]
       ) { handover in
-        try MixedThread(
-          number: number, shared: shared, table: table, handover: handover,
-          queue: DispatchQueue(label: "queue \(number)"))
+        let queue = DispatchQueue(label: "queue \(number)")
+        return try MixedThread(
+          number: number, shared: shared, table: table, handover: handover, queue: queue
+        ) { try queue.sync { try shared.driver.openSession(on: queue) } }
       }
     }
   }

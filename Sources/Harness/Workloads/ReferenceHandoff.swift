@@ -48,13 +48,23 @@ package enum ReferenceHandoffDescription: WorkloadDescription {
     if settings.readers == 0 { throw UsageError("--readers 0: nobody resolves the references") }
   }
 
+  package static let needs: Set<EngineCapability> = [.references, .forbiddenUses]
+
   package static func make<Driver: EngineDriver>(
     _ shared: RunShared<Driver>
-  ) -> any Workload<Driver> { ReferenceHandoff(shared) }
+  ) -> any Workload<Driver> {
+    func make<Able: SharingEngine & ForbiddingEngine>(_ engine: Able.Type) -> any Workload<Driver> {
+      shared.widened(ReferenceHandoff(shared.narrowed(to: engine)))
+    }
+    guard let able = Driver.self as? any (SharingEngine & ForbiddingEngine).Type else {
+      preconditionFailure("refused before: \(needs)")
+    }
+    return make(able)
+  }
 }
 
 /// Writers make references, readers resolve them.
-package struct ReferenceHandoff<Driver: EngineDriver>: Workload {
+package struct ReferenceHandoff<Driver: SharingEngine & ForbiddingEngine>: Workload {
   package let shared: RunShared<Driver>
 
   package init(_ shared: RunShared<Driver>) { self.shared = shared }
@@ -149,7 +159,7 @@ package final class ReferenceExchange<Reference: EngineReference>: Sendable {
 }
 
 /// Writes now and then, and makes references.
-package final class ReferenceMaker<Driver: EngineDriver>: SessionThread<Driver> {
+package final class ReferenceMaker<Driver: SharingEngine>: SessionThread<Driver> {
   private enum Figure: Int { case reference, write }
 
   private let exchange: ReferenceExchange<Driver.Session.Reference>
@@ -245,7 +255,7 @@ package final class ReferenceMaker<Driver: EngineDriver>: SessionThread<Driver> 
 }
 
 /// Resolves references.
-package final class ReferenceResolver<Driver: EngineDriver>: SessionThread<Driver> {
+package final class ReferenceResolver<Driver: SharingEngine>: SessionThread<Driver> {
   private let exchange: ReferenceExchange<Driver.Session.Reference>
   private var rows: [Row] = []
   private var taken: UInt64 = 0

@@ -3,7 +3,7 @@
 internal import Platform
 
 /// An observer; made and used on its own thread.
-final class StormObserver<Driver: EngineDriver>: Worker {
+final class StormObserver<Driver: ObservingEngine>: Worker {
   /// After so many calls another observation begins.
   private static var callsOfOne: Int { 64 }
 

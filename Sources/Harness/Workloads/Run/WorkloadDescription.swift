@@ -37,6 +37,8 @@ package protocol WorkloadDescription: Sendable {
   static var unitInFlight: String { get }
   /// What it checks; by default what every workload with readers and blocking writers can show.
   static var invariants: [Invariant] { get }
+  /// What an engine has to be able to do beyond reads, writes and pins; by default nothing.
+  static var needs: Set<EngineCapability> { get }
   /// What its transactions write; by default whole objects.
   static var rule: ContentModel.Rule { get }
 
@@ -59,7 +61,7 @@ package protocol WorkloadDescription: Sendable {
     _ path: String, _ durability: DurabilityClass,
     otherwise make: (_ path: String, DurabilityClass) throws -> Driver
   ) throws -> Driver
-  /// The workload on an engine.
+  /// The workload on an engine, which can do what it needs.
   static func make<Driver: EngineDriver>(_ shared: RunShared<Driver>) -> any Workload<Driver>
 }
 
@@ -68,6 +70,7 @@ extension WorkloadDescription {
   package static var mixed: [Operation] { OperationMix.operations }
   package static var loadsFirst: Bool { true }
   package static var isSteady: Bool { true }
+  package static var needs: Set<EngineCapability> { [] }
   package static var recovers: Bool { false }
   package static var pinsFillCache: Bool { false }
   package static var takesSteps: Bool { false }

@@ -138,10 +138,25 @@ package final class WorkloadRun<Driver: EngineDriver> {
     }
   }
 
+  /// What a thread has found; the engine's own failure comes first: what is seen after it says
+  /// nothing.
+  private static func report(
+    _ error: any Error, of thread: String, _ driver: Driver, to control: RunControl
+  ) {
+    if let failure = driver.failure {
+      control.fail("\(thread): \(failure.explanation)")
+    } else if let violation = error as? Violation {
+      control.report(violation, thread: thread)
+    } else {
+      control.fail("\(thread): \(error.explanation)")
+    }
+  }
+
   private func start(_ plan: WorkerPlan) {
     let handover = Handover(plan.operations, openLoop: settings.openLoop)
     handovers.append(handover)
     let (control, ledgers, pauses, ended) = (control, ledgers, pauses, ended)
+    let driver = workload.shared.driver
     let number = threads.count
     let thread = Thread.start(name: plan.name) {
       defer {
@@ -156,10 +171,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
           pauses.withLock { $0 += paused }
         }
         try worker.run()
-      } catch let violation as Violation {
-        control.report(violation, thread: plan.name)
       } catch {
-        control.fail("\(plan.name): \(error.explanation)")
+        Self.report(error, of: plan.name, driver, to: control)
       }
     }
     threads.append((thread, plan))
@@ -378,10 +391,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
       var ledger = InvariantLedger()
       do {
         try workload.checkEnd(&ledger)
-      } catch let violation as Violation {
-        control.report(violation, thread: "final check")
       } catch {
-        control.fail("final check: \(error.explanation)")
+        Self.report(error, of: "final check", workload.shared.driver, to: control)
       }
       ledgers.withLock { [ledger] in $0.add(ledger) }
       isDone.withLock { $0 = true }
