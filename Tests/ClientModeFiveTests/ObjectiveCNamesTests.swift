@@ -1,5 +1,4 @@
-// A program that imports the module `Realm` beside RealmSwift, as clients of the vendor's package
-// do.
+// A program that imports the module `Realm` beside RealmSwift, as clients of the vendor's do.
 import Foundation
 import Realm
 import RealmSwift

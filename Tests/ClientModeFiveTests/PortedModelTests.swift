@@ -97,6 +97,10 @@ import Testing
       "@Persisted var a: Dog? = nil; @Persisted var b: Dog!"
     ),
     ("let a = List<Int>()", "@Persisted var a: List<Int>"),
+    (
+      "let a = List<Int>(), b = Map<String, Int?>()",
+      "@Persisted var a: List<Int>\n  @Persisted var b: Map<String, Int?>"
+    ),
     ("let a = List<Int?>() // all", "@Persisted var a: List<Int?> // all"),
     (
       "public private(set) var a: List<Dog> = List()",
@@ -156,6 +160,12 @@ import Testing
         "still counts"
       ),
       ("class Cat: Model { @objc dynamic var a = 0 }", "not told by these sources"),
+      ("class Cat: Object { let a: List<Int> }", "not made where it is declared"),
+      ("class Cat: Object { let a = List<Int>(), b = RealmOptional<Int>() }", "write one a line"),
+      (
+        "extension Cat { override class func primaryKey() -> String? { Keys.a } }\nclass Cat: Object {}",
+        "into the class"
+      ),
       ("class Cat: Object { let a = RealmOptional<Int>() }\nfunc f(c: Cat) { g(c.a) }", "stays a"),
       ("import Realm\nfunc f() { print(RLMRealmPathForFile(\"a\")) }", "name the product 'Realm'"),
       ("import Realm.Private", "remove the import"),

@@ -95,7 +95,28 @@ class Folder:
             for source in self.sources:
                 if not only_values(source, name):
                     others.add(name)
+        if boxes:
+            others |= self._other_boxes()
         return boxes - others
+
+    def _other_boxes(self):
+        """Names of members that may have a `value` of their own, such as a subject of a library."""
+        found = set()
+        for types in self.types.values():
+            for type_ in types:
+                source = type_.source
+                for variables in (self.members.get(type_) or read_members(type_))[0]:
+                    for variable in variables.names:
+                        made = made_type(source, variables, variable)
+                        if made and made[0] in BOXES:
+                            continue
+                        if variable.type:
+                            first = type_name(source, *variable.type)
+                        else:
+                            first = source.tokens[variable.value[0]].text if variable.value else ""
+                        if first[:1].isupper() and first not in SCALARS:
+                            found.add(bare(source.tokens[variable.name].text))
+        return found
 
     def has_box(self, type_, name):
         """Whether a model, or an extension of one, has a box of that name, by itself or inherited."""
@@ -150,13 +171,6 @@ def only_values(source, name):
             continue
         if is_member(tokens, k) and not is_value(tokens, k):
             return False
-        # Somebody else's box, such as a subject of a library.
-        if k > 0 and tokens[k - 1].text in ("var", "let") and k + 1 < len(tokens):
-            following = tokens[k + 1:k + 3]
-            words = [t.text for t in following]
-            if len(words) > 1 and words[0] in ("=", ":") and words[1] not in BOXES | SCALARS | {"RealmSwift"} \
-                    and is_word(words[1]) and words[1][0].isupper():
-                return False
     return True
 
 
@@ -284,8 +298,8 @@ class Port:
         self.left.sort()
         return self.edits.applied()
 
-    def leave(self, place, words):
-        note = (self.source.line(place), words)
+    def leave(self, place, words, kind="left"):
+        note = (self.source.line(place), kind, words)
         if note not in self.told:
             self.told.add(note)
             self.left.append(note)
@@ -349,13 +363,15 @@ class Port:
     def _functions(self, type_, declarations, stored, kept, unported, variables):
         """Removes the functions whose words the variables now have."""
         own = {bare(self.source.tokens[n.name].text) for v in variables for n in v.names}
+        inside = {id(f) for f in self.folder.members[type_][1]}
         for name, (names, function) in declarations.items():
+            counts = "it still counts" if id(function) in inside else "move it out of the extension, into the class"
             if function.source is not self.source:
                 # It stands in an extension in another source, which removes it by the same rule.
                 continue
             place = self.source.tokens[function.index].start
             if names is None:
-                self.leave(place, f"'{name}()' does more than to name properties; it still counts")
+                self.leave(place, f"'{name}()' does more than to name properties; {counts}")
             elif name == "ignoredProperties":
                 if kept and set(names) <= own and not set(names) & unported:
                     self._remove_function(function)
@@ -366,7 +382,7 @@ class Port:
                 self._remove_function(function)
             else:
                 missing = ", ".join(sorted(set(names) - stored))
-                self.leave(place, f"'{name}()' stays: {missing} is no property that was ported here; it still counts")
+                self.leave(place, f"'{name}()' stays: {missing} is no property that was ported here; {counts}")
 
     def _extension(self, type_):
         source = self.source
@@ -406,7 +422,7 @@ class Port:
             if names is not None and stored and set(names) <= wanted and not set(names) & unported:
                 self._remove_function(function)
             else:
-                self.leave(self.source.tokens[function.index].start, f"'{name}()' stays; it still counts")
+                self.leave(self.source.tokens[function.index].start, f"'{name}()' stays; move it out of the extension, into the class")
 
     def _head(self, type_, functions):
         """`@objc(Name)`, `@objc` and `@objcMembers` of the class."""
@@ -468,6 +484,9 @@ class Port:
         source, text = self.source, self.source.text
         begin = source.tokens[function.first].start
         end = source.tokens[function.body[1]].end
+        rest = re.compile(r"[^\r\n]*").match(text, end).group()
+        if re.search(r"//|/\*", text[begin:end]) or rest.strip().startswith("//"):
+            self.leave(begin, f"a comment goes with '{function.name}()'", "note")
         line = max(text.rfind("\n", 0, begin), text.rfind("\r", 0, begin)) + 1
         rest = re.compile(r"[^\r\n]*").match(text, end).group()
         if text[line:begin].strip() or (rest.strip() and not rest.strip().startswith("//")):
@@ -512,11 +531,10 @@ class Port:
             self.leave(place, f"'@objc let {names[0]}': a constant is not stored, and Linux has no '@objc'; remove it")
             return set(), set()
         if len(found.names) != 1:
-            for variable in found.names:
-                if made_type(source, found, variable):
-                    self.leave(place, "several collections in one declaration; write one a line")
-                    return set(), set(names)
-            return set(), set()
+            made = [made_type(source, found, variable) for variable in found.names]
+            if not any(m and m[0] in COLLECTIONS | BOXES | {"LinkingObjects"} for m in made):
+                return set(), set()
+            return self._several_made(found, names, made, roles, ignored, mixed)
         return self._made(found, found.names[0], names[0], roles, ignored, mixed)
 
     def _dynamic(self, found, names, roles, ignored, mixed):
@@ -574,7 +592,7 @@ class Port:
         objective = find_attribute(source, found.first, found.index, "@objc")
         if objective:
             if objective[1] - objective[0] > 1:
-                self.leave(tokens[objective[0]].start, "the name for Objective-C in '@objc(...)' has gone")
+                self.leave(tokens[objective[0]].start, "the name for Objective-C in '@objc(...)' goes", "note")
             self.edits.replace(tokens[objective[0]].start, tokens[objective[1] - 1].end, wrapper)
         else:
             self.edits.insert(tokens[found.first].start, wrapper + " ")
@@ -594,8 +612,8 @@ class Port:
     def _remove_tokens(self, first, behind):
         self.edits.remove(self.source.tokens[first].start, self.source.tokens[behind - 1].end)
 
-    def _several(self, found, names, roles):
-        """`var a = 0, b = 0`: one declaration each, as a wrapper takes one."""
+    def _head_words(self, found):
+        """Attributes and modifiers, without those for Objective-C."""
         source, tokens = self.source, self.source.tokens
         head = []
         k = found.first
@@ -610,6 +628,17 @@ class Port:
             else:
                 head.append(tokens[k].text)
                 k += 1
+        return head
+
+    def _replace_by_lines(self, begin, end, lines):
+        match = re.search(r"\r\n|\r|\n", self.source.text)
+        line_end = match.group() if match else "\n"
+        self.edits.replace(begin, end, (line_end + self._indent(begin)).join(lines))
+
+    def _several(self, found, names, roles):
+        """`var a = 0, b = 0`: one declaration each, as a wrapper takes one."""
+        source, tokens = self.source, self.source.tokens
+        head = self._head_words(found)
         lines = []
         for variable, name in zip(found.names, names):
             words = " ".join([self._wrapper(name, roles)] + head + ["var", tokens[variable.name].text])
@@ -625,17 +654,39 @@ class Port:
         if "//" in written or "/*" in written:
             self.leave(begin, "several variables with comments in one declaration; write one a line")
             return set(), set(names)
-        match = re.search(r"\r\n|\r|\n", source.text)
-        line_end = match.group() if match else "\n"
-        self.edits.replace(begin, end, (line_end + self._indent(begin)).join(lines))
+        self._replace_by_lines(begin, end, lines)
+        return set(names), set()
+
+    def _several_made(self, found, names, made, roles, ignored, mixed):
+        """`let a = List<T>(), b = List<U>()`: one declaration each."""
+        source, tokens = self.source, self.source.tokens
+        begin, end = tokens[found.first].start, tokens[found.end - 1].end
+        written = source.text[begin:end]
+        plain = all(
+            m and m[0] in COLLECTIONS and m[1] and m[2][1] == m[2][0] + 1 and m[3] and not v.block
+            for m, v in zip(made, found.names))
+        if mixed or not plain or set(names) & ignored or found.has("lazy") or "//" in written or "/*" in written:
+            self.leave(begin, "several collections or boxes in one declaration; write one a line")
+            return set(), set(names)
+        head = self._head_words(found)
+        lines = [
+            " ".join([self._wrapper(name, roles)] + head + ["var", f"{tokens[v.name].text}: {m[1]}"])
+            for name, m, v in zip(names, made, found.names)]
+        self._replace_by_lines(begin, end, lines)
         return set(names), set()
 
     def _made(self, found, variable, name, roles, ignored, mixed):
         """`List<T>()` and its like, boxes, and backlinks."""
         source, tokens = self.source, self.source.tokens
         made = made_type(source, found, variable)
-        if not made or made[0] not in COLLECTIONS | BOXES | {"LinkingObjects"} or name in ignored:
+        if name in ignored or (variable.block and not is_observed(source, variable.block)):
             return set(), set()
+        if not made or made[0] not in COLLECTIONS | BOXES | {"LinkingObjects"}:
+            declared = type_name(source, *variable.type).removeprefix("RealmSwift.") if variable.type else ""
+            if declared not in COLLECTIONS | BOXES | {"LinkingObjects"}:
+                return set(), set()
+            self.leave(tokens[found.index].start, f"'{name}' is not made where it is declared; write '@Persisted var'")
+            return set(), {name}
         kind, words, (opening, closing), is_whole = made
         place = tokens[found.index].start
         reason = None

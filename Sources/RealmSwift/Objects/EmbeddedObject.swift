@@ -11,7 +11,9 @@ nonisolated open class EmbeddedObject: ObjectBase, ThreadConfined,
   public typealias PersistedType = EmbeddedObject
 
   /// An object that belongs to no Realm.
-  public required init() { super.init() }
+  ///
+  /// Overridden as `required init()`, as that of `Object` is.
+  public required init() { super.init() }  // docs/coming-from-the-vendor.md: "required init()"
 
   /// An object that belongs to no Realm, with values from a dictionary by property name, an array
   /// in property order, or another object.

@@ -14,7 +14,9 @@ nonisolated open class Object: ObjectBase, ThreadConfined, RealmFetchable,
   public typealias PersistedType = Object
 
   /// An object that belongs to no Realm.
-  public required init() { super.init() }
+  ///
+  /// Overridden as `required init()`; docs/coming-from-the-vendor.md says why, and what differs.
+  public required init() { super.init() }  // docs/coming-from-the-vendor.md: "required init()"
 
   /// An object that belongs to no Realm, with values from a dictionary by property name, an array
   /// in property order, or another object.

@@ -1,5 +1,4 @@
-// Sources that import the module `Realm` beside RealmSwift: `Realm` means the structure, all the
-// same.
+// Sources that import the module `Realm` beside RealmSwift: `Realm` still means the structure.
 import Foundation
 import Realm
 import RealmSwift
