@@ -43,7 +43,7 @@ package func setMisuseObserver(_ body: (@Sendable (Misuse) -> Void)?) {
   observer.withLock { $0 = body }
 }
 
-/// Tells the observer and stops the process with the message.
+/// Tells the observer and stops the process with the message and the place of the program's call.
 @inline(never)
 package func misuse(
   _ kind: MisuseKind, _ message: String, owner: String? = nil, offender: String? = nil
@@ -51,5 +51,5 @@ package func misuse(
   // Taken out of the lock first: the observer may use Realms.
   let report = observer.withLock { $0 }
   report?(Misuse(kind: kind, message: message, owner: owner, offender: offender))
-  fatalError(message)
+  fatalError(callOfTheClient().map { "\(message) (called at \($0))" } ?? message)
 }
