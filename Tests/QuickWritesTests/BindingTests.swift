@@ -35,6 +35,16 @@ final class Model {
     requireSendable(model.textBinding)
   }
 
+  private func shout(@Binding text: String) { text = text.uppercased() }
+
+  @Test func parametersAreBindings() {
+    let model = Model()
+    let append: (Binding<String>) -> Void = { $text in text += "b" }
+    append(model.textBinding)
+    shout($text: model.textBinding)
+    #expect(model.text == "AB")
+  }
+
   @Test func membersAreWritten() {
     let model = Model()
     model.pointBinding.x.wrappedValue = 3

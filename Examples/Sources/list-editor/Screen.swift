@@ -1,6 +1,5 @@
 // What is on the screen, and what each key does to it. Nothing here writes by `realm.write`: the
 // bindings do.
-import Dispatch
 import Foundation
 import Observation
 import RealmSwift
@@ -11,6 +10,7 @@ final class Screen {
   @ObservedRealmObject var group: ItemGroup
   @ObservedResults(Item.self) var found
   private var selection = 0
+  private var size = TerminalSize()
   /// What is being typed, and what becomes of it.
   private var entry: (prompt: String, text: String, done: (String) -> Void)?
 
@@ -28,12 +28,18 @@ final class Screen {
   }
 
   /// Draws the screen, and once more when something that was drawn has changed.
-  func draw() {
+  func draw(in size: TerminalSize) {
+    self.size = size
+    draw()
+  }
+
+  private func draw() {
     let lines = withObservationTracking(lines) {
       // The change is there already; drawing waits for the next turn, so that many changes are one.
       DispatchQueue.main.async { self.draw() }
     }
-    print("\u{1b}[2J\u{1b}[H" + lines.joined(separator: "\n"))
+    let shown = size.columns == 0 ? lines : lines.map { String($0.prefix(size.columns)) }
+    print("\u{1b}[2J\u{1b}[H" + shown.joined(separator: "\n"), terminator: "")
     fflush(nil)
   }
 
@@ -42,9 +48,11 @@ final class Screen {
     let items = items
     selection = max(0, min(selection, items.count - 1))
     var lines = ["\(items.count) items\(isSearching ? " with '\($found.searchText)'" : "")"]
-    for (position, item) in items.enumerated() {
+    for position in visible(of: items.count) {
+      let item = items[position]
       lines.append(
-        (position == selection ? "> " : "  ") + (item.isFavorite ? "* " : "  ") + item.name)
+        (position == selection ? "> " : "  ") + (item.isFavorite ? "* " : "  ")
+          + printable(item.name))
     }
     lines.append(
       entry.map { "\($0.prompt): \($0.text)" }
@@ -52,8 +60,23 @@ final class Screen {
     return lines
   }
 
+  /// The positions for which there are lines; the selected one is among them.
+  private func visible(of count: Int) -> Range<Int> {
+    let lines = size.lines == 0 ? count : max(1, size.lines - 2)
+    let first = max(0, min(selection - lines / 2, count - lines))
+    return first..<min(count, first + lines)
+  }
+
+  /// Other programs may give items any name.
+  private func printable(_ name: String) -> String {
+    String(
+      name.map {
+        $0.unicodeScalars.contains { $0.properties.generalCategory == .control } ? "?" : $0
+      })
+  }
+
   /// Takes a key; false ends the program.
-  func press(_ key: Character) -> Bool {
+  func press(_ key: String) -> Bool {
     if entry != nil {
       type(key)
       return true
@@ -62,13 +85,16 @@ final class Screen {
     let item = items.indices.contains(selection) ? items[selection] : nil
     switch key {
     case "q": return false
-    case "j": selection += 1
-    case "k": selection -= 1
+    case "j", "\u{1b}[B": selection = min(selection + 1, max(items.count - 1, 0))
+    case "k", "\u{1b}[A": selection = max(selection - 1, 0)
     case "a":
-      ask("name") { [self] in $group.items.append(Item(name: $0)) }
+      ask("name") { [self] in if !$0.isEmpty { $group.items.append(Item(name: $0)) } }
     case "/":
       ask("search") { [self] in $found.searchText($0, on: \.name) }
-    case "r": item.map { item in ask("new name") { item.bind(\.name).wrappedValue = $0 } }
+    case "r":
+      item.map { item in
+        ask("new name") { if !$0.isEmpty { item.bind(\.name).wrappedValue = $0 } }
+      }
     case "f": item?.bind(\.isFavorite).wrappedValue.toggle()
     case "d": item.map { $found.remove($0) }
     case "u" where selection > 0 && !isSearching:
@@ -83,14 +109,16 @@ final class Screen {
     entry = (prompt, "", done)
   }
 
-  private func type(_ key: Character) {
+  private func type(_ key: String) {
     switch key {
-    case "\r", "\n":
+    case "\r", "\n", "\r\n":
       let finished = entry
       entry = nil
       finished.map { $0.done($0.text) }
-    case "\u{7f}": _ = entry?.text.popLast()
-    default: entry?.text.append(key)
+    case "\u{1b}": entry = nil
+    case "\u{7f}", "\u{8}": _ = entry?.text.popLast()
+    case _ where key.unicodeScalars.first.map { $0.value < 32 } ?? true: break
+    default: entry?.text += key
     }
   }
 }

@@ -5,50 +5,58 @@
 //     list-editor FILE --add NAME        adds an item, as another process; and so on:
 //     list-editor FILE --rename NAME TO
 //     list-editor FILE --delete NAME
-import Dispatch
 import Foundation
 import RealmSwift
 
+let usage = "usage: list-editor FILE [--add NAME | --rename NAME TO | --delete NAME]"
+
+func stop(_ message: String) -> Never {
+  FileHandle.standardError.write(Data((message + "\n").utf8))
+  exit(1)
+}
+
 guard CommandLine.arguments.count > 1 else {
-  print("usage: list-editor FILE [--add NAME | --rename NAME TO | --delete NAME]")
+  print(usage)
   exit(0)
 }
-Realm.Configuration.defaultConfiguration.fileURL = URL(fileURLWithPath: CommandLine.arguments[1])
-let realm = try Realm()
-let group =
-  try realm.objects(ItemGroup.self).first ?? realm.write { realm.create(ItemGroup.self) }
+let path = CommandLine.arguments[1]
+Realm.Configuration.defaultConfiguration.fileURL = URL(fileURLWithPath: path)
 
-let words = CommandLine.arguments.dropFirst(2).map { $0 }
-if words.count > 1 {
-  let item = group.items.first { $0.name == words[1] }
-  switch words[0] {
-  case "--rename" where words.count > 2: item?.bind(\.name).wrappedValue = words[2]
-  case "--delete": if let item { try realm.write { realm.delete(item) } }
-  default: group.bind(\.items).append(Item(name: words[1]))
+/// The only group of the file, which is made when the file is.
+func openGroup() -> ItemGroup {
+  do {
+    let realm = try Realm()
+    return try realm.objects(ItemGroup.self).first
+      ?? realm.write { realm.create(ItemGroup.self) }
+  } catch {
+    stop("\(path) cannot be edited: \(error.localizedDescription)")
   }
-  exit(0)
+}
+let group = openGroup()
+
+@MainActor
+func item(_ name: String) -> Item {
+  guard let item = group.items.first(where: { $0.name == name }) else {
+    stop("There is no item '\(name)' in \(path).")
+  }
+  return item
 }
 
-let screen = Screen(group: group)
-
-// Keys come one by one, and are not echoed.
-var terminal = termios()
-tcgetattr(0, &terminal)
-let original = terminal
-terminal.c_lflag &= ~tcflag_t(ICANON | ECHO)
-tcsetattr(0, TCSANOW, &terminal)
-
-let keys = DispatchSource.makeReadSource(fileDescriptor: 0, queue: .main)
-keys.setEventHandler {
-  var bytes = [UInt8](repeating: 0, count: 256)
-  let count = read(0, &bytes, bytes.count)
-  let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-  let goesOn = count > 0 && MainActor.assumeIsolated { text.allSatisfy { screen.press($0) } }
-  if goesOn { return MainActor.assumeIsolated { screen.draw() } }
-  var original = original
-  tcsetattr(0, TCSANOW, &original)
-  exit(0)
+switch CommandLine.arguments.dropFirst(2).map({ $0 }) {
+case []:
+  guard isatty(STDIN_FILENO) != 0 else { stop("Keys are read from a terminal.\n\(usage)") }
+  let screen = Screen(group: group)
+  Terminal.run {
+    screen.press($0)
+  } draw: {
+    screen.draw(in: $0)
+  }
+case let words where words.count == 2 && words[0] == "--add":
+  group.bind(\.items).append(Item(name: words[1]))
+case let words where words.count == 3 && words[0] == "--rename":
+  item(words[1]).bind(\.name).wrappedValue = words[2]
+case let words where words.count == 2 && words[0] == "--delete":
+  @ObservedRealmObject var shown = item(words[1])
+  $shown.delete()
+default: stop(usage)
 }
-keys.resume()
-screen.draw()
-dispatchMain()
