@@ -22,6 +22,7 @@ final class WatchedItem: Object {
 func quickWriteRows(_ report: inout Report) throws {
   try writeRows(&report)
   try commitRows(&report)
+  try durableCommitRows(&report)
 }
 
 /// A write, by hand and by a binding; and a wrapper's read.
@@ -112,10 +113,44 @@ private func commitRows(_ report: inout Report) throws {
   withExtendedLifetime(held) {}
 }
 
+/// The same with commits that survive a power cut, as they do by default.
+@MainActor
+private func durableCommitRows(_ report: inout Report) throws {
+  let counts = [
+    ("commit-durable-no-wrapper", 0), ("commit-durable-1-wrapper", 1),
+    ("commit-durable-10k-wrappers", 10_000),
+  ]
+  guard report.wants(anyOf: counts.map(\.0)) else { return }
+  let calls = isQuick ? 5 : 20
+  var held: [Any] = []
+  let rows = try counts.map { name, count in
+    let (realm, groups) = try makeGroups(10_001, "\(name).realm", .full)
+    held += groups[..<count].map {
+      let wrapper = ObservedRealmObject(wrappedValue: $0)
+      _ = wrapper.wrappedValue
+      return wrapper
+    }
+    let other = groups[10_000]
+    return (
+      name,
+      {
+        for number in 0..<calls {
+          try! realm.write { other.title = "other \(number)" }
+          realm.refresh()
+        }
+      }
+    )
+  }
+  report.turns(isQuick ? 5 : 20 * repetitions, calls: calls, rows)
+  withExtendedLifetime(held) {}
+}
+
 /// Groups with one item each.
 @MainActor
-private func makeGroups(_ count: Int, _ file: String) throws -> (Realm, [WatchedGroup]) {
-  var settings = configuration(file, .memory)
+private func makeGroups(
+  _ count: Int, _ file: String, _ durability: Realm.Durability = .memory
+) throws -> (Realm, [WatchedGroup]) {
+  var settings = configuration(file, durability)
   settings.objectTypes = [WatchedGroup.self, WatchedItem.self]
   let realm = try Realm(configuration: settings)
   let groups = (0..<count).map { number in

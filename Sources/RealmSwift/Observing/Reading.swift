@@ -74,11 +74,24 @@ struct Readings {
     for watched in watched { all.remove(watched) { $0.slot === slot } }
   }
 
+  /// Whether changes can concern one of them; see `WatchIndex`.
+  func canBeConcerned(by changes: ChangeSet) -> Bool { all.canBeConcerned(by: changes) }
+
   /// Takes out those that a step has changed.
   mutating func take(changedBy step: VersionStep) -> [Reading] {
     if all.isEmpty { return [] }
     let changed = all.concerned(by: step).filter { $0.isChanged(by: step) }
-    for reading in changed { all.remove(reading.watched) { $0.signal === reading.signal } }
+    for reading in changed { remove(reading) }
     return changed
+  }
+
+  private mutating func remove(_ reading: Reading) {
+    let watched = reading.watched
+    all.remove(watched) { $0.signal === reading.signal }
+    // Wrappers live long, and may have read very many objects.
+    guard let slot = reading.slot,
+      !all.members(like: watched).contains(where: { $0.slot === slot })
+    else { return }
+    bySlot[ObjectIdentifier(slot)]?.remove(watched)
   }
 }

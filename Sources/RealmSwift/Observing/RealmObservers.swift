@@ -394,13 +394,26 @@ final class RealmObservers {
     return step
   }
 
+  /// Whether changes are passed over by all, which is found out without more than their keys.
+  private func concernsNobody(_ changes: ChangeSet, since old: ConfinedRealm) -> Bool {
+    ofAll.isEmpty && old.classes === realm.classes && !observed.canBeConcerned(by: changes)
+      && !readings.canBeConcerned(by: changes)
+  }
+
   /// Finds out who has to be told that the Realm has moved since the last time.
   private func notePending() {
     guard let delivered, let current = realm.snapshot,
       delivered.currentSnapshot().version != current.version
     else { return }
     steps = [:]
-    let step = step(from: delivered)
+    let changes = realm.history.changes(
+      after: delivered.currentSnapshot().version, through: current.version)
+    if let changes, concernsNobody(changes, since: delivered) {
+      self.delivered = realm.frozenApart()
+      return
+    }
+    let step = VersionStep(from: delivered, to: realm, recorded: changes)
+    steps[ObjectIdentifier(delivered)] = step
     changedReadings += readings.take(changedBy: step)
     if step.keepsSchema {
       for entry in ofAll.values {

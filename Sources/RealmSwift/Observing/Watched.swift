@@ -115,6 +115,12 @@ struct WatchIndex<Member> {
     if group.isEmpty { groups[watched.subject] = nil }
   }
 
+  /// Whether changes, none of them of the schema, can concern one of them, as far as that can be
+  /// told without looking at the versions.
+  func canBeConcerned(by changes: ChangeSet) -> Bool {
+    groups.values.contains { $0.canBeConcerned(by: changes) }
+  }
+
   /// Those whom a step can concern; all of them after a change of the schema.
   func concerned(by step: VersionStep) -> [Member] {
     groups.values.flatMap { $0.concerned(by: step) }
@@ -153,6 +159,25 @@ private final class WatchGroup<Member> {
     if members[key]?.isEmpty == true { members[key] = nil }
   }
 
+  func canBeConcerned(by changes: ChangeSet) -> Bool {
+    switch watched.subject {
+    case .everything: true
+    case .tables(let tables): changes.tables.keys.contains(where: tables.contains)
+    case .rows(let table): isChanged(table, changes)
+    case .paths(let table, _):
+      changes.tables[table] != nil || changes.tables.keys.contains(where: reached.contains)
+    case .elements(let table, _, _):
+      isChanged(table, changes) || changes.tables.keys.contains(where: reached.contains)
+    }
+  }
+
+  /// Whether a watched object of a table was changed or deleted.
+  private func isChanged(_ table: UInt64, _ changes: ChangeSet) -> Bool {
+    var isFound = false
+    forEachChanged(table, changes) { _, _ in isFound = true }
+    return isFound
+  }
+
   func concerned(by step: VersionStep) -> [Member] {
     if !step.keepsSchema { return all }
     switch watched.subject {
@@ -161,7 +186,7 @@ private final class WatchGroup<Member> {
       return step.changes.tables.keys.contains(where: tables.contains) ? all : []
     case .rows(let table):
       var found: [Member] = []
-      forEachChanged(table, step) { found += $1 }
+      forEachChanged(table, step.changes) { found += $1 }
       return found
     case .paths(let table, _):
       var found = changed(table, step)
@@ -182,15 +207,15 @@ private final class WatchGroup<Member> {
   /// The watched objects of a table that were changed or deleted.
   private func changed(_ table: UInt64, _ step: VersionStep) -> Set<ObjectKey> {
     var found: Set<ObjectKey> = []
-    forEachChanged(table, step) { key, _ in found.insert(key) }
+    forEachChanged(table, step.changes) { key, _ in found.insert(key) }
     return found
   }
 
   /// Runs `body` on the objects that were changed or deleted, and those who watch each.
   private func forEachChanged(
-    _ table: UInt64, _ step: VersionStep, _ body: (ObjectKey, [Member]) -> Void
+    _ table: UInt64, _ changes: ChangeSet, _ body: (ObjectKey, [Member]) -> Void
   ) {
-    guard let changes = step.changes.tables[table] else { return }
+    guard let changes = changes.tables[table] else { return }
     // Through the fewer of both.
     if changes.isCleared || members.count < changes.modified.count + changes.deleted.count {
       for (key, found) in members where changes.modified[key] != nil || changes.isDeleted(key) {

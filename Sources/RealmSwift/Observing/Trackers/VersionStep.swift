@@ -33,13 +33,24 @@ final class VersionStep {
   ///   - old: the frozen form of the Realm on the version that its observers know.
   ///   - new: the Realm, outside of a write transaction.
   convenience init(from old: ConfinedRealm, to new: ConfinedRealm) {
-    let (first, last) = (old.currentSnapshot(), new.currentSnapshot())
     self.init(
       from: old, to: new,
-      new.history.changes(after: first.version, through: last.version)
-        ?? .between(
+      recorded: new.history.changes(
+        after: old.currentSnapshot().version, through: new.currentSnapshot().version))
+  }
+
+  /// - Parameter recorded: what the history has of the step; nil: the versions are compared.
+  convenience init(from old: ConfinedRealm, to new: ConfinedRealm, recorded: ChangeSet?) {
+    if let recorded {
+      self.init(from: old, to: new, recorded)
+    } else {
+      let (first, last) = (old.currentSnapshot(), new.currentSnapshot())
+      self.init(
+        from: old, to: new,
+        .between(
           (first.reader, first.root, old.classes.stored),
           (last.reader, last.root, new.classes.stored)))
+    }
   }
 
   /// A step whose changes are known.
