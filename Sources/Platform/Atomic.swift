@@ -154,6 +154,16 @@ extension Atomic where Value: FixedWidthInteger & AtomicWord {
     update(ordering) { $0 + operand }
   }
 
+  /// Adds, and begins anew at the least value on overflow.
+  ///
+  /// For memory that others can write to, whose content must stop nobody.
+  @discardableResult @inlinable @inline(__always)
+  package func addWrapping(
+    _ operand: Value, ordering: UpdateOrdering
+  ) -> (oldValue: Value, newValue: Value) {
+    update(ordering) { $0 &+ operand }
+  }
+
   /// Subtracts; stops on overflow.
   @discardableResult @inlinable @inline(__always)
   package func subtract(

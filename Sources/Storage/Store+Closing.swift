@@ -9,11 +9,12 @@ extension Store {
     maintenance.state.withLock { $0.isClosing = true }
     maintenance.state.notifyAll()
     closeLog()
-    if !isReadOnly, !isInMemory { leaveDurableMark() }
+    let isInOrder = !isReadOnly && !isInMemory && leaveDurableMark()
     writer = nil
     pipeline.stop()
     snapshots.unpublish()
-    lockFile.close()
+    let generation = isInOrder ? (try? Store.readHeader(file))?.generation : nil
+    lockFile.close(generation: generation)
     maintenance.state.withLock { $0.isClosed = true }
     maintenance.state.notifyAll()
   }
@@ -22,26 +23,36 @@ extension Store {
   /// one that never was.
   ///
   /// A hint: written without a sync, and only when nobody else could write.
-  private func leaveDurableMark() {
+  /// - Returns: whether nobody else had the file open and all is in order.
+  private func leaveDurableMark() -> Bool {
     // No writer: the opening failed, and what cannot be opened is left as it is.
     guard writer != nil, lockFile.otherProcesses == 0, pipeline.failure == nil,
-      lockFile.syncFailure == nil,
+      lockFile.syncFailure == nil, isNewestVersionFound,
       (try? lockFile.tryAcquireWriteLock()) == true
-    else { return }
+    else { return false }
     defer { lockFile.releaseWriteLock() }
-    guard var header = try? Store.readHeader(file) else { return }
+    guard var header = try? Store.readHeader(file) else { return false }
     if header.flags.contains(.unsynced) {
-      guard (try? file.synchronize()) != nil else { return }
+      guard (try? lockFile.closingSync(file)) != nil else { return false }
       header.flags.remove(.unsynced)
     }
     if header.isLogged {
       endLog(&header)
-      return
+      return lockFile.syncFailure == nil
     }
     guard header.durableMark != newestVersion.rawValue || header.flags != self.header.flags
-    else { return }
+    else { return true }
     header.durableMark = newestVersion.rawValue
-    try? Store.write(header, to: file)
+    guard (try? Store.write(header, to: file)) != nil else { return false }
+    // Else a power cut soon after a clean end would still find a file that was used without syncs.
+    return durability == .full || (try? lockFile.synchronize(file)) != nil
+  }
+
+  /// Whether the head is a version that this process has found in the file: what somebody else has
+  /// written to the lock file must not get into the header.
+  private var isNewestVersionFound: Bool {
+    if pipeline.durable?.version != newestVersion { try? adoptPublished() }
+    return pipeline.durable?.version == newestVersion
   }
 
   /// Writes the copy of the header that is the older one.
@@ -78,6 +89,15 @@ extension Store {
     }
     if options.isReadOnly { return header }
     let isUnsynced = options.durability == .memory
+    if header.flags.contains(.unsynced), lockFile.isFirstOpener,
+      lockFile.head.isUnknown || lockFile.inheritsSyncFailure
+    {
+      // The sync that made up for those left out may have failed. Any page may be the one that the
+      // disk does not have and the kernel thinks clean. Nobody else may write meanwhile.
+      try lockFile.acquireWriteLock()
+      defer { lockFile.releaseWriteLock() }
+      try rewriteAll(file)
+    }
     // After a failed sync nobody knows whether the mark has reached the disk.
     let isUncertain = isUnsynced && lockFile.syncFailure != nil
     if header.flags.contains(.unsynced) != isUnsynced || isUncertain {

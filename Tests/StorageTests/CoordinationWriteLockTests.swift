@@ -170,4 +170,27 @@ internal import Testing
     #expect(violations.load(ordering: .relaxed) == 0)
     #expect(holder.committed.version == Version(UInt64(4 * turns)))
   }
+
+  /// A lock that the system will not release is an error for who holds it, until it can be
+  /// released; it used to stop the process.
+  @Test func anUnlockThatFails() throws {
+    let faults = FaultFileSystem(LinuxFileSystem(), process: 5)
+    let first = try fixture.open(fileSystem: faults)
+    let second = try fixture.open()
+    try first.acquireWriteLock()
+    faults.failAll(.unlockByte, code: ENOLCK)
+    first.releaseWriteLock()
+    #expect(throws: StorageError.self) { try first.tryAcquireWriteLock() }
+    #expect(try !second.tryAcquireWriteLock())
+    faults.clearFaults()
+    #expect(try first.tryAcquireWriteLock())
+    first.releaseWriteLock()
+    #expect(try second.tryAcquireWriteLock())
+    second.releaseWriteLock()
+    // The end of the process, or of its file, releases what nothing else has.
+    try first.acquireWriteLock()
+    faults.failAll(.unlockByte, code: ENOLCK)
+    first.releaseWriteLock()
+    first.close()
+  }
 }

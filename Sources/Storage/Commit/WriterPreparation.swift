@@ -65,6 +65,9 @@ extension Store {
     return min(head, foreignPinState.head.version, foreignPinState.everythingSince ?? head)
   }
 
+  /// More version numbers than processes ever give away between two records.
+  private static var numbersSkippedMax: UInt64 { 1 << 24 }
+
   /// Continues from the newest record in the file: its blocks were all written before the lock was
   /// free.
   ///
@@ -93,6 +96,14 @@ extension Store {
         path: path, block: header.homes[0], version: durable.rawValue,
         reason: "the commit record of the newest version is lost")
     }
+    // Numbers of lost versions are skipped, but not so many.
+    let newestNumber = records[0].record.version.rawValue + Self.numbersSkippedMax
+    guard lockFile.committed.isPossible, lockFile.committed.version.rawValue <= newestNumber else {
+      throw .incompatibleLockFile(
+        path: lockFile.path,
+        reason: "somebody else has written to it. What was committed is safe; close the Realm in "
+          + "all programs, remove the lock file, then open it again")
+    }
     // Also of a version that its process has not come to write.
     writer!.lastNumber = max(
       writer!.lastNumber, records[0].record.version, lockFile.committed.version)
@@ -110,6 +121,8 @@ extension Store {
       if isLogForeign {
         try endNamedLog(newest.record.version)
       } else if durability == .full {
+        // It may have been killed between a sync that failed and the note of that.
+        if lockFile.isPreviousWriterGone { try rewrite(newest) }
         try makeDurableInPlace(newest.record.version, fileLength: newest.record.fileLength)
       }
       // A sync of the other process may have failed meanwhile, and taken the pages along.
@@ -130,6 +143,13 @@ extension Store {
         let records = try recordSearch.records()
         guard let found = records.first(where: { $0.record.version == head.version }) else {
           if lockFile.head != head { continue }
+          guard head.isPossible, head.home < header.homes.count else {
+            throw .incompatibleLockFile(
+              path: lockFile.path,
+              reason: "it names a newest version that there cannot be: somebody else has written "
+                + "to it. What was committed is safe; close the Realm in all programs, remove "
+                + "the lock file, then open it again")
+          }
           throw .damaged(
             path: path, block: header.homes[head.home], version: head.version.rawValue,
             reason: "the commit record of the newest version is lost")

@@ -20,6 +20,12 @@ package struct DurableHead: Hashable, Sendable, CustomStringConvertible {
   @inlinable package static var unknown: DurableHead { DurableHead(rawValue: 0) }
   @inlinable package var isUnknown: Bool { rawValue == 0 }
 
+  /// Whether it can be a version that a file has, in a home that a file has: other programs can
+  /// write to a lock file, too.
+  package var isPossible: Bool {
+    isUnknown || version.rawValue > 0 && version < CommitRecord.versionMax && home < 8
+  }
+
   @inlinable package var version: Version { Version(rawValue >> 8) }
   /// Number of the home that holds the version's commit record.
   @inlinable package var home: Int { Int(rawValue & 255) }

@@ -9,6 +9,7 @@ extension LockFile {
   /// another process may have deleted both files in between.
   /// - Parameters:
   ///   - dataFile: nil in tests of the lock file alone.
+  ///   - generation: names the state of the data file as its last writer left it.
   ///   - bootIdentifier: names this start of the machine; 0 when unknown, which equals nothing.
   /// - Throws: `incompatibleLockFile` when a live process uses the file in another way or it is
   ///   something else than a lock file, `alreadyOpen` when all slots are in use or the data file is
@@ -16,7 +17,8 @@ extension LockFile {
   ///   calls.
   package static func open(
     dataPath: String, dataFile: (any File)? = nil, fileIdentifier: (UInt64, UInt64),
-    bootIdentifier: UInt64, fileSystem: any FileSystem, clock: any Clock = MonotonicClock()
+    generation: (() throws(StorageError) -> UInt64)? = nil, bootIdentifier: UInt64,
+    fileSystem: any FileSystem, clock: any Clock = MonotonicClock()
   ) throws(StorageError) -> LockFile {
     try withCurrentFile(dataPath, fileSystem) { (file) throws(StorageError) -> LockFile? in
       let subject = LockSubject(
@@ -36,7 +38,7 @@ extension LockFile {
         do throws(StorageError) {
           let isAlone = try table.isAlone()
           if isAlone {
-            try table.makeFit(subject, bootIdentifier)
+            try table.makeFit(subject, generation, bootIdentifier)
           } else {
             try table.checkFit(subject)
           }
@@ -178,7 +180,7 @@ extension LockTable {
   ///
   /// Right for any format version: all others hold the byte, and none can be between opening and
   /// having it, because this one has the table lock.
-  fileprivate func isAlone() throws(StorageError) -> Bool {
+  func isAlone() throws(StorageError) -> Bool {
     guard try tryLock(LockByte.use, exclusive: true) else { return false }
     try lock(LockByte.use, exclusive: false)
     return true
@@ -187,7 +189,7 @@ extension LockTable {
   /// Makes the file fit for its only opener: keeps what the last ones have left where it is theirs
   /// to tell, else begins anew.
   fileprivate func makeFit(
-    _ file: LockSubject, _ boot: UInt64
+    _ file: LockSubject, _ generation: (() throws(StorageError) -> UInt64)?, _ boot: UInt64
   ) throws(StorageError) {
     try refuseForeign()
     let isFit = try findUnfitness(file) == nil
@@ -198,6 +200,17 @@ extension LockTable {
       store(0, HeaderWord.waiting)
       store(0, HeaderWord.loneWriter)
       store(0, HeaderWord.writer)
+      if value(HeaderWord.closingSync) != 0 {
+        if value(HeaderWord.failedSync) == 0 {
+          store(LockFile.failure(SystemError.inputOutput), HeaderWord.failedSync)
+        }
+        store(0, HeaderWord.closingSync)
+      }
+      if try !knowsHead(generation) {
+        store(0, HeaderWord.head)
+        store(0, HeaderWord.committed)
+        store(0, HeaderWord.closedGeneration)
+      }
       if try keepSegments() { return }
       let slots = words + LockLayout.slotStart / 8
       for index in 0..<LockLayout.slotCount * LockLayout.wordsPerSlot {
@@ -219,6 +232,29 @@ extension LockTable {
     words[HeaderWord.isInitialised].store(1, ordering: .releasing)
   }
 
+  /// Whether the head is that of the data file as it is.
+  ///
+  /// After a clean close it is not when somebody has put back a copy since, which has its own
+  /// header; nor when somebody has written to the lock file.
+  private func knowsHead(
+    _ generation: (() throws(StorageError) -> UInt64)?
+  ) throws(StorageError) -> Bool {
+    let heads = [HeaderWord.head, HeaderWord.committed].map { DurableHead(rawValue: value($0)) }
+    guard heads.allSatisfy(\.isPossible) else { return false }
+    let closed = value(HeaderWord.closedGeneration)
+    guard closed != 0, let generation else { return true }
+    guard value(HeaderWord.closedHead) == value(HeaderWord.head) else { return false }
+    return try closed == generation()
+  }
+
+  /// Notes of what state of the data file the head is, for who opens it next.
+  ///
+  /// By the only one who has it open.
+  func noteClosed(_ generation: UInt64) {
+    store(value(HeaderWord.head), HeaderWord.closedHead)
+    store(generation, HeaderWord.closedGeneration)
+  }
+
   /// Makes the file that of another data file, whose newest version nobody has noted yet.
   ///
   /// Only for one who has both to itself.
@@ -228,6 +264,7 @@ extension LockTable {
     store(0, HeaderWord.head)
     store(0, HeaderWord.committed)
     store(0, HeaderWord.failedSync)
+    store(0, HeaderWord.closedGeneration)
     note(file)
   }
 

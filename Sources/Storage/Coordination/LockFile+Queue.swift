@@ -51,7 +51,7 @@ extension LockFile {
     var ticket = own.pointee.load(ordering: .sequentiallyConsistent)
     if ticket == 0 {
       // Relaxed: a number without a meaning for other memory.
-      ticket = words[HeaderWord.nextTicket].add(1, ordering: .relaxed).oldValue
+      ticket = words[HeaderWord.nextTicket].addWrapping(1, ordering: .relaxed).oldValue
       own.pointee.store(ticket, ordering: .sequentiallyConsistent)
     }
     // Each time: who passed the last ticket by takes the bit away a moment later.
@@ -103,7 +103,7 @@ extension LockFile {
   func wakeFirstWaiter(_ table: LockTable) {
     // Sequentially consistent: who announces itself later finds what was given up.
     guard waitingSlots != 0 else { return }
-    words[HeaderWord.handOvers].add(1, ordering: .sequentiallyConsistent)
+    words[HeaderWord.handOvers].addWrapping(1, ordering: .sequentiallyConsistent)
     // Others look by themselves, now and then, whether it comes.
     let bits = firstWaiter(before: .max, table).map { Self.bit(of: $0.slot) } ?? .max
     wake(waitingFor: words + HeaderWord.handOvers, bits: bits)

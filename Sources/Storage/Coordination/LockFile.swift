@@ -45,6 +45,10 @@ package final class LockFile: @unchecked Sendable {
   /// Write lock only: another process has had the lock, or nobody yet, since this one last called
   /// `publishCommitted`.
   @exclusivity(unchecked) package private(set) var wasHeldByAnother = true
+  /// Write lock only: number of the opening that wrote before this one.
+  @exclusivity(unchecked) private var previousWriter: UInt64 = 0
+  /// What the data file's header was when this process, a writer, closed it in good order.
+  @exclusivity(unchecked) private var closedGeneration: UInt64?
 
   /// Table lock held, unless private.
   init(
@@ -71,8 +75,10 @@ package final class LockFile: @unchecked Sendable {
     }
     headWord = words + HeaderWord.head
     // Relaxed: under the table lock.
-    number = words[HeaderWord.openings].add(1, ordering: .relaxed).newValue
+    number = words[HeaderWord.openings].addWrapping(1, ordering: .relaxed).newValue
     inheritedFailure = words[HeaderWord.failedSync].load(ordering: .relaxed)
+    // Relaxed: under the table lock, too.
+    if let table { (table.slot(slot) + SlotWord.opening).pointee.store(number, ordering: .relaxed) }
   }
 
   /// The same interface without a file, for Realms in memory.
@@ -104,7 +110,10 @@ package final class LockFile: @unchecked Sendable {
   ///
   /// The slot is freed at once when no pin is left, else with the last reference to this object,
   /// which whoever has a pin keeps. The file stays.
-  package func close() {
+  /// - Parameter generation: of a writer that has left everything in order: what names the state of
+  ///   the data file, so that another state of it is not judged by the head of this one.
+  package func close(generation: UInt64? = nil) {
+    closedGeneration = generation
     if let pins, !pins.isEmpty { return }
     leave()
   }
@@ -117,7 +126,10 @@ package final class LockFile: @unchecked Sendable {
     if hasAlone { table.unlock(LockByte.alone) }
     // An error leaves the slot to be cleared by others: closing the file drops its locks.
     do throws(StorageError) {
-      try table.withLock { () throws(StorageError) in try table.leaveSlot(slot) }
+      try table.withLock { () throws(StorageError) in
+        if let closedGeneration, try table.isAlone() { table.noteClosed(closedGeneration) }
+        try table.leaveSlot(slot)
+      }
       table.hasNoLocks = !isWriter
     } catch {}
     share?.leave()
@@ -194,7 +206,7 @@ package final class LockFile: @unchecked Sendable {
   package func markSyncFailed(_ code: Int32) {
     stopIfForked()
     _ = words[HeaderWord.failedSync].compareExchange(
-      expected: 0, desired: Self.failureBit | UInt64(UInt32(bitPattern: code)),
+      expected: 0, desired: Self.failure(code),
       ordering: .acquiringAndReleasing)
   }
 
@@ -211,6 +223,15 @@ package final class LockFile: @unchecked Sendable {
   /// Whether a failed sync was there when this process opened the file alone.
   package var inheritsSyncFailure: Bool { isFirstOpener && inheritedFailure != 0 }
 
+  /// Runs a sync of the whole file at the end of its use without syncs.
+  ///
+  /// Who opens the file next learns of it when this process is killed meanwhile.
+  func closingSync(_ file: any File) throws(SystemError) {
+    words[HeaderWord.closingSync].store(1, ordering: .releasing)
+    try synchronize(file)
+    words[HeaderWord.closingSync].store(0, ordering: .releasing)
+  }
+
   /// Syncs the data file, and notes a failure for every process.
   func synchronize(_ file: any File) throws(SystemError) {
     do throws(SystemError) { try file.synchronize() } catch {
@@ -219,7 +240,8 @@ package final class LockFile: @unchecked Sendable {
     }
   }
 
-  private static let failureBit: UInt64 = 1 << 63
+  /// The word that says that a sync has failed.
+  static func failure(_ code: Int32) -> UInt64 { 1 << 63 | UInt64(UInt32(bitPattern: code)) }
 
   // MARK: - Pins
 
@@ -294,9 +316,29 @@ package final class LockFile: @unchecked Sendable {
     // Relaxed: for people, who also ask whether the lock is held.
     words[HeaderWord.writer].store(UInt64(slot) + 1, ordering: .relaxed)
     // Relaxed: the write lock orders it.
-    if words[HeaderWord.lastWriter].exchange(number, ordering: .relaxed) != number {
+    let last = words[HeaderWord.lastWriter].exchange(number, ordering: .relaxed)
+    if last != number {
       wasHeldByAnother = true
+      previousWriter = last
     }
+  }
+
+  /// Says that a writer has the file open: what it was when it was closed holds no more.
+  func noteInUse() { words[HeaderWord.closedGeneration].store(0, ordering: .releasing) }
+
+  /// Whether the process that wrote before this one has the file open no more: then nobody knows
+  /// how its last sync ended.
+  ///
+  /// Write lock only.
+  /// - Complexity: at most one system call.
+  var isPreviousWriterGone: Bool {
+    guard let table else { return false }
+    let slots = SlotSet(bits: otherLiveSlots)
+    for slot in slots
+    where (table.slot(slot) + SlotWord.opening).pointee.load(ordering: .relaxed) == previousWriter {
+      return (try? table.isAlive(slot)) == false
+    }
+    return true
   }
 
   var isForked: Bool { forkGeneration != generation }

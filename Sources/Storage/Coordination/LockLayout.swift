@@ -8,7 +8,7 @@
 //         3  data file, second half      16  byte offsets of up to 12 segments of pin words
 //         4  boot                          28  number of the process, for people
 //         5  1 when initialised              29  its ticket while it waits for the write lock, or 0
-//         6  openings so far
+//         6  openings so far                      30  number of its opening
 //         8  durable head           segments from byte 20480 on: the n-th one of a slot has
 //        16  committed head               512 << n words. A word is a pinned version, 0 (never
 //        17  number of the last writer    used), or top bit + number of the next free word + 1.
@@ -16,6 +16,9 @@
 //            write lock, or 0             made and by which thread, see PinMark. Segments stay
 //                                         with their slot until the file is rebuilt.
 //        24  failed sync: 0, or top bit + errno
+//         9  hash of the data file's header as its last writer closed it; 0 while one has it open
+//        10  the durable head at that time
+//        11  1 while a writer without syncs closes the file and syncs it
 //        32  slots that wait for the write lock, a bit each
 //        33  next ticket of the write lock
 //        34  1 while a process writes that has the file to itself
@@ -89,6 +92,12 @@ enum HeaderWord {
   static let isInitialised = 5
   static let openings = 6
   static let head = 8
+  /// What the data file's header was when its last writer closed it; 0 while one has it open.
+  static let closedGeneration = 9
+  /// The head at that time.
+  static let closedHead = 10
+  /// 1 while a writer without syncs, which closes the file, is in the sync that makes up for them.
+  static let closingSync = 11
   static let committed = 16
   static let lastWriter = 17
   static let writer = 18
@@ -112,6 +121,8 @@ enum SlotWord {
   static let segments = 16
   static let process = 28
   static let ticket = 29
+  /// Number of the opening that has the slot.
+  static let opening = 30
 }
 
 /// What a pin's second word says, for people: the kernel's number of a thread, and a time.

@@ -14,6 +14,10 @@ final class LockTable: @unchecked Sendable {
   private let mapping: any FileMapping
   /// Set when the opening has given up all that it had locked, by its last user.
   @exclusivity(unchecked) var hasNoLocks = false
+  /// Bytes that could not be unlocked, which is tried again before any other is locked.
+  private let owed = Monitor<[Int64: SystemError]>([:])
+  /// Whether there are any; readable without the lock.
+  private let hasOwed = Atomic(false)
   /// Excludes the threads of this opening from each other, which its lock on the table byte cannot.
   private let monitor = Monitor(())
 
@@ -39,7 +43,8 @@ final class LockTable: @unchecked Sendable {
 
   deinit {
     // A map keeps the file open, and so its locks.
-    if hasNoLocks, let use = Self.use(file) { Spares.keep(mapping, for: use) }
+    guard hasNoLocks, !hasOwed.load(ordering: .acquiring), let use = Self.use(file) else { return }
+    Spares.keep(mapping, for: use)
   }
 
   private static func use(_ file: any File) -> Spares.Use? {
@@ -87,6 +92,7 @@ final class LockTable: @unchecked Sendable {
 
   /// Waits for a byte.
   func lock(_ byte: Int64, exclusive: Bool = true) throws(StorageError) {
+    try unlockOwed()
     _ = try calling { () throws(SystemError) in
       try file.lockByte(byte, exclusive: exclusive, wait: true)
     }
@@ -94,18 +100,37 @@ final class LockTable: @unchecked Sendable {
 
   /// Takes a byte if it is free.
   func tryLock(_ byte: Int64, exclusive: Bool = true) throws(StorageError) -> Bool {
-    try calling { () throws(SystemError) in
+    try unlockOwed()
+    return try calling { () throws(SystemError) in
       try file.lockByte(byte, exclusive: exclusive, wait: false)
     }
   }
 
+  /// Unlocks a byte.
+  ///
+  /// Where that fails others wait, and are told for whom. It is tried again before this opening
+  /// locks anything, which is an error until it succeeds; at the latest the kernel does it when the
+  /// file is closed.
   func unlock(_ byte: Int64) {
-    do throws(SystemError) {
-      try file.unlockByte(byte)
-    } catch {
-      // Going on would leave every other process waiting for ever.
-      fatalError("a lock cannot be released: \(error)")
+    do throws(SystemError) { try file.unlockByte(byte) } catch {
+      owed.withLock { $0[byte] = error }
+      // Releasing: pairs with the load in `unlockOwed`.
+      hasOwed.store(true, ordering: .releasing)
     }
+  }
+
+  /// - Complexity: a load, unless an unlock has failed.
+  private func unlockOwed() throws(StorageError) {
+    guard hasOwed.load(ordering: .acquiring) else { return }
+    let failure = owed.withLock { owed -> SystemError? in
+      for byte in owed.keys {
+        do throws(SystemError) { try file.unlockByte(byte) } catch { return error }
+        owed[byte] = nil
+      }
+      hasOwed.store(false, ordering: .relaxed)
+      return nil
+    }
+    if let failure { throw .system(failure) }
   }
 
   /// Whether another opening has locked a byte.
@@ -193,7 +218,7 @@ final class LockTable: @unchecked Sendable {
     for slot in 0..<LockLayout.slotCount where try tryLock(LockByte.liveness(slot)) {
       // The bit of a process that died is still set.
       if live & (1 << slot) != 0 { try clear(slot) }
-      (self.slot(slot) + SlotWord.changes).pointee.add(1, ordering: .relaxed)
+      (self.slot(slot) + SlotWord.changes).pointee.addWrapping(1, ordering: .relaxed)
       // Sequentially consistent: whoever pins and then finds the head unchanged is seen by a writer
       // that looks at the slots after moving the head.
       (words + HeaderWord.live).pointee.bitwiseOr(1 << slot, ordering: .sequentiallyConsistent)
@@ -225,8 +250,9 @@ final class LockTable: @unchecked Sendable {
     (first + SlotWord.used).pointee.store(0, ordering: .relaxed)
     (first + SlotWord.overflow).pointee.store(0, ordering: .relaxed)
     (first + SlotWord.ticket).pointee.store(0, ordering: .relaxed)
+    (first + SlotWord.opening).pointee.store(0, ordering: .relaxed)
     // Releasing, as is the next: whoever sees it sees the zeros.
-    (first + SlotWord.changes).pointee.add(1, ordering: .releasing)
+    (first + SlotWord.changes).pointee.addWrapping(1, ordering: .releasing)
     (words + HeaderWord.waiting).pointee.bitwiseAnd(~(1 << slot), ordering: .relaxed)
     (words + HeaderWord.followers).pointee.bitwiseAnd(~(1 << slot), ordering: .relaxed)
     (words + HeaderWord.live).pointee.bitwiseAnd(~(1 << slot), ordering: .releasing)

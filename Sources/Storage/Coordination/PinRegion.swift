@@ -60,7 +60,7 @@ final class PinRegion: @unchecked Sendable {
     // Sequentially consistent, as are the load of the head that follows in the caller, the writer's
     // change of the head, and its load of this counter: so either the caller sees that the version
     // is no longer the newest one, or the writer sees the pin.
-    changes.pointee.add(1, ordering: .sequentiallyConsistent)
+    changes.pointee.addWrapping(1, ordering: .sequentiallyConsistent)
     return PinSlot(rawValue: UInt64(index))
   }
 
@@ -71,7 +71,7 @@ final class PinRegion: @unchecked Sendable {
     guard pin.rawValue & Self.freeBit == 0 else { return withdrawOverflow(pin) }
     pushFree(Int(pin.rawValue))
     // Releasing: whoever sees the change sees the word freed.
-    changes.pointee.add(1, ordering: .releasing)
+    changes.pointee.addWrapping(1, ordering: .releasing)
   }
 
   /// Whether no pin is published.
@@ -100,7 +100,9 @@ final class PinRegion: @unchecked Sendable {
     while top & 0xffff_ffff != 0 {
       let index = Int(top & 0xffff_ffff) - 1
       // When another thread has taken the word meanwhile this is no link, but then the tag differs.
-      let next = word(index).pointee.load(ordering: .relaxed) & 0xffff_ffff
+      var next = word(index).pointee.load(ordering: .relaxed) & 0xffff_ffff
+      // What somebody else has written there must lead nowhere else.
+      if next != 0, !isWord(Int(next) - 1) { next = 0 }
       let (isTaken, current) = freeTop.compareExchange(
         expected: top, desired: Self.nextTag(top) | next, ordering: .acquiringAndReleasing)
       if isTaken { return index }
@@ -120,6 +122,11 @@ final class PinRegion: @unchecked Sendable {
       if isDone { return }
       top = current
     }
+  }
+
+  /// Whether there is a pin word of this number.
+  private func isWord(_ index: Int) -> Bool {
+    index < LockLayout.pinCapacity && segments[LockLayout.place(of: index).segment] != nil
   }
 
   private static func nextTag(_ top: UInt64) -> UInt64 { ((top >> 32) &+ 1) << 32 }
@@ -186,6 +193,6 @@ final class PinRegion: @unchecked Sendable {
     let oldest = growth.overflow.keys.min() ?? 0
     (table.slot(slot) + SlotWord.overflow).pointee.store(oldest, ordering: .releasing)
     // As in `publish`.
-    changes.pointee.add(1, ordering: .sequentiallyConsistent)
+    changes.pointee.addWrapping(1, ordering: .sequentiallyConsistent)
   }
 }

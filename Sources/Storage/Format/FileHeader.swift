@@ -100,6 +100,12 @@ package struct FileHeader: Equatable, Sendable {
   /// States the newest format version.
   mutating func raise() { version = Self.formatVersion }
 
+  /// Names the state that the header describes, never by 0: a copy of the file that was made at
+  /// another time has another one.
+  var generation: UInt64 {
+    encoded().withUnsafeBytes { hash64($0.baseAddress!, count: $0.count, seed: 0) } | 1
+  }
+
   /// Always states the newest format version.
   func encoded() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Self.encodedLength)

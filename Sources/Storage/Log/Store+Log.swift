@@ -284,7 +284,7 @@ extension Store {
     defer { transaction.cancel() }
     guard let log else { return }
     try latching { () throws(SystemError) in try log.waitForCheckpoint() }
-    try endNamedLog(newestVersion)
+    try endNamedLog(pipeline.durable?.version ?? newestVersion)
     commitLog.withLock { $0 = LogUse() }
   }
 
@@ -292,8 +292,14 @@ extension Store {
   ///
   /// Write lock only.
   func endNamedLog(_ version: Version) throws(StorageError) {
-    if !PlantedBug.logEndedBeforeSync.isActive { try synchronizeOrLatch() }
     var header = try Store.readHeader(file)
+    if lockFile.isPreviousWriterGone, log == nil,
+      let newest = try recordSearch.records().first(where: { $0.record.version == version })
+    {
+      try Store.rewriteLogged(header, newest, file, options)
+    }
+    if !PlantedBug.logEndedBeforeSync.isActive { try synchronizeOrLatch() }
+    header = try Store.readHeader(file)
     header.logIdentifier = 0
     header.durableMark = version.rawValue
     try Store.converting { () throws(SystemError) in try Store.write(header, to: file) }
@@ -365,6 +371,7 @@ extension Store {
       let search = RecordSearch(file: file, header: header, cipher: cipher, isSameBoot: true)
       let newest = try search.newestDurable(knownDurable: lockFile.head.version, isShared: false)
       header.durableMark = newest.found.record.version.rawValue
+      try rewriteLogged(header, newest.found, file, options)
     } else {
       let log = try openLog(header, file, options)
       let content = try LogContent(log.file, log.header)
@@ -380,6 +387,26 @@ extension Store {
     forgetLog(header, file, options)
     // Read, as forgetting the log writes it once more, or could not.
     return try readHeader(file)
+  }
+
+  /// Writes again what the file has in the places that the log repeats: a sync of the file may have
+  /// failed of which nobody has told.
+  ///
+  /// A log that is missing does not matter after a kill: the page cache has all. Write lock only.
+  private static func rewriteLogged(
+    _ header: FileHeader, _ newest: FoundRecord, _ file: any File, _ options: StoreOptions
+  ) throws(StorageError) {
+    var extents = newest.record.extents
+    extents.append(
+      Extent(offset: header.homes[newest.home], length: UInt64(CommitRecord.lengthMax)))
+    if let log = try? openLog(header, file, options),
+      let content = try? LogContent(log.file, log.header)
+    {
+      extents += content.places.flatMap(\.entry.extents)
+    }
+    let start = FileHeader.copies.last! + UInt64(FileHeader.pageLength)
+    let length = try converting { () throws(SystemError) in try file.length() }
+    try rewrite(extents.filter { $0.offset >= start && $0.offset < length }, of: file)
   }
 
   /// Whoever may not write can read a file with a log only while the machine runs on: until then

@@ -174,8 +174,9 @@ extension Store {
     } else {
       do throws(StorageError) {
         lockFile = try LockFile.open(
-          dataPath: path, dataFile: file, fileIdentifier: header.identifier, bootIdentifier: boot,
-          fileSystem: options.fileSystem, clock: options.clock)
+          dataPath: path, dataFile: file, fileIdentifier: header.identifier,
+          generation: { () throws(StorageError) in try readHeader(file).generation },
+          bootIdentifier: boot, fileSystem: options.fileSystem, clock: options.clock)
       } catch {
         // The lock file may be that of another file by now, which is the one to open.
         guard try isStill(identity, options) else { return nil }
@@ -185,6 +186,7 @@ extension Store {
     }
     // Between opening the file and joining its lock file someone may have deleted both.
     guard try isStill(identity, options) else { return nil }
+    if !options.isReadOnly { lockFile.noteInUse() }
     header = try repeatingLog(header, file, options, cipher, lockFile)
     header = try makeNameDurable(header, file, options, lockFile)
     header = try raiseFormat(header, file, options, lockFile)
@@ -316,10 +318,7 @@ extension Store {
       if newest.needsSync || lockFile.inheritsSyncFailure, !isInMemory,
         !PlantedBug.unsyncedShown.isActive
       {
-        if newest.needsSync, !isReadOnly, lockFile.syncFailure != nil { try rewrite(newest.found) }
-        // A failure is remembered: the next sync would succeed, and prove nothing.
-        try Store.converting { () throws(SystemError) in try lockFile.synchronize(file) }
-        if !isReadOnly { lockFile.clearSyncFailure() }
+        guard try makeDurable(newest, head) else { continue }
       }
       let record = newest.found.record
       let snapshot = snapshots.makeSnapshot(
@@ -344,6 +343,28 @@ extension Store {
     }
   }
 
+  /// Makes what is about to be shown durable, where that is not known.
+  ///
+  /// - Returns: false when somebody has published a version meanwhile, which is to be shown.
+  private func makeDurable(
+    _ newest: (found: FoundRecord, needsSync: Bool, passedOver: [String]), _ head: DurableHead
+  ) throws(StorageError) -> Bool {
+    if newest.needsSync, !isReadOnly {
+      // Nobody else may write meanwhile: it would be written over by what was here before.
+      try lockFile.acquireWriteLock()
+      defer { lockFile.releaseWriteLock() }
+      guard lockFile.head == head else { return false }
+      // A sync of it may have failed of which nobody has told: its process was killed first, or its
+      // lock file was deleted. Another sync would succeed, and prove nothing.
+      try rewrite(newest.found)
+      try Store.converting { () throws(SystemError) in try lockFile.synchronize(file) }
+    } else {
+      try Store.converting { () throws(SystemError) in try lockFile.synchronize(file) }
+    }
+    if !isReadOnly { lockFile.clearSyncFailure() }
+    return true
+  }
+
   private func findNewestDurable(
     _ head: DurableHead, isShared: Bool
   ) throws(StorageError) -> (found: FoundRecord, needsSync: Bool, passedOver: [String]) {
@@ -358,16 +379,41 @@ extension Store {
     return newest
   }
 
-  /// Writes the newest record's extents again: after a failed sync the kernel may think them clean.
-  private func rewrite(_ found: FoundRecord) throws(StorageError) {
+  /// Writes the newest record and its extents again: after a failed sync the kernel may think them
+  /// clean.
+  ///
+  /// Write lock only.
+  func rewrite(_ found: FoundRecord) throws(StorageError) {
     if PlantedBug.failedSyncNotRewritten.isActive { return }
-    var extents = found.record.extents
-    extents.append(
-      Extent(offset: header.homes[found.home], length: UInt64(CommitRecord.lengthMax)))
-    for extent in extents {
-      let bytes = UnsafeRawBufferPointer(
-        start: mapping.mapping.base + Int(extent.offset), count: Int(extent.length))
-      try Store.converting { () throws(SystemError) in try file.write(bytes, at: extent.offset) }
+    let record = Extent(offset: header.homes[found.home], length: UInt64(CommitRecord.lengthMax))
+    try Store.rewrite(found.record.extents + [record], of: file)
+  }
+
+  /// Writes to a file what it has there.
+  ///
+  /// While nobody else writes.
+  static func rewrite(_ extents: [Extent], of file: any File) throws(StorageError) {
+    try converting { () throws(SystemError) in
+      for extent in extents {
+        let bytes = try file.bytes(at: extent.offset, length: Int(clamping: extent.length))
+        try write(bytes[...], to: file, at: extent.offset)
+      }
+    }
+  }
+
+  /// The same for all of the file but its zeros, which no block and no record consists of.
+  ///
+  /// - Complexity: reads and writes the whole file.
+  static func rewriteAll(_ file: any File) throws(StorageError) {
+    try converting { () throws(SystemError) in
+      let length = try file.length()
+      var position: UInt64 = 0
+      while position < length {
+        let bytes = try file.bytes(at: position, length: 1 << 20)
+        if bytes.isEmpty { return }
+        if bytes.contains(where: { $0 != 0 }) { try write(bytes[...], to: file, at: position) }
+        position += UInt64(bytes.count)
+      }
     }
   }
 }

@@ -112,9 +112,17 @@ struct RecordSearch {
       if try isComplete(candidate.record) { return (candidate, true, passedOver) }
       passedOver.append("the record of version \(version) is incomplete; it was never durable")
     }
+    let inFile = found.reduce(Version(header.durableMark)) {
+      max($0, $1.record.version, $1.record.durableVersion)
+    }
+    let reason =
+      found.isEmpty
+      ? "no sound commit record" : "the commit record of durable version \(mark) is lost"
     throw .damaged(
       path: file.path, block: header.homes[0], version: mark.rawValue,
-      reason: found.isEmpty
-        ? "no sound commit record" : "the commit record of durable version \(mark) is lost")
+      reason: mark > inFile
+        ? reason + ", of which only '\(file.path).lock' knows. If a backup was put in the file's "
+          + "place, remove that lock file while no program has the Realm open"
+        : reason)
   }
 }

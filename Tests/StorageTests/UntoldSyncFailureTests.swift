@@ -1,0 +1,112 @@
+// Syncs that failed and of which the lock file tells nothing: it was deleted, or the process was
+// killed between the failure and its note. The page cache shows what the disk does not have, and
+// another sync succeeds without writing it. What is shown must survive the next power cut all the
+// same.
+internal import Glibc
+internal import Platform
+internal import Storage
+internal import TestSupport
+internal import Testing
+
+@Suite(.ownThreads) struct UntoldSyncFailureTests {
+  /// Takes the memory of the failure away.
+  enum Loss: CaseIterable, Sendable {
+    case lockFileDeleted, killedBeforeTheNote
+
+    func forget(_ disk: SimulatedDisk) throws {
+      let path = CrashHistory.path + ".lock"
+      switch self {
+      case .lockFileDeleted: try disk.remove(path)
+      case .killedBeforeTheNote:
+        // Word 24 of the lock file, see LockLayout.swift.
+        try disk.open(path, .writable).write(bytes: [UInt8](repeating: 0, count: 8), at: 24 * 8)
+      }
+    }
+  }
+
+  /// With and without a log.
+  @Test(arguments: CrashPoints.rounds) func aFailedSyncThatNobodyRemembers(round: Int) async {
+    await CrashPoints.run(81, round: round) { random in
+      for use in [CommitLogUse.never, .always] {
+        for loss in Loss.allCases {
+          for turn in 0..<CrashPoints.share(6) {
+            let history = CrashHistory(commitLog: use)
+            let store = try history.openFirst()
+            for _ in 0..<Int.random(in: 1...8, using: &random) {
+              try history.commitRandom(store, &random)
+            }
+            history.fileSystem.fail(.synchronize, code: EIO)
+            #expect(throws: StorageError.self) { try history.commitRandom(store, &random) }
+            let cut = history.disk.operationCount
+            for _ in 0..<3 {
+              let image = history.disk.killImage()
+              try loss.forget(image)
+              try history.checkTwice(
+                image, cut: cut, &random, "\(use), \(loss), turn \(turn)")
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// The process that takes over goes on from what the killed one has written.
+  @Test(arguments: CrashPoints.rounds) func theWriterThatTakesOver(round: Int) async {
+    await CrashPoints.run(82, round: round) { random in
+      for turn in 0..<CrashPoints.share(8) {
+        let history = CrashHistory()
+        _ = try history.openFirst()
+        let faults = FaultFileSystem(history.disk, process: 1)
+        let files = MortalFileSystem(faults)
+        let doomed = try history.open(files)
+        let survivor = try history.open(FaultFileSystem(history.disk, process: 2))
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+          try history.commitRandom(survivor, &random)
+          try history.commitRandom(doomed, &random)
+        }
+        faults.fail(.synchronize, code: EIO)
+        #expect(throws: StorageError.self) { try history.commitRandom(doomed, &random) }
+        files.kill()
+        try Loss.killedBeforeTheNote.forget(history.disk)
+        for _ in 0..<3 {
+          try history.commitRandom(survivor, &random)
+          let cut = history.disk.operationCount
+          let image = history.disk.crashImage(cutAfterOperation: cut, random: &random)
+          try history.checkTwice(image, cut: cut, &random, "turn \(turn)")
+        }
+        withExtendedLifetime(doomed) {}
+      }
+    }
+  }
+
+  /// Without syncs until the file is closed: when the sync of the end has failed, the next one has
+  /// to write everything.
+  @Test(arguments: Loss.allCases) func theSyncAtTheEnd(loss: Loss) async {
+    await withSeeds(4) { random in
+      let history = CrashHistory()
+      _ = try history.openFirst()
+      func options(_ durability: Durability, _ fileSystem: any FileSystem) -> StoreOptions {
+        var options = history.options(fileSystem)
+        options.durability = durability
+        return options
+      }
+      do {
+        let store = try Store.open(options(.memory, history.fileSystem))
+        for _ in 0..<20 { try history.commitRandom(store, &random) }
+        history.fileSystem.fail(.synchronize, code: EIO)
+      }
+      let image = history.disk.killImage()
+      try loss.forget(image)
+      // Once more without syncs, or with them at once.
+      if random.oneIn(2) { _ = try Store.open(options(.memory, image)) }
+      do { _ = try Store.open(options(.full, image)) }
+      let later = image.crashImage(cutAfterOperation: image.operationCount, random: &random)
+      let store = try Store.open(options(.full, later))
+      let snapshot = try store.pinNewest()
+      #expect(
+        SlotTree.content(snapshot.reader, snapshot.root) == history.entries.last!.content,
+        "what was synced at the end is lost")
+      #expect(try store.checkInvariants().findings == [])
+    }
+  }
+}
