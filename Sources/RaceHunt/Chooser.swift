@@ -101,8 +101,9 @@ final class PriorityWalk: Chooser {
   }
 
   func choose(_ situation: Situation) -> Int {
-    let highest = situation.ready.last!
-    while priorities.count <= highest { priorities.append(1 + Int64(random.next() >> 2)) }
+    while priorities.count < situation.strands.count {
+      priorities.append(1 + Int64(random.next() >> 2))
+    }
     // Who spins waits for the others, whatever its priority.
     if let current = situation.current,
       situation.isYield || changes.contains(situation.decision)
@@ -115,7 +116,7 @@ final class PriorityWalk: Chooser {
 }
 
 /// All schedules with at most so many preemptions, one after the other.
-final class DepthFirst: Chooser {
+final class DepthFirst: Enumeration {
   private struct Choice {
     var options: [Int]
     var next = 0

@@ -49,11 +49,12 @@ extension Run {
         .check, "\(strand.name) unlocks \(mutex.name), which it has not locked", at: place)
     }
     record(strand, .unlocks, mutex.number, at: place)
-    release(mutex)
+    release(mutex, of: strand)
   }
 
-  private func release(_ mutex: Resource) {
+  private func release(_ mutex: Resource, of strand: Strand) {
     mutex.owner = nil
+    strand.released.append(mutex.number)
     wakeAll(mutex)
   }
 
@@ -73,8 +74,10 @@ extension Run {
     let mutex = resource(mutexAddress, .mutex, name: nil)
     point(.accesses(condition, writes: true))
     record(strand, .waits, condition.number, at: place)
-    if mutex.owner === strand { release(mutex) }
+    if mutex.owner === strand { release(mutex, of: strand) }
     condition.waiters.append(strand)
+    // Once it is woken it comes no further than to the lock.
+    strand.pending = .locks(mutex)
     let isNotified = block(
       strand, for: .condition(condition), until: nanoseconds.map { now &+ $0 })
     record(strand, isNotified ? .wakesUp : .timesOut, condition.number, at: place)

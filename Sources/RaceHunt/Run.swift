@@ -177,6 +177,7 @@ final class Run: @unchecked Sendable {
     strand.passedOver = 0
     strand.pending.resource?.countStep(of: chosen)
     chooser.follow(strand, among: strands)
+    strand.released.removeAll(keepingCapacity: true)
     if let lastRun, lastRun !== strand { switches += 1 }
     lastRun = strand
     return strand

@@ -41,6 +41,8 @@ final class Strand {
   var joiners: [Strand] = []
   /// How often it was chosen.
   var steps = 0
+  /// Numbers of the locks that it has given back since it was chosen.
+  var released: [Int] = []
   /// How often others have spun since it was chosen.
   var passedOver = 0
   /// Set when a timed wait has run out.

@@ -16,10 +16,14 @@ public enum Strategy: Sendable, Equatable, CustomStringConvertible {
   case selectivelyUniform
   /// All schedules with at most so many preemptions, for small programs; ends by itself.
   case depthFirst(preemptions: Int)
+  /// All schedules that differ in the order of steps that conflict (dynamic partial order
+  /// reduction), for small programs; ends by itself.
+  case exhaustive
   /// The random strategies in turn: a bug that one of them hardly finds, another one finds soon.
   case portfolio
 
-  /// The name: `random`, `pct:3`, `pos`, `uniform`, `surw`, `depth-first:2`, `portfolio`.
+  /// The name: `random`, `pct:3`, `pos`, `uniform`, `surw`, `depth-first:2`, `exhaustive`,
+  /// `portfolio`.
   public var description: String {
     switch self {
     case .randomWalk: "random"
@@ -28,6 +32,7 @@ public enum Strategy: Sendable, Equatable, CustomStringConvertible {
     case .uniform: "uniform"
     case .selectivelyUniform: "surw"
     case .depthFirst(let preemptions): "depth-first:\(preemptions)"
+    case .exhaustive: "exhaustive"
     case .portfolio: "portfolio"
     }
   }
@@ -44,6 +49,7 @@ public enum Strategy: Sendable, Equatable, CustomStringConvertible {
     case ("pos", nil): self = .partialOrder
     case ("uniform", nil): self = .uniform
     case ("surw", nil): self = .selectivelyUniform
+    case ("exhaustive", nil): self = .exhaustive
     case ("portfolio", nil): self = .portfolio
     case ("pct", let depth) where depth ?? 3 >= 1 && depth ?? 3 <= 100:
       self = .pct(depth: depth ?? 3)
@@ -59,17 +65,19 @@ final class ChooserSource {
   private let strategy: Strategy
   private let seed: UInt64
   let profile = Profile()
-  private let depthFirst: DepthFirst?
+  /// What goes through all schedules; nil of a strategy that draws them.
+  private let enumeration: (any Enumeration)?
   private var hasBegun = false
 
   init(_ strategy: Strategy, seed: UInt64) {
     self.strategy = strategy
     self.seed = seed
-    if case .depthFirst(let preemptions) = strategy {
-      depthFirst = DepthFirst(preemptions: preemptions)
-    } else {
-      depthFirst = nil
-    }
+    enumeration =
+      switch strategy {
+      case .depthFirst(let preemptions): DepthFirst(preemptions: preemptions)
+      case .exhaustive: OrderReduction()
+      default: nil
+      }
   }
 
   /// The chooser of a schedule; nil when there are no more.
@@ -81,10 +89,11 @@ final class ChooserSource {
     case .uniform: return UniformWalk(random, profile)
     case .selectivelyUniform: return SelectiveWalk(random, profile)
     case .pct(let depth): return PriorityWalk(random, depth: depth, profile)
-    case .depthFirst:
-      if hasBegun { depthFirst!.advance() }
+    case .depthFirst, .exhaustive:
+      guard let enumeration else { return nil }
+      if hasBegun { enumeration.advance() }
       hasBegun = true
-      return depthFirst!.isExhausted ? nil : depthFirst
+      return enumeration.isExhausted ? nil : enumeration
     case .portfolio:
       // Half of them selective: that one finds most often what the others hardly do. Programs of a
       // few steps fail in the first schedules, of whichever.
@@ -99,5 +108,5 @@ final class ChooserSource {
     }
   }
 
-  var isExhausted: Bool { depthFirst?.isExhausted ?? false }
+  var isExhausted: Bool { enumeration?.isExhausted ?? false }
 }

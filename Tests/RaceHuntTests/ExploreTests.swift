@@ -27,7 +27,9 @@ func failure(
 }
 
 @Suite(.ownThreads) struct ExploreTests {
-  @Test(arguments: ["random", "pct", "pct:2", "pos", "uniform", "surw", "depth-first", "portfolio"])
+  @Test(arguments: [
+    "random", "pct", "pct:2", "pos", "uniform", "surw", "depth-first", "exhaustive", "portfolio",
+  ])
   func everyStrategyFindsALostUpdate(name: String) throws {
     let strategy = try #require(Strategy(name))
     for seed in 1...5 as ClosedRange<UInt64> {
@@ -143,6 +145,8 @@ func failure(
   ])
   func namesThatAreNoStrategyAreRefused(name: String) { #expect(Strategy(name) == nil) }
 
-  @Test(arguments: ["random", "pct:4", "pos", "uniform", "surw", "depth-first:1", "portfolio"])
+  @Test(arguments: [
+    "random", "pct:4", "pos", "uniform", "surw", "depth-first:1", "exhaustive", "portfolio",
+  ])
   func strategiesHaveNames(name: String) { #expect(Strategy(name)?.description == name) }
 }

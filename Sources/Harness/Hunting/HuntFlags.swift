@@ -22,8 +22,8 @@ package struct HuntSettings: Sendable {
     .init("seed", "N", "decides programs and schedules (1)"),
     .init(
       "strategy", "NAME",
-      "random, pct[:DEPTH], pos, uniform, surw, depth-first[:PREEMPTIONS], portfolio; machine: "
-        + "uncontrolled (portfolio)"),
+      "random, pct[:DEPTH], pos, uniform, surw, depth-first[:PREEMPTIONS], exhaustive, "
+        + "portfolio; machine: uncontrolled (portfolio)"),
     .init("scenario", "NAME", "this program alone; 'list scenarios' names them"),
     .init("bugs", nil, "the score: schedules and seconds to each known bug"),
     .init("replay-corpus", nil, "repeat the failures that earlier hunts have kept"),
@@ -107,7 +107,8 @@ package enum HuntStrategy: Sendable, Equatable, CustomStringConvertible {
   case machine
 
   package static let names = [
-    "random", "pct", "pos", "uniform", "surw", "depth-first", "portfolio", "machine",
+    "random", "pct", "pos", "uniform", "surw", "depth-first", "exhaustive", "portfolio",
+    "machine",
   ]
 
   package init?(_ name: String) {
