@@ -33,7 +33,9 @@ extension BenchmarkTool {
     exit(
       Harness.RealmBench.runProcess {
         for workload in workloads { try refuseMisuse(workload) }
-        return Tool(name: name, workloads: workloads.map { describe($0) })
+        return Tool(
+          name: name, executable: CommandLine.arguments.first,
+          workloads: workloads.map { describe($0) })
       })
   }
 }

@@ -184,7 +184,8 @@ import Testing
     try "{}".write(toFile: folder.path + "/run.json", atomically: true, encoding: .utf8)
     #expect(
       throws: UsageError(
-        "check: '\(folder.path)' holds no history (history.jsonl) that could be verified")
+        "check: '\(folder.path)' is a results folder without its Realm file: runs remove it unless "
+          + "they have --keep-file, or fail; then it is '\(folder.path)/data.realm'")
     ) {
       try tool("check \(folder.path)")
     }

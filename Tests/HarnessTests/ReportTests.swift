@@ -52,6 +52,27 @@ import Testing
     #expect(open.contains(folder.path) && open.contains(host))
   }
 
+  /// What is known of two runs names their folders elsewhere; a plan lies in somebody's folder.
+  @Test func comparisonsAndCommandsNameNoPlaces() throws {
+    let runs = [try makeRun("one"), try makeRun("two")]
+    for run in runs {
+      let path = run + "/run.json"
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      let command = "realm-bench run '\(folder.path)/my plans/busy.json' --seed 1 --rate 20/s"
+      let written = String(decoding: try JSONEncoder().encode(command), as: UTF8.self)
+      let changed = text.split(separator: "\n").map { line in
+        line.hasPrefix("  \"command\" :") ? "  \"command\" : \(written)," : String(line)
+      }
+      try changed.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    }
+    let (_, page) = try report(runs)
+    #expect(!page.contains(folder.path) && !page.contains("my plans"))
+    #expect(page.contains("realm-bench run 'busy.json' --seed 1 --rate 20/s"), "\(page)")
+    #expect(page.contains("<li>run 1 is not valid"))
+    let (_, open) = try report(runs + ["--show-places", "--overwrite"])
+    #expect(open.contains("\(folder.path)/my plans/busy.json"))
+  }
+
   @Test func twoRunsOfOnePlanAreCompared() throws {
     let (_, page) = try report([try makeRun("one"), try makeRun("two")])
     #expect(page.contains("<h2>Comparison</h2>") && page.contains("cannot tell"))

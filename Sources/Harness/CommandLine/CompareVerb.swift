@@ -107,7 +107,9 @@ package enum CompareVerb: VerbDescription {
       } else {
         let folders = try values.paths("compare")
         guard folders.count == 2 else {
-          throw UsageError("compare needs two results folders: BASELINE and CANDIDATE")
+          throw UsageError(
+            "compare needs two results folders: BASELINE and CANDIDATE"
+              + RecentResults.compareExample(folders))
         }
         try values.refuse("duet", without: "executables")
         try values.refuse("budget", without: "executables")

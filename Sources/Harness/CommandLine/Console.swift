@@ -22,27 +22,36 @@ package final class Console: Sendable {
   private let output: @Sendable (String) -> Int32
   private let errors: @Sendable (String) -> Int32
   private let state = Monitor(State())
+  /// Whether standard error is a terminal on which a line can be drawn over.
   package let isTerminal: Bool
+  private let width: @Sendable () -> Int
+
+  /// How many columns the terminal has now: whoever draws asks each time, so that a change of its
+  /// size counts at once.
+  package var columns: Int { width() }
 
   /// - Parameters:
+  ///   - columns: the width of the terminal, now.
   ///   - output: writes results; 0, or why it could not (`errno`).
   ///   - errors: the same for progress and warnings.
   package init(
-    isTerminal: Bool, writingOutput output: @escaping @Sendable (String) -> Int32,
+    isTerminal: Bool, columns: @escaping @Sendable () -> Int = { 80 },
+    writingOutput output: @escaping @Sendable (String) -> Int32,
     writingErrors errors: @escaping @Sendable (String) -> Int32
   ) {
     self.isTerminal = isTerminal
+    width = columns
     self.output = output
     self.errors = errors
   }
 
   /// With streams that take everything.
   package convenience init(
-    isTerminal: Bool, output: @escaping @Sendable (String) -> Void,
-    errors: @escaping @Sendable (String) -> Void
+    isTerminal: Bool, columns: @escaping @Sendable () -> Int = { 80 },
+    output: @escaping @Sendable (String) -> Void, errors: @escaping @Sendable (String) -> Void
   ) {
     self.init(
-      isTerminal: isTerminal,
+      isTerminal: isTerminal, columns: columns,
       writingOutput: { text in
         output(text)
         return 0
@@ -66,9 +75,29 @@ package final class Console: Sendable {
       _ = open("/dev/null", O_RDONLY)
     }
     return Console(
-      isTerminal: isatty(STDERR_FILENO) == 1,
+      isTerminal: isatty(STDERR_FILENO) == 1 && Self.canDraw(getenv("TERM").map(text)),
+      columns: terminalColumns,
       writingOutput: { Self.write($0, to: STDOUT_FILENO) },
       writingErrors: { Self.write($0, to: STDERR_FILENO) })
+  }
+
+  private static func text(_ bytes: UnsafeMutablePointer<CChar>) -> String {
+    String(cString: bytes)
+  }
+
+  /// Whether a terminal of this kind knows how to go back in a line.
+  package static func canDraw(_ term: String?) -> Bool {
+    guard let term else { return false }
+    return !["", "dumb", "unknown"].contains(term)
+  }
+
+  /// As the terminal says, else as `COLUMNS` does.
+  private static func terminalColumns() -> Int {
+    var size = winsize()
+    if ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
+      return Int(size.ws_col)
+    }
+    return getenv("COLUMNS").flatMap { Int(text($0)) } ?? 80
   }
 
   private static func write(_ text: String, to descriptor: Int32) -> Int32 {
@@ -150,7 +179,9 @@ package final class ProgressLine {
     switch choices.color {
     case .always: true
     case .never: false
-    case .auto: console.isTerminal && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+    case .auto:
+      // An empty one says nothing, as https://no-color.org has it.
+      console.isTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
     }
   }
 
@@ -160,12 +191,34 @@ package final class ProgressLine {
     let now = clock.nanoseconds()
     guard now >= lastShown + 200_000_000 || fraction >= 1 else { return }
     lastShown = now
-    let width = 24
-    let filled = Int((min(max(fraction, 0), 1) * Double(width)).rounded())
-    let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
-    let name = phase.padding(toLength: 8, withPad: " ", startingAt: 0)
-    console.noteRaw("\r\u{1B}[K\(colored(name, 36))[\(bar)] \(text)")
+    let line = Self.line(phase, fraction: fraction, text, columns: console.columns)
+    console.noteRaw("\r\u{1B}[K\(colored(line.name, 36))\(line.rest)")
     isShown = true
+  }
+
+  /// What fits into one line: the bar gets shorter first, then the text.
+  ///
+  /// The last column stays free: terminals go on in the next line from there.
+  package static func line(
+    _ phase: String, fraction: Double, _ text: String, columns: Int
+  ) -> (name: String, rest: String) {
+    let room = max(1, columns - 1)
+    let name = phase.padding(toLength: max(8, phase.count), withPad: " ", startingAt: 0)
+    let share = min(max(fraction, 0), 1)
+    let left = room - name.count - 3
+    let width = min(24, max(0, left - text.count))
+    if width >= 8 || left >= 20 {
+      let width = max(8, width)
+      let filled = Int((share * Double(width)).rounded())
+      let bar =
+        String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+      return (name, String("[\(bar)] \(text)".prefix(room - name.count)))
+    }
+    let short = "\(phase) \(Int(share * 100))%"
+    if short.count <= room {
+      return (phase, String(" \(Int(share * 100))% \(text)".prefix(room - phase.count)))
+    }
+    return (String(phase.prefix(room)), "")
   }
 
   /// Takes the bar away.

@@ -76,8 +76,8 @@ package enum ExplainVerb: VerbDescription {
     if let text = values.first("repetitions") {
       repetitions = try Units.count(text, flag: "--repetitions", minimum: 1, maximum: 1_000_000)
     }
-    let path = try LiteralPath.path(values.positional[0], of: "explain")
-    try refuseNoFile(path, verb: "explain")
+    let path = try RealmFilePath.one(
+      try LiteralPath.path(values.positional[0], of: "explain"), verb: "explain")
     let realm: Realm
     do {
       realm = try Realm.opened(asStored: path)

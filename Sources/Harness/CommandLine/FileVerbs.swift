@@ -22,8 +22,8 @@ package enum CheckVerb: VerbDescription {
 
     A .realm file: check walks every block of its newest version, its tables and indexes, and sees
     that each byte has exactly one owner. It changes no content; the last part needs write
-    permission. A results folder of 'run --history': check reads history.jsonl and verifies its
-    shape and that it is strictly serializable.
+    permission. A results folder: check verifies the Realm file that 'run --keep-file' has left in it,
+    and history.jsonl of 'run --history': its shape, and that it is strictly serializable.
     Exit codes: 0 sound, 1 cannot be opened, foreign or damaged, 3 an invariant is broken.
     """
   package static let flags: [FlagDefinition] = [
@@ -38,17 +38,12 @@ package enum CheckVerb: VerbDescription {
       return .success
     }
     let format: FileFormat = try values.choice("format") ?? .text
-    guard !values.positional.isEmpty else { throw UsageError("check needs the path of a file") }
-    var histories: [String: [String]] = [:]
-    let paths = try values.paths("check")
-    for path in paths {
-      try refuseNoFile(path, verb: "check")
-      histories[path] = try self.histories(of: path)
+    guard !values.positional.isEmpty else {
+      throw UsageError("check needs the path of a Realm file, or of a results folder")
     }
-    let items = paths.flatMap { path in
-      histories[path]?.map { Item.history(HistoryCheck.check($0)) }
-        ?? [.file(FileInspection.check(path))]
-    }
+    // All of them before the first one is looked at.
+    let work = try values.paths("check").flatMap(Self.work)
+    let items = work.map(Item.init)
     switch format {
     case .json: console.printRaw(try encodeJSON(items))
     case .text: for item in items { console.printRaw(text(item)) }
@@ -58,10 +53,34 @@ package enum CheckVerb: VerbDescription {
     return items.map(\.code).first { $0 != .success } ?? .success
   }
 
+  /// What is to be checked, by its path.
+  private enum Work {
+    case file(String)
+    case history(String)
+  }
+
+  /// A file, or what a results folder has: histories, and the Realm file if it was kept.
+  private static func work(_ path: String) throws(UsageError) -> [Work] {
+    try refuseNoFile(path, verb: "check")
+    try RealmFilePath.refuseCompanion(path, verb: "check")
+    guard RealmFilePath.isFolder(path) else { return [.file(path)] }
+    let kept = RealmFilePath.kept(in: path)
+    let work = histories(of: path).map(Work.history) + kept.map(Work.file)
+    if work.isEmpty { throw RealmFilePath.refusal(ofFolder: path, verb: "check", kept) }
+    return work
+  }
+
   /// What was checked.
   private enum Item: Encodable {
     case file(FileCheck)
     case history(HistoryVerdict)
+
+    init(_ work: Work) {
+      switch work {
+      case .file(let path): self = .file(FileInspection.check(path))
+      case .history(let path): self = .history(HistoryCheck.check(path))
+      }
+    }
 
     func encode(to encoder: any Encoder) throws {
       switch self {
@@ -114,20 +133,12 @@ package enum CheckVerb: VerbDescription {
     ).markdown
   }
 
-  /// The histories of a results folder and its replicas; nil for a file.
-  private static func histories(of path: String) throws(UsageError) -> [String]? {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
-    else { return nil }
+  /// The histories of a results folder and its replicas.
+  private static func histories(of path: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     let replicas = names.filter { $0.hasPrefix("replica-") }.sorted().map { "\(path)/\($0)" }
-    let found = ([path] + replicas).map { $0 + "/history.jsonl" }
+    return ([path] + replicas).map { $0 + "/history.jsonl" }
       .filter(FileManager.default.fileExists)
-    if !found.isEmpty { return found }
-    guard FileManager.default.fileExists(atPath: path + "/run.json") || !replicas.isEmpty else {
-      throw UsageError("check: '\(path)' is a folder, and no results folder")
-    }
-    throw UsageError("check: '\(path)' holds no history (history.jsonl) that could be verified")
   }
 
   private static func text(_ check: FileCheck) -> String {
@@ -169,9 +180,9 @@ package enum InspectVerb: VerbDescription {
   package static let usage = """
     realm-bench inspect FILE.realm
 
-    Versions, space and tables of a file; also of one that is in use. With --profile what its objects
-    are like instead: how many, sizes of texts, data and collections, how many are missing, and a run
-    that resembles them. No value is shown.
+    Versions, space and tables of a file, or of the file in a results folder; also of one in use.
+    With --profile what its objects are like instead: how many, sizes of texts, data and collections,
+    how many are missing, and a run that resembles them. No value is shown.
     """
   package static let flags: [FlagDefinition] = [
     .init("profile", nil, "numbers and sizes of the objects, from up to 10,000 of each class"),
@@ -187,10 +198,11 @@ package enum InspectVerb: VerbDescription {
     }
     let format: FileFormat = try values.choice("format") ?? .text
     let paths = try values.paths("inspect")
-    guard paths.count == 1, let path = paths.first else {
-      throw UsageError("inspect needs the path of one file")
+    guard paths.count == 1 else {
+      throw UsageError(
+        "inspect needs the path of one Realm file, or of a results folder of 'run --keep-file'")
     }
-    try refuseNoFile(path, verb: "inspect")
+    let path = try RealmFilePath.one(paths[0], verb: "inspect")
     do {
       if values.has("profile") {
         let profile = try FileProfile(path: path)
@@ -209,7 +221,7 @@ package enum InspectVerb: VerbDescription {
       }
       return .success
     } catch {
-      console.note("error: \(error)")
+      console.note("error: \(error.explanation)")
       return .failed
     }
   }

@@ -26,12 +26,16 @@ package struct FlagValues: Sendable {
 
   /// Reads `arguments`.
   ///
-  /// `refused` names flags that exist elsewhere, each with the reason why not here.
+  /// - Parameters:
+  ///   - refused: flags that exist elsewhere, each with the reason why not here.
+  ///   - used: those of the known ones that mean something here, where not all do.
   package init(
-    _ arguments: [String], known: [FlagDefinition], refused: [String: String] = [:]
+    _ arguments: [String], known: [FlagDefinition], refused: [String: String] = [:],
+    used: Set<String>? = nil
   ) throws(UsageError) {
     let byName = Dictionary(uniqueKeysWithValues: known.map { ($0.name, $0) })
-    var rest = arguments[...]
+    let names = Set(byName.keys)
+    var rest = ForeignFlags.writtenOut(arguments, known: names)[...]
     var isPastFlags = false
     while let argument = rest.popFirst() {
       if isPastFlags || !argument.hasPrefix("-") || argument == "-" {
@@ -47,7 +51,7 @@ package struct FlagValues: Sendable {
         if argument.hasPrefix("--"), let reason = refused[name] {
           throw UsageError("--\(name): \(reason)")
         }
-        throw Self.unknown(argument, name, known: known.map(\.name) + Array(refused.keys))
+        throw Self.unknown(argument, name, known: names.union(refused.keys), used)
       }
       if values[name] != nil && !flag.isRepeatable {
         throw UsageError("--\(name) is given twice")
@@ -83,10 +87,13 @@ package struct FlagValues: Sendable {
   }
 
   private static func unknown(
-    _ argument: String, _ name: String, known: [String]
+    _ argument: String, _ name: String, known: Set<String>, _ used: Set<String>?
   ) -> UsageError {
     if argument.hasPrefix("-") && !argument.hasPrefix("--") && known.contains(name) {
       return UsageError("unknown flag '\(argument)'; did you mean '--\(name)'?")
+    }
+    if let answer = ForeignFlags.answer(name, known: known, used: used) {
+      return UsageError("unknown flag '\(argument)'; \(answer)")
     }
     let nearest = nearestName(name, in: known.sorted()).map { "; did you mean '--\($0)'?" }
     return UsageError(

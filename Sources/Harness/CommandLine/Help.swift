@@ -64,7 +64,8 @@ package enum Help {
 
     """ + table(RunFlags.known(for: workload)) + """
 
-      Durations take ns us ms s m h; sizes B KiB MiB GiB; rates N/s. A bare number is refused there.
+      Durations are written as 500ms, 30s, 1m30s or 2h, sizes as 100B or 64KiB, rates as 2000/s or
+      60/m; a bare number is refused there. Counts are 10000, 10k, 1e6 or 1_000_000.
 
       """
   }

@@ -31,7 +31,9 @@ public enum RealmBench {
   }
 
   /// The same with the arguments of the process, as the tool that realm-bench is.
-  public static func runProcess() -> Int32 { runProcess { Tool.current } }
+  public static func runProcess() -> Int32 {
+    runProcess { Tool(name: Tool.current.name, executable: CommandLine.arguments.first) }
+  }
 
   /// The same as a tool with workloads of its own.
   ///
@@ -60,13 +62,19 @@ public enum RealmBench {
   package static func dispatch(_ arguments: [String], console: Console) throws -> ExitCode {
     let rest = Array(arguments.dropFirst())
     switch arguments.first {
+    case "help" where rest.first.map { ["help", "version", "-h", "--help"].contains($0) } ?? false:
+      console.printRaw(Help.overview)
+      return .success
     case "help" where !rest.isEmpty:
       guard let verb = Verbs.named(rest[0]) else { throw refusal(of: rest[0]) }
       return try verb.perform(rest.dropFirst() + ["--help"], console: console)
-    case nil, "help", "--help", "-h":
+    case "--help" where !rest.isEmpty, "-h" where !rest.isEmpty:
+      guard let verb = Verbs.named(rest[0]) else { throw refusal(of: rest[0]) }
+      return try verb.perform(rest.dropFirst() + ["--help"], console: console)
+    case nil, "help", "--help", "-h", "-?":
       console.printRaw(Help.overview)
       return .success
-    case "--version":
+    case "version", "--version", "-V", "-v":
       console.print(
         Tool.current.name == "realm-bench"
           ? "realm-bench \(ResultSchema.toolVersion) (results schema \(ResultSchema.version))"
@@ -79,6 +87,9 @@ public enum RealmBench {
       return try BackgroundVerb.run(rest, console: console)
     case let name?:
       guard let verb = Verbs.named(name) else { throw refusal(of: name) }
+      if rest == ["help"] && verb.flags.contains(where: { $0.name == "help" }) && !exists("help") {
+        return try verb.perform(["--help"], console: console)
+      }
       for warning in LiteralPath.warnings(rest) where !rest.contains("--quiet") {
         console.note("warning: " + warning)
       }
@@ -86,8 +97,17 @@ public enum RealmBench {
     }
   }
 
+  /// Whether the word may name a file of the user's.
+  private static func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: path)
+  }
+
   private static func refusal(of verb: String) -> UsageError {
     let nearest = nearestName(verb, in: Help.verbs).map { "; did you mean '\($0)'?" } ?? ""
+    if WorkloadKind(rawValue: verb) != nil {
+      return UsageError(
+        "no verb '\(verb)'; it is a workload: \(Tool.current.invocation) run \(verb)")
+    }
     return UsageError("no verb '\(verb)'\(nearest); '\(Tool.current.name)' alone shows help")
   }
 

@@ -33,9 +33,7 @@ package enum ReportVerb: VerbDescription {
   }
 
   package static func run(_ arguments: [String], console: Console) throws -> ExitCode {
-    // -o is the only short flag of the tool: everybody types it.
-    let words = arguments.map { $0 == "-o" ? "--output" : $0 }
-    let values = try FlagValues(words, known: flags)
+    let values = try FlagValues(arguments, known: flags)
     if values.has("help") {
       console.printRaw(help)
       return .success
@@ -43,7 +41,10 @@ package enum ReportVerb: VerbDescription {
     if let history = values.first("trend") {
       return try trend(history, values, console)
     }
-    guard !values.positional.isEmpty else { throw UsageError("report needs a results folder") }
+    guard !values.positional.isEmpty else {
+      throw UsageError(
+        "report needs a results folder" + RecentResults.example { "report \($0)" })
+    }
     let file = try page(values, "report.html")
     let html: String
     do {

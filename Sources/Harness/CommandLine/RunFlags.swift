@@ -166,7 +166,10 @@ package enum RunFlags {
     script: RunScript = RunScript()
   ) throws(UsageError) -> (RunSettings, OutputChoices) {
     for name in flags.names where !isUsed(name, by: workload) {
-      throw UsageError("--\(name): the workload \(workload.rawValue) does not use this flag")
+      let instead = ForeignFlags.substitute(name, used: workload.facts.flags)
+      throw UsageError(
+        "--\(name): the workload \(workload.rawValue) does not use this flag"
+          + (instead.map { "; it has \($0)" } ?? ""))
     }
     var settings = RunSettings(workload)
     settings.script = script

@@ -52,7 +52,11 @@ package enum RunVerb: VerbDescription {
   package static func run<Driver: EngineDriver>(
     _ arguments: [String], _ surroundings: Surroundings<Driver>
   ) throws -> ExitCode {
-    let flags = try FlagValues(arguments, known: RunFlags.known, refused: RunFlags.refused)
+    // The names of flags are answered as the workload has them.
+    let named = arguments.lazy.compactMap { WorkloadKind(rawValue: $0) }.first
+    let flags = try FlagValues(
+      arguments, known: RunFlags.known, refused: RunFlags.refused,
+      used: named.map { Set(RunFlags.known(for: $0).map(\.name)) })
     if flags.has("help") {
       let name = flags.positional.first
       let workload: WorkloadKind? =

@@ -6,11 +6,17 @@ internal import Platform
 package struct Tool: Sendable {
   /// What it is called, in messages and in commands that repeat a run.
   package let name: String
+  /// How it was called, for commands to be pasted here.
+  package let invocation: String
   /// Its own workloads, in the order in which they are listed.
   package let workloads: [any WorkloadDescription.Type]
 
-  package init(name: String, workloads: [any WorkloadDescription.Type] = []) {
+  /// - Parameter executable: as the user has called it; without one by its name.
+  package init(
+    name: String, executable: String? = nil, workloads: [any WorkloadDescription.Type] = []
+  ) {
     self.name = name
+    invocation = executable.map(LiteralPath.quoted) ?? name
     self.workloads = workloads
   }
 

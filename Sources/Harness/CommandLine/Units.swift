@@ -8,56 +8,136 @@ package struct UsageError: Error, Equatable, Sendable {
   package init(_ message: String) { self.message = message }
 }
 
-/// Parsing and writing of durations, sizes and rates.
+/// Parsing and writing of durations, sizes, rates and counts.
+///
+/// Every way of writing is taken whose meaning is certain; the others are refused, with what to
+/// write instead.
 package enum Units {
-  private static let durations: [(String, Double)] = [
-    ("ns", 1), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3_600e9),
-  ]
-  private static let sizes: [(String, Double)] = [
-    ("B", 1), ("KiB", 1_024), ("MiB", 1_048_576), ("GiB", 1_073_741_824),
-  ]
+  private typealias Unit = (name: String, factor: Double)
 
-  /// Nanoseconds of a duration such as `30s`, `1.5ms`.
+  private static let durations: [Unit] = [
+    ("ns", 1), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3_600e9),
+    ("d", 86_400e9),
+  ]
+  /// Other names of these.
+  private static let otherDurations: [String: String] = [
+    "nsec": "ns", "nanosecond": "ns", "nanoseconds": "ns", "\u{b5}s": "us", "\u{3bc}s": "us",
+    "usec": "us", "microsecond": "us", "microseconds": "us", "msec": "ms", "millisecond": "ms",
+    "milliseconds": "ms", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m",
+    "mins": "m", "minute": "m", "minutes": "m", "hr": "h", "hrs": "h", "hour": "h", "hours": "h",
+    "day": "d", "days": "d",
+  ]
+  private static let sizes: [Unit] = [
+    ("B", 1), ("KiB", 1_024), ("MiB", 1_048_576), ("GiB", 1_073_741_824),
+    ("TiB", 1_099_511_627_776),
+  ]
+  private static let otherSizes: [String: String] = [
+    "byte": "B", "bytes": "B", "kib": "KiB", "mib": "MiB", "gib": "GiB", "tib": "TiB",
+    "kiB": "KiB", "Kib": "KiB",
+  ]
+  /// Thousands for some, multiples of 1,024 for others.
+  private static let doubtfulSizes: [String: (binary: String, decimal: Int)] = {
+    var units: [String: (binary: String, decimal: Int)] = [:]
+    for (position, letter) in ["k", "m", "g", "t"].enumerated() {
+      let decimal = (0...position).reduce(1) { product, _ in product * 1_000 }
+      for form in [letter, letter + "b"] { units[form] = (sizes[position + 1].name, decimal) }
+    }
+    return units
+  }()
+  private static let multiples: [String: Double] = ["k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9]
+
+  /// Nanoseconds of a duration such as `30s`, `1.5ms`, `1m30s`.
   package static func nanoseconds(_ text: String, flag: String) throws(UsageError) -> UInt64 {
-    let value = try scaled(
-      text, flag: flag, units: durations, kind: "a duration", example: "30s or 500ms")
-    guard value < 1e18 else { throw UsageError("\(flag): '\(text)' is too long") }
-    return UInt64(value.rounded())
+    var rest = text.filter { $0 != " " }[...]
+    var sum = 0.0
+    var last = Double.infinity
+    repeat {
+      let (value, unit) = try scaled(
+        &rest, of: text, flag: flag, units: durations, others: otherDurations,
+        kind: "a duration", example: "30s or 500ms", last == .infinity)
+      // Twice the same, or a smaller one first, is more likely a slip.
+      guard unit < last else {
+        throw UsageError(
+          "\(flag): '\(text)' does not go from larger to smaller units; write it as 1h30m or 90m")
+      }
+      last = unit
+      sum += value * unit
+    } while !rest.isEmpty
+    guard sum < 1e18 else { throw UsageError("\(flag): '\(text)' is too long") }
+    return UInt64(sum.rounded())
   }
 
   /// Bytes of a size such as `100B`, `4KiB`.
   package static func bytes(_ text: String, flag: String) throws(UsageError) -> Int {
-    let value = try scaled(text, flag: flag, units: sizes, kind: "a size", example: "100B or 4KiB")
+    var rest = text.filter { $0 != " " }[...]
+    let (number, factor) = try scaled(
+      &rest, of: text, flag: flag, units: sizes, others: otherSizes, kind: "a size",
+      example: "100B or 4KiB", true)
+    let value = number * factor
+    guard rest.isEmpty else {
+      throw UsageError("\(flag) needs a size such as 100B or 4KiB, not '\(text)'")
+    }
     guard value == value.rounded(), value < 1e15 else {
       throw UsageError("\(flag): '\(text)' is not a whole number of bytes")
     }
     return Int(value)
   }
 
-  /// Operations a second of a rate such as `2000/s`.
+  /// Operations a second of a rate such as `2000/s`, `1.5k/s`, `60/m`.
   package static func ratePerSecond(_ text: String, flag: String) throws(UsageError) -> Double {
-    guard text.hasSuffix("/s") else {
+    let parts = text.filter { $0 != " " }.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2 else {
+      let meant = quantity(parts[0]) != nil && parts.count == 1
       throw UsageError(
-        "\(flag) needs a rate with its unit, such as 2000/s" + suggestion(text, unit: "/s"))
+        "\(flag) needs a rate with its unit, such as 2000/s"
+          + (meant ? "; did you mean \(text)/s?" : ", not '\(text)'"))
     }
-    guard let value = number(text.dropLast(2)), value > 0, value <= 1e9 else {
+    let name = String(parts[1])
+    let known = otherDurations[name] ?? name
+    guard let unit = durations.first(where: { $0.name == known })?.factor else {
+      throw UsageError("\(flag): '\(name)' is no unit of time; write a rate such as 2000/s or 60/m")
+    }
+    guard let value = quantity(parts[0]), value > 0, value * 1e9 / unit <= 1e9 else {
       throw UsageError("\(flag): '\(text)' is not a rate above 0, such as 2000/s")
     }
-    return value
+    return value * 1e9 / unit
   }
 
-  /// A whole number from `minimum` to `maximum`.
+  /// A whole number from `minimum` to `maximum`, such as `10000`, `10k`, `1e6`, `1_000_000` or
+  /// `10,000`.
   package static func count(
     _ text: String, flag: String, minimum: Int, maximum: Int = 1 << 40
   ) throws(UsageError) -> Int {
-    guard isDigits(text) else {
+    let range = "\(flag): \(text) is not between \(minimum) and \(maximum)"
+    if isDigits(text) {
+      // Digits that are no number are too many.
+      guard let value = Int(text), value >= minimum, value <= maximum else {
+        throw UsageError(range)
+      }
+      return value
+    }
+    // A comma cannot be one of decimals where the number is whole.
+    let plain = withoutCommas(text) ?? text
+    guard let value = quantity(plain[...]) else {
+      throw UsageError("\(flag) needs a whole number" + countHint(text))
+    }
+    guard value == value.rounded() else {
       throw UsageError("\(flag) needs a whole number, not '\(text)'")
     }
-    // Digits that are no number are too many.
-    guard let value = Int(text), value >= minimum, value <= maximum else {
-      throw UsageError("\(flag): \(text) is not between \(minimum) and \(maximum)")
+    // 10.000 is ten for some, ten thousand for others.
+    if let point = text.firstIndex(of: "."), text[point...].dropFirst().allSatisfy(\.isNumber) {
+      throw UsageError("\(flag) needs a whole number without a point, not '\(text)'")
     }
-    return value
+    guard value >= Double(minimum), value <= Double(maximum) else { throw UsageError(range) }
+    return Int(value)
+  }
+
+  private static func countHint(_ text: String) -> String {
+    let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let meant = ["m": "M", "g": "G"][text.dropFirst(digits.count)].map { "\(digits)\($0)" }
+    return ", not '\(text)'"
+      + (meant.map { "; did you mean \($0)?" }
+        ?? (digits.isEmpty ? "" : "; write it as 10000, 10k, 2M or 1e6"))
   }
 
   /// A size, or a range of sizes as `uniform:10B..200B`.
@@ -82,7 +162,7 @@ package enum Units {
 
   /// The largest unit that needs no fraction.
   package static func text(nanoseconds: UInt64) -> String {
-    for (unit, factor) in durations.reversed() {
+    for (unit, factor) in durations.dropLast().reversed() {
       let length = UInt64(factor)
       if nanoseconds >= length && nanoseconds % length == 0 {
         return "\(nanoseconds / length)\(unit)"
@@ -102,33 +182,92 @@ package enum Units {
 
   // MARK: - Parts
 
+  /// Takes a number and its unit from the beginning of `rest`.
   private static func scaled(
-    _ text: String, flag: String, units: [(String, Double)], kind: String, example: String
-  ) throws(UsageError) -> Double {
-    let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-    let unit = text[digits.endIndex...]
-    guard let value = number(digits) else {
+    _ rest: inout Substring, of text: String, flag: String, units: [Unit],
+    others: [String: String], kind: String, example: String, _ isFirst: Bool
+  ) throws(UsageError) -> (value: Double, factor: Double) {
+    let digits = number(atBeginOf: rest)
+    let unit = rest[digits.endIndex...].prefix { !($0.isASCII && ($0.isNumber || $0 == ".")) }
+    guard let value = quantity(digits) else {
       throw UsageError("\(flag) needs \(kind) such as \(example), not '\(text)'")
     }
+    rest = rest[unit.endIndex...]
     if unit.isEmpty {
       throw UsageError(
-        "\(flag): '\(text)' has no unit; write \(kind) such as \(example)")
+        isFirst
+          ? "\(flag): '\(text)' has no unit; write \(kind) such as \(example)"
+          : "\(flag): the '\(digits)' at the end of '\(text)' has no unit")
     }
-    guard let factor = units.first(where: { $0.0 == unit })?.1 else {
-      let names = units.map(\.0)
-      // Of another letter it would be another size, not a slip.
-      let nearest = nearestName(String(unit), in: names)
-        .flatMap { $0.first?.lowercased() == unit.first?.lowercased() ? $0 : nil }
-        .map { "; did you mean \(digits)\($0)?" }
+    let name = others[String(unit)] ?? String(unit)
+    if let factor = units.first(where: { $0.name == name })?.factor { return (value, factor) }
+    if kind == "a size", let doubt = doubtfulSizes[unit.lowercased()] {
       throw UsageError(
-        "\(flag): '\(unit)' is not a unit of \(kind) (\(names.joined(separator: ", ")))"
-          + (nearest ?? ""))
+        "\(flag): '\(unit)' is a power of 1,000 for some and of 1,024 for others; write "
+          + "\(digits)\(doubt.binary), or \(decimal(value * Double(doubt.decimal), places: 0))B")
     }
-    return value * factor
+    let names = units.map(\.name)
+    // Of another letter it would be another size, not a slip.
+    let nearest = nearestName(String(unit), in: names)
+      .flatMap { $0.first?.lowercased() == unit.first?.lowercased() ? $0 : nil }
+      .map { "; did you mean \(digits)\($0)?" }
+    throw UsageError(
+      "\(flag): '\(unit)' is not a unit of \(kind) (\(names.joined(separator: ", ")))"
+        + (nearest ?? ""))
   }
 
-  private static func suggestion(_ text: String, unit: String) -> String {
-    number(Substring(text)) == nil ? ", not '\(text)'" : "; did you mean \(text)\(unit)?"
+  /// The digits at the begin of a text, with point, underscores and exponent.
+  private static func number(atBeginOf text: Substring) -> Substring {
+    var end = text.startIndex
+    func isDigit(_ index: String.Index) -> Bool {
+      index < text.endIndex && text[index].isASCII && text[index].isNumber
+    }
+    while end < text.endIndex, isDigit(end) || text[end] == "." || text[end] == "_" {
+      end = text.index(after: end)
+    }
+    if end < text.endIndex, text[end] == "e" || text[end] == "E" {
+      let exponent = text.index(after: end)
+      if isDigit(exponent) {
+        end = exponent
+        while isDigit(end) { end = text.index(after: end) }
+      }
+    }
+    return text[..<end]
+  }
+
+  /// A number with one of the multiples k, M and G, an exponent, or underscores between its digits.
+  private static func quantity(_ text: Substring) -> Double? {
+    if let last = text.last, let multiple = multiples[String(last)] {
+      return plainQuantity(text.dropLast()).map { $0 * multiple }
+    }
+    return plainQuantity(text)
+  }
+
+  private static func plainQuantity(_ text: Substring) -> Double? {
+    let parts = text.split(separator: "_", omittingEmptySubsequences: false)
+    let isGrouped = parts.allSatisfy { part in
+      part.first?.isNumber == true && part.last?.isNumber == true
+    }
+    guard isGrouped else { return nil }
+    let plain = parts.joined()
+    let halves = plain.split(omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
+    guard let mantissa = halves.first.flatMap({ number($0) }) else { return nil }
+    guard halves.count == 2 else { return halves.count == 1 ? mantissa : nil }
+    var exponent = halves[1]
+    let isNegative = exponent.first == "-"
+    if let sign = exponent.first, "+-".contains(sign) { exponent.removeFirst() }
+    guard exponent.count <= 2, isDigits(String(exponent)) else { return nil }
+    return Double("\(halves[0])e\(isNegative ? "-" : "")\(exponent)")
+  }
+
+  /// `10,000` without its comma; nil for other groups than thousands.
+  private static func withoutCommas(_ text: String) -> String? {
+    let groups = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard groups.count > 1, (1...3).contains(groups[0].count),
+      groups.dropFirst().allSatisfy({ $0.count == 3 }),
+      groups.allSatisfy({ isDigits(String($0)) })
+    else { return nil }
+    return groups.joined()
   }
 
   /// A decimal number without sign or exponent.

@@ -47,7 +47,7 @@ package struct MeasuredRun: Sendable {
     } catch let error as ResultsError {
       throw error
     } catch {
-      throw ResultsError("'\(path)' cannot be read: \(Self.reason(error))")
+      throw ResultsError("'\(path)' cannot be read: \(error.explanation)")
     }
     guard document.schemaVersion <= ResultSchema.version else {
       throw ResultsError(
@@ -79,16 +79,6 @@ package struct MeasuredRun: Sendable {
     }
     if replicas.isEmpty { return [try MeasuredRun(folder: folder)] }
     return try replicas.sorted().map { try MeasuredRun(folder: "\(folder)/\($0)") }
-  }
-
-  private static func reason(_ error: any Error) -> String {
-    switch error as? DecodingError {
-    case .keyNotFound(let key, _): "the field '\(key.stringValue)' is missing"
-    case .dataCorrupted: "it is not JSON"
-    case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      "the field '\(context.codingPath.map(\.stringValue).joined(separator: "."))' has another type"
-    default: "\(error)"
-    }
   }
 
   /// - Parameter isWhole: whether a line without all its cells is damage: a run that was killed

@@ -45,7 +45,7 @@ struct HuntProcesses {
     // The shards have named the places that they leave now.
     for (number, code) in zip(1..., codes) where folder.replaces && code == .invariantViolated {
       let place = "\(folder.destination)/\(name(number))"
-      console.print("\(Tool.current.name) replay \(LiteralPath.quoted(place))")
+      console.print("\(Tool.current.invocation) replay \(LiteralPath.quoted(place))")
     }
     return codes.first { $0 == .invariantViolated } ?? codes.first { $0 != .success } ?? .success
   }

@@ -181,7 +181,7 @@ final class HuntRun {
     try write(failure: (program, failure))
     if !program.hasBug && !failure.schedule.isEmpty { try bundle.keep() }
     if !failure.schedule.isEmpty {
-      console.print("\(Tool.current.name) replay \(LiteralPath.quoted(folder.destination))")
+      console.print("\(Tool.current.invocation) replay \(LiteralPath.quoted(folder.destination))")
     }
     console.print(folder.destination)
     return failure.kind == .notReproducible || failure.kind == .hang

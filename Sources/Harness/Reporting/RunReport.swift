@@ -79,7 +79,8 @@ package struct RunReport {
       ]
     }
     let commands = runs.map {
-      "<pre>\(escapedHTML($0.document.command))</pre>"
+      let command = $0.document.command
+      return "<pre>\(escapedHTML(showsPlaces ? command : HiddenPlaces.command(command)))</pre>"
     }
     let cautions = Set(runs.flatMap { $0.document.verdict.cautions ?? [] }).sorted().prefix(3).map {
       "<p>Caution: \(escapedHTML($0)).</p>"
@@ -125,7 +126,10 @@ package struct RunReport {
     let output = ComparisonOutput(comparison)
     let rows = comparison.rows.map(output.cells)
     let chart = IntervalChart(comparison.rows.filter(\.isGate)).html()
-    let warnings = comparison.warnings.map { "<li>\(escapedHTML($0))</li>" }.joined()
+    let names = runs.map { (folder: $0.folder, name: "run \(number($0))") }
+    let warnings = comparison.warnings
+      .map { showsPlaces ? $0 : HiddenPlaces.text($0, names) }
+      .map { "<li>\(escapedHTML($0))</li>" }.joined()
     return "<p>\(escapedHTML(output.conclusion)).</p>"
       + (warnings.isEmpty ? "" : "<ul>\(warnings)</ul>") + chart
       + ReportPage.table(

@@ -89,7 +89,7 @@ package struct TrendReport {
         series.invalid == 0 ? "" : "<br>\(series.invalid) more are left out: they are not valid."
       page.add(
         "\(workload), \(series.entries.count) runs",
-        "<p><code>\(escapedHTML(series.plan))</code><br>\(escapedHTML(series.machine))\(leftOut)</p>"
+        "<p><code>\(escapedHTML(HiddenPlaces.command(series.plan)))</code><br>\(escapedHTML(series.machine))\(leftOut)</p>"
           + charts
       )
     }

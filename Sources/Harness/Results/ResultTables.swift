@@ -43,29 +43,50 @@ package struct ResultTables {
     return row(phase, operation, figures)[ResultSchema.summaryColumns.firstIndex(of: column)!]
   }
 
+  /// Cells by column; those that are left out are empty.
+  private typealias Cells = [String: String?]
+
+  /// A row of a table with these columns, of which every cell is one.
+  private func row(_ columns: [String], _ cells: Cells) -> [String?] {
+    var cells = cells
+    let row = columns.map { cells.removeValue(forKey: $0) ?? nil }
+    precondition(cells.isEmpty, "no columns \(cells.keys.sorted())")
+    return row
+  }
+
+  /// What every table begins with.
+  private var heads: Cells {
+    [
+      "schema_version": String(ResultSchema.version), "run_id": runID, "replica": "1",
+      "engine": settings.engine, "workload": settings.workload.rawValue,
+    ]
+  }
+
   private func start(
     _ operation: String, _ phase: Phase, isOpenLoop: Bool, threads: Int, _ elapsed: Double
-  ) -> [String?] {
+  ) -> Cells {
     let rate = isOpenLoop ? settings.ratePerSecond(of: operation, in: phase) : nil
-    return head + [
-      String(settings.seed), settings.engine, settings.durability.rawValue,
-      settings.workload.rawValue,
-      operation, settings.name(of: phase), isOpenLoop ? "open" : "closed", String(threads),
-      rate.map { decimal($0, places: 3) }, decimal(elapsed, places: 6),
-    ]
+    return heads.merging([
+      "seed": String(settings.seed), "durability": settings.durability.rawValue,
+      "operation": operation, "phase": settings.name(of: phase),
+      "load": isOpenLoop ? "open" : "closed", "threads": String(threads),
+      "target_rate_per_s": rate.map { decimal($0, places: 3) },
+      "elapsed_s": decimal(elapsed, places: 6),
+    ]) { $1 }
   }
 
   /// A bulk load counts objects; nobody times one of them.
   private func insertRow(_ phase: PhaseOutcome, objects: Int, threads: Int) -> [String?] {
-    var cells = start(
-      Operation.insert.rawValue, phase.phase, isOpenLoop: false, threads: threads,
-      phase.elapsedSeconds)
-    cells += [String(objects), "0", nil, nil]
-    cells.append(
-      phase.elapsedSeconds > 0
-        ? decimal(Double(objects) / phase.elapsedSeconds, places: 3) : nil)
-    cells += Array(repeating: nil, count: 13)
-    return cells + perCommit(phase)
+    let elapsed = phase.elapsedSeconds
+    let start = start(
+      Operation.insert.rawValue, phase.phase, isOpenLoop: false, threads: threads, elapsed)
+    let counts: Cells = [
+      "count": String(objects), "errors": "0",
+      "rate_per_s": elapsed > 0 ? decimal(Double(objects) / elapsed, places: 3) : nil,
+    ]
+    return row(
+      ResultSchema.summaryColumns,
+      start.merging(counts) { $1 }.merging(perCommit(phase)) { $1 })
   }
 
   private func row(
@@ -73,38 +94,50 @@ package struct ResultTables {
   ) -> [String?] {
     let isOpenLoop = figures.response != nil
     let elapsed = phase.elapsedSeconds(of: figures)
+    let count = figures.service.count
     var cells = start(
       operation.rawValue, phase.phase, isOpenLoop: isOpenLoop,
       threads: settings.threads(of: operation), elapsed)
-    let count = figures.service.count
-    cells += [
-      String(count), String(figures.errors), isOpenLoop ? String(figures.late) : nil,
-      isOpenLoop ? String(figures.skipped) : nil,
-      elapsed > 0 ? decimal(Double(count) / elapsed, places: 3) : nil,
-      figures.service.mean.map { String(Int($0.rounded())) },
+    let counts: Cells = [
+      "count": String(count), "errors": String(figures.errors),
+      "late": isOpenLoop ? String(figures.late) : nil,
+      "skipped": isOpenLoop ? String(figures.skipped) : nil,
+      "rate_per_s": elapsed > 0 ? decimal(Double(count) / elapsed, places: 3) : nil,
+      "service_mean_ns": figures.service.mean.map { String(Int($0.rounded())) },
     ]
-    cells += durations(figures.service)
-    cells += figures.responses.map(durations) ?? Array(repeating: nil, count: 6)
-    return cells + (operation.commits ? perCommit(phase) : [nil, nil])
+    cells.merge(counts) { $1 }
+    cells.merge(durations("service", figures.service)) { $1 }
+    if let responses = figures.responses { cells.merge(durations("response", responses)) { $1 } }
+    if operation.commits { cells.merge(perCommit(phase)) { $1 } }
+    return row(ResultSchema.summaryColumns, cells)
   }
 
-  private func durations(_ histogram: LatencyHistogram) -> [String?] {
-    Percentile.allCases.map { histogram.value(at: $0).map(String.init) }
-      + [histogram.count == 0 ? nil : String(histogram.maximum)]
+  private func durations(_ kind: String, _ histogram: LatencyHistogram) -> Cells {
+    durations(
+      kind, { histogram.value(at: $0) }, histogram.count == 0 ? nil : histogram.maximum)
   }
 
-  private func durations(_ times: ResponseTimes) -> [String?] {
-    Percentile.allCases.map { times.value(at: $0).map(String.init) }
-      + [times.maximum.map(String.init)]
+  private func durations(_ kind: String, _ times: ResponseTimes) -> Cells {
+    durations(kind, { times.value(at: $0) }, times.maximum)
   }
 
-  private func perCommit(_ phase: PhaseOutcome) -> [String?] {
-    guard let commits = phase.commits, commits > 0 else { return [nil, nil] }
+  private func durations(
+    _ kind: String, _ value: (Percentile) -> UInt64?, _ maximum: UInt64?
+  ) -> Cells {
+    var cells: Cells = ["\(kind)_max_ns": maximum.map(String.init)]
+    for percentile in Percentile.allCases {
+      cells["\(kind)_\(percentile.rawValue)_ns"] = value(percentile).map(String.init)
+    }
+    return cells
+  }
+
+  private func perCommit(_ phase: PhaseOutcome) -> Cells {
+    guard let commits = phase.commits, commits > 0 else { return [:] }
     let syncs = phase.after.syncs - min(phase.before.syncs, phase.after.syncs)
     let bytes = phase.difference(\.writtenBytes)
     return [
-      decimal(Double(syncs) / Double(commits), places: 4),
-      bytes.map { decimal(Double($0) / Double(commits), places: 1) },
+      "syncs_per_commit": decimal(Double(syncs) / Double(commits), places: 4),
+      "written_bytes_per_commit": bytes.map { decimal(Double($0) / Double(commits), places: 1) },
     ]
   }
 
@@ -129,18 +162,30 @@ package struct ResultTables {
   /// A row of growth.csv.
   package func growthRow(_ point: GrowthPoint) -> [String?] {
     let figures = point.statistics
-    return head + [
-      settings.engine, settings.workload.rawValue, settings.name(of: point.phase),
-      decimal(point.elapsedSeconds, places: 3), figures.commits.map(String.init),
-      String(figures.newestVersion), figures.oldestPinnedVersion.map(String.init),
-      figures.liveVersions.map(String.init), String(point.pins),
-      figures.oldestPinAgeNanoseconds.map { decimal(Double($0) / 1e9, places: 3) },
-      String(figures.fileBytes), figures.liveBytes.map(String.init),
-      figures.heldBytes.map(String.init), figures.freeBytes.map(String.init),
-      point.residentBytes.map(String.init), point.allocatedBytes.map(String.init),
-      figures.writtenBytes.map(String.init), String(figures.syncs), String(point.objects),
-      point.walkedBytes.map(String.init), String(point.transactions),
+    let cells: Cells = [
+      "phase": settings.name(of: point.phase),
+      "elapsed_s": decimal(point.elapsedSeconds, places: 3),
+      "commits": figures.commits.map(String.init),
+      "newest_version": String(figures.newestVersion),
+      "oldest_pinned_version": String(figures.oldestPinnedVersion),
+      "live_versions": figures.liveVersions.map(String.init),
+      "pins": String(point.pins),
+      "oldest_pin_age_s": figures.oldestPinAgeNanoseconds.map {
+        decimal(Double($0) / 1e9, places: 3)
+      },
+      "file_bytes": String(figures.fileBytes),
+      "live_bytes": figures.liveBytes.map(String.init),
+      "held_bytes": figures.heldBytes.map(String.init),
+      "free_bytes": figures.freeBytes.map(String.init),
+      "resident_bytes": point.residentBytes.map(String.init),
+      "allocated_bytes": point.allocatedBytes.map(String.init),
+      "written_bytes": figures.writtenBytes.map(String.init),
+      "syncs": String(figures.syncs),
+      "objects": String(point.objects),
+      "walked_bytes": point.walkedBytes.map(String.init),
+      "transactions": String(point.transactions),
     ]
+    return row(ResultSchema.growthColumns, heads.merging(cells) { $1 })
   }
 
   /// What happened to background processes.

@@ -13,6 +13,8 @@ package struct ResultsPlace: Sendable {
   /// As long as nobody else has it, where the place has no name given by the user.
   package let path: String
   private let isNamed: Bool
+  /// Where results are that nobody has named a place for.
+  package static let usualFolder = "realm-bench-results"
 
   /// The folder for a run that begins now, by default below `realm-bench-results`.
   package init(
@@ -20,7 +22,7 @@ package struct ResultsPlace: Sendable {
   ) {
     let part = shard.map { "-\($0.number)of\($0.count)" } ?? ""
     runID = "\(Self.stamp(now))-\(workload)-\(seed)\(part)"
-    path = output ?? "realm-bench-results/\(runID)"
+    path = output ?? "\(Self.usualFolder)/\(runID)"
     isNamed = output != nil
   }
 

@@ -259,7 +259,7 @@ package struct WorkloadJob<Driver: EngineDriver> {
     surroundings.console.printRaw(try summary.render(settings.format))
     let place = outcome.status == .complete ? folder.destination : folder.path
     progress.step(
-      "pictures: \(Tool.current.name) report \(LiteralPath.quoted(place)) -o report.html")
+      "pictures: \(Tool.current.invocation) report \(LiteralPath.quoted(place)) -o report.html")
   }
 
   /// In the order that cli.md promises: sentence, witness, seed, command, folder.
