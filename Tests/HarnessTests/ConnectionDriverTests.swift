@@ -1,5 +1,6 @@
 // Engines beside RealmSwift: what a driver makes of connections, on an engine in memory; and what
 // the tool says of engines.
+import Foundation
 import Harness
 import Platform
 import TestSupport
@@ -122,6 +123,19 @@ import Testing
       output.output.contains("runs readers-writer, transfer, mixed, bulk-load, pinned-growth"))
     #expect(output.output.contains("not notify-storm: it needs observers"))
     #expect(output.output.contains("not actor-hops: it needs sessions of actors"))
+  }
+
+  @Test(arguments: [
+    (Array("SQLite format 3\0".utf8) + [16, 0, 1, 1], "it is an SQLite database"),
+    ([UInt8](repeating: 0, count: 16) + [0xde, 0xc0, 0xef, 0xbe], "it is an LMDB environment"),
+  ])
+  func filesOfOtherEnginesAreToldByTheirName(head: [UInt8], words: String) throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("other")
+    try Data(head + [UInt8](repeating: 7, count: 10_000)).write(to: URL(fileURLWithPath: path))
+    let output = CollectedOutput()
+    #expect(try RealmBench.dispatch(["check", path], console: output.console()) == .failed)
+    #expect(output.output.contains(words))
   }
 
   #if !PEERS

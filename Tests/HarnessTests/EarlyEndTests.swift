@@ -141,7 +141,7 @@ import Testing
     #expect(eventually { lines("part/replica-001/growth.csv") > 3 })
     interrupted.kill(SIGTERM)
     #expect(interrupted.code() == ExitCode.interrupted.rawValue)
-    #expect(interrupted.errorText.contains("0 of 3 replicas are whole"))
+    #expect(interrupted.errorText.contains("0 of 3 runs are whole"))
     #expect(status("part/replica-001") == "interrupted" && !exists("part/replica-002"))
   }
 

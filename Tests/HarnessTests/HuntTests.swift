@@ -114,7 +114,7 @@ import Testing
       TimedInterruption(afterNanoseconds: 0)
     }
     #expect(result.code == .interrupted && result.errors.contains("interrupted; "))
-    #expect(textOfFile(path + "/bugs.md")?.contains("Interrupted: 0 of 24 bugs") == true)
+    #expect(textOfFile(path + "/bugs.md")?.contains("Interrupted: 0 of 48 bugs") == true)
     let rows = try #require(textOfFile(path + "/bugs.csv").flatMap(CSVTable.parse))
     #expect(rows.count == 1)
   }

@@ -13,6 +13,8 @@ struct ChildProcess {
     var errors: String
     /// As `wait` of the kernel has it: the code, or the number of the signal.
     var status: Int32
+    /// The signal that has ended it, if one has.
+    var signal: Int32? = nil
     /// Whether it was told to end.
     var isToldToEnd: Bool
   }
@@ -26,13 +28,15 @@ struct ChildProcess {
   /// - Parameters:
   ///   - isSilent: nothing that it prints is shown; errors are gathered.
   ///   - showsOutput: whether what it prints on standard output goes on to ours, otherwise.
+  ///   - environment: what it has in its environment, beside ours.
   /// - Throws: `ExecutableFailure` when it cannot be started.
   init(
-    _ executable: String, _ arguments: [String], isSilent: Bool, showsOutput: Bool = true
+    _ executable: String, _ arguments: [String], isSilent: Bool, showsOutput: Bool = true,
+    environment: [String: String] = [:]
   ) throws {
     process.executableURL = URL(fileURLWithPath: executable)
     process.arguments = arguments
-    process.environment = Parent.environmentOfChild
+    process.environment = Parent.environmentOfChild.merging(environment) { $1 }
     let pipe = isSilent ? Pipe() : nil
     if !showsOutput { process.standardOutput = FileHandle.nullDevice }
     if let pipe {
@@ -59,18 +63,39 @@ struct ChildProcess {
     }.detach()
   }
 
+  var isRunning: Bool { process.isRunning }
+
+  /// Tells it to end, and to keep what it has.
+  func tell() {
+    kill(process.processIdentifier, SIGTERM)
+    // Who is stopped hears of nothing else.
+    kill(process.processIdentifier, SIGCONT)
+  }
+
+  /// Ends it at once.
+  func end() { kill(process.processIdentifier, SIGKILL) }
+
+  /// With which code it has ended, if it has by itself.
+  var exitCode: ExitCode? {
+    guard !process.isRunning, process.terminationReason == .exit else { return nil }
+    return ExitCode(rawValue: process.terminationStatus)
+  }
+
   /// Waits for its end, and tells it to end when the user has enough.
   func wait(_ interruption: any Interruption) -> Ending {
     var isTold = false
     while process.isRunning {
       if !isTold && interruption.isRequested() {
         isTold = true
-        kill(process.processIdentifier, SIGTERM)
-        // Who is stopped hears of nothing else.
-        kill(process.processIdentifier, SIGCONT)
+        tell()
       }
       sleep(nanoseconds: 5_000_000)
     }
+    return ending(isTold: isTold)
+  }
+
+  /// How it has ended; waits for that.
+  func ending(isTold: Bool = false) -> Ending {
     process.waitUntilExit()
     // Its own children may hold the pipe for longer than it lives.
     _ = errors?.wait(nanoseconds: 1_000_000_000) { $0 != nil }
@@ -80,6 +105,8 @@ struct ChildProcess {
       ? ExitCode(rawValue: process.terminationStatus) ?? .failed : .failed
     return Ending(
       code: code, errors: text.trimmingCharacters(in: .whitespacesAndNewlines),
-      status: process.terminationStatus, isToldToEnd: isTold)
+      status: process.terminationStatus,
+      signal: process.terminationReason == .exit ? nil : process.terminationStatus,
+      isToldToEnd: isTold)
   }
 }

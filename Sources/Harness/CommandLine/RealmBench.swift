@@ -11,6 +11,7 @@ public enum RealmBench {
   public static func run(_ arguments: [String]) -> Int32 {
     let console = Console.standard()
     Parent.recognize()
+    ProcessMember.recognize()
     return console.end(with: code(arguments, console)).rawValue
   }
 

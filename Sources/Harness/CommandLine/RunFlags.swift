@@ -140,6 +140,7 @@ package enum RunFlags {
     .init("keep-file", nil, "leave the Realm file behind"),
     .init("output", "DIR", "results folder (realm-bench-results/<utc>-<workload>-<seed>)"),
     .init("replicas", "N", "runs of the same, each in a process of its own (1)"),
+    .init("processes", "N", "processes that work on one file, each with all those threads (1)"),
     .init("shard", "K/N", "the K-th of N parts of one run, for 'merge': its own keys and order"),
     .init("save-baseline", "NAME", "keep the results as results/baselines/NAME for 'compare'"),
     .init("baseline", "NAME", "compare with this baseline afterwards: 2 when worse, 5 if missing"),
@@ -372,6 +373,10 @@ package enum RunFlags {
     if let text = flags.first("replicas") {
       settings.replicas = try Units.count(text, flag: "--replicas", minimum: 1, maximum: 1_000)
     }
+    if let text = flags.first("processes") {
+      settings.processes = try Units.count(text, flag: "--processes", minimum: 1, maximum: 256)
+    }
+    try checkProcesses(settings)
     if let text = flags.first("shard") { settings.shard = try Shard(text, flag: "--shard") }
     settings.recordsHistory = flags.has("history")
     settings.baseline = flags.first("baseline")
@@ -386,12 +391,34 @@ package enum RunFlags {
     settings.format = try flags.choice("format") ?? settings.format
   }
 
+  private static func checkProcesses(_ settings: RunSettings) throws(UsageError) {
+    guard settings.processes > 1 else { return }
+    let able = WorkloadKind.allCases.filter { $0.facts.takesProcesses }.map(\.rawValue)
+    guard settings.workload.facts.takesProcesses else {
+      throw UsageError(
+        "--processes: \(settings.workload.rawValue) keeps what it expects of the table, or of its "
+          + "pins, in the memory of one process; \(able.joined(separator: ", ")) can")
+    }
+    if settings.script != RunScript() {
+      throw UsageError(
+        "--processes: a plan with phases, background load or faults takes one process")
+    }
+    if let operations = settings.operations, operations < settings.processes {
+      throw UsageError(
+        "--processes \(settings.processes): --ops \(operations) leaves some without an operation")
+    }
+  }
+
   private static func checkEngines(_ settings: RunSettings) throws(UsageError) {
     for name in settings.engines {
       if let obstacle = EngineKind.named(name)?.obstacle(to: settings.workload) {
         throw UsageError(
           "--engine: \(name) cannot run \(settings.workload.rawValue), which \(obstacle); "
             + "'realm-bench list engines' says what it can")
+      }
+      if name != "realm" && settings.processes > 1 {
+        throw UsageError(
+          "--processes: writers of \(name) queue within one process; it works on the file alone")
       }
       if name != "realm" && !settings.script.background.isEmpty {
         throw UsageError(

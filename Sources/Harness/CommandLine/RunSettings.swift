@@ -93,6 +93,10 @@ package struct RunSettings: Sendable {
   package var overwrites = false
   /// Processes that run the same, one after the other.
   package var replicas = 1
+  /// Processes that work on the file together.
+  package var processes = 1
+  /// Which of them this one is; nil in that of the user.
+  package var member: ProcessMember?
   /// Names of baselines to compare with, and to save the results under.
   package var baseline: String?
   package var baselineToSave: String?
@@ -169,7 +173,17 @@ package struct RunSettings: Sendable {
 
   /// How many threads do an operation.
   package func threads(of operation: Operation) -> Int {
-    workload.facts.threads(of: operation, self)
+    workload.facts.threads(of: operation, self) * processes
+  }
+
+  /// Makes them those of one of several processes: its part of what all do together.
+  package mutating func become(_ member: ProcessMember) {
+    self.member = member
+    keepsFile = true
+    operations = operations.map(member.share)
+    warmupOperations = warmupOperations.map(member.share)
+    ratePerSecond = ratePerSecond.map { $0 / Double(member.count) }
+    readRatePerSecond = readRatePerSecond.map { $0 / Double(member.count) }
   }
 
   /// Measuring threads, where readers and writers are all that there are; nil = others too.
@@ -196,7 +210,11 @@ package struct RunSettings: Sendable {
   }
 
   /// What ends the measured phase after a number of operations; nil = by time.
-  package var operationsOfPhase: Int? { workload.facts.operationsOfPhase(self) }
+  package var operationsOfPhase: Int? {
+    guard let operations = workload.facts.operationsOfPhase(self) else { return nil }
+    // What was given by a flag is divided by now; the rest is of the whole table.
+    return self.operations == nil ? member?.share(of: operations) ?? operations : operations
+  }
 
   /// The part that the threads need.
   package var plan: RunPlan {
@@ -228,8 +246,12 @@ package struct RunSettings: Sendable {
     plan.arrivals = arrivals
     plan.invariants = Set(invariants)
     plan.checkRate = checkRate
-    plan.seed = effectiveSeed
-    plan.durability = durability
+    // Content follows from the model's seed, which is one for all processes.
+    plan.seed =
+      member.map { Harness.mix(effectiveSeed ^ Harness.mix(UInt64($0.number))) }
+      ?? effectiveSeed
+    plan.walksSpace = member.map { $0.number == 1 } ?? true
+    plan.processes = member?.count ?? processes
     plan.own = own
     plan.steps = script.steps
     return plan
@@ -244,6 +266,7 @@ package struct RunSettings: Sendable {
     }
     add("seed", seed)
     if engines != ["realm"] { add("engine", engines.joined(separator: ",")) }
+    if processes > 1 { add("processes", processes) }
     if let shard { add("shard", shard.text) }
     if recordsHistory { words.append("--history") }
     add("readers", readers)
@@ -349,6 +372,8 @@ package struct SettingsRecord: Codable, Sendable {
   package var attempts: Int?
   package var seed: UInt64
   package var shard: String?
+  /// Nil where there is one.
+  package var processes: Int?
   package var history: Bool?
   package var intervalNs: UInt64
   package var path: String
@@ -410,6 +435,7 @@ package struct SettingsRecord: Codable, Sendable {
     attempts = used("attempts", settings.attempts)
     seed = settings.seed
     shard = settings.shard?.text
+    processes = settings.processes > 1 ? settings.processes : nil
     history = settings.recordsHistory ? true : nil
     intervalNs = settings.intervalNanoseconds
     self.path = path

@@ -66,7 +66,9 @@ package enum RunVerb: VerbDescription {
       surroundings.console.printRaw(Help.run(workload ?? .readersWriter))
       return .success
     }
-    let (settings, choices) = try settings(flags, arguments)
+    let (resolved, choices) = try settings(flags, arguments)
+    var settings = resolved
+    if let member = try ProcessMember.own() { settings.become(member) }
     let place = ResultsPlace(
       workload: settings.workload.rawValue, seed: settings.seed, output: settings.output,
       now: surroundings.now, shard: settings.shard)
@@ -88,7 +90,9 @@ package enum RunVerb: VerbDescription {
         return .baselineMissing
       }
     }
-    let file = try settings.path.map { try RunFile(claiming: $0, engine: settings.engine) }
+    let file =
+      settings.member == nil
+      ? try settings.path.map { try RunFile(claiming: $0, engine: settings.engine) } : nil
     let folder: ResultsFolder
     do {
       folder = try place.make(
@@ -114,7 +118,7 @@ package enum RunVerb: VerbDescription {
     let console = surroundings.console
     let code =
       !settings.hasParts
-      ? try runOnEngine(settings, choices, folder, path, surroundings)
+      ? try runOnEngine(settings, choices, folder, path, surroundings, arguments)
       : try ReplicaRuns(arguments, settings: settings, choices: choices, folder: folder).run(
         console, interruption: surroundings.interruption)
     let isComplete = code == .success || code == .inconclusive || code == .thresholdMissed
@@ -126,10 +130,10 @@ package enum RunVerb: VerbDescription {
   /// On the engine that is asked for; what the surroundings drive stands for realm.
   private static func runOnEngine<Driver: EngineDriver>(
     _ settings: RunSettings, _ choices: OutputChoices, _ folder: ResultsFolder, _ path: String,
-    _ surroundings: Surroundings<Driver>
+    _ surroundings: Surroundings<Driver>, _ arguments: [String]
   ) throws -> ExitCode {
     guard settings.engine != "realm", let facts = EngineKind.named(settings.engine)?.facts else {
-      return try runOnce(settings, choices, folder, path, surroundings)
+      return try runOnce(settings, choices, folder, path, surroundings, arguments)
     }
     func run<Facts: EngineDescription>(_ facts: Facts.Type) throws -> ExitCode {
       var other = Surroundings(
@@ -137,19 +141,20 @@ package enum RunVerb: VerbDescription {
         now: surroundings.now
       ) { try facts.open(EngineOpening(settings, path: $0, durability: $1)) }
       other.tool = surroundings.tool
-      return try runOnce(settings, choices, folder, path, other)
+      return try runOnce(settings, choices, folder, path, other, arguments)
     }
     return try run(facts)
   }
 
   private static func runOnce<Driver: EngineDriver>(
     _ settings: RunSettings, _ choices: OutputChoices, _ folder: ResultsFolder, _ path: String,
-    _ surroundings: Surroundings<Driver>
+    _ surroundings: Surroundings<Driver>, _ arguments: [String]
   ) throws -> ExitCode {
-    guard settings.recordsHistory else {
+    // Where several processes do the work, they have the history.
+    guard settings.recordsHistory && settings.processes == 1 else {
       return try WorkloadJob(
         settings: settings, choices: choices, folder: folder, path: path,
-        surroundings: surroundings
+        surroundings: surroundings, arguments: arguments
       ).run()
     }
     let (makeDriver, parts) = (surroundings.makeDriver, folder.historyParts)
@@ -157,7 +162,10 @@ package enum RunVerb: VerbDescription {
       console: surroundings.console, interruption: surroundings.interruption,
       now: surroundings.now
     ) { path, durability in
-      RecordingDriver(try makeDriver(path, durability), log: try HistoryLog(folder: parts))
+      RecordingDriver(
+        try makeDriver(path, durability),
+        log: try HistoryLog(
+          folder: parts, firstProcess: ((settings.member?.number ?? 1) - 1) * 100_000))
     }
     recording.tool = surroundings.tool
     return try WorkloadJob(

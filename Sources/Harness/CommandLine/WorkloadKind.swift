@@ -38,7 +38,9 @@ package struct WorkloadKind: Hashable, Sendable {
 
 extension RunSettings {
   /// The workload on an engine.
-  package func makeWorkload<Driver: EngineDriver>(_ driver: Driver) -> any Workload<Driver> {
-    workload.facts.make(RunShared(driver: driver, plan: plan))
+  package func makeWorkload<Driver: EngineDriver>(
+    _ driver: Driver, versions: VersionLog = VersionLog()
+  ) -> any Workload<Driver> {
+    workload.facts.make(RunShared(driver: driver, plan: plan, versions: versions))
   }
 }

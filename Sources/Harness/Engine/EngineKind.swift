@@ -120,6 +120,22 @@ package struct EngineKind: Sendable {
   }
 }
 
+extension EngineKind {
+  /// What a file of another engine is, by its first bytes.
+  static func foreignFile(_ path: String) -> String? {
+    guard let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: 20)
+    else { return nil }
+    if head.starts(with: "SQLite format 3\0".utf8) {
+      return "it is an SQLite database: 'sqlite3 FILE \"PRAGMA integrity_check\"' verifies it"
+    }
+    // Behind the first page's header.
+    if head.count == 20, head.suffix(4).elementsEqual([0xde, 0xc0, 0xef, 0xbe]) {
+      return "it is an LMDB environment: 'mdb_stat -n -ef FILE' reads it"
+    }
+    return nil
+  }
+}
+
 /// This project's engine.
 enum RealmDescription: EngineDescription {
   static let name = "realm"

@@ -85,6 +85,7 @@ package enum FileInspection {
     } catch {
       check.verdict = .unreadable
       check.findings.append("\(error)")
+      if let hint = EngineKind.foreignFile(path) { check.findings.append(hint) }
     }
     if check.verdict == .sound { checkSpace(path, &check) }
     return check

@@ -47,12 +47,16 @@ package struct MachineWatch: Sendable {
       }
       processorPressure = Self.pressure("cpu")
       diskPressure = Self.pressure("io")
-      var usage = rusage()
-      getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-      involuntarySwitches = usage.ru_nivcsw
-      ownSeconds =
-        Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-        + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+      (involuntarySwitches, ownSeconds) = (0, 0)
+      // Processes that this one has started are no others; those that have ended are counted.
+      for who in [RUSAGE_SELF.rawValue, RUSAGE_CHILDREN.rawValue] {
+        var usage = rusage()
+        getrusage(__rusage_who_t(who), &usage)
+        involuntarySwitches += usage.ru_nivcsw
+        ownSeconds +=
+          Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+          + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+      }
     }
 
     private static func pressure(_ resource: String) -> Double? {

@@ -53,6 +53,10 @@ package final class OperationMeasurements {
   package var late: UInt64 = 0
   /// Those that were due and that nobody started.
   package var skipped: UInt64 = 0
+  /// Of a closed loop: those that had begun, and waited for others until long after the end.
+  package var givenUp: UInt64 = 0
+  /// For how long at most.
+  package var givenUpLongest: UInt64 = 0
   /// When the last one of a thread with a schedule ended; 0 in a closed loop.
   package var lastEnd: UInt64 = 0
   /// Whether a thread that did some of them could not be waited for.
@@ -72,6 +76,8 @@ package final class OperationMeasurements {
     errors += other.errors
     late += other.late
     skipped += other.skipped
+    givenUp += other.givenUp
+    givenUpLongest = max(givenUpLongest, other.givenUpLongest)
     lastEnd = max(lastEnd, other.lastEnd)
     isTruncated = isTruncated || other.isTruncated
   }
@@ -92,6 +98,8 @@ package final class OperationMeasurements {
     errors = 0
     late = 0
     skipped = 0
+    givenUp = 0
+    givenUpLongest = 0
     lastEnd = 0
     isTruncated = false
   }

@@ -153,7 +153,7 @@ enum KnownNames {
     "run.json", FolderManifest.fileName, "summary.csv", "samples.csv",
     "growth.csv", "invariants.csv", "events.csv", "compare.csv", "plan.json", "violation.txt",
     "history.jsonl", "raw-sync.tmp", "merge.json", "merged.csv", "hunt.csv", "bundle.json",
-    "schedule.txt", "bugs.csv", "bugs.md", "plan.csv", "plan.html",
+    "schedule.txt", "bugs.csv", "bugs.md", "plan.csv", "plan.html", ProcessBoard.fileName,
   ]
   /// Folders of files that the folder above lists.
   static let folders: Set<String> = ["histograms", "history", "experiments"]
@@ -214,7 +214,7 @@ enum KnownNames {
   /// Ends of names of the files that the engine has beside a Realm file, the longest first.
   static let besideRealmFile = [".log.unfinished", ".unfinished", ".lock", ".log"]
 
-  /// The folder of a replica, a shard or an experiment.
+  /// The folder of a replica, a shard, a process or an experiment.
   static func isPart(_ name: String) -> Bool {
     var name = name
     // One of several engines, as in replica-001-lmdb.
@@ -223,7 +223,7 @@ enum KnownNames {
     {
       name = String(name[..<dash])
     }
-    return ["replica-", "shard-", "experiments/"].contains {
+    return ["replica-", "shard-", "process-", "experiments/"].contains {
       name.hasPrefix($0) && name.count > $0.count && name.dropFirst($0.count).allSatisfy(\.isNumber)
     }
   }

@@ -12,7 +12,11 @@ package struct ResultTables {
     self.runID = runID
   }
 
-  private var head: [String?] { [String(ResultSchema.version), runID, "1"] }
+  private var head: [String?] { head(of: 1) }
+
+  private func head(of process: Int) -> [String?] {
+    [String(ResultSchema.version), runID, String(process)]
+  }
 
   // MARK: - summary.csv
 
@@ -145,7 +149,7 @@ package struct ResultTables {
 
   /// A row of samples.csv.
   package func sampleRow(_ sample: Sample) -> [String?] {
-    head + [
+    head(of: sample.process) + [
       settings.engine, settings.workload.rawValue, settings.name(of: sample.phase),
       decimal(sample.elapsedSeconds, places: 3), sample.operation.rawValue, sample.metric,
       sample.unit, sample.value,
@@ -167,7 +171,7 @@ package struct ResultTables {
       "elapsed_s": decimal(point.elapsedSeconds, places: 3),
       "commits": figures.commits.map(String.init),
       "newest_version": String(figures.newestVersion),
-      "oldest_pinned_version": String(figures.oldestPinnedVersion),
+      "oldest_pinned_version": figures.oldestPinnedVersion.map(String.init),
       "live_versions": figures.liveVersions.map(String.init),
       "pins": String(point.pins),
       "oldest_pin_age_s": figures.oldestPinAgeNanoseconds.map {

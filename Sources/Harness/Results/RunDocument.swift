@@ -13,6 +13,9 @@ package struct RunDocument: Codable, Sendable {
   package struct PhaseRecord: Codable, Sendable {
     package var name: String
     package var elapsedS: Double
+    /// By the engine in this process; nil where it does not tell, and in runs of earlier versions.
+    package var syncs: UInt64?
+    package var writtenBytes: UInt64?
   }
 
   package struct ViolationRecord: Codable, Sendable {

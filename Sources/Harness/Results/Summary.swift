@@ -80,7 +80,8 @@ package struct Summary {
     let load = settings.ratePerSecond.map {
       "open loop \(Units.text(ratePerSecond: $0)) \(settings.arrivals.rawValue)"
     }
-    return "\(settings.workload.rawValue) on \(settings.engine): \(settings.shape), "
+    let processes = settings.processes > 1 ? "\(settings.processes) processes of " : ""
+    return "\(settings.workload.rawValue) on \(settings.engine): \(processes)\(settings.shape), "
       + "durability \(settings.durability.rawValue), \(load ?? loop), seed \(settings.seed)"
   }
 

@@ -22,6 +22,7 @@ package enum Verdict {
     if outcome.unended.contains(RunOutcome.finalCheck) {
       reasons.append("\(RunOutcome.finalCheck) had not ended")
     }
+    reasons += outcome.reasonsOfProcesses
     if BuildFacts.isDebug { reasons.append("debug build: figures say nothing about speed") }
     if let reason = stolenTime(outcome) { reasons.append(reason) }
     for operation in settings.operationsMeasured {
@@ -32,8 +33,15 @@ package enum Verdict {
         continue
       }
       guard let figures = outcome.collector.total(.measure, operation) else {
-        reasons.append("no '\(operation.rawValue)' was measured")
+        reasons.append("no '\(operation.rawValue)' was measured" + crowd(outcome, settings))
         continue
+      }
+      if figures.givenUp > 0 {
+        reasons.append(
+          "\(figures.givenUp) '\(operation.rawValue)' that had begun were given up "
+            + "\(readableDuration(RunControl.graceNanoseconds)) after the end, having waited up to "
+            + "\(readableDuration(figures.givenUpLongest)): the longest times are not known"
+            + crowd(outcome, settings))
       }
       if let reason = leftOut(figures, operation) { reasons.append(reason) }
       if let reason = saturation(figures, operation) { reasons.append(reason) }
@@ -50,6 +58,14 @@ package enum Verdict {
       }
     }
     return reasons
+  }
+
+  /// What is known of threads that get no turn: writers wait for each other, and for a processor
+  /// behind all readers.
+  private static func crowd(_ outcome: RunOutcome, _ settings: RunSettings) -> String {
+    guard outcome.busyThreads > 8 * settings.processors else { return "" }
+    return "; \(outcome.busyThreads) threads share \(settings.processors) processors, and readers "
+      + "leave none to the writers: use fewer, or --read-rate"
   }
 
   /// More of the machine's time than this in the hands of others makes figures unreliable.

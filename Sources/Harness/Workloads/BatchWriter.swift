@@ -81,7 +81,7 @@ package struct BatchWriter<Driver: EngineDriver>: Worker {
         continue
       }
       try commit(turn)
-      if number == 1 && shared.plan.checks(.spaceAccounting) {
+      if number == 1 && shared.plan.walksSpace && shared.plan.checks(.spaceAccounting) {
         try walk.runIfDue(after: session.version, &pace, &ledger)
       }
     }
@@ -120,8 +120,9 @@ package struct BatchWriter<Driver: EngineDriver>: Worker {
     let start = clock.nanoseconds()
     do {
       try session.write {
+        if turn.due == nil { try shared.control.checkNotOverdue() }
         // Numbered inside the write lock: transaction numbers follow the order of commits.
-        transaction = shared.versions.nextTransaction()
+        transaction = nextTransaction()
         if checksBase || prepared.transaction != transaction {
           excluded = try begin(transaction, basedOn: checksBase ? acknowledged : nil)
         }
@@ -130,6 +131,9 @@ package struct BatchWriter<Driver: EngineDriver>: Worker {
         case .custom(let change): try change(session, model.batch(of: transaction), &ledger)
         }
       }
+    } catch is RunControl.GivenUp {
+      pace.giveUp(0, after: clock.nanoseconds() - start)
+      return
     } catch {
       pace.measurements.figures[0].errors += 1
       throw error
@@ -143,6 +147,15 @@ package struct BatchWriter<Driver: EngineDriver>: Worker {
     commits += 1
     let isPinning = shared.plan.pins > 0 && (recovery == nil || pace.phase == .measure)
     if isPinning && isPinDue(after: transaction) { try keepPin(transaction) }
+  }
+
+  /// Inside a transaction: its number.
+  private mutating func nextTransaction() -> Int {
+    if shared.plan.processes == 1 { return shared.versions.nextTransaction() }
+    // A process that dies in a transaction has its number, and may have committed.
+    return shared.versions.nextTransaction { last in
+      session.read(model.batch(of: last).key(0), .account, into: &row) && row.stamp == last
+    }
   }
 
   /// Inside a transaction: what is not the engine's work; returns its time.

@@ -18,6 +18,7 @@ package enum BulkLoadDescription: WorkloadDescription {
       realm-bench run bulk-load --objects 1000000 --batch 10000
     """
   package static let flags = Flags.table.subtracting(["duration"]).union(["writers", "batch"])
+  package static let takesProcesses = true
   package static let scheduled: Set<Operation> = []
   package static let loadsFirst = false
   package static let isSteady = false

@@ -220,24 +220,31 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
       expected?.store(row)
       return row.id
     }
+    guard let key else { return }
     table.acknowledge(key)
     known = max(known, key + 1)
   }
 
   /// One transaction; `body` gets its number and returns the key of the object that it stored.
+  ///
+  /// Nil when the run was over before it could begin.
   @discardableResult
   private func write(
     _ position: Int, _ turn: ThreadPace.Turn, _ began: UInt64, _ body: (Int) throws -> Int
-  ) throws -> Int {
+  ) throws -> Int? {
     // A write begins on the newest version: what was read is left behind.
     try readAgain()
     var (transaction, key) = (0, 0)
     let start = clock.nanoseconds()
     do {
       try session.write {
+        if turn.due == nil { try shared.control.checkNotOverdue() }
         transaction = shared.versions.nextTransaction()
         key = try body(transaction)
       }
+    } catch is RunControl.GivenUp {
+      pace.giveUp(position, after: clock.nanoseconds() - start)
+      return nil
     } catch {
       pace.measurements.figures[position].errors += 1
       throw error

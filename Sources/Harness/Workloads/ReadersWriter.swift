@@ -19,6 +19,7 @@ package enum ReadersWriterDescription: WorkloadDescription {
   package static let flags = Flags.table.union(Flags.threads).union(Flags.load).union([
     "read-keys", "read-rate", "check-rate", "history",
   ])
+  package static let takesProcesses = true
   package static let scheduled: Set<Operation> = [.write]
   package static let takesSteps = true
 

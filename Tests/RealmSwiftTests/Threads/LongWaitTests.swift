@@ -38,17 +38,22 @@ import Testing
     let names = (1...3).map { "thread 'writer \($0)'" }
     let wait = LongWait(path: "a.realm", holder: "thread 'x'", waiters: names, waitersInAll: 256)
     let second: UInt64 = 1_000_000_000
-    let first = try #require(log.line(for: wait, at: 5 * second))
+    let said = log.line(for: wait, at: 5 * second)
+    let first = try #require(said)
     #expect(first.contains("belongs to thread 'x'; waiting: thread 'writer 1'"))
     #expect(first.contains("and 253 more.") && !first.contains("other such waits"))
     for number in 1..<256 {
-      #expect(log.line(for: wait, at: 5 * second + UInt64(number) * 1_000) == nil)
+      let more = log.line(for: wait, at: 5 * second + UInt64(number) * 1_000)
+      #expect(more == nil)
     }
-    #expect(log.line(for: wait, at: 6 * second - 1) == nil)
-    let next = try #require(log.line(for: wait, at: 6 * second))
+    let tooEarly = log.line(for: wait, at: 6 * second - 1)
+    #expect(tooEarly == nil)
+    let later = log.line(for: wait, at: 6 * second)
+    let next = try #require(later)
     #expect(next.contains("Nothing was said of 256 other such waits"))
     let alone = LongWait(path: "a.realm", holder: nil, waiters: ["queue 'q'"], waitersInAll: 1)
-    let last = try #require(log.line(for: alone, at: 8 * second))
+    let latest = log.line(for: alone, at: 8 * second)
+    let last = try #require(latest)
     #expect(last.contains("belongs to nobody yet; waiting: queue 'q'. Do not"))
   }
 

@@ -10,6 +10,8 @@ package struct Sample: Sendable {
   package var unit: String
   /// Nil when not measured, or from too few samples.
   package var value: String?
+  /// Which of several processes it is of.
+  package var process = 1
 }
 
 /// Adds up the figures of all threads.

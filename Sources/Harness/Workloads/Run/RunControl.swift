@@ -39,6 +39,9 @@ package final class RunControl: Sendable {
   private let budgetEnd = Atomic<UInt64>(0)
   private let clock = MonotonicClock()
   private let reports = Monitor(Reports())
+  /// Where threads wait for the next phase: apart from the reports, of which the coordinator alone
+  /// hears, or each of many threads would wake all the others.
+  private let gate = Monitor(())
 
   /// The steps of a plan's measured phase, if there is one.
   package let steps: [RunStep]
@@ -66,10 +69,27 @@ package final class RunControl: Sendable {
     }
   }
 
+  /// The phase that has begun last.
+  package var lastPhase: Phase? { reports.withLock { $0.begun.last?.phase } }
+
   /// When a phase ended; nil while it goes on.
   package func end(of phase: Phase?) -> UInt64? {
     if let next = self.phase(after: phase) { return next.start }
     return epoch.phase == nil ? stoppedAt : nil
+  }
+
+  /// How long after the end what a closed loop has begun is waited for.
+  package static var graceNanoseconds: UInt64 { 1_000_000_000 }
+
+  /// The run was over long before the transaction could begin.
+  package struct GivenUp: Error {}
+
+  /// At the begin of a transaction of a closed loop: nobody is to wait for hundreds of threads that
+  /// have waited for each other.
+  package func checkNotOverdue() throws {
+    guard epoch.phase == nil else { return }
+    let stopped = stoppedAt
+    if stopped > 0 && clock.nanoseconds() > stopped + Self.graceNanoseconds { throw GivenUp() }
   }
 
   /// Whether nothing is to be finished any more: the run has failed, or the user has enough.
@@ -97,7 +117,7 @@ package final class RunControl: Sendable {
   package func waitForStart() {
     reports.withLock { $0.readyThreads += 1 }
     reports.notifyAll()
-    reports.wait(until: { _ in self.epoch.phase != .load }, then: { _ in })
+    gate.wait(until: { _ in self.epoch.phase != .load }, then: { _ in })
   }
 
   /// Called by a thread that found the budget taken.
@@ -121,7 +141,7 @@ package final class RunControl: Sendable {
   /// Called by a thread that found the budget of its phase taken and goes on in the next one.
   package func waitForNextPhase(after phase: Phase?) {
     reports.withLock { if epoch.phase == phase { $0.waitingThreads += 1 } }
-    reports.wait(until: { _ in self.epoch.phase != phase }, then: { _ in })
+    gate.wait(until: { _ in self.epoch.phase != phase }, then: { _ in })
   }
 
   package func threadFinished() {
@@ -191,7 +211,7 @@ package final class RunControl: Sendable {
       // Who waited for this phase is counted no more, even if it wakes late.
       reports.waitingThreads = 0
     }
-    reports.notifyAll()
+    wake()
   }
 
   /// Makes every thread hand over what it has measured.
@@ -214,8 +234,8 @@ package final class RunControl: Sendable {
 
   private func wake() {
     // The lock is taken so that a thread about to wait does not miss the change.
-    reports.withLock { _ in }
-    reports.notifyAll()
+    gate.withLock { _ in }
+    gate.notifyAll()
   }
 
   private func next(_ previous: UInt64, _ code: UInt64) -> UInt64 {

@@ -102,6 +102,8 @@ package struct RunOutcome {
   package var busyThreads = 0
   /// What happened to background processes.
   package var events: [RunEvent] = []
+  /// What processes that did the work say against their own figures.
+  package var reasonsOfProcesses: [String] = []
   /// What else the machine did meanwhile.
   package var disturbance: MachineDisturbance?
 

@@ -51,6 +51,10 @@ package struct RunPlan: Sendable {
   package var own: [String: String] = [:]
   /// Steps of the measured phase.
   package var steps: [RunStep] = []
+  /// Processes that work on the file.
+  package var processes = 1
+  /// Whether the first writer walks over the file; of several processes one does.
+  package var walksSpace = true
   package var model: ContentModel
 
   package init(model: ContentModel) { self.model = model }
@@ -103,13 +107,14 @@ package final class RunShared<Driver: EngineDriver>: Sendable {
   package let driver: Driver
   package let plan: RunPlan
   package let control: RunControl
-  package let versions = VersionLog()
+  package let versions: VersionLog
   package let digests = Monitor(VersionDigestCheck())
   package let pins: PinRing<Driver.Session.Pin>
   /// What a walk over all live versions has found, until growth.csv has it.
   private let walkedBytes = Monitor<UInt64?>(nil)
 
-  package init(driver: Driver, plan: RunPlan) {
+  package init(driver: Driver, plan: RunPlan, versions: VersionLog = VersionLog()) {
+    self.versions = versions
     self.driver = driver
     self.plan = plan
     control = RunControl(steps: plan.steps)

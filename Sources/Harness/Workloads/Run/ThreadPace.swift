@@ -318,6 +318,15 @@ package struct ThreadPace {
     return follow()
   }
 
+  /// Notes an operation that waited until it made no sense any more.
+  package mutating func giveUp(_ operation: Int, after nanoseconds: UInt64) {
+    // It was begun in the last phase, whatever the thread was in when it looked last.
+    record(in: control.lastPhase ?? current) { figures in
+      figures[operation].givenUp += 1
+      figures[operation].givenUpLongest = max(figures[operation].givenUpLongest, nanoseconds)
+    }
+  }
+
   /// Records an operation, by its place in the thread's plan.
   ///
   /// `began` is when the turn was taken up, if something had to come before the operation;

@@ -33,6 +33,8 @@ package protocol WorkloadDescription: Sendable {
   /// Whether its file holds classes that background processes of the tool do not know; by default
   /// no.
   static var storesOwnClasses: Bool { get }
+  /// Whether several processes can do it on one file, and be judged together; by default no.
+  static var takesProcesses: Bool { get }
   /// What `--in-flight` counts.
   static var unitInFlight: String { get }
   /// What it checks; by default what every workload with readers and blocking writers can show.
@@ -70,6 +72,7 @@ extension WorkloadDescription {
   package static var mixed: [Operation] { OperationMix.operations }
   package static var loadsFirst: Bool { true }
   package static var isSteady: Bool { true }
+  package static var takesProcesses: Bool { false }
   package static var needs: Set<EngineCapability> { [] }
   package static var recovers: Bool { false }
   package static var pinsFillCache: Bool { false }

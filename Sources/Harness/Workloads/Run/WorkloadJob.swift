@@ -11,11 +11,14 @@ package struct WorkloadJob<Driver: EngineDriver> {
   private let surroundings: RunVerb.Surroundings<Driver>
   private let progress: ProgressLine
   private let choices: OutputChoices
+  /// Those of `run`, as given, for processes that are to do the same.
+  private let arguments: [String]
 
   package init(
     settings: RunSettings, choices: OutputChoices, folder: ResultsFolder, path: String,
-    surroundings: RunVerb.Surroundings<Driver>
+    surroundings: RunVerb.Surroundings<Driver>, arguments: [String] = []
   ) {
+    self.arguments = arguments
     self.settings = settings
     self.choices = choices
     self.folder = folder
@@ -66,10 +69,13 @@ package struct WorkloadJob<Driver: EngineDriver> {
         settings.script, path: path, durability: settings.durability, seed: settings.seed,
         tool: surroundings.tool)
     let machine = MachineWatch()
-    var outcome = WorkloadRun(
-      settings.makeWorkload(driver), settings: settings, interruption: interruption,
-      progress: progress, companions: companions, series: series.append
-    ).run()
+    var outcome: RunOutcome
+    do {
+      outcome = try run(driver, interruption, companions, series)
+    } catch {
+      progress.fail("cannot write to '\(folder.path)': \(error.explanation)")
+      return .failed
+    }
     outcome.events = companions?.events ?? []
     outcome.disturbance = machine.disturbance()
     progress.clear()
@@ -88,6 +94,28 @@ package struct WorkloadJob<Driver: EngineDriver> {
     try report(document, tables, outcome)
     for loss in losses { progress.fail(loss) }
     return exitCode(document, outcome, isWhole: losses.isEmpty)
+  }
+
+  private func run(
+    _ driver: Driver, _ interruption: any Interruption, _ companions: Companions?,
+    _ series: SeriesFiles
+  ) throws -> RunOutcome {
+    guard settings.processes > 1 else {
+      let workload = settings.makeWorkload(
+        driver, versions: settings.member?.board.versions ?? VersionLog())
+      return WorkloadRun(
+        workload, settings: settings, interruption: interruption, progress: progress,
+        companions: companions, series: series.append
+      ).run()
+    }
+    let boardPath = folder.path + "/" + ProcessBoard.fileName
+    let board = try ProcessBoard(boardPath, isNew: true)
+    defer { try? FileCalls.remove(boardPath) }
+    return ProcessRun(
+      settings.makeWorkload(driver, versions: board.versions), settings: settings,
+      arguments: arguments, path: path, folder: folder, tool: surroundings.tool,
+      interruption: interruption, progress: progress, series: series.append
+    ).run(board, at: boardPath)
   }
 
   /// Removes the Realm file unless it is wanted or is evidence; returns its path if it stays.
@@ -137,7 +165,10 @@ package struct WorkloadJob<Driver: EngineDriver> {
       settings: SettingsRecord(settings, path: path, output: folder.path),
       environment: environment, disturbance: outcome.disturbance,
       phases: outcome.phases.map {
-        .init(name: settings.name(of: $0.phase), elapsedS: $0.elapsedSeconds)
+        .init(
+          name: settings.name(of: $0.phase), elapsedS: $0.elapsedSeconds,
+          syncs: $0.after.syncs - min($0.before.syncs, $0.after.syncs),
+          writtenBytes: $0.difference(\.writtenBytes))
       },
       overhead: .init(
         recordingNsPerOperation: recordingCost,
@@ -198,16 +229,26 @@ package struct WorkloadJob<Driver: EngineDriver> {
     }
     keep("samples.csv and growth.csv") { try series.end() }
     keep("the results") { try write(document, tables, outcome) }
-    guard settings.recordsHistory else { return losses }
+    // One of several processes leaves its parts to the one that has started it.
+    guard settings.recordsHistory && settings.member == nil else { return losses }
     progress.step("joining the history ...")
     do {
-      try HistoryMerge.join([folder.historyParts], to: folder.path + "/history.jsonl")
+      try HistoryMerge.join(historyFolders, to: folder.path + "/history.jsonl")
     } catch {
       losses.append(
         "cannot join the history: \(error.explanation); its parts stay in "
           + "'\(folder.historyParts)', the run's other files are whole")
     }
     return losses
+  }
+
+  /// Its own parts, or those that its processes have left.
+  private var historyFolders: [String] {
+    settings.processes == 1
+      ? [folder.historyParts]
+      : (1...settings.processes).map {
+        ProcessRun<Driver>.folder(of: $0, in: folder.path) + "/history"
+      }.filter { (try? FileCalls.kind($0)) != nil }
   }
 
   private func write(

@@ -1,0 +1,345 @@
+// `run --processes N`: N processes of this tool work on one file. This one fills it, starts them,
+// has them begin together, watches, judges what they leave, and joins what they have measured:
+// histograms are added, samples stand below each other, nothing is averaged.
+internal import Foundation
+internal import Platform
+
+/// Runs a workload in several processes.
+package final class ProcessRun<Driver: EngineDriver> {
+  private let workload: any Workload<Driver>
+  private let settings: RunSettings
+  private let arguments: [String]
+  private let path: String
+  private let folder: ResultsFolder
+  private let tool: String
+  private let interruption: any Interruption
+  private let progress: ProgressLine
+  private let series: ([Sample], GrowthPoint) -> Void
+  private let clock = MonotonicClock()
+  private var outcome: RunOutcome
+  private var began: UInt64 = 0
+  private var children: [ChildProcess] = []
+  private var isInterrupted = false
+  /// They were told to end before their time.
+  private var areTold = false
+  private var failures: [String] = []
+
+  /// How long the others may go on when one has ended, and how long one that is told may take.
+  private static var patienceNanoseconds: UInt64 { 30_000_000_000 }
+
+  /// - Parameter arguments: those of `run`, as given.
+  package init(
+    _ workload: any Workload<Driver>, settings: RunSettings, arguments: [String], path: String,
+    folder: ResultsFolder, tool: String, interruption: any Interruption, progress: ProgressLine,
+    series: @escaping ([Sample], GrowthPoint) -> Void
+  ) {
+    self.workload = workload
+    self.settings = settings
+    self.arguments = arguments
+    self.path = path
+    self.folder = folder
+    self.tool = tool
+    self.interruption = interruption
+    self.progress = progress
+    self.series = series
+    outcome = RunOutcome(collector: Collector(openLoop: settings.openLoop))
+  }
+
+  /// Runs everything; failures and violations are part of what is returned.
+  package func run(_ board: ProcessBoard, at boardPath: String) -> RunOutcome {
+    began = clock.nanoseconds()
+    do {
+      if try load(board) {
+        try start(boardPath)
+        let before = statistics()
+        watch(board)
+        join(before: before)
+        if outcome.violation == nil && !isInterrupted { try checkEnd(board) }
+      }
+    } catch let violation as Violation {
+      note(violation, by: "final check")
+    } catch {
+      failures.append(error.explanation)
+    }
+    end()
+    outcome.objects = workload.objects
+    outcome.transactions = board.versions.transactions
+    outcome.failure = failures.isEmpty ? nil : failures.joined(separator: "; ")
+    if outcome.violation != nil || outcome.failure != nil {
+      outcome.status = .failed
+    } else if isInterrupted {
+      outcome.status = .interrupted
+    }
+    return outcome
+  }
+
+  private func note(_ violation: Violation, by thread: String) {
+    if outcome.violation == nil { outcome.violation = (violation, thread) }
+    var ledger = InvariantLedger()
+    ledger.countViolation(violation.invariant)
+    outcome.ledger.add(ledger)
+  }
+
+  private func statistics() -> EngineStatistics {
+    (try? workload.shared.driver.glance()) ?? EngineStatistics()
+  }
+
+  // MARK: - Load
+
+  /// False when the run ends here.
+  private func load(_ board: ProcessBoard) throws -> Bool {
+    let before = statistics()
+    let start = clock.nanoseconds()
+    var isCancelled = false
+    let version = try workload.load(
+      isCancelled: {
+        isCancelled = isCancelled || interruption.isRequested()
+        return isCancelled
+      },
+      progress: { count in
+        outcome.loadedObjects = count
+        progress.show(
+          "load", fraction: Double(count) / Double(settings.objects), "\(grouped(count)) objects")
+      })
+    isInterrupted = isCancelled
+    // Transaction 0: whoever opens the file now has to see at least the load.
+    if let version { board.versions.acknowledge(version: version, transaction: 0) }
+    outcome.phases.append(
+      PhaseOutcome(
+        phase: .load, start: start, elapsedSeconds: Double(clock.nanoseconds() - start) / 1e9,
+        before: before, after: statistics()))
+    return !isInterrupted
+  }
+
+  // MARK: - Processes
+
+  /// Where one of them writes to.
+  static func folder(of number: Int, in folder: String) -> String {
+    "\(folder)/process-" + String(format: "%03d", number)
+  }
+
+  private func folder(of number: Int) -> String { Self.folder(of: number, in: folder.path) }
+
+  private func start(_ boardPath: String) throws {
+    var words: [String] = []
+    var skipsValue = false
+    for word in arguments {
+      if skipsValue {
+        skipsValue = false
+        continue
+      }
+      let name = word.split(separator: "=", maxSplits: 1).first.map(String.init) ?? word
+      let isOfAll = [
+        "--processes", "--output", "--path", "--baseline", "--save-baseline", "--threshold",
+        "--format", "--replicas",
+      ]
+      if isOfAll.contains(name) {
+        skipsValue = !word.contains("=")
+        continue
+      }
+      if !["--overwrite", "--keep-file", "--strict"].contains(word) { words.append(word) }
+    }
+    words += ["--path", path, "--keep-file"]
+    for number in 1...settings.processes {
+      children.append(
+        try ChildProcess(
+          tool, ["run"] + words + ["--output", folder(of: number)], isSilent: true,
+          environment: ProcessMember.environment(
+            number: number, of: settings.processes, board: boardPath)))
+    }
+  }
+
+  /// Lets them begin when all are ready, and returns when all have ended.
+  private func watch(_ board: ProcessBoard) {
+    progress.step("waiting for \(settings.processes) processes to open the file ...")
+    while board.readyProcesses < children.count, children.allSatisfy(\.isRunning) {
+      if wantsEnd() { break }
+      sleep(nanoseconds: 1_000_000)
+    }
+    let isReady = board.readyProcesses == children.count
+    // Who has ended before the begin has failed: the others have nothing to wait for.
+    if isReady && !isInterrupted { board.begin() } else { tellAll() }
+    let start = clock.nanoseconds()
+    var nextInterval = start + settings.intervalNanoseconds
+    /// When those that go on are told, and when they are ended.
+    var deadline: UInt64?
+    var isTold = areTold
+    if isTold { deadline = start + Self.patienceNanoseconds }
+    while children.contains(where: \.isRunning) {
+      sleep(nanoseconds: 5_000_000)
+      let now = clock.nanoseconds()
+      if !isTold && (wantsEnd() || hasFound(start)) {
+        tellAll()
+        isTold = true
+        deadline = now + Self.patienceNanoseconds
+      }
+      // Operations may take any time; a phase that ends by the clock ends for all at once.
+      if deadline == nil, settings.operationsOfPhase == nil,
+        children.contains(where: { !$0.isRunning && $0.exitCode != nil })
+      {
+        deadline = now + Self.patienceNanoseconds
+      }
+      if let limit = deadline, now > limit {
+        if isTold {
+          for child in children where child.isRunning { child.end() }
+        } else {
+          tellAll()
+          isTold = true
+        }
+        deadline = now + Self.patienceNanoseconds
+      }
+      if now >= nextInterval {
+        noteGrowth(at: now)
+        nextInterval = now + settings.intervalNanoseconds
+        showProgress(since: start, now)
+      }
+    }
+    noteGrowth(at: clock.nanoseconds())
+  }
+
+  private func wantsEnd() -> Bool {
+    if !isInterrupted && interruption.isRequested() { isInterrupted = true }
+    return isInterrupted
+  }
+
+  /// Whether one has ended with a violation: nothing that the others do would say more.
+  private func hasFound(_ start: UInt64) -> Bool {
+    children.contains { !$0.isRunning && $0.exitCode == .invariantViolated }
+  }
+
+  private func tellAll() {
+    areTold = true
+    for child in children where child.isRunning { child.tell() }
+  }
+
+  /// However this run ends, none of them goes on.
+  private func end() {
+    for child in children where child.isRunning { child.end() }
+    for child in children { _ = child.ending() }
+  }
+
+  private func noteGrowth(at now: UInt64) {
+    let statistics = (try? workload.shared.driver.statistics()) ?? statistics()
+    let resident = residentBytes()
+    let point = GrowthPoint(
+      phase: .measure, elapsedSeconds: Double(now - began) / 1e9, statistics: statistics,
+      pins: workload.pinsKept, objects: workload.objects,
+      transactions: workload.shared.versions.transactions,
+      residentBytes: resident == 0 ? nil : resident)
+    outcome.growth.append(point)
+    series([], point)
+  }
+
+  private func showProgress(since start: UInt64, _ now: UInt64) {
+    let length = settings.warmupNanoseconds + settings.durationNanoseconds
+    let isByTime = settings.operationsOfPhase == nil
+    progress.show(
+      "measure", fraction: isByTime ? min(1, Double(now - start) / Double(max(1, length))) : 0,
+      "\(settings.processes) processes, \(grouped(workload.shared.versions.transactions)) "
+        + "transactions")
+  }
+
+  // MARK: - What they have measured
+
+  private func join(before: EngineStatistics) {
+    var elapsed = 0.0
+    var (commits, syncs, bytes): (UInt64, UInt64, UInt64) = (0, 0, 0)
+    var areCounted = true
+    var rates: [Operation: [Double]] = [:]
+    for (position, child) in children.enumerated() {
+      let number = position + 1
+      let ending = child.ending()
+      let part = try? MemberResults(folder(of: number), settings)
+      noteEnd(number, ending, part)
+      guard let part else { continue }
+      if let violation = part.violation {
+        note(violation, by: "process \(number), \(part.document.violation?.thread ?? "")")
+      }
+      outcome.ledger.add(part.ledger)
+      outcome.threadNanoseconds += part.threadNanoseconds
+      outcome.pausedNanoseconds += part.document.overhead.pausedNs
+      outcome.busyThreads += part.busyThreads
+      outcome.reasonsOfProcesses += part.document.verdict.reasons
+        .filter { $0.hasPrefix("load generator saturated") }.map { "process \(number): \($0)" }
+      outcome.unended += (part.document.unended ?? []).map { "process \(number), \($0)" }
+      elapsed = max(elapsed, part.elapsedSeconds)
+      outcome.collector.absorb(part.measurements)
+      let phase = part.document.phases.first { $0.name == Phase.measure.name }
+      commits += part.transactions
+      if let phase, let partSyncs = phase.syncs {
+        syncs += partSyncs
+        bytes += phase.writtenBytes ?? 0
+      } else {
+        areCounted = false
+      }
+      for (operation, values) in part.rates {
+        var sums = rates[operation] ?? []
+        for (place, value) in values.enumerated() {
+          if place < sums.count { sums[place] += value } else { sums.append(value) }
+        }
+        rates[operation] = sums
+      }
+      for sample in part.samples(process: number) {
+        outcome.sampleCount += 1
+        append(sample)
+      }
+    }
+    flush()
+    outcome.rates = rates
+    guard elapsed > 0 else { return }
+    var (first, last) = (before, statistics())
+    first.syncs = 0
+    last.syncs = syncs
+    (first.commits, last.commits) = areCounted ? (0, commits) : (nil, nil)
+    (first.writtenBytes, last.writtenBytes) = areCounted ? (0, bytes) : (nil, nil)
+    outcome.phases.append(
+      PhaseOutcome(
+        phase: .measure, start: 0, elapsedSeconds: elapsed, before: first, after: last))
+  }
+
+  /// What is to be said of how one has ended.
+  private func noteEnd(_ number: Int, _ ending: ChildProcess.Ending, _ part: MemberResults?) {
+    let name = "process \(number)"
+    if let signal = ending.signal {
+      failures.append(
+        "\(name) was ended by signal \(signal) before the run was over: what it had measured is "
+          + "missing, but for its samples in \(folder(of: number))")
+    } else if let failure = part?.document.failure {
+      failures.append("\(name): \(failure)")
+    } else if ending.code == .interrupted && !areTold {
+      failures.append("\(name) was told to end before the run was over: its figures are partial")
+    } else if part == nil || ![.success, .interrupted, .invariantViolated].contains(ending.code) {
+      let said = ending.errors.isEmpty ? "exit code \(ending.code.rawValue)" : ending.errors
+      failures.append("\(name): \(said)")
+    }
+  }
+
+  private var pending: [Sample] = []
+
+  private func append(_ sample: Sample) { pending.append(sample) }
+
+  /// The samples stand in one table, with the last row of growth.
+  private func flush() {
+    guard let last = outcome.growth.last, !pending.isEmpty else { return }
+    series(pending, last)
+    pending = []
+  }
+
+  // MARK: - End
+
+  private func checkEnd(_ board: ProcessBoard) throws {
+    progress.step("checking the whole table and file ...")
+    let start = clock.nanoseconds()
+    let session = try workload.shared.driver.openSession()
+    let model = workload.shared.plan.model
+    var row = Row()
+    board.versions.dropUncommitted { transaction in
+      session.read(model.batch(of: transaction).key(0), .account, into: &row)
+        && row.stamp == transaction
+    }
+    var ledger = InvariantLedger()
+    defer { outcome.ledger.add(ledger) }
+    try workload.checkEnd(&ledger)
+    outcome.threadNanoseconds += clock.nanoseconds() - start
+  }
+}

@@ -1,0 +1,166 @@
+// `run --processes N`: one result of all, invariants over all, and what becomes of it when
+// processes are killed, stopped or told to end.
+import Foundation
+import Harness
+import Platform
+import TestSupport
+import Testing
+
+@Suite(.serialized, .ownThreads) struct ProcessRunTests {
+  private let folder = TemporaryFolder()
+
+  /// The tool itself: built beside the tests.
+  private static let tool = Bundle.main.executableURL!.deletingLastPathComponent()
+    .appendingPathComponent("realm-bench").path
+
+  private func run(
+    _ line: String, interruption: any Interruption = TimedInterruption()
+  ) throws -> (code: ExitCode, output: String, errors: String) {
+    let output = CollectedOutput()
+    var surroundings = RunVerb.Surroundings(
+      console: output.console(), interruption: { interruption },
+      makeDriver: { try RealmDriver(path: $0, durability: $1) })
+    surroundings.tool = Self.tool
+    let words = line.split(separator: " ").map(String.init)
+    let code = try RunVerb.run(words, surroundings)
+    return (code, output.output, output.errors)
+  }
+
+  private func rows(_ name: String) throws -> [[String: String]] {
+    let text = try String(contentsOfFile: "\(folder.path)/out/\(name)", encoding: .utf8)
+    let table = try #require(CSVTable.parse(text))
+    return table.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(table[0], $0)) }
+  }
+
+  private static let load =
+    "--objects 500 --batch 4 --durability memory --interval 100ms --warmup 0s"
+
+  @Test(arguments: ["readers-writer", "transfer"])
+  func processesAreJudgedAndCountedTogether(workload: String) throws {
+    let out = folder.path + "/out"
+    let result = try run(
+      "\(workload) \(Self.load) --processes 3 --writers 1 --readers 0 --ops 301 --invariants full "
+        + "--output \(out) --seed \(testSeed())")
+    #expect(result.code == .success, "\(result.errors)")
+    let write = try #require(
+      try rows("summary.csv").first { $0["operation"] == "write" && $0["phase"] == "measure" })
+    // All of them, none twice.
+    #expect(write["count"] == "301" && write["threads"] == "3")
+    let document = try RunDocument(path: out + "/run.json")
+    #expect(document.transactions == 301 && document.settings.processes == 3)
+    #expect(document.command.contains("--processes 3"))
+    let histogram = try #require(
+      LatencyHistogram(
+        percentileText: try String(
+          contentsOfFile: out + "/histograms/write.hgrm", encoding: .utf8)))
+    #expect(histogram.count == 301)
+    let checks = try rows("invariants.csv")
+    #expect(checks.first { $0["invariant"] == "I7" }.flatMap { Int($0["checks"]!) }! > 0)
+    #expect(checks.allSatisfy { $0["violations"] == "0" })
+    #expect(Set(try rows("samples.csv").map { $0["replica"]! }) == ["1", "2", "3"])
+    // One run for all who read it.
+    #expect(try MeasuredRun.all(in: out).count == 1)
+    #expect(!FileManager.default.fileExists(atPath: out + "/processes.tmp"))
+    #expect(!FileManager.default.fileExists(atPath: out + "/data.realm"))
+  }
+
+  @Test func historiesOfProcessesAreOne() throws {
+    let out = folder.path + "/out"
+    let result = try run(
+      "readers-writer \(Self.load) --readers 1 --processes 2 --ops 4000 --history --output \(out)")
+    #expect(result.code == .success, "\(result.errors)")
+    let check = HistoryCheck.check(out + "/history.jsonl")
+    #expect(check.damage == nil && check.violation == nil && check.writes > 0, "\(check)")
+    let text = try String(contentsOfFile: out + "/history.jsonl", encoding: .utf8)
+    #expect(text.contains("\"process\":0,") && text.contains("\"process\":100000"))
+  }
+
+  /// What a dead process had written stays, its number is used by the next one, the others go on.
+  @Test func aKilledProcessIsToldAndTheRestIsKept() throws {
+    let out = folder.path + "/out"
+    let killer = KillingInterruption(out + "/process-002", signal: SIGKILL)
+    let result = try run(
+      "readers-writer \(Self.load) --readers 1 --writers 2 --processes 3 --duration 3s --output \(out) --keep-file",
+      interruption: killer)
+    #expect(killer.hasKilled)
+    #expect(result.code == .failed, "\(result.errors)")
+    let document = try RunDocument(path: out + "/run.json")
+    #expect(document.status == "failed" && document.violation == nil)
+    #expect(document.failure?.contains("process 2 was ended by signal 9") == true)
+    #expect(document.failure?.contains("process 1") != true)
+    let write = try #require(try rows("summary.csv").first { $0["operation"] == "write" })
+    #expect(Int(write["count"]!)! > 0)
+    // Judged all the same: the whole table against all transactions.
+    #expect(try rows("invariants.csv").first { $0["invariant"] == "I7" }!["checks"] != "0")
+  }
+
+  @Test func aUserWhoHasEnoughKeepsWhatThereIs() throws {
+    let out = folder.path + "/out"
+    let result = try run(
+      "readers-writer \(Self.load) --readers 1 --processes 2 --duration 1h --output \(out)",
+      interruption: GrowthInterruption(out))
+    #expect(result.code == .interrupted, "\(result.errors)")
+    let document = try RunDocument(path: out + "/run.json")
+    #expect(document.status == "interrupted")
+    let write = try #require(try rows("summary.csv").first { $0["operation"] == "write" })
+    #expect(Int(write["count"]!)! > 0)
+  }
+
+  @Test(arguments: [
+    ("mixed --processes 2", "mixed keeps what it expects"),
+    ("pinned-growth --processes 2", "readers-writer, transfer, bulk-load can"),
+    ("transfer --processes 0", "--processes"),
+    ("transfer --processes 5 --ops 4", "leaves some without an operation"),
+  ])
+  func whatOneProcessAloneCanDoIsRefused(line: String, words: String) throws {
+    let error = #expect(throws: UsageError.self) { try run(line + " --dry-run") }
+    #expect(error?.message.contains(words) == true)
+  }
+}
+
+/// Kills a process of a run as soon as it has measured something; never asks for an end.
+private final class KillingInterruption: Interruption {
+  private let folder: String
+  private let signal: Int32
+  private let killed = Monitor(false)
+  var hasKilled: Bool { killed.withLock { $0 } }
+
+  init(_ folder: String, signal: Int32) {
+    self.folder = folder
+    self.signal = signal
+  }
+
+  func isRequested() -> Bool {
+    if hasKilled { return false }
+    let text = try? String(contentsOfFile: folder + "/growth.csv", encoding: .utf8)
+    guard let text, text.split(separator: "\n").count >= 3,
+      let process = Self.process(writingTo: folder)
+    else { return false }
+    kill(process, signal)
+    killed.withLock { $0 = true }
+    return false
+  }
+
+  /// By its arguments: the folder is this test's own.
+  private static func process(writingTo folder: String) -> pid_t? {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.compactMap { pid_t($0) }.first { process in
+      let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+      return words.split(separator: 0).contains { $0.elementsEqual(folder.utf8) }
+    }
+  }
+}
+
+/// Asks for an end when the processes have measured something.
+private struct GrowthInterruption: Interruption {
+  private let folder: String
+  init(_ folder: String) { self.folder = folder }
+
+  func isRequested() -> Bool {
+    (1...2).allSatisfy { number in
+      let text = try? String(
+        contentsOfFile: "\(folder)/process-00\(number)/growth.csv", encoding: .utf8)
+      return (text?.split(separator: "\n").count ?? 0) >= 3
+    }
+  }
+}
