@@ -263,7 +263,12 @@ extension HuntScenario {
         @Sendable func remove(_ node: Int) {
           if !hasBug { lock.lock() }
           var before = 0
-          while nexts[before].load() != node { before = nexts[before].load() }
+          // Read once a step: what was looked at is what is gone to.
+          var next = nexts[before].load()
+          while next != node && next != 4 {
+            before = next
+            next = nexts[before].load()
+          }
           let after = nexts[node].load()
           _ = nexts[before].compareExchange(expected: node, desired: after)
           if !hasBug { lock.unlock() }
