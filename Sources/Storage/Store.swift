@@ -40,7 +40,7 @@ package struct StoreOptions: Sendable {
   /// is.
   package var shouldCompact: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
   /// Address space for a small file; it can grow so far before it is mapped anew.
-  package var mappingBytesMin = 1 << 30
+  package var mappingBytesMin = 64 << 20
   package var fileSystem: any FileSystem
   package var clock: any Clock
   package var journalPace = JournalPace()

@@ -6,11 +6,39 @@ internal import TestSupport
 internal import Testing
 
 @Suite(.ownThreads) struct AddressSpaceTests {
-  /// Limits the process to so much more than it has now.
-  private static func limit(to more: UInt64) throws {
+  /// Bytes of address space that the process has now.
+  private static func used() throws -> UInt64 {
     let pages = try String(
       decoding: readAll("/proc/self/statm").prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
-    let bytes = UInt64(pages)! * UInt64(pageLength) + more
+    return UInt64(pages)! * UInt64(pageLength)
+  }
+
+  /// A thousand small files that are open at once fit into 38 bits of address space, of the 39 that
+  /// a process of a small machine has, also after each was written.
+  @Test func aThousandSmallFilesFitIntoASmallAddressSpace() async throws {
+    let folder = TemporaryFolder()
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      func open(_ number: Int) throws -> Store {
+        let store = try Store.open(StoreOptions(path: "\(path)/\(number).realm"))
+        let transaction = try store.beginWrite()
+        transaction.root = SlotTree.set(transaction.editor, transaction.root, slot: 0, [1])
+        _ = try transaction.commit()
+        return store
+      }
+      // What is there once, whatever the number of files.
+      let first = try open(0)
+      let before = try AddressSpaceTests.used()
+      let count = 40
+      let stores = try (1...count).map(open)
+      let each = (try AddressSpaceTests.used() - before) / UInt64(count)
+      precondition(each * 1_000 < 1 << 38, "\(each) bytes for each open file")
+      withExtendedLifetime((first, stores)) {}
+    }
+  }
+
+  /// Limits the process to so much more than it has now.
+  private static func limit(to more: UInt64) throws {
+    let bytes = try used() + more
     var limits = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
     precondition(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits) == 0)
   }
