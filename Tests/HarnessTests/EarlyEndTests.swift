@@ -48,8 +48,13 @@ import Testing
     }
   }
 
+  /// With the signals as a terminal leaves them, whatever the process of the tests ignores: started
+  /// by `nohup` it ignores SIGHUP.
   private func tool(_ line: String) throws -> Child {
-    try Child(Self.tool, line.split(separator: " ").map(String.init), in: folder.path)
+    try Child(
+      "/usr/bin/env",
+      ["--default-signal", Self.tool] + line.split(separator: " ").map(String.init),
+      in: folder.path)
   }
 
   /// In a shell, where `$tool` is the tool and `$run` a short run without its folder.
