@@ -22,7 +22,9 @@ final class Page: Object {
 
 private let names = [
   "swift-filter-by-set", "in-text", "in-indexed-text", "in-int", "in-key", "not-in-text",
-  "in-linked-text", "in-address", "in-indexed-address", "or-5000-texts", "equal-address",
+  "in-linked-text", "in-address", "in-indexed-address", "in-2000-addresses",
+  "in-2000-indexed-addresses", "in-2000-numbers", "in-2000-keys", "begins-address",
+  "begins-indexed-address", "or-5000-texts", "equal-address",
   "equal-indexed-address", "equal-indexed-word", "state-count", "state-indexed-count",
   "state-first", "state-indexed-first", "state-sum", "state-indexed-sum", "level-count",
   "level-indexed-count", "level-first", "level-indexed-first", "level-sum", "level-indexed-sum",
@@ -78,6 +80,18 @@ func constantRows(_ report: inout Report) throws {
   let hundred = Array(addresses.prefix(100))
   repeated("in-address", 10) { pages.where { $0.address.in(hundred) }.count }
   repeated("in-indexed-address", 10) { pages.where { $0.indexedAddress.in(hundred) }.count }
+  // As many as are looked up in an index at most.
+  let thousands = Array(addresses.prefix(2_000))
+  repeated("in-2000-addresses", 1) { pages.where { $0.address.in(thousands) }.count }
+  repeated("in-2000-indexed-addresses", 1) { pages.where { $0.indexedAddress.in(thousands) }.count }
+  let keys = Array(numbers.prefix(2_000))
+  repeated("in-2000-numbers", 1) { pages.where { $0.size.in(keys) }.count }
+  repeated("in-2000-keys", 1) { pages.where { $0.id.in(keys) }.count }
+  let beginning = "https://www.example.org/pages/77"
+  repeated("begins-address", 10) { pages.where { $0.address.starts(with: beginning) }.count }
+  repeated("begins-indexed-address", 10) {
+    pages.where { $0.indexedAddress.starts(with: beginning) }.count
+  }
   let alternatives = words.prefix(5_000).map { "word == '\($0)'" }.joined(separator: " OR ")
   repeated("or-5000-texts", 1) { pages.filter(alternatives).count }
   let wanted = addresses[count / 2]

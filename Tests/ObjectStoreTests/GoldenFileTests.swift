@@ -78,6 +78,12 @@ import Testing
     try check("format-3-encrypted", key: Self.key)
   }
 
+  @Test func fileOfFormat4Opens() throws { try check("format-4", key: nil) }
+
+  @Test func encryptedFileOfFormat4Opens() throws {
+    try check("format-4-encrypted", key: Self.key)
+  }
+
   @Test func encryptedFileOfFormat1Opens() throws {
     try check("format-1-encrypted", key: Self.key)
   }

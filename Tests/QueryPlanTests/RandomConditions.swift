@@ -59,11 +59,11 @@ extension RandomGenerator {
   mutating func number(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }
 
-/// Texts that share their first bytes, that end in zeros, and that are shorter than what an index
-/// holds.
+/// Texts that share their first bytes, that end in zeros, and that are shorter or longer than what
+/// an index holds.
 let texts = [
-  "", "a", "a\0", "ab", "abc", "abcdefgh", "abcdefghi", "abcdefghj", "abd", "b", "B", "Äb", "\0",
-  "zz",
+  "", "a", "a\0", "ab", "abc", "abcde", "abcdef", "abcdefg", "abcdefgh", "abcdefghi", "abcdefghj",
+  "abcdeZZZZ", "abcdf", "abd", "b", "B", "Äb", "\0", "\0\0\0\0\0\0\0\0\0", "zz",
 ]
 
 extension PlanItem {

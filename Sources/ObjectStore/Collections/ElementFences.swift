@@ -170,7 +170,7 @@ package final class ElementFences {
 
   @inline(__always)
   private static func bound(_ bytes: UnsafeRawBufferPointer, behind prefix: Int) -> Int64 {
-    OrderKey.bytes(UnsafeRawBufferPointer(rebasing: bytes[prefix...]))
+    OrderKey.firstBytes(UnsafeRawBufferPointer(rebasing: bytes[prefix...]))
   }
 
   // MARK: - Looking up

@@ -45,7 +45,7 @@ extension GroupTransaction {
     let table = tableEditor.table
     if column == table.keyColumn {
       let isOptional = table.optionalColumns[column] != 0
-      withIndex(tableEditor, key, column, bytes.map { OrderKey.bytes($0) } ?? OrderKey.null) {
+      withIndex(tableEditor, key, column, table.order(bytes, column)) {
         changeKey(tableEditor, key, bytes.map { IndexHash.bytes($0) } ?? IndexHash.null) {
           self.storeBytes(tableEditor, key, column, bytes, isOptional)
         }
@@ -67,9 +67,9 @@ extension GroupTransaction {
   func storeIndexed(
     _ tableEditor: TableEditor, _ key: ObjectKey, _ column: Int, _ bytes: UnsafeRawBufferPointer?
   ) {
-    withIndex(tableEditor, key, column, bytes.map { OrderKey.bytes($0) } ?? OrderKey.null) {
-      storeBytes(
-        tableEditor, key, column, bytes, tableEditor.table.optionalColumns[column] != 0)
+    let table = tableEditor.table
+    withIndex(tableEditor, key, column, table.order(bytes, column)) {
+      storeBytes(tableEditor, key, column, bytes, table.optionalColumns[column] != 0)
     }
   }
 
@@ -85,8 +85,8 @@ extension GroupTransaction {
 
   /// Runs `store`, which gives an object's value another order.
   private func withIndex(
-    _ tableEditor: TableEditor, _ key: ObjectKey, _ column: Int, _ order: Int64,
-    _ store: () -> Void
+    _ tableEditor: TableEditor, _ key: ObjectKey, _ column: Int,
+    _ newOrder: @autoclosure () -> Int64, _ store: () -> Void
   ) {
     guard tableEditor.table.schema.columns[column].isIndexed else {
       store()
@@ -95,6 +95,7 @@ extension GroupTransaction {
     let lookup = tableEditor.lookup
     guard let location = lookup.locate(key) else { stopForMissing(tableEditor, key) }
     let old = lookup.order(location, column)
+    let order = newOrder()
     store()
     if old == order { return }
     tableEditor.changePairs(column, .index) { pairs in
@@ -118,5 +119,12 @@ extension GroupTransaction {
         pairs.withUnsafeBufferPointer { tree.build($0) }
       }
     }
+  }
+}
+
+extension StoredTable {
+  /// The order of bytes in the index of a column.
+  fileprivate func order(_ bytes: UnsafeRawBufferPointer?, _ column: Int) -> Int64 {
+    bytes.map { OrderKey.bytes($0, traits[column].indexForm) } ?? OrderKey.null
   }
 }

@@ -7,27 +7,38 @@ extension TableReader {
   func order(_ location: RowLocation, _ column: Int) -> Int64 {
     let order = traits[column].order
     if order == .bytes {
-      return withBytes(location, column) { $0.map { OrderKey.bytes($0) } ?? OrderKey.null }
+      let form = traits[column].indexForm
+      return withBytes(location, column) { $0.map { OrderKey.bytes($0, form) } ?? OrderKey.null }
     }
     return isNull(location, column)
       ? OrderKey.null : OrderKey.integer(integer(location, column), order)
   }
 
+  /// How the index of a column sorts bytes.
+  package func indexForm(_ column: Int) -> IndexForm { traits[column].indexForm }
+
   /// The order of a value of a column.
-  private func order(of value: ElementValue, _ column: Int) -> Int64 {
+  package func order(of value: ElementValue, _ column: Int) -> Int64 {
     switch value {
     case .null: OrderKey.null
     case .integer(let integer): OrderKey.integer(integer, traits[column].order)
-    case .bytes(let bytes): OrderKey.bytes(bytes)
+    case .bytes(let bytes): OrderKey.bytes(bytes, traits[column].indexForm)
     case .link(let key): key.rawValue
     }
+  }
+
+  /// The orders of values that an index cannot tell to be less or greater than one.
+  private func orders(around value: ElementValue, _ column: Int) -> ClosedRange<Int64> {
+    if case .bytes(let bytes) = value { return OrderKey.range(bytes, traits[column].indexForm) }
+    let order = order(of: value, column)
+    return order...order
   }
 
   /// Runs `body` on the objects whose value in an indexed column equals one, in key order, until it
   /// returns false.
   ///
   /// - Parameter value: null, an integer (bit patterns for Date, Double, Float) or bytes.
-  /// - Complexity: O(log n) and the matches; bytes that begin with the same 8 are compared too.
+  /// - Complexity: O(log n) and the matches; bytes of the same order are compared too.
   package func forEachIndexed(
     _ column: Int, equal value: ElementValue, _ body: (ObjectKey) -> Bool
   ) {
@@ -73,8 +84,9 @@ extension TableReader {
   /// until it returns false.
   ///
   /// Exact for packed columns, except that null and `Int64.min` have one order. For bytes the order
-  /// and the bounds look at the first 8 bytes only: the caller compares objects that come with the
-  /// same `order`, and those at the bounds; null and bytes that begin with 8 zeros have one order.
+  /// and the bounds look at the first bytes only (`IndexForm.prefixLength`): the caller compares
+  /// objects that begin alike, and those at the bounds; null and bytes that are all zeros may have
+  /// one order.
   /// Nulls come first, with `OrderKey.null`; a `lower` that is not null leaves them out.
   ///
   /// - Parameters:
@@ -86,8 +98,8 @@ extension TableReader {
     ascending: Bool = true, _ body: (_ order: Int64, _ key: ObjectKey) -> Bool
   ) {
     let tree = pairTree(column, .index)
-    let low = lower.map { order(of: $0, column) } ?? .min
-    let high = upper.map { order(of: $0, column) } ?? .max
+    let low = lower.map { orders(around: $0, column).lowerBound } ?? .min
+    let high = upper.map { orders(around: $0, column).upperBound } ?? .max
     var skipsNulls = false
     if let lower, low == OrderKey.null {
       if case .null = lower {} else { skipsNulls = true }

@@ -83,7 +83,8 @@ extension GroupTransaction {
     isSchemaChanged = true
   }
 
-  /// Makes a column optional or required, and builds or drops its index.
+  /// Makes a column optional or required, and builds or drops its index; one of an older form is
+  /// made anew.
   ///
   /// Nulls of a column that becomes required become 0, false or empty.
   @discardableResult
@@ -94,7 +95,8 @@ extension GroupTransaction {
     let old = table.schema.columns[column]
     let wasIndexed = table.indexedColumns.contains(column)
     let changesNulls = isOptional != old.isOptional && old.type != .object
-    if wasIndexed && (!isIndexed || changesNulls) {
+    let changesIndex = !wasIndexed || changesNulls || old.indexForm != .hashed
+    if wasIndexed && (!isIndexed || changesIndex) {
       withTable(table) { $0.changePairs(column, .index) { $0.removeAll() } }
     }
     if changesNulls {
@@ -108,8 +110,9 @@ extension GroupTransaction {
     let changed = change(table) { declared in
       declared.columns[column].isOptional = isOptional
       declared.columns[column].isIndexed = isIndexed
+      declared.columns[column].indexForm = .hashed
     }
-    if changed.indexedColumns.contains(column) && (!wasIndexed || changesNulls) {
+    if changed.indexedColumns.contains(column) && changesIndex {
       buildIndex(changed, column)
     }
     return changed

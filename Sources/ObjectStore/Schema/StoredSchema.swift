@@ -15,6 +15,7 @@ struct ColumnTraits {
     if column.type == .any { value |= 8 }
     let hasPairs = column.isIndexed && column.collection == .none || column.type.holdsLinks
     if isPrimaryKey || hasPairs { value |= 16 }
+    if column.indexForm == .hashed { value |= 32 }
     rawValue = value
   }
 
@@ -30,6 +31,8 @@ struct ColumnTraits {
   @inlinable var isAny: Bool { rawValue & 8 != 0 }
   /// Whether a write has to keep an index or links.
   @inlinable var isMaintained: Bool { rawValue & 16 != 0 }
+  /// How an index sorts bytes.
+  var indexForm: IndexForm { rawValue & 32 != 0 ? .hashed : .firstBytes }
 }
 
 /// One table of a version.
@@ -283,6 +286,8 @@ enum SchemaCoding {
     static let indexed: UInt8 = 2
     static let collectionShift: UInt8 = 2
     static let target: UInt8 = 16
+    /// The index sorts long bytes by a hash; never set where there is none.
+    static let hashed: UInt8 = 32
   }
 
   static func encode(_ tables: [StoredTable]) -> [UInt8] {
@@ -301,6 +306,7 @@ enum SchemaCoding {
         var flags = column.collection.rawValue << Flag.collectionShift
         if column.isOptional { flags |= Flag.optional }
         if column.isIndexed { flags |= Flag.indexed }
+        if column.isIndexed, column.indexForm == .hashed { flags |= Flag.hashed }
         if column.target != nil { flags |= Flag.target }
         bytes.append(flags)
         bytes.append(number: key)
@@ -367,10 +373,12 @@ enum SchemaCoding {
     guard let collection = CollectionKind(rawValue: flags >> Flag.collectionShift & 3) else {
       throw Unreadable(reason: "the schema has a collection that this version does not know")
     }
-    let column = ColumnSchema(
+    var column = ColumnSchema(
       name: name, type: type, isOptional: flags & Flag.optional != 0,
       isIndexed: form >= 2 && flags & Flag.indexed != 0, collection: collection,
       target: flags & Flag.target != 0 ? try reader.text() : nil)
+    // An index that older programs made. Those of numbers have one form only.
+    if column.isIndexed, !type.isPacked, flags & Flag.hashed == 0 { column.indexForm = .firstBytes }
     return (column, key)
   }
 }

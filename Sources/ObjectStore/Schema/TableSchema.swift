@@ -41,6 +41,8 @@ package struct ColumnSchema: Hashable, Sendable {
   /// Whether the value, or a collection's elements, may be null.
   package var isOptional: Bool
   package var isIndexed: Bool
+  /// Of an index that the file has: how it sorts bytes; today's form for what is declared.
+  package var indexForm = IndexForm.hashed
   package var collection: CollectionKind
   /// Name of the table that links of this column lead to.
   ///

@@ -37,7 +37,7 @@ struct SchemaUpdate {
   private func changeIndexes(_ classSchema: ClassSchema) {
     for column in classSchema.tableSchema.columns {
       guard let table = table(classSchema), let position = table.columnIndex(named: column.name),
-        table.schema.columns[position].isIndexed != column.isIndexed
+        !table.schema.columns[position].hasSameIndex(as: column)
       else { continue }
       group.changeColumn(
         table, position, isOptional: column.isOptional, isIndexed: column.isIndexed)

@@ -38,7 +38,8 @@ struct KeyChoice {
         let found = test.source(reader, stored)
       else { return nil }
       self.init(
-        found.source, isExact: found.isExact, isTight: found.isExact || test.isShort, condition,
+        found.source, isExact: found.isExact, isTight: found.isExact || test.isTold(reader),
+        condition,
         reader)
     case .linked(let test):
       guard let source = test.source(readers) else { return nil }
@@ -72,13 +73,14 @@ struct KeyChoice {
         !test.takesLongerToLookUp(reader), let found = test.source(reader, stored),
         case .orders(let column, let orders) = found.source
       {
+        let isTight = found.isExact || test.isTold(reader)
         if let place = byColumn.firstIndex(where: { $0.column == column }) {
           byColumn[place].orders = byColumn[place].orders.intersection(orders)
           byColumn[place].isExact = byColumn[place].isExact && found.isExact
-          byColumn[place].isTight = byColumn[place].isTight && (found.isExact || test.isShort)
+          byColumn[place].isTight = byColumn[place].isTight && isTight
           byColumn[place].parts.append(index)
         } else {
-          byColumn.append((column, orders, found.isExact, found.isExact || test.isShort, [index]))
+          byColumn.append((column, orders, found.isExact, isTight, [index]))
         }
       } else if let choice = KeyChoice(part, readers, table, reader) {
         choices.append((choice, [index]))
@@ -193,11 +195,13 @@ extension ColumnTest {
       && 16 * test.constants.count > reader.count
   }
 
-  /// Whether texts that have the order of one of the constants mostly equal it.
-  fileprivate var isShort: Bool {
-    test.constants.allSatisfy { constant in
+  /// Whether most objects that an index gives for the constants fulfil the condition.
+  fileprivate func isTold(_ reader: TableReader) -> Bool {
+    let form = reader.indexForm(column)
+    if form == .hashed, test.comparator == .equal || test.comparator == .isIn { return true }
+    return test.constants.allSatisfy { constant in
       switch constant {
-      case .text(let bytes), .bytes(_, let bytes): bytes.count <= 8
+      case .text(let bytes), .bytes(_, let bytes): bytes.count <= form.prefixLength
       default: true
       }
     }

@@ -174,12 +174,12 @@ extension ColumnTest {
       var ranges: [ClosedRange<Int64>] = []
       var isExact = true
       for constant in test.constants {
-        guard let order = constant.order(type, reader.elementOrder(column)) else { return nil }
+        guard let order = constant.order(reader, column, type) else { return nil }
         if order == OrderKey.null || !type.isOrderedPacked { isExact = false }
         ranges.append(order...order)
       }
       return (OrderSet(ranges), isExact)
-    default: return type == .string ? textOrders() : nil
+    default: return type == .string ? textOrders(reader.indexForm(column)) : nil
     }
   }
 
@@ -208,52 +208,53 @@ extension ColumnTest {
   }
 
   /// The orders of texts by their first bytes.
-  private func textOrders() -> (orders: OrderSet, isExact: Bool)? {
+  private func textOrders(_ form: IndexForm) -> (orders: OrderSet, isExact: Bool)? {
     guard case .text(let bytes) = test.constants.first else { return nil }
-    let order = bytes.withUnsafeBytes { OrderKey.bytes($0) }
+    let orders = bytes.withUnsafeBytes { OrderKey.range($0, form) }
     switch test.comparator {
-    case .less, .lessOrEqual: return (OrderSet(.min...order), false)
-    case .greater, .greaterOrEqual: return (OrderSet(order...Int64.max), false)
+    case .less, .lessOrEqual: return (OrderSet(.min...orders.upperBound), false)
+    case .greater, .greaterOrEqual: return (OrderSet(orders.lowerBound...Int64.max), false)
     case .between:
       guard case .text(let upper) = test.constants[1] else { return nil }
-      let last = upper.withUnsafeBytes { OrderKey.bytes($0) }
-      return (order <= last ? OrderSet(order...last) : OrderSet([]), false)
-    case .beginsWith: return prefixOrders(bytes[...])
+      let (first, last) = (
+        orders.lowerBound, upper.withUnsafeBytes { OrderKey.range($0, form).upperBound }
+      )
+      return (first <= last ? OrderSet(first...last) : OrderSet([]), false)
+    case .beginsWith: return prefixOrders(bytes[...], form)
     case .like:
       let special = [UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "\\")]
-      guard let orders = prefixOrders(bytes.prefix { !special.contains($0) }) else { return nil }
+      guard let orders = prefixOrders(bytes.prefix { !special.contains($0) }, form) else {
+        return nil
+      }
       return (orders.orders, false)
     default: return nil
     }
   }
 
-  private func prefixOrders(_ prefix: ArraySlice<UInt8>) -> (orders: OrderSet, isExact: Bool)? {
+  private func prefixOrders(
+    _ prefix: ArraySlice<UInt8>, _ form: IndexForm
+  ) -> (orders: OrderSet, isExact: Bool)? {
     if prefix.isEmpty { return nil }
-    let least = Array(prefix.prefix(8))
+    let length = form.prefixLength
+    let least = Array(prefix.prefix(length))
     let greatest = least + Array(repeating: 255, count: 8 - least.count)
+    // No more than 8 bytes: these orders have no hash.
     let orders =
       least.withUnsafeBytes {
-        OrderKey.bytes($0)
+        OrderKey.bytes($0, form)
       }...greatest.withUnsafeBytes {
-        OrderKey.bytes($0)
+        OrderKey.bytes($0, form)
       }
     // Shorter texts are filled up with zeros.
-    return (OrderSet(orders), prefix.count <= 8 && !prefix.contains(0))
+    return (OrderSet(orders), prefix.count <= length && !prefix.contains(0))
   }
 }
 
 extension PlanConstant {
   /// The order of the value in an index of a column; nil when it has no form there.
-  fileprivate func order(_ type: PropertyType, _ order: ElementOrder) -> Int64? {
+  fileprivate func order(_ reader: TableReader, _ column: Int, _ type: PropertyType) -> Int64? {
     var result: Int64?
-    let isKnown = withElement(type) { value in
-      switch value {
-      case .null: result = OrderKey.null
-      case .integer(let integer): result = OrderKey.integer(integer, order)
-      case .bytes(let bytes): result = OrderKey.bytes(bytes)
-      case .link: break
-      }
-    }
+    let isKnown = withElement(type) { result = reader.order(of: $0, column) }
     return isKnown ? result : nil
   }
 

@@ -56,7 +56,7 @@ extension TableSchema {
       if before.isOptional != column.isOptional {
         changes.append(column.isOptional ? .madeOptional(column) : .madeRequired(column))
       }
-      if before.isIndexed != column.isIndexed { changes.append(.index(column)) }
+      if !before.hasSameIndex(as: column) { changes.append(.index(column)) }
     }
     if primaryKey != new.primaryKey {
       changes.append(.primaryKey(from: primaryKey, to: new.primaryKey))
@@ -70,6 +70,11 @@ extension ColumnSchema {
   /// Whether values of one column could be those of the other, but for nil.
   func holdsSame(as other: ColumnSchema) -> Bool {
     type == other.type && collection == other.collection && target == other.target
+  }
+
+  /// Whether both have no index, or one of the same form.
+  func hasSameIndex(as other: ColumnSchema) -> Bool {
+    isIndexed == other.isIndexed && (!isIndexed || indexForm == other.indexForm)
   }
 
   /// The type as messages name it.

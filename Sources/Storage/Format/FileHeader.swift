@@ -32,8 +32,8 @@ package struct FileHeader: Equatable, Sendable {
   static let pageLength = 4096
   static let encodedLength = 256
   /// The newest format version, which is written: 2 knows rows that a bytes column has removed, 3
-  /// the births of blocks in references to them.
-  static let formatVersion: UInt32 = 3
+  /// the births of blocks in references to them, 4 indexes that sort long bytes by a hash.
+  static let formatVersion: UInt32 = 4
   /// The oldest format version that is read.
   private static let formatVersionMin: UInt32 = 1
   static let magic: [UInt8] = [0x89, 0x4f, 0x42, 0x4a, 0x44, 0x42, 0x0a, 0x1a]
