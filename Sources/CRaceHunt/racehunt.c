@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,30 +19,218 @@ static _Thread_local void *current_worker;
 void *race_hunt_worker(void) { return current_worker; }
 void race_hunt_set_worker(void *worker) { current_worker = worker; }
 
-// Swift's runtime calls the hook, if there is one, with the job and its own implementation.
-typedef void __attribute__((swiftcall)) (*enqueue_original)(void *job);
-typedef void __attribute__((swiftcall)) (*enqueue_hook)(void *job, enqueue_original original);
+int race_hunt_explorations;
 
-// Atomic, and stored before the hook is: other threads may enqueue jobs meanwhile.
+void race_hunt_count_explorations(int change) {
+  __atomic_fetch_add(&race_hunt_explorations, change, __ATOMIC_SEQ_CST);
+}
+
+// Swift's runtime calls a hook, if there is one, with the job and its own implementation.
+#define SWIFT __attribute__((swiftcall))
+typedef void SWIFT (*enqueue_original)(void *job);
+typedef void SWIFT (*enqueue_hook)(void *job, enqueue_original original);
+typedef void SWIFT (*delay_original)(unsigned long long delay, void *job);
+typedef void SWIFT (*delay_hook)(unsigned long long delay, void *job, delay_original original);
+typedef void SWIFT (*deadline_original)(
+    long long seconds, long long nanoseconds, long long tolerance_seconds,
+    long long tolerance_nanoseconds, int clock, void *job);
+typedef void SWIFT (*deadline_hook)(
+    long long seconds, long long nanoseconds, long long tolerance_seconds,
+    long long tolerance_nanoseconds, int clock, void *job, deadline_original original);
+
+// Atomic, and stored before the hooks are: other threads may enqueue jobs meanwhile.
 static _Atomic(race_hunt_sink) current_sink;
-static _Atomic(enqueue_hook) hook_before;
+static _Atomic(enqueue_hook) global_before, main_before;
+static _Atomic(delay_hook) delay_before;
+static _Atomic(deadline_hook) deadline_before;
 
-static void __attribute__((swiftcall)) global_hook(void *job, enqueue_original original) {
-  if (atomic_load_explicit(&current_sink, memory_order_acquire)(job)) return;
-  enqueue_hook before = atomic_load_explicit(&hook_before, memory_order_acquire);
+static int takes(void *job, int kind, uint64_t delay) {
+  if (!race_hunt_is_exploring()) return 0;
+  return atomic_load_explicit(&current_sink, memory_order_acquire)(job, kind, delay);
+}
+
+static void SWIFT global_hook(void *job, enqueue_original original) {
+  if (takes(job, RACE_HUNT_GLOBAL, 0)) return;
+  enqueue_hook before = atomic_load_explicit(&global_before, memory_order_acquire);
   if (before) before(job, original);
   else original(job);
 }
 
-int race_hunt_install(race_hunt_sink sink) {
-  enqueue_hook *hook = dlsym(RTLD_DEFAULT, "swift_task_enqueueGlobal_hook");
-  if (hook == NULL) return 0;
-  atomic_store_explicit(&current_sink, sink, memory_order_release);
-  atomic_store_explicit(&hook_before, *hook, memory_order_release);
-  // The variable is the runtime's, and plain there.
-  __atomic_store_n(hook, global_hook, __ATOMIC_RELEASE);
-  return 1;
+static void SWIFT main_hook(void *job, enqueue_original original) {
+  if (takes(job, RACE_HUNT_MAIN, 0)) return;
+  enqueue_hook before = atomic_load_explicit(&main_before, memory_order_acquire);
+  if (before) before(job, original);
+  else original(job);
 }
+
+static void SWIFT on_delay(unsigned long long delay, void *job, delay_original original) {
+  if (takes(job, RACE_HUNT_DELAYED, delay)) return;
+  delay_hook before = atomic_load_explicit(&delay_before, memory_order_acquire);
+  if (before) before(delay, job, original);
+  else original(delay, job);
+}
+
+static void SWIFT on_deadline(
+    long long seconds, long long nanoseconds, long long tolerance_seconds,
+    long long tolerance_nanoseconds, int clock, void *job, deadline_original original) {
+  struct timespec now;
+  // The runtime's numbers: 1 goes on while the machine is suspended, 2 does not.
+  clock_gettime(clock == 1 ? CLOCK_BOOTTIME : clock == 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
+  long long left =
+      (seconds - (long long)now.tv_sec) * 1000000000LL + nanoseconds - (long long)now.tv_nsec;
+  if (takes(job, RACE_HUNT_DELAYED, left > 0 ? (uint64_t)left : 0)) return;
+  deadline_hook before = atomic_load_explicit(&deadline_before, memory_order_acquire);
+  if (before)
+    before(seconds, nanoseconds, tolerance_seconds, tolerance_nanoseconds, clock, job, original);
+  else original(seconds, nanoseconds, tolerance_seconds, tolerance_nanoseconds, clock, job);
+}
+
+// The variables are the runtime's, and plain there.
+#define INSTALL(name, before, function)                                \
+  do {                                                                 \
+    void **hook = dlsym(RTLD_DEFAULT, name);                           \
+    if (hook == NULL) break;                                           \
+    atomic_store_explicit(&before, (__typeof__(&function))*hook, memory_order_release); \
+    __atomic_store_n(hook, (void *)function, __ATOMIC_RELEASE);        \
+    installed++;                                                       \
+  } while (0)
+
+// What the main actor is for workers.
+static race_hunt_executor main_executor;
+typedef race_hunt_executor SWIFT (*get_main_original)(void);
+typedef race_hunt_executor SWIFT (*get_main_hook)(get_main_original original);
+typedef bool SWIFT (*is_main_original)(race_hunt_executor executor);
+typedef bool SWIFT (*is_main_hook)(race_hunt_executor executor, is_main_original original);
+static _Atomic(get_main_hook) get_main_before;
+static _Atomic(is_main_hook) is_main_before;
+
+static race_hunt_executor SWIFT on_get_main(get_main_original original) {
+  if (race_hunt_is_exploring() && current_worker != NULL) return main_executor;
+  get_main_hook before = atomic_load_explicit(&get_main_before, memory_order_acquire);
+  return before ? before(original) : original();
+}
+
+static bool SWIFT on_is_main(race_hunt_executor executor, is_main_original original) {
+  if (executor.identity == main_executor.identity) return true;
+  is_main_hook before = atomic_load_explicit(&is_main_before, memory_order_acquire);
+  return before ? before(executor, original) : original(executor);
+}
+
+/// The executor to which hops off an actor go.
+static race_hunt_executor hop_executor;
+
+int race_hunt_install(race_hunt_sink sink, race_hunt_executor main, race_hunt_executor hop) {
+  int installed = 0;
+  main_executor = main;
+  hop_executor = hop;
+  atomic_store_explicit(&current_sink, sink, memory_order_release);
+  INSTALL("swift_task_enqueueGlobal_hook", global_before, global_hook);
+  INSTALL("swift_task_enqueueMainExecutor_hook", main_before, main_hook);
+  INSTALL("swift_task_enqueueGlobalWithDelay_hook", delay_before, on_delay);
+  INSTALL("swift_task_enqueueGlobalWithDeadline_hook", deadline_before, on_deadline);
+  INSTALL("swift_task_getMainExecutor_hook", get_main_before, on_get_main);
+  INSTALL("swift_task_isMainExecutor_hook", is_main_before, on_is_main);
+  return installed;
+}
+
+// MARK: - Hops of tasks without preferred executor
+
+typedef race_hunt_executor SWIFT (*current_executor)(void);
+
+#define SWIFT_ASYNC __attribute__((swiftasynccall))
+#define CONTEXT __attribute__((swift_async_context))
+typedef void SWIFT_ASYNC (*task_switch)(
+    CONTEXT void *context, void *resume, void *identity, uintptr_t implementation);
+
+static void *_Atomic found_switch, *_Atomic found_current, *_Atomic found_preferred;
+
+static void *look_up(void *_Atomic *found, void *where, const char *name) {
+  void *function = atomic_load_explicit(found, memory_order_relaxed);
+  if (function == NULL) {
+    function = dlsym(where, name);
+    // Several threads may look it up; they find the same.
+    atomic_store_explicit(found, function, memory_order_relaxed);
+  }
+  return function;
+}
+
+/// Where a hop goes: off an actor, in a task without preferred executor, the runtime would go on in
+/// the same job, and nobody could come between.
+static int leaves_actor(void *identity) {
+  if (identity != NULL || current_worker == NULL || hop_executor.identity == NULL) return 0;
+  current_executor current = (current_executor)look_up(
+      &found_current, RTLD_DEFAULT, "swift_task_getCurrentExecutor");
+  current_executor preferred = (current_executor)look_up(
+      &found_preferred, RTLD_DEFAULT, "swift_task_getPreferredTaskExecutor");
+  return current && preferred && current().identity != NULL && preferred().identity == NULL;
+}
+
+// In front of the runtime's own, which has no hook here: code that is linked with this module comes
+// here. Weak: in a program that is linked with the static runtime that one goes first, and hops
+// are no points there.
+__attribute__((weak)) void SWIFT_ASYNC swift_task_switch(
+    CONTEXT void *context, void *resume, void *identity, uintptr_t implementation) {
+  task_switch original = (task_switch)look_up(&found_switch, RTLD_NEXT, "swift_task_switch");
+  if (race_hunt_is_exploring() && leaves_actor(identity)) {
+    identity = hop_executor.identity;
+    implementation = hop_executor.implementation;
+  }
+  __attribute__((musttail)) return original(context, resume, identity, implementation);
+}
+
+// MARK: - Dispatch
+
+static _Atomic(race_hunt_timer_sink) current_timer_sink;
+static _Atomic(race_hunt_notice) current_notice;
+
+void race_hunt_install_dispatch(race_hunt_timer_sink timers, race_hunt_notice notice) {
+  atomic_store_explicit(&current_notice, notice, memory_order_release);
+  atomic_store_explicit(&current_timer_sink, timers, memory_order_release);
+}
+
+/// Nanoseconds until one of Dispatch's times.
+static uint64_t left_until(uint64_t when) {
+  if (when == UINT64_MAX) return when;
+  // The two highest bits are the clock: none, the one that stands still while the machine sleeps;
+  // one, the one that goes on; both, the calendar's, counted downward.
+  const uint64_t both = UINT64_C(3) << 62;
+  struct timespec now;
+  int is_calendar = (when & both) == both;
+  clock_gettime(
+      is_calendar ? CLOCK_REALTIME : when >> 63 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &now);
+  uint64_t nanoseconds = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  uint64_t time = is_calendar ? 0 - when : when & ~both;
+  return time > nanoseconds ? time - nanoseconds : 0;
+}
+
+// In front of Dispatch's own: the runtime sleeps by it, without a hook.
+__attribute__((weak)) void dispatch_after_f(
+    uint64_t when, void *queue, void *context, void (*function)(void *)) {
+  static void *_Atomic found;
+  if (race_hunt_is_exploring() && current_worker != NULL) {
+    race_hunt_timer_sink sink = atomic_load_explicit(&current_timer_sink, memory_order_acquire);
+    if (sink && sink(function, context, left_until(when))) return;
+  }
+  ((void (*)(uint64_t, void *, void *, void (*)(void *)))look_up(
+      &found, RTLD_NEXT, "dispatch_after_f"))(when, queue, context, function);
+}
+
+// What goes on elsewhere, where no schedule reaches, is noticed and done. The arguments are words.
+#define NOTICED(name)                                                                         \
+  __attribute__((weak)) uintptr_t name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d) {  \
+    static void *_Atomic found;                                                               \
+    if (race_hunt_is_exploring() && current_worker != NULL) {                                 \
+      race_hunt_notice notice = atomic_load_explicit(&current_notice, memory_order_acquire);  \
+      if (notice) notice(#name);                                                              \
+    }                                                                                         \
+    return ((uintptr_t(*)(uintptr_t, uintptr_t, uintptr_t, uintptr_t))look_up(                \
+        &found, RTLD_NEXT, #name))(a, b, c, d);                                               \
+  }
+NOTICED(dispatch_async)
+NOTICED(dispatch_async_f)
+NOTICED(dispatch_after)
+NOTICED(dispatch_group_async)
+NOTICED(dispatch_source_create)
 
 typedef uint64_t __attribute__((swiftcall)) (*task_number)(void *job);
 typedef void __attribute__((swiftcall)) (*run_job)(void *job, void *identity, uintptr_t implementation);
@@ -57,15 +246,15 @@ uint64_t race_hunt_task_number(void *job) {
   return number ? number(job) : 0;
 }
 
-void race_hunt_run(void *job) {
-  static _Atomic(run_job) found;
-  run_job run = atomic_load_explicit(&found, memory_order_relaxed);
-  if (run == NULL) {
-    run = (run_job)dlsym(RTLD_DEFAULT, "swift_job_run");
-    atomic_store_explicit(&found, run, memory_order_relaxed);
-  }
-  run(job, NULL, 0);
+static void run_on(void *job, race_hunt_executor where) {
+  static void *_Atomic found;
+  ((run_job)look_up(&found, RTLD_DEFAULT, "swift_job_run"))(
+      job, where.identity, where.implementation);
 }
+
+void race_hunt_run(void *job) { run_on(job, (race_hunt_executor){NULL, 0}); }
+
+void race_hunt_run_on_main(void *job) { run_on(job, main_executor); }
 
 void race_hunt_pin(uint32_t number) {
   cpu_set_t allowed;
@@ -93,6 +282,15 @@ void race_hunt_wake(const uint32_t *word) {
   (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+void race_hunt_wait_while(const uint32_t *word, uint32_t seen) {
+  // Whatever it returns, the caller looks again.
+  (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+void race_hunt_wake_many(const uint32_t *word, int count) {
+  (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
 __attribute__((noinline)) void race_hunt_stopped(void) { __asm__ volatile(""); }
 
 // Swift code has frame pointers.
@@ -117,4 +315,25 @@ void race_hunt_symbol(uintptr_t address, char *text, size_t capacity) {
   const char *file = information.dli_fname ? strrchr(information.dli_fname, '/') : NULL;
   snprintf(text, capacity, "%s+0x%zx", file ? file + 1 : "?",
            (size_t)(address - (uintptr_t)information.dli_fbase));
+}
+
+#if defined(__x86_64__)
+__attribute__((target("cx16")))
+#endif
+race_hunt_bits race_hunt_exchange_pair(
+    void *word, race_hunt_bits expected, race_hunt_bits desired) {
+  __uint128_t old = (__uint128_t)expected.high << 64 | expected.low;
+  __uint128_t new = (__uint128_t)desired.high << 64 | desired.low;
+  __uint128_t was = __sync_val_compare_and_swap((__uint128_t *)word, old, new);
+  return (race_hunt_bits){(uint64_t)was, (uint64_t)(was >> 64)};
+}
+
+void race_hunt_forget_owners(void *object) {
+  static void *_Atomic found_count, *_Atomic found_release;
+  typedef size_t (*retain_count)(void *);
+  typedef void (*release)(void *);
+  retain_count count = (retain_count)look_up(&found_count, RTLD_DEFAULT, "swift_retainCount");
+  release give_up = (release)look_up(&found_release, RTLD_DEFAULT, "swift_release");
+  if (object == NULL || count == NULL || give_up == NULL) return;
+  while (count(object) > 1) give_up(object);
 }

@@ -1,116 +1,222 @@
-// A word for explored programs. Outside of an exploration it is the standard library's.
-internal import Synchronization
+// A word for explored programs, with the names of the module Synchronization.
+public import CRaceHunt
+public import Synchronization
 
-/// What fits into an atomic word.
-public protocol AtomicValue: Sendable, Equatable {
-  /// The value that these bits stand for.
-  init(atomicBits: UInt64)
-  /// The bits that stand for the value.
-  var atomicBits: UInt64 { get }
-}
-
-extension Int: AtomicValue {
-  /// The value that these bits stand for.
-  public init(atomicBits: UInt64) { self.init(truncatingIfNeeded: atomicBits) }
-  /// The bits that stand for the value.
-  public var atomicBits: UInt64 { UInt64(bitPattern: Int64(self)) }
-}
-
-extension UInt64: AtomicValue {
-  /// The value that these bits stand for.
-  public init(atomicBits: UInt64) { self = atomicBits }
-  /// The bits that stand for the value.
-  public var atomicBits: UInt64 { self }
-}
-
-extension Bool: AtomicValue {
-  /// The value that these bits stand for.
-  public init(atomicBits: UInt64) { self = atomicBits != 0 }
-  /// The bits that stand for the value.
-  public var atomicBits: UInt64 { self ? 1 : 0 }
-}
-
-/// A word that threads read and write without locks.
+/// A word that threads read and write without locks: `Synchronization.Atomic`, by its names.
 ///
 /// In an explored program each access is a point. Explored are the orders of accesses (sequential
-/// consistency), not what weaker orders would allow: all accesses have the strongest one.
-public final class Atomic<Value: AtomicValue>: Sendable {
-  private let word: Synchronization.Atomic<UInt64>
+/// consistency), not what weaker orders would allow. Outside of explorations each access is the
+/// processor's, with the order that is asked for.
+public final class Atomic<Value: AtomicRepresentable> {
+  @usableFromInline let word: _Cell<Value.AtomicRepresentation>
   private let name: String?
+  private let home: UInt64
 
   /// Makes a word; the name stands in tables of schedules.
-  public init(_ value: Value, name: String? = nil) {
-    word = .init(value.atomicBits)
+  public init(_ initialValue: consuming Value, name: String? = nil) {
+    word = _Cell(Value.encodeAtomicRepresentation(initialValue))
     self.name = name
+    home = Run.home
   }
 
-  deinit { Worker.current?.run?.forget(address) }
+  deinit { Run.forget(address) }
 
-  private var address: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+  private var address: UInt { UInt(bitPattern: word._address) }
 
-  /// Passes a point and does the step, which says what is to be noted.
-  private func step<Result>(
-    _ file: StaticString, _ line: UInt, _ body: () -> (Result, Operation, UInt64)
-  ) -> Result {
-    guard let (run, strand) = Run.current else { return body().0 }
-    let place = Place(file: file, line: line)
-    let resource = run.word(strand, address, name: name, at: place)
-    let (result, operation, bits) = body()
-    run.record(
-      strand, operation, resource.number, value: Int(truncatingIfNeeded: bits), at: place)
-    return result
+  @inlinable @inline(__always)
+  static var size: Int { MemoryLayout<Value.AtomicRepresentation>.size }
+
+  @inlinable @inline(__always)
+  static func bits(_ value: consuming Value) -> race_hunt_bits {
+    let representation = Value.encodeAtomicRepresentation(value)
+    var bits = race_hunt_bits(low: 0, high: 0)
+    withUnsafeMutableBytes(of: &bits) {
+      $0.storeBytes(of: representation, as: Value.AtomicRepresentation.self)
+    }
+    return bits
+  }
+
+  @inlinable @inline(__always)
+  static func value(_ bits: race_hunt_bits) -> Value {
+    withUnsafeBytes(of: bits) {
+      Value.decodeAtomicRepresentation($0.loadUnaligned(as: Value.AtomicRepresentation.self))
+    }
+  }
+
+  /// Whether the calling thread is in an explored program; passes a point if so.
+  ///
+  /// - Parameter writes: whether the order of the step and of a load matters.
+  @inlinable @inline(__always)
+  func passesPoint(_ file: StaticString, _ line: UInt, writes: Bool = true) -> Bool {
+    race_hunt_is_exploring() != 0 && passPoint(file, line, writes)
+  }
+
+  @usableFromInline
+  func passPoint(_ file: StaticString, _ line: UInt, _ writes: Bool) -> Bool {
+    guard
+      let (run, _) = Run.current(home, "another thread uses an Atomic at", file, line)
+    else { return false }
+    run.point(.accesses(run.resource(address, .atomic, name: name), writes: writes))
+    return true
+  }
+
+  @usableFromInline
+  func note(_ operation: Operation, _ bits: race_hunt_bits, _ file: StaticString, _ line: UInt) {
+    guard let (run, strand) = Run.current else { return }
+    let word = run.resource(address, .atomic, name: name)
+    var value = Int(truncatingIfNeeded: bits.low)
+    if Value.self is any SignedInteger.Type && Self.size < 8 {
+      let unused = 64 - Self.size * 8
+      value = (value << unused) >> unused
+    }
+    run.record(strand, operation, word.number, value: value, at: Place(file: file, line: line))
   }
 
   /// The value.
-  public func load(file: StaticString = #fileID, line: UInt = #line) -> Value {
-    step(file, line) {
-      let bits = word.load(ordering: .sequentiallyConsistent)
-      return (Value(atomicBits: bits), .loads, bits)
-    }
+  @inlinable
+  public func load(
+    ordering: AtomicLoadOrdering = .sequentiallyConsistent, file: StaticString = #fileID,
+    line: UInt = #line
+  ) -> Value {
+    let isExplored = passesPoint(file, line, writes: false)
+    let bits = race_hunt_load(word._address, Self.size, ordering.order)
+    if isExplored { note(.loads, bits, file, line) }
+    return Self.value(bits)
   }
 
   /// Sets the value.
-  public func store(_ value: Value, file: StaticString = #fileID, line: UInt = #line) {
-    step(file, line) {
-      word.store(value.atomicBits, ordering: .sequentiallyConsistent)
-      return ((), .stores, value.atomicBits)
-    }
+  @inlinable
+  public func store(
+    _ desired: consuming Value, ordering: AtomicStoreOrdering = .sequentiallyConsistent,
+    file: StaticString = #fileID, line: UInt = #line
+  ) {
+    let isExplored = passesPoint(file, line)
+    let bits = Self.bits(desired)
+    race_hunt_store(word._address, Self.size, bits, ordering.order)
+    if isExplored { note(.stores, bits, file, line) }
   }
 
   /// Sets the value and returns the one before.
+  @inlinable
   public func exchange(
-    _ value: Value, file: StaticString = #fileID, line: UInt = #line
+    _ desired: consuming Value, ordering: AtomicUpdateOrdering = .sequentiallyConsistent,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> Value {
-    step(file, line) {
-      let old = word.exchange(value.atomicBits, ordering: .sequentiallyConsistent)
-      return (Value(atomicBits: old), .exchanges, value.atomicBits)
-    }
+    let bits = Self.bits(desired)
+    return Self.value(update(.exchanges, ordering, file, line) { _ in bits }.old)
   }
 
   /// Sets the value if it is `expected`; says whether it was, and what it was.
+  @inlinable
   public func compareExchange(
-    expected: Value, desired: Value, file: StaticString = #fileID, line: UInt = #line
+    expected: consuming Value, desired: consuming Value,
+    ordering: AtomicUpdateOrdering = .sequentiallyConsistent, file: StaticString = #fileID,
+    line: UInt = #line
   ) -> (exchanged: Bool, original: Value) {
-    step(file, line) {
-      let result = word.compareExchange(
-        expected: expected.atomicBits, desired: desired.atomicBits,
-        ordering: .sequentiallyConsistent)
-      return (
-        (result.exchanged, Value(atomicBits: result.original)),
-        result.exchanged ? .comparesAndExchanges : .failsToExchange,
-        result.exchanged ? desired.atomicBits : result.original
-      )
+    let isExplored = passesPoint(file, line)
+    let (expected, desired) = (Self.bits(expected), Self.bits(desired))
+    let was = race_hunt_compare_exchange(
+      word._address, Self.size, expected, desired, ordering.order)
+    let isExchanged = was.low == expected.low && was.high == expected.high
+    if isExplored {
+      note(
+        isExchanged ? .comparesAndExchanges : .failsToExchange, isExchanged ? desired : was, file,
+        line)
+    }
+    return (isExchanged, Self.value(was))
+  }
+
+  /// As with one ordering, which is the stronger of both here.
+  @inlinable
+  public func compareExchange(
+    expected: consuming Value, desired: consuming Value,
+    successOrdering: AtomicUpdateOrdering, failureOrdering: AtomicLoadOrdering,
+    file: StaticString = #fileID, line: UInt = #line
+  ) -> (exchanged: Bool, original: Value) {
+    compareExchange(
+      expected: expected, desired: desired, ordering: successOrdering.joined(failureOrdering),
+      file: file, line: line)
+  }
+
+  /// As `compareExchange`; never fails without a reason.
+  @inlinable
+  public func weakCompareExchange(
+    expected: consuming Value, desired: consuming Value,
+    ordering: AtomicUpdateOrdering = .sequentiallyConsistent, file: StaticString = #fileID,
+    line: UInt = #line
+  ) -> (exchanged: Bool, original: Value) {
+    compareExchange(
+      expected: expected, desired: desired, ordering: ordering, file: file, line: line)
+  }
+
+  /// As with one ordering, which is the stronger of both here.
+  @inlinable
+  public func weakCompareExchange(
+    expected: consuming Value, desired: consuming Value,
+    successOrdering: AtomicUpdateOrdering, failureOrdering: AtomicLoadOrdering,
+    file: StaticString = #fileID, line: UInt = #line
+  ) -> (exchanged: Bool, original: Value) {
+    compareExchange(
+      expected: expected, desired: desired, ordering: successOrdering.joined(failureOrdering),
+      file: file, line: line)
+  }
+
+  /// Replaces the value by what `change` makes of it, as one step.
+  @inlinable @inline(__always)
+  func update(
+    _ operation: Operation, _ ordering: AtomicUpdateOrdering, _ file: StaticString, _ line: UInt,
+    _ change: (race_hunt_bits) -> race_hunt_bits
+  ) -> (old: race_hunt_bits, new: race_hunt_bits) {
+    let isExplored = passesPoint(file, line)
+    var old = race_hunt_load(word._address, Self.size, AtomicLoadOrdering.relaxed.order)
+    while true {
+      let new = change(old)
+      let was = race_hunt_compare_exchange(word._address, Self.size, old, new, ordering.order)
+      if was.low == old.low && was.high == old.high {
+        if isExplored { note(operation, new, file, line) }
+        return (old, new)
+      }
+      old = was
     }
   }
 }
 
-extension Atomic where Value == Int {
-  /// Adds, as one step, and returns the value before.
-  @discardableResult
-  public func add(_ operand: Int, file: StaticString = #fileID, line: UInt = #line) -> Int {
-    step(file, line) {
-      let result = word.wrappingAdd(operand.atomicBits, ordering: .sequentiallyConsistent)
-      return (Int(atomicBits: result.oldValue), .adds, result.newValue)
-    }
+// @unchecked: the word is accessed by atomic operations only.
+extension Atomic: @unchecked Sendable where Value: Sendable {}
+
+extension AtomicLoadOrdering {
+  /// The compiler's number of the order.
+  @inlinable @inline(__always)
+  var order: Int32 { self == .relaxed ? 0 : self == .acquiring ? 2 : 5 }
+}
+
+extension AtomicStoreOrdering {
+  /// The compiler's number of the order.
+  @inlinable @inline(__always)
+  var order: Int32 { self == .relaxed ? 0 : self == .releasing ? 3 : 5 }
+}
+
+extension AtomicUpdateOrdering {
+  /// The compiler's number of the order.
+  @inlinable @inline(__always)
+  var order: Int32 {
+    self == .relaxed
+      ? 0 : self == .acquiring ? 2 : self == .releasing ? 3 : self == .acquiringAndReleasing ? 4 : 5
   }
+
+  /// An order that is as strong as both.
+  @inlinable @inline(__always)
+  func joined(_ failure: AtomicLoadOrdering) -> AtomicUpdateOrdering {
+    if failure == .sequentiallyConsistent || self == .sequentiallyConsistent {
+      return .sequentiallyConsistent
+    }
+    if failure == .relaxed { return self }
+    return self == .relaxed || self == .acquiring ? .acquiring : .acquiringAndReleasing
+  }
+}
+
+/// A fence between accesses: no point, as the orders of explored programs are the strongest.
+@inlinable
+public func atomicMemoryFence(ordering: AtomicUpdateOrdering) {
+  race_hunt_fence(ordering.order)
 }

@@ -22,7 +22,7 @@ public final class Channel<Element: Sendable>: @unchecked Sendable {
     self.name = name
   }
 
-  deinit { Worker.current?.run?.forget(address) }
+  deinit { Run.forget(address) }
 
   private var address: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 

@@ -1,10 +1,14 @@
 // What happens in a schedule, one line of its table each.
 
 /// What a strand does at a step.
+@usableFromInline
 enum Operation: UInt8, Sendable {
   case begins, ends, runs, starts, joins, yields, sleeps, wakesUp, timesOut
   case locks, waitsForLock, unlocks, waits, notifiesOne, notifiesAll
   case loads, stores, exchanges, comparesAndExchanges, failsToExchange, adds
+  case subtracts, changes
+  case submits, waitsForTurn, entersQueue, leavesQueue
+  case passes, signals, enters, leaves
   case sends, receives, closes
   case notes, violates, decides
   /// Steps of code that has no types of its own here.
@@ -18,6 +22,11 @@ enum Operation: UInt8, Sendable {
     case .comparesAndExchanges: "exchanges"
     case .failsToExchange: "fails to exchange"
     case .adds: "adds to"
+    case .subtracts: "subtracts from"
+    case .submits: "submits to"
+    case .waitsForTurn: "waits for its turn in"
+    case .entersQueue: "has its turn in"
+    case .leavesQueue: "ends its turn in"
     case .wakesUp: "wakes up"
     case .timesOut: "times out"
     case .notes, .violates: ""

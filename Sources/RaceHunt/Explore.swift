@@ -28,9 +28,6 @@ public struct Exploration: Sendable {
 /// are failures; the error shows the smallest schedule that was found, and the call of `replay`
 /// that repeats it.
 ///
-/// Tasks have to be children of the program's task (`async let`, task groups) or to prefer
-/// `controlledExecutor`: of tasks made by `Task {}` not all switches at actors are explored.
-///
 /// - Parameters:
 ///   - seed: everything follows from it; `RACE_HUNT_SEED` in the environment goes before.
 ///   - steps: a schedule with more points is taken for one without end.
@@ -47,6 +44,22 @@ public func explore(
   return try Explorer(program, settings).explore()
 }
 
+/// As the one for functions that are not async, and leaves the calling thread to other tasks.
+@discardableResult
+public func explore(
+  iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
+  steps: Int = 10_000, _ program: @escaping Program
+) async throws(RaceFailure) -> Exploration {
+  var settings = Explorer.Settings()
+  settings.iterations = iterations
+  settings.strategy = strategy
+  settings.seed = Explorer.seedOfEnvironment ?? seed
+  settings.limits.points = steps
+  return try await Explorer(program, settings).elsewhere { explorer throws(RaceFailure) in
+    try explorer.explore()
+  }
+}
+
 /// Runs a program under the schedule that a failure has named.
 ///
 /// - Parameters:
@@ -58,19 +71,30 @@ public func explore(
 public func replay(
   _ schedule: String, until step: Int? = nil, steps: Int = 10_000, _ program: @escaping Program
 ) throws(RaceFailure) -> String {
-  guard let parsed = Schedule(schedule) else {
-    throw RaceFailure(
-      .init(kind: .thrown, text: "'\(schedule)' is not a schedule, as 1f:3>2,5>1"),
-      Schedule(seed: 0, turns: []))
-  }
-  var settings = Explorer.Settings()
-  settings.limits.points = steps
-  settings.limits.lastStep = step ?? -1
-  return try Explorer(program, settings).replay(parsed)
+  let parsed = try Schedule.parsed(schedule)
+  return try Explorer.forReplay(program, until: step, steps: steps).replay(parsed)
 }
 
-/// The executor under which the tasks of the running exploration are controlled; nil outside of
-/// one.
-///
-/// For tasks that are no children: `Task(executorPreference: controlledExecutor) { ... }`.
+/// As the one for functions that are not async, and leaves the calling thread to other tasks.
+@discardableResult
+public func replay(
+  _ schedule: String, until step: Int? = nil, steps: Int = 10_000, _ program: @escaping Program
+) async throws(RaceFailure) -> String {
+  let parsed = try Schedule.parsed(schedule)
+  let explorer = Explorer.forReplay(program, until: step, steps: steps)
+  return try await explorer.elsewhere { explorer throws(RaceFailure) in try explorer.replay(parsed)
+  }
+}
+
+/// What code beside this module reports.
+package enum Failures {
+  /// Fails the schedule with this sentence; false outside of explorations.
+  package static func note(_ text: String) -> Bool {
+    guard let run = Worker.current?.run else { return false }
+    run.violate(.check, text)
+    return true
+  }
+}
+
+/// The executor that the program of the running exploration prefers; nil outside of one.
 public var controlledExecutor: (any TaskExecutor)? { Worker.current?.run?.executor }

@@ -1,5 +1,7 @@
 // Explores a program: runs schedules until one fails, proves that it fails again in the same way,
 // and looks for a smaller one.
+internal import CRaceHunt
+internal import Foundation
 internal import Glibc
 
 /// What a run must not exceed.
@@ -30,6 +32,7 @@ package final class Explorer {
   private let program: Program
   private var settings: Settings
   private let pool: WorkerPool
+  private let carrier = Carrier()
   private let start = Explorer.nanoseconds()
   private var schedules = 0
   private var points = 0
@@ -43,12 +46,17 @@ package final class Explorer {
   package init(_ program: @escaping Program, _ settings: Settings) {
     self.program = program
     self.settings = settings
-    _ = RunExecutor.takesUnstructuredTasks
     _ = Crash.isReported
+    _ = JobHooks.areInstalled
+    race_hunt_count_explorations(1)
     pool = WorkerPool(processor: UInt32(truncatingIfNeeded: settings.seed))
   }
 
-  deinit { pool.end() }
+  deinit {
+    pool.end()
+    carrier.end()
+    race_hunt_count_explorations(-1)
+  }
 
   static var seedOfEnvironment: UInt64? {
     getenv("RACE_HUNT_SEED").flatMap { UInt64(String(cString: $0)) }
@@ -66,13 +74,13 @@ package final class Explorer {
     var random = Random(seed: settings.seed, schedule: schedule)
     return Run(
       program, seed: random.next() & 0xFFFF_FFFF, number: schedule, chooser: chooser, pool: pool,
-      limits: settings.limits)
+      carrier: carrier, limits: settings.limits)
   }
 
   private func rerun(_ schedule: Schedule, _ chooser: ReplayChooser? = nil) -> Run {
     Run(
       program, seed: schedule.seed, number: 0, chooser: chooser ?? ReplayChooser(schedule.turns),
-      pool: pool, limits: settings.limits)
+      pool: pool, carrier: carrier, limits: settings.limits)
   }
 
   // MARK: - Exploring
@@ -108,7 +116,7 @@ package final class Explorer {
       difference = Violation(
         kind: .notReproducible,
         text: "not reproducible: a schedule fails when it is run again: "
-          + (last.violation?.text ?? ""))
+          + (last.violation?.text ?? last.uncontrolledText))
     } else if last.isAbandoned {
       count(last)
     }
@@ -119,6 +127,31 @@ package final class Explorer {
         isExhaustive: source.isExhausted, seconds: seconds)
     }
     throw smallest(last, violation)
+  }
+
+  static func forReplay(_ program: @escaping Program, until step: Int?, steps: Int) -> Explorer {
+    var settings = Explorer.Settings()
+    settings.limits.points = steps
+    settings.limits.lastStep = step ?? -1
+    return Explorer(program, settings)
+  }
+
+  /// Explores on a thread of its own.
+  func elsewhere<Value: Sendable>(
+    _ work: @escaping @Sendable (Explorer) throws(RaceFailure) -> Value
+  ) async throws(RaceFailure) -> Value {
+    // Sound: the caller waits, and uses nothing of this before the thread has ended.
+    nonisolated(unsafe) let explorer = self
+    let result: Result<Value, RaceFailure> = await withCheckedContinuation { continuation in
+      Foundation.Thread {
+        let result: Result<Value, RaceFailure>
+        do throws(RaceFailure) { result = .success(try work(explorer)) } catch {
+          result = .failure(error)
+        }
+        continuation.resume(returning: result)
+      }.start()
+    }
+    return try result.get()
   }
 
   private var isLate: Bool {
@@ -237,7 +270,8 @@ package final class Explorer {
       kind: .notReproducible,
       text: "not reproducible: two runs of one schedule differ at step \(step + 1): "
         + "\(first.sentence(step)), and the second time \(second.sentence(step)); the program must "
-        + "make all of its state anew and draw random numbers by random(below:)")
+        + "make all of its state anew and draw random numbers by random(below:)"
+        + (second.uncontrolledText.isEmpty ? first : second).uncontrolledText)
   }
 }
 

@@ -1,128 +1,159 @@
-// A lock and a condition for explored programs. Outside of an exploration they are the system's.
-internal import Glibc
+// A lock with the names of the module Synchronization, and a condition for it.
+public import CRaceHunt
+public import Synchronization
 
-/// A value behind a lock.
+/// A value behind a lock: `Synchronization.Mutex`, by its names.
 ///
-/// In an explored program each locking is a point: another strand may go first. Elsewhere it is a
-/// lock of the system. Not recursive: who locks what it has locked is found as a deadlock.
-public final class Mutex<Value>: @unchecked Sendable {
-  // @unchecked: `stored` is touched only by who has the lock. Unchecked exclusivity: the lock
-  // excludes all others, and what runs meanwhile may wait at a point.
-  private let real: UnsafeMutablePointer<pthread_mutex_t>
-  @exclusivity(unchecked) private var stored: Value
+/// In an explored program each locking is a point: another strand may go first. Elsewhere it is the
+/// lock of that module. Not recursive: who locks what it has locked is found as a deadlock.
+public final class Mutex<Value: ~Copyable>: @unchecked Sendable {
+  // @unchecked: the value is touched only by who has the lock.
+  @usableFromInline let real: Synchronization.Mutex<Void>
+  @usableFromInline let cell: _Cell<Value>
   private let name: String?
+  private let home: UInt64
 
   /// Makes a lock; the name stands in tables of schedules.
-  public init(_ value: sending Value, name: String? = nil) {
-    stored = value
+  public init(_ initialValue: consuming sending Value, name: String? = nil) {
+    real = Synchronization.Mutex(())
+    cell = _Cell(initialValue)
     self.name = name
-    real = .allocate(capacity: 1)
-    real.initialize(to: pthread_mutex_t())
-    pthread_mutex_init(real, nil)
+    home = Run.home
   }
 
-  deinit {
-    Worker.current?.run?.forget(address)
-    pthread_mutex_destroy(real)
-    real.deallocate()
-  }
+  deinit { Run.forget(address) }
 
-  var address: UInt { UInt(bitPattern: real) }
-  var realMutex: UnsafeMutablePointer<pthread_mutex_t> { real }
-
-  /// The value; only for who has the lock.
-  public var value: Value {
-    get { stored }
-    set { stored = newValue }
-  }
+  var address: UInt { UInt(bitPattern: cell._address) &+ 1 }
 
   /// Runs `body` with the lock.
-  public func withLock<Result, Failure: Error>(
+  @inlinable
+  public func withLock<Result: ~Copyable, Failure: Error>(
     file: StaticString = #fileID, line: UInt = #line,
-    _ body: (inout Value) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
     lock(file: file, line: line)
     defer { unlock(file: file, line: line) }
-    return try body(&stored)
+    return try body(&cell._address.pointee)
+  }
+
+  /// Runs `body` with the lock if nobody has it; nil otherwise.
+  @inlinable
+  public func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+    file: StaticString = #fileID, line: UInt = #line,
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result? {
+    guard tryLock(file: file, line: line) else { return nil }
+    defer { unlock(file: file, line: line) }
+    return try body(&cell._address.pointee)
   }
 
   /// Waits for the lock and takes it.
+  @inlinable
   public func lock(file: StaticString = #fileID, line: UInt = #line) {
-    guard let (run, strand) = Run.current else {
-      pthread_mutex_lock(real)
-      return
-    }
-    run.lock(strand, address, name: name, at: Place(file: file, line: line))
+    if race_hunt_is_exploring() != 0 { passLock(file, line) }
+    real._unsafeLock()
   }
 
   /// Takes the lock if nobody has it; false otherwise.
+  @inlinable
   public func tryLock(file: StaticString = #fileID, line: UInt = #line) -> Bool {
-    guard let (run, strand) = Run.current else { return pthread_mutex_trylock(real) == 0 }
-    return run.tryLock(strand, address, name: name, at: Place(file: file, line: line))
+    if race_hunt_is_exploring() != 0 && !passTryLock(file, line) { return false }
+    return real._unsafeTryLock()
   }
 
   /// Gives the lock up.
+  @inlinable
   public func unlock(file: StaticString = #fileID, line: UInt = #line) {
-    guard let (run, strand) = Run.current else {
-      pthread_mutex_unlock(real)
-      return
-    }
-    run.unlock(strand, address, name: name, at: Place(file: file, line: line))
+    if race_hunt_is_exploring() != 0 && !passUnlock(file, line) { return }
+    real._unsafeUnlock()
+  }
+
+  @usableFromInline
+  func passLock(_ file: StaticString, _ line: UInt) {
+    guard let (run, strand) = Run.current(home, "another thread locks a Mutex at", file, line)
+    else { return }
+    run.lock(strand, address, name: name, at: Place(file: file, line: line))
+  }
+
+  @usableFromInline
+  func passTryLock(_ file: StaticString, _ line: UInt) -> Bool {
+    guard let (run, strand) = Run.current(home, "another thread locks a Mutex at", file, line)
+    else { return true }
+    return run.tryLock(strand, address, name: name, at: Place(file: file, line: line))
+  }
+
+  /// False for who has not the lock in an explored program.
+  @usableFromInline
+  func passUnlock(_ file: StaticString, _ line: UInt) -> Bool {
+    guard let (run, strand) = Run.current else { return true }
+    return run.unlock(strand, address, name: name, at: Place(file: file, line: line))
+  }
+}
+
+extension Mutex {
+  /// The value; only for who has the lock.
+  public var value: Value {
+    get { cell._address.pointee }
+    set { cell._address.pointee = newValue }
   }
 }
 
 /// Something to wait for with a lock.
 ///
-/// Wakes nobody for nothing in an explored program, as some systems may.
-public final class Condition: @unchecked Sendable {
-  // @unchecked: holds nothing but the system's condition, which is made for threads.
-  private let real: UnsafeMutablePointer<pthread_cond_t>
+/// Wakes nobody for nothing in an explored program; elsewhere it may.
+public final class Condition: Sendable {
+  /// How often it was notified: who waits sleeps until that changes.
+  private let notifications = Synchronization.Atomic<UInt32>(0)
   private let name: String?
 
   /// Makes a condition; the name stands in tables of schedules.
-  public init(name: String? = nil) {
-    self.name = name
-    real = .allocate(capacity: 1)
-    real.initialize(to: pthread_cond_t())
-    pthread_cond_init(real, nil)
-  }
+  public init(name: String? = nil) { self.name = name }
 
-  deinit {
-    Worker.current?.run?.forget(UInt(bitPattern: real))
-    pthread_cond_destroy(real)
-    real.deallocate()
-  }
+  deinit { Run.forget(address) }
+
+  private var address: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
   /// Gives the lock up, waits to be notified, and takes the lock again.
-  public func wait<Value>(
+  public func wait<Value: ~Copyable>(
     _ mutex: Mutex<Value>, file: StaticString = #fileID, line: UInt = #line
   ) {
     guard let (run, strand) = Run.current else {
-      pthread_cond_wait(real, mutex.realMutex)
+      let seen = notifications.load(ordering: .relaxed)
+      mutex.real._unsafeUnlock()
+      withUnsafeWord { race_hunt_wait_while($0, seen) }
+      mutex.real._unsafeLock()
       return
     }
+    mutex.real._unsafeUnlock()
     _ = run.wait(
-      strand, UInt(bitPattern: real), name: name, mutex: mutex.address, nanoseconds: nil,
+      strand, address, name: name, mutex: mutex.address, nanoseconds: nil,
       at: Place(file: file, line: line))
+    mutex.real._unsafeLock()
   }
 
   /// Wakes one that waits, if there is one.
   public func notifyOne(file: StaticString = #fileID, line: UInt = #line) {
-    guard let (run, strand) = Run.current else {
-      pthread_cond_signal(real)
-      return
-    }
-    run.notify(
-      strand, UInt(bitPattern: real), name: name, all: false, at: Place(file: file, line: line))
+    notify(all: false, Place(file: file, line: line))
   }
 
   /// Wakes all that wait.
   public func notifyAll(file: StaticString = #fileID, line: UInt = #line) {
+    notify(all: true, Place(file: file, line: line))
+  }
+
+  private func notify(all: Bool, _ place: Place) {
     guard let (run, strand) = Run.current else {
-      pthread_cond_broadcast(real)
+      notifications.wrappingAdd(1, ordering: .releasing)
+      withUnsafeWord { race_hunt_wake_many($0, all ? Int32.max : 1) }
       return
     }
-    run.notify(
-      strand, UInt(bitPattern: real), name: name, all: true, at: Place(file: file, line: line))
+    run.notify(strand, address, name: name, all: all, at: place)
+  }
+
+  /// The word lies in the object, where it does not move.
+  private func withUnsafeWord(_ body: (UnsafePointer<UInt32>) -> Void) {
+    withUnsafePointer(to: notifications) {
+      body(UnsafeRawPointer($0).assumingMemoryBound(to: UInt32.self))
+    }
   }
 }

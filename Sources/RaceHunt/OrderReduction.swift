@@ -14,22 +14,28 @@ protocol Enumeration: Chooser {
 /// What a step does with what strands share, by numbers that are the same in all schedules that
 /// begin alike.
 private struct Access {
-  enum Kind { case none, lock, read, write }
+  enum Kind { case none, lock, read, write, unknown }
 
   let kind: Kind
   let object: Int
   /// Whether it may go to an actor, or come from one: to which, the runtime does not tell.
-  let isTask: Bool
+  var isTask: Bool
   /// Locks that the strand gives back before its next point.
   var released: [Int] = []
+  /// What the strand changes before its next point, beside that.
+  var changed: [Int] = []
 
   init(_ strand: Strand) {
-    isTask = strand.kind != .thread
+    isTask = strand.kind != .thread && strand.kind != .queue
     switch strand.pending {
     case .begins, .joins: (kind, object) = (.none, -1)
+    case .unknown: (kind, object) = (.unknown, -1)
     case .locks(let mutex): (kind, object) = (.lock, mutex.number)
     case .accesses(let resource, let writes):
-      (kind, object) = (writes ? .write : .read, resource.number)
+      (kind, object) = (
+        writes ? .write : .read,
+        resource.kind == .code ? Resource.codeWords : resource.number
+      )
     }
   }
 
@@ -37,8 +43,13 @@ private struct Access {
   ///
   /// Who waits for a lock cannot come before it is given back: that order is fixed.
   func conflicts(with other: Access) -> Bool {
-    if isTask && other.isTask { return true }
-    if object >= 0 && object == other.object && !(kind == .read && other.kind == .read) {
+    if isTask && other.isTask || kind == .unknown || other.kind == .unknown { return true }
+    if object != -1 && object == other.object && !(kind == .read && other.kind == .read) {
+      return true
+    }
+    if changed.contains(where: { $0 == other.object || other.changed.contains($0) })
+      || other.changed.contains(object)
+    {
       return true
     }
     return kind == .write && other.released.contains(object)
@@ -67,6 +78,8 @@ final class OrderReduction: Enumeration {
     let strandCount: Int
     /// Whose end it has waited for.
     let joined: Int?
+    /// The step that has woken the strand from its rest.
+    let cause: Int?
   }
 
   private var path: [Node] = []
@@ -114,7 +127,7 @@ final class OrderReduction: Enumeration {
       steps.append(
         Step(
           strand: strand.number, access: Access(strand), node: decided,
-          strandCount: strands.count, joined: joined))
+          strandCount: strands.count, joined: joined, cause: strand.cause))
       isStepOpen = true
     }
     decided = nil
@@ -126,6 +139,7 @@ final class OrderReduction: Enumeration {
     isStepOpen = false
     let number = steps[last].strand
     steps[last].access.released = strands[number].released
+    steps[last].access.changed = strands[number].changed
   }
 
   // MARK: - The next schedule
@@ -148,6 +162,11 @@ final class OrderReduction: Enumeration {
 
   /// Finds the steps of the schedule whose order could have been the other one.
   private func addReversals() {
+    // Threads may resume tasks, and which, the runtime does not tell: then all orders matter.
+    let hasTasks = strands.contains { strand in
+      strand.number > 0 && strand.kind != .thread && strand.kind != .queue
+    }
+    if hasTasks { for step in steps.indices { steps[step].access.isTask = true } }
     // Of each strand: how many of the steps of each other one have come surely before.
     var clocks: [[Int]] = []
     // Of each step: the clock of its strand behind it.
@@ -165,6 +184,7 @@ final class OrderReduction: Enumeration {
     for (number, step) in steps.enumerated() {
       var known = clock(step.strand, before: number)
       if let joined = step.joined, let end = last[joined] { Self.join(&known, behind[end]) }
+      if let cause = step.cause, cause < number { Self.join(&known, behind[cause]) }
       addReversal(of: step.strand, step.access, before: number, known)
       for earlier in 0..<number
       where steps[earlier].strand != step.strand
@@ -177,9 +197,11 @@ final class OrderReduction: Enumeration {
       last[step.strand] = number
     }
     // Those who have not come to their next step, because they wait, might have come first.
-    for strand in strands where !strand.hasEnded && strand.pending.resource != nil {
+    for strand in strands where !strand.hasEnded && strand.pending.isShared {
+      var access = Access(strand)
+      access.isTask = access.isTask || hasTasks
       addReversal(
-        of: strand.number, Access(strand), before: steps.count,
+        of: strand.number, access, before: steps.count,
         clock(strand.number, before: steps.count))
     }
   }

@@ -23,7 +23,6 @@ final class PartialOrderWalk: Chooser {
 
   func follow(_ strand: Strand, among strands: [Strand]) {
     if strand.number < priorities.count { priorities[strand.number] = nil }
-    guard strand.pending.resource != nil else { return }
     for other in strands where other !== strand && other.number < priorities.count {
       if other.pending.conflicts(with: strand.pending) { priorities[other.number] = nil }
     }

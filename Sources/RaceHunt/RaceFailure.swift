@@ -79,7 +79,10 @@ public struct RaceFailure: Error, CustomStringConvertible {
   }
 
   /// Everything that is known, several lines.
-  public var description: String {
+  public var description: String { description { "try replay(\"\($0)\") { ... }" } }
+
+  /// As `description`, with another way to repeat a schedule.
+  package func description(repeated: (String) -> String) -> String {
     var text = reason + "\n"
     if !table.isEmpty { text += "\n" + table + "\n" }
     if let found {
@@ -87,7 +90,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
         "seed \(found.seed), strategy \(found.strategy): found in schedule \(found.schedules), after "
         + "\(Self.thousandths(found.seconds)) s\n"
     }
-    if !schedule.isEmpty { text += "to repeat it: try replay(\"\(schedule)\") { ... }\n" }
+    if !schedule.isEmpty { text += "to repeat it: \(repeated(schedule))\n" }
     return text
   }
 

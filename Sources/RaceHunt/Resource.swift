@@ -2,8 +2,13 @@
 
 /// What the scheduler knows of a lock, condition, channel or word.
 final class Resource {
+  /// The number of the clock, where numbers of resources are.
+  static let time = -2
+  /// The number of all words that are known only by the lines of code that access them.
+  static let codeWords = -3
+
   enum Kind: String {
-    case mutex, condition, channel, atomic
+    case mutex, condition, channel, atomic, semaphore, group, queue
     /// A word that is waited for.
     case word
     /// A line of code whose accesses have no resource of their own.

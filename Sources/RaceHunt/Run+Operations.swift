@@ -1,4 +1,5 @@
 // The operations of strands on what they share, each behind a point.
+internal import CRaceHunt
 
 extension Run {
   /// The run and strand of the calling thread; nil outside of explorations.
@@ -7,6 +8,42 @@ extension Run {
     guard let worker = Worker.current, let run = worker.run, let strand = worker.strand
     else { return nil }
     return (run, strand)
+  }
+
+  /// As `current`; what a thread that is not under control does with an object of a run is noted
+  /// there.
+  @inline(never)
+  static func current(
+    _ home: UInt64, _ text: String, _ file: StaticString, _ line: UInt
+  ) -> (run: Run, strand: Strand)? {
+    if let current { return current }
+    if Worker.current == nil {
+      ActiveRuns.noteOutsider(home, "\(text) \(Place(file: file, line: line).text)")
+    }
+    return nil
+  }
+
+  /// The run in which an object is made, 0 for none.
+  static var home: UInt64 {
+    race_hunt_is_exploring() == 0 ? 0 : Worker.current?.run?.identity ?? 0
+  }
+
+  /// The memory may become another resource.
+  static func forget(_ address: UInt) {
+    if race_hunt_is_exploring() != 0 { Worker.current?.run?.forget(address) }
+  }
+
+  static func address(_ object: AnyObject) -> UInt {
+    UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+  }
+
+  /// What the run knows of an object; made when it is first asked for.
+  func part<Part: AnyObject>(_ object: AnyObject, _ make: () -> Part) -> Part {
+    let address = Self.address(object)
+    if let known = parts[address] as? Part { return known }
+    let made = make()
+    parts[address] = made
+    return made
   }
 
   // MARK: - Locks
@@ -18,6 +55,28 @@ extension Run {
     }
     point(.locks(mutex))
     acquire(mutex, strand, place)
+  }
+
+  /// As `lock`, in so much time; false when it has not got it.
+  func lock(
+    _ strand: Strand, _ address: UInt, name: String?, at place: Place?, nanoseconds: UInt64
+  ) -> Bool {
+    let mutex = resource(address, .mutex, name: name)
+    // Others may go first although it is locked: the time may run out.
+    point(.accesses(mutex, writes: true))
+    readsTime(strand)
+    let deadline = now &+ nanoseconds
+    if mutex.owner != nil { record(strand, .waitsForLock, mutex.number, at: place) }
+    while mutex.owner != nil {
+      mutex.waiters.append(strand)
+      guard block(strand, for: .mutex(mutex), until: deadline) else {
+        record(strand, .timesOut, mutex.number, at: place)
+        return false
+      }
+    }
+    mutex.owner = strand
+    record(strand, .locks, mutex.number, at: place)
+    return true
   }
 
   /// False when another one has it.
@@ -42,14 +101,17 @@ extension Run {
     record(strand, .locks, mutex.number, at: place)
   }
 
-  func unlock(_ strand: Strand, _ address: UInt, name: String?, at place: Place?) {
+  /// False, and a failure, when the strand has not locked it.
+  @discardableResult
+  func unlock(_ strand: Strand, _ address: UInt, name: String?, at place: Place?) -> Bool {
     let mutex = resource(address, .mutex, name: name)
     guard mutex.owner === strand else {
-      return violate(
-        .check, "\(strand.name) unlocks \(mutex.name), which it has not locked", at: place)
+      violate(.check, "\(strand.name) unlocks \(mutex.name), which it has not locked", at: place)
+      return false
     }
     record(strand, .unlocks, mutex.number, at: place)
     release(mutex, of: strand)
+    return true
   }
 
   private func release(_ mutex: Resource, of strand: Strand) {
@@ -58,7 +120,7 @@ extension Run {
     wakeAll(mutex)
   }
 
-  private func wakeAll(_ resource: Resource) {
+  func wakeAll(_ resource: Resource) {
     for waiter in resource.waiters { waiter.state = .ready }
     resource.waiters.removeAll(keepingCapacity: true)
   }
@@ -76,6 +138,7 @@ extension Run {
     record(strand, .waits, condition.number, at: place)
     if mutex.owner === strand { release(mutex, of: strand) }
     condition.waiters.append(strand)
+    if nanoseconds != nil { readsTime(strand) }
     // Once it is woken it comes no further than to the lock.
     strand.pending = .locks(mutex)
     let isNotified = block(
@@ -100,17 +163,6 @@ extension Run {
 
   // MARK: - Words
 
-  /// A step on a word; the caller does it behind the point.
-  ///
-  /// - Parameter writes: whether the order of it and of a load matters.
-  func word(
-    _ strand: Strand, _ address: UInt, name: String?, writes: Bool = true, at place: Place?
-  ) -> Resource {
-    let word = resource(address, .atomic, name: name)
-    point(.accesses(word, writes: writes))
-    return word
-  }
-
   func waitForWord(
     _ strand: Strand, _ address: UInt, _ nanoseconds: UInt64, unless hasChanged: () -> Bool
   ) {
@@ -118,6 +170,7 @@ extension Run {
     point(.accesses(word, writes: false))
     if hasChanged() { return }
     record(strand, .waits, word.number)
+    readsTime(strand)
     word.waiters.append(strand)
     let isWoken = block(strand, for: .condition(word), until: now &+ nanoseconds)
     record(strand, isWoken ? .wakesUp : .timesOut, word.number)
@@ -151,6 +204,7 @@ extension Run {
 
   func sleep(_ strand: Strand, nanoseconds: UInt64, at place: Place?) {
     record(strand, .sleeps, at: place)
+    readsTime(strand)
     block(strand, for: .time, until: now &+ nanoseconds)
     record(strand, .wakesUp, at: place)
   }

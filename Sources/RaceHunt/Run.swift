@@ -3,6 +3,13 @@
 // Everything here is touched only by the thread that holds the baton.
 internal import CRaceHunt
 internal import Glibc
+internal import Synchronization
+
+/// What is to happen later.
+private struct Timer {
+  let time: UInt64
+  let fire: () -> Void
+}
 
 /// The run of a program under one schedule.
 final class Run: @unchecked Sendable {
@@ -23,6 +30,9 @@ final class Run: @unchecked Sendable {
   /// The number of the schedule in its exploration.
   let number: Int
   private let program: Program
+  private let carrier: Carrier
+  /// Differs from those of all other runs of the process while this one goes on.
+  @exclusivity(unchecked) private(set) var identity: UInt64 = 0
   @exclusivity(unchecked) private(set) var batch: Batch!
   private(set) lazy var executor = RunExecutor(self)
 
@@ -38,11 +48,21 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var turns: [Schedule.Turn] = []
   @exclusivity(unchecked) private(set) var points = 0
   @exclusivity(unchecked) private(set) var switches = 0
+  /// How often a strand was told to go on, whether there was a choice or none.
+  @exclusivity(unchecked) private var steps = 0
   /// Virtual time, in nanoseconds.
   @exclusivity(unchecked) private(set) var now: UInt64 = 0
   @exclusivity(unchecked) private(set) var violation: Violation?
-  /// How many jobs have come from threads that are not under control.
-  @exclusivity(unchecked) private(set) var outsideJobs = 0
+  /// What has come from threads that are not under control.
+  private let uncontrolledSteps = Synchronization.Mutex<[String]>([])
+  /// Of sleeping tasks and of queues, first those that were there first.
+  @exclusivity(unchecked) private var timers: [Timer] = []
+  /// How many timers have run out since the program has ended.
+  @exclusivity(unchecked) private var lateTimers = 0
+  /// Tasks by which the runtime's hooks know the run.
+  @exclusivity(unchecked) private var ownedTasks: [UInt64] = []
+  /// Queues, groups and other parts of the program that know more than a resource does.
+  @exclusivity(unchecked) var parts: [UInt: AnyObject] = [:]
   @exclusivity(unchecked) private var lastRun: Strand?
   @exclusivity(unchecked) private var isYielding = false
   /// So many spins of others are too many for one that could go on.
@@ -57,9 +77,10 @@ final class Run: @unchecked Sendable {
 
   init(
     _ program: @escaping Program, seed: UInt64, number: Int, chooser: any Chooser,
-    pool: WorkerPool, limits: Limits
+    pool: WorkerPool, carrier: Carrier, limits: Limits
   ) {
     self.program = program
+    self.carrier = carrier
     self.seed = seed
     self.number = number
     self.chooser = chooser
@@ -74,13 +95,35 @@ final class Run: @unchecked Sendable {
   func begin(batch: Batch) {
     self.batch = batch
     chooser.begin()
-    let program = program
-    Task(executorPreference: executor) {
-      do { try await program() } catch {
-        Worker.current?.run?.violate(.thrown, "the program throws \(error)")
+    identity = ActiveRuns.enter(self)
+    let (program, executor) = (program, executor)
+    carrier.perform {
+      Task(executorPreference: executor) {
+        do { try await program() } catch {
+          Worker.current?.run?.violate(.thrown, "the program throws \(error)")
+        }
+        Worker.current?.run?.hasProgramEnded = true
       }
-      Worker.current?.run?.hasProgramEnded = true
     }
+  }
+
+  /// Called once, when no step follows.
+  func leave() {
+    ActiveRuns.leave(identity, tasks: ownedTasks)
+    identity = 0
+    parts = [:]
+    timers = []
+  }
+
+  /// Called by any thread.
+  func noteUncontrolled(_ text: String) {
+    uncontrolledSteps.withLock { if $0.count < 8 && !$0.contains(text) { $0.append(text) } }
+  }
+
+  /// What this run did that is not under control, as an end of a sentence; empty if nothing.
+  var uncontrolledText: String {
+    let steps = uncontrolledSteps.withLock { $0 }
+    return steps.isEmpty ? "" : "; not under control: " + steps.joined(separator: ", ")
   }
 
   // MARK: - Points
@@ -176,8 +219,11 @@ final class Run: @unchecked Sendable {
     strand.steps += 1
     strand.passedOver = 0
     strand.pending.resource?.countStep(of: chosen)
+    steps += 1
     chooser.follow(strand, among: strands)
+    strand.cause = nil
     strand.released.removeAll(keepingCapacity: true)
+    strand.changed.removeAll(keepingCapacity: true)
     if let lastRun, lastRun !== strand { switches += 1 }
     lastRun = strand
     return strand
@@ -211,8 +257,8 @@ final class Run: @unchecked Sendable {
 
   private func collectArrivals() {
     for arrival in executor.takeArrivals() {
-      outsideJobs += 1
-      enqueue(arrival.job, prefersExecutor: arrival.prefersExecutor)
+      let strand = enqueue(arrival)
+      noteUncontrolled("\(strand?.name ?? "a task") is resumed by another thread")
     }
   }
 
@@ -224,10 +270,21 @@ final class Run: @unchecked Sendable {
         earliest = (strand, until)
       }
     }
+    if let timer = timers.indices.min(by: { timers[$0].time < timers[$1].time }),
+      timers[timer].time < earliest?.time ?? .max
+    {
+      // Tasks that sleep again and again need not end with the program.
+      if hasProgramEnded { lateTimers += 1 }
+      if lateTimers > 100 { return false }
+      let timer = timers.remove(at: timer)
+      now = max(now, timer.time)
+      timer.fire()
+      return true
+    }
     guard let (strand, time) = earliest else { return false }
     now = max(now, time)
-    if case .blocked(.condition(let resource), _) = strand.state {
-      resource.waiters.removeAll { $0 === strand }
+    if case .blocked(let waiting, _) = strand.state {
+      waiting.resource?.waiters.removeAll { $0 === strand }
     }
     strand.hasTimedOut = true
     strand.state = .ready
@@ -237,9 +294,13 @@ final class Run: @unchecked Sendable {
   /// Each look at the clock takes a microsecond, so that who waits by looking at it comes to an
   /// end.
   func readClock() -> UInt64 {
+    if let strand = Worker.current?.strand { readsTime(strand) }
     now &+= 1_000
     return 1_000_000_000 &+ now
   }
+
+  /// What the step does depends on those before that have to do with time.
+  func readsTime(_ strand: Strand) { strand.changed.append(Resource.time) }
 
   // MARK: - Strands
 
@@ -254,25 +315,93 @@ final class Run: @unchecked Sendable {
     return strand
   }
 
+  /// A column for the work of a queue or a timer, which nobody waits for the end of.
+  func addStrand(_ kind: Strand.Kind, _ name: String) -> Strand {
+    let strand = Strand(
+      number: strands.count, kind: kind, name: name, parent: Worker.current?.strand?.number)
+    strand.state = .resting
+    strand.isDetached = true
+    strands.append(strand)
+    return strand
+  }
+
+  /// Has a resting column of a queue or timer do the next work.
+  func restart(_ strand: Strand, _ work: @escaping () -> Void, end: @escaping () -> Void) {
+    strand.body = work
+    strand.end = end
+    strand.hasEnded = false
+    strand.pending = .begins
+    wake(strand)
+  }
+
+  /// What rested goes on, because of the current step.
+  private func wake(_ strand: Strand) {
+    strand.state = .ready
+    strand.cause = Worker.current?.strand == nil ? nil : steps - 1
+  }
+
+  /// A job that a hook was given, or that comes from another thread; the strand if it can run now.
+  @discardableResult
+  func enqueue(_ arrival: RunExecutor.Arrival) -> Strand? {
+    guard arrival.delay > 0 else { return enqueue(arrival.job, arrival.kind) }
+    after(arrival.delay) { [unowned self] in enqueue(arrival.job, arrival.kind) }
+    return nil
+  }
+
+  /// Begins a column at a later time, which does what wakes a sleeping task.
+  func startTimer(_ nanoseconds: UInt64, _ body: @escaping () -> Void) {
+    after(nanoseconds) { [unowned self] in
+      let idle = strands.first { $0.kind == .timer && $0.isResting }
+      let count = strands.reduce(1) { $0 + ($1.kind == .timer ? 1 : 0) }
+      restart(idle ?? addStrand(.timer, "timer \(count)"), body) {}
+    }
+  }
+
+  /// Does something, which is no step, at a later time.
+  func after(_ nanoseconds: UInt64, _ fire: @escaping () -> Void) {
+    if let strand = Worker.current?.strand { readsTime(strand) }
+    timers.append(Timer(time: now &+ nanoseconds, fire: fire))
+  }
+
   /// A task or an actor can go on with this job.
-  func enqueue(_ job: UnownedJob, prefersExecutor: Bool) {
+  @discardableResult
+  func enqueue(_ job: UnownedJob, _ kind: JobKind) -> Strand {
     // Sound: an UnownedJob is one pointer, that of the runtime's job.
     let pointer = unsafeBitCast(job, to: UnsafeMutableRawPointer.self)
     let key = race_hunt_task_number(pointer)
+    if kind != .preferring && key != 0 && !ownedTasks.contains(key) {
+      ownedTasks.append(key)
+      ActiveRuns.add(task: key, self)
+    }
+    if kind == .main { return enqueueOnMain(job) }
     // An actor's jobs have no number, and memory of their own each time, so that their addresses
     // differ between runs: such a strand is whichever actor runs next.
     let known = strands.first { strand in
       key == 0 ? strand.kind == .actor && strand.isResting : strand.key == key && key != 0
     }
-    let strand = known ?? addTask(isActor: key == 0, key: key)
-    strand.job = (job, prefersExecutor)
-    if strand.isResting { strand.state = .ready }
+    let strand = known ?? addTask(key == 0 ? .actor : .task, key: key)
+    strand.jobs.append((job, kind))
+    if strand.isResting { wake(strand) }
+    return strand
   }
 
-  private func addTask(isActor: Bool, key: UInt64) -> Strand {
-    let kind: Strand.Kind = isActor ? .actor : .task
+  /// The main actor's jobs run one after the other.
+  private func enqueueOnMain(_ job: UnownedJob) -> Strand {
+    let strand = strands.first { $0.kind == .main } ?? addTask(.main, key: 0)
+    strand.jobs.append((job, .main))
+    if strand.isResting { wake(strand) }
+    return strand
+  }
+
+  private func addTask(_ kind: Strand.Kind, key: UInt64) -> Strand {
     let count = strands.reduce(1) { $0 + ($1.kind == kind ? 1 : 0) }
-    let name = isActor ? "actor \(count)" : count == 1 ? "program" : "task \(count - 1)"
+    let name =
+      switch kind {
+      case .main: "main actor"
+      case .task where count == 1: "program"
+      case .task: "task \(count - 1)"
+      default: "actor \(count)"
+      }
     let strand = Strand(
       number: strands.count, kind: kind, name: name, parent: Worker.current?.strand?.number,
       key: key)
@@ -293,7 +422,10 @@ final class Run: @unchecked Sendable {
   }
 
   /// The memory may become another resource.
-  func forget(_ address: UInt) { resources[address] = nil }
+  func forget(_ address: UInt) {
+    resources[address] = nil
+    if !parts.isEmpty { parts[address] = nil }
+  }
 
   // MARK: - What happens
 

@@ -38,4 +38,14 @@ struct Schedule: Sendable, Equatable, CustomStringConvertible {
     }
     self.init(seed: seed, turns: turns)
   }
+
+  /// Throws for another text.
+  static func parsed(_ text: String) throws(RaceFailure) -> Schedule {
+    guard let schedule = Schedule(text) else {
+      throw RaceFailure(
+        .init(kind: .thrown, text: "'\(text)' is not a schedule, as 1f:3>2,5>1"),
+        Schedule(seed: 0, turns: []))
+    }
+    return schedule
+  }
 }

@@ -31,7 +31,7 @@ struct ScheduleTable {
     for (offset, event) in events[first...].enumerated() {
       let isSwitch = first + offset > 0 && events[first + offset - 1].strand != event.strand
       let texts = shown.map { $0 == Int(event.strand) ? cells[offset] : "" }
-      let place = event.place.map(Self.text(of:)) ?? ""
+      let place = event.place?.text ?? ""
       text += row(isSwitch ? ">" : " ", "\(first + offset + 1)", texts, place)
     }
     return text.split(separator: "\n").map { line in
@@ -41,20 +41,23 @@ struct ScheduleTable {
     }.joined(separator: "\n") + "\n"
   }
 
-  private static func text(of place: Place) -> String {
-    guard let file = place.file else { return symbol(place.number) }
-    let whole = "\(file)"
-    return (whole.split(separator: "/").last.map(String.init) ?? whole) + ":\(place.number)"
-  }
-
   /// The function that an address is in, without its parameters; else where the address is in its
   /// file.
-  private static func symbol(_ address: UInt) -> String {
+  fileprivate static func symbol(_ address: UInt) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
       race_hunt_symbol(address, buffer.baseAddress!, buffer.count)
       let name = String(cString: buffer.baseAddress!)
       return String(name.prefix { $0 != "(" && $0 != "<" }.suffix(60))
     }
+  }
+}
+
+extension Place {
+  /// A line of a file, or a function.
+  var text: String {
+    guard let file else { return ScheduleTable.symbol(number) }
+    let whole = "\(file)"
+    return (whole.split(separator: "/").last.map(String.init) ?? whole) + ":\(number)"
   }
 }
 

@@ -6,7 +6,7 @@ internal import CRaceHunt
 ///
 /// The runtime does not tell actors apart: the column of one that is done is given to the next.
 final class Strand {
-  enum Kind { case thread, task, actor }
+  enum Kind { case thread, queue, task, actor, main, timer }
 
   enum State {
     /// Could run.
@@ -30,8 +30,14 @@ final class Strand {
   var worker: Worker?
   /// What a thread does; nil once it has begun.
   var body: (() throws -> Void)?
-  /// What a task or an actor runs next, and whether it prefers the executor of the run.
-  var job: (job: UnownedJob, prefersExecutor: Bool)?
+  /// What comes behind the body, outside of it.
+  var end: (() -> Void)?
+  /// What a task or an actor runs next; only the main actor has more than one.
+  var jobs: [(job: UnownedJob, kind: JobKind)] = []
+  /// The queues whose work it runs, the innermost last.
+  var queues: [DispatchQueue] = []
+  /// What `Thread.current` is there.
+  var thread: Thread?
   /// By what the runtime knows a task; 0 for an actor.
   let key: UInt64
   var hasEnded = false
@@ -43,6 +49,10 @@ final class Strand {
   var steps = 0
   /// Numbers of the locks that it has given back since it was chosen.
   var released: [Int] = []
+  /// Numbers of what it has changed since then without a point of its own.
+  var changed: [Int] = []
+  /// The step that has woken it from its rest; nil if it did not rest.
+  var cause: Int?
   /// How often others have spun since it was chosen.
   var passedOver = 0
   /// Set when a timed wait has run out.
@@ -71,7 +81,7 @@ final class Strand {
     switch pending {
     case .locks(let mutex): mutex.owner == nil
     case .joins(let other): other.hasEnded
-    case .begins, .accesses: true
+    case .begins, .accesses, .unknown: true
     }
   }
 
@@ -83,23 +93,28 @@ final class Strand {
       run.record(self, .begins)
       do { try body() } catch { run.violate(.thrown, "\(name) throws \(error)") }
       run.record(self, .ends)
+      state = .resting
       hasEnded = true
       for joiner in joiners { joiner.state = .ready }
       joiners = []
-      state = .resting
-    } else if let (job, prefersExecutor) = job {
-      self.job = nil
+      thread = nil
+      if let end {
+        self.end = nil
+        end()
+      }
+    } else if !jobs.isEmpty {
+      let (job, kind) = jobs.removeFirst()
       pending = .begins
       run.record(self, .runs)
-      if prefersExecutor {
-        job.runSynchronously(on: run.executor.asUnownedTaskExecutor())
-      } else {
-        // UnownedJob is one pointer, that of the job.
-        race_hunt_run(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
+      // Sound below: UnownedJob is one pointer, that of the job.
+      switch kind {
+      case .preferring: job.runSynchronously(on: run.executor.asUnownedTaskExecutor())
+      case .plain: race_hunt_run(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
+      case .main: race_hunt_run_on_main(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
       }
       pending = .begins
       // While it ran it may have become ready again.
-      if case .running = state { state = self.job == nil ? .resting : .ready }
+      if case .running = state { state = jobs.isEmpty ? .resting : .ready }
     }
   }
 }
@@ -112,18 +127,35 @@ enum Pending {
   case joins(Strand)
   /// Any other step on what strands share.
   case accesses(Resource, writes: Bool)
+  /// A step whose order with any other one may matter.
+  case unknown
 
   /// What strands share of it.
   var resource: Resource? {
     switch self {
-    case .begins, .joins: nil
+    case .begins, .joins, .unknown: nil
     case .locks(let resource), .accesses(let resource, _): resource
+    }
+  }
+
+  /// Whether others may notice the step.
+  var isShared: Bool {
+    switch self {
+    case .begins, .joins: false
+    case .locks, .accesses, .unknown: true
     }
   }
 
   /// Whether the order of both matters.
   func conflicts(with other: Pending) -> Bool {
-    guard let resource, resource === other.resource else { return false }
+    switch (self, other) {
+    case (.unknown, _), (_, .unknown): return true
+    default: break
+    }
+    guard let resource, let otherResource = other.resource else { return false }
+    // Which word a line of code is about is not known.
+    if resource.kind == .code && otherResource.kind == .code { return true }
+    guard resource === otherResource else { return false }
     if case .accesses(_, writes: false) = self, case .accesses(_, writes: false) = other {
       return false
     }
@@ -136,6 +168,18 @@ enum Waiting {
   case mutex(Resource)
   case condition(Resource)
   case channel(Resource, sends: Bool)
+  /// A semaphore, the end of a group, a turn in a queue.
+  case turn(Resource)
   case end(Strand)
   case time
+
+  /// Where the strand stands in line.
+  var resource: Resource? {
+    switch self {
+    case .mutex(let resource), .condition(let resource), .channel(let resource, _),
+      .turn(let resource):
+      resource
+    case .end, .time: nil
+    }
+  }
 }

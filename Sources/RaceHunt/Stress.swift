@@ -22,7 +22,7 @@ package enum Stress {
     let start = Explorer.nanoseconds()
     var runs = 0
     while Explorer.nanoseconds() - start < nanoseconds {
-      let ended = DispatchSemaphore(value: 0)
+      let ended = Dispatch.DispatchSemaphore(value: 0)
       Task.detached(executorPreference: executor) {
         do { try await program() } catch { note("the program throws \(error)") }
         ended.signal()
@@ -55,10 +55,10 @@ private final class StressThreads: TaskExecutor {
 
   private let inbox = Mutex(Inbox())
   /// As many as there are jobs, and one for each thread at the end.
-  private let arrivals = DispatchSemaphore(value: 0)
+  private let arrivals = Dispatch.DispatchSemaphore(value: 0)
 
   init() {
-    for _ in 0..<Self.count { Thread.start { [self] in work() }.detach() }
+    for _ in 0..<Self.count { Thread.start { [self] in work() } }
   }
 
   func enqueue(_ job: consuming ExecutorJob) {

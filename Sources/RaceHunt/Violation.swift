@@ -30,7 +30,7 @@ extension Run {
       return Violation(
         kind: .lostWakeUp,
         text: "lost wake-up: \(lost.strand.name) waits for \(lost.condition.name), which was "
-          + "notified at step \(lost.step) when nobody waited")
+          + "notified at step \(lost.step) when nobody waited" + uncontrolledText)
     }
     if !hasProgramEnded && !sentences.contains(where: { $0.hasPrefix("program ") }) {
       sentences.append(
@@ -43,7 +43,7 @@ extension Run {
     }
     return Violation(
       kind: waits ? .deadlock : .stuckTask,
-      text: (waits ? "deadlock: " : "") + sentences.joined(separator: "; "))
+      text: (waits ? "deadlock: " : "") + sentences.joined(separator: "; ") + uncontrolledText)
   }
 
   private func text(of waiting: Waiting) -> String {
@@ -53,6 +53,7 @@ extension Run {
     case .condition(let resource): "waits for \(resource.name), which nobody notifies"
     case .channel(let resource, let sends):
       "waits to \(sends ? "send to" : "receive from") \(resource.name)"
+    case .turn(let resource): "waits for \(resource.name)"
     case .end(let strand): "waits for the end of \(strand.name)"
     case .time: "sleeps"
     }

@@ -206,6 +206,7 @@ final class Batch: @unchecked Sendable {
   /// one.
   func next(after run: Run?, on worker: Worker) -> Run? {
     last = run
+    run?.leave()
     guard let run = next(run) else {
       worker.run = nil
       pool.giveBack(worker)
@@ -220,6 +221,7 @@ final class Batch: @unchecked Sendable {
   /// Called when a run cannot go on: its workers wait for ever.
   func stop(after run: Run) {
     last = run
+    run.leave()
     wake()
   }
 

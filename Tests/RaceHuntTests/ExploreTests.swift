@@ -113,7 +113,7 @@ func failure(
     let calls = Atomic(0)
     let found = failure(iterations: 1_000) {
       let word = Atomic(0)
-      if calls.add(1) % 7 < 3 { word.store(1) } else { _ = word.load() }
+      if calls.add(1).oldValue % 7 < 3 { word.store(1) } else { _ = word.load() }
     }
     #expect(found?.kind == .notReproducible)
     #expect(found?.reason.contains("differ at step") == true)

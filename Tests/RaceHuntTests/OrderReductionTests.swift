@@ -46,7 +46,7 @@ import Testing
             switch step {
             case 0, 1: log.append(words[step].load())
             case 2, 3: words[step - 2].store(value)
-            case 4, 5: log.append(words[step - 4].add(100))
+            case 4, 5: log.append(words[step - 4].add(100).oldValue)
             case 6, 7:
               locks[step - 6].lock()
               words[0].store(value)

@@ -1,5 +1,4 @@
 // Programs on threads of the machine.
-import Foundation
 import TestSupport
 import Testing
 

@@ -13,7 +13,7 @@ extension HuntScenario {
               left.add(-1)
               // Both may see that none is left.
               if left.load() == 0 { openings.add(1) }
-            } else if left.add(-1) == 1 {
+            } else if left.add(-1).oldValue == 1 {
               openings.add(1)
             }
           }
@@ -222,10 +222,10 @@ extension HuntScenario {
           Thread.start(name: "user \(number)") {
             if hasBug {
               if cache.withLock({ $0 }) != nil { return }
-              let value = made.add(1)
+              let value = made.add(1).oldValue
               cache.withLock { $0 = value }
             } else {
-              cache.withLock { cache in if cache == nil { cache = made.add(1) } }
+              cache.withLock { cache in if cache == nil { cache = made.add(1).oldValue } }
             }
           }
         }

@@ -103,7 +103,7 @@ extension HuntScenario {
             turn.store(other)
             while wants[other].load() && turn.load() == other { Thread.yield() }
             if hasBug { wants[me].store(true) }
-            let others = inside.add(1)
+            let others = inside.add(1).oldValue
             check(others == 0, "both are inside")
             inside.add(-1)
             wants[me].store(false)

@@ -29,7 +29,7 @@ extension HuntScenario {
       {
         let count = Atomic(1, name: "count")
         let isFreed = Atomic(false, name: "is freed")
-        @Sendable func release() { if count.add(-1) == 1 { isFreed.store(true) } }
+        @Sendable func release() { if count.subtract(1).newValue == 0 { isFreed.store(true) } }
         @Sendable func retain() -> Bool {
           if hasBug {
             if count.load() == 0 { return false }

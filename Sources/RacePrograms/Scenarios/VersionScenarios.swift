@@ -63,7 +63,7 @@ extension HuntScenario {
             // What a missing fence allows, spelled out.
             if hasBug { wants[number].store(true) }
             if isFree {
-              let others = inside.add(1)
+              let others = inside.add(1).oldValue
               check(others == 0, "both are inside")
               inside.add(-1)
             }
@@ -165,7 +165,7 @@ extension HuntScenario {
         let served = Mutex<[Int]>([], name: "served")
         let comers = (1...3).map { number in
           Thread.start(name: "comer \(number)") {
-            waiting.withLock { $0.append(tickets.add(1)) }
+            waiting.withLock { $0.append(tickets.add(1).oldValue) }
           }
         }
         let server = Thread.start(name: "server") {
@@ -223,7 +223,7 @@ extension HuntScenario {
         let (reserved, tail) = (Atomic(0, name: "reserved"), Atomic(0, name: "tail"))
         let writers = (1...2).map { number in
           Thread.start(name: "writer \(number)") {
-            let position = reserved.add(1)
+            let position = reserved.add(1).oldValue
             entries[position].store(1)
             if hasBug {
               if tail.load() < position + 1 { tail.store(position + 1) }

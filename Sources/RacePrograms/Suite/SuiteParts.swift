@@ -24,7 +24,7 @@ final class Variable: Sendable {
   /// Adds in one step; returns the value before.
   @discardableResult
   func addAtomically(_ operand: Int, file: StaticString = #fileID, line: UInt = #line) -> Int {
-    word.add(operand, file: file, line: line)
+    word.add(operand, file: file, line: line).oldValue
   }
 
   @discardableResult

@@ -1,0 +1,246 @@
+// Dispatch's semaphores, groups and work items for explored programs. Outside of an exploration
+// they are Dispatch's.
+public import Dispatch
+
+/// A count to wait for: `Dispatch.DispatchSemaphore`, by its names.
+public final class DispatchSemaphore: Sendable {
+  private let real: Dispatch.DispatchSemaphore
+  private let value: Int
+  private let home = Run.home
+
+  /// Makes a semaphore that lets so many pass.
+  public init(value: Int) {
+    precondition(value >= 0, "a semaphore begins with 0 or more, not \(value)")
+    self.value = value
+    real = Dispatch.DispatchSemaphore(value: value)
+  }
+
+  deinit { Run.forget(Run.address(self)) }
+
+  private final class State {
+    let resource: Resource
+    var value: Int
+    init(_ resource: Resource, _ value: Int) {
+      self.resource = resource
+      self.value = value
+    }
+  }
+
+  private func state(_ run: Run) -> State {
+    run.part(self) { State(run.resource(Run.address(self), .semaphore, name: nil), value) }
+  }
+
+  /// Waits until the count is above 0, and takes one.
+  public func wait() { _ = wait(timeout: .distantFuture) }
+
+  /// As `wait()`, until that time.
+  @discardableResult
+  public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
+    guard let (run, strand) = Run.current else {
+      noteOutsider()
+      return real.wait(timeout: timeout.real)
+    }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    let deadline = timeout.left(run).map { run.now &+ $0 }
+    if deadline != nil { run.readsTime(strand) }
+    while state.value == 0 {
+      run.record(strand, .waits, state.resource.number)
+      state.resource.waiters.append(strand)
+      guard run.block(strand, for: .turn(state.resource), until: deadline) else {
+        run.record(strand, .timesOut, state.resource.number)
+        return .timedOut
+      }
+    }
+    state.value -= 1
+    run.record(strand, .passes, state.resource.number, value: state.value)
+    return .success
+  }
+
+  /// Adds one to the count; 0 when nobody waits.
+  @discardableResult
+  public func signal() -> Int {
+    guard let (run, strand) = Run.current else {
+      noteOutsider()
+      return real.signal()
+    }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    state.value += 1
+    run.record(strand, .signals, state.resource.number, value: state.value)
+    let waiters = state.resource.waiters.count
+    run.wakeAll(state.resource)
+    return waiters > 0 ? 1 : 0
+  }
+
+  private func noteOutsider() {
+    if home != 0 { ActiveRuns.noteOutsider(home, "another thread uses a DispatchSemaphore") }
+  }
+}
+
+/// Work to wait for the end of: `Dispatch.DispatchGroup`, by its names.
+public final class DispatchGroup: Sendable {
+  private let real = Dispatch.DispatchGroup()
+  private let home = Run.home
+
+  /// Makes a group without work.
+  public init() {}
+
+  deinit { Run.forget(Run.address(self)) }
+
+  private final class State {
+    let resource: Resource
+    var count = 0
+    var notifications: [() -> Void] = []
+    init(_ resource: Resource) { self.resource = resource }
+  }
+
+  private func state(_ run: Run) -> State {
+    run.part(self) { State(run.resource(Run.address(self), .group, name: nil)) }
+  }
+
+  private func noteOutsider() {
+    if home != 0 { ActiveRuns.noteOutsider(home, "another thread uses a DispatchGroup") }
+  }
+
+  /// Some work begins.
+  public func enter() {
+    guard let (run, strand) = Run.current else {
+      noteOutsider()
+      return real.enter()
+    }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    state.count += 1
+    run.record(strand, .enters, state.resource.number, value: state.count)
+  }
+
+  /// Some work has ended.
+  public func leave() {
+    guard let (run, strand) = Run.current else {
+      noteOutsider()
+      return real.leave()
+    }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    if state.count == 0 {
+      return run.violate(
+        .check, "\(strand.name) leaves \(state.resource.name) more often than it was entered")
+    }
+    state.count -= 1
+    run.record(strand, .leaves, state.resource.number, value: state.count)
+    if state.count == 0 { end(state, run) }
+  }
+
+  private func end(_ state: State, _ run: Run) {
+    run.wakeAll(state.resource)
+    let notifications = state.notifications
+    state.notifications = []
+    for notification in notifications { notification() }
+  }
+
+  /// Waits for the end of all of its work.
+  public func wait() { _ = wait(timeout: .distantFuture) }
+
+  /// As `wait()`, until that time.
+  @discardableResult
+  public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
+    guard let (run, strand) = Run.current else {
+      noteOutsider()
+      return real.wait(timeout: timeout.real)
+    }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    let deadline = timeout.left(run).map { run.now &+ $0 }
+    if deadline != nil { run.readsTime(strand) }
+    run.record(strand, .waits, state.resource.number)
+    while state.count > 0 {
+      state.resource.waiters.append(strand)
+      guard run.block(strand, for: .turn(state.resource), until: deadline) else {
+        run.record(strand, .timesOut, state.resource.number)
+        return .timedOut
+      }
+    }
+    run.record(strand, .wakesUp, state.resource.number)
+    return .success
+  }
+
+  /// Has a queue do the work at the end of the group's.
+  public func notify(
+    qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], queue: DispatchQueue,
+    execute work: @escaping () -> Void
+  ) {
+    let work = Unchecked(work)
+    guard let (run, _) = Run.current else {
+      noteOutsider()
+      return real.notify(queue: .global()) {
+        queue.async(qos: qos, flags: flags) { work.value() }
+      }
+    }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    state.notifications.append {
+      queue.submit(run, flags) { work.value() }
+    }
+    if state.count == 0 { end(state, run) }
+  }
+
+  /// Has a queue do the work at the end of the group's.
+  public func notify(queue: DispatchQueue, work: DispatchWorkItem) {
+    notify(flags: work.flags, queue: queue) { work.perform() }
+  }
+}
+
+/// Work that can be waited for and cancelled: `Dispatch.DispatchWorkItem`, by its names.
+public final class DispatchWorkItem: @unchecked Sendable {
+  // @unchecked: the block is run as Dispatch would run it; the rest has locks.
+  private let block: () -> Void
+  private let end = DispatchGroup()
+  private let isToEnd = Atomic(false, name: "is cancelled")
+  private let hasEnded = Atomic(false, name: "has ended")
+  let flags: DispatchWorkItemFlags
+
+  /// Makes work that runs when it is performed or a queue is given it.
+  public init(
+    qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
+    block: @escaping () -> Void
+  ) {
+    self.block = block
+    self.flags = flags
+    end.enter()
+  }
+
+  deinit { finish() }
+
+  private func finish() { if !hasEnded.exchange(true) { end.leave() } }
+
+  /// Does the work now, unless it is cancelled.
+  public func perform() {
+    if !isToEnd.load() { block() }
+    finish()
+  }
+
+  /// Waits for its end.
+  public func wait() { end.wait() }
+
+  /// Waits for its end, until that time.
+  @discardableResult
+  public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { end.wait(timeout: timeout) }
+
+  /// Has a queue do something at its end.
+  public func notify(
+    qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], queue: DispatchQueue,
+    execute: @escaping () -> Void
+  ) { end.notify(qos: qos, flags: flags, queue: queue, execute: execute) }
+
+  /// Has a queue do other work at its end.
+  public func notify(queue: DispatchQueue, execute: DispatchWorkItem) {
+    end.notify(queue: queue, work: execute)
+  }
+
+  /// Has it not begin; work that has begun has to look.
+  public func cancel() { isToEnd.store(true) }
+
+  /// Whether it was cancelled.
+  public var isCancelled: Bool { isToEnd.load() }
+}

@@ -1,0 +1,346 @@
+// Dispatch's queues for explored programs. Outside of an exploration they are Dispatch's.
+public import Dispatch
+
+/// A queue of work: `Dispatch.DispatchQueue`, by its names.
+///
+/// In an explored program a serial queue has one column in the schedule, a concurrent one as many
+/// as run at once. Qualities of service change nothing there, and later work is in virtual time.
+public final class DispatchQueue: @unchecked Sendable {
+  // @unchecked: `specifics` is set before the queue is used by others, as Dispatch asks for.
+
+  /// Serial, concurrent, or not yet active.
+  public typealias Attributes = Dispatch.DispatchQueue.Attributes
+  /// When objects are freed; of no meaning here.
+  public typealias AutoreleaseFrequency = Dispatch.DispatchQueue.AutoreleaseFrequency
+
+  private let real: Dispatch.DispatchQueue
+  private let isConcurrent: Bool
+  private let isInactive: Bool
+  private var specifics: [ObjectIdentifier: Any] = [:]
+
+  /// The queue's name, also in tables of schedules.
+  public let label: String
+
+  /// Makes a queue: serial, if the attributes do not say `.concurrent`.
+  public init(
+    label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [],
+    autoreleaseFrequency: AutoreleaseFrequency = .inherit, target: DispatchQueue? = nil
+  ) {
+    self.label = label
+    isConcurrent = attributes.contains(.concurrent)
+    real = Dispatch.DispatchQueue(
+      label: label, qos: qos, attributes: attributes, autoreleaseFrequency: autoreleaseFrequency,
+      target: target?.real)
+    isInactive = attributes.contains(.initiallyInactive)
+  }
+
+  private init(_ real: Dispatch.DispatchQueue, label: String, isConcurrent: Bool) {
+    self.real = real
+    self.label = label
+    self.isConcurrent = isConcurrent
+    isInactive = false
+  }
+
+  deinit { Run.forget(Run.address(self)) }
+
+  /// The main thread's queue.
+  public static let main = DispatchQueue(.main, label: "main queue", isConcurrent: false)
+  private static let shared = DispatchQueue(
+    .global(), label: "global queue", isConcurrent: true)
+
+  /// The queue that all share.
+  public static func global(qos: DispatchQoS.QoSClass = .default) -> DispatchQueue {
+    Run.current != nil || qos == .default
+      ? shared : DispatchQueue(.global(qos: qos), label: "global queue", isConcurrent: true)
+  }
+
+  private func state(_ run: Run) -> QueueState {
+    run.part(self) {
+      let resource = run.resource(Run.address(self), .queue, name: label.isEmpty ? nil : label)
+      return QueueState(resource, isConcurrent: isConcurrent, isSuspended: isInactive)
+    }
+  }
+
+  private func isBarrier(_ flags: DispatchWorkItemFlags) -> Bool {
+    !isConcurrent || flags.contains(.barrier) && self !== Self.shared
+  }
+
+  // MARK: - Work
+
+  /// Has the queue do the work.
+  @preconcurrency
+  public func async(
+    group: DispatchGroup? = nil, qos: DispatchQoS = .unspecified,
+    flags: DispatchWorkItemFlags = [], execute work: @escaping @Sendable () -> Void
+  ) {
+    group?.enter()
+    guard let (run, strand) = Run.current else {
+      return real.async(qos: qos, flags: flags) {
+        work()
+        group?.leave()
+      }
+    }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    run.record(strand, .submits, state.resource.number)
+    submit(run, isBarrier: isBarrier(flags)) {
+      work()
+      group?.leave()
+    }
+  }
+
+  /// Has the queue do the work.
+  public func async(execute workItem: DispatchWorkItem) {
+    async(flags: workItem.flags) { workItem.perform() }
+  }
+
+  /// Has the queue do the work, as a part of the group's.
+  public func async(group: DispatchGroup, execute workItem: DispatchWorkItem) {
+    async(group: group, flags: workItem.flags) { workItem.perform() }
+  }
+
+  /// Has the queue do the work, but not before that time.
+  @preconcurrency
+  public func asyncAfter(
+    deadline: DispatchTime, qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
+    execute work: @escaping @Sendable () -> Void
+  ) {
+    guard let (run, strand) = Run.current else {
+      return real.asyncAfter(deadline: deadline.real, qos: qos, flags: flags, execute: work)
+    }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    run.record(strand, .submits, state.resource.number)
+    let isBarrier = isBarrier(flags)
+    guard let left = deadline.left(run) else { return }
+    run.after(left) { [self] in submit(run, isBarrier: isBarrier, work) }
+  }
+
+  /// Has the queue do the work, but not before that time.
+  public func asyncAfter(deadline: DispatchTime, execute workItem: DispatchWorkItem) {
+    asyncAfter(deadline: deadline, flags: workItem.flags) { workItem.perform() }
+  }
+
+  /// Does the work when it is its turn in the queue, and waits for its end.
+  public func sync<Result>(
+    flags: DispatchWorkItemFlags, execute work: () throws -> Result
+  ) rethrows -> Result {
+    guard let (run, strand) = Run.current else { return try real.sync(flags: flags, execute: work) }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    run.record(strand, .waitsForTurn, state.resource.number)
+    let isBarrier = isBarrier(flags)
+    var hasTurn = false
+    state.items.append(
+      QueueState.Item(isBarrier: isBarrier) {
+        hasTurn = true
+        strand.state = .ready
+      })
+    state.pump()
+    strand.state = .running
+    while !hasTurn { run.block(strand, for: .turn(state.resource)) }
+    run.record(strand, .entersQueue, state.resource.number)
+    strand.queues.append(self)
+    defer {
+      strand.queues.removeLast()
+      run.record(strand, .leavesQueue, state.resource.number)
+      state.finish(isBarrier: isBarrier)
+    }
+    return try work()
+  }
+
+  /// Does the work when it is its turn in the queue, and waits for its end.
+  public func sync<Result>(execute work: () throws -> Result) rethrows -> Result {
+    try sync(flags: [], execute: work)
+  }
+
+  /// Does the work when it is its turn in the queue, and waits for its end.
+  public func sync(execute workItem: DispatchWorkItem) {
+    sync(flags: workItem.flags) { workItem.perform() }
+  }
+
+  /// As `sync`.
+  public func asyncAndWait<Result>(
+    flags: DispatchWorkItemFlags = [], execute work: () throws -> Result
+  ) rethrows -> Result { try sync(flags: flags, execute: work) }
+
+  /// Calls `work` for each number, several at once, and waits for the end of all.
+  @preconcurrency
+  public static func concurrentPerform(
+    iterations: Int, execute work: @Sendable (Int) -> Void
+  ) {
+    guard let (run, strand) = Run.current else {
+      return Dispatch.DispatchQueue.concurrentPerform(iterations: iterations, execute: work)
+    }
+    // More columns show no more.
+    let count = Swift.min(iterations, 4)
+    withoutActuallyEscaping(work) { work in
+      let strands = (0..<Swift.max(count, 0)).map { first in
+        run.start(strand, name: "iterations \(first + 1)", at: nil) {
+          for number in stride(from: first, to: iterations, by: count) { work(number) }
+        }
+      }
+      for other in strands { run.join(strand, other, at: nil) }
+    }
+  }
+
+  /// For what the end of other work begins.
+  func submit(_ run: Run, _ flags: DispatchWorkItemFlags, _ work: @escaping () -> Void) {
+    submit(run, isBarrier: isBarrier(flags), work)
+  }
+
+  private func submit(_ run: Run, isBarrier: Bool, _ work: @escaping () -> Void) {
+    let state = state(run)
+    state.items.append(
+      QueueState.Item(isBarrier: isBarrier) { [self] in
+        let strand = state.idleStrand(run)
+        strand.queues = [self]
+        run.restart(strand, work) {
+          strand.queues = []
+          state.finish(isBarrier: isBarrier)
+        }
+      })
+    state.pump()
+  }
+
+  // MARK: - Holding
+
+  /// Begins no further work until `resume`.
+  public func suspend() {
+    guard let (run, _) = Run.current else { return real.suspend() }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    state.suspensions += 1
+  }
+
+  /// Goes on after `suspend`.
+  public func resume() {
+    guard let (run, _) = Run.current else { return real.resume() }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    if state.suspensions == 0 {
+      return run.violate(.check, "\(label) is resumed and was not suspended")
+    }
+    state.suspensions -= 1
+    state.pump()
+  }
+
+  /// Begins the work of a queue that was made inactive.
+  public func activate() {
+    guard let (run, _) = Run.current else { return real.activate() }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    if isInactive && !state.isActivated { state.suspensions -= 1 }
+    state.isActivated = true
+    state.pump()
+  }
+
+  // MARK: - Which queue it is
+
+  /// Keeps a value for those whose work runs in the queue.
+  public func setSpecific<Value>(key: DispatchSpecificKey<Value>, value: Value?) {
+    specifics[ObjectIdentifier(key)] = value
+    real.setSpecific(key: key, value: value)
+  }
+
+  /// What the queue keeps.
+  public func getSpecific<Value>(key: DispatchSpecificKey<Value>) -> Value? {
+    specifics[ObjectIdentifier(key)] as? Value
+  }
+
+  /// What the queue keeps whose work is running.
+  public static func getSpecific<Value>(key: DispatchSpecificKey<Value>) -> Value? {
+    guard let (_, strand) = Run.current else {
+      return Dispatch.DispatchQueue.getSpecific(key: key)
+    }
+    return strand.queues.last?.getSpecific(key: key)
+  }
+
+  fileprivate func check(_ isExpected: Bool) {
+    guard let (run, strand) = Run.current else {
+      return Dispatch.dispatchPrecondition(
+        condition: isExpected ? .onQueue(real) : .notOnQueue(real))
+    }
+    if strand.queues.contains(where: { $0 === self }) != isExpected {
+      run.violate(
+        .check, "\(strand.name) runs \(isExpected ? "outside of" : "in") \(label)")
+    }
+  }
+}
+
+/// Where work has to run: `Dispatch.DispatchPredicate`.
+public enum DispatchPredicate {
+  /// In the queue.
+  case onQueue(DispatchQueue)
+  /// In the queue, and alone.
+  case onQueueAsBarrier(DispatchQueue)
+  /// Elsewhere.
+  case notOnQueue(DispatchQueue)
+}
+
+/// Stops, or fails the schedule, when the work runs elsewhere than it has to.
+public func dispatchPrecondition(condition: @autoclosure () -> DispatchPredicate) {
+  switch condition() {
+  case .onQueue(let queue), .onQueueAsBarrier(let queue): queue.check(true)
+  case .notOnQueue(let queue): queue.check(false)
+  }
+}
+
+/// What a run knows of a queue.
+private final class QueueState {
+  struct Item {
+    let isBarrier: Bool
+    let start: () -> Void
+  }
+
+  let resource: Resource
+  private let isConcurrent: Bool
+  var items: [Item] = []
+  var suspensions: Int
+  var isActivated = false
+  private var running = 0
+  private var hasBarrier = false
+  private var strands: [Strand] = []
+
+  init(_ resource: Resource, isConcurrent: Bool, isSuspended: Bool) {
+    self.resource = resource
+    self.isConcurrent = isConcurrent
+    suspensions = isSuspended ? 1 : 0
+  }
+
+  /// Begins what can begin.
+  func pump() {
+    // Also where work ends, which is no point.
+    Run.current?.strand.changed.append(resource.number)
+    while let item = items.first, suspensions == 0, !hasBarrier,
+      !item.isBarrier || running == 0
+    {
+      items.removeFirst()
+      running += 1
+      hasBarrier = item.isBarrier
+      item.start()
+    }
+  }
+
+  func finish(isBarrier: Bool) {
+    running -= 1
+    if isBarrier { hasBarrier = false }
+    pump()
+  }
+
+  /// A column that has nothing to do.
+  func idleStrand(_ run: Run) -> Strand {
+    if let idle = strands.first(where: { $0.isResting }) { return idle }
+    let name = strands.isEmpty ? resource.name : "\(resource.name) (\(strands.count + 1))"
+    let strand = run.addStrand(.queue, name)
+    strands.append(strand)
+    return strand
+  }
+}
+
+/// A closure that Dispatch takes to another thread as the program asked it to.
+struct Unchecked<Value>: @unchecked Sendable {
+  // @unchecked: Dispatch takes closures without asking whether they are Sendable.
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}

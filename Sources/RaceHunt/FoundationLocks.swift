@@ -1,0 +1,252 @@
+// Foundation's locks for explored programs. Outside of an exploration they are Foundation's.
+public import Foundation
+
+/// A lock: `Foundation.NSLock`.
+open class NSLock: NSObject, NSLocking, @unchecked Sendable {
+  // @unchecked: the lock itself is made for threads.
+  private let home = Run.home
+  private let real = Foundation.NSLock()
+
+  /// The name in tables of schedules.
+  open var name: String? {
+    get { real.name }
+    set { real.name = newValue }
+  }
+
+  deinit { Run.forget(address(of: self)) }
+
+  /// Waits for the lock and takes it.
+  open func lock() {
+    guard let (run, strand) = Run.locking(home, "an NSLock") else { return real.lock() }
+    run.lock(strand, address(of: self), name: name, at: nil)
+  }
+
+  /// Gives the lock up.
+  open func unlock() {
+    guard let (run, strand) = Run.current else { return real.unlock() }
+    run.unlock(strand, address(of: self), name: name, at: nil)
+  }
+
+  /// Takes the lock if nobody has it; false otherwise.
+  open func `try`() -> Bool {
+    guard let (run, strand) = Run.locking(home, "an NSLock") else { return real.try() }
+    return run.tryLock(strand, address(of: self), name: name, at: nil)
+  }
+
+  /// Waits for the lock until a date; false when it has not got it.
+  open func lock(before limit: Date) -> Bool {
+    guard let (run, strand) = Run.locking(home, "an NSLock") else {
+      return real.lock(before: limit)
+    }
+    return run.lock(
+      strand, address(of: self), name: name, at: nil, nanoseconds: UInt64(until: limit))
+  }
+}
+
+/// A lock that its owner can lock again: `Foundation.NSRecursiveLock`.
+open class NSRecursiveLock: NSObject, NSLocking, @unchecked Sendable {
+  // @unchecked: the count is touched only by who has the lock.
+  private let home = Run.home
+  private let real = Foundation.NSRecursiveLock()
+  private var depth = 0
+
+  /// The name in tables of schedules.
+  open var name: String? {
+    get { real.name }
+    set { real.name = newValue }
+  }
+
+  deinit { Run.forget(address(of: self)) }
+
+  private func isMine(_ run: Run, _ strand: Strand) -> Bool {
+    run.owner(of: address(of: self)) === strand
+  }
+
+  /// Waits for the lock and takes it.
+  open func lock() {
+    guard let (run, strand) = Run.locking(home, "an NSRecursiveLock") else { return real.lock() }
+    if !isMine(run, strand) { run.lock(strand, address(of: self), name: name, at: nil) }
+    depth += 1
+  }
+
+  /// Gives the lock up as often as it was taken.
+  open func unlock() {
+    guard let (run, strand) = Run.current else { return real.unlock() }
+    if isMine(run, strand) && depth > 1 {
+      depth -= 1
+    } else {
+      depth = 0
+      run.unlock(strand, address(of: self), name: name, at: nil)
+    }
+  }
+
+  /// Takes the lock if no other thread has it; false otherwise.
+  open func `try`() -> Bool {
+    guard let (run, strand) = Run.locking(home, "an NSRecursiveLock") else { return real.try() }
+    let isTaken =
+      isMine(run, strand) || run.tryLock(strand, address(of: self), name: name, at: nil)
+    if isTaken { depth += 1 }
+    return isTaken
+  }
+
+  /// Waits for the lock until a date; false when it has not got it.
+  open func lock(before limit: Date) -> Bool {
+    guard let (run, strand) = Run.locking(home, "an NSRecursiveLock") else {
+      return real.lock(before: limit)
+    }
+    let isTaken =
+      isMine(run, strand)
+      || run.lock(
+        strand, address(of: self), name: name, at: nil, nanoseconds: UInt64(until: limit))
+    if isTaken { depth += 1 }
+    return isTaken
+  }
+}
+
+/// A lock and something to wait for: `Foundation.NSCondition`.
+open class NSCondition: NSObject, NSLocking, @unchecked Sendable {
+  // @unchecked: the lock itself is made for threads.
+  private let home = Run.home
+  private let real = Foundation.NSCondition()
+  private var condition: UInt { address(of: self) &+ 1 }
+
+  /// The name in tables of schedules.
+  open var name: String? {
+    get { real.name }
+    set { real.name = newValue }
+  }
+
+  deinit {
+    Run.forget(address(of: self))
+    Run.forget(condition)
+  }
+
+  /// Waits for the lock and takes it.
+  open func lock() {
+    guard let (run, strand) = Run.locking(home, "an NSCondition") else { return real.lock() }
+    run.lock(strand, address(of: self), name: name, at: nil)
+  }
+
+  /// Gives the lock up.
+  open func unlock() {
+    guard let (run, strand) = Run.current else { return real.unlock() }
+    run.unlock(strand, address(of: self), name: name, at: nil)
+  }
+
+  /// Gives the lock up, waits for a signal, and takes the lock again.
+  open func wait() {
+    guard let (run, strand) = Run.current else { return real.wait() }
+    _ = run.wait(
+      strand, condition, name: name, mutex: address(of: self), nanoseconds: nil, at: nil)
+  }
+
+  /// As `wait()`, until a date; false when no signal came.
+  open func wait(until limit: Date) -> Bool {
+    guard let (run, strand) = Run.current else { return real.wait(until: limit) }
+    return run.wait(
+      strand, condition, name: name, mutex: address(of: self), nanoseconds: UInt64(until: limit),
+      at: nil)
+  }
+
+  /// Wakes one that waits, if there is one.
+  open func signal() {
+    guard let (run, strand) = Run.locking(home, "an NSCondition") else { return real.signal() }
+    run.notify(strand, condition, name: name, all: false, at: nil)
+  }
+
+  /// Wakes all that wait.
+  open func broadcast() {
+    guard let (run, strand) = Run.locking(home, "an NSCondition") else { return real.broadcast() }
+    run.notify(strand, condition, name: name, all: true, at: nil)
+  }
+}
+
+/// A lock that is taken under a condition, a number: `Foundation.NSConditionLock`.
+open class NSConditionLock: NSObject, NSLocking, @unchecked Sendable {
+  // @unchecked: all is touched under the lock of `changes`.
+  private let changes = NSCondition()
+  private var isLocked = false
+  private var number: Int
+
+  /// Makes a lock with this condition.
+  public init(condition: Int) { number = condition }
+
+  /// A lock with the condition 0.
+  public convenience override init() { self.init(condition: 0) }
+
+  /// The name in tables of schedules.
+  open var name: String? {
+    get { changes.name }
+    set { changes.name = newValue }
+  }
+
+  /// The condition.
+  open var condition: Int {
+    changes.lock()
+    defer { changes.unlock() }
+    return number
+  }
+
+  private func take(_ wanted: Int?, until limit: Date? = nil, waits: Bool = true) -> Bool {
+    changes.lock()
+    defer { changes.unlock() }
+    while isLocked || wanted.map({ $0 != number }) ?? false {
+      if !waits { return false }
+      if let limit {
+        if !changes.wait(until: limit) { return false }
+      } else {
+        changes.wait()
+      }
+    }
+    isLocked = true
+    return true
+  }
+
+  private func giveUp(_ condition: Int?) {
+    changes.lock()
+    if let condition { number = condition }
+    isLocked = false
+    changes.broadcast()
+    changes.unlock()
+  }
+
+  /// Waits for the lock and takes it, whatever the condition.
+  open func lock() { _ = take(nil) }
+  /// Gives the lock up.
+  open func unlock() { giveUp(nil) }
+  /// Waits for lock and condition.
+  open func lock(whenCondition condition: Int) { _ = take(condition) }
+  /// Takes the lock if nobody has it; false otherwise.
+  open func `try`() -> Bool { take(nil, waits: false) }
+  /// Takes the lock if nobody has it and the condition holds; false otherwise.
+  open func tryLock(whenCondition condition: Int) -> Bool { take(condition, waits: false) }
+  /// Gives the lock up with another condition.
+  open func unlock(withCondition condition: Int) { giveUp(condition) }
+  /// Waits for the lock until a date; false when it has not got it.
+  open func lock(before limit: Date) -> Bool { take(nil, until: limit) }
+  /// Waits for lock and condition until a date; false when it has not got it.
+  open func lock(whenCondition condition: Int, before limit: Date) -> Bool {
+    take(condition, until: limit)
+  }
+}
+
+/// The number of an object in its run.
+private func address(of object: AnyObject) -> UInt {
+  UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+}
+
+extension Run {
+  /// As `current`; a thread that is not under control is noted in the run of the lock.
+  fileprivate static func locking(
+    _ home: UInt64, _ what: String
+  ) -> (run: Run, strand: Strand)? {
+    if let current { return current }
+    if home != 0 && Worker.current == nil {
+      ActiveRuns.noteOutsider(home, "another thread uses \(what)")
+    }
+    return nil
+  }
+
+  /// Who has the lock.
+  func owner(of address: UInt) -> Strand? { resources[address]?.owner }
+}
