@@ -28,7 +28,6 @@ let package = Package(
     .library(name: "Harness", targets: ["Harness"]),
     .library(name: "RealmBench", targets: ["RealmBench"]),
     .library(name: "RaceHunt", targets: ["RaceHunt"]),
-    .library(name: "RaceHuntTesting", targets: ["RaceHuntTesting"]),
     .executable(name: "realm-bench", targets: ["realm-bench"]),
   ],
   traits: [
@@ -61,9 +60,6 @@ let package = Package(
     .executableTarget(
       name: "RaceScore", dependencies: ["RacePrograms", "RaceHunt"], path: "Benchmarks/RaceScore",
       swiftSettings: strict),
-    // The trait of Swift Testing.
-    .target(
-      name: "RaceHuntTesting", dependencies: ["RaceHunt", "CRaceHunt"], swiftSettings: strict),
     .target(name: "CShim", dependencies: ["CXXHash"]),
     .target(
       name: "Platform",
@@ -182,8 +178,7 @@ let package = Package(
       name: "CompileTests", dependencies: ["RealmSwift", "Realm", "TestSupport"],
       exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(
-      name: "RaceHuntTests",
-      dependencies: ["RacePrograms", "RaceHunt", "RaceHuntTesting", "TestSupport"],
+      name: "RaceHuntTests", dependencies: ["RacePrograms", "RaceHunt", "TestSupport"],
       swiftSettings: strict),
     // A user's own tool, as in Examples/: its workload, its checks, and a mistake to be found.
     .executableTarget(
