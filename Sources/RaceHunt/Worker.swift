@@ -46,8 +46,8 @@ final class Worker: @unchecked Sendable {
   /// Waits for the baton.
   func park() {
     while baton.pointee.exchange(0, ordering: .acquiring) == 0 {
-      race_hunt_wait(
-        UnsafeRawPointer(baton).assumingMemoryBound(to: UInt32.self), 1_000_000_000)
+      // Without a time limit: those that are left behind wait for ever, and are many.
+      race_hunt_wait_while(UnsafeRawPointer(baton).assumingMemoryBound(to: UInt32.self), 0)
     }
   }
 

@@ -36,6 +36,33 @@ import Testing
     #expect(repeated?.reason == "an update is lost")
   }
 
+  /// Also where the program has only the names of Foundation and Dispatch.
+  @Test func aCrashInAQueueTellsItsSchedule() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      try explore(iterations: 500) {
+        let lock = NSLock()
+        let word = Atomic(0, name: "word")
+        let queue = DispatchQueue(label: "adders", attributes: .concurrent)
+        let group = DispatchGroup()
+        for _ in 1...2 {
+          queue.async(group: group) {
+            let seen = lock.withLock { word.load(ordering: .relaxed) }
+            precondition(seen == 0 || word.load(ordering: .relaxed) == 1, "an update is lost")
+            lock.withLock { word.store(seen + 1, ordering: .relaxed) }
+            if seen == 0 { word.store(0, ordering: .relaxed) }
+          }
+        }
+        group.wait()
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("RaceHunt: the program crashes"), "\(text)")
+    #expect(text.contains("| adders"), "\(text)")
+    #expect(text.contains("try replay(\""), "\(text)")
+  }
+
   @Test func aStackThatIsUsedUpTellsItsSchedule() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -84,7 +84,12 @@ import Testing
     #expect(repeated?.table == found.table)
   }
 
-  @Test(arguments: programs, ["random", "pct:2", "pct:4", "uniform", "depth-first:1", "portfolio"])
+  @Test(
+    arguments: programs,
+    [
+      "random", "pct:2", "pct:4", "pos", "uniform", "surw", "depth-first:1", "exhaustive",
+      "portfolio",
+    ])
   func theSoundOneNeverFails(named: Named, strategy: String) throws {
     for seed in 1...2 as ClosedRange<UInt64> {
       try explore(
