@@ -284,5 +284,6 @@ package func yieldProcessor() {
   #if CONTROLLED_SCHEDULING
     Control.yield()
   #endif
-  sched_yield()
+  // By its module: RaceHunt has a function of this name, too.
+  Glibc.sched_yield()
 }
