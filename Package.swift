@@ -28,6 +28,7 @@ let package = Package(
     .library(name: "Harness", targets: ["Harness"]),
     .library(name: "RealmBench", targets: ["RealmBench"]),
     .library(name: "RaceHunt", targets: ["RaceHunt"]),
+    .library(name: "RaceHuntTesting", targets: ["RaceHuntTesting"]),
     .executable(name: "realm-bench", targets: ["realm-bench"]),
   ],
   traits: [
@@ -55,6 +56,9 @@ let package = Package(
     // Finds interleavings of threads, tasks and actors that fail; knows nothing of the database.
     .target(name: "CRaceHunt"),
     .target(name: "RaceHunt", dependencies: ["CRaceHunt"], swiftSettings: strict),
+    // The trait of Swift Testing.
+    .target(
+      name: "RaceHuntTesting", dependencies: ["RaceHunt", "CRaceHunt"], swiftSettings: strict),
     // Small programs with known bugs, and how soon they are found.
     .target(name: "RacePrograms", dependencies: ["RaceHunt"], swiftSettings: strict),
     .executableTarget(
@@ -178,7 +182,8 @@ let package = Package(
       name: "CompileTests", dependencies: ["RealmSwift", "Realm", "TestSupport"],
       exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(
-      name: "RaceHuntTests", dependencies: ["RacePrograms", "RaceHunt", "TestSupport"],
+      name: "RaceHuntTests",
+      dependencies: ["RacePrograms", "RaceHunt", "RaceHuntTesting", "TestSupport"],
       swiftSettings: strict),
     // A user's own tool, as in Examples/: its workload, its checks, and a mistake to be found.
     .executableTarget(

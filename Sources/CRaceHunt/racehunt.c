@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +19,17 @@ static _Thread_local void *current_worker;
 
 void *race_hunt_worker(void) { return current_worker; }
 void race_hunt_set_worker(void *worker) { current_worker = worker; }
+
+static _Thread_local jmp_buf *way_out;
+
+void race_hunt_enter(void (*body)(void *), void *context) {
+  jmp_buf here;
+  way_out = &here;
+  if (_setjmp(here) == 0) body(context);
+  current_worker = NULL;
+}
+
+void race_hunt_leave(void) { _longjmp(*way_out, 1); }
 
 int race_hunt_explorations;
 
@@ -44,27 +56,27 @@ static _Atomic(enqueue_hook) global_before, main_before;
 static _Atomic(delay_hook) delay_before;
 static _Atomic(deadline_hook) deadline_before;
 
-static int takes(void *job, int kind, uint64_t delay) {
+int race_hunt_takes(void *job, int kind, uint64_t delay) {
   if (!race_hunt_is_exploring()) return 0;
   return atomic_load_explicit(&current_sink, memory_order_acquire)(job, kind, delay);
 }
 
 static void SWIFT global_hook(void *job, enqueue_original original) {
-  if (takes(job, RACE_HUNT_GLOBAL, 0)) return;
+  if (race_hunt_takes(job, RACE_HUNT_GLOBAL, 0)) return;
   enqueue_hook before = atomic_load_explicit(&global_before, memory_order_acquire);
   if (before) before(job, original);
   else original(job);
 }
 
 static void SWIFT main_hook(void *job, enqueue_original original) {
-  if (takes(job, RACE_HUNT_MAIN, 0)) return;
+  if (race_hunt_takes(job, RACE_HUNT_MAIN, 0)) return;
   enqueue_hook before = atomic_load_explicit(&main_before, memory_order_acquire);
   if (before) before(job, original);
   else original(job);
 }
 
 static void SWIFT on_delay(unsigned long long delay, void *job, delay_original original) {
-  if (takes(job, RACE_HUNT_DELAYED, delay)) return;
+  if (race_hunt_takes(job, RACE_HUNT_DELAYED, delay)) return;
   delay_hook before = atomic_load_explicit(&delay_before, memory_order_acquire);
   if (before) before(delay, job, original);
   else original(delay, job);
@@ -78,7 +90,7 @@ static void SWIFT on_deadline(
   clock_gettime(clock == 1 ? CLOCK_BOOTTIME : clock == 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
   long long left =
       (seconds - (long long)now.tv_sec) * 1000000000LL + nanoseconds - (long long)now.tv_nsec;
-  if (takes(job, RACE_HUNT_DELAYED, left > 0 ? (uint64_t)left : 0)) return;
+  if (race_hunt_takes(job, RACE_HUNT_DELAYED, left > 0 ? (uint64_t)left : 0)) return;
   deadline_hook before = atomic_load_explicit(&deadline_before, memory_order_acquire);
   if (before)
     before(seconds, nanoseconds, tolerance_seconds, tolerance_nanoseconds, clock, job, original);

@@ -69,6 +69,9 @@ public final class Atomic<Value: AtomicRepresentable> {
       let unused = 64 - Self.size * 8
       value = (value << unused) >> unused
     }
+    if value != 0 && Value.self is any Pointer.Type {
+      value = run.pointerNumber(UInt(bitPattern: value))
+    }
     run.record(strand, operation, word.number, value: value, at: Place(file: file, line: line))
   }
 
@@ -220,3 +223,14 @@ extension AtomicUpdateOrdering {
 public func atomicMemoryFence(ordering: AtomicUpdateOrdering) {
   race_hunt_fence(ordering.order)
 }
+
+/// Values that are addresses: tables of schedules number them, as addresses differ from run to run.
+private protocol Pointer {}
+extension UnsafePointer: Pointer {}
+extension UnsafeMutablePointer: Pointer {}
+extension UnsafeRawPointer: Pointer {}
+extension UnsafeMutableRawPointer: Pointer {}
+extension OpaquePointer: Pointer {}
+extension Unmanaged: Pointer {}
+extension ObjectIdentifier: Pointer {}
+extension Optional: Pointer where Wrapped: Pointer {}

@@ -209,14 +209,11 @@ package final class Explorer {
     var best = run
     var budget = 800
     let end = Self.nanoseconds() + Self.shrinkingTime
-    // A run that cannot go on leaves its threads behind.
-    var leaving = 60
     func attempt(_ turns: [Schedule.Turn]) -> ReplayChooser {
       budget = Self.nanoseconds() < end ? budget - 1 : 0
       let chooser = ReplayChooser(turns)
       let tried = execute(rerun(Schedule(seed: run.seed, turns: turns), chooser))
       guard let tried else { return chooser }
-      if tried.isAbandoned || tried.hasWaiters { leaving -= 1 }
       if tried.violation?.kind == run.violation?.kind,
         (tried.turns.count, tried.switches) < (best.turns.count, best.switches)
       {
@@ -225,9 +222,9 @@ package final class Explorer {
       return chooser
     }
     var size = best.turns.count / 2
-    while size >= 1 && budget > 400 && leaving > 30 {
+    while size >= 1 && budget > 400 {
       var start = 0
-      while start < best.turns.count && budget > 400 && leaving > 30 {
+      while start < best.turns.count && budget > 400 {
         var turns = best.turns
         turns.removeSubrange(start..<min(start + size, turns.count))
         let before = best
@@ -238,9 +235,7 @@ package final class Explorer {
     }
     var waiting: [[Schedule.Turn]] = [[]]
     var position = 0
-    while position < waiting.count, waiting[position].count < best.turns.count, budget > 0,
-      leaving > 0
-    {
+    while position < waiting.count, waiting[position].count < best.turns.count, budget > 0 {
       let chooser = attempt(waiting[position])
       if waiting.count < 2_000 {
         waiting += chooser.alternatives.map { waiting[position] + [$0] }
@@ -277,8 +272,6 @@ package final class Explorer {
 
 extension Run {
   var schedule: Schedule { Schedule(seed: seed, turns: turns) }
-
-  var hasWaiters: Bool { strands.contains { $0.worker != nil } }
 
   /// What differs between schedules: the steps, in order.
   var digest: UInt64 {

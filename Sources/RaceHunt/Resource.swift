@@ -13,6 +13,7 @@ final class Resource {
     case word
     /// A line of code whose accesses have no resource of their own.
     case code
+    case runtimeLock = "lock of Swift's runtime"
   }
 
   let kind: Kind

@@ -125,6 +125,33 @@ extension Run {
     resource.waiters.removeAll(keepingCapacity: true)
   }
 
+  // MARK: - Locks of Swift's runtime
+
+  /// Called before and after what a strand does with such a lock; false when it is to wait for one
+  /// that no strand has.
+  ///
+  /// They are no points. The runtime holds one while it calls a program's cancellation handler,
+  /// whose points may come before steps of strands that need the same lock.
+  func useRuntimeLock(_ strand: Strand, _ address: UInt, _ step: Int32) -> Bool {
+    switch step {
+    case Int32(RACE_HUNT_HAS): runtimeLocks += 1
+    case Int32(RACE_HUNT_GIVES_BACK):
+      runtimeLocks -= 1
+      if let lock = resources[address], lock.kind == .runtimeLock { wakeAll(lock) }
+    default:
+      guard runtimeLocks > 0 else { return false }
+      let lock = resource(address, .runtimeLock, name: nil)
+      record(strand, .waitsForLock, lock.number)
+      lock.waiters.append(strand)
+      // What it does next was known before, and is not its wait.
+      let pending = strand.pending
+      strand.pending = .unknown
+      block(strand, for: .mutex(lock))
+      strand.pending = pending
+    }
+    return true
+  }
+
   // MARK: - Conditions
 
   /// False when the time ran out.

@@ -61,8 +61,11 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) private var lateTimers = 0
   /// Tasks by which the runtime's hooks know the run.
   @exclusivity(unchecked) private var ownedTasks: [UInt64] = []
+  @exclusivity(unchecked) private var pointers: [UInt: Int] = [:]
   /// Queues, groups and other parts of the program that know more than a resource does.
   @exclusivity(unchecked) var parts: [UInt: AnyObject] = [:]
+  /// How many locks of Swift's runtime the strands have.
+  @exclusivity(unchecked) var runtimeLocks = 0
   @exclusivity(unchecked) private var lastRun: Strand?
   @exclusivity(unchecked) private var isYielding = false
   /// So many spins of others are too many for one that could go on.
@@ -72,7 +75,7 @@ final class Run: @unchecked Sendable {
   /// Of the program, for its own random numbers.
   @exclusivity(unchecked) var random: Random
   @exclusivity(unchecked) var hasProgramEnded = false
-  /// Ended from within: its workers wait for ever.
+  /// Ended from within, where it was.
   @exclusivity(unchecked) private(set) var isAbandoned = false
 
   init(
@@ -107,8 +110,16 @@ final class Run: @unchecked Sendable {
     }
   }
 
-  /// Called once, when no step follows.
+  /// Called once, when no step follows: by the worker that has the baton, or ends the run.
+  ///
+  /// What stands at a point never goes on; its thread ends.
   func leave() {
+    for strand in strands {
+      guard let worker = strand.worker, worker !== Worker.current else { continue }
+      strand.worker = nil
+      worker.isAbandoned = true
+      worker.grant()
+    }
     ActiveRuns.leave(identity, tasks: ownedTasks)
     identity = 0
     parts = [:]
@@ -163,7 +174,6 @@ final class Run: @unchecked Sendable {
         if case .blocked = strand.state { return !strand.isDetached }
         return false
       }
-      // Those who wait keep their workers for ever.
       if !hasProgramEnded || hasWaiters { note(stuck()) }
       return .over
     }
@@ -421,6 +431,13 @@ final class Run: @unchecked Sendable {
     return resource
   }
 
+  /// Addresses in the order in which the program shows them.
+  func pointerNumber(_ address: UInt) -> Int {
+    if let known = pointers[address] { return known }
+    pointers[address] = pointers.count + 1
+    return pointers.count
+  }
+
   /// The memory may become another resource.
   func forget(_ address: UInt) {
     resources[address] = nil
@@ -477,7 +494,8 @@ final class Run: @unchecked Sendable {
   private func abandon() {
     guard let worker = Worker.current else { fatalError("a run is ended from outside") }
     isAbandoned = true
+    worker.strand?.worker = nil
     batch.stop(after: self)
-    while true { worker.park() }
+    race_hunt_leave()
   }
 }

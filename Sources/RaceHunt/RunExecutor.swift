@@ -104,9 +104,15 @@ enum JobHooks {
       run.executor.receive(arrival)
       return 1
     }
-    return race_hunt_install(
+    race_hunt_fix_hashing()
+    let hooks = race_hunt_install(
       sink, words(MainExecutor.shared.asUnownedSerialExecutor()),
-      words(HopExecutor.shared.asUnownedSerialExecutor())) == 6
+      words(HopExecutor.shared.asUnownedSerialExecutor()))
+    let calls = race_hunt_install_library { lock, step in
+      guard let (run, strand) = Run.current, let lock else { return 0 }
+      return run.useRuntimeLock(strand, UInt(bitPattern: lock), step) ? 1 : 0
+    }
+    return hooks == 6 && calls == 3
   }()
 
   /// The runtime computes what is left until a time of the machine's clock; the microseconds that

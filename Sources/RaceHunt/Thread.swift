@@ -266,8 +266,8 @@ public func sched_yield() -> Int32 {
 
 /// Fails the schedule, with this sentence, unless the condition holds; the schedule goes on.
 public func check(
-  _ condition: Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID,
-  line: UInt = #line
+  _ condition: Bool, _ message: @autoclosure () -> String = "a check does not hold",
+  file: StaticString = #fileID, line: UInt = #line
 ) {
   if condition { return }
   if let run = Worker.current?.run {

@@ -15,6 +15,8 @@ final class Worker: @unchecked Sendable {
   @exclusivity(unchecked) var run: Run?
   /// What to do when the baton comes and this worker was idle.
   @exclusivity(unchecked) var work: Work?
+  /// What stands here is not to go on: the thread ends when the baton comes.
+  @exclusivity(unchecked) var isAbandoned = false
 
   enum Work {
     case strand(Strand, Run)
@@ -46,9 +48,9 @@ final class Worker: @unchecked Sendable {
   /// Waits for the baton.
   func park() {
     while baton.pointee.exchange(0, ordering: .acquiring) == 0 {
-      // Without a time limit: those that are left behind wait for ever, and are many.
       race_hunt_wait_while(UnsafeRawPointer(baton).assumingMemoryBound(to: UInt32.self), 0)
     }
+    if isAbandoned { race_hunt_leave() }
   }
 
   /// Starts the thread, which waits for the baton first.
@@ -75,8 +77,9 @@ final class Worker: @unchecked Sendable {
         race_hunt_set_worker(Unmanaged.passUnretained(start.worker).toOpaque())
         race_hunt_prepare_crash()
         if let processor = start.processor { race_hunt_pin(processor) }
-        start.worker.loop()
-        race_hunt_set_worker(nil)
+        race_hunt_enter(
+          { Unmanaged<Worker>.fromOpaque($0!).takeUnretainedValue().loop() },
+          Unmanaged.passUnretained(start.worker).toOpaque())
         return nil
       }, start.toOpaque())
     precondition(failure == 0, "cannot start a thread: errno \(failure)")
@@ -125,8 +128,7 @@ final class Worker: @unchecked Sendable {
 
 /// Workers of one exploration.
 ///
-/// Those that a failed schedule has left waiting for ever are not in it any
-/// more: nothing can make them return.
+/// Those that a schedule has left at a point are not in it any more: they end.
 final class WorkerPool: @unchecked Sendable {
   // @unchecked: touched only by the holder of the baton, or by the explorer while no run is going
   // on.
@@ -171,7 +173,7 @@ final class Batch: @unchecked Sendable {
   // @unchecked: touched by the holder of the baton; `finished` is atomic, and `last` is read behind
   // it.
   private let finished: UnsafeMutablePointer<Synchronization.Atomic<UInt32>>
-  private let next: (Run?) -> Run?
+  @exclusivity(unchecked) private var next: (Run?) -> Run?
   private let pool: WorkerPool
   @exclusivity(unchecked) private(set) var last: Run?
 
@@ -218,10 +220,12 @@ final class Batch: @unchecked Sendable {
     return run
   }
 
-  /// Called when a run cannot go on: its workers wait for ever.
+  /// Called when a run cannot go on.
   func stop(after run: Run) {
     last = run
     run.leave()
+    // Frames that are left as they are keep this, and must not keep the exploration.
+    next = { _ in nil }
     wake()
   }
 

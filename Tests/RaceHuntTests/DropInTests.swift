@@ -67,6 +67,54 @@ import Testing
         check(sum == 6, "the sum is \(sum)")
       }
     },
+    Named("stack without locks") { isBroken in
+      {
+        let stack = Stack(isBroken: isBroken)
+        let threads = (1...2).map { number in Thread { stack.push(number) } }
+        for thread in threads { thread.start() }
+        for thread in threads { thread.join() }
+        let values = stack.popAll()
+        check(values.sorted() == [1, 2], "the stack has \(values)")
+      }
+    },
+    Named("cache of an actor") { isBroken in
+      {
+        let cache = ValueCache(isBroken: isBroken)
+        async let first = cache.value(3)
+        async let second = cache.value(3)
+        let values = await [first, second]
+        check(values == [9, 9], "\(values)")
+        let loads = await cache.loads
+        check(loads == 1, "loaded \(loads) times")
+      }
+    },
+    Named("semaphore of tasks") { isBroken in
+      {
+        let semaphore = AsyncSemaphore(1, isBroken: isBroken)
+        let inside = Atomic(0)
+        let tasks = (1...3).map { _ in
+          Task {
+            await semaphore.wait()
+            check(inside.add(1, ordering: .relaxed).oldValue == 0, "two are inside")
+            await Task.yield()
+            inside.subtract(1, ordering: .relaxed)
+            await semaphore.signal()
+          }
+        }
+        for task in tasks { await task.value }
+      }
+    },
+    Named("cancelled wait") { isBroken in
+      {
+        let event = Event(isBroken: isBroken)
+        let task = Task { await event.wait() }
+        let thread = Thread { task.cancel() }
+        thread.start()
+        event.happen()
+        _ = await task.value
+        thread.join()
+      }
+    },
     Named("pipeline") { isBroken in
       {
         let squares = await pipeline(3, isBroken: isBroken)

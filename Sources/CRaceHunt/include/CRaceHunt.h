@@ -12,6 +12,12 @@
 void *race_hunt_worker(void);
 void race_hunt_set_worker(void *worker);
 
+/// Runs a thread's body; comes back when it ends, or where `race_hunt_leave` is called in it.
+void race_hunt_enter(void (*body)(void *), void *context);
+/// Ends the body of the calling thread. Its frames are left as they are: what they own is never
+/// given back.
+_Noreturn void race_hunt_leave(void);
+
 /// How many explorations are going on in the process.
 extern int race_hunt_explorations;
 void race_hunt_count_explorations(int change);
@@ -32,6 +38,21 @@ typedef struct { void *identity; uintptr_t implementation; } race_hunt_executor;
 /// preferred executor that leaves an actor there goes to `hop`. Returns how many of the six hooks
 /// the runtime has. To be called once.
 int race_hunt_install(race_hunt_sink sink, race_hunt_executor main, race_hunt_executor hop);
+/// Offers a job to the sink; 0 when it does not want it.
+int race_hunt_takes(void *job, int kind, uint64_t delay);
+
+/// What a worker does with a lock of Swift's concurrency library.
+enum { RACE_HUNT_WAITS, RACE_HUNT_HAS, RACE_HUNT_GIVES_BACK };
+/// Is told of each such step; of `RACE_HUNT_WAITS` it returns when the lock is worth another try, 0
+/// when no worker has it.
+typedef int (*race_hunt_lock_sink)(const void *lock, int step);
+/// Lets `sink` see what workers do with the locks of Swift's concurrency library, and the sink of
+/// `race_hunt_install` the jobs that the library gives to Dispatch without asking a hook. Returns how
+/// many of the three calls were found. To be called once, after `race_hunt_install`.
+int race_hunt_install_library(race_hunt_lock_sink sink);
+/// New sets and dictionaries have an order that does not depend on where they lie in memory.
+void race_hunt_fix_hashing(void);
+
 /// Takes what is to run after so many nanoseconds; 0 when it does not want it.
 typedef int (*race_hunt_timer_sink)(void (*function)(void *), void *context, uint64_t delay);
 /// Is told of a function of Dispatch that a worker calls and that is not under control.

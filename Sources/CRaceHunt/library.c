@@ -1,0 +1,148 @@
+// What Swift's concurrency library asks of other libraries without a hook: taken where it has written
+// down the addresses of their functions. All other callers keep the functions that they had.
+#define _GNU_SOURCE
+#include "CRaceHunt.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define JUMP_SLOT R_X86_64_JUMP_SLOT
+#elif defined(__aarch64__)
+#define JUMP_SLOT R_AARCH64_JUMP_SLOT
+#endif
+
+static _Atomic(race_hunt_lock_sink) lock_sink;
+
+// MARK: - Locks
+
+/// A worker must not wait for a lock that another one has, which waits for the baton: others go on
+/// meanwhile. The library calls a program's cancellation handlers with a lock held.
+static int on_lock(pthread_mutex_t *mutex) {
+  if (!race_hunt_is_exploring() || race_hunt_worker() == NULL) return pthread_mutex_lock(mutex);
+  race_hunt_lock_sink sink = atomic_load_explicit(&lock_sink, memory_order_acquire);
+  int result = pthread_mutex_trylock(mutex);
+  while (result == EBUSY)
+    result = sink(mutex, RACE_HUNT_WAITS) ? pthread_mutex_trylock(mutex) : pthread_mutex_lock(mutex);
+  if (result == 0) sink(mutex, RACE_HUNT_HAS);
+  return result;
+}
+
+static int on_unlock(pthread_mutex_t *mutex) {
+  int result = pthread_mutex_unlock(mutex);
+  if (result == 0 && race_hunt_is_exploring() && race_hunt_worker() != NULL)
+    atomic_load_explicit(&lock_sink, memory_order_acquire)(mutex, RACE_HUNT_GIVES_BACK);
+  return result;
+}
+
+// MARK: - Jobs
+
+extern char _dispatch_main_q __attribute__((weak));
+typedef void (*async)(void *queue, void *context, void (*function)(void *));
+static async dispatch_now;
+
+/// `Task.yield` goes to Dispatch at once. What the library gives it is always a job.
+static void on_async(void *queue, void *job, void (*function)(void *)) {
+  int kind = queue == (void *)&_dispatch_main_q ? RACE_HUNT_MAIN : RACE_HUNT_GLOBAL;
+  if (!race_hunt_takes(job, kind, 0)) dispatch_now(queue, job, function);
+}
+
+// MARK: - Where the addresses are
+
+struct replacement {
+  const char *name;
+  void *function;
+  int found;
+};
+
+struct search {
+  const void *base;
+  struct replacement *replacements;
+  size_t count;
+};
+
+static void replace(const struct search *search, const char *name, void **slot) {
+  for (size_t i = 0; i < search->count; i++) {
+    struct replacement *replacement = &search->replacements[i];
+    if (strcmp(name, replacement->name) != 0) continue;
+    uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    void *page = (void *)((uintptr_t)slot & ~(size - 1));
+    // The table is read-only in libraries that were bound when they were loaded.
+    if (mprotect(page, size, PROT_READ | PROT_WRITE) != 0) return;
+    __atomic_store_n(slot, replacement->function, __ATOMIC_RELEASE);
+    replacement->found = 1;
+  }
+}
+
+static int look_through(struct dl_phdr_info *object, size_t size, void *context) {
+  (void)size;
+  const struct search *search = context;
+  const ElfW(Dyn) *dynamic = NULL;
+  bool is_it = false;
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+    uintptr_t begin = object->dlpi_addr + part->p_vaddr;
+    if (part->p_type == PT_DYNAMIC) dynamic = (const ElfW(Dyn) *)begin;
+    if (part->p_type == PT_LOAD && (uintptr_t)search->base - begin < part->p_memsz) is_it = true;
+  }
+  if (!is_it || dynamic == NULL) return 0;
+  const ElfW(Rela) *calls = NULL;
+  const ElfW(Sym) *symbols = NULL;
+  const char *names = NULL;
+  size_t bytes = 0;
+  for (; dynamic->d_tag != DT_NULL; dynamic++) {
+    if (dynamic->d_tag == DT_JMPREL) calls = (const ElfW(Rela) *)dynamic->d_un.d_ptr;
+    if (dynamic->d_tag == DT_PLTRELSZ) bytes = dynamic->d_un.d_val;
+    if (dynamic->d_tag == DT_SYMTAB) symbols = (const ElfW(Sym) *)dynamic->d_un.d_ptr;
+    if (dynamic->d_tag == DT_STRTAB) names = (const char *)dynamic->d_un.d_ptr;
+  }
+#ifdef JUMP_SLOT
+  if (calls == NULL || symbols == NULL || names == NULL) return 1;
+  for (size_t i = 0; i < bytes / sizeof *calls; i++) {
+    if (ELF64_R_TYPE(calls[i].r_info) != JUMP_SLOT) continue;
+    replace(
+        search, names + symbols[ELF64_R_SYM(calls[i].r_info)].st_name,
+        (void **)(object->dlpi_addr + calls[i].r_offset));
+  }
+#endif
+  return 1;
+}
+
+int race_hunt_install_library(race_hunt_lock_sink sink) {
+  atomic_store_explicit(&lock_sink, sink, memory_order_release);
+  dispatch_now = (async)dlsym(RTLD_DEFAULT, "dispatch_async_f");
+  struct replacement replacements[] = {
+      {"pthread_mutex_lock", (void *)on_lock, 0},
+      {"pthread_mutex_unlock", (void *)on_unlock, 0},
+      {"dispatch_async_f", (void *)on_async, 0},
+  };
+  struct search search = {
+      dlsym(RTLD_DEFAULT, "swift_task_enqueueGlobal"), replacements,
+      dispatch_now ? sizeof replacements / sizeof *replacements : 2};
+  if (search.base == NULL) return 0;
+  dl_iterate_phdr(look_through, &search);
+  return replacements[0].found + replacements[1].found + replacements[2].found;
+}
+
+// MARK: - Hashing
+
+/// As the standard library has it: two words of a seed, and whether an order follows from the
+/// content alone.
+struct hashing {
+  uint64_t seeds[2];
+  bool is_deterministic;
+};
+
+void race_hunt_fix_hashing(void) {
+  // Tables that exist keep the seeds that they were made with.
+  struct hashing *hashing = dlsym(RTLD_DEFAULT, "_swift_stdlib_Hashing_parameters");
+  if (hashing != NULL) __atomic_store_n(&hashing->is_deterministic, true, __ATOMIC_RELAXED);
+}

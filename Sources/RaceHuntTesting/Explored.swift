@@ -1,0 +1,128 @@
+// A trait that turns a test of Swift Testing into an explored one. A module of its own, so that
+// RaceHunt does not need Swift Testing.
+internal import CRaceHunt
+internal import Foundation
+public import RaceHunt
+internal import Synchronization
+public import Testing
+
+/// Runs each case of a test under many schedules; made by `.explored()` and `.replayed(_:)`.
+///
+/// The test is the program: its threads, tasks and actors run one step at a time. A failed
+/// `#expect`, a thrown error, a deadlock, a lost wake-up or a run without end under one of the
+/// schedules is one issue of the test, with the smallest failing schedule as a table and the line
+/// that repeats it. A known issue and a warning fail no schedule; the first one
+/// is shown.
+public struct Explored: TestTrait, SuiteTrait, TestScoping {
+  let iterations: Int
+  let strategy: Strategy
+  let seed: UInt64
+  let steps: Int
+  /// The only schedule to run.
+  let schedule: String?
+
+  /// Of a suite: each of its tests is explored.
+  public var isRecursive: Bool { true }
+
+  /// Runs the case.
+  public func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    guard testCase != nil else { return try await function() }
+    let issues = Self.issuesAsFailures()
+    await withoutActuallyEscaping(function) { function in
+      // Strands of a schedule that could not go on keep the function, and never run again.
+      defer { Self.forgetOwners(of: function) }
+      let failure = await explore {
+        try await issues.provideScope(for: test, testCase: testCase, performing: function)
+      }
+      if let failure { Self.record(failure, of: test) }
+    }
+  }
+
+  private func explore(_ program: @escaping Program) async -> RaceFailure? {
+    do throws(RaceFailure) {
+      if let schedule = Self.scheduleOfEnvironment ?? schedule {
+        _ = try await RaceHunt.replay(schedule, steps: steps, program)
+      } else {
+        _ = try await RaceHunt.explore(
+          iterations: iterations, strategy: strategy, seed: seed, steps: steps, program)
+      }
+      return nil
+    } catch { return error }
+  }
+
+  private static var scheduleOfEnvironment: String? {
+    ProcessInfo.processInfo.environment["RACE_HUNT_REPLAY"]
+  }
+
+  /// Issues of the test fail the schedule in which they occur.
+  private static func issuesAsFailures() -> IssueHandlingTrait {
+    let others = OtherIssues()
+    return .compactMapIssues { issue in
+      if issue.isFailure { return Failures.note(text(of: issue)) ? nil : issue }
+      // What is known or a warning would be said by each schedule again.
+      return others.areShown.exchange(true, ordering: .relaxed) ? nil : issue
+    }
+  }
+
+  private final class OtherIssues: Sendable {
+    let areShown = Synchronization.Atomic(false)
+  }
+
+  private static func text(of issue: Issue) -> String {
+    let place = issue.sourceLocation.map { "\($0.fileName):\($0.line): " } ?? ""
+    return place + "\(issue)"
+  }
+
+  private static func record(_ failure: RaceFailure, of test: Test) {
+    let text = failure.description { schedule in
+      "RACE_HUNT_REPLAY='\(schedule)' swift test --filter '\(filter(of: test))', or "
+        + "@Test(.replayed(\"\(schedule)\"))"
+    }
+    Issue.record(Comment(rawValue: text), sourceLocation: test.sourceLocation)
+  }
+
+  /// What selects the test: its identity begins with module, suites and name, as in
+  /// `Module.Suite/name()/File.swift:1:2`.
+  private static func filter(of test: Test) -> String {
+    let identity = "\(test.id)"
+    return identity.firstIndex(of: "(").map { String(identity[..<$0]) } ?? identity
+  }
+
+  private static func forgetOwners(of function: @escaping @Sendable () async throws -> Void) {
+    struct Words {
+      let function: @Sendable () async throws -> Void
+    }
+    // Sound: a stored function is two words, its code and its context, an object or null.
+    let (_, context) = unsafeBitCast(
+      Words(function: function), to: (UnsafeRawPointer, UnsafeMutableRawPointer?).self)
+    race_hunt_forget_owners(context)
+  }
+}
+
+extension Trait where Self == Explored {
+  /// Runs a test under so many schedules; `RACE_HUNT_REPLAY` in the environment replaces them by
+  /// the one that it names.
+  ///
+  /// - Parameters:
+  ///   - strategy: how the next schedule is made.
+  ///   - seed: everything follows from it; `RACE_HUNT_SEED` in the environment goes before.
+  ///   - steps: a schedule with more points is taken for one without end.
+  public static func explored(
+    iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
+    steps: Int = 10_000
+  ) -> Self {
+    Explored(
+      iterations: iterations, strategy: strategy, seed: seed, steps: steps, schedule: nil)
+  }
+
+  /// Runs a test under the schedule that an issue has named.
+  ///
+  /// - Parameters:
+  ///   - schedule: as the issue prints it.
+  ///   - steps: a schedule with more points is taken for one without end.
+  public static func replayed(_ schedule: String, steps: Int = 10_000) -> Self {
+    Explored(iterations: 1, strategy: .portfolio, seed: 1, steps: steps, schedule: schedule)
+  }
+}

@@ -1,0 +1,137 @@
+// Tests that a trait explores.
+import RaceHunt
+import RaceHuntTesting
+import Synchronization
+import TestSupport
+import Testing
+
+/// Expects that a test has one issue with these texts.
+private struct ExpectsIssue: TestTrait, TestScoping {
+  let texts: [String]
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    guard let testCase else { return try await function() }
+    let seen = Synchronization.Mutex<[String]>([])
+    let gathers: IssueHandlingTrait = .compactMapIssues { issue in
+      seen.withLock { $0.append("\(issue)") }
+      return nil
+    }
+    try await gathers.provideScope(for: test, testCase: testCase, performing: function)
+    let issues = seen.withLock { $0 }
+    #expect(issues.count == 1)
+    for text in texts { #expect(issues.first?.contains(text) == true, "\(issues)") }
+  }
+}
+
+extension Trait where Self == ExpectsIssue {
+  fileprivate static func expects(_ texts: String...) -> Self { ExpectsIssue(texts: texts) }
+}
+
+private actor Account {
+  private(set) var balance = 100
+  func withdraw(_ amount: Int) { balance -= amount }
+}
+
+/// A call: without one between them the compiler makes one step of two on an actor.
+@inline(never) private func suffices(_ balance: Int) -> Bool { balance >= 100 }
+
+@Suite(.ownThreads) struct TraitTests {
+  @Test(.explored(iterations: 200)) func aSoundTestPasses() async throws {
+    let counter = RaceHunt.Mutex(0)
+    async let first: Void = counter.withLock { $0 += 1 }
+    async let second: Void = counter.withLock { $0 += 1 }
+    _ = await (first, second)
+    #expect(counter.withLock { $0 } == 2)
+  }
+
+  @Test(
+    .expects("balance >= 0", "step | program", "@Test(.replayed(\"",
+      "swift test --filter 'RaceHuntTests.TraitTests/aFailedExpectationShowsTheSchedule'",
+      "TraitTests.swift"),
+    .explored(iterations: 1_000))
+  func aFailedExpectationShowsTheSchedule() async {
+    let account = Account()
+    let tasks = (1...2).map { _ in
+      Task { if suffices(await account.balance) { await account.withdraw(100) } }
+    }
+    for task in tasks { await task.value }
+    let balance = await account.balance
+    #expect(balance >= 0)
+  }
+
+  @Test(.expects("is nil"), .explored()) func aRequirementThatDoesNotHoldIsOneIssue() throws {
+    let word = RaceHunt.Atomic(0)
+    let thread = RaceHunt.Thread { word.store(1, ordering: .relaxed) }
+    thread.start()
+    let seen: Int? = word.load(ordering: .relaxed) == 0 ? nil : 1
+    thread.join()
+    _ = try #require(seen, "is nil")
+  }
+
+  @Test(.expects("throws Refused"), .explored()) func aThrownErrorIsAnIssue() throws {
+    struct Refused: Error {}
+    throw Refused()
+  }
+
+  @Test(.expects("deadlock: "), .explored()) func aDeadlockIsAnIssue() {
+    let (left, right) = (RaceHunt.NSLock(), RaceHunt.NSLock())
+    let thread = RaceHunt.Thread { left.withLock { right.withLock {} } }
+    thread.start()
+    right.withLock { left.withLock {} }
+    thread.join()
+  }
+
+  @Test(.explored(iterations: 50), arguments: [1, 2, 3])
+  func casesAreExploredOneByOne(count: Int) async {
+    let counter = RaceHunt.Atomic(0)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<count { group.addTask { counter.add(1, ordering: .relaxed) } }
+    }
+    #expect(counter.load(ordering: .relaxed) == count)
+  }
+
+  @MainActor @Test(.explored(iterations: 50)) func testsOfTheMainActorAreExplored() async {
+    MainActor.assertIsolated()
+    await Task { @MainActor in }.value
+  }
+
+  @Test(.explored(iterations: 50)) func knownIssuesFailNoSchedule() async {
+    let count = RaceHunt.Atomic(0)
+    withKnownIssue { #expect(count.load() == 1) }
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 1...2 { group.addTask { count.add(1) } }
+    }
+    withKnownIssue(isIntermittent: true) { #expect(count.load() == 2) }
+  }
+
+  @Test(
+    .expects("Known issue was not recorded"), .explored())
+  func aKnownIssueThatDoesNotOccurFailsTheSchedule() {
+    let word = RaceHunt.Atomic(0)
+    let thread = RaceHunt.Thread.start(name: "other") { word.store(1) }
+    withKnownIssue { #expect(word.load() == 1) }
+    thread.join()
+  }
+
+  @Test(.expects("3 is even", "argument"), .explored(iterations: 20), arguments: [3])
+  func aFailingCaseNamesItsArgument(number: Int) async {
+    let isEven = await Task { number % 2 == 0 }.value
+    #expect(isEven, "3 is even, says the argument \(number)")
+  }
+
+  @Test(.expects("is not a schedule"), .replayed("nonsense")) func aScheduleIsChecked() {}
+
+  @Test(.expects("never 1", "repeat"), .replayed("1:")) func aScheduleIsReplayed() {
+    #expect(RaceHunt.random(below: 1) == 1, "never 1")
+  }
+
+  @Suite(.explored(iterations: 20)) struct Inner {
+    private let word = RaceHunt.Atomic(0)
+
+    @Test func eachScheduleHasAnInstanceOfItsOwn() {
+      #expect(word.add(1, ordering: .relaxed).oldValue == 0)
+    }
+  }
+}
