@@ -24,6 +24,15 @@ let package = Package(
     program("actor-handover"),
     program("actor-observe"),
     program("list-editor"),
+    // Races that RaceHunt finds: one without a database, one with it.
+    .executableTarget(
+      name: "hunt-actor", dependencies: [.product(name: "RaceHunt", package: "realm")]),
+    .executableTarget(
+      name: "hunt-realm",
+      dependencies: [
+        .product(name: "RaceHunt", package: "realm"),
+        .product(name: "RealmSwift", package: "realm"),
+      ]),
     .executableTarget(
       name: "shop-bench",
       dependencies: [

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -41,6 +42,24 @@ static int on_unlock(pthread_mutex_t *mutex) {
   if (result == 0 && race_hunt_is_exploring() && race_hunt_worker() != NULL)
     atomic_load_explicit(&lock_sink, memory_order_acquire)(mutex, RACE_HUNT_GIVES_BACK);
   return result;
+}
+
+// MARK: - Time
+
+static _Atomic(race_hunt_time_sink) time_sink;
+/// What the clocks showed when this was installed.
+static struct timespec origins[CLOCK_BOOTTIME + 1];
+
+int race_hunt_clock(clockid_t clock, struct timespec *time) {
+  race_hunt_time_sink sink = atomic_load_explicit(&time_sink, memory_order_acquire);
+  uint64_t now = 0;
+  int is_virtual = sink && race_hunt_is_exploring() && race_hunt_worker() != NULL && clock >= 0 &&
+                   clock <= CLOCK_BOOTTIME && sink(&now);
+  if (!is_virtual) return clock_gettime(clock, time);
+  now += (uint64_t)origins[clock].tv_nsec;
+  time->tv_sec = origins[clock].tv_sec + (time_t)(now / 1000000000);
+  time->tv_nsec = (long)(now % 1000000000);
+  return 0;
 }
 
 // MARK: - Jobs
@@ -116,20 +135,25 @@ static int look_through(struct dl_phdr_info *object, size_t size, void *context)
   return 1;
 }
 
-int race_hunt_install_library(race_hunt_lock_sink sink) {
+int race_hunt_install_library(race_hunt_lock_sink sink, race_hunt_time_sink time) {
+  for (clockid_t clock = 0; clock <= CLOCK_BOOTTIME; clock++) clock_gettime(clock, &origins[clock]);
+  atomic_store_explicit(&time_sink, time, memory_order_release);
   atomic_store_explicit(&lock_sink, sink, memory_order_release);
   dispatch_now = (async)dlsym(RTLD_DEFAULT, "dispatch_async_f");
   struct replacement replacements[] = {
       {"pthread_mutex_lock", (void *)on_lock, 0},
       {"pthread_mutex_unlock", (void *)on_unlock, 0},
+      {"clock_gettime", (void *)race_hunt_clock, 0},
       {"dispatch_async_f", (void *)on_async, 0},
   };
   struct search search = {
       dlsym(RTLD_DEFAULT, "swift_task_enqueueGlobal"), replacements,
-      dispatch_now ? sizeof replacements / sizeof *replacements : 2};
+      dispatch_now ? sizeof replacements / sizeof *replacements : 3};
   if (search.base == NULL) return 0;
   dl_iterate_phdr(look_through, &search);
-  return replacements[0].found + replacements[1].found + replacements[2].found;
+  int found = 0;
+  for (size_t i = 0; i < search.count; i++) found += replacements[i].found;
+  return found;
 }
 
 // MARK: - Hashing

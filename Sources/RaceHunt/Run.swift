@@ -68,6 +68,12 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var runtimeLocks = 0
   @exclusivity(unchecked) private var lastRun: Strand?
   @exclusivity(unchecked) private var isYielding = false
+  /// A task that lets others go first for more times than this waits for them.
+  private static let yieldsOfWork = 10
+  /// What goes on for a task that has just let others go first, as one that waits for them.
+  @exclusivity(unchecked) private var yielding: Strand?
+  /// How many jobs have begun.
+  @exclusivity(unchecked) private var jobs = 0
   /// So many spins of others are too many for one that could go on.
   private static let patience = 50
   /// How often the current strand has gone on although others could.
@@ -124,6 +130,8 @@ final class Run: @unchecked Sendable {
     identity = 0
     parts = [:]
     timers = []
+    // The batch knows its last run.
+    batch = nil
   }
 
   /// Called by any thread.
@@ -210,10 +218,13 @@ final class Run: @unchecked Sendable {
     collectReady()
     guard let first = ready.first else { return nil }
     var chosen = first
-    let current = running.flatMap { $0.isEnabled ? $0 : nil }
+    var current = running.flatMap { $0.isEnabled ? $0 : nil }
+    let isTaskYielding = current == nil && yielding?.isReady == true
+    if isTaskYielding { current = yielding }
+    yielding = nil
     if ready.count > 1 {
       // Who goes on and on may wait for one of the others.
-      let isYield = current != nil && (isYielding || decisionsInARow > 100)
+      let isYield = current != nil && (isYielding || isTaskYielding || decisionsInARow > 100)
       if isYield { yieldFairly() }
       let usual =
         isYield ? ready.first { $0 > current!.number } ?? ready[0] : current?.number ?? first
@@ -384,15 +395,28 @@ final class Run: @unchecked Sendable {
       ActiveRuns.add(task: key, self)
     }
     if kind == .main { return enqueueOnMain(job) }
+    let isYield = race_hunt_is_yield(pointer) != 0
+    let strandKind: Strand.Kind = isYield ? .yield : key == 0 ? .actor : .task
     // An actor's jobs have no number, and memory of their own each time, so that their addresses
     // differ between runs: such a strand is whichever actor runs next.
     let known = strands.first { strand in
-      key == 0 ? strand.kind == .actor && strand.isResting : strand.key == key && key != 0
+      strandKind == .task
+        ? strand.key == key && key != 0 : strand.kind == strandKind && strand.isResting
     }
-    let strand = known ?? addTask(key == 0 ? .actor : .task, key: key)
+    let strand = known ?? addTask(strandKind, key: strandKind == .task ? key : 0)
     strand.jobs.append((job, kind))
     if strand.isResting { wake(strand) }
+    if isYield, let task = Worker.current?.strand {
+      task.yields += 1
+      if task.yields > Self.yieldsOfWork { yielding = strand }
+    }
     return strand
+  }
+
+  /// Jobs need not come to a point, and may make others without end.
+  func countJob() {
+    jobs += 1
+    if jobs > limits.points { stop(.livelock, livelockText()) }
   }
 
   /// The main actor's jobs run one after the other.
@@ -408,6 +432,7 @@ final class Run: @unchecked Sendable {
     let name =
       switch kind {
       case .main: "main actor"
+      case .yield: "yield \(count)"
       case .task where count == 1: "program"
       case .task: "task \(count - 1)"
       default: "actor \(count)"

@@ -108,11 +108,17 @@ enum JobHooks {
     let hooks = race_hunt_install(
       sink, words(MainExecutor.shared.asUnownedSerialExecutor()),
       words(HopExecutor.shared.asUnownedSerialExecutor()))
-    let calls = race_hunt_install_library { lock, step in
-      guard let (run, strand) = Run.current, let lock else { return 0 }
-      return run.useRuntimeLock(strand, UInt(bitPattern: lock), step) ? 1 : 0
-    }
-    return hooks == 6 && calls == 3
+    let calls = race_hunt_install_library(
+      { lock, step in
+        guard let (run, strand) = Run.current, let lock else { return 0 }
+        return run.useRuntimeLock(strand, UInt(bitPattern: lock), step) ? 1 : 0
+      },
+      { nanoseconds in
+        guard let (run, _) = Run.current, let nanoseconds else { return 0 }
+        nanoseconds.pointee = run.readClock()
+        return 1
+      })
+    return hooks == 6 && calls == 4
   }()
 
   /// The runtime computes what is left until a time of the machine's clock; the microseconds that

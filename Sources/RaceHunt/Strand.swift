@@ -6,7 +6,7 @@ internal import CRaceHunt
 ///
 /// The runtime does not tell actors apart: the column of one that is done is given to the next.
 final class Strand {
-  enum Kind { case thread, queue, task, actor, main, timer }
+  enum Kind { case thread, queue, task, actor, yield, main, timer }
 
   enum State {
     /// Could run.
@@ -53,6 +53,8 @@ final class Strand {
   var changed: [Int] = []
   /// The step that has woken it from its rest; nil if it did not rest.
   var cause: Int?
+  /// How often it has let others go first, as a task.
+  var yields = 0
   /// How often others have spun since it was chosen.
   var passedOver = 0
   /// Set when a timed wait has run out.
@@ -105,6 +107,7 @@ final class Strand {
     } else if !jobs.isEmpty {
       let (job, kind) = jobs.removeFirst()
       pending = .begins
+      run.countJob()
       run.record(self, .runs)
       // Sound below: UnownedJob is one pointer, that of the job.
       switch kind {

@@ -31,10 +31,12 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
     guard testCase != nil else { return try await function() }
     let issues = Self.issuesAsFailures()
     await withoutActuallyEscaping(function) { function in
-      // Strands of a schedule that could not go on keep the function, and never run again.
-      defer { Self.forgetOwners(of: function) }
+      let borrowed = Borrowed(function)
+      defer { borrowed.end() }
       let failure = await explore {
-        try await issues.provideScope(for: test, testCase: testCase, performing: function)
+        try await issues.provideScope(for: test, testCase: testCase) {
+          try await borrowed.call()
+        }
       }
       if let failure { Self.record(failure, of: test) }
     }
@@ -89,14 +91,31 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
     let identity = "\(test.id)"
     return identity.firstIndex(of: "(").map { String(identity[..<$0]) } ?? identity
   }
+}
 
-  private static func forgetOwners(of function: @escaping @Sendable () async throws -> Void) {
-    struct Words {
-      let function: @Sendable () async throws -> Void
-    }
+/// A function that only those who call it own: what is left of an exploration may go later.
+private struct Borrowed: @unchecked Sendable {
+  // @unchecked: written by `init` and `end`, before and behind all calls.
+  private struct Words {
+    let function: @Sendable () async throws -> Void
+  }
+
+  private let words = UnsafeMutablePointer<Words>.allocate(capacity: 1)
+
+  init(_ function: @escaping @Sendable () async throws -> Void) {
+    words.initialize(to: Words(function: function))
+  }
+
+  func call() async throws { try await words.pointee.function() }
+
+  /// Strands of a schedule that could not go on are in a call for ever, and never run again: they
+  /// own the function no more.
+  func end() {
     // Sound: a stored function is two words, its code and its context, an object or null.
     let (_, context) = unsafeBitCast(
-      Words(function: function), to: (UnsafeRawPointer, UnsafeMutableRawPointer?).self)
+      words.pointee, to: (UnsafeRawPointer, UnsafeMutableRawPointer?).self)
+    words.deinitialize(count: 1)
+    words.deallocate()
     race_hunt_forget_owners(context)
   }
 }

@@ -22,6 +22,13 @@ import Testing
         })
       #expect(found.kind == .deadlock)
     }
+    // Also of explorations that end with a failed check, whose threads are idle then.
+    for seed in 1...explorations {
+      _ = failure(seed: UInt64(seed)) {
+        for thread in (1...2).map({ Thread.start(name: "\($0)") {} }) { thread.join() }
+        check(false, "always")
+      }
+    }
     // Other tests have some, too.
     #expect(try Self.threads < before + explorations / 2)
   }
@@ -106,6 +113,46 @@ import Testing
       }
       for task in tasks { await task.value }
       check(count.load() == 4, "\(count.load())")
+    }
+  }
+
+  /// Who waits by looking again, and by letting others go first or sleeping in between, comes to an
+  /// end whatever the strategy.
+  @Test(arguments: ["random", "pct:3", "pos", "uniform", "surw", "depth-first:1", "portfolio"])
+  func tasksThatWaitByLookingAgainComeToAnEnd(strategy: String) throws {
+    let strategy = try #require(Strategy(strategy))
+    try explore(iterations: 100, strategy: strategy) {
+      let flag = Atomic(false)
+      let waiter = Task { while !flag.load() { await Task.yield() } }
+      let setter = Task { flag.store(true) }
+      await waiter.value
+      await setter.value
+    }
+    try explore(iterations: 20, strategy: strategy) {
+      let flag = Atomic(false)
+      let waiter = Task { while !flag.load() { try await Task.sleep(for: .milliseconds(1)) } }
+      let setter = Task {
+        try await Task.sleep(for: .milliseconds(50))
+        flag.store(true)
+      }
+      try await waiter.value
+      try await setter.value
+    }
+  }
+
+  @Test func aTaskThatLetsOthersGoFirstForEverIsALivelock() throws {
+    let found = try #require(failure { while true { await Task.yield() } })
+    #expect(found.kind == .livelock)
+  }
+
+  /// The clocks of programs that do not import this module.
+  @Test func clocksOfTheStandardLibraryAreVirtual() throws {
+    try explore(iterations: 100) {
+      let clock = Swift.ContinuousClock()
+      let begin = clock.now
+      try await Task.sleep(for: .seconds(3_600), clock: clock)
+      let passed = clock.now - begin
+      check(passed >= .seconds(3_600) && passed < .seconds(3_601), "\(passed)")
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "RaceHuntCrash.h"
 
@@ -46,10 +47,15 @@ enum { RACE_HUNT_WAITS, RACE_HUNT_HAS, RACE_HUNT_GIVES_BACK };
 /// Is told of each such step; of `RACE_HUNT_WAITS` it returns when the lock is worth another try, 0
 /// when no worker has it.
 typedef int (*race_hunt_lock_sink)(const void *lock, int step);
-/// Lets `sink` see what workers do with the locks of Swift's concurrency library, and the sink of
-/// `race_hunt_install` the jobs that the library gives to Dispatch without asking a hook. Returns how
-/// many of the three calls were found. To be called once, after `race_hunt_install`.
-int race_hunt_install_library(race_hunt_lock_sink sink);
+/// Gives the virtual time of the calling worker, in nanoseconds; 0 when it has none.
+typedef int (*race_hunt_time_sink)(uint64_t *nanoseconds);
+/// Lets `sink` see what workers do with the locks of Swift's concurrency library, whose clocks show
+/// them the time that `time` gives, and the sink of `race_hunt_install` the jobs that the library gives
+/// to Dispatch without asking a hook. Returns how many of the four calls were found. To be called
+/// once, after `race_hunt_install`.
+int race_hunt_install_library(race_hunt_lock_sink sink, race_hunt_time_sink time);
+/// As `clock_gettime`; for workers, once the library is installed, in virtual time.
+int race_hunt_clock(clockid_t clock, struct timespec *time);
 /// New sets and dictionaries have an order that does not depend on where they lie in memory.
 void race_hunt_fix_hashing(void);
 
@@ -62,6 +68,8 @@ void race_hunt_install_dispatch(race_hunt_timer_sink timers, race_hunt_notice no
 
 /// The number of the task that a job belongs to; 0 for a job that is none of a task.
 uint64_t race_hunt_task_number(void *job);
+/// Whether a job is that of a task which lets others go first.
+int race_hunt_is_yield(const void *job);
 /// Runs a job of a task without preferred executor on the calling thread.
 void race_hunt_run(void *job);
 /// Runs a job of the main actor on the calling thread.
