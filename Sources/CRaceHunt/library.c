@@ -1,5 +1,5 @@
-// What Swift's concurrency library asks of other libraries without a hook: taken where it has written
-// down the addresses of their functions. All other callers keep the functions that they had.
+// What Swift's concurrency library asks of other libraries without a hook: taken where it has
+// written down the addresses of their functions. All other callers keep the functions they had.
 #define _GNU_SOURCE
 #include "CRaceHunt.h"
 

@@ -47,7 +47,8 @@ private actor Account {
   }
 
   @Test(
-    .expects("(balance → -100) >= 0", "step | program", "@Test(.replayed(\"",
+    .expects(
+      "(balance → -100) >= 0", "step | program", "@Test(.replayed(\"",
       "RACE_HUNT_REPLAY=", "RaceHuntTests.TraitTests/aFailedExpectationShowsTheSchedule",
       "TraitTests.swift"),
     .explored(iterations: 1_000))

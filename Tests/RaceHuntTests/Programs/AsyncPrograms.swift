@@ -1,5 +1,5 @@
-// Programs of tasks as people write them, with what goes wrong when they are cancelled, sleep or wait
-// for a callback. `isBroken` plants what they are known for.
+// Programs of tasks as people write them, with what goes wrong when they are cancelled, sleep or
+// wait for a callback. `isBroken` plants what they are known for.
 import RaceHunt
 
 /// Lets so many tasks in at once; who is cancelled stops waiting.
