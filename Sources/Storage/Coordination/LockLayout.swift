@@ -48,7 +48,7 @@ typealias LockWord = UnsafeMutablePointer<Atomic<UInt64>>
 enum LockLayout {
   /// "realmlck" in a little-endian machine's memory.
   static let magic: UInt64 = 0x6b63_6c6d_6c61_6572
-  static let formatVersion: UInt64 = 5
+  static let formatVersion: UInt64 = 6
   static let slotCount = 64
   static let pageLength = 4096
   static let slotStart = pageLength
