@@ -119,7 +119,7 @@ let package = Package(
     .testTarget(
       name: "PlatformTests", dependencies: ["Platform", "TestSupport"], swiftSettings: strict),
     .executableTarget(
-      name: "CommittingProcess", dependencies: ["Storage"],
+      name: "CommittingProcess", dependencies: ["Storage", "Simulation", "Platform"],
       path: "Tests/CommittingProcess",
       swiftSettings: strict),
     .testTarget(

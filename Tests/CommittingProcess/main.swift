@@ -4,6 +4,7 @@
 // waits. Each transaction writes the number to several leaves, so that half of one would show.
 //
 //   CommittingProcess FILE [COUNT | read | hold | fork | compact] [memory]
+//   CommittingProcess FILE record RECORDING COUNT never|always     see RecordedCommits.swift
 //
 // With `memory` nothing is synced.
 import Glibc
@@ -16,6 +17,10 @@ let mode = CommandLine.arguments.count > 2 ? CommandLine.arguments[2] : "\(Int.m
 var options = StoreOptions(path: path)
 if CommandLine.arguments.last == "memory" { options.durability = .memory }
 if mode == "compact" { options.shouldCompact = { _, _ in true } }
+if mode == "record" {
+  try commitRecorded(CommandLine.arguments)
+  exit(0)
+}
 let store = try Store.open(options)
 switch mode {
 case "read": try readForEver()

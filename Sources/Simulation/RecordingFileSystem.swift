@@ -1,0 +1,203 @@
+// A file system that records what the engine does with real files: several processes append to one
+// recording, of which a simulated disk is made that goes through the same. Stores through maps are
+// no calls: those for overwriting are not given, those of the lock file are taken at its syncs.
+//
+// A recording is a row of entries, each appended by one call after what it tells of has happened:
+// so in its order whoever depends on something comes behind it. An entry, little-endian:
+//
+//   u32 length of what follows, u8 kind, u32 process, u64 file (inode), u64 number, bytes
+//
+// The number is a place, a length, of a sync how long the recording was when it began: that much it
+// covers.
+internal import Glibc
+package import Platform
+
+/// Kinds of entries.
+enum RecordedCall: UInt8 {
+  case create, rename, remove, write, durableWrite, setLength, synchronize, synchronizeFolder
+  /// What a process wants to remember of itself.
+  case mark
+}
+
+/// A file to which several processes append entries.
+package final class Recording: Sendable {
+  private let descriptor: Int32
+  private let process: UInt32
+
+  /// - Throws: when it cannot be made.
+  package init(_ path: String) throws(SystemError) {
+    descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+    if descriptor < 0 { throw SystemError(call: "open", path: path, code: errno) }
+    process = UInt32(getpid())
+  }
+
+  deinit { close(descriptor) }
+
+  /// Bytes so far.
+  var length: UInt64 {
+    var status = stat()
+    precondition(fstat(descriptor, &status) == 0, "the recording: errno \(errno)")
+    return UInt64(status.st_size)
+  }
+
+  func add(
+    _ call: RecordedCall, file: UInt64 = 0, number: UInt64 = 0, bytes: UnsafeRawBufferPointer
+  ) {
+    var entry: [UInt8] = []
+    entry.reserveCapacity(25 + bytes.count)
+    func append(_ number: some FixedWidthInteger) {
+      withUnsafeBytes(of: number.littleEndian) { entry += $0 }
+    }
+    append(UInt32(21 + bytes.count))
+    append(call.rawValue)
+    append(process)
+    append(file)
+    append(number)
+    entry += bytes
+    let count = entry.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) }
+    precondition(count == entry.count, "the recording takes no more: errno \(errno)")
+  }
+
+  func add(_ call: RecordedCall, file: UInt64 = 0, number: UInt64 = 0, text: String = "") {
+    var text = text
+    text.withUTF8 { add(call, file: file, number: number, bytes: UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Notes something at this place of the history.
+  package func mark(_ name: String, _ number: UInt64, _ value: UInt64 = 0) {
+    add(.mark, file: value, number: number, text: name)
+  }
+}
+
+/// The real file system, recorded.
+package final class RecordingFileSystem: FileSystem {
+  private let base = LinuxFileSystem()
+  private let recording: Recording
+
+  package init(_ recording: Recording) { self.recording = recording }
+
+  package func open(_ path: String, _ mode: OpenMode) throws(SystemError) -> any File {
+    let mayBeNew = !mode.isDisjoint(with: [.create, .exclusive]) && !base.exists(path)
+    let file = try base.open(path, mode)
+    let number = try file.identity().inode
+    if mayBeNew { recording.add(.create, file: number, text: path) }
+    return RecordedFile(file, number, recording)
+  }
+
+  package func openInMemory(name: String) throws(SystemError) -> any File {
+    try base.openInMemory(name: name)
+  }
+
+  package func identity(of path: String) throws(SystemError) -> FileIdentity {
+    try base.identity(of: path)
+  }
+
+  package func followingLinks(_ path: String) throws(SystemError) -> String {
+    try base.followingLinks(path)
+  }
+
+  package func exists(_ path: String) -> Bool { base.exists(path) }
+  package func isDirectory(_ path: String) -> Bool { base.isDirectory(path) }
+  package func isOnNetwork(_ path: String) -> Bool { base.isOnNetwork(path) }
+
+  package func watch(_ path: String, _ body: @escaping @Sendable () -> Void) -> FileWatch? {
+    base.watch(path, body)
+  }
+
+  package func remove(_ path: String) throws(SystemError) {
+    try base.remove(path)
+    recording.add(.remove, text: path)
+  }
+
+  package func rename(_ path: String, to newPath: String) throws(SystemError) {
+    try base.rename(path, to: newPath)
+    recording.add(.rename, text: path + "\n" + newPath)
+  }
+
+  package func rename(_ path: String, toNew newPath: String) throws(SystemError) {
+    try base.rename(path, toNew: newPath)
+    recording.add(.rename, text: path + "\n" + newPath)
+  }
+
+  package func synchronizeFolder(_ path: String) throws(SystemError) {
+    try base.synchronizeFolder(path)
+    recording.add(.synchronizeFolder, text: path)
+  }
+}
+
+/// One file of it.
+private final class RecordedFile: File {
+  private let base: any File
+  private let number: UInt64
+  private let recording: Recording
+  private let isMappedShared = Atomic(false)
+
+  init(_ base: any File, _ number: UInt64, _ recording: Recording) {
+    self.base = base
+    self.number = number
+    self.recording = recording
+  }
+
+  var path: String { base.path }
+  var lastingIdentity: FileIdentity? { base.lastingIdentity }
+  func identity() throws(SystemError) -> FileIdentity { try base.identity() }
+  func permissions() throws(SystemError) -> UInt32 { try base.permissions() }
+  func hasName() throws(SystemError) -> Bool { try base.hasName() }
+  func length() throws(SystemError) -> UInt64 { try base.length() }
+
+  func setPermissions(_ permissions: UInt32) throws(SystemError) {
+    try base.setPermissions(permissions)
+  }
+
+  func setLength(_ length: UInt64) throws(SystemError) {
+    try base.setLength(length)
+    recording.add(.setLength, file: number, number: length)
+  }
+
+  func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+  ) throws(SystemError) -> Int {
+    try base.read(into: buffer, at: offset)
+  }
+
+  func write(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
+    try base.write(buffer, at: offset)
+    recording.add(.write, file: number, number: offset, bytes: buffer)
+  }
+
+  func writeDurably(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
+    try base.writeDurably(buffer, at: offset)
+    recording.add(.durableWrite, file: number, number: offset, bytes: buffer)
+  }
+
+  func startWriting(_ range: Range<UInt64>) { base.startWriting(range) }
+  func bypassCache(_ isOn: Bool) { base.bypassCache(isOn) }
+
+  func synchronize() throws(SystemError) {
+    if isMappedShared.load(ordering: .relaxed) {
+      let bytes = try base.bytes(at: 0, length: Int(try base.length()))
+      bytes.withUnsafeBytes { recording.add(.write, file: number, number: 0, bytes: $0) }
+    }
+    let covered = recording.length
+    try base.synchronize()
+    recording.add(.synchronize, file: number, number: covered)
+  }
+
+  func map(length: Int) throws(SystemError) -> any FileMapping { try base.map(length: length) }
+
+  func mapShared(length: Int) throws(SystemError) -> any FileMapping {
+    isMappedShared.store(true, ordering: .relaxed)
+    return try base.mapShared(length: length)
+  }
+
+  func lockByte(_ byte: Int64, exclusive: Bool, wait: Bool) throws(SystemError) -> Bool {
+    try base.lockByte(byte, exclusive: exclusive, wait: wait)
+  }
+
+  func unlockByte(_ byte: Int64) throws(SystemError) { try base.unlockByte(byte) }
+  func isByteLocked(_ byte: Int64) throws(SystemError) -> Bool { try base.isByteLocked(byte) }
+
+  func lockedByte(in range: Range<Int64>) throws(SystemError) -> Int64? {
+    try base.lockedByte(in: range)
+  }
+}
