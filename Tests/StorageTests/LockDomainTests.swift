@@ -129,6 +129,29 @@ internal import Testing
     try commit(try openAsAnotherProcess(second), slot: 1)
   }
 
+  /// The folder gets another name, and a new file is made at the old path: two files, each with
+  /// its own lock file.
+  @Test func aFolderRenamedInUse() throws {
+    let (first, second) = (folder.file("first"), folder.file("second"))
+    try FileManager.default.createDirectory(atPath: first, withIntermediateDirectories: true)
+    let clock = ManualClock()
+    let store = try Store.open(StoreOptions(path: first + "/data.realm", clock: clock))
+    try commit(store, slot: 1)
+    #expect(rename(first, second) == 0)
+    clock.advance(nanoseconds: 2_000_000)
+    try commit(store, slot: 2)
+    let other = try openAsAnotherProcess(second + "/data.realm")
+    try commit(other, slot: 3)
+    try FileManager.default.createDirectory(atPath: first, withIntermediateDirectories: true)
+    let new = try openAsAnotherProcess(first + "/data.realm")
+    try commit(new, slot: 9)
+    clock.advance(nanoseconds: 2_000_000)
+    try commit(store, slot: 4)
+    #expect(try slots(other) == [1, 2, 3, 4])
+    #expect(try slots(store) == [1, 2, 3, 4])
+    #expect(try slots(new) == [9])
+  }
+
   // MARK: - Lock files that go
 
   /// Two processes write to a file whose lock file is deleted under one of them: found by an

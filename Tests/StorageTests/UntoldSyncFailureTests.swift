@@ -79,6 +79,41 @@ internal import Testing
     }
   }
 
+  /// Who opens the file read-only cannot write it again: what is shown must be on the disk anyhow.
+  @Test(arguments: CrashPoints.rounds) func whoOnlyReads(round: Int) async {
+    await CrashPoints.run(83, round: round) { random in
+      for use in [CommitLogUse.never, .always] {
+        for turn in 0..<CrashPoints.share(8) {
+          let history = CrashHistory(commitLog: use)
+          let store = try history.openFirst()
+          for _ in 0..<Int.random(in: 1...8, using: &random) {
+            try history.commitRandom(store, &random)
+          }
+          history.fileSystem.fail(.synchronize, code: EIO)
+          #expect(throws: StorageError.self) { try history.commitRandom(store, &random) }
+          let acknowledged = history.entries.last { $0.acknowledged != nil }!.version
+          let image = history.disk.killImage()
+          try Loss.killedBeforeTheNote.forget(image)
+          var options = history.options(image)
+          options.isReadOnly = true
+          let shown: Version
+          do {
+            let reader = try Store.open(options)
+            shown = try reader.pinNewest().version
+            #expect(shown >= acknowledged, "\(use), turn \(turn)")
+          }
+          for _ in 0..<3 {
+            let later = image.crashImage(random: &random)
+            let survivor = try history.open(later)
+            #expect(
+              try survivor.pinNewest().version >= shown,
+              "\(use), turn \(turn): what a reader was shown is gone")
+          }
+        }
+      }
+    }
+  }
+
   /// Without syncs until the file is closed: when the sync of the end has failed, the next one has
   /// to write everything.
   @Test(arguments: Loss.allCases) func theSyncAtTheEnd(loss: Loss) async {

@@ -308,8 +308,11 @@ extension Store {
       let isShared = lockFile.otherProcesses > 0
       let newest: (found: FoundRecord, needsSync: Bool, passedOver: [String])
       do throws(StorageError) {
-        // What a log may have to be repeated over must not be shown.
-        newest = try findNewestDurable(head, isShared: isShared || header.isLogged)
+        // What a log may have to be repeated over must not be shown; nor, to who cannot write it
+        // again, what nobody has published: a sync of it may have failed, and another one would
+        // succeed and prove nothing.
+        newest = try findNewestDurable(
+          head, isShared: isShared || header.isLogged || isReadOnly)
       } catch {
         // Others may have committed so much meanwhile that nothing is left of the head's version.
         if lockFile.head != head { continue }
