@@ -41,6 +41,8 @@ package struct StoreOptions: Sendable {
   package var shouldCompact: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
   /// Address space for a small file; it can grow so far before it is mapped anew.
   package var mappingBytesMin = 64 << 20
+  /// Of an encrypted file: when so many bytes were decrypted, the next version begins without them.
+  package var decryptedBytesMax = 256 << 20
   package var fileSystem: any FileSystem
   package var clock: any Clock
   package var journalPace = JournalPace()

@@ -33,9 +33,10 @@ extension Store {
 
   /// Whether a transaction can be written later.
   ///
-  /// Not where the file could outgrow its mapping: that is changed by who writes.
+  /// Not where the mapping has to be changed, as the file could outgrow it or too much of it was
+  /// decrypted: that is done by who writes.
   func canDefer(_ transaction: WriteTransaction) -> Bool {
-    guard defersCommits else { return false }
+    guard defersCommits, !holdsTooMuch(mapping) else { return false }
     let growth = 2 * UInt64(transaction.editor.provisionalBytes) + 2 * writer!.growthStep + 4 << 20
     return writer!.fileLength + growth <= UInt64(mapping.mapping.length)
   }

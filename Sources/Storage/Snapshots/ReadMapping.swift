@@ -58,6 +58,8 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   private let cipher: FileCipher?
   /// Decrypted blocks, each where its sealed form lies in the file.
   private let decrypted: AnonymousMemory?
+  /// How many bytes were put there, some perhaps more than once.
+  private let bytesDecrypted = Atomic(0)
   private let stripes: [Monitor<Void>]
   private let parts: MappingParts
   private let verified: VerifiedBits
@@ -141,6 +143,9 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   /// Where blocks are read.
   private var base: UnsafeRawPointer { UnsafeRawPointer(decrypted?.base ?? mapping.base) }
 
+  /// Bytes of memory that hold decrypted blocks, at most.
+  var decryptedBytes: Int { bytesDecrypted.load(ordering: .relaxed) }
+
   /// Bytes that a block takes in the file besides its own.
   var blockOverhead: Int { cipher == nil ? 0 : FileCipher.overhead }
 
@@ -162,6 +167,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     }
     if let decrypted {
       (decrypted.base + Int(offset)).copyMemory(from: block, byteCount: length)
+      bytesDecrypted.add(length, ordering: .relaxed)
     }
     verified.set(offset)
   }
@@ -287,6 +293,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
       }
       if let damage = headerDamage(reference, block, length) { return damage }
       (base + Int(reference.offset)).copyMemory(from: block, byteCount: length)
+      bytesDecrypted.add(length, ordering: .relaxed)
       return nil
     }
   }
@@ -352,6 +359,32 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     return bytes
   }
 
+  /// A block as a call has read it from the file: verified, and decrypted where it has to be.
+  ///
+  /// - Parameters:
+  ///   - start: its bytes with the overhead, all of them there.
+  ///   - opened: room for a decrypted block.
+  func verifiedBlock(
+    _ reference: BlockReference, _ start: UnsafeRawPointer, _ length: Int,
+    opened: UnsafeMutableRawPointer
+  ) throws(StorageError) -> UnsafeRawPointer {
+    var block = start
+    if let cipher {
+      guard cipher.open(start, length, at: reference.offset, to: opened) else {
+        throw damaged(reference, nil, "its bytes are not what was encrypted there")
+      }
+      block = UnsafeRawPointer(opened)
+    } else {
+      let expected = BlockHeader.expectedChecksum(
+        start, length: length, at: reference.offset, salt: salt)
+      guard BlockHeader.checksum(start) == expected else {
+        throw damaged(reference, start, "its checksum does not match its bytes")
+      }
+    }
+    if let damage = headerDamage(reference, block, length) { throw damage }
+    return block
+  }
+
   /// Where a block begins in the file and how long it is without overhead, if it lies inside the
   /// file with a sensible length.
   private func rangeChecked(
@@ -378,7 +411,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     return (start, length)
   }
 
-  private func storedLength(_ start: UnsafeRawPointer) -> Int {
+  func storedLength(_ start: UnsafeRawPointer) -> Int {
     cipher == nil ? BlockHeader.blockLength(start) : FileCipher.length(ofSealed: start)
   }
 
@@ -436,7 +469,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     return damage(BlockReference(anyAt: UInt64(block - base)), reason)
   }
 
-  private func damaged(
+  func damaged(
     _ reference: BlockReference, _ block: UnsafeRawPointer?, _ reason: String
   ) -> StorageError {
     .damaged(

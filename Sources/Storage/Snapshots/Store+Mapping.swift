@@ -1,22 +1,38 @@
-// Which mapping covers the file now, and what a mapping of an encrypted file has to forget when
-// other processes have written. A mapping keeps decrypted blocks by their place; a place whose
+// Which mapping covers the file now, when a new one takes its place so that the memory of decrypted
+// blocks is given back, and what a mapping of an encrypted file has to forget when other processes
+// have written. A mapping keeps decrypted blocks by their place; a place whose
 // block has died may hold another one after a commit of another process, whose record or journal
 // says which runs it has taken.
 internal import Platform
 
 extension Store {
-  /// A mapping that covers the file, made anew when the file has outgrown the old one.
+  /// A mapping for a version that is about to be shown: it covers the file.
+  ///
+  /// Made anew when the file has outgrown the old one, or when that holds too much of an encrypted
+  /// file: readers of older versions have pointers into it, so it goes with the last of them.
   func mappingCovering(_ fileLength: UInt64) throws(StorageError) -> ReadMapping {
     while true {
       let current = mapping
       if fileLength <= UInt64(current.mapping.length) {
         current.noteFileLength(fileLength)
-        return current
+        guard holdsTooMuch(current),
+          let empty = try? makeMapping(fileLength, current.unwrittenBlocks)
+        else { return current }
+        empty.noteReuse(upTo: current.reuseKnown)
+        if install(empty, over: current) { return empty }
+        continue
       }
       let larger = try makeMapping(fileLength, current.unwrittenBlocks)
       larger.noteReuse(upTo: current.reuseKnown)
       if install(larger, over: current) { return larger }
     }
+  }
+
+  /// Whether a mapping has so many decrypted blocks that another one should take its place.
+  ///
+  /// Not while it alone has blocks that are in no file yet.
+  func holdsTooMuch(_ mapping: ReadMapping) -> Bool {
+    mapping.decryptedBytes > options.decryptedBytesMax && !pipeline.hasUnwritten
   }
 
   /// - Returns: false when another one has taken the place meanwhile, perhaps because what is
