@@ -249,6 +249,15 @@ package struct Thread: @unchecked Sendable {
     pthread_detach(handle)
   }
 
+  /// Lets the calling thread run, from now on, only when no other one of the machine wants to;
+  /// what it reads from a disk waits for others likewise.
+  package static func runWhenIdle() {
+    var parameters = sched_param(sched_priority: 0)
+    // SCHED_IDLE of <sched.h>. Where it is refused, the thread runs as any other.
+    let idle: Int32 = 5
+    sched_setscheduler(0, idle, &parameters)
+  }
+
   package func join() {
     #if CONTROLLED_SCHEDULING
       if let controlled { return Control.join(controlled) }

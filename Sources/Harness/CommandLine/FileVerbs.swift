@@ -25,13 +25,32 @@ package enum CheckVerb: VerbDescription {
     permission. A results folder: check verifies the Realm file that 'run --keep-file' has left in it,
     and history.jsonl of 'run --history': its shape, and that it is strictly serializable.
     Exit codes: 0 sound, 1 cannot be opened, foreign or damaged, 3 an invariant is broken.
+
+    --continuous reads Realm files round after round, beside the processes that use them, until
+    Ctrl-C or --rounds: bits that flip after a process has looked at a block are found by the next
+    round. Each finding is told at once, and again at the end. A thread that runs only when no other
+    wants to reads every block of the newest version; no writer waits for it, no version is kept for
+    longer than a second. Not looked at: the order of tables and indexes, and the space accounting.
+    Exit codes: 0 at least one round, all sound, 1 as above, 130 interrupted in the first round.
     """
   package static let flags: [FlagDefinition] = [
+    .init("continuous", nil, "read Realm files again and again, beside their users"),
+    .init("rate", "SIZE", "with --continuous: bytes to read a second (16MiB)"),
+    .init("pause", "DURATION", "with --continuous: from one round to the next (1s)"),
+    .init("rounds", "N", "with --continuous: end after so many (endless)"),
+    .init("encryption-key", "FILE", "has the key of encrypted files: 64 bytes or 128 hex digits"),
     .init("format", "text|json|markdown", "form of the result (text)"),
     .init("help", nil, "show this"),
   ]
 
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
+    try run(arguments, console: console, interruption: { SignalInterruption() })
+  }
+
+  /// - Parameter interruption: made only where something may have to be interrupted.
+  package static func run(
+    _ arguments: [String], console: Console, interruption: () -> any Interruption
+  ) throws -> ExitCode {
     let values = try FlagValues(arguments, known: flags)
     if values.has("help") {
       console.printRaw(help)
@@ -43,14 +62,41 @@ package enum CheckVerb: VerbDescription {
     }
     // All of them before the first one is looked at.
     let work = try values.paths("check").flatMap(Self.work)
-    let items = work.map(Item.init)
+    let key = try values.first("encryption-key").map(EncryptionKeyFile.read)
+    for flag in ["rate", "pause", "rounds"] { try values.refuse(flag, without: "continuous") }
+    guard values.has("continuous") else {
+      let items = work.map { Item($0, key: key) }
+      try show(items, format, console)
+      return code(items)
+    }
+    let check = try ContinuousCheck(values, key: key)
+    let result = check.run(try filesOnly(work), interruption(), console)
+    let items = result.checks.map(Item.file)
+    try show(items, format, console)
+    let code = code(items)
+    return code == .success && result.isCutShort ? .interrupted : code
+  }
+
+  private static func show(_ items: [Item], _ format: FileFormat, _ console: Console) throws {
     switch format {
     case .json: console.printRaw(try encodeJSON(items))
     case .text: for item in items { console.printRaw(text(item)) }
     case .markdown: console.printRaw(markdown(items))
     }
+  }
+
+  private static func code(_ items: [Item]) -> ExitCode {
     if items.contains(where: { $0.code == .failed }) { return .failed }
     return items.map(\.code).first { $0 != .success } ?? .success
+  }
+
+  /// The Realm files among what is to be checked; a history does not change any more.
+  private static func filesOnly(_ work: [Work]) throws(UsageError) -> [String] {
+    let files = work.compactMap { if case .file(let path) = $0 { path } else { nil } }
+    if files.isEmpty {
+      throw UsageError("check --continuous is for Realm files, and there are only histories")
+    }
+    return files
   }
 
   /// What is to be checked, by its path.
@@ -75,9 +121,9 @@ package enum CheckVerb: VerbDescription {
     case file(FileCheck)
     case history(HistoryVerdict)
 
-    init(_ work: Work) {
+    init(_ work: Work, key: [UInt8]?) {
       switch work {
-      case .file(let path): self = .file(FileInspection.check(path))
+      case .file(let path): self = .file(FileInspection.check(path, key: key))
       case .history(let path): self = .history(HistoryCheck.check(path))
       }
     }

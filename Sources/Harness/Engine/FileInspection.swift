@@ -77,39 +77,45 @@ package enum FileInspection {
   ///
   /// The space is known to a writer only: for that part the file is opened for writing, and nothing
   /// is changed. A file that is read-only is checked without it.
-  package static func check(_ path: String) -> FileCheck {
+  package static func check(_ path: String, key: [UInt8]? = nil) -> FileCheck {
     RootStructure.register()
     var check = FileCheck(path: path, verdict: .sound)
     do throws(StorageError) {
-      try checkBlocksAndTables(path, &check)
+      try checkBlocksAndTables(path, key, &check)
     } catch {
       check.verdict = .unreadable
       check.findings.append("\(error)")
       if let hint = EngineKind.foreignFile(path) { check.findings.append(hint) }
     }
-    if check.verdict == .sound { checkSpace(path, &check) }
+    if check.verdict == .sound { checkSpace(path, key, &check) }
     return check
   }
 
-  private static func checkBlocksAndTables(
-    _ path: String, _ check: inout FileCheck
-  ) throws(StorageError) {
-    let store: Store
-    do throws(StorageError) {
-      store = try Store.open(StoreOptions(path: path, isReadOnly: true))
-    } catch {
+  /// Opens a file as a reader, beside whoever has it open.
+  static func openForReading(
+    _ path: String, key: [UInt8]?, notes: inout [String]
+  ) throws(StorageError) -> Store {
+    let options = StoreOptions(path: path, isReadOnly: true, encryptionKey: key)
+    do throws(StorageError) { return try Store.open(options) } catch {
       guard case .logNotRepeated(_, let log) = error else { throw error }
-      // Without its newest commits there is nothing to judge.
-      store = try openForWriting(path)
-      check.notes.append("the commit log '\(log)' was written to the file first")
+      notes.append("the commit log '\(log)' was written to the file first")
     }
+    // Without its newest commits there is nothing to judge.
+    _ = try openForWriting(path, key)
+    return try Store.open(options)
+  }
+
+  private static func checkBlocksAndTables(
+    _ path: String, _ key: [UInt8]?, _ check: inout FileCheck
+  ) throws(StorageError) {
+    let store = try openForReading(path, key: key, notes: &check.notes)
     let blocks = try store.checkInvariants()
     check.version = blocks.version.rawValue
     check.blocks = blocks.blocks
     check.reachableBytes = blocks.reachableBytes
     check.fileBytes = blocks.fileBytes
     check.findings = blocks.findings
-    check.notes = blocks.notes
+    check.notes += blocks.notes
     // Tables are read only when every byte of them is known to be good.
     guard blocks.findings.isEmpty else {
       check.verdict = .unreadable
@@ -127,9 +133,11 @@ package enum FileInspection {
     if !check.findings.isEmpty { check.verdict = .broken }
   }
 
-  private static func checkSpace(_ path: String, _ check: inout FileCheck) {
+  private static func checkSpace(
+    _ path: String, _ key: [UInt8]?, _ check: inout FileCheck
+  ) {
     do throws(StorageError) {
-      let space = try openForWriting(path).checkInvariants()
+      let space = try openForWriting(path, key).checkInvariants()
       check.heldBytes = space.heldBytes
       check.freeBytes = space.freeBytes
       check.findings = space.findings
@@ -200,12 +208,14 @@ package enum FileInspection {
   }
 
   /// Opens a file as a writer, with the durability that its present users have agreed on.
-  private static func openForWriting(_ path: String) throws(StorageError) -> Store {
+  private static func openForWriting(
+    _ path: String, _ key: [UInt8]? = nil
+  ) throws(StorageError) -> Store {
     do throws(StorageError) {
-      return try Store.open(StoreOptions(path: path, durability: .full))
+      return try Store.open(StoreOptions(path: path, durability: .full, encryptionKey: key))
     } catch {
       guard case .alreadyOpen = error else { throw error }
-      return try Store.open(StoreOptions(path: path, durability: .memory))
+      return try Store.open(StoreOptions(path: path, durability: .memory, encryptionKey: key))
     }
   }
 }
