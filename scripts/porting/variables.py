@@ -1,0 +1,158 @@
+"""What is changed of variables that a class declares by `@objc dynamic var`."""
+import re
+
+from .declarations import bare, find_attribute, is_observed, type_name
+from .expressions import BOXES, COLLECTIONS, FOREIGN, is_objective, made_type, text_of
+
+
+class VariableRules:
+    """Rules of `Port` for variables."""
+
+    def _variables(self, found, roles, ignored, mixed):
+        """Ports what one `var` or `let` declares.
+
+        Returns the names that are stored, and those that should be and are not.
+        """
+        source, tokens = self.source, self.source.tokens
+        names = [bare(tokens[v.name].text) for v in found.names]
+        place = tokens[found.index].start
+        objective = is_objective(found)
+        if found.has("@Persisted"):
+            return set(), set()
+        if found.has("static") or any(
+                t.text == "class" for t in found.modifiers()):
+            if objective:
+                self._strip(found)
+            return set(), set()
+        if found.has("dynamic") or (objective and tokens[found.index].text == "var"):
+            return self._dynamic(found, names, roles, ignored, mixed)
+        makes = len(found.names) == 1 and made_type(source, found, found.names[0])
+        if objective and not (makes and makes[0] in COLLECTIONS | BOXES | {"LinkingObjects"}):
+            self.leave(place, f"'@objc let {names[0]}': a constant is not stored, and Linux has no '@objc'; remove it")
+            return set(), set()
+        if len(found.names) != 1:
+            made = [made_type(source, found, variable) for variable in found.names]
+            if not any(m and m[0] in COLLECTIONS | BOXES | {"LinkingObjects"} for m in made):
+                return set(), set()
+            return self._several_made(found, names, made, roles, ignored, mixed)
+        return self._made(found, found.names[0], names[0], roles, ignored, mixed)
+
+    def _dynamic(self, found, names, roles, ignored, mixed):
+        source, tokens = self.source, self.source.tokens
+        place = tokens[found.index].start
+        blocks = [v.block for v in found.names if v.block]
+        is_computed = any(not is_observed(source, block) for block in blocks)
+        if is_computed or set(names) <= ignored:
+            self._strip(found)
+            return set(), set()
+        if mixed:
+            self.leave(place, f"'{names[0]}' is not stored where '@Persisted' is used, too: write '@Persisted' or "
+                              "take '@objc dynamic' away")
+            return set(), set(names)
+        for word, reason in (("weak", "a wrapped variable cannot be weak; take 'weak' away, a link keeps nothing in "
+                                      "a file"),
+                             ("lazy", "a lazy variable cannot be stored"), ("unowned", "it cannot be unowned"),
+                             ("override", "a stored property cannot be overridden")):
+            if found.has(word):
+                self.leave(place, f"'{names[0]}': {reason}")
+                return set(), set(names)
+        if set(names) & ignored:
+            self.leave(place, "some of these are ignored and others not; write one a line")
+            return set(), set(names)
+        for variable in found.names:
+            name = type_name(source, *variable.type) if variable.type else (
+                bare(tokens[variable.value[0]].text) if variable.value else "")
+            name = name.removeprefix("RealmSwift.")
+            if name in FOREIGN:
+                self.leave(place, f"'{name}' cannot be stored; write {FOREIGN[name]}")
+                return set(), set(names)
+            if variable.type and tokens[variable.type[0]].text == "[":
+                self.leave(place, "an array or dictionary cannot be stored; write List or Map")
+                return set(), set(names)
+            if variable.type is None and variable.value is None:
+                self.leave(place, f"'{names[0]}' cannot be read")
+                return set(), set(names)
+            made = made_type(source, found, variable)
+            if made and made[0] in COLLECTIONS | BOXES | {"LinkingObjects"}:
+                if len(found.names) == 1:
+                    return self._made(found, variable, names[0], roles, ignored, mixed)
+                self.leave(place, "several collections in one declaration; write one a line")
+                return set(), set(names)
+        if len(found.names) > 1:
+            return self._several(found, names, roles)
+        self._mark(found, self._wrapper(names[0], roles))
+        return {names[0]}, set()
+
+    def _wrapper(self, name, roles):
+        return f"@Persisted({roles[name]})" if name in roles else "@Persisted"
+
+    def _mark(self, found, wrapper):
+        """Puts the wrapper in the place of `@objc`, and takes `dynamic` away."""
+        source, tokens = self.source, self.source.tokens
+        objective = find_attribute(source, found.first, found.index, "@objc")
+        if objective:
+            if objective[1] - objective[0] > 1:
+                self.leave(tokens[objective[0]].start, "the name for Objective-C in '@objc(...)' goes", "note")
+            self.edits.replace(tokens[objective[0]].start, tokens[objective[1] - 1].end, wrapper)
+        else:
+            self.edits.insert(tokens[found.first].start, wrapper + " ")
+        self._remove_word(found, "dynamic")
+
+    def _remove_word(self, found, word):
+        for k in range(found.first, found.index):
+            if self.source.tokens[k].text == word:
+                self._remove_tokens(k, k + 1)
+
+    def _strip(self, found):
+        objective = find_attribute(self.source, found.first, found.index, "@objc")
+        if objective:
+            self._remove_tokens(*objective)
+        self._remove_word(found, "dynamic")
+
+    def _remove_tokens(self, first, behind):
+        self.edits.remove(self.source.tokens[first].start, self.source.tokens[behind - 1].end)
+
+    def _head_words(self, found):
+        """Attributes and modifiers, without those for Objective-C."""
+        source, tokens = self.source, self.source.tokens
+        head = []
+        k = found.first
+        while k < found.index:
+            if tokens[k].text == "@objc":
+                k = find_attribute(source, k, found.index, "@objc")[1]
+            elif tokens[k].text == "dynamic":
+                k += 1
+            elif k + 1 < found.index and tokens[k + 1].text == "(":
+                head.append(text_of(source, k, source.partner[k + 1] + 1))
+                k = source.partner[k + 1] + 1
+            else:
+                head.append(tokens[k].text)
+                k += 1
+        return head
+
+    def _replace_by_lines(self, begin, end, lines):
+        match = re.search(r"\r\n|\r|\n", self.source.text)
+        line_end = match.group() if match else "\n"
+        self.edits.replace(begin, end, (line_end + self._indent(begin)).join(lines))
+
+    def _several(self, found, names, roles):
+        """`var a = 0, b = 0`: one declaration each, as a wrapper takes one."""
+        source, tokens = self.source, self.source.tokens
+        head = self._head_words(found)
+        lines = []
+        for variable, name in zip(found.names, names):
+            words = " ".join([self._wrapper(name, roles)] + head + ["var", tokens[variable.name].text])
+            if variable.type:
+                words += f": {text_of(source, *variable.type)}"
+            if variable.value:
+                words += f" = {text_of(source, *variable.value)}"
+            if variable.block:
+                words += f" {text_of(source, *variable.block)}"
+            lines.append(words)
+        begin, end = tokens[found.first].start, tokens[found.end - 1].end
+        written = source.text[begin:end]
+        if "//" in written or "/*" in written:
+            self.leave(begin, "several variables with comments in one declaration; write one a line")
+            return set(), set(names)
+        self._replace_by_lines(begin, end, lines)
+        return set(names), set()
