@@ -42,14 +42,21 @@ private func askForTheColour() {
   _ = dog["colour"]
 }
 
-private let lineOfTheUse = #line + 6
+private let lineOfTheUse = #line + 11
 
 private func useElsewhere() throws {
   let realm = try Realm(configuration: .init(inMemoryIdentifier: "calls", objectTypes: [Dog.self]))
   try realm.write { realm.add(Dog(value: ["name": "Rex"])) }
-  guard let dog = realm.objects(Dog.self).first else { return }
-  let thread = Thread { dog.name = "Bello" }
+  guard let first = realm.objects(Dog.self).first else { return }
+  // The misuse that is tried: an object on a thread that is not its own.
+  nonisolated(unsafe) let dog = first
+  let isOver = DispatchSemaphore(value: 0)
+  let thread = Thread {
+    defer { isOver.signal() }
+    dog.name = "Bello"
+  }
   thread.stackSize = 512 << 10
   thread.start()
-  while true { Thread.sleep(forTimeInterval: 60) }
+  // Whoever gets here was not stopped: the process ends well, and the test fails.
+  _ = isOver.wait(timeout: .now() + 60)
 }

@@ -12,6 +12,22 @@ import Testing
     return try RunFlags.settings(flags, for: workload).0
   }
 
+  /// Runs in processes of their own get the words of the whole, without what concerns it alone;
+  /// also in the forms that other tools have.
+  @Test func wordsForAPartLeaveOutFlagsWithTheirValues() {
+    func words(_ line: String) -> String {
+      FlagValues.words(
+        line.split(separator: " ").map(String.init), without: ["output", "overwrite", "replicas"],
+        known: RunFlags.known
+      ).joined(separator: " ")
+    }
+    #expect(words("mixed --output a --mix B --replicas=3 --overwrite") == "mixed --mix B")
+    #expect(words("mixed -o a --rate 5/s") == "mixed --rate 5/s")
+    #expect(words("-o=a mixed --keep-file") == "mixed --keep-file")
+    #expect(words("--path --output") == "--path --output")
+    #expect(words("mixed --output a -- --output b") == "mixed -- --output b")
+  }
+
   private func refusal(_ line: String, _ workload: WorkloadKind = .readersWriter) -> String {
     do {
       _ = try settings(line, workload)

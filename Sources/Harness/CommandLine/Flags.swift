@@ -62,6 +62,31 @@ package struct FlagValues: Sendable {
     }
   }
 
+  /// The words of a command line without some flags and their values, for a process that does a
+  /// part of what is asked for.
+  ///
+  /// - Parameters:
+  ///   - dropped: names of flags, without hyphens.
+  ///   - known: the flags that the words were read with.
+  package static func words(
+    _ arguments: [String], without dropped: Set<String>, known: [FlagDefinition]
+  ) -> [String] {
+    let byName = Dictionary(uniqueKeysWithValues: known.map { ($0.name, $0) })
+    var rest = ForeignFlags.writtenOut(arguments, known: Set(byName.keys))[...]
+    var kept: [String] = []
+    while let word = rest.popFirst() {
+      if word == "--" { return kept + [word] + rest }
+      let (name, attached) = split(word)
+      guard word.hasPrefix("--"), let flag = byName[name] else {
+        kept.append(word)
+        continue
+      }
+      let value = flag.value != nil && attached == nil ? rest.popFirst() : nil
+      if !dropped.contains(name) { kept += [word] + (value.map { [$0] } ?? []) }
+    }
+    return kept
+  }
+
   private static func split(_ argument: String) -> (name: String, attached: String?) {
     let bare = argument.hasPrefix("--") ? argument.dropFirst(2) : argument.dropFirst(1)
     guard let equals = bare.firstIndex(of: "=") else { return (String(bare), nil) }

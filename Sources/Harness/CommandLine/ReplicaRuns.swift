@@ -94,21 +94,9 @@ struct ReplicaRuns {
   private func runOne(
     _ part: Part, to output: String, _ interruption: any Interruption
   ) throws -> ExitCode {
-    var words: [String] = []
-    var skipsValue = false
-    for word in arguments {
-      if skipsValue {
-        skipsValue = false
-        continue
-      }
-      let name = word.split(separator: "=", maxSplits: 1).first.map(String.init) ?? word
-      let isOfPart = name == "--engine" && part.engine != nil
-      if isOfPart || ["--replicas", "--output", "--baseline", "--save-baseline"].contains(name) {
-        skipsValue = !word.contains("=")
-        continue
-      }
-      if word != "--overwrite" { words.append(word) }
-    }
+    var dropped: Set = ["replicas", "output", "baseline", "save-baseline", "overwrite"]
+    if part.engine != nil { dropped.insert("engine") }
+    var words = FlagValues.words(arguments, without: dropped, known: RunFlags.known)
     if let engine = part.engine { words += ["--engine", engine] }
     let process = try ChildProcess(
       ForbiddenUse.ownExecutable, ["run"] + words + ["--output", output], isSilent: false,

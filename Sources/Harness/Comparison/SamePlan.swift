@@ -60,8 +60,32 @@ enum SamePlan {
   private static func differences(_ first: MeasuredRun, _ other: MeasuredRun) -> [String] {
     let (left, right) = (facts(first), facts(other))
     return Set(left.keys).union(right.keys).sorted().compactMap { name in
-      let (a, b) = (left[name] ?? "not set", right[name] ?? "not set")
-      return a == b ? nil : "\(name) is \(a) and \(b)"
+      let standard = UnrecordedSetting.value(of: name, in: first.document.workload)
+      let (a, b) = (left[name] ?? standard, right[name] ?? standard)
+      guard a != b else { return nil }
+      func words(_ value: String?, isRecorded: Bool) -> String {
+        guard let value else { return "not set" }
+        return isRecorded ? value : "\(value) (not recorded, which stands for it)"
+      }
+      return "\(name) is \(words(a, isRecorded: left[name] != nil)) and "
+        + words(b, isRecorded: right[name] != nil)
+    }
+  }
+
+  /// Settings of later versions that this one does not know, a warning each.
+  private static func unknownSettings(_ runs: [MeasuredRun]) -> [String] {
+    var names: Set<String> = []
+    for run in runs {
+      guard let text = textOfFile(run.folder + "/run.json"),
+        let all = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
+        let settings = all["settings"] as? [String: Any],
+        let known = try? JSONSerialization.jsonObject(
+          with: Data(encodeJSON(run.document.settings).utf8)) as? [String: Any]
+      else { continue }
+      names.formUnion(Set(settings.filter { !($0.value is NSNull) }.keys).subtracting(known.keys))
+    }
+    return names.sorted().map {
+      "the setting '\($0)' is of a later version, and was not compared"
     }
   }
 
@@ -115,6 +139,7 @@ enum SamePlan {
     if inMemory {
       warnings.append("files of the runs lay in memory (tmpfs), where a sync costs nothing")
     }
+    warnings += unknownSettings(runs)
     warnings += few(
       runs.filter { $0.document.status != RunStatus.complete.rawValue }, of: runs
     ) { "is \($0.document.status): its figures are partial" }

@@ -134,6 +134,8 @@ package final class Handover: Sendable {
   }
 
   private let state: Monitor<State>
+  /// What the coordinator sees of the thread's waits.
+  package let lockWait = LockWait()
 
   /// Two spare sets: the thread never waits unless the coordinator misses two intervals.
   package init(_ operations: [Operation], openLoop: Set<Operation> = []) {

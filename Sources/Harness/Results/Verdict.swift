@@ -14,11 +14,7 @@ package enum Verdict {
     if let failure = outcome.failure { reasons.append("the run failed: \(failure)") }
     if outcome.status == .interrupted { reasons.append("interrupted") }
     let threads = outcome.unended.filter { $0 != RunOutcome.finalCheck }
-    if !threads.isEmpty {
-      reasons.append(
-        "\(threads.joined(separator: ", ")) did not end in time: what was not handed over by then "
-          + "is missing")
-    }
+    if !threads.isEmpty { reasons.append(unended(threads, outcome) + crowd(outcome, settings)) }
     if outcome.unended.contains(RunOutcome.finalCheck) {
       reasons.append("\(RunOutcome.finalCheck) had not ended")
     }
@@ -32,10 +28,11 @@ package enum Verdict {
         }
         continue
       }
-      guard let figures = outcome.collector.total(.measure, operation) else {
+      let figures = outcome.collector.total(.measure, operation)
+      if figures.map({ $0.service.count == 0 }) ?? true {
         reasons.append("no '\(operation.rawValue)' was measured" + crowd(outcome, settings))
-        continue
       }
+      guard let figures else { continue }
       if figures.givenUp > 0 {
         reasons.append(
           "\(figures.givenUp) '\(operation.rawValue)' that had begun were given up "
@@ -46,7 +43,9 @@ package enum Verdict {
       if let reason = leftOut(figures, operation) { reasons.append(reason) }
       if let reason = saturation(figures, operation) { reasons.append(reason) }
       let needed = Percentile.p99.samplesNeeded
-      if figures.service.count < needed && settings.workload.facts.isSteady {
+      if figures.service.count > 0 && figures.service.count < needed
+        && settings.workload.facts.isSteady
+      {
         reasons.append(
           "too few samples: \(figures.service.count) of '\(operation.rawValue)', "
             + "p99 needs \(needed)")
@@ -58,6 +57,19 @@ package enum Verdict {
       }
     }
     return reasons
+  }
+
+  /// What is said of threads that did not end.
+  private static func unended(_ threads: [String], _ outcome: RunOutcome) -> String {
+    let named = threads.prefix(4).joined(separator: ", ")
+    let names =
+      threads.count <= 4 ? named : "\(threads.count) threads (\(named) and others)"
+    guard outcome.areKeptWaiting else {
+      return "\(names) did not end in time: what was not handed over by then is missing"
+    }
+    return "\(names) did not end in time: they waited for the write lock until the run was over, "
+      + "and others have it; what they had not handed over by then is missing, and the table and "
+      + "the file were not checked at the end"
   }
 
   /// What is known of threads that get no turn: writers wait for each other, and for a processor

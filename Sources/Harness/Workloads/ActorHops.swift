@@ -86,16 +86,19 @@ package struct ActorHops<Driver: ActorEngine>: Workload {
   }
 }
 
+/// Places in the plan of a chain's thread.
+enum HopFigure: Int { case chain, hop, write }
+
 /// Sends letters through the actors of one chain; made and used on its own thread.
 package final class HopChain<Driver: ActorEngine>: Worker {
-  private enum Operation: Int { case chain, hop, write }
-
   /// What one letter has shown.
   private struct Round: Sendable {
     var hops: [UInt64] = []
     /// When the last actor had it.
     var end: UInt64 = 0
     var write: UInt64?
+    /// How long a write has waited that nobody waits for.
+    var givenUp: UInt64?
   }
 
   private let shared: RunShared<Driver>
@@ -138,28 +141,33 @@ package final class HopChain<Driver: ActorEngine>: Worker {
     rounds += 1
     let writes = rounds % shared.plan.refreshEvery == 0
     let actors = actors
-    let clock = clock
+    let (clock, lockWait) = (clock, pace.lockWait)
     let start = clock.nanoseconds()
     let round: Round
     do {
-      round = try waitForTask { try await Self.send(through: actors, writes: writes, clock) }
+      round = try waitForTask {
+        try await Self.send(
+          through: actors, writes: writes, isScheduled: turn.isScheduled, lockWait, clock)
+      }
     } catch {
       if !(error is Violation) {
-        pace.measurements.figures[Operation.write.rawValue].errors += 1
+        pace.measurements.figures[HopFigure.write.rawValue].errors += 1
       }
       throw error
     }
-    pace.record(Operation.chain.rawValue, turn, start: start, end: round.end)
+    pace.record(HopFigure.chain.rawValue, turn, start: start, end: round.end)
     for hop in round.hops {
-      pace.measurements.figures[Operation.hop.rawValue].service.record(hop)
+      pace.measurements.figures[HopFigure.hop.rawValue].service.record(hop)
     }
     if let write = round.write {
-      pace.measurements.figures[Operation.write.rawValue].service.record(write)
+      pace.measurements.figures[HopFigure.write.rawValue].service.record(write)
     }
+    if let waited = round.givenUp { pace.giveUp(HopFigure.write.rawValue, after: waited) }
   }
 
   private static func send(
-    through actors: [HopActor<Driver>], writes: Bool, _ clock: MonotonicClock
+    through actors: [HopActor<Driver>], writes: Bool, isScheduled: Bool, _ lockWait: LockWait,
+    _ clock: MonotonicClock
   ) async throws -> Round {
     var round = Round()
     var letter: Letter<Driver.Parcel>?
@@ -169,7 +177,12 @@ package final class HopChain<Driver: ActorEngine>: Worker {
       if position > 0 { round.hops.append(hop) }
     }
     round.end = clock.nanoseconds()
-    if writes { round.write = try await actors.last!.commit() }
+    guard writes else { return round }
+    do {
+      round.write = try await actors.last!.commit(lockWait, isScheduled: isScheduled)
+    } catch is RunControl.GivenUp {
+      round.givenUp = clock.nanoseconds() - round.end
+    }
     return round
   }
 }

@@ -117,10 +117,13 @@ package struct BatchWriter<Driver: EngineDriver>: Worker {
     let checksBase = shared.plan.checks(.readYourWrites) && commits & 7 == 0 && acknowledged > 0
     var transaction = 0
     var excluded: UInt64 = 0
+    let (lockWait, control) = (pace.lockWait, shared.control)
     let start = clock.nanoseconds()
+    lockWait.begin(0, since: turn.due ?? start)
+    defer { lockWait.end() }
     do {
       try session.write {
-        if turn.due == nil { try shared.control.checkNotOverdue() }
+        try lockWait.end(control, isScheduled: turn.isScheduled)
         // Numbered inside the write lock: transaction numbers follow the order of commits.
         transaction = nextTransaction()
         if checksBase || prepared.transaction != transaction {

@@ -109,6 +109,8 @@ package final class CommitDesk<Driver: QueueEngine>: @unchecked Sendable {
         return (traffic.onTheirWay, traffic.ended)
       }
       if isDone { return ended }
+      // Nobody waits for it any more.
+      if shared.control.hasAbandonedWaits { throw RunControl.GivenUp() }
       // Slow is not stuck.
       if left == before {
         throw CompletionCheck.silence(
@@ -155,6 +157,11 @@ package final class CommitDesk<Driver: QueueEngine>: @unchecked Sendable {
   /// The body of a transaction.
   private func run(_ commit: Commit, _ burst: Burst, _ session: Driver.Session) {
     commit.times.began = clock.nanoseconds()
+    if shared.control.hasAbandonedWaits {
+      // Whoever has got the lock lets go of it.
+      session.commitAsynchronously(allowsGrouping: false) { _ in }
+      return
+    }
     guarded {
       if shared.plan.checks(.completion), let violation = state.order.began(commit.number, place) {
         throw violation

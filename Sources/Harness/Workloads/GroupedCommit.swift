@@ -159,6 +159,8 @@ package final class GroupedWriter<Driver: QueueEngine>: Worker {
 
   /// Records what has ended, and waits until no more than so many commits are on their way.
   private func takeUp(untilAtMost count: Int) throws {
+    pace.lockWait.begin(Figure.burst.rawValue, since: clock.nanoseconds())
+    defer { pace.lockWait.end() }
     let ended = try desk.wait(untilAtMost: count)
     for commit in ended.commits {
       record(.request, commit.requested, commit.returned)

@@ -130,11 +130,16 @@ package actor HopActor<Driver: ActorEngine> {
   // MARK: - Writing
 
   /// Commits a batch with an asynchronous write; nanoseconds until it has returned.
-  func commit() async throws -> UInt64 {
+  ///
+  /// - Throws: also `RunControl.GivenUp`, when the run was over before it could begin.
+  func commit(_ lockWait: LockWait, isScheduled: Bool) async throws -> UInt64 {
     var transaction = 0
     let model = shared.plan.model
     let start = clock.nanoseconds()
+    lockWait.begin(HopFigure.write.rawValue, since: start)
+    defer { lockWait.end() }
     try await session.writeAsynchronously(self) {
+      try lockWait.end(shared.control, isScheduled: isScheduled)
       transaction = shared.versions.nextTransaction()
       try ReadersWriter<Driver>.rewrite(session, model.batch(of: transaction), model)
     }

@@ -235,10 +235,13 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     // A write begins on the newest version: what was read is left behind.
     try readAgain()
     var (transaction, key) = (0, 0)
+    let lockWait = pace.lockWait
     let start = clock.nanoseconds()
+    lockWait.begin(position, since: turn.due ?? start)
+    defer { lockWait.end() }
     do {
       try session.write {
-        if turn.due == nil { try shared.control.checkNotOverdue() }
+        try lockWait.end(shared.control, isScheduled: turn.isScheduled)
         transaction = shared.versions.nextTransaction()
         key = try body(transaction)
       }

@@ -182,7 +182,7 @@ package final class ReferenceMaker<Driver: SharingEngine>: SessionThread<Driver>
     try begin()
     var references = 0
     while let turn = pace.nextTurn() {
-      if references % shared.plan.writeEvery == 0 { try write() }
+      if references % shared.plan.writeEvery == 0 { try write(for: turn) }
       references += 1
       guard let ticket = makeReference(turn) else {
         throw Violation(
@@ -224,11 +224,14 @@ package final class ReferenceMaker<Driver: SharingEngine>: SessionThread<Driver>
   }
 
   /// Changes a batch and a group, and puts another object in the place of one.
-  private func write() throws {
+  private func write(for turn: ThreadPace.Turn) throws {
     var transaction = 0
     let start = clock.nanoseconds()
+    pace.lockWait.begin(Figure.write.rawValue, since: start)
+    defer { pace.lockWait.end() }
     do {
       try session.write {
+        try pace.lockWait.end(shared.control, isScheduled: turn.isScheduled)
         transaction = shared.versions.nextTransaction()
         try ReadersWriter<Driver>.rewrite(session, model.batch(of: transaction), model)
         let group = transaction % model.groups
@@ -237,6 +240,9 @@ package final class ReferenceMaker<Driver: SharingEngine>: SessionThread<Driver>
         guard let key = replaced() else { return }
         if !session.replace(key) { throw AtomicityCheck.missing(key, version: session.version) }
       }
+    } catch is RunControl.GivenUp {
+      pace.giveUp(Figure.write.rawValue, after: clock.nanoseconds() - start)
+      return
     } catch {
       pace.measurements.figures[Figure.write.rawValue].errors += 1
       throw error
@@ -285,8 +291,17 @@ package final class ReferenceResolver<Driver: SharingEngine>: SessionThread<Driv
   private func resolve(_ ticket: ReferenceTicket<Driver.Session.Reference>) throws {
     if taken & 31 == 1 {
       // In a transaction too: there it is resolved at the version that the transaction makes.
+      let start = clock.nanoseconds()
+      pace.lockWait.begin(0, since: start)
+      defer { pace.lockWait.end() }
       do {
-        try session.write { try resolveHere(ticket) }
+        try session.write {
+          try pace.lockWait.end(shared.control, isScheduled: false)
+          try resolveHere(ticket)
+        }
+      } catch is RunControl.GivenUp {
+        pace.giveUp(0, after: clock.nanoseconds() - start)
+        return
       } catch {
         pace.measurements.figures[0].errors += 1
         throw error

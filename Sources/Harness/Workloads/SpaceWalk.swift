@@ -15,8 +15,11 @@ package struct SpaceWalk<Driver: EngineDriver> {
     after version: UInt64, _ pace: inout ThreadPace, _ ledger: inout InvariantLedger
   ) throws {
     if next == 0 { next = pace.freeAt + 500_000_000 }
-    guard pace.freeAt >= next else { return }
+    // After the end the whole is checked anyway, and a walk has to wait for the write lock.
+    guard pace.freeAt >= next, shared.control.epoch.phase != nil else { return }
     let start = clock.nanoseconds()
+    pace.lockWait.begin(nil, since: start)
+    defer { pace.lockWait.end() }
     let findings = try shared.driver.checkInvariants()
     let end = clock.nanoseconds()
     if let violation = SpaceAccountingCheck.judge(findings, place: "after version \(version)") {

@@ -39,9 +39,10 @@ package final class RunControl: Sendable {
   private let budgetEnd = Atomic<UInt64>(0)
   private let clock = MonotonicClock()
   private let reports = Monitor(Reports())
-  /// Where threads wait for the next phase: apart from the reports, of which the coordinator alone
-  /// hears, or each of many threads would wake all the others.
-  private let gate = Monitor(())
+  /// Whether what still waits for the write lock is not waited for.
+  private let isAbandoned = Atomic<Bool>(false)
+  /// Where threads wait for the next phase.
+  private let gate = Gate()
 
   /// The steps of a plan's measured phase, if there is one.
   package let steps: [RunStep]
@@ -69,6 +70,11 @@ package final class RunControl: Sendable {
     }
   }
 
+  /// The phase of a moment; nil before the first one.
+  package func phase(at time: UInt64) -> Phase? {
+    reports.withLock { $0.begun.last { $0.start <= time }?.phase }
+  }
+
   /// The phase that has begun last.
   package var lastPhase: Phase? { reports.withLock { $0.begun.last?.phase } }
 
@@ -80,17 +86,32 @@ package final class RunControl: Sendable {
 
   /// How long after the end what a closed loop has begun is waited for.
   package static var graceNanoseconds: UInt64 { 1_000_000_000 }
+  /// How much longer threads may take to see that they have given up, before nobody waits for them.
+  package static var givingUpNanoseconds: UInt64 { 1_000_000_000 }
 
   /// The run was over long before the transaction could begin.
-  package struct GivenUp: Error {}
+  package struct GivenUp: Error {
+    package init() {}
+  }
 
-  /// At the begin of a transaction of a closed loop: nobody is to wait for hundreds of threads that
-  /// have waited for each other.
-  package func checkNotOverdue() throws {
+  /// At the begin of a transaction: nobody is to wait for hundreds of threads that have waited for
+  /// each other, and what is not waited for changes nothing any more.
+  package func checkNotOverdue(isScheduled: Bool) throws {
     guard epoch.phase == nil else { return }
+    if hasAbandonedWaits { throw GivenUp() }
+    // What was due is done as long as there is time for it.
+    if isScheduled { return }
     let stopped = stoppedAt
     if stopped > 0 && clock.nanoseconds() > stopped + Self.graceNanoseconds { throw GivenUp() }
   }
+
+  /// Whether threads that still wait for the write lock are on their own.
+  package var hasAbandonedWaits: Bool { isAbandoned.load(ordering: .sequentiallyConsistent) }
+
+  /// Leaves threads that wait for the write lock to themselves.
+  ///
+  /// One that gets it later finds so, and changes nothing.
+  package func abandonWaits() { isAbandoned.store(true, ordering: .sequentiallyConsistent) }
 
   /// Whether nothing is to be finished any more: the run has failed, or the user has enough.
   package var hasNoTime: Bool { isAborted.load(ordering: .relaxed) }
@@ -117,7 +138,7 @@ package final class RunControl: Sendable {
   package func waitForStart() {
     reports.withLock { $0.readyThreads += 1 }
     reports.notifyAll()
-    gate.wait(until: { _ in self.epoch.phase != .load }, then: { _ in })
+    gate.wait { epoch.phase != .load }
   }
 
   /// Called by a thread that found the budget taken.
@@ -141,7 +162,7 @@ package final class RunControl: Sendable {
   /// Called by a thread that found the budget of its phase taken and goes on in the next one.
   package func waitForNextPhase(after phase: Phase?) {
     reports.withLock { if epoch.phase == phase { $0.waitingThreads += 1 } }
-    gate.wait(until: { _ in self.epoch.phase != phase }, then: { _ in })
+    gate.wait { epoch.phase != phase }
   }
 
   package func threadFinished() {
@@ -178,10 +199,9 @@ package final class RunControl: Sendable {
   /// 0 while it goes on.
   package var stoppedAt: UInt64 { stopTime.load(ordering: .relaxed) }
 
-  /// Waits until that many threads are ready, or one has failed.
-  package func waitUntilReady(threads: Int) {
-    reports.wait(
-      until: { $0.readyThreads + $0.finishedThreads >= threads }, then: { _ in })
+  /// Waits until that many threads are ready or have failed; false when the time is over.
+  package func waitUntilReady(threads: Int, nanoseconds: UInt64) -> Bool {
+    reports.wait(nanoseconds: nanoseconds) { $0.readyThreads + $0.finishedThreads >= threads }
   }
 
   package func areFinished(threads: Int) -> Bool {
@@ -211,7 +231,7 @@ package final class RunControl: Sendable {
       // Who waited for this phase is counted no more, even if it wakes late.
       reports.waitingThreads = 0
     }
-    wake()
+    gate.open()
   }
 
   /// Makes every thread hand over what it has measured.
@@ -229,13 +249,7 @@ package final class RunControl: Sendable {
   package func stop() {
     _ = stopTime.compareExchange(expected: 0, desired: clock.nanoseconds(), ordering: .relaxed)
     move { previous in next(previous, Epoch.stopCode) }
-    wake()
-  }
-
-  private func wake() {
-    // The lock is taken so that a thread about to wait does not miss the change.
-    gate.withLock { _ in }
-    gate.notifyAll()
+    gate.open()
   }
 
   private func next(_ previous: UInt64, _ code: UInt64) -> UInt64 {

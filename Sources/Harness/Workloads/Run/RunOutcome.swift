@@ -78,10 +78,11 @@ package struct PhaseOutcome: Sendable {
 /// Everything that a run measured.
 package struct RunOutcome {
   package var status = RunStatus.complete
-  /// Threads that did not end in time after the user had enough, or something had failed: they
-  /// still use the file.
+  /// Threads that did not end in time, and may still use the file.
   package var unended: [String] = []
   package static let finalCheck = "the final check"
+  /// Whether they wait for the write lock, which others held after the end.
+  package var areKeptWaiting = false
   package var violation: (violation: Violation, thread: String)?
   package var failure: String?
   package var phases: [PhaseOutcome] = []

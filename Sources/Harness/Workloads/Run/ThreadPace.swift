@@ -47,6 +47,7 @@ package struct ThreadPace {
     package let due: UInt64?
     /// The phase in which it was due; nil stands for the one in which it is recorded.
     fileprivate let phase: Phase?
+    package var isScheduled: Bool { due != nil }
 
     package init(due: UInt64? = nil) { self.init(due: due, in: nil) }
 
@@ -75,6 +76,8 @@ package struct ThreadPace {
 
   private let control: RunControl
   private let handover: Handover
+  /// Where the thread says that it waits for the write lock.
+  package let lockWait: LockWait
   private let openLoad: OpenLoad?
   private let member: Member?
   private let arrivals: Arrivals
@@ -103,6 +106,7 @@ package struct ThreadPace {
     self.arrivals = arrivals
     self.control = control
     self.handover = handover
+    lockWait = handover.lockWait
     self.openLoad = openLoad
     self.skippedShares = skippedShares
     skippedCredits = skippedShares.map { _ in 0 }

@@ -121,25 +121,13 @@ package final class ProcessRun<Driver: EngineDriver> {
   private func folder(of number: Int) -> String { Self.folder(of: number, in: folder.path) }
 
   private func start(_ boardPath: String) throws {
-    var words: [String] = []
-    var skipsValue = false
-    for word in arguments {
-      if skipsValue {
-        skipsValue = false
-        continue
-      }
-      let name = word.split(separator: "=", maxSplits: 1).first.map(String.init) ?? word
-      let isOfAll = [
-        "--processes", "--output", "--path", "--baseline", "--save-baseline", "--threshold",
-        "--format", "--replicas",
-      ]
-      if isOfAll.contains(name) {
-        skipsValue = !word.contains("=")
-        continue
-      }
-      if !["--overwrite", "--keep-file", "--strict"].contains(word) { words.append(word) }
-    }
-    words += ["--path", path, "--keep-file"]
+    let ofAll: Set = [
+      "processes", "output", "path", "baseline", "save-baseline", "threshold", "format", "replicas",
+      "overwrite", "keep-file", "strict",
+    ]
+    let words =
+      FlagValues.words(arguments, without: ofAll, known: RunFlags.known)
+      + ["--path", path, "--keep-file"]
     for number in 1...settings.processes {
       children.append(
         try ChildProcess(
