@@ -26,32 +26,42 @@ package struct RecordedHistory: Sendable {
 
   /// - Precondition: a whole recording that begins in an empty folder.
   package init(_ recording: [UInt8]) {
-    var position = 0
     recording.withUnsafeBytes { bytes in
+      var entries: [RecordedEntry] = []
+      var position = 0
       while position < bytes.count {
         let length = Int(bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self))
         let entry = position + 4
         precondition(entry + length <= bytes.count, "a recording that ends in an entry")
-        take(UnsafeRawBufferPointer(rebasing: bytes[entry..<entry + length]))
         position = entry + length
+        entries.append(RecordedEntry(bytes[entry..<position]))
+      }
+      var isTaken = [Bool](repeating: false, count: entries.count)
+      position = 0
+      for (index, entry) in entries.enumerated() {
+        if entry.needsFile, files[entry.file] == nil {
+          // Between the call that makes a file and its entry another process may use the file.
+          let made = entries[index...].firstIndex { $0.call == .create && $0.file == entry.file }
+          guard let made else { preconditionFailure("nobody has made the file \(entry.file)") }
+          take(entries[made])
+          isTaken[made] = true
+        }
+        if !isTaken[index] { take(entry) }
+        position += 4 + RecordedEntry.headLength + entry.bytes.count
         ends.append((UInt64(position), operations.count))
       }
     }
   }
 
-  private mutating func take(_ entry: UnsafeRawBufferPointer) {
-    let call = RecordedCall(rawValue: entry[0])!
-    let process = entry.loadUnaligned(fromByteOffset: 1, as: UInt32.self)
-    let inode = entry.loadUnaligned(fromByteOffset: 5, as: UInt64.self)
-    let number = entry.loadUnaligned(fromByteOffset: 13, as: UInt64.self)
-    let bytes = entry[21...]
+  private mutating func take(_ entry: RecordedEntry) {
+    let (process, inode, number, bytes) = (entry.process, entry.file, entry.number, entry.bytes)
     func add(_ kind: DiskOperation.Kind) {
       operations.append(
         DiskOperation(kind: kind, thread: ThreadToken(rawValue: UInt64(process))))
       processes[process, default: 0] += 1
     }
     var text: String { String(decoding: bytes, as: UTF8.self) }
-    switch call {
+    switch entry.call {
     case .create:
       // Two that make it at the same time both say so.
       if let known = directory[text], files[inode] == known { return }
@@ -81,6 +91,35 @@ package struct RecordedHistory: Sendable {
       marks.append(
         Mark(
           position: operations.count, process: process, name: text, number: number, value: inode))
+    }
+  }
+}
+
+/// One entry of a recording; see RecordingFileSystem.swift.
+private struct RecordedEntry {
+  /// Bytes before those that the call is about.
+  static let headLength = 21
+
+  let call: RecordedCall
+  let process: UInt32
+  let file: UInt64
+  let number: UInt64
+  let bytes: Slice<UnsafeRawBufferPointer>
+
+  init(_ entry: Slice<UnsafeRawBufferPointer>) {
+    let head = UnsafeRawBufferPointer(rebasing: entry)
+    call = RecordedCall(rawValue: head[0])!
+    process = head.loadUnaligned(fromByteOffset: 1, as: UInt32.self)
+    file = head.loadUnaligned(fromByteOffset: 5, as: UInt64.self)
+    number = head.loadUnaligned(fromByteOffset: 13, as: UInt64.self)
+    bytes = entry.dropFirst(Self.headLength)
+  }
+
+  /// Whether it is about a file that has to be there.
+  var needsFile: Bool {
+    switch call {
+    case .write, .durableWrite, .setLength, .synchronize: true
+    case .create, .rename, .remove, .synchronizeFolder, .mark: false
     }
   }
 }

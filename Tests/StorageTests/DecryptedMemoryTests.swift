@@ -36,10 +36,10 @@ import Testing
     return Int(line.filter(\.isNumber))! << 10
   }
 
-  /// Reads every block of the newest version.
+  /// Reads every block of the newest version, and copies none: the heap keeps what was copied.
   private static func readAll(_ store: Store) throws {
     let snapshot = try store.pinNewest()
-    #expect(SlotTree.content(snapshot.reader, snapshot.root).count == slots)
+    #expect(SlotTree.blocks(snapshot.reader, snapshot.root).count > slots)
   }
 
   /// In a process of its own, whose memory nobody else uses.
