@@ -127,5 +127,8 @@ extension GroupTransaction {
         ObjectKey(rawValue: collection.key), tableEditor.table.columnKeys[collection.column],
         change)
     }
+    if _slowPath(!linkSearches.isEmpty) {
+      followLinks(tableEditor.table.index, collection, change)
+    }
   }
 }

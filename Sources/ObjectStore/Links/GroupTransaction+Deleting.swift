@@ -218,7 +218,7 @@ extension GroupTransaction {
   ) {
     if lateLinks != nil, nullifyLater(place, origin, targets) { return }
     if table.traits[place.column].isAny {
-      nullifyAny(table, origin, place.column, targets)
+      nullifyAny(table, origin, place.column, targets, maximum: maximum)
     } else {
       nullifyLinks(table, origin, place.column, targets, maximum: maximum)
     }
@@ -269,7 +269,9 @@ extension GroupTransaction {
         let link = ElementValue.link(ObjectKey(rawValue: targets.lowerBound))
         return reader.position(of: link, sorted: true).map { [$0] } ?? []
       }
-      return reader.positions(ofInteger: targets.lowerBound, maximum: maximum)
+      return self.positions(
+        LinkCollection(table: table.index, column: column, origin: origin),
+        of: targets.lowerBound, in: reader, maximum: maximum, isMixed: false)
     }
   }
 
@@ -343,7 +345,8 @@ extension GroupTransaction {
   }
 
   private func nullifyAny(
-    _ table: StoredTable, _ origin: ObjectKey, _ column: Int, _ targets: ClosedRange<Int64>
+    _ table: StoredTable, _ origin: ObjectKey, _ column: Int, _ targets: ClosedRange<Int64>,
+    maximum: Int
   ) {
     let collection = table.schema.columns[column].collection
     if collection == .none {
@@ -360,15 +363,31 @@ extension GroupTransaction {
     }
     withCollection(table, origin, column) { tableEditor, opened in
       var changes: [(position: Int, value: [UInt8]?)] = []
-      opened.reader.forEach { position, value in
+      func note(_ position: Int, _ value: ElementValue) {
         guard case .bytes(let bytes) = value, AnyCoding.hasLink(bytes, where: targets.contains)
-        else { return true }
+        else { return }
         if collection == .set {
           // It goes with the other links in it; those to the targets have been taken back.
           removeLinks(tableEditor, column, origin, value)
         }
         changes.append((position, AnyCoding.nullified(bytes, where: targets.contains)))
-        return true
+      }
+      let reader = opened.reader
+      if targets.lowerBound == targets.upperBound {
+        let place = LinkCollection(table: table.index, column: column, origin: origin)
+        let found = positions(
+          place, of: targets.lowerBound, in: reader, maximum: maximum, isMixed: true)
+        for position in found {
+          reader.forEach(from: position) { position, value in
+            note(position, value)
+            return false
+          }
+        }
+      } else {
+        reader.forEach { position, value in
+          note(position, value)
+          return true
+        }
       }
       for change in changes.reversed() {
         if collection == .set {
@@ -399,7 +418,7 @@ struct LateLink: Comparable {
 }
 
 /// A list or map of links of one object.
-struct LinkCollection: Comparable {
+struct LinkCollection: Hashable, Comparable {
   let table: Int
   let column: Int
   let origin: ObjectKey

@@ -31,6 +31,9 @@ package final class GroupTransaction {
   /// Links to deleted objects that lists and maps still have, in no order; nil unless several
   /// objects are being deleted.
   @exclusivity(unchecked) var lateLinks: [LateLink]?
+  /// Where links to deleted objects were searched in large lists and maps.
+  @exclusivity(unchecked) var linkSearches: [LinkCollection: LinkSearch] = [:]
+  @exclusivity(unchecked) package var linkSearchLimits = LinkSearch.Limits()
   /// Tables that cascades have changed since the client last asked.
   ///
   /// The first 64 have bits of their own: a delete must not allocate for this.
