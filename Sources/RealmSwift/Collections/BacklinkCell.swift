@@ -180,7 +180,7 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
 
   override func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
     BacklinkTracker(
-      realm, to: cell.key, of: cell.table, from: cell.origin, cell.column, cell.keys(), keyPaths)
+      realm, to: cell.key, of: cell.table, from: cell.origin, cell.column, keyPaths)
   }
 
   override var owner: (table: TablePointer, key: ObjectKey)? { (cell.table, cell.key) }

@@ -144,6 +144,8 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     /// The keys as they are told apart.
     var identities: [ValueIdentity] = []
     var positions: [ValueIdentity: [Int]] = [:]
+    /// As observers know them, once there are any.
+    fileprivate(set) var shape: SectionShape?
 
     fileprivate mutating func add(_ position: Int, _ key: Key) {
       let identity = ValueIdentity(key: key)
@@ -204,6 +206,17 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     let carried = Carried(sections)
     found.withLock { $0 = carried }
     return sections
+  }
+
+  /// The sections as their observers know them, one object for all of these.
+  func shape() -> SectionShape {
+    var sections = sections()
+    if let shape = sections.shape { return shape }
+    let shape = SectionShape(sections)
+    sections.shape = shape
+    let carried = Carried(sections)
+    found.withLock { if $0?.value.stamp == carried.value.stamp { $0 = carried } }
+    return shape
   }
 
   func frozen() -> SectionSource {

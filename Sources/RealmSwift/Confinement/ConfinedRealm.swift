@@ -85,6 +85,8 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) var observers: RealmObservers?
   /// Results whose lists of elements follow the Realm; nil before the first.
   @exclusivity(unchecked) private(set) var heldQueries: HeldQueries?
+  /// What trackers of the Realm know together.
+  private(set) lazy var elementSharing = ElementSharing()
   /// Where the cache knows the Realm; nil of frozen ones and those of migrations.
   @exclusivity(unchecked) var openFile: RealmCache.OpenFile?
   /// References that were made in the running transaction, while clients hold them.

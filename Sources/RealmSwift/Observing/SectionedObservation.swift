@@ -31,7 +31,7 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
   /// Follows the elements from the first call on.
   private var tracker: CollectionTracker?
   /// The sections as the observer knows them.
-  private var shape = SectionShape()
+  private var shape: SectionShape?
 
   init(
     _ subject: Subject, _ realm: ConfinedRealm, _ keyPaths: [String]?,
@@ -53,7 +53,7 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
       // Gone before the first call.
       if subject.isInvalidated { return false }
       tracker = CollectionTracker.make(observed.source.results, keyPaths: keyPaths)
-      shape = SectionShape(observed.source.sections())
+      shape = observed.source.shape()
       callback(.initial(subject))
       return true
     }
@@ -70,36 +70,70 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
   override func skip(_ step: VersionStep) { _ = advance(step) }
 
   private func advance(_ step: VersionStep) -> SectionChange? {
-    guard let change = tracker?.advance(step) else { return nil }
-    let older = shape
-    shape = SectionShape(observed.source.sections())
-    var sections = SectionChange(from: older, to: shape, change)
-    if let key = observed.key {
-      let key = ValueIdentity(key: key)
-      sections.keep(older.keys.firstIndex(of: key), shape.keys.firstIndex(of: key))
-      if sections.isEmpty { return nil }
-    }
-    return sections
+    guard let change = tracker?.advance(step), let older = shape else { return nil }
+    let place = AdvancedSections.Place(before: ObjectIdentifier(older), keyPaths: keyPaths)
+    // Observers of the same sections are told the same.
+    let advanced =
+      step.advancedSections[place] ?? AdvancedSections(older, observed.source.shape(), change)
+    step.advancedSections[place] = advanced
+    shape = advanced.after
+    guard let key = observed.key else { return advanced.change }
+    let identity = ValueIdentity(key: key)
+    var sections = advanced.change
+    sections.keep(
+      older.keys.firstIndex(of: identity), advanced.after.keys.firstIndex(of: identity))
+    return sections.isEmpty ? nil : sections
+  }
+}
+
+/// What has become of sections that several observers know, in one step.
+struct AdvancedSections {
+  /// Which sections they were, and what counts as a change of their elements.
+  struct Place: Hashable {
+    let before: ObjectIdentifier
+    let keyPaths: [String]?
+  }
+
+  /// Kept, so that nothing else is taken for them.
+  let before: SectionShape
+  let after: SectionShape
+  let change: SectionChange
+
+  init(_ before: SectionShape, _ after: SectionShape, _ change: CollectionChange) {
+    self.before = before
+    self.after = after
+    self.change = SectionChange(from: before, to: after, change)
   }
 }
 
 /// Which sections there are, and where in them each element of the results is.
-struct SectionShape {
-  private(set) var keys: [ValueIdentity] = []
+final class SectionShape {
+  let keys: [ValueIdentity]
   /// The place of each element, by its position among all.
-  private(set) var places: [IndexPath] = []
+  let places: [Place]
 
-  init() {}
+  struct Place: Comparable {
+    var section: Int
+    var item: Int
+
+    var path: IndexPath { [section, item] }
+
+    static func < (left: Place, right: Place) -> Bool {
+      (left.section, left.item) < (right.section, right.item)
+    }
+  }
 
   init<Key, Element>(_ sections: SectionSource<Key, Element>.Sections) {
     keys = sections.identities
-    places = Array(
-      repeating: IndexPath(), count: sections.positions.values.reduce(0) { $0 + $1.count })
+    var places = Array(
+      repeating: Place(section: 0, item: 0),
+      count: sections.positions.values.reduce(0) { $0 + $1.count })
     for (section, key) in keys.enumerated() {
       for (item, position) in (sections.positions[key] ?? []).enumerated() {
-        places[position] = [section, item]
+        places[position] = Place(section: section, item: item)
       }
     }
+    self.places = places
   }
 }
 
@@ -116,27 +150,37 @@ struct SectionChange {
     let staying = Self.staying(older.keys, newer.keys)
     sectionsToDelete = IndexSet(older.keys.indices.filter { staying[$0] == nil })
     sectionsToInsert = IndexSet(newer.keys.indices).subtracting(IndexSet(staying.values))
-    let gone = IndexSet(change.deletions)
-    let new = IndexSet(change.insertions)
-    let changed = IndexSet(change.modifications)
-    deletions = gone.map { older.places[$0] }
-    insertions = new.map { newer.places[$0] }
+    let stayingAt = older.keys.indices.map { staying[$0] ?? -1 }
+    var gone = change.deletions.map { older.places[$0] }
+    var new = change.insertions.map { newer.places[$0] }
+    var changed: [SectionShape.Place] = []
     // Those that are neither gone nor new are in the same order in both.
-    let kept = zip(
-      older.places.indices.lazy.filter { !gone.contains($0) },
-      newer.places.indices.lazy.filter { !new.contains($0) })
-    for (before, after) in kept {
-      let (place, newPlace) = (older.places[before], newer.places[after])
-      if staying[place[0]] != newPlace[0] {
-        deletions.append(place)
-        insertions.append(newPlace)
-      } else if changed.contains(after) {
-        modifications.append(newPlace)
+    var (before, after) = (0, 0)
+    var (nextGone, nextNew, nextChanged) = (0, 0, 0)
+    while true {
+      while nextGone < change.deletions.count, change.deletions[nextGone] == before {
+        (before, nextGone) = (before + 1, nextGone + 1)
       }
+      while nextNew < change.insertions.count, change.insertions[nextNew] == after {
+        (after, nextNew) = (after + 1, nextNew + 1)
+      }
+      guard before < older.places.count, after < newer.places.count else { break }
+      let (place, newPlace) = (older.places[before], newer.places[after])
+      while nextChanged < change.modifications.count, change.modifications[nextChanged] < after {
+        nextChanged += 1
+      }
+      if stayingAt[place.section] != newPlace.section {
+        gone.append(place)
+        new.append(newPlace)
+      } else if nextChanged < change.modifications.count, change.modifications[nextChanged] == after
+      {
+        changed.append(newPlace)
+      }
+      (before, after) = (before + 1, after + 1)
     }
-    deletions.sort()
-    insertions.sort()
-    modifications.sort()
+    deletions = gone.sorted().map(\.path)
+    insertions = new.sorted().map(\.path)
+    modifications = changed.sorted().map(\.path)
   }
 
   var isEmpty: Bool {

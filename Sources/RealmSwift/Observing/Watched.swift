@@ -191,7 +191,7 @@ private final class WatchGroup<Member> {
     case .paths(let table, _):
       var found = changed(table, step)
       for listed in filter?.listedPaths() ?? [] where !listed.path.hops.isEmpty {
-        found.formUnion(step.reaching(listed.path))
+        found.formUnion(step.reaching(listed.path).keys)
       }
       return all(among: found)
     case .elements(let table, _, _):
@@ -233,11 +233,11 @@ private final class WatchGroup<Member> {
       step.changes.tables.contains(where: { reached.contains($0) && !$1.modified.isEmpty }),
       let origin = watched.table?.pointee.binding.table
     else { return [] }
-    let elements = filter?.changedElements(step) ?? []
+    let elements = filter?.changedElements(step) ?? step.noObjects
     if elements.count > members.count { return nil }
     let reader = step.reader(origin.index)
     var owners: Set<ObjectKey> = []
-    for element in elements {
+    for element in elements.keys {
       let links = reader.backlinks(watched.column, element, in: target)
       if links.count > members.count { return nil }
       links.forEach {

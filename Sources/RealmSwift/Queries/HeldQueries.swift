@@ -114,9 +114,7 @@ final class HeldQueries {
       return true
     }
     guard let keyed = resolved.keyed, case .table = keyed.source else { return false }
-    let affected = resolved.dependencies.reduce(into: Set<ObjectKey>()) {
-      $0.formUnion(step.reaching($1))
-    }
+    let affected = step.reaching(resolved.dependencies)
     let own = step.changes(keyed.table)
     var count = affected.count + (own?.deleted.count ?? 0)
     if own?.isCleared == true { return false }
@@ -140,6 +138,6 @@ final class HeldQueries {
     else { return false }
     // Who has the list alone edits it where it is.
     query.forget()
-    return tracker.advance(keyed, step, affected: affected, changed: []) != nil
+    return tracker.advance(keyed, step, affected: affected, changed: step.noObjects) != nil
   }
 }

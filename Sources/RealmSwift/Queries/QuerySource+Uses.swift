@@ -12,6 +12,8 @@ extension QuerySource: TrackedQuery {
     return (resolved.plan, resolved.orderings, resolved.tables)
   }
 
+  var identity: QueryIdentity? { makeIdentity() }
+
   func elementsBeforeDistinct() -> [Int64] {
     check()
     let resolved = resolved

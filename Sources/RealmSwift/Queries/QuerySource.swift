@@ -118,6 +118,9 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     return anew
   }
 
+  /// What the same queries have in common.
+  func makeIdentity() -> QueryIdentity? { QueryIdentity(origin, condition, orders) }
+
   // MARK: - Further queries
 
   /// The elements that fulfil a condition too.

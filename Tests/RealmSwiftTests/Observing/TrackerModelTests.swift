@@ -69,6 +69,10 @@ struct Follower {
   ///
   /// Nil in place of a step says that it does not concern the observer.
   let advance: (VersionStep?, _ isCompared: Bool) -> Bool
+  /// Makes a further tracker of the same, which says as text what it tells.
+  var makeAnother: (() -> (VersionStep) -> String)?
+  /// The object that has what is followed.
+  var owner: () -> ObjectBase? = { nil }
 
   static func collection<Collection: RealmCollection>(
     _ name: String, _ keyPaths: [String]?, isSorted: Bool = false,
@@ -125,6 +129,11 @@ struct Follower {
       }
       copy = truth
       return !isOver
+    } makeAnother: {
+      let another = CollectionTracker.make(make(), keyPaths: keyPaths)
+      return { "\(another.advance($0) as Any)" }
+    } owner: {
+      owner
     }
   }
 
@@ -158,6 +167,11 @@ struct Follower {
       #expect(copy == truth, "\(name) \(keyPaths as Any) \(change)")
       copy = truth
       return !owner.isInvalidated
+    } makeAnother: {
+      let another = MapTracker(map.cell!, keyPaths: keyPaths)
+      return { "\(another.advance($0) as Any)" }
+    } owner: {
+      owner
     }
   }
 
@@ -186,12 +200,17 @@ struct Follower {
         copy[index] = now
       }
       return true
+    } makeAnother: {
+      let another = ObjectTracker(object, keyPaths: keyPaths)
+      return { "\(another.advance($0) as Any)" }
+    } owner: {
+      object
     }
   }
 }
 
 /// Changes of kennels, hounds and boxes.
-private struct KennelChanges {
+struct KennelChanges {
   let realm: Realm
   var random: RandomGenerator
 

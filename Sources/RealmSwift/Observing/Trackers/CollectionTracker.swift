@@ -97,10 +97,12 @@ extension AnyRealmCollection: TrackedCollection {
 /// They are in key order, and new ones come last: nothing has to be remembered.
 final class TableTracker: CollectionTracker {
   private let table: TablePointer
+  private let keyPaths: [String]?
   private var filter: KeyPathFilter
 
   init(_ realm: ConfinedRealm, _ table: TablePointer, _ keyPaths: [String]?) {
     self.table = table
+    self.keyPaths = keyPaths
     filter = KeyPathFilter(keyPaths, realm, table)
   }
 
@@ -111,6 +113,12 @@ final class TableTracker: CollectionTracker {
 
   override func advance(_ step: VersionStep) -> CollectionChange? {
     guard let stored = table.pointee.binding.table else { return nil }
+    return step.told(ToldTogether(subject: .table(stored.tableKey), keyPaths: keyPaths)) {
+      change(step, stored)
+    }
+  }
+
+  private func change(_ step: VersionStep, _ stored: StoredTable) -> CollectionChange? {
     var change = CollectionChange()
     let reader = step.reader(stored.index)
     let changes = step.changes(stored.index)
@@ -122,7 +130,7 @@ final class TableTracker: CollectionTracker {
       }
       change.insertions = Array(reader.rank(of: changes.firstNewKey)..<reader.count)
     }
-    change.modifications = filter.changedElements(step)
+    change.modifications = filter.changedElements(step).keys
       .filter { changes?.isNew($0) != true }.sorted().map { reader.rank(of: $0) }
     return change.told
   }
@@ -151,6 +159,10 @@ final class ElementTracker: CollectionTracker {
       isOver = true
       return CollectionChange(deletions: Array(0..<cell.count(in: step, isOld: true))).told
     }
+    return step.told(cell.toldTogether(keyPaths)) { change(step, owner) }
+  }
+
+  private func change(_ step: VersionStep, _ owner: StoredTable) -> CollectionChange? {
     var change = CollectionChange()
     var modified: Set<Int> = []
     if let elements = step.elementChanges(owner.index, cell.key, cell.column) {
@@ -174,6 +186,12 @@ final class ElementTracker: CollectionTracker {
 }
 
 extension CollectionCell {
+  /// What its observers have in common.
+  func toldTogether(_ keyPaths: [String]?) -> ToldTogether {
+    ToldTogether(
+      subject: .elements(table: storedTable.tableKey, key, column: column), keyPaths: keyPaths)
+  }
+
   /// The class that elements link to; nil for elements that are no objects.
   var target: TablePointer? { objectClass.map { realm.targetTable(of: $0, table, column) } }
 
@@ -215,7 +233,7 @@ extension CollectionCell {
   }
 
   /// Where some objects are in a step's newer version.
-  func positions(of objects: Set<ObjectKey>, in step: VersionStep) -> [Int] {
+  func positions(of objects: ChangedObjects, in step: VersionStep) -> [Int] {
     guard !objects.isEmpty, let elements = elements(in: step, isOld: false) else { return [] }
     return positions(of: objects, elements, step.reader(storedTable.index))
   }
@@ -240,7 +258,7 @@ extension CollectionCell {
     let reader = step.reader(storedTable.index)
     var changed: Set<Int64> = []
     for target in step.schema.tables {
-      for object in step.reaching(target.index)
+      for object in step.reaching(target.index).keys
       where reader.backlinks(column, object, in: target).count(of: key) > 0 {
         changed.insert(AnyCoding.packed(tableKey: target.tableKey, object))
       }
@@ -263,13 +281,14 @@ extension CollectionCell {
   }
 
   private func positions(
-    of objects: Set<ObjectKey>, _ elements: ElementReader, _ reader: TableReader
+    of objects: ChangedObjects, _ elements: ElementReader, _ reader: TableReader
   ) -> [Int] {
     guard !objects.isEmpty, let target = target?.pointee.binding.table else { return [] }
     // Links know where they come from: who is not among the elements is not looked for.
     let among =
       objects.count < elements.count
-      ? objects.filter { reader.backlinks(column, $0, in: target).count(of: key) > 0 } : objects
+      ? objects.keys.filter { reader.backlinks(column, $0, in: target).count(of: key) > 0 }
+      : objects.keys
     if among.isEmpty { return [] }
     if kind == .set {
       return among.compactMap { elements.position(of: .link($0), sorted: true) }

@@ -3,7 +3,7 @@
 internal import ObjectStore
 
 /// All elements among which distinct ones are chosen, by group; the first of each group is chosen.
-struct DistinctGroups {
+struct DistinctGroups: Equatable {
   /// Each in the order in which elements are chosen.
   private var groups: [[UInt8]: [KeyedElement]] = [:]
 

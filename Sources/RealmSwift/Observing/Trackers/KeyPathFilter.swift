@@ -93,13 +93,12 @@ struct KeyPathFilter {
 
   /// The elements of a collection that have changed for its observer, not only by their place;
   /// others of their class, and new ones, may be among them.
-  mutating func changedElements(_ step: VersionStep) -> Set<ObjectKey> {
-    guard let stored = table?.pointee.binding.table else { return [] }
+  mutating func changedElements(_ step: VersionStep) -> ChangedObjects {
+    guard let stored = table?.pointee.binding.table else { return step.noObjects }
     switch scope {
     case .everything: return step.reaching(stored.index)
-    case .nothing: return []
-    case .listed:
-      return (listedPaths() ?? []).reduce(into: []) { $0.formUnion(step.reaching($1.path)) }
+    case .nothing: return step.noObjects
+    case .listed: return step.reaching((listedPaths() ?? []).map(\.path))
     }
   }
 }

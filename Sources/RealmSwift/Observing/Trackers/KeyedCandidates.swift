@@ -83,7 +83,7 @@ extension KeyedQuery {
   ///   - known: all that were elements, or from which they were chosen.
   /// - Returns: nil when that cannot be told.
   func candidates(
-    _ step: VersionStep, affected: Set<ObjectKey>, known: () -> [KeyedElement]
+    _ step: VersionStep, affected: ChangedObjects, known: () -> [KeyedElement]
   ) -> KeyedCandidates? {
     switch source {
     case .table: tableCandidates(step, affected, known)
@@ -95,14 +95,14 @@ extension KeyedQuery {
   }
 
   private func tableCandidates(
-    _ step: VersionStep, _ affected: Set<ObjectKey>, _ known: () -> [KeyedElement]
+    _ step: VersionStep, _ affected: ChangedObjects, _ known: () -> [KeyedElement]
   ) -> KeyedCandidates {
     let changes = step.changes(table)
     var result = KeyedCandidates()
     if changes?.isCleared == true {
       result.old = known()
     } else {
-      for key in affected where changes?.isNew(key) != true {
+      for key in affected.keys where changes?.isNew(key) != true {
         result.old.append(Self.element(key))
         result.new.append(Self.element(key))
       }
@@ -120,13 +120,13 @@ extension KeyedQuery {
   }
 
   private func linkingCandidates(
-    _ step: VersionStep, _ affected: Set<ObjectKey>,
+    _ step: VersionStep, _ affected: ChangedObjects,
     _ target: (table: TablePointer, key: ObjectKey), _ column: Int,
     _ known: () -> [KeyedElement]
   ) -> KeyedCandidates? {
     guard let targetTable = target.table.pointee.binding.table else { return nil }
     let links = step.reader(table).backlinks(column, target.key, in: targetTable)
-    var objects = affected
+    var objects = affected.keys
     if let changes = step.changes(table) {
       if changes.isCleared { objects = Set(known().map { ObjectKey(rawValue: $0.key) }) }
       let columnKey = step.schema.tables[table].columnKeys[column]
@@ -151,7 +151,7 @@ extension KeyedQuery {
   }
 
   private func cellCandidates(
-    _ step: VersionStep, _ affected: Set<ObjectKey>, _ cell: CollectionCell
+    _ step: VersionStep, _ affected: ChangedObjects, _ cell: CollectionCell
   ) -> KeyedCandidates? {
     var result = KeyedCandidates()
     var old: Set<Int64> = []

@@ -49,13 +49,18 @@ final class MapTracker: MapFollower {
   func advance(_ step: VersionStep) -> MapChange? {
     if isOver { return nil }
     let owner = cell.storedTable
-    var change = MapChange()
     if step.isDeleted(owner.index, cell.key) {
       isOver = true
+      var change = MapChange()
       let keys = oldKeys(step)
       change.deletions = (0..<(keys?.count ?? 0)).map { keys!.text(at: $0) }
       return change.isEmpty ? nil : change
     }
+    return step.told(cell.toldTogether(keyPaths)) { self.change(step, owner) }
+  }
+
+  private func change(_ step: VersionStep, _ owner: StoredTable) -> MapChange? {
+    var change = MapChange()
     let elements = step.elementChanges(owner.index, cell.key, cell.column)
     let objects = cell.changedPositions(&filter, step)
     if elements == nil && objects.isEmpty { return nil }

@@ -17,12 +17,11 @@ extension QueryTracker {
   /// Goes on by what changed alone.
   ///
   /// - Parameters:
-  ///   - affected: objects that may have come, gone, moved or changed, besides new and deleted
-  ///     ones.
-  ///   - changed: those among them that changed for the observer.
+  ///   - affected: objects that may have come, gone or moved, besides new and deleted ones.
+  ///   - changed: objects that changed for the observer.
   /// - Returns: nil when that cannot be told.
   func advance(
-    _ query: KeyedQuery, _ step: VersionStep, affected: Set<ObjectKey>, changed: Set<ObjectKey>
+    _ query: KeyedQuery, _ step: VersionStep, affected: ChangedObjects, changed: ChangedObjects
   ) -> CollectionChange? {
     guard let subjects = query.subjects(step),
       var candidates = query.candidates(
@@ -56,12 +55,35 @@ extension QueryTracker {
         for index in items.indices { items[index] = shift.newer(items[index]) ?? items[index] }
       }
     }
-    let after = gaps(
-      candidates, without: before.map(\.position),
-      KeyOrder(query.paths, newReaders, subjects.new))
-    return edit(
-      Self.pairs(before, after, areValues: query.isOfValues), before, after,
-      query.isOfValues ? query.assignedValues(step) : changed)
+    let order = KeyOrder(query.paths, newReaders, subjects.new)
+    let after = gaps(candidates, without: before.map(\.position), order)
+    let pairs = Self.pairs(before, after, areValues: query.isOfValues)
+    if query.isOfValues {
+      let assigned = query.assignedValues(step)
+      return edit(pairs, before, after) { assigned.contains($0) }
+    }
+    var change = edit(pairs, before, after) { changed.contains($0) }
+    // Those that changed and have stayed where they are.
+    var others = positions(of: changed, order)
+    if !after.isEmpty, !others.isEmpty {
+      let edited = Set(after.enumerated().map { $1.gap + $0 })
+      others.removeAll(where: edited.contains)
+    }
+    change.modifications =
+      change.modifications.isEmpty ? others : (change.modifications + others).sorted()
+    return change
+  }
+
+  /// The positions of some objects among the elements, ascending.
+  private func positions(of objects: ChangedObjects, _ order: KeyOrder) -> [Int] {
+    if objects.isEmpty || items.isEmpty { return [] }
+    // A list has no way from an object to its positions; and to look for one object takes as long
+    // as to ask some hundred whether they have changed.
+    if resolved.ranksByPosition || objects.count > items.count / 256 {
+      return objects.positions(in: items)
+    }
+    return KeyedPlaces(count: items.count, element: element, order: order)
+      .positions(of: Set(objects.keys.map { KeyedElement(key: $0.rawValue, rank: $0.rawValue) }))
   }
 
   private func element(_ index: Int) -> KeyedElement {
@@ -123,9 +145,11 @@ extension QueryTracker {
 
   /// Puts the affected elements where they are now.
   ///
-  /// - Parameter pairs: which of the newer elements each older one is.
+  /// - Parameters:
+  ///   - pairs: which of the newer elements each older one is.
+  ///   - isChanged: whether an element has changed for the observer.
   private func edit(
-    _ pairs: [Int?], _ before: [Before], _ after: [After], _ changed: Set<ObjectKey>
+    _ pairs: [Int?], _ before: [Before], _ after: [After], _ isChanged: (ObjectKey) -> Bool
   ) -> CollectionChange {
     // Who is between the same others as before may stay, if it keeps its order with those who stay
     // too.
@@ -149,7 +173,7 @@ extension QueryTracker {
       if !staying[index] {
         change.insertions.append(position)
         inserted.append((position, element.element))
-      } else if changed.contains(ObjectKey(rawValue: element.element.key)) {
+      } else if isChanged(ObjectKey(rawValue: element.element.key)) {
         change.modifications.append(position)
       }
     }

@@ -16,19 +16,18 @@ protocol TrackedQuery: AnyObject {
   func forget()
   /// Takes over what its tracker knows to be the elements now.
   func adopt(_ items: [Int64])
+  /// What other queries that are the same have in common with it; nil when it is like no other.
+  var identity: QueryIdentity? { get }
 }
 
 /// Follows the elements of a query.
 final class QueryTracker: CollectionTracker {
   let query: any TrackedQuery
   private var filter: KeyPathFilter
-  /// The keys or positions of the elements, as the observer knows them.
-  var items: [Int64]
-  /// Their positions in a list or set, as the observer knows it; empty where the keys decide.
-  var ranks: [Int64] = []
-  /// Of distinct results: all elements among which they are chosen; then those among which the next
-  /// ones are.
-  var groups: [DistinctGroups] = []
+  /// The elements, as the observer knows them.
+  @exclusivity(unchecked) private var elements: KnownElements
+  /// Who has the same knows them together with this; nil for nobody.
+  private let identity: TrackedIdentity?
   /// How often elements were found anew.
   private(set) var findings = 0
   private(set) var resolved: Resolved
@@ -49,11 +48,14 @@ final class QueryTracker: CollectionTracker {
 
   init(_ query: any TrackedQuery, _ keyPaths: [String]?) {
     self.query = query
-    filter = KeyPathFilter(keyPaths, query.origin.realm, query.origin.table)
-    items = query.items()
+    let realm = query.origin.realm
+    filter = KeyPathFilter(keyPaths, realm, query.origin.table)
+    elements = KnownElements(query.items())
     resolved = Self.resolve(query)
+    identity = query.identity.map { TrackedIdentity(query: $0, keyPaths: keyPaths) }
     super.init()
     prepare(resolved.keyed)
+    if let identity { elements = realm.elementSharing.shared(elements, of: identity) }
   }
 
   /// Follows the elements for nobody but the query itself.
@@ -62,10 +64,29 @@ final class QueryTracker: CollectionTracker {
   init(_ query: any TrackedQuery, _ resolved: Resolved, items: [Int64]) {
     self.query = query
     filter = KeyPathFilter([], query.origin.realm, query.origin.table)
-    self.items = items
+    elements = KnownElements(items)
     self.resolved = resolved
+    identity = nil
     super.init()
   }
+
+  // Edited where they are: nothing of them is copied for that.
+
+  var items: [Int64] {
+    _read { yield elements.items }
+    _modify { yield &elements.items }
+  }
+  var ranks: [Int64] {
+    _read { yield elements.ranks }
+    _modify { yield &elements.ranks }
+  }
+  var groups: [DistinctGroups] {
+    _read { yield elements.groups }
+    _modify { yield &elements.groups }
+  }
+
+  /// Whether both know their elements together.
+  func knowsSame(as other: QueryTracker) -> Bool { elements === other.elements }
 
   static func resolve(_ query: any TrackedQuery) -> Resolved {
     let realm = query.origin.realm
@@ -80,6 +101,9 @@ final class QueryTracker: CollectionTracker {
         dependencies += WatchedPath.of(path, from: start, realm)
       }
     }
+    // A long condition looks at few different paths.
+    var seen: Set<WatchedPath> = []
+    dependencies.removeAll { !seen.insert($0).inserted }
     return Resolved(
       classes: realm.classes, dependencies: dependencies, keyed: KeyedQuery(query),
       tables: plan.tables.compactMap { realm.bindings[$0].table?.index })
@@ -109,16 +133,31 @@ final class QueryTracker: CollectionTracker {
       isOver = true
       return CollectionChange(deletions: Array(items.indices)).told
     }
+    if let known = step.advanced[ObjectIdentifier(elements)] {
+      elements = known.after
+      query.forget()
+      query.adopt(items)
+      return known.change
+    }
+    if isKnownUniquelyReferenced(&elements) { return follow(step) }
+    let before = elements
+    elements = before.copy()
+    let change = follow(step)
+    step.advanced[ObjectIdentifier(before)] = AdvancedElements(
+      before: before, after: elements, change: change)
+    if let identity { step.new.elementSharing.note(elements, of: identity) }
+    return change
+  }
+
+  private func follow(_ step: VersionStep) -> CollectionChange? {
     let keepsSchema = step.keepsSchema && resolved.classes === step.new.classes
     if resolved.classes !== step.new.classes { resolved = Self.resolve(query) }
     let changed = filter.changedElements(step)
-    if keepsSchema, let keyed = resolved.keyed {
-      let affected = resolved.dependencies.reduce(into: changed) {
-        $0.formUnion(step.reaching($1))
-      }
-      if let change = advance(keyed, step, affected: affected, changed: changed) {
-        return change.told
-      }
+    if keepsSchema, let keyed = resolved.keyed,
+      let change = advance(
+        keyed, step, affected: step.reaching(resolved.dependencies), changed: changed)
+    {
+      return change.told
     }
     findings += 1
     let isTouched = !keepsSchema || resolved.tables.contains { step.changes($0) != nil }
@@ -134,7 +173,7 @@ final class QueryTracker: CollectionTracker {
 
   /// What happened since the elements were others, with as few moves as possible.
   private func compare(
-    _ old: [Int64], _ step: VersionStep, changed: Set<ObjectKey>
+    _ old: [Int64], _ step: VersionStep, changed: ChangedObjects
   ) -> CollectionChange {
     var change = CollectionChange()
     let cell = (query.origin as? CellOrigin)?.cell

@@ -13,9 +13,9 @@ extension VersionStep {
   /// The objects of a table that changed, or that lead to one that changed by at most four links.
   ///
   /// New objects of the table are left out, but not those that new links lead to.
-  func reaching(_ table: Int) -> Set<ObjectKey> {
+  func reaching(_ table: Int) -> ChangedObjects {
     if let known = reachingByTable[table] { return known }
-    let found = findReaching(table)
+    let found = ChangedObjects(findReaching(table))
     reachingByTable[table] = found
     return found
   }
@@ -50,7 +50,26 @@ extension VersionStep {
   /// else.
   ///
   /// New objects are not left out.
-  func reaching(_ path: WatchedPath) -> Set<ObjectKey> {
+  func reaching(_ path: WatchedPath) -> ChangedObjects { reaching([path]) }
+
+  /// The objects from which one of several paths leads to something else; all paths begin in one
+  /// table.
+  func reaching(_ paths: [WatchedPath]) -> ChangedObjects {
+    if let known = reachingByPaths[paths] { return known }
+    let found: ChangedObjects
+    if paths.count == 1 {
+      found = ChangedObjects(findReaching(paths[0]))
+    } else {
+      let parts = paths.map { reaching($0) }.filter { !$0.isEmpty }
+      found =
+        parts.count == 1
+        ? parts[0] : ChangedObjects(parts.reduce(into: []) { $0.formUnion($1.keys) })
+    }
+    reachingByPaths[paths] = found
+    return found
+  }
+
+  private func findReaching(_ path: WatchedPath) -> Set<ObjectKey> {
     var current: Set<ObjectKey> = []
     addChanged(path.levels[path.hops.count], to: &current)
     for index in path.hops.indices.reversed() {

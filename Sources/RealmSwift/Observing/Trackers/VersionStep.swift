@@ -25,7 +25,18 @@ final class VersionStep {
   /// By table key.
   private var oldTables: [UInt64: (table: StoredTable, reader: TableReader)] = [:]
   /// What led to changed objects over any links, by the index of the table.
-  var reachingByTable: [Int: Set<ObjectKey>] = [:]
+  var reachingByTable: [Int: ChangedObjects] = [:]
+  /// No changed objects.
+  let noObjects = ChangedObjects([])
+  /// From which objects some paths lead to something else.
+  var reachingByPaths: [[WatchedPath]: ChangedObjects] = [:]
+  /// What observers of one collection are told, who all are told the same.
+  private var told: [ToldTogether: CollectionChange?] = [:]
+  private var toldOfMaps: [ToldTogether: MapChange?] = [:]
+  /// What has become of the elements that several trackers know together, by what they were.
+  var advanced: [ObjectIdentifier: AdvancedElements] = [:]
+  /// The same of sections.
+  var advancedSections: [AdvancedSections.Place: AdvancedSections] = [:]
   /// The columns whose links can lead to each table.
   private(set) lazy var linkColumns = schema.tables.indices.map { schema.linkColumns(to: $0) }
 
@@ -123,6 +134,22 @@ final class VersionStep {
     }
   }
 
+  /// What observers of the same are told; found for the first one alone.
+  func told(_ together: ToldTogether, _ find: () -> CollectionChange?) -> CollectionChange? {
+    if let known = told[together] { return known }
+    let found = find()
+    told[together] = .some(found)
+    return found
+  }
+
+  /// The same of a map.
+  func told(_ together: ToldTogether, _ find: () -> MapChange?) -> MapChange? {
+    if let known = toldOfMaps[together] { return known }
+    let found = find()
+    toldOfMaps[together] = .some(found)
+    return found
+  }
+
   /// New objects of a table, ascending, until `body` returns false.
   func forEachNew(_ table: Int, _ body: (ObjectKey) -> Bool) {
     guard let first = changes(table)?.firstNewKey, first.rawValue < .max else { return }
@@ -146,4 +173,19 @@ final class VersionStep {
       return true
     }
   }
+}
+
+/// What observers have in common who know nothing but the version, and so are told the same.
+struct ToldTogether: Hashable {
+  enum Subject: Hashable {
+    /// All objects of a table.
+    case table(UInt64)
+    /// A list, set or map.
+    case elements(table: UInt64, ObjectKey, column: Int)
+    /// The objects that link to an object by a column of a table.
+    case backlinks(table: UInt64, ObjectKey, from: UInt64, column: Int)
+  }
+
+  let subject: Subject
+  let keyPaths: [String]?
 }

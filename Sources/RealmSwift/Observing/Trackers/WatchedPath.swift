@@ -3,9 +3,9 @@
 internal import ObjectStore
 
 /// Columns along a way through links.
-struct WatchedPath {
+struct WatchedPath: Hashable {
   /// From one object to others.
-  enum Hop {
+  enum Hop: Hashable {
     /// Links of a column, of any number.
     case links(column: Int)
     /// The objects of the next table that link here by a column of theirs.
@@ -13,14 +13,14 @@ struct WatchedPath {
   }
 
   /// What is watched of the objects after some hops.
-  struct Level {
+  struct Level: Hashable {
     /// Index of the stored table.
     var table: Int
     var columns: Columns
   }
 
   /// Columns of one table.
-  enum Columns {
+  enum Columns: Hashable {
     case some(ColumnSet)
     case all
 
