@@ -1,5 +1,6 @@
 // Many observers beside each other, of the same and of different things: each is told exactly what
 // one alone would be told, whoever was called before it, and whichever version it knows.
+import Dispatch
 import Foundation
 import Platform
 import TestSupport
@@ -105,7 +106,14 @@ private final class ObserverGroup {
   }
 
   @Test func observersAreToldAlikeWhileOthersEndAndWrite() throws {
-    let realm = try memoryRealm(kennelClasses)
+    let queue = DispatchQueue(label: "observers")
+    try queue.sync {
+      try tellObservers(
+        of: Realm(configuration: memoryConfiguration(kennelClasses), queue: queue))
+    }
+  }
+
+  private func tellObservers(of realm: Realm) throws {
     try realm.write { for age in 0..<30 { realm.add(Hound("name", age)) } }
     var copies: [Int: [Int]] = [:]
     var tokens: [Int: NotificationToken] = [:]
