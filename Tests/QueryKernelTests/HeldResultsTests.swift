@@ -63,7 +63,8 @@ import Testing
     _ held: [Results<Entry>], _ realm: Realm, _ what: String, _ random: inout RandomGenerator
   ) {
     for (index, results) in held.enumerated() where random.next() % 3 > 0 {
-      let expected = shapes[index](realm).ids
+      // By a condition that was never asked before: nothing is known of it.
+      let expected = shapes[index](realm).filter("id != %@", -1 - Int(random.next() >> 2)).ids
       let comment = Comment(rawValue: "shape \(index) \(what)")
       switch random.next() % 4 {
       case 0: #expect(results.count == expected.count, comment)

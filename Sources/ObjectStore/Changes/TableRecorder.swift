@@ -99,21 +99,25 @@ extension GroupTransaction {
 
   // MARK: - Noting
 
-  // Without a recorder: one load and test. All else stays out of line.
+  // Where nobody notes: one load and test. All else stays out of line.
 
   @inline(__always)
   func noteModified(_ tableEditor: TableEditor, _ key: ObjectKey, _ column: Int) {
-    if _slowPath(tableEditor.recorder != nil) { recordModified(tableEditor, key, column) }
+    if _slowPath(tableEditor.isNoting) { recordModified(tableEditor, key, column) }
   }
 
   @inline(never)
   private func recordModified(_ tableEditor: TableEditor, _ key: ObjectKey, _ column: Int) {
-    tableEditor.recorder!.noteModified(key, tableEditor.table.columnKeys[column])
+    tableEditor.recorder?.noteModified(key, tableEditor.table.columnKeys[column])
+    tableEditor.touches?.note(key)
   }
 
   @inline(__always)
   func noteDeleted(_ tableEditor: TableEditor, _ key: ObjectKey) {
-    if _slowPath(tableEditor.recorder != nil) { tableEditor.recorder!.noteDeleted(key) }
+    if _slowPath(tableEditor.isNoting) {
+      tableEditor.recorder?.noteDeleted(key)
+      tableEditor.touches?.note(key)
+    }
   }
 
   /// Notes a change of the open collection that has changed something.
@@ -122,10 +126,11 @@ extension GroupTransaction {
     _ tableEditor: TableEditor, _ collection: CollectionEditor,
     _ change: (inout ElementChanges) -> Void
   ) {
-    if _slowPath(tableEditor.recorder != nil) {
-      tableEditor.recorder!.noteElements(
-        ObjectKey(rawValue: collection.key), tableEditor.table.columnKeys[collection.column],
-        change)
+    if _slowPath(tableEditor.isNoting) {
+      let key = ObjectKey(rawValue: collection.key)
+      tableEditor.recorder?.noteElements(
+        key, tableEditor.table.columnKeys[collection.column], change)
+      tableEditor.touches?.note(key)
     }
     if _slowPath(!linkSearches.isEmpty) {
       followLinks(tableEditor.table.index, collection, change)

@@ -260,6 +260,7 @@ package final class GroupTransaction {
       tableEditor.tree.deleteAll()
       tableEditor.index.removeAll()
       tableEditor.recorder?.noteCleared()
+      tableEditor.touches?.drop()
     }
     deleteOrphans()
   }

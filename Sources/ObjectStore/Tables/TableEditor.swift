@@ -22,7 +22,11 @@ final class TableEditor {
   @exclusivity(unchecked) private var pairEditors: [PairTreeEditor?] = []
   @exclusivity(unchecked) private var isPairChanged = false
   /// Notes what is changed; nil unless the transaction is recorded.
-  @exclusivity(unchecked) var recorder: TableRecorder?
+  @exclusivity(unchecked) var recorder: TableRecorder? { didSet { isNoting = true } }
+  /// Notes which objects are touched; nil until somebody asks.
+  @exclusivity(unchecked) var touches: TouchLog? { didSet { isNoting = true } }
+  /// Whether there is one of them.
+  @exclusivity(unchecked) private(set) var isNoting = false
 
   init(_ editor: BlockEditor, _ table: StoredTable, block: BlockReference) {
     self.editor = editor

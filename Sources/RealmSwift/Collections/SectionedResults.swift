@@ -81,7 +81,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
   }
 
   private var positions: [Int] {
-    source.sections().positions[ValueIdentity(key: key)] ?? []
+    source.sections().positions(of: ValueIdentity(key: key))
   }
 
   /// The Realm that the elements belong to.
@@ -143,17 +143,52 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     var keys: [Key] = []
     /// The keys as they are told apart.
     var identities: [ValueIdentity] = []
-    var positions: [ValueIdentity: [Int]] = [:]
+    private(set) var positions: [[Int]] = []
+    private var sections: [ValueIdentity: Int] = [:]
+    /// The section of the last element: most often the next one is in it too.
+    private var last = 0
     /// As observers know them, once there are any.
     fileprivate(set) var shape: SectionShape?
 
-    fileprivate mutating func add(_ position: Int, _ key: Key) {
+    fileprivate init(stamp: [UInt64]) { self.stamp = stamp }
+
+    /// Whether keys that Swift calls equal are those that a file has one value for.
+    fileprivate static var hasPlainKeys: Bool {
+      switch Key._rlmType {
+      case .int, .bool, .objectId, .UUID:
+        !(Key.self is any _CustomPersistable.Type || Key.self is any PersistableEnum.Type)
+      default: false
+      }
+    }
+
+    /// The positions of a section's elements; none when there is no such section.
+    func positions(of identity: ValueIdentity) -> [Int] {
+      sections[identity].map { positions[$0] } ?? []
+    }
+
+    fileprivate mutating func add(_ position: Int, _ key: Key, _ isPlain: Bool) {
+      // To find out what a key is to a file takes much longer.
+      if last < keys.count, isPlain ? keys[last] == key : Self.isSameText(keys[last], key) {
+        positions[last].append(position)
+        return
+      }
       let identity = ValueIdentity(key: key)
-      if positions[identity]?.append(position) == nil {
-        positions[identity] = [position]
+      if let section = sections[identity] {
+        positions[section].append(position)
+        last = section
+      } else {
+        last = keys.count
+        sections[identity] = last
         keys.append(key)
         identities.append(identity)
+        positions.append([position])
       }
+    }
+
+    private static func isSameText(_ left: Key, _ right: Key) -> Bool {
+      guard Key.self == String.self, let left = left as? String, let right = right as? String
+      else { return false }
+      return left.utf8.elementsEqual(right.utf8)
     }
 
     /// Puts the sections in the order that a Realm has for their keys.
@@ -165,6 +200,8 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
       }
       keys = order.map { keys[$0] }
       identities = order.map { identities[$0] }
+      positions = order.map { positions[$0] }
+      for (section, identity) in identities.enumerated() { sections[identity] = section }
     }
   }
 
@@ -192,16 +229,18 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   }
 
   func sections() -> Sections {
-    let stamp = query.stamp()
+    var stamp = query.stamp()
     // Inside of a transaction the keys may come from other classes, which have changed since.
-    if results.realm?.isInWriteTransaction != true, let known = found.withLock({ $0?.value }),
-      known.stamp == stamp
-    {
-      return known
+    if let realm = results.realm?.confined, realm.writing != nil {
+      realm.tables.forEach { stamp.append($0.pointee.generation) }
     }
+    if let known = found.withLock({ $0?.value }), known.stamp == stamp { return known }
     place?.requireHere()
     var sections = Sections(stamp: stamp)
-    for (position, element) in results.enumerated() { sections.add(position, key(element)) }
+    let isPlain = Sections.hasPlainKeys
+    for (position, element) in results.enumerated() {
+      sections.add(position, key(element), isPlain)
+    }
     if let isOrderedByKey { sections.sort(ascending: isOrderedByKey) }
     let carried = Carried(sections)
     found.withLock { $0 = carried }

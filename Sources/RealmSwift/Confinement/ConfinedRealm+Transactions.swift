@@ -44,11 +44,10 @@ extension ConfinedRealm {
   func didBegin(_ transaction: WriteTransaction) {
     held = nil
     move(to: transaction.base)
-    writing = Writing(
-      transaction: transaction,
-      group: GroupTransaction(
-        transaction.editor, root: transaction.root, schema: classes.stored,
-        isRecorded: history.isObserved))
+    let group = GroupTransaction(
+      transaction.editor, root: transaction.root, schema: classes.stored,
+      isRecorded: history.isObserved)
+    writing = Writing(transaction: transaction, group: group, isWhole: true)
     heldQueries?.didBegin(on: transaction.base.version)
   }
 
@@ -121,12 +120,10 @@ extension ConfinedRealm {
     transaction.root = writing.group.finish()
     var earlier = writing.earlierChanges
     earlier.merge(writing.group.recordedChanges())
-    self.writing = Writing(
-      transaction: transaction,
-      group: GroupTransaction(
-        transaction.editor, root: transaction.root, schema: classes.stored,
-        isRecorded: writing.group.isRecorded),
-      earlierChanges: earlier)
+    let group = GroupTransaction(
+      transaction.editor, root: transaction.root, schema: classes.stored,
+      isRecorded: writing.group.isRecorded)
+    self.writing = Writing(transaction: transaction, group: group, earlierChanges: earlier)
     bumpAll()
     return transaction
   }

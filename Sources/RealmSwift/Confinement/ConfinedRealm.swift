@@ -42,6 +42,7 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) var writing: Writing? {
     didSet {
       transactionInsertion = nil
+      passingQueries = nil
       group = writing.map { .passUnretained($0.group) }
     }
   }
@@ -85,6 +86,8 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) var observers: RealmObservers?
   /// Results whose lists of elements follow the Realm; nil before the first.
   @exclusivity(unchecked) private(set) var heldQueries: HeldQueries?
+  /// What queries find in the running transaction; nil before the first one that finds something.
+  @exclusivity(unchecked) var passingQueries: PassingQueries?
   /// What trackers of the Realm know together.
   private(set) lazy var elementSharing = ElementSharing()
   /// Where the cache knows the Realm; nil of frozen ones and those of migrations.
@@ -103,6 +106,8 @@ package final class ConfinedRealm {
     let group: GroupTransaction
     /// What was recorded of the transaction before `group`.
     var earlierChanges = ChangeSet()
+    /// Whether `group` has all changes of the transaction.
+    var isWhole = false
   }
 
   init(

@@ -127,9 +127,9 @@ final class SectionShape {
     keys = sections.identities
     var places = Array(
       repeating: Place(section: 0, item: 0),
-      count: sections.positions.values.reduce(0) { $0 + $1.count })
-    for (section, key) in keys.enumerated() {
-      for (item, position) in (sections.positions[key] ?? []).enumerated() {
+      count: sections.positions.reduce(0) { $0 + $1.count })
+    for (section, positions) in sections.positions.enumerated() {
+      for (item, position) in positions.enumerated() {
         places[position] = Place(section: section, item: item)
       }
     }

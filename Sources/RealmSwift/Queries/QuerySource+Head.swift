@@ -51,6 +51,7 @@ extension QuerySource {
     }
     // Twice as many as before: who asks for one after the other gets all of them in few steps.
     head.finder.find(max(count, head.items.count * 2), into: &head.items)
+    noteLooks(of: head)
     let isDone = head.finder.isDone
     if isDone {
       keep(head.items, stamp)
@@ -58,6 +59,42 @@ extension QuerySource {
       state.withLock { $0.head = head }
     }
     return head.items
+  }
+
+  // MARK: - In a running transaction
+
+  /// The elements in a running transaction, where they are edited by what it touches; nil where
+  /// they have to be found.
+  ///
+  /// - Parameter looks: how many objects are looked at otherwise, at most all.
+  func passing(looks: Int = 0) -> PassingElements? {
+    guard realm.group != nil else { return nil }
+    return passingInTransaction(looks)
+  }
+
+  @inline(never)
+  private func passingInTransaction(_ looks: Int) -> PassingElements? {
+    guard let writing = realm.writing, let table = (origin as? TableOrigin)?.objects,
+      looks > 0 || realm.passingQueries != nil, let reader = realm.reader(of: table),
+      reader.count > 1_024, version(resolved) == nil, let identity = passingIdentity
+    else { return nil }
+    let queries = realm.passingQueries ?? PassingQueries()
+    realm.passingQueries = queries
+    return queries.elements(
+      identity, self, looks: min(looks, reader.count), of: reader.count, writing.group
+    ) {
+      let resolved = resolved
+      return PlanOrdering.apply(resolved.orderings, to: matches(resolved), of: origin)
+    }
+  }
+
+  /// Notes how many objects were looked at to find the first elements.
+  private func noteLooks(of head: QueryHead) {
+    guard realm.group != nil, let table = (origin as? TableOrigin)?.objects,
+      let reader = realm.reader(of: table)
+    else { return }
+    let looks = head.items.last.map { reader.rank(of: ObjectKey(rawValue: $0)) } ?? reader.count
+    if looks > 256 { _ = passing(looks: looks) }
   }
 
   /// Whether the elements were listed, and are still those.
@@ -134,6 +171,7 @@ extension QuerySource {
   func position(of key: Int64) -> Int? {
     let resolved = resolved
     if let items = known(stamp(resolved)) { return items.firstIndex(of: key) }
+    if let passing = passing(looks: .max) { return passing.position(of: key) }
     guard let table = unorderedTable(resolved), let run = wholePlan(resolved).run(realm, table)
     else {
       return nil

@@ -31,7 +31,8 @@ extension QuerySource: TrackedQuery {
   }
 
   func adopt(_ items: [Int64]) {
-    let found = Found(stamp: stamp(resolved), version: version, items: items)
+    let resolved = resolved
+    let found = Found(stamp: stamp(resolved), version: version(resolved), items: items)
     state.withLock { $0.found = found }
   }
 }

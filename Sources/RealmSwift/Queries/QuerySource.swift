@@ -118,6 +118,10 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     return anew
   }
 
+  /// The same where a transaction changes the elements; nil of all objects as they are.
+  private(set) lazy var passingIdentity: QueryIdentity? =
+    condition == nil && orders.isEmpty ? nil : makeIdentity()
+
   /// What the same queries have in common.
   func makeIdentity() -> QueryIdentity? { QueryIdentity(origin, condition, orders) }
 
@@ -155,6 +159,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     let resolved = resolved
     let stamp = stamp(resolved)
     if let known = known(stamp) { return known }
+    if let passing = passing(looks: .max) { return passing.all }
     let items = PlanOrdering.apply(resolved.orderings, to: matches(resolved), of: origin)
     keep(items, stamp)
     return items
@@ -162,7 +167,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
 
   /// Keeps what was found.
   func keep(_ items: [Int64], _ stamp: [UInt64]) {
-    let version = version
+    let version = version(resolved)
     let found = Found(stamp: stamp, version: version, items: items)
     state.withLock { state in
       if version == nil { state.passing = found } else { state.found = found }
@@ -173,12 +178,22 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     if version != nil, !realm.isFrozen { hold() }
   }
 
-  /// The version on which the Realm stands; nil in a transaction.
-  var version: Version? { realm.group == nil ? realm.currentSnapshot().version : nil }
+  /// The version whose elements are there now; nil in a transaction that has touched the tables
+  /// that they depend on.
+  func version(_ query: @autoclosure () -> Resolved) -> Version? {
+    if _fastPath(realm.group == nil) { return realm.currentSnapshot().version }
+    guard let writing = realm.writing, writing.isWhole else { return nil }
+    let resolved = query()
+    guard writing.group.schema === resolved.classes.stored else { return nil }
+    let isTouched = resolved.tables.contains { table in
+      realm.bindings[table].table.map { writing.group.hasTouched($0) } ?? true
+    }
+    return isTouched ? nil : writing.transaction.base.version
+  }
 
   /// The elements, if they are known.
   func known(_ stamp: [UInt64]) -> [Int64]? {
-    let version = version
+    let version = version(resolved)
     return state.withLock { state in
       if state.found?.stamp != stamp, let of = version, state.found?.version == of {
         state.found?.stamp = stamp
@@ -257,13 +272,14 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       state.firsts.flatMap { $0.stamp == stamp ? $0 : nil }
     }
     if let firsts, firsts.items.count >= count || firsts.isComplete { return firsts.items }
+    if let passing = passing(looks: .max) { return passing.first(count) }
     let limit = count <= Self.firstsMin ? Self.firstsMin : Self.firstsMax
     let tables = resolved.orderings.reduce(into: Set<Int>()) { $0.formUnion($1.tables) }
     var first = FirstElements(limit, SortOrder(paths, tables, origin))
     forEachMatches(resolved) { first.add($0) }
     let items = first.result()
     let found = Found(
-      stamp: stamp, version: version, items: items, isComplete: items.count < limit)
+      stamp: stamp, version: version(resolved), items: items, isComplete: items.count < limit)
     state.withLock { state in
       state.firsts = found
       state.isAsked = true
@@ -396,7 +412,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     let resolved = resolved
     let stamp = stamp(resolved)
     if let known = known(stamp) { return known.count }
-    let version = version
+    let version = version(resolved)
     let counted = state.withLock { state in
       if let counted = state.counted, counted.stamp == stamp { return counted.count }
       if let counted = state.counted, version != nil, counted.version == version {
@@ -406,6 +422,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       return -1
     }
     if counted >= 0 { return counted }
+    if let passing = passing(looks: .max) { return passing.count }
     guard let count = countWithoutList(resolved, stamp) ?? countUnsorted(resolved) else {
       return items().count
     }
@@ -435,11 +452,13 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     if let count = plan.exactCount(realm, index) { return count }
     guard let run = plan.run(realm, index) else { return 0 }
     var count = 0
-    // Few objects that took long to find are kept: most often they are looked at next.
+    // Few objects that took long to find are kept: most often they are looked at next. All are when
+    // they are counted again: the list follows the Realm then.
+    let isAgain = state.withLock { $0.counted != nil }
     var items: [Int64]? = plan.condition.cost == .packed || !resolved.orderings.isEmpty ? nil : []
     run.forEachCluster { scan, rows in
       count += rows.count
-      if count > QueryHead.keptMost { items = nil }
+      if count > QueryHead.keptMost, !isAgain { items = nil }
       if items == nil || rows.isEmpty { return true }
       rows.forEach {
         items?.append(scan.key($0).rawValue)
@@ -454,6 +473,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   override var isEmpty: Bool { count(upTo: 1) == 0 }
 
   override var first: Element? {
+    check()
+    if let passing = passing() { return passing.key(at: 0).flatMap { element($0) } }
     if let items = head(1) { return items.first.flatMap { element($0) } }
     let resolved = resolved
     if !resolved.orderings.isEmpty { return item(at: 0).flatMap { element($0) } }
@@ -469,6 +490,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func count(upTo limit: Int) -> Int {
+    check()
+    if let passing = passing() { return min(passing.count, limit) }
     if let items = head(limit) { return min(items.count, limit) }
     let resolved = resolved
     if limit > 1, !isKnown(resolved), let firsts = firstItems(limit, resolved) {
@@ -495,6 +518,14 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func element(at position: Int) -> Element {
+    check()
+    if let passing = passing() {
+      guard let key = passing.key(at: position) else {
+        checkBounds(position, passing.count)
+        preconditionFailure("no element \(position) of \(passing.count)")
+      }
+      return element(key)!
+    }
     if let items = head(position + 1) {
       checkBounds(position, items.count)
       return element(items[position])!
