@@ -82,6 +82,8 @@ private final class LinkPositions {
   /// The slots in which later ones were put.
   private var later: [Int64: [Int32]] = [:]
   private var sizes: SlotSizes
+  /// So many more edits are followed: what is noted of them takes room too.
+  private var editsLeft: Int
 
   init(_ elements: ElementReader) {
     var noted: [(target: Int64, slot: Int32)] = []
@@ -99,6 +101,7 @@ private final class LinkPositions {
     if !ascends { noted.sort { ($0.target, $0.slot) < ($1.target, $1.slot) } }
     self.noted = noted
     sizes = SlotSizes(elements.count)
+    editsLeft = 2 * elements.count + 1_024
   }
 
   static func forEachLink(_ value: ElementValue, _ body: (Int64) -> Void) {
@@ -149,9 +152,15 @@ private final class LinkPositions {
   /// False when the change was not followed.
   func follow(_ changes: ElementChanges, _ elements: ElementReader) -> Bool {
     var left = Self.changesMax
+    var isKnown = true
     changes.forEach { kind, _, position, count in
-      left -= kind == .kept ? 0 : count
-      if left < 0 { return }
+      if kind == .kept { return }
+      left -= count
+      editsLeft -= count
+      // Another transaction may have changed the collection since positions were noted.
+      let end = kind == .inserted ? position : position + count
+      isKnown = isKnown && left >= 0 && editsLeft >= 0 && end <= sizes.total
+      if !isKnown { return }
       for index in 0..<count {
         switch kind {
         case .kept: break
@@ -162,7 +171,7 @@ private final class LinkPositions {
         }
       }
     }
-    return left >= 0
+    return isKnown
   }
 
   private func note(_ position: Int, _ slot: Int, _ elements: ElementReader) {
@@ -255,7 +264,27 @@ extension Int {
   }
 }
 
+/// What transactions of one Realm know of where links are, from one to the next.
+///
+/// A note is looked after where it is used, so that it does not matter what others have changed
+/// meanwhile.
+package struct CarriedLinkSearches {
+  fileprivate var searches: [LinkCollection: LinkSearch] = [:]
+
+  package init() {}
+}
+
 extension GroupTransaction {
+  /// What the next transaction may use; nothing when this one had no use for it.
+  package var carriedLinkSearches: CarriedLinkSearches {
+    get {
+      var carried = CarriedLinkSearches()
+      if hasSearchedLinks { carried.searches = linkSearches }
+      return carried
+    }
+    set { linkSearches = newValue.searches }
+  }
+
   /// So many collections are searched at a time.
   private static let searchesMax = 64
 
@@ -270,6 +299,7 @@ extension GroupTransaction {
     if elements.count < linkSearchLimits.countMin {
       return LinkSearch.look(for: target, in: elements, maximum: maximum, isMixed: isMixed)
     }
+    hasSearchedLinks = true
     if linkSearches[place] == nil {
       if linkSearches.count == Self.searchesMax { linkSearches = [:] }
       linkSearches[place] = LinkSearch()

@@ -33,6 +33,8 @@ package final class GroupTransaction {
   @exclusivity(unchecked) var lateLinks: [LateLink]?
   /// Where links to deleted objects were searched in large lists and maps.
   @exclusivity(unchecked) var linkSearches: [LinkCollection: LinkSearch] = [:]
+  /// Whether any were searched in this transaction.
+  @exclusivity(unchecked) var hasSearchedLinks = false
   @exclusivity(unchecked) package var linkSearchLimits = LinkSearch.Limits()
   /// Tables that cascades have changed since the client last asked.
   ///

@@ -47,6 +47,8 @@ extension ConfinedRealm {
     let group = GroupTransaction(
       transaction.editor, root: transaction.root, schema: classes.stored,
       isRecorded: history.isObserved)
+    group.carriedLinkSearches = carriedLinkSearches
+    carriedLinkSearches = CarriedLinkSearches()
     writing = Writing(transaction: transaction, group: group, isWhole: true)
     heldQueries?.didBegin(on: transaction.base.version)
   }
@@ -59,6 +61,7 @@ extension ConfinedRealm {
     defer { asynchronousWrites?.didEndTransaction() }
     writing.transaction.root = writing.group.finish()
     keepChanges(of: writing)
+    carriedLinkSearches = writing.group.carriedLinkSearches
     do throws(StorageError) {
       // Its own version is no news to the Realm.
       mailbox?.note(standing: writing.transaction.version)
@@ -87,6 +90,7 @@ extension ConfinedRealm {
     let writing = endWriting("Can't commit a non-existing write transaction")
     writing.transaction.root = writing.group.finish()
     keepChanges(of: writing)
+    carriedLinkSearches = writing.group.carriedLinkSearches
     do throws(StorageError) {
       mailbox?.note(standing: writing.transaction.version)
       move(
@@ -118,11 +122,13 @@ extension ConfinedRealm {
     let writing = writing!
     let transaction = writing.transaction
     transaction.root = writing.group.finish()
+    let searches = writing.group.carriedLinkSearches
     var earlier = writing.earlierChanges
     earlier.merge(writing.group.recordedChanges())
     let group = GroupTransaction(
       transaction.editor, root: transaction.root, schema: classes.stored,
       isRecorded: writing.group.isRecorded)
+    group.carriedLinkSearches = searches
     self.writing = Writing(transaction: transaction, group: group, earlierChanges: earlier)
     bumpAll()
     return transaction

@@ -86,6 +86,8 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) var observers: RealmObservers?
   /// Results whose lists of elements follow the Realm; nil before the first.
   @exclusivity(unchecked) private(set) var heldQueries: HeldQueries?
+  /// Where transactions have looked for links.
+  @exclusivity(unchecked) var carriedLinkSearches = CarriedLinkSearches()
   /// What queries find in the running transaction; nil before the first one that finds something.
   @exclusivity(unchecked) var passingQueries: PassingQueries?
   /// What trackers of the Realm know together.

@@ -14,6 +14,9 @@ struct Watched {
     /// Lists, sets or maps in a column of a table's objects; the key paths are those of their
     /// elements.
     case elements(table: UInt64, column: Int, [String]?)
+    /// Objects of a table, by its index, that a query chooses and orders by some paths; with
+    /// everything that objects lead to, if it follows links. All that lies in the tables.
+    case query(table: Int, [WatchedPath], followsLinks: Bool, tables: Set<UInt64>)
     /// Whatever is in some tables.
     case tables(Set<UInt64>)
     /// Every change.
@@ -44,6 +47,13 @@ struct Watched {
   static var everything: Watched { Watched(.everything) }
 
   static func tables(_ tables: Set<UInt64>) -> Watched { Watched(.tables(tables)) }
+
+  /// What a query chooses from the objects of a class.
+  static func query(
+    _ table: Int, _ paths: [WatchedPath], followsLinks: Bool, tables: Set<UInt64>
+  ) -> Watched {
+    Watched(.query(table: table, paths, followsLinks: followsLinks, tables: tables))
+  }
 
   /// An object.
   ///
@@ -162,7 +172,8 @@ private final class WatchGroup<Member> {
   func canBeConcerned(by changes: ChangeSet) -> Bool {
     switch watched.subject {
     case .everything: true
-    case .tables(let tables): changes.tables.keys.contains(where: tables.contains)
+    case .tables(let tables), .query(_, _, _, let tables):
+      changes.tables.keys.contains(where: tables.contains)
     case .rows(let table): isChanged(table, changes)
     case .paths(let table, _):
       changes.tables[table] != nil || changes.tables.keys.contains(where: reached.contains)
@@ -184,6 +195,12 @@ private final class WatchGroup<Member> {
     case .everything: return all
     case .tables(let tables):
       return step.changes.tables.keys.contains(where: tables.contains) ? all : []
+    case .query(let table, let paths, let followsLinks, _):
+      // Asked once for all queries that look at the same.
+      let isConcerned =
+        step.comesOrGoes(table) || !step.reaching(paths).isEmpty
+        || followsLinks && !step.reaching(table).isEmpty
+      return isConcerned ? all : []
     case .rows(let table):
       var found: [Member] = []
       forEachChanged(table, step.changes) { found += $1 }

@@ -25,6 +25,8 @@ struct KeyPathFilter {
   /// The class of the objects; nil for elements that are no objects.
   private let table: TablePointer?
   private var listed: [Listed] = []
+  /// Their paths: each step looks them up.
+  private var paths: [WatchedPath] = []
   /// The schema in whose terms `listed` is.
   private var classes: SchemaBindings
 
@@ -60,6 +62,7 @@ struct KeyPathFilter {
       let found = WatchedPath.of($0, realm, binding)
       return Listed(path: found.path, property: found.property)
     }
+    paths = listed.map(\.path)
   }
 
   /// The listed key paths in the terms of the Realm's version; nil when none were listed.
@@ -91,6 +94,12 @@ struct KeyPathFilter {
     }
   }
 
+  /// The paths that were listed; none where elements change with everything, or with nothing.
+  mutating func watchedPaths() -> [WatchedPath] {
+    if classes !== realm.classes { resolve() }
+    return paths
+  }
+
   /// The elements of a collection that have changed for its observer, not only by their place;
   /// others of their class, and new ones, may be among them.
   mutating func changedElements(_ step: VersionStep) -> ChangedObjects {
@@ -98,7 +107,7 @@ struct KeyPathFilter {
     switch scope {
     case .everything: return step.reaching(stored.index)
     case .nothing: return step.noObjects
-    case .listed: return step.reaching((listedPaths() ?? []).map(\.path))
+    case .listed: return step.reaching(watchedPaths())
     }
   }
 }

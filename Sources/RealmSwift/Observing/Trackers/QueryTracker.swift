@@ -25,7 +25,7 @@ final class QueryTracker: CollectionTracker {
   let query: any TrackedQuery
   private var filter: KeyPathFilter
   /// The elements, as the observer knows them.
-  @exclusivity(unchecked) private var elements: KnownElements
+  @exclusivity(unchecked) private(set) var elements: KnownElements
   /// Who has the same knows them together with this; nil for nobody.
   private let identity: TrackedIdentity?
   /// How often elements were found anew.
@@ -121,6 +121,13 @@ final class QueryTracker: CollectionTracker {
       guard let table else { continue }
       guard let stored = table.pointee.binding.table else { return .everything }
       found.insert(stored.tableKey)
+    }
+    if let keyed = resolved.keyed, case .table = keyed.source {
+      var seen: Set<WatchedPath> = []
+      let paths = (resolved.dependencies + filter.watchedPaths()).filter {
+        seen.insert($0).inserted
+      }
+      return .query(keyed.table, paths, followsLinks: filter.followsLinks, tables: found)
     }
     return .tables(found)
   }

@@ -106,6 +106,12 @@ final class VersionStep {
   /// What changed in a table of the newer version, given by its index.
   func changes(_ table: Int) -> TableChanges? { tableChanges[table] }
 
+  /// Whether objects of a table of the newer version, given by its index, are new or gone.
+  func comesOrGoes(_ table: Int) -> Bool {
+    guard let changes = changes(table) else { return false }
+    return changes.isCleared || !changes.deleted.isEmpty || changes.firstNewKey.rawValue < .max
+  }
+
   /// Whether an object of the older version's table is gone.
   func isDeleted(_ table: Int, _ key: ObjectKey) -> Bool {
     tableChanges[table]?.isDeleted(key) ?? false
