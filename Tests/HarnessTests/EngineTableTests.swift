@@ -38,7 +38,10 @@ import Testing
     }.sorted()
     #expect(reads[1][3] == grouped(Int(counts[1])))
     let writes = table.rows.filter { $0[0] == "write" }
-    #expect(writes.allSatisfy { $0[8] == "1.000" })
+    // One sync a write, and a few of idle work where the machine lets the writer wait.
+    #expect(
+      writes.count == 2 && writes.allSatisfy { (1.0...1.5).contains(Double($0[8]) ?? .nan) },
+      "\(writes.map { $0[8] })")
   }
 
   @Test func aReportShowsThem() throws {
