@@ -22,9 +22,7 @@ package struct Backlinks {
   /// - Precondition: the position is below `count`.
   /// - Complexity: O(log n).
   package func key(at position: Int) -> ObjectKey {
-    let pair = tree.pair(at: tree.rank(Pair(first, .min)) + position)
-    precondition(pair.first == first, "backlink \(position) of \(count)")
-    return ObjectKey(rawValue: pair.second)
+    ObjectKey(rawValue: tree.second(of: first, at: position))
   }
 
   /// Copies the keys of the origins, in order, until `keys` is full or they end.

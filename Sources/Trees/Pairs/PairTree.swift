@@ -131,6 +131,21 @@ package struct PairTree: Sendable {
     return PairLeaf.pair(leaf, index)
   }
 
+  /// The second of a pair, by its position among those that have the same first.
+  ///
+  /// - Precondition: the position is below `count(first:)`.
+  /// - Complexity: O(log n).
+  package func second(of first: Int64, at position: Int) -> Int64 {
+    let (leaf, index) = leaf(at: rank(Pair(first, .min)) + position)
+    let pair = PairLeaf.pair(leaf, index)
+    if pair.first != first {
+      let count = count(first: first)
+      precondition(position < count, "pair \(position) of \(count) with one first")
+      reader.stop(at: leaf, "it has fewer pairs of one first than its parent says")
+    }
+    return pair.second
+  }
+
   func leaf(at position: Int) -> (leaf: UnsafeRawPointer, index: Int) {
     precondition(!root.isNone && position >= 0, "position \(position) of \(count) pairs")
     var block = top
