@@ -155,6 +155,13 @@ func manyObserverRows(_ report: inout Report) throws {
             .observe { [unowned warehouse] _ in warehouse.calls += 1 })
       }
     }
+    try measure("observers-same-sections-by-key-path-\(count)", &report) { warehouse in
+      for _ in 0..<count {
+        warehouse.tokens.append(
+          warehouse.realm.objects(Item.self).sectioned(by: \.group)
+            .observe { [unowned warehouse] _ in warehouse.calls += 1 })
+      }
+    }
   }
 }
 

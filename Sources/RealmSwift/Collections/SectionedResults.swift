@@ -134,8 +134,12 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   /// The actor to which `key` belongs.
   private let place: BlockPlace?
   private let isOrderedByKey: Bool?
+  private let found: Found
+
   /// What was found last; under a lock because frozen ones are used by many threads.
-  private let found = Monitor<Carried<Sections>?>(nil)
+  private final class Found: Sendable {
+    let sections = Monitor<Carried<Sections>?>(nil)
+  }
 
   /// The positions of the elements of each section among the results.
   struct Sections {
@@ -217,12 +221,25 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     self.init(results, isOrderedByKey: isOrderedByKey, plain, BlockPlace(key.isolation))
   }
 
+  /// Sections by a property, which are found once for all equal results of a live Realm.
+  convenience init(_ results: Results<Element>, by keyPath: KeyPath<Element, Key>) {
+    self.init(results, isOrderedByKey: nil, { $0[keyPath: keyPath] }, nil, keyPath)
+  }
+
+  /// - Parameter keyPath: what `key` reads, if that is known.
   private init(
     _ results: Results<Element>, isOrderedByKey: Bool?, _ key: @escaping (Element) -> Key,
-    _ place: BlockPlace?
+    _ place: BlockPlace?, _ keyPath: AnyKeyPath? = nil
   ) {
     self.results = results
     query = results.querySource()
+    if let keyPath, !query.realm.isFrozen, let identity = query.identity {
+      found = query.realm.elementSharing.sections(SectionIdentity(query: identity, keyPath)) {
+        Found()
+      }
+    } else {
+      found = Found()
+    }
     self.key = key
     self.place = place
     self.isOrderedByKey = isOrderedByKey
@@ -234,7 +251,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     if let realm = results.realm?.confined, realm.writing != nil {
       realm.tables.forEach { stamp.append($0.pointee.generation) }
     }
-    if let known = found.withLock({ $0?.value }), known.stamp == stamp { return known }
+    if let known = found.sections.withLock({ $0?.value }), known.stamp == stamp { return known }
     place?.requireHere()
     var sections = Sections(stamp: stamp)
     let isPlain = Sections.hasPlainKeys
@@ -243,7 +260,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     }
     if let isOrderedByKey { sections.sort(ascending: isOrderedByKey) }
     let carried = Carried(sections)
-    found.withLock { $0 = carried }
+    found.sections.withLock { $0 = carried }
     return sections
   }
 
@@ -254,7 +271,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     let shape = SectionShape(sections)
     sections.shape = shape
     let carried = Carried(sections)
-    found.withLock { if $0?.value.stamp == carried.value.stamp { $0 = carried } }
+    found.sections.withLock { if $0?.value.stamp == carried.value.stamp { $0 = carried } }
     return shape
   }
 
@@ -318,9 +335,7 @@ extension RealmCollection where Element: ObjectBase {
     by keyPath: KeyPath<Element, Key>, ascending: Bool = true
   ) -> SectionedResults<Key, Element> {
     SectionedResults(
-      SectionSource(sorted(byKeyPath: _name(for: keyPath), ascending: ascending)) {
-        $0[keyPath: keyPath]
-      })
+      SectionSource(sorted(byKeyPath: _name(for: keyPath), ascending: ascending), by: keyPath))
   }
 
   /// The objects sorted by several properties, in sections of objects with the same value of the
@@ -330,10 +345,9 @@ extension RealmCollection where Element: ObjectBase {
   public func sectioned<Key: _Persistable & Hashable>(
     by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
   ) -> SectionedResults<Key, Element> {
-    let key: (Element) -> Key = { $0[keyPath: keyPath] }
-    let sections = sectioned(by: key, sortDescriptors: sortDescriptors)
+    requireDescriptor(sortDescriptors)
     if sortDescriptors[0].keyPath != _name(for: keyPath) { stopForSectionKey() }
-    return sections
+    return SectionedResults(SectionSource(sorted(by: sortDescriptors), by: keyPath))
   }
 }
 

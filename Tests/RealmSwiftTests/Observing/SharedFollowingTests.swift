@@ -105,6 +105,38 @@ private final class ObserverGroup {
     #expect(second.items.count == 38)
   }
 
+  @Test func sectionsByAPropertyAreFoundOnceForEqualResults() throws {
+    let realm = try memoryRealm(kennelClasses)
+    try realm.write { for age in 0..<50 { realm.add(Hound("name", age)) } }
+    let old = realm.objects(Hound.self).where { $0.age > 10 }
+    let made = [
+      old.sectioned(by: \.age), old.sectioned(by: \.age),
+      old.sectioned(by: \.age, sortDescriptors: [SortDescriptor(keyPath: "age")]),
+      old.sectioned(by: \.age, ascending: false), realm.objects(Hound.self).sectioned(by: \.age),
+    ]
+    func check() {
+      let shapes = made.map { $0._observed.source.shape() }
+      #expect(shapes[0] === shapes[1] && shapes[0] === shapes[2])
+      #expect(shapes[0] !== shapes[3] && shapes[0] !== shapes[4])
+      let expected = Set(realm.objects(Hound.self).map(\.age)).sorted()
+      for sections in made[..<3] { #expect(sections.allKeys == expected.filter { $0 > 10 }) }
+      #expect(made[3].allKeys == expected.filter { $0 > 10 }.reversed())
+      #expect(made[4].allKeys == expected)
+    }
+    check()
+    try realm.write {
+      realm.objects(Hound.self).last!.age = 11
+      check()
+      realm.add(Hound("name", 70))
+    }
+    check()
+    // Frozen ones go on by themselves.
+    let frozen = made[0].freeze()
+    try realm.write { realm.delete(realm.objects(Hound.self).where { $0.age == 70 }) }
+    #expect(frozen.allKeys.last == 70 && made[1].allKeys.last != 70)
+    check()
+  }
+
   @Test func observersAreToldAlikeWhileOthersEndAndWrite() throws {
     let queue = DispatchQueue(label: "observers")
     try queue.sync {

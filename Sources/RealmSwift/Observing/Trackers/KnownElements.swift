@@ -45,10 +45,14 @@ final class ElementSharing {
   // Unchecked exclusivity: only the Realm's place touches these, in short accesses that run no
   // foreign code.
   @exclusivity(unchecked) private var known: [TrackedIdentity: WeakBox<KnownElements>] = [:]
+  /// What was found of sections by a property.
+  @exclusivity(unchecked) private var sections: [SectionIdentity: WeakBox<AnyObject>] = [:]
   /// Whether trackers share what they know; tests have some follow alone.
   @exclusivity(unchecked) var isOn = true
   /// Queries that nobody follows any more are taken out when there are so many.
   @exclusivity(unchecked) private var tidiedAt = 64
+  /// The same of sections that nobody has any more.
+  @exclusivity(unchecked) private var sectionsTidiedAt = 64
 
   /// Elements that another tracker of the query knows, if they are the same, or else the given
   /// ones.
@@ -57,6 +61,21 @@ final class ElementSharing {
     if let other = known[identity]?.value, other.isEqual(to: elements) { return other }
     note(elements, of: identity)
     return elements
+  }
+
+  /// What others have found of the same sections, or else what `make` gives.
+  func sections<Found: AnyObject>(_ identity: SectionIdentity, _ make: () -> Found) -> Found {
+    if !isOn { return make() }
+    if let other = sections[identity]?.value as? Found { return other }
+    if sections.count >= sectionsTidiedAt {
+      sections = sections.filter { $0.value.value != nil }
+      sectionsTidiedAt = max(64, 2 * sections.count)
+    }
+    let made = make()
+    let box = WeakBox<AnyObject>()
+    box.value = made
+    sections[identity] = box
+    return made
   }
 
   /// Gives elements to trackers that begin from now on.
@@ -75,4 +94,15 @@ final class ElementSharing {
 struct TrackedIdentity: Hashable {
   let query: QueryIdentity
   let keyPaths: [String]?
+}
+
+/// What sections have in common that are the same: query and property.
+struct SectionIdentity: Hashable {
+  let query: QueryIdentity
+  let keyPath: AnyKeyPath
+
+  init(query: QueryIdentity, _ keyPath: AnyKeyPath) {
+    self.query = query
+    self.keyPath = keyPath
+  }
 }
