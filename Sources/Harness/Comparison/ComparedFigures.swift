@@ -11,9 +11,16 @@ struct ComparedFigures {
     var beyond: [GateRow] = []
   }
 
-  private let sides: [[[GateRow: Double]]]
+  /// Of each side, the figures of each row, by run.
+  private let columns: [[[Double?]]]
+  /// Where each row is among the columns.
+  private let places: [GateRow: Int]
+  /// Which of the runs are looked at, of both sides alike; nil for all of them.
+  private var drawn: [Int]?
   /// Those that some run does not know, because it left out what was due.
   private let unknown: Set<GateRow>
+  /// Runs of each side that are looked at.
+  private var counts: [Int]
   /// Every row that any run has.
   let rows: [GateRow]
 
@@ -34,28 +41,48 @@ struct ComparedFigures {
   ///   - sides: of the baseline and the candidate, the figures of each run.
   ///   - unknown: rows that some run does not know.
   init(sides: [[[GateRow: Double]]], unknown: Set<GateRow>) {
-    self.sides = sides
     self.unknown = unknown
-    rows = unknown.union(sides.joined().flatMap(\.keys)).sorted()
+    let rows = unknown.union(sides.joined().flatMap(\.keys)).sorted()
+    self.rows = rows
+    columns = sides.map { runs in rows.map { row in runs.map { $0[row] } } }
+    places = Dictionary(uniqueKeysWithValues: zip(rows, rows.indices))
+    counts = sides.map(\.count)
+  }
+
+  /// The same figures of no block; `draw` adds them.
+  func withoutBlocks() -> ComparedFigures {
+    var figures = self
+    figures.drawn = []
+    figures.counts = [0, 0]
+    return figures
+  }
+
+  /// Adds a block: the run of each side with that number.
+  mutating func draw(_ block: Int) {
+    drawn?.append(block)
+    counts = counts.map { $0 + 1 }
   }
 
   /// What each side's runs have measured; nil where a run has not.
-  private func values(_ row: GateRow) -> [[Double?]] { sides.map { runs in runs.map { $0[row] } } }
+  private func values(_ row: GateRow) -> [[Double?]] {
+    guard let place = places[row] else { return counts.map { Array(repeating: nil, count: $0) } }
+    return columns.map { rows in drawn.map { $0.map { rows[place][$0] } } ?? rows[place] }
+  }
 
   /// The figures of both sides, where every run has one.
   func known(_ row: GateRow) -> (baseline: [Double], candidate: [Double])? {
     let known = values(row).map { $0.compactMap(\.self) }
-    guard known[0].count == sides[0].count, known[1].count == sides[1].count else { return nil }
+    guard known.map(\.count) == counts else { return nil }
     return (known[0], known[1])
   }
 
   /// A row that some run lacks: nobody can tell of it, and it is shown all the same.
   func incomplete(_ row: GateRow, tolerance: Double?) -> ComparedRow {
     let known = values(row).map { $0.compactMap(\.self) }
-    let missing = zip(sides, known).map { $0.count - $1.count }
+    let missing = zip(counts, known).map { $0 - $1.count }
     func side(_ number: Int) -> Double? { missing[number] > 0 ? nil : median(known[number]) }
     let place =
-      "in \(missing[0]) of \(sides[0].count) baseline and \(missing[1]) of \(sides[1].count) "
+      "in \(missing[0]) of \(counts[0]) baseline and \(missing[1]) of \(counts[1]) "
       + "candidate runs"
     return ComparedRow(
       row: row, baseline: side(0), candidate: side(1), tolerance: tolerance, verdict: .cannotTell,

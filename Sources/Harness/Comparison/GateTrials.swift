@@ -37,14 +37,15 @@ struct GateTrials {
     }
     self.blocksMax = blocksMax ?? recorded
     self.seed = seed
+    let figures = ComparedFigures(sides: sides, unknown: [])
     var random = RandomGenerator(seed: seed)
     var gates: [Gate] = []
     for _ in 0..<count {
-      gates.append(try Self.gate(sides, blocksMax: self.blocksMax, rules, &random))
+      gates.append(
+        try Self.gate(figures, of: recorded, blocksMax: self.blocksMax, rules, &random))
     }
     self.gates = gates
     var changes: [GateRow: Double] = [:]
-    let figures = ComparedFigures(sides: sides, unknown: [])
     for row in Set(gates.flatMap(\.verdicts.keys)) {
       guard let (before, after) = figures.known(row) else { continue }
       let mean = zip(before, after).reduce(0) { $0 + log($1.1 / $1.0) } / Double(before.count)
@@ -54,17 +55,16 @@ struct GateTrials {
   }
 
   private static func gate(
-    _ sides: [[[GateRow: Double]]], blocksMax: Int, _ rules: ComparisonRules,
+    _ recorded: ComparedFigures, of count: Int, blocksMax: Int, _ rules: ComparisonRules,
     _ random: inout RandomGenerator
   ) throws(ResultsError) -> Gate {
-    var drawn: [[[GateRow: Double]]] = [[], []]
+    var figures = recorded.withoutBlocks()
+    var blocks = 0
     while true {
-      let block = Int(random.next(upperBound: UInt64(sides[0].count)))
-      for side in [0, 1] { drawn[side].append(sides[side][block]) }
-      let blocks = drawn[0].count
+      figures.draw(Int(random.next(upperBound: UInt64(count))))
+      blocks += 1
       if blocks < PairedJudge.blocksMin { continue }
-      let judge = try PairedJudge(
-        ComparedFigures(sides: drawn, unknown: []), blocks: blocks, rules)
+      let judge = try PairedJudge(figures, blocks: blocks, rules)
       let rows = judge.decidingVerdicts()
       let isOpen = rows.contains { $0.verdict == .cannotTell && !$0.isUnknown }
       if isOpen && blocks < blocksMax { continue }
