@@ -208,6 +208,17 @@ if Context.environment["REALM_FUZZ"] != nil {
       swiftSettings: strict))
 }
 
+// Tests in a debug build spend most of their time in the engine: scripts/build-tests has it
+// optimized, with its assertions and checks of exclusivity. Not for those who depend on the package,
+// who may not have such flags.
+if Context.environment["REALM_OPTIMIZED_ENGINE"] != nil {
+  let engine: Set = ["Platform", "Storage", "Trees", "ObjectStore", "Simulation", "RaceHunt"]
+  for target in package.targets where engine.contains(target.name) {
+    target.swiftSettings?.append(
+      .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
+  }
+}
+
 // A shorter build while one works on a part: REALM_TARGETS=StorageTests,TreesTests keeps these
 // targets and what they depend on, so that `swift test` builds nothing else.
 if let names = Context.environment["REALM_TARGETS"] {

@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func largeChangesAreFollowedToo() async {
-    await withSeeds(2) { random in
+    await withSeeds(amount(2, debug: 1)) { random in
       let realm = try filledRealm(2_000, &random)
       let held = Self.shapes.map { $0(realm) }
       var next = 10_000

@@ -234,7 +234,7 @@ import Testing
 
   // MARK: - Distinct values and sections
 
-  @Test(arguments: [1, 50, 900])
+  @Test(arguments: [1, 50, amount(900, debug: 500)])
   func choosesTheFirstOfEqualElements(_ count: Int) async {
     await withSeeds(amount(2, debug: 1)) { random in
       let realm = try filledRealm(count, &random)

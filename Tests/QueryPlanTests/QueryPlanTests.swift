@@ -107,11 +107,11 @@ import Testing
     await withSeeds(amount(2, debug: 1)) { random in
       for size in [0, 3, 300, 1_100] {
         let realm = try filled(size, &random)
-        checkEachWay(realm, "\(size) live", size == 0 ? 10 : 30, &random)
+        checkEachWay(realm, "\(size) live", size == 0 ? 10 : amount(30, debug: 15), &random)
         checkEachWay(realm.freeze(), "\(size) frozen", 10, &random)
         realm.beginWrite()
         try change(realm, &random)
-        checkEachWay(realm, "\(size) in a transaction", 15, &random)
+        checkEachWay(realm, "\(size) in a transaction", amount(15, debug: 8), &random)
         realm.cancelWrite()
         checkEachWay(realm, "\(size) rolled back", 5, &random)
       }

@@ -10,7 +10,7 @@ enum CrashPoints {
   /// First cuts of a round, without those of CrashLogTests; each is followed by a second one.
   static let perRound = 1200
   /// Points of the whole run.
-  static let total = number("REALM_CRASH_POINTS") ?? 2 * perRound
+  static let total = number("REALM_CRASH_POINTS") ?? amount(2 * perRound, debug: perRound)
   /// Rounds of the run; REALM_CRASH_ROUND is the first one.
   static let rounds: [Int] = {
     // One seed is asked for, whatever round it is from.

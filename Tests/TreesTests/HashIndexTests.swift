@@ -51,7 +51,7 @@ import Trees
             Int.random(in: 0...2500, using: &random), hashesOf: Self.hashesOf(model))
           Self.expectEqual(index, model)
         }
-        for _ in 0..<amount(kind == 3 ? 1500 : 2500, debug: 800) {
+        for _ in 0..<amount(kind == 3 ? 1500 : 2500, debug: 500) {
           if keys.isEmpty || random.oneIn(grows ? 4 : 2) != grows {
             let hash = Self.hash(kind, nextKey, &random)
             model[nextKey] = hash

@@ -68,7 +68,7 @@ import Trees
 
   @Test(arguments: 0..<4)
   func everyVersionKeepsItsPairs(kind: Int) async {
-    await withSeeds(3) { random in
+    await withSeeds(amount(3, debug: 1)) { random in
       let folder = TemporaryFolder()
       let store = try Store.open(
         StoreOptions(path: folder.path + "/pairs.realm", durability: .memory))
