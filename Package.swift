@@ -209,8 +209,8 @@ if Context.environment["REALM_FUZZ"] != nil {
 }
 
 // Tests in a debug build spend most of their time in the engine: scripts/build-tests has it
-// optimized, with its assertions and checks of exclusivity. Not for those who depend on the package,
-// who may not have such flags.
+// optimized, with its assertions and checks of exclusivity. Not for those who depend on the
+// package: they may not have such flags.
 if Context.environment["REALM_OPTIMIZED_ENGINE"] != nil {
   let engine: Set = ["Platform", "Storage", "Trees", "ObjectStore", "Simulation", "RaceHunt"]
   for target in package.targets where engine.contains(target.name) {

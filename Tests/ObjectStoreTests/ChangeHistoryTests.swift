@@ -17,9 +17,9 @@ import Testing
     let first = GroupTransaction(editor, root: .none)
     first.createTable(schema)
     let key = first.insert(first.schema.tables[0])
-    let second = GroupTransaction(editor, root: first.finish(), isRecorded: true)
+    let second = GroupTransaction(editor, root: first.finish(), recording: .everything)
     second.setInteger(second.schema.tables[0], key, column, 1)
-    return second.recordedChanges()
+    return second.recordedChanges()!
   }
 
   private static func columns(_ changes: ChangeSet?) -> [Int]? {

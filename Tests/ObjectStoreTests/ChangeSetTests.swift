@@ -188,14 +188,14 @@ private struct ChangeSetCheck {
       for step in 0..<24 {
         let transaction = try store.beginWrite()
         let group = GroupTransaction(
-          transaction.editor, root: transaction.root, isRecorded: true)
+          transaction.editor, root: transaction.root, recording: .everything)
         var changes = RandomChanges(group: group, model: model, embedded: embedded, random: random)
         if step == 0 { changes.createTables(schemas) }
         for _ in 0..<Int.random(in: 1...60, using: &random) { changes.change() }
         random = changes.random
         model = changes.model
         transaction.root = group.finish()
-        let recorded = group.recordedChanges()
+        let recorded = group.recordedChanges()!
         let snapshot = try transaction.commit()
         let image = VersionImage(snapshot)
         versions.append((snapshot, image, recorded))
@@ -241,10 +241,10 @@ private struct ChangeSetCheck {
     let first = GroupTransaction(editor, root: .none)
     first.createTable(Self.schema)
     let keys = (0..<10).map { _ in first.insert(first.schema.tables[0]) }
-    let second = GroupTransaction(editor, root: first.finish(), isRecorded: true)
+    let second = GroupTransaction(editor, root: first.finish(), recording: .everything)
     let table = second.schema.tables[0]
     change(second, table, keys)
-    return second.recordedChanges()[table] ?? TableChanges()
+    return second.recordedChanges()![table] ?? TableChanges()
   }
 
   private func columns(_ keys: UInt64...) -> ColumnSet {
@@ -329,14 +329,36 @@ private struct ChangeSetCheck {
     first.createTable(Self.schema)
     let key = first.insert(first.schema.tables[0])
     for _ in 0..<5000 { first.listAppend(first.schema.tables[0], key, 3, .link(key)) }
-    let second = GroupTransaction(editor, root: first.finish(), isRecorded: true)
+    let second = GroupTransaction(editor, root: first.finish(), recording: .everything)
     let table = second.schema.tables[0]
     for position in stride(from: 0, to: 5000, by: 2) {
       second.listSet(table, key, 3, at: position, .link(key))
     }
-    let changes = second.recordedChanges()[table]
+    let changes = second.recordedChanges()![table]
     #expect(changes?.collections == [CollectionPlace(key, 4): .many])
     #expect(changes?.modified == [key: columns(4)])
+  }
+
+  @Test(arguments: [false, true])
+  func whereFewAreWantedManyAreNotKept(areDeleted: Bool) {
+    let editor = BlockEditor.inMemory()
+    let first = GroupTransaction(editor, root: .none)
+    first.createTable(Self.schema)
+    let keys = (0..<4097).map { _ in first.insert(first.schema.tables[0]) }
+    let second = GroupTransaction(editor, root: first.finish(), recording: .few)
+    let table = second.schema.tables[0]
+    func change(_ key: ObjectKey) {
+      if areDeleted {
+        _ = second.delete(table, key)
+      } else {
+        second.setInteger(table, key, 0, 1)
+      }
+    }
+    keys.dropLast().forEach(change)
+    let most = second.recordedChanges()
+    #expect(most?[table].map { $0.deleted.count + $0.modified.count } == 4096)
+    change(keys[4096])
+    #expect(second.recordedChanges() == nil)
   }
 
   @Test func nothingIsRecordedUnasked() {
@@ -344,6 +366,6 @@ private struct ChangeSetCheck {
     let group = GroupTransaction(editor, root: .none)
     group.createTable(Self.schema)
     _ = group.insert(group.schema.tables[0])
-    #expect(group.recordedChanges().isEmpty)
+    #expect(group.recordedChanges()!.isEmpty)
   }
 }

@@ -132,11 +132,17 @@ package final class ChangeHistory: StoreCompanion {
   /// lock.
   ///
   /// One that stays behind costs the others nothing, however many entries it keeps.
-  private static func takePassed(_ state: inout State) -> ArraySlice<Entry> {
+  private static func takePassed(_ state: inout State) -> [Entry] {
     let oldest = state.standing.values.min() ?? Version(.max)
-    let passed = state.entries.prefix { $0.version <= oldest }
-    if passed.isEmpty { return [] }
-    state.entries.removeFirst(passed.count)
+    let kept = state.entries.firstIndex { $0.version > oldest } ?? state.entries.endIndex
+    if kept == 0 { return [] }
+    var passed = state.entries
+    if kept == passed.endIndex {
+      state.entries = []
+    } else {
+      state.entries = Array(passed[kept...])
+      passed.removeSubrange(kept...)
+    }
     for entry in passed { state.notes -= entry.notes }
     return passed
   }

@@ -14,18 +14,33 @@ final class TableRecorder {
   @exclusivity(unchecked) private var place: CollectionPlace?
   @exclusivity(unchecked) private var elements = ElementChanges()
   @exclusivity(unchecked) private var isMany = false
+  private let notesMax: Int
+  /// Whether there were more notes than `notesMax`.
+  @exclusivity(unchecked) private(set) var hasGivenUp = false
 
-  init(firstNewKey: ObjectKey) { self.firstNewKey = firstNewKey }
+  /// - Parameter notesMax: of more objects nothing is noted.
+  init(firstNewKey: ObjectKey, notesMax: Int) {
+    self.firstNewKey = firstNewKey
+    self.notesMax = notesMax
+  }
 
   /// A value was assigned.
   func noteModified(_ key: ObjectKey, _ column: UInt64) {
-    if key >= firstNewKey { return }
+    if key >= firstNewKey || hasGivenUp { return }
     changes.modified[key, default: ColumnSet()].insert(column)
+    if changes.modified.count > notesMax { giveUp() }
   }
 
   /// An object was deleted.
   func noteDeleted(_ key: ObjectKey) {
-    if key < firstNewKey { changes.deleted.append(key) }
+    if key >= firstNewKey || hasGivenUp { return }
+    changes.deleted.append(key)
+    if changes.deleted.count > notesMax { giveUp() }
+  }
+
+  private func giveUp() {
+    noteCleared()
+    hasGivenUp = true
   }
 
   /// All objects were deleted.
@@ -39,7 +54,7 @@ final class TableRecorder {
   func noteElements(
     _ key: ObjectKey, _ column: UInt64, _ change: (inout ElementChanges) -> Void
   ) {
-    if key >= firstNewKey { return }
+    if key >= firstNewKey || hasGivenUp { return }
     if place?.object != key || place?.column != column { open(CollectionPlace(key, column)) }
     if isMany { return }
     change(&elements)
@@ -83,13 +98,32 @@ final class TableRecorder {
 }
 
 extension GroupTransaction {
-  /// What the transaction has changed so far; empty if it is not recorded.
-  package func recordedChanges() -> ChangeSet {
+  /// How much of its changes a transaction notes.
+  package enum Recording: Sendable {
+    case nothing
+    /// What can be had more cheaply by comparing two versions is not noted.
+    case few
+    case everything
+
+    /// Objects of a table.
+    var notesMax: Int {
+      switch self {
+      case .nothing: 0
+      case .few: 4096
+      case .everything: .max
+      }
+    }
+  }
+
+  /// What the transaction has changed so far; empty if it is not recorded, nil if that was more
+  /// than it notes.
+  package func recordedChanges() -> ChangeSet? {
     var result = ChangeSet()
     for tableEditor in tables {
       guard let tableEditor = tableEditor?._withUnsafeGuaranteedRef({ $0 }),
         let recorder = tableEditor.recorder
       else { continue }
+      if recorder.hasGivenUp { return nil }
       let changes = recorder.finish(
         nextKey: ObjectKey(rawValue: tableEditor.tree.shape.nextKey))
       if !changes.isEmpty { result.tables[tableEditor.table.tableKey] = changes }

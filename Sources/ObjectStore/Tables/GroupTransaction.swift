@@ -45,25 +45,26 @@ package final class GroupTransaction {
   /// Names of tables in which a migration gave an object the primary key that another one has.
   package var tablesWithDoubtfulKeys: Set<String> = []
   private var nextTableKey: UInt64 = 1
-  /// Whether `recordedChanges` is asked for in the end.
-  package let isRecorded: Bool
+  /// What `recordedChanges` is to have in the end.
+  package let recording: Recording
 
   /// - Parameter root: the group root on which the transaction builds; none for an empty file.
   package convenience init(
-    _ editor: BlockEditor, root: BlockReference, isRecorded: Bool = false
+    _ editor: BlockEditor, root: BlockReference, recording: Recording = .nothing
   ) {
     self.init(
       editor, root: root, schema: StoredSchema.loadOrStop(editor.reader, root: root),
-      isRecorded: isRecorded)
+      recording: recording)
   }
 
   /// A transaction on a schema that is known already, which spares its decoding.
   package init(
-    _ editor: BlockEditor, root: BlockReference, schema: StoredSchema, isRecorded: Bool = false
+    _ editor: BlockEditor, root: BlockReference, schema: StoredSchema,
+    recording: Recording = .nothing
   ) {
     RootStructure.register()
     self.editor = editor
-    self.isRecorded = isRecorded
+    self.recording = recording
     baseRoot = root
     self.schema = schema
     tables = Array(repeating: nil, count: schema.tables.count)
@@ -86,7 +87,7 @@ package final class GroupTransaction {
     nextTableKey += 1
     schema = StoredSchema(tables: schema.tables + [stored], schemaVersion: schema.schemaVersion)
     let tableEditor = TableEditor(editor, stored, block: .none)
-    if isRecorded { tableEditor.record() }
+    note(in: tableEditor)
     tables.append(.passRetained(tableEditor))
     baseIndexes?.append(nil)
     isSchemaChanged = true
@@ -331,10 +332,15 @@ package final class GroupTransaction {
     return tableEditor._withUnsafeGuaranteedRef { body($0) }
   }
 
+  /// Has changes of a table noted that the transaction has not changed yet.
+  private func note(in tableEditor: TableEditor) {
+    if recording != .nothing { tableEditor.record(notesMax: recording.notesMax) }
+  }
+
   @inline(never)
   func openTable(_ table: StoredTable) -> Unmanaged<TableEditor> {
     let tableEditor = TableEditor(editor, table, block: baseBlock(table.index))
-    if isRecorded { tableEditor.record() }
+    note(in: tableEditor)
     let opened = Unmanaged.passRetained(tableEditor)
     tables[table.index] = opened
     return opened

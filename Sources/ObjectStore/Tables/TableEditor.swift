@@ -44,7 +44,12 @@ final class TableEditor {
   }
 
   /// Starts to note what is changed.
-  func record() { recorder = TableRecorder(firstNewKey: ObjectKey(rawValue: base.nextKey)) }
+  ///
+  /// - Parameter notesMax: so many objects at most.
+  func record(notesMax: Int) {
+    recorder = TableRecorder(
+      firstNewKey: ObjectKey(rawValue: base.nextKey), notesMax: notesMax)
+  }
 
   deinit { pairRoots.deallocate() }
 

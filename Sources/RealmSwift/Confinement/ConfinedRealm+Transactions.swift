@@ -46,7 +46,8 @@ extension ConfinedRealm {
     move(to: transaction.base)
     let group = GroupTransaction(
       transaction.editor, root: transaction.root, schema: classes.stored,
-      isRecorded: history.isObserved)
+      recording: history.isObserved
+        ? .everything : heldQueries?.isEmpty == false ? .few : .nothing)
     group.carriedLinkSearches = carriedLinkSearches
     carriedLinkSearches = CarriedLinkSearches()
     writing = Writing(transaction: transaction, group: group, isWhole: true)
@@ -124,10 +125,12 @@ extension ConfinedRealm {
     transaction.root = writing.group.finish()
     let searches = writing.group.carriedLinkSearches
     var earlier = writing.earlierChanges
-    earlier.merge(writing.group.recordedChanges())
+    // Nobody depends on a few notes.
+    let isRecorded = writing.group.recording == .everything
+    if isRecorded, let changes = writing.group.recordedChanges() { earlier.merge(changes) }
     let group = GroupTransaction(
       transaction.editor, root: transaction.root, schema: classes.stored,
-      isRecorded: writing.group.isRecorded)
+      recording: isRecorded ? .everything : .nothing)
     group.carriedLinkSearches = searches
     self.writing = Writing(transaction: transaction, group: group, earlierChanges: earlier)
     bumpAll()

@@ -86,6 +86,8 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) var observers: RealmObservers?
   /// Results whose lists of elements follow the Realm; nil before the first.
   @exclusivity(unchecked) private(set) var heldQueries: HeldQueries?
+  /// What the transaction that is being committed has changed, if that was noted.
+  @exclusivity(unchecked) var ownChanges: OwnChanges?
   /// Where transactions have looked for links.
   @exclusivity(unchecked) var carriedLinkSearches = CarriedLinkSearches()
   /// What queries find in the running transaction; nil before the first one that finds something.
@@ -133,19 +135,23 @@ package final class ConfinedRealm {
   }
 
   /// The frozen form of a live Realm.
-  init(freezing live: ConfinedRealm, at snapshot: Snapshot) {
+  ///
+  /// - Parameter classes: the classes, and where the version keeps them; nil: as the live one has
+  ///   them.
+  init(freezing live: ConfinedRealm, at snapshot: Snapshot, classes: SchemaBindings? = nil) {
+    let classes = classes ?? live.classes
     store = live.store
     history = live.history
     configuration = live.configuration
     schema = live.schema
-    classes = live.classes
+    self.classes = classes
     confinement = .anywhere
     self.snapshot = snapshot
     unmanagedSnapshot = .passUnretained(snapshot)
     place = live.place
     snapshot.note(frozenBy: place)
     isFrozen = true
-    tables = TableSlots(count: 2 * live.bindings.count)
+    tables = TableSlots(count: 2 * classes.bindings.count)
   }
 
   deinit {
@@ -324,8 +330,9 @@ package final class ConfinedRealm {
     let old = heldQueries?.isEmpty == false ? snapshot : nil
     defer {
       if let old, let newSnapshot, old.version < newSnapshot.version {
-        heldQueries?.didMove(self, from: old, to: newSnapshot)
+        heldQueries?.didMove(self, from: old, to: newSnapshot, by: ownChanges)
       }
+      ownChanges = nil
     }
     snapshot = newSnapshot
     newSnapshot?.note(standing: place)

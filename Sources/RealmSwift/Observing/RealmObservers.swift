@@ -36,7 +36,7 @@ final class RealmObservers {
   /// Readings of what has changed since.
   @exclusivity(unchecked) private var changedReadings: [Reading] = []
   /// The version that all observers know that have not to be called; nil while nothing is observed.
-  @exclusivity(unchecked) private var delivered: ConfinedRealm?
+  @exclusivity(unchecked) private var delivered: DeliveredVersion?
   /// Observers that may have to be called; those before `nextPending` were called.
   @exclusivity(unchecked) private var pending: [Entry] = []
   @exclusivity(unchecked) private var nextPending = 0
@@ -56,6 +56,22 @@ final class RealmObservers {
   @exclusivity(unchecked) private var depth = 0
   /// The newest version that the Realm has made itself.
   @exclusivity(unchecked) private var newestOwn: Version?
+
+  /// A version that observers know.
+  private struct DeliveredVersion {
+    let snapshot: Snapshot
+    let classes: SchemaBindings
+    /// The Realm's frozen form of it; nil until somebody has to look things up there.
+    var frozen: ConfinedRealm?
+
+    init(of realm: ConfinedRealm) {
+      snapshot = realm.currentSnapshot().settled
+      snapshot.note(frozenBy: realm.place)
+      classes = realm.classes
+    }
+
+    var version: Version { snapshot.version }
+  }
 
   /// An observation and its place in the order.
   private struct Entry {
@@ -95,12 +111,12 @@ final class RealmObservers {
     ofAll[ObjectIdentifier(slot)] = entry
     if observation.hasBegun { sortIn(entry, observation) }
     var older: ConfinedRealm?
-    if let since, since.realm.currentSnapshot().version != delivered?.currentSnapshot().version {
+    if let since, since.realm.currentSnapshot().version != delivered?.version {
       older = since.realm
       arrivals.append(since.reader)
     }
     guard isPending || older != nil else { return }
-    observation.pendingSince = older ?? delivered
+    observation.pendingSince = older ?? deliveredRealm()
     pending.append(entry)
     schedule()
   }
@@ -109,8 +125,18 @@ final class RealmObservers {
     // Those who observe already know an older version, perhaps.
     if hasContentObservers { return notePending() }
     let current = realm.currentSnapshot().version
-    delivered = realm.frozenApart()
+    delivered = DeliveredVersion(of: realm)
     reader = realm.history.register(standingOn: current)
+  }
+
+  /// The frozen form of the version that observers know; nil while nothing is observed.
+  private func deliveredRealm() -> ConfinedRealm? {
+    guard let known = delivered else { return nil }
+    if let frozen = known.frozen { return frozen }
+    let frozen = ConfinedRealm(
+      freezing: realm, at: known.snapshot.settled, classes: known.classes)
+    delivered?.frozen = frozen
+    return frozen
   }
 
   /// Has a reading told of the first change; one of the same property serves both.
@@ -222,7 +248,25 @@ final class RealmObservers {
     newestOwn = realm.snapshot?.version
     if !skipped.isEmpty { skip(skipped, transaction.base.version) }
     tellRealm(.didChange, except: skipped)
-    if hasContentObservers || !waiting.isEmpty { schedule() }
+    if waiting.isEmpty, !hasContentObservers || passesOver(from: transaction.base.version) {
+      return
+    }
+    schedule()
+  }
+
+  /// Passes over a commit at once that concerns nobody: most do, and a job costs more than to find
+  /// that out.
+  ///
+  /// - Returns: false when there may be somebody to call.
+  private func passesOver(from base: Version) -> Bool {
+    guard !isScheduled, depth == 0, realm.writing == nil, pending.isEmpty, changedReadings.isEmpty,
+      ofAll.isEmpty, let known = delivered, known.version == base, let current = realm.snapshot,
+      let changes = realm.history.changes(after: base, through: current.version),
+      concernsNobody(changes, since: known)
+    else { return false }
+    delivered = DeliveredVersion(of: realm)
+    settle()
+    return true
   }
 
   /// A transaction is over that left the Realm where it was.
@@ -269,7 +313,7 @@ final class RealmObservers {
   ///
   /// An observer that has more to be told is told all of it later, this version too.
   private func skip(_ tokens: [NotificationToken], _ base: Version) {
-    guard let delivered, delivered.currentSnapshot().version == base else { return }
+    guard delivered?.version == base, let since = deliveredRealm() else { return }
     let changedBefore = changedReadings.count
     notePending()
     for index in changedReadings.indices[changedBefore...].reversed()
@@ -278,10 +322,10 @@ final class RealmObservers {
     }
     for token in tokens {
       guard let observation = token.slot.observation, observation.hasBegun,
-        observation.pendingSince === delivered
+        observation.pendingSince === since
       else { continue }
       observation.pendingSince = nil
-      observation.skip(step(from: delivered))
+      observation.skip(step(from: since))
     }
   }
 
@@ -291,7 +335,7 @@ final class RealmObservers {
   var isBehind: Bool {
     guard let delivered else { return false }
     return nextPending < pending.count || !changedReadings.isEmpty
-      || delivered.currentSnapshot().version != realm.snapshot?.version
+      || delivered.version != realm.snapshot?.version
   }
 
   /// Has everybody called in a job of the Realm's place.
@@ -311,6 +355,8 @@ final class RealmObservers {
   func deliver() {
     guard realm.writing == nil, realm.snapshot != nil, delivered != nil else { return }
     notePending()
+    // Most commits concern nobody.
+    if pending.isEmpty, changedReadings.isEmpty { return settle() }
     deliveries += 1
     depth += 1
     let delivery = deliveries
@@ -349,7 +395,7 @@ final class RealmObservers {
     if isBehind {
       schedule()
     } else if signalled.isEmpty, let delivered {
-      reader?.stand(on: delivered.currentSnapshot().version)
+      reader?.stand(on: delivered.version)
       arrivals = []
     }
   }
@@ -395,25 +441,24 @@ final class RealmObservers {
   }
 
   /// Whether changes are passed over by all, which is found out without more than their keys.
-  private func concernsNobody(_ changes: ChangeSet, since old: ConfinedRealm) -> Bool {
+  private func concernsNobody(_ changes: ChangeSet, since old: DeliveredVersion) -> Bool {
     ofAll.isEmpty && old.classes === realm.classes && !observed.canBeConcerned(by: changes)
       && !readings.canBeConcerned(by: changes)
   }
 
   /// Finds out who has to be told that the Realm has moved since the last time.
   private func notePending() {
-    guard let delivered, let current = realm.snapshot,
-      delivered.currentSnapshot().version != current.version
+    guard let known = delivered, let current = realm.snapshot, known.version != current.version
     else { return }
     steps = [:]
-    let changes = realm.history.changes(
-      after: delivered.currentSnapshot().version, through: current.version)
-    if let changes, concernsNobody(changes, since: delivered) {
-      self.delivered = realm.frozenApart()
+    let changes = realm.history.changes(after: known.version, through: current.version)
+    if let changes, concernsNobody(changes, since: known) {
+      delivered = DeliveredVersion(of: realm)
       return
     }
-    let step = VersionStep(from: delivered, to: realm, recorded: changes)
-    steps[ObjectIdentifier(delivered)] = step
+    let since = deliveredRealm()!
+    let step = VersionStep(from: since, to: realm, recorded: changes)
+    steps[ObjectIdentifier(since)] = step
     changedReadings += readings.take(changedBy: step)
     if step.keepsSchema {
       for entry in ofAll.values {
@@ -432,9 +477,9 @@ final class RealmObservers {
       guard let observation = entry.slot.observation, observation.pendingSince == nil else {
         continue
       }
-      observation.pendingSince = delivered
+      observation.pendingSince = since
       pending.append(entry)
     }
-    self.delivered = realm.frozenApart()
+    delivered = DeliveredVersion(of: realm)
   }
 }

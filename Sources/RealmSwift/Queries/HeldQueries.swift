@@ -68,7 +68,11 @@ final class HeldQueries {
   }
 
   /// The Realm has moved.
-  func didMove(_ realm: ConfinedRealm, from old: Snapshot, to new: Snapshot) {
+  ///
+  /// - Parameter own: what its own transaction has changed, if that was noted.
+  func didMove(
+    _ realm: ConfinedRealm, from old: Snapshot, to new: Snapshot, by own: ConfinedRealm.OwnChanges?
+  ) {
     var tables: Set<Int> = []
     for index in entries.indices.reversed() {
       guard let query = entries[index].query, entries[index].classes === realm.classes else {
@@ -85,8 +89,11 @@ final class HeldQueries {
         tables.formUnion(resolved.tables)
       }
     }
+    let noted = own.flatMap {
+      $0.base == old.version && $0.version == new.version ? $0.changes : nil
+    }
     guard !entries.isEmpty,
-      let changes = realm.history.changes(after: old.version, through: new.version)
+      let changes = noted ?? realm.history.changes(after: old.version, through: new.version)
         ?? .little(
           between: old, new, realm.classes.stored, tables: tables, clustersMax: Self.clustersMax)
     else {
