@@ -30,6 +30,7 @@ func isPlain(_ value: Any?) -> Bool {
   let type = NotedType.of(value)
   return type == NotedType.text || type == NotedType.integer || type == NotedType.number
     || type == NotedType.truth || type == NotedType.date || type == NotedType.data
+    || type == NotedType.uuid || type == NotedType.objectId
 }
 
 /// The text in an untyped value that is nothing else; nil says nothing.
@@ -82,6 +83,8 @@ private enum NotedType {
   static var truth: UInt { UInt(bitPattern: ObjectIdentifier(Bool.self)) }
   static var date: UInt { UInt(bitPattern: ObjectIdentifier(Date.self)) }
   static var data: UInt { UInt(bitPattern: ObjectIdentifier(Data.self)) }
+  static var uuid: UInt { UInt(bitPattern: ObjectIdentifier(UUID.self)) }
+  static var objectId: UInt { UInt(bitPattern: ObjectIdentifier(ObjectId.self)) }
 
   @inline(__always)
   static func of(_ value: Any?) -> UInt {

@@ -81,7 +81,7 @@ extension PredicateTree {
     default: return nil
     }
     // An embedded object stands for its members.
-    if values.contains(where: { $0 is EmbeddedObject }) { return nil }
+    if values.contains(where: { !isPlain($0) && $0 is EmbeddedObject }) { return nil }
     let group = EqualityGroup(
       path: StoredText(path.identity), collections: path.collections,
       options: comparison.options.rawValue,

@@ -7,7 +7,9 @@ extension PlanConstant {
   init?(_ value: Any, _ type: PropertyType, _ realm: ConfinedRealm, target: Int?) {
     switch type {
     case .int:
-      if value is Double || value is Float {
+      if let integer = plainInteger(value) {
+        self = .integer(Int64(integer))
+      } else if value is Double || value is Float {
         self = .number(Double._fromAny(value)!)
       } else if let integer = Int64._fromAny(value) {
         self = .integer(integer)
@@ -23,13 +25,13 @@ extension PlanConstant {
       guard let number = Double._fromAny(value) else { return nil }
       self = .number(Double(Float(number)))
     case .double:
-      guard let number = Double._fromAny(value) else { return nil }
+      guard let number = plain(value, Double.self) ?? Double._fromAny(value) else { return nil }
       self = .number(number)
     case .date:
-      guard let date = value as? Date else { return nil }
+      guard let date = plain(value, Date.self) ?? value as? Date else { return nil }
       self = .date(date.timeIntervalSinceReferenceDate)
     case .string:
-      guard let text = value as? String else { return nil }
+      guard let text = plainText(value) ?? value as? String else { return nil }
       self = .text(Array(text.utf8))
     case .data:
       guard let data = value as? Data else { return nil }
@@ -37,7 +39,10 @@ extension PlanConstant {
     case .decimal128:
       guard let number = Decimal128._fromAny(value)?.number else { return nil }
       self = .decimal(number)
-    case .objectId, .UUID:
+    case .UUID:
+      guard let uuid = plain(value, UUID.self) ?? value as? UUID else { return nil }
+      self = .bytes(type, uuid._withBytes { Array($0) })
+    case .objectId:
       guard let value = value as? any _BytesValue, Swift.type(of: value)._rlmType == type else {
         return nil
       }

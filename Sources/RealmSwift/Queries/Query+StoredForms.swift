@@ -134,7 +134,8 @@ extension PredicateComparison {
   func byMembers(_ isMultiple: (PropertyPath) -> Bool) -> PredicateTree? {
     guard case .path(var path) = left, quantifier != .all else { return nil }
     func plain(_ value: Any?) -> EmbeddedObject? {
-      (value as? EmbeddedObject).flatMap { $0._realm == nil ? $0 : nil }
+      if isPlain(value) { return nil }
+      return (value as? EmbeddedObject).flatMap { $0._realm == nil ? $0 : nil }
     }
     func isOne(_ object: EmbeddedObject) -> PredicateTree {
       if path.collections.isEmpty,

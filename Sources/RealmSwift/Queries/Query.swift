@@ -196,7 +196,10 @@ extension Query {
 
   func isOne<Values: Sequence>(of values: Values) -> Query<Bool> {
     let values = values.map { queryValue($0) }
-    if values.contains(where: { ($0 as? EmbeddedObject)?._realm == nil && $0 is EmbeddedObject }) {
+    let hasMembers = values.contains { value in
+      !isPlain(value) && (value as? EmbeddedObject).map { $0._realm == nil } == true
+    }
+    if hasMembers {
       return Query<Bool>(.or(values.map { compared(.equal, $0).content.condition }))
     }
     return Query<Bool>(makeComparison(operand, .isIn, .values(values)))
@@ -217,6 +220,8 @@ extension Query {
 /// A value as the file knows it: enumerations by their raw values, own types by what they are
 /// stored as.
 func queryValue(_ value: Any?) -> Any? {
+  // To ask for protocols takes long, and there may be tens of thousands of constants.
+  if isPlain(value) { return value }
   guard let value = unwrapped(value) else { return nil }
   if let value = value as? any _Persistable { return unwrapped(value._anyValue) }
   if let value = value as? any RawRepresentable { return unwrapped(value.rawValue) }
