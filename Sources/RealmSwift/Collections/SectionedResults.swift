@@ -1,5 +1,5 @@
-// Results in sections: elements with the same key together, in the order of the first of each. The
-// sections are made when they are asked for, and kept until the results change.
+// Results in sections, as clients see them: elements with the same key together, in the order of
+// the first of each. How sections are found: SectionSource.
 public import Foundation
 internal import Platform
 
@@ -80,7 +80,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     self.key = key
   }
 
-  private var positions: [Int] {
+  private var positions: SectionPositions {
     source.sections().positions(of: ValueIdentity(key: key))
   }
 
@@ -125,166 +125,6 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
 
 @available(*, unavailable)
 extension ResultsSection: Sendable {}
-
-/// Results, and what makes sections of them.
-final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
-  let results: Results<Element>
-  private let query: QuerySource<Element>
-  private let key: (Element) -> Key
-  /// The actor to which `key` belongs.
-  private let place: BlockPlace?
-  private let isOrderedByKey: Bool?
-  private let found: Found
-
-  /// What was found last; under a lock because frozen ones are used by many threads.
-  private final class Found: Sendable {
-    let sections = Monitor<Carried<Sections>?>(nil)
-  }
-
-  /// The positions of the elements of each section among the results.
-  struct Sections {
-    var stamp: [UInt64]
-    var keys: [Key] = []
-    /// The keys as they are told apart.
-    var identities: [ValueIdentity] = []
-    private(set) var positions: [[Int]] = []
-    private var sections: [ValueIdentity: Int] = [:]
-    /// The section of the last element: most often the next one is in it too.
-    private var last = 0
-    /// As observers know them, once there are any.
-    fileprivate(set) var shape: SectionShape?
-
-    fileprivate init(stamp: [UInt64]) { self.stamp = stamp }
-
-    /// Whether keys that Swift calls equal are those that a file has one value for.
-    fileprivate static var hasPlainKeys: Bool {
-      switch Key._rlmType {
-      case .int, .bool, .objectId, .UUID:
-        !(Key.self is any _CustomPersistable.Type || Key.self is any PersistableEnum.Type)
-      default: false
-      }
-    }
-
-    /// The positions of a section's elements; none when there is no such section.
-    func positions(of identity: ValueIdentity) -> [Int] {
-      sections[identity].map { positions[$0] } ?? []
-    }
-
-    fileprivate mutating func add(_ position: Int, _ key: Key, _ isPlain: Bool) {
-      // To find out what a key is to a file takes much longer.
-      if last < keys.count, isPlain ? keys[last] == key : Self.isSameText(keys[last], key) {
-        positions[last].append(position)
-        return
-      }
-      let identity = ValueIdentity(key: key)
-      if let section = sections[identity] {
-        positions[section].append(position)
-        last = section
-      } else {
-        last = keys.count
-        sections[identity] = last
-        keys.append(key)
-        identities.append(identity)
-        positions.append([position])
-      }
-    }
-
-    private static func isSameText(_ left: Key, _ right: Key) -> Bool {
-      guard Key.self == String.self, let left = left as? String, let right = right as? String
-      else { return false }
-      return left.utf8.elementsEqual(right.utf8)
-    }
-
-    /// Puts the sections in the order that a Realm has for their keys.
-    fileprivate mutating func sort(ascending: Bool) {
-      let order = keys.indices.sorted { left, right in
-        ascending
-          ? identities[left].precedes(identities[right])
-          : identities[right].precedes(identities[left])
-      }
-      keys = order.map { keys[$0] }
-      identities = order.map { identities[$0] }
-      positions = order.map { positions[$0] }
-      for (section, identity) in identities.enumerated() { sections[identity] = section }
-    }
-  }
-
-  /// - Parameter isOrderedByKey: sections in ascending or descending order of their keys; nil: in
-  ///   the order of their first elements.
-  convenience init(
-    _ results: Results<Element>, isOrderedByKey: Bool? = nil,
-    _ key: @escaping @isolated(any) (Element) -> Key
-  ) {
-    // Sound: isolation is a matter of types, functions are called alike; it is checked before
-    // calls.
-    let plain = unsafeBitCast(key, to: ((Element) -> Key).self)
-    self.init(results, isOrderedByKey: isOrderedByKey, plain, BlockPlace(key.isolation))
-  }
-
-  /// Sections by a property, which are found once for all equal results of a live Realm.
-  convenience init(_ results: Results<Element>, by keyPath: KeyPath<Element, Key>) {
-    self.init(results, isOrderedByKey: nil, { $0[keyPath: keyPath] }, nil, keyPath)
-  }
-
-  /// - Parameter keyPath: what `key` reads, if that is known.
-  private init(
-    _ results: Results<Element>, isOrderedByKey: Bool?, _ key: @escaping (Element) -> Key,
-    _ place: BlockPlace?, _ keyPath: AnyKeyPath? = nil
-  ) {
-    self.results = results
-    query = results.querySource()
-    if let keyPath, !query.realm.isFrozen, let identity = query.identity {
-      found = query.realm.elementSharing.sections(SectionIdentity(query: identity, keyPath)) {
-        Found()
-      }
-    } else {
-      found = Found()
-    }
-    self.key = key
-    self.place = place
-    self.isOrderedByKey = isOrderedByKey
-  }
-
-  func sections() -> Sections {
-    var stamp = query.stamp()
-    // Inside of a transaction the keys may come from other classes, which have changed since.
-    if let realm = results.realm?.confined, realm.writing != nil {
-      realm.tables.forEach { stamp.append($0.pointee.generation) }
-    }
-    if let known = found.sections.withLock({ $0?.value }), known.stamp == stamp { return known }
-    place?.requireHere()
-    var sections = Sections(stamp: stamp)
-    let isPlain = Sections.hasPlainKeys
-    for (position, element) in results.enumerated() {
-      sections.add(position, key(element), isPlain)
-    }
-    if let isOrderedByKey { sections.sort(ascending: isOrderedByKey) }
-    let carried = Carried(sections)
-    found.sections.withLock { $0 = carried }
-    return sections
-  }
-
-  /// The sections as their observers know them, one object for all of these.
-  func shape() -> SectionShape {
-    var sections = sections()
-    if let shape = sections.shape { return shape }
-    let shape = SectionShape(sections)
-    sections.shape = shape
-    let carried = Carried(sections)
-    found.sections.withLock { if $0?.value.stamp == carried.value.stamp { $0 = carried } }
-    return shape
-  }
-
-  func frozen() -> SectionSource {
-    results.isFrozen
-      ? self : SectionSource(results.freeze(), isOrderedByKey: isOrderedByKey, key, place)
-  }
-
-  func thawed() -> SectionSource? {
-    if !results.isFrozen { return self }
-    return results.thaw().map { SectionSource($0, isOrderedByKey: isOrderedByKey, key, place) }
-  }
-}
 
 // MARK: - Making sections
 

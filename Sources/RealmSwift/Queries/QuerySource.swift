@@ -538,7 +538,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   /// The element of an item; nil when it is gone.
-  private func element(_ item: Int64) -> Element? {
+  func element(_ item: Int64) -> Element? {
     if let table = origin.table {
       let object = realm.accessor(table, ObjectKey(rawValue: item))
       if isCustom { return object.flatMap { Element._elementFromAny($0) } }

@@ -18,6 +18,15 @@ enum ValueIdentity: Hashable {
 
   /// - Parameter isMixed: the value is one of several types.
   init(_ value: Any?, isMixed: Bool = false) {
+    // Most values are of these types, and casts take long.
+    if !isMixed, let text = plainText(value) {
+      self = .text(StoredText(text))
+      return
+    }
+    if !isMixed, let integer = plainInteger(value) {
+      self = Self.packed(integer)
+      return
+    }
     switch unwrapped(value) {
     case nil: self = .none
     case let text as String where !isMixed: self = .text(StoredText(text))
@@ -121,13 +130,12 @@ extension Collection where Element: RealmCollectionValue {
 extension ValueIdentity {
   /// The value of a section's key.
   init<Key: _Persistable>(key: Key) {
-    if let text = key as? String {
-      self = .text(StoredText(text))
-    } else if let identity = (key as? ObjectBase)?.managedIdentity {
+    let value = key._anyValue
+    if !isPlain(value), let identity = (key as? ObjectBase)?.managedIdentity {
       // Whichever accessor leads to it.
       self = .other(AnyHashable(identity))
     } else {
-      self.init(key._anyValue, isMixed: Key._rlmType == .any)
+      self.init(value, isMixed: Key._rlmType == .any)
     }
   }
 
