@@ -29,6 +29,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     var isAsked = false
     /// The first of sorted elements, when only some of them were asked for.
     var firsts: Found?
+    /// How often these were found, since all were.
+    var firstsFound = 0
     /// How many elements there are, when only that was asked.
     var counted: (stamp: [UInt64], version: Version?, count: Int)?
     /// The first elements of those that are not sorted, when not all were asked for.
@@ -257,6 +259,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   private static var firstsMax: Int { 1_024 }
   /// So many are found at least.
   private static var firstsMin: Int { 64 }
+  /// So often they are found before all are sorted, which takes about as long.
+  private static var firstsFoundMax: Int { 8 }
 
   /// The first of sorted elements, at least `count` unless there are no more; nil when all of them
   /// have to be found.
@@ -273,6 +277,14 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     }
     if let firsts, firsts.items.count >= count || firsts.isComplete { return firsts.items }
     if let passing = passing(looks: .max) { return passing.first(count) }
+    // Asked for again and again, all are sorted once: the list of all follows the Realm.
+    if !realm.isFrozen, version(resolved) != nil {
+      let isOften = state.withLock { state in
+        state.firstsFound = state.firstsFound < Self.firstsFoundMax ? state.firstsFound + 1 : 0
+        return state.firstsFound == 0
+      }
+      if isOften { return nil }
+    }
     let limit = count <= Self.firstsMin ? Self.firstsMin : Self.firstsMax
     let tables = resolved.orderings.reduce(into: Set<Int>()) { $0.formUnion($1.tables) }
     var first = FirstElements(limit, SortOrder(paths, tables, origin))
