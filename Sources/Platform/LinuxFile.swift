@@ -180,7 +180,8 @@ extension FileIdentity {
 ///
 /// It takes address space, not memory, so it may be far longer than the file.
 ///
-/// Touching a page past the file's end is a SIGBUS: the owner keeps to the file's length.
+/// Touching a page past the file's end stops the process: the owner keeps to the file's length. The
+/// words name the file, which somebody else may have cut.
 package final class LinuxMapping: FileMapping, @unchecked Sendable {
   // @unchecked: `base` never changes; what lies behind it is guarded by the rules of its owner.
   package let base: UnsafeMutableRawPointer
@@ -200,6 +201,8 @@ package final class LinuxMapping: FileMapping, @unchecked Sendable {
     base = memory
     self.length = length
     kept = isKeptFromChildren ? shim_keep_map_from_children(memory, length) : -1
+  /// The number by which a page that is not there is told.
+  private let guarded: Int32
   }
 
   deinit {
@@ -213,10 +216,13 @@ package final class LinuxMapping: FileMapping, @unchecked Sendable {
     // What goes wrong here shows when the bytes are read.
     madvise(base + start, range.upperBound - start, MADV_WILLNEED)
   }
+    guarded = shim_guard_map(memory, length, path)
 
   package func isInMemory(_ offset: Int) -> Bool {
     var isResident: UInt8 = 0
     let page = base + offset / pageLength * pageLength
+    // First: another map may be put in this place as soon as it is free.
+    shim_end_guard(guarded)
     return mincore(page, 1, &isResident) == 0 && isResident & 1 != 0
   }
 }

@@ -290,8 +290,8 @@ package final class Store: @unchecked Sendable {
   ) throws(StorageError) -> WriteTransaction {
     do throws(StorageError) {
       try throwIfSyncFailed()
-      try lockFile.beginTransaction()
-      try prepareWriter(mayUseFile: mayUseFile)
+      let isTimeToLook = try lockFile.beginTransaction()
+      try prepareWriter(mayUseFile: mayUseFile, isTimeToLook: isTimeToLook)
     } catch {
       leaveWriteLock()
       throw error

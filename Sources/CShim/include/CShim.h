@@ -8,6 +8,7 @@
 
 #include "Execution.h"
 #include "Fork.h"
+#include "Guard.h"
 #include "Waiting.h"
 
 /// XXH3, 64 bits, with a seed. Inlined from libxxhash's header, so short blocks cost no call.

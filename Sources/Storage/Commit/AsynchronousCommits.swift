@@ -169,7 +169,7 @@ extension Store {
     do throws(StorageError) {
       try enterProcessLock()
       try throwIfSyncFailed()
-      try prepareWriter(mayUseFile: true)
+      try prepareWriter(mayUseFile: true, isTimeToLook: false)
     } catch {
       preparationFailure = (offer, error)
     }

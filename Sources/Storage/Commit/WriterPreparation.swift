@@ -6,9 +6,11 @@ extension Store {
   /// Blocks freed at the start of one transaction; what is more waits.
   static let reclaimMaximum = 256
 
-  /// - Parameter mayUseFile: false where the caller must not be kept waiting by the disk; then
-  ///   nothing has to be taken over, see `needsTakeOver`.
-  func prepareWriter(mayUseFile: Bool) throws(StorageError) {
+  /// - Parameters:
+  ///   - mayUseFile: false where the caller must not be kept waiting by the disk; then nothing has
+  ///     to be taken over, see `needsTakeOver`.
+  ///   - isTimeToLook: whether somebody may have changed the file since it was looked at.
+  func prepareWriter(mayUseFile: Bool, isTimeToLook: Bool) throws(StorageError) {
     if mayUseFile {
       writeDeferred()
       if needsTakeOver {
@@ -16,6 +18,8 @@ extension Store {
         if needsReload.exchange(false, ordering: .acquiring) { self.writer!.spaceVersion = nil }
         try takeOver()
       }
+      // Before the file is given another length.
+      if isTimeToLook { try refuseIfCut() }
       let writer = writer!
       if writer.lengthInFile != writer.fileLength { try setLength(writer.fileLength) }
     }
@@ -24,6 +28,25 @@ extension Store {
     writer!.isDeferring = !mayUseFile
     defer { writer!.isDeferring = false }
     try cutTail()
+  }
+
+  /// Throws when somebody else has made the file shorter: what would be committed now would build on
+  /// blocks that are gone.
+  func refuseIfCut() throws(StorageError) {
+    let length = try Store.converting { () throws(SystemError) in try file.length() }
+    let expected = min(writer!.lengthInFile, writer!.fileLength)
+    if length < expected {
+      // Nobody writes until it is as long again.
+      lockFile.lookAgain()
+      throw cutFromOutside(length, expected)
+    }
+  }
+
+  /// The error for a file that is shorter than its newest version needs.
+  func cutFromOutside(_ length: UInt64, _ expected: UInt64) -> StorageError {
+    .damaged(
+      path: path, block: length, version: newestVersion.rawValue,
+      reason: "somebody has cut the file to \(length) bytes while it was open; it had \(expected)")
   }
 
   /// Whether the writer's knowledge is not that of the newest version: of the first write, and
@@ -95,6 +118,10 @@ extension Store {
       throw .damaged(
         path: path, block: header.homes[0], version: durable.rawValue,
         reason: "the commit record of the newest version is lost")
+    }
+    let length = try Store.converting { () throws(SystemError) in try file.length() }
+    guard length >= newest.record.fileLength else {
+      throw cutFromOutside(length, newest.record.fileLength)
     }
     // Numbers of lost versions are skipped, but not so many.
     let newestNumber = records[0].record.version.rawValue + Self.numbersSkippedMax

@@ -285,12 +285,13 @@ package final class LockFile: @unchecked Sendable {
   ///
   /// No harm is done by then: nobody gets the data file by the new one while anybody has it by this
   /// one. But nobody could open the file, and not see why. Write lock only.
+  /// - Returns: whether it was looked at: once a millisecond.
   /// - Complexity: a reading of the clock; once a millisecond a system call.
-  func beginTransaction() throws(StorageError) {
-    guard let table else { return }
+  func beginTransaction() throws(StorageError) -> Bool {
+    guard let table else { return false }
     let now = clock.nanoseconds()
     begunAt = now
-    if namedAt != 0, now &- namedAt < 1_000_000 { return }
+    if namedAt != 0, now &- namedAt < 1_000_000 { return false }
     if try table.isRemoved() {
       throw .incompatibleLockFile(
         path: path,
@@ -298,7 +299,11 @@ package final class LockFile: @unchecked Sendable {
           + "close the Realm in all programs, then open it again")
     }
     namedAt = max(now, 1)
+    return true
   }
+
+  /// Lets the next transaction look, too, however soon it begins.
+  func lookAgain() { namedAt = 0 }
 
   /// A bit for each slot in use but this one's; some of their processes may have died.
   var otherLiveSlots: UInt64 {
