@@ -115,6 +115,11 @@ package protocol File: AnyObject, Sendable {
   /// A hint. Meanwhile a write can fail with `SystemError.isMisaligned` where the disk wants more
   /// than pages.
   func bypassCache(_ isOn: Bool)
+  /// What the disk holds at a place, whatever the page cache says of it: after a failed sync that
+  /// may be another content. Fewer bytes only at the end of the file; nil where nobody can tell.
+  ///
+  /// What waits to be written is written first, though perhaps not durably.
+  func bytesOnDisk(at offset: UInt64, length: Int) throws(SystemError) -> [UInt8]?
   /// Makes what was written before durable (fdatasync).
   func synchronize() throws(SystemError)
   /// Maps `length` bytes from the file's start for reading; may reach past its end.
@@ -153,6 +158,15 @@ extension File {
     return bytes
   }
 
+  /// The same as the page cache has it, or as the disk has it where that can be told.
+  package func bytes(
+    at offset: UInt64, length: Int, onDisk: Bool
+  ) throws(SystemError) -> [UInt8] {
+    if onDisk, let bytes = try bytesOnDisk(at: offset, length: length) { return bytes }
+    return try bytes(at: offset, length: length)
+  }
+
+  package func bytesOnDisk(at offset: UInt64, length: Int) throws(SystemError) -> [UInt8]? { nil }
   package func identityForAll() throws(SystemError) -> FileIdentity { try identity() }
   package func permissions() throws(SystemError) -> UInt32 { 0o666 }
   package func setPermissions(_ permissions: UInt32) throws(SystemError) {}

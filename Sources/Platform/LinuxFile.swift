@@ -101,6 +101,19 @@ package final class LinuxFile: File {
 
   package func bypassCache(_ isOn: Bool) { _ = shim_bypass_cache(descriptor, isOn ? 1 : 0) }
 
+  package func bytesOnDisk(at offset: UInt64, length: Int) throws(SystemError) -> [UInt8]? {
+    guard let start = Int64(exactly: offset) else { throw failure("pread", EINVAL) }
+    var code: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+      let received = shim_read_past_cache(descriptor, buffer.baseAddress, length, start)
+      if received < 0 { code = Int32(-received) }
+      count = max(0, Int(received))
+    }
+    if code == EOPNOTSUPP { return nil }
+    if code != 0 { throw failure("pread", code) }
+    return bytes
+  }
+
   package func synchronize() throws(SystemError) {
     _ = try repeated("fdatasync", path) { fdatasync(descriptor) }
   }
@@ -188,6 +201,8 @@ package final class LinuxMapping: FileMapping, @unchecked Sendable {
   package let length: Int
   /// The number by which forked children let go of the map.
   private let kept: Int32
+  /// The number by which a page that is not there is told.
+  private let guarded: Int32
 
   /// - Parameter isKeptFromChildren: forked children find zeros there.
   init(
@@ -201,12 +216,13 @@ package final class LinuxMapping: FileMapping, @unchecked Sendable {
     base = memory
     self.length = length
     kept = isKeptFromChildren ? shim_keep_map_from_children(memory, length) : -1
-  /// The number by which a page that is not there is told.
-  private let guarded: Int32
+    guarded = shim_guard_map(memory, length, path)
   }
 
   deinit {
     shim_forget_kept(kept)
+    // First: another map may be put in this place as soon as it is free.
+    shim_end_guard(guarded)
     munmap(base, length)
   }
 
@@ -216,13 +232,10 @@ package final class LinuxMapping: FileMapping, @unchecked Sendable {
     // What goes wrong here shows when the bytes are read.
     madvise(base + start, range.upperBound - start, MADV_WILLNEED)
   }
-    guarded = shim_guard_map(memory, length, path)
 
   package func isInMemory(_ offset: Int) -> Bool {
     var isResident: UInt8 = 0
     let page = base + offset / pageLength * pageLength
-    // First: another map may be put in this place as soon as it is free.
-    shim_end_guard(guarded)
     return mincore(page, 1, &isResident) == 0 && isResident & 1 != 0
   }
 }

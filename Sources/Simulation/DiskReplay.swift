@@ -193,6 +193,16 @@ struct DiskReplay: Sendable {
     if !rest.isEmpty { pending[file] = rest }
   }
 
+  /// What who reads past the page cache finds: all that was written, but what a failed synchronize
+  /// has lost.
+  func bytesOnDisk(of file: UInt64, at offset: UInt64, length: Int) -> [UInt8] {
+    // What would be durable after another synchronize.
+    var written = self
+    written.synchronize(file, below: position)
+    let content = written.durable.files[file] ?? SparseBytes()
+    return content.bytes(at: offset, length: length)
+  }
+
   // MARK: - Power cuts
 
   /// A state that the disk may be in when the power goes now.

@@ -302,6 +302,11 @@ private final class FaultFile: File {
     return try base.read(into: buffer, at: offset)
   }
 
+  func bytesOnDisk(at offset: UInt64, length: Int) throws(SystemError) -> [UInt8]? {
+    try system.pass(.read, path, offset: offset, count: length)
+    return try base.bytesOnDisk(at: offset, length: length)
+  }
+
   func write(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
     guard let fault = system.begin(.write, path, offset: offset, count: buffer.count) else {
       return try base.write(buffer, at: offset)

@@ -166,8 +166,14 @@ private final class RecordedFile: File {
   }
 
   func writeDurably(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
-    try base.writeDurably(buffer, at: offset)
-    recording.add(.durableWrite, file: number, number: offset, bytes: buffer)
+    try recording.call { () throws(SystemError) in
+      try base.writeDurably(buffer, at: offset)
+      recording.add(.durableWrite, file: number, number: offset, bytes: buffer)
+    }
+  }
+
+  func bytesOnDisk(at offset: UInt64, length: Int) throws(SystemError) -> [UInt8]? {
+    try base.bytesOnDisk(at: offset, length: length)
   }
 
   func startWriting(_ range: Range<UInt64>) { base.startWriting(range) }

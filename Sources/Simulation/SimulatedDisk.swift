@@ -143,7 +143,7 @@ package final class SimulatedDisk: FileSystem {
   var isPowerOff: Bool { isOff.load(ordering: .sequentiallyConsistent) }
 
   /// Brings the kept replay to a number of operations.
-  private static func advance(_ state: inout State, to operation: Int) {
+  static func advance(_ state: inout State, to operation: Int) {
     precondition(
       (0...state.operations.count).contains(operation),
       "operation \(operation) of \(state.operations.count)")

@@ -133,6 +133,14 @@ final class SimulatedFile: File {
     }
   }
 
+  func bytesOnDisk(at offset: UInt64, length: Int) throws(SystemError) -> [UInt8]? {
+    try check("pread")
+    return disk.state.withLock { state in
+      SimulatedDisk.advance(&state, to: state.operations.count)
+      return state.replay.bytesOnDisk(of: content.number, at: offset, length: length)
+    }
+  }
+
   func synchronize() throws(SystemError) { try synchronize(below: disk.operationCount) }
 
   /// Ends a call that began when the disk had done so many operations: it covers those alone.

@@ -25,6 +25,19 @@ struct SparseBytes: Sendable {
     }
   }
 
+  /// Bytes at a place; fewer only at the length.
+  func bytes(at offset: UInt64, length count: Int) -> [UInt8] {
+    let end = min(length, offset + UInt64(count))
+    if offset >= end { return [] }
+    var bytes = [UInt8](repeating: 0, count: Int(end - offset))
+    for index in bytes.indices {
+      let (number, start) = (offset + UInt64(index))
+        .quotientAndRemainder(dividingBy: UInt64(Self.pageLength))
+      if let page = pages[number] { bytes[index] = page[Int(start)] }
+    }
+    return bytes
+  }
+
   /// Makes everything from `offset` on zero.
   mutating func cut(from offset: UInt64) {
     let (number, start) = offset.quotientAndRemainder(dividingBy: UInt64(Self.pageLength))

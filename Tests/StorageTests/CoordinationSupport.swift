@@ -165,6 +165,9 @@ final class MortalFile: File {
     try owner.check(offset + UInt64(buffer.count))
     try base.write(buffer, at: offset)
   }
+  func bytesOnDisk(at offset: UInt64, length: Int) throws(SystemError) -> [UInt8]? {
+    try base.bytesOnDisk(at: offset, length: length)
+  }
   func synchronize() throws(SystemError) { try base.synchronize() }
   func map(length: Int) throws(SystemError) -> any FileMapping { try base.map(length: length) }
   func mapShared(length: Int) throws(SystemError) -> any FileMapping {

@@ -84,33 +84,64 @@ internal import Testing
     await CrashPoints.run(83, round: round) { random in
       for use in [CommitLogUse.never, .always] {
         for turn in 0..<CrashPoints.share(8) {
-          let history = CrashHistory(commitLog: use)
+          let history = CrashHistory(
+            key: random.oneIn(2) ? EncryptionTests.key : nil, commitLog: use)
           let store = try history.openFirst()
           for _ in 0..<Int.random(in: 1...8, using: &random) {
             try history.commitRandom(store, &random)
           }
           history.fileSystem.fail(.synchronize, code: EIO)
           #expect(throws: StorageError.self) { try history.commitRandom(store, &random) }
-          let acknowledged = history.entries.last { $0.acknowledged != nil }!.version
-          let image = history.disk.killImage()
-          try Loss.killedBeforeTheNote.forget(image)
-          var options = history.options(image)
-          options.isReadOnly = true
-          let shown: Version
-          do {
-            let reader = try Store.open(options)
-            shown = try reader.pinNewest().version
-            #expect(shown >= acknowledged, "\(use), turn \(turn)")
-          }
-          for _ in 0..<3 {
-            let later = image.crashImage(random: &random)
-            let survivor = try history.open(later)
-            #expect(
-              try survivor.pinNewest().version >= shown,
-              "\(use), turn \(turn): what a reader was shown is gone")
+          for loss in Loss.allCases {
+            let image = history.disk.killImage()
+            try loss.forget(image)
+            try Self.readOnly(image, history, &random, "\(use), \(loss), turn \(turn)")
           }
         }
       }
+    }
+  }
+
+  /// Killed at any operation; then its lock file is deleted, and somebody reads.
+  @Test(arguments: CrashPoints.rounds) func whoOnlyReadsAfterAKill(round: Int) async {
+    await CrashPoints.run(84, round: round) { random in
+      for use in [CommitLogUse.never, .always] {
+        let history = CrashHistory(key: random.oneIn(2) ? EncryptionTests.key : nil, commitLog: use)
+        let store = try history.openFirst()
+        let start = history.disk.operationCount
+        for _ in 0..<12 { try history.commitRandom(store, &random) }
+        let count = history.disk.operationCount
+        for _ in 0..<CrashPoints.share(40) {
+          let cut = Int.random(in: start...count, using: &random)
+          let image = history.disk.killImage(cutAfterOperation: cut)
+          try Loss.lockFileDeleted.forget(image)
+          try Self.readOnly(
+            image, history, &random, "\(use), killed after \(cut) of \(count)", cut: cut)
+        }
+      }
+    }
+  }
+
+  /// What somebody is shown who only reads survives the next power cut, and is all that was
+  /// acknowledged.
+  private static func readOnly(
+    _ image: SimulatedDisk, _ history: CrashHistory, _ random: inout RandomGenerator,
+    _ note: String, cut: Int = .max
+  ) throws {
+    let acknowledged = history.entries.last { $0.acknowledged.map { $0 <= cut } ?? false }?.version
+    var options = history.options(image)
+    options.isReadOnly = true
+    let shown: Version
+    do {
+      let reader = try Store.open(options)
+      shown = try reader.pinNewest().version
+      #expect(shown >= acknowledged ?? Version(0), "\(note)")
+    }
+    for _ in 0..<3 {
+      let later = image.crashImage(random: &random)
+      let survivor = try history.open(later)
+      #expect(
+        try survivor.pinNewest().version >= shown, "\(note): what a reader was shown is gone")
     }
   }
 

@@ -14,11 +14,16 @@ struct LogContent {
   let file: any File
   let header: CommitLogHeader
   private(set) var places: [Place] = []
+  private let isOnDisk: Bool
 
   /// Reads what a log says.
   ///
+  /// - Parameter isOnDisk: whether to read past the page cache.
   /// - Throws: `damaged` when an entry is lost that others came after; errors of reading.
-  init(_ file: any File, _ header: CommitLogHeader) throws(StorageError) {
+  init(
+    _ file: any File, _ header: CommitLogHeader, isOnDisk: Bool = false
+  ) throws(StorageError) {
+    self.isOnDisk = isOnDisk
     self.file = file
     self.header = header
     var runs: [[Place]] = []
@@ -46,6 +51,9 @@ struct LogContent {
   /// The newest version that the log makes durable; nil when it is empty.
   var version: Version? { places.last?.entry.version }
 
+  /// Whether it has anything that the database may not have.
+  var hasWhatIsNotInPlace: Bool { places.contains { !$0.entry.extents.isEmpty } }
+
   private func read(_ segment: Int) throws(SystemError) -> [Place] {
     var run: [Place] = []
     var position = header.start(ofSegment: segment)
@@ -66,10 +74,11 @@ struct LogContent {
 
   /// The bytes of the entry that begins at an offset; none when there is no beginning of one.
   private func bytes(at offset: UInt64, upTo longest: Int) throws(SystemError) -> [UInt8] {
-    let start = try file.bytes(at: offset, length: min(longest, CommitLogEntry.fixedLength))
+    let start = try file.bytes(
+      at: offset, length: min(longest, CommitLogEntry.fixedLength), onDisk: isOnDisk)
     let length = start.withUnsafeBytes { CommitLogEntry.length(statedBy: $0, upTo: longest) }
     guard let length else { return [] }
-    return try file.bytes(at: offset, length: length)
+    return try file.bytes(at: offset, length: length, onDisk: isOnDisk)
   }
 
   /// Writes to the database what the entries repeat that it may not have.

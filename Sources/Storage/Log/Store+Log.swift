@@ -418,7 +418,7 @@ extension Store {
     throw .logNotRepeated(path: path, log: CommitLog.path(path))
   }
 
-  private static func openLog(
+  static func openLog(
     _ header: FileHeader, _ file: any File, _ options: StoreOptions
   ) throws(StorageError) -> (file: any File, header: CommitLogHeader) {
     let path = CommitLog.path(options.path)

@@ -170,7 +170,7 @@ extension Store {
     let lockFile: LockFile
     var pinned: FoundRecord?
     if options.isReadOnly, !options.fileSystem.exists(path + ".lock") {
-      (lockFile, pinned) = try pinWithoutLockFile(file, header, cipher, boot: boot)
+      (lockFile, pinned) = try pinWithoutLockFile(file, header, cipher, options, boot: boot)
     } else {
       do throws(StorageError) {
         lockFile = try LockFile.open(
@@ -181,7 +181,7 @@ extension Store {
         // The lock file may be that of another file by now, which is the one to open.
         guard try isStill(identity, options) else { return nil }
         guard options.isReadOnly, case .permissionDenied = error else { throw error }
-        (lockFile, pinned) = try pinWithoutLockFile(file, header, cipher, boot: boot)
+        (lockFile, pinned) = try pinWithoutLockFile(file, header, cipher, options, boot: boot)
       }
     }
     // Between opening the file and joining its lock file someone may have deleted both.

@@ -10,11 +10,12 @@ extension Store {
   ///
   /// - Returns: what stands for the lock file, and the version's record.
   static func pinWithoutLockFile(
-    _ file: any File, _ header: FileHeader, _ cipher: FileCipher?, boot: UInt64
+    _ file: any File, _ header: FileHeader, _ cipher: FileCipher?, _ options: StoreOptions,
+    boot: UInt64
   ) throws(StorageError) -> (LockFile, FoundRecord) {
     try refuseUnlessSameBoot(header, boot, file.path)
     // Else the file would not have been opened.
-    let search = RecordSearch(
+    var search = RecordSearch(
       file: file, header: header, cipher: cipher, isSameBoot: header.isLogged)
     var pin = ReaderPin(file)
     // A writer that commits without a pause can be in the way of many turns.
@@ -22,6 +23,7 @@ extension Store {
       let homes = try search.homes()
       let newest: Result<FoundRecord, StorageError>
       do throws(StorageError) {
+        search.proof = try DiskProof(file, header, cipher, options)
         newest = .success(
           try search.newestDurable(in: homes, knownDurable: Version(0), isShared: false).found)
       } catch {

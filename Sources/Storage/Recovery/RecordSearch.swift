@@ -17,6 +17,8 @@ struct RecordSearch {
   /// Whether the machine has run on since the records were written: then all is there that was
   /// written before them.
   var isSameBoot = false
+  /// Where nobody knows which version is durable, and nothing can be written again; else nil.
+  var proof: DiskProof?
 
   /// All sound records, newest first.
   ///
@@ -109,7 +111,9 @@ struct RecordSearch {
       if version == knownDurable { return (candidate, false, passedOver) }
       if isShared, knownDurable.rawValue != 0, version > knownDurable { continue }
       guard version >= mark, passedOver.count < 3 else { break }
-      if try isComplete(candidate.record) { return (candidate, true, passedOver) }
+      if try isComplete(candidate.record), proof?.isOnDisk(candidate) != false {
+        return (candidate, true, passedOver)
+      }
       passedOver.append("the record of version \(version) is incomplete; it was never durable")
     }
     let inFile = found.reduce(Version(header.durableMark)) {
