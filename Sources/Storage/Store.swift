@@ -243,8 +243,8 @@ package final class Store: @unchecked Sendable {
     // Before the queue, whose threads the child does not have.
     lockFile.stopIfForked()
     do throws(WriteQueue.GivenUp) {
-      try queue.acquire(by: place) { holder, waiters, count in
-        report(longWaitFor: holder, waiters, count)
+      try queue.acquire(by: place) { holder, waiters, count, busyThreads in
+        report(longWaitFor: holder, waiters, count, busyThreads)
       }
     } catch {
       throw .threadsExhausted(
@@ -255,7 +255,9 @@ package final class Store: @unchecked Sendable {
 
   /// Says who is waited for: where the thread whose turn it is waits for another process, that
   /// process.
-  private func report(longWaitFor holder: PlaceNote?, _ waiters: [PlaceNote], _ count: Int) {
+  private func report(
+    longWaitFor holder: PlaceNote?, _ waiters: [PlaceNote], _ count: Int, _ busyThreads: Int?
+  ) {
     var (names, count) = (waiters.map { $0.description ?? "somebody" }, count)
     let process = (try? lockFile.writerDescription()) ?? nil
     if process != nil, let holder {
@@ -264,7 +266,8 @@ package final class Store: @unchecked Sendable {
       count += 1
     }
     LongWait(
-      path: path, holder: process ?? holder?.description, waiters: names, waitersInAll: count
+      path: path, holder: process ?? holder?.description, waiters: names, waitersInAll: count,
+      busyThreads: busyThreads
     ).report()
   }
 

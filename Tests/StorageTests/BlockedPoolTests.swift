@@ -169,6 +169,70 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
+  /// Hears how many threads were said to be busy.
+  private final class BusyReports: Sendable {
+    private let state = Monitor<[Int]>([])
+    private let path: String
+    var all: [Int] { state.withLock { $0 } }
+
+    init(path: String) {
+      self.path = path
+      LongWait.setObserver(ofFile: path) { [state] wait in
+        if let threads = wait.busyThreads { state.withLock { $0.append(threads) } }
+      }
+    }
+
+    deinit { LongWait.setObserver(ofFile: path, nil) }
+  }
+
+  private func fillBut(one pool: TaskPool, _ priority: TaskPriority, _ store: Store) -> Outcomes {
+    let outcomes = Outcomes()
+    for _ in 1..<pool.width {
+      Task.detached(priority: priority) {
+        do throws(StorageError) {
+          _ = try store.beginWrite().commit()
+          outcomes.add(nil)
+        } catch {
+          outcomes.add(error)
+        }
+      }
+    }
+    return outcomes
+  }
+
+  /// One thread of the pool waits for something else: nobody can know for what, so it is a warning,
+  /// and when that ends all go on.
+  @Test func aThreadThatIsBlockedElsewhereIsAWarning() async throws {
+    let (folder, store) = try open("elsewhere")
+    let priority = TaskPriority(rawValue: 15)
+    let pool = try await pool(priority)
+    try #require(pool.width > 1, "a machine of one processor has no thread to spare")
+    let reports = BusyReports(path: store.path)
+    let hasBegun = Gate()
+    let mayGoOn = Gate()
+    let owner = Owner()
+    let writing = Task.detached(priority: priority) {
+      try await owner.write(store, hasBegun, mayGoOn)
+    }
+    #expect(await eventually(yielding: { hasBegun.isOpen }))
+    let elsewhere = Monitor(false)
+    Task.detached(priority: priority) {
+      let isOver = elsewhere.wait(nanoseconds: waitLimitNanoseconds) { $0 }
+      #expect(isOver)
+    }
+    let outcomes = fillBut(one: pool, priority, store)
+    store.waitForQueuedWriters(pool.width - 1)
+    #expect(await eventually(yielding: { reports.all == [pool.width] }))
+    #expect(outcomes.all.isEmpty)
+    elsewhere.withLock { $0 = true }
+    elsewhere.notifyAll()
+    mayGoOn.open()
+    try await writing.value
+    #expect(await eventually(yielding: { outcomes.all.count == pool.width - 1 }))
+    #expect(outcomes.all.allSatisfy { $0 == nil })
+    withExtendedLifetime(folder) {}
+  }
+
   /// One thread of the pool is free: the holder goes on by it.
   @Test func aFreeThreadIsEnough() async throws {
     let (folder, store) = try open("free")
@@ -182,17 +246,7 @@ import Testing
       try await owner.write(store, hasBegun, mayGoOn)
     }
     #expect(await eventually(yielding: { hasBegun.isOpen }))
-    let outcomes = Outcomes()
-    for _ in 1..<pool.width {
-      Task.detached(priority: priority) {
-        do throws(StorageError) {
-          _ = try store.beginWrite().commit()
-          outcomes.add(nil)
-        } catch {
-          outcomes.add(error)
-        }
-      }
-    }
+    let outcomes = fillBut(one: pool, priority, store)
     store.waitForQueuedWriters(pool.width - 1)
     let looks = BlockedPools.looksTaken.load(ordering: .relaxed)
     #expect(

@@ -14,6 +14,16 @@ package struct LongWaitLog {
 
   /// The line for a wait; nil when there was one less than a second ago.
   package mutating func line(for wait: LongWait, at now: UInt64) -> String? {
+    // Said once, and more than a long wait.
+    if let threads = wait.busyThreads {
+      return
+        "None of the \(threads) threads that run tasks has been free for seconds. The write "
+        + "transaction of '\(wait.path)' belongs to \(wait.holder ?? "nobody yet"), which needs one "
+        + "of them to go on if it is suspended; waiting for it: \(wait.waitersInAll). If the other "
+        + "threads wait for something that one of these waits keeps from happening, nobody goes on "
+        + "ever. Do not keep transactions open across suspensions, do not block threads that run "
+        + "tasks (semaphores, sync), and use asyncWrite in tasks."
+    }
     if let last, now &- last < Self.pauseNanoseconds {
       leftOut += 1
       return nil

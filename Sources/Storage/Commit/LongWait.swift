@@ -10,11 +10,17 @@ package struct LongWait: Sendable {
   package let waiters: [String]
   /// How many wait in all.
   package let waitersInAll: Int
+  /// How many threads run tasks, where the holder needs one of them and none has been free for
+  /// seconds; else nil.
+  package let busyThreads: Int?
 
   /// Names of waiters that are given; all of many would be a page, and each of them may ask.
   static let waitersNamed = 3
 
-  package init(path: String, holder: String?, waiters: [String], waitersInAll: Int) {
+  package init(
+    path: String, holder: String?, waiters: [String], waitersInAll: Int, busyThreads: Int? = nil
+  ) {
+    self.busyThreads = busyThreads
     self.path = path
     self.holder = holder
     self.waiters = waiters
@@ -22,15 +28,21 @@ package struct LongWait: Sendable {
   }
 
   private static let observer = Monitor<(@Sendable (LongWait) -> Void)?>(nil)
+  private static let observersOfFiles = Monitor<[String: @Sendable (LongWait) -> Void]>([:])
 
   /// Sets who hears of long waits, on the thread that waits.
   package static func setObserver(_ body: (@Sendable (LongWait) -> Void)?) {
     observer.withLock { $0 = body }
   }
 
+  /// Sets who hears of those of one file besides, for tests, which run side by side.
+  package static func setObserver(ofFile path: String, _ body: (@Sendable (LongWait) -> Void)?) {
+    observersOfFiles.withLock { $0[path] = body }
+  }
+
   func report() {
     // Called with no lock held.
-    let body = Self.observer.withLock { $0 }
-    body?(self)
+    let bodies = [Self.observer.withLock { $0 }, Self.observersOfFiles.withLock { $0[path] }]
+    for body in bodies { body?(self) }
   }
 }

@@ -170,11 +170,12 @@ final class WriteQueue: Sendable {
   /// Waits for its turn.
   ///
   /// - Parameter onLongWait: called once when it takes more than a second, with who has the lock
-  ///   and who waits: the first few, and how many in all.
+  ///   and who waits: the first few, and how many in all; once more, with how many threads run
+  ///   tasks, when none of these is free for long, see `PoolProbe`.
   /// - Throws: when the wait could never end; see `BlockedPools`.
   func acquire(
     by place: PlaceNote,
-    onLongWait: (_ holder: PlaceNote?, _ waiters: [PlaceNote], _ waitersInAll: Int) -> Void
+    onLongWait: LongWaitReport
   ) throws(GivenUp) {
     let pool = TaskPool.current
     let (waiter, isHopeless): (Waiter?, Bool) = state.withLock { state in
@@ -202,15 +203,9 @@ final class WriteQueue: Sendable {
       if !waiter.signal.wait(nanoseconds: patience, until: { $0 != .wait }) {
         if !isReported {
           isReported = true
-          let (holder, waiters, count) = state.withLock { state in
-            (
-              state.hold?.place, state.entries.prefix(LongWait.waitersNamed).map(\.place),
-              state.entries.count
-            )
-          }
-          onLongWait(holder, waiters, count)
+          report(to: onLongWait, busyThreads: nil)
         }
-        if let pool { watch(waiter, of: pool, isHopeless: isHopeless) }
+        if let pool { watch(waiter, of: pool, isHopeless: isHopeless, onLongWait) }
       }
       switch waiter.signal.wait(until: { $0 != .wait }, then: { $0 }) {
       case .served: return
@@ -224,20 +219,41 @@ final class WriteQueue: Sendable {
     }
   }
 
+  /// Hears of a long wait.
+  typealias LongWaitReport = (
+    _ holder: PlaceNote?, _ waiters: [PlaceNote], _ waitersInAll: Int, _ busyThreads: Int?
+  ) -> Void
+
+  private func report(to onLongWait: LongWaitReport, busyThreads: Int?) {
+    let (holder, waiters, count) = state.withLock { state in
+      (
+        state.hold?.place, state.entries.prefix(LongWait.waitersNamed).map(\.place),
+        state.entries.count
+      )
+    }
+    onLongWait(holder, waiters, count, busyThreads)
+  }
+
   // MARK: - Waits that cannot end
 
   /// Waits for a signal, and looks from time to time whether one can come.
-  private func watch(_ waiter: Waiter, of pool: TaskPool, isHopeless: Bool) {
+  private func watch(
+    _ waiter: Waiter, of pool: TaskPool, isHopeless: Bool, _ onLongWait: LongWaitReport
+  ) {
     let wait = BlockedTask(pool, self, waiter)
     BlockedPools.add(wait)
     defer { BlockedPools.remove(wait) }
     var found: BlockedPools.Deadlock?
     var times = 0
+    var probe = PoolProbe()
     while true {
       let seen = BlockedPools.deadlock(of: wait)
       times = seen != nil && seen == found ? times + 1 : 1
       found = seen
       if let seen, times >= BlockedPools.looks { BlockedPools.end(seen) }
+      if seen == nil, isFirst(waiter), probe.isHopeless(hold, pool) {
+        report(to: onLongWait, busyThreads: pool.width)
+      }
       let look =
         isHopeless
         ? Self.hopelessWaitNanoseconds : BlockedPools.lookNanoseconds.load(ordering: .relaxed)
@@ -257,6 +273,14 @@ final class WriteQueue: Sendable {
       return .some(hold.place)
     }
     if let holder { waiter.send(.givenUp(holder: holder)) }
+  }
+
+  /// Whether it is the first thread that waits; one of them is enough to look.
+  private func isFirst(_ waiter: Waiter) -> Bool {
+    state.withLock { state in
+      for case .thread(let first) in state.entries { return first === waiter }
+      return false
+    }
   }
 
   private func index(of waiter: Waiter, in state: State) -> Int? {

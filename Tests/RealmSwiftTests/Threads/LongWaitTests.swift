@@ -57,6 +57,19 @@ import Testing
     #expect(last.contains("belongs to nobody yet; waiting: queue 'q'. Do not"))
   }
 
+  /// That no thread is free is said at once, whatever was said before.
+  @Test func busyThreadsAreNamed() throws {
+    var log = LongWaitLog()
+    let wait = LongWait(path: "a.realm", holder: "actor 'A'", waiters: [], waitersInAll: 3)
+    _ = log.line(for: wait, at: 1_000_000_000)
+    let busy = LongWait(
+      path: "a.realm", holder: "actor 'A'", waiters: [], waitersInAll: 3, busyThreads: 4)
+    let said = log.line(for: busy, at: 1_000_000_001)
+    let line = try #require(said)
+    #expect(line.contains("None of the 4 threads that run tasks has been free"))
+    #expect(line.contains("'a.realm' belongs to actor 'A'") && line.contains("waiting for it: 3."))
+  }
+
   @Test func versionsNameTheirQueue() async throws {
     let folder = TemporaryFolder()
     let shared = await QueueRealm(folder.configuration())
