@@ -110,6 +110,29 @@ import Testing
     #expect(output.output.contains(path) && output.output.contains("cannot be read"))
   }
 
+  /// One bit of the space journal, which no version refers to.
+  @Test(arguments: [nil, key]) func aFlipInTheSpaceJournalIsFound(key: [UInt8]?) throws {
+    try makeFile(key: key, commits: 60)
+    let parts = try Store.open(StoreOptions(path: path, encryptionKey: key)).checkInvariants().parts
+    let blocks = parts.filter { $0.owner == "space journal" }.map(\.run)
+    try #require(!blocks.isEmpty)
+    for block in blocks {
+      let (path, place) = (path, block.offset + block.length / 2)
+      let output = CollectedOutput()
+      let watcher = Watcher(output, when: "round 1") {
+        let file = try LinuxFileSystem().open(path, .writable)
+        let byte = try file.bytes(at: place, length: 1)
+        try file.write(bytes: [byte[0] ^ 4], at: place)
+      }
+      let keyFlags = try key.map { ["--encryption-key", try keyFile($0)] } ?? []
+      #expect(try check(keyFlags, output, watcher) == .failed)
+      #expect(output.output.contains("block \(block.offset) of version"), "\(output.output)")
+      let file = try LinuxFileSystem().open(path, .writable)
+      let byte = try file.bytes(at: place, length: 1)
+      try file.write(bytes: [byte[0] ^ 4], at: place)
+    }
+  }
+
   /// Another file takes its name: what is there now is looked at.
   @Test func aFileThatIsReplacedIsFound() throws {
     try makeFile()

@@ -105,10 +105,14 @@ private final class ScrubbedFile {
     var walk = VerifyingWalk()
     var found: [String] = []
     var end = SliceEnd.more
+    var journalBytes: UInt64 = 0
   }
 
   /// A version is kept no longer, so that a file with a writer does not grow.
   private static let sliceNanoseconds: UInt64 = 1_000_000_000
+  /// Readings of a journal that others change meanwhile.
+  private static let journalTurns = 200
+  private static let journalPauseNanoseconds: UInt64 = 200_000
 
   let path: String
   private let key: [UInt8]?
@@ -148,14 +152,15 @@ private final class ScrubbedFile {
       check.version = snapshot.version.rawValue
       lastObstacle = nil
       if isFirst { console.note("\(path): reading version \(snapshot.version)") }
-      return read(snapshot, pace, interruption, console)
+      return read(store, snapshot, pace, interruption, console)
     } catch {
       return meet(error, console)
     }
   }
 
   private func read(
-    _ snapshot: Snapshot, _ pace: Pace, _ interruption: any Interruption, _ console: Console
+    _ store: Store, _ snapshot: Snapshot, _ pace: Pace, _ interruption: any Interruption,
+    _ console: Console
   ) -> SliceEnd {
     let work = work
     let end = pace.clock.nanoseconds() + Self.sliceNanoseconds
@@ -170,19 +175,46 @@ private final class ScrubbedFile {
         } report: {
           found.append("\($0)")
         }
+        work.journalBytes = 0
+        if isWhole { Self.readJournal(store, interruption, &work.journalBytes, &found) }
         work.found = found
         work.end = isWhole ? .end : interruption.isRequested() ? .interrupted : .more
       }
     }.join()
     let slice = work.withLock { $0 }
     for finding in slice.found { tell(finding, console) }
-    if slice.end == .end { endRound(slice.walk, console) }
+    if slice.end == .end { endRound(slice.walk, slice.journalBytes, console) }
     return slice.end
   }
 
-  private func endRound(_ walk: VerifyingWalk, _ console: Console) {
+  /// The space journal, which no version keeps, at the end of a round.
+  ///
+  /// What others write too fast for this round is read in another one.
+  private static func readJournal(
+    _ store: Store, _ interruption: any Interruption, _ bytes: inout UInt64,
+    _ found: inout [String]
+  ) {
+    do throws(StorageError) {
+      var turns = 0
+      let check = try store.checkJournal {
+        turns += 1
+        sleep(nanoseconds: journalPauseNanoseconds)
+        return turns < journalTurns && !interruption.isRequested()
+      }
+      switch check {
+      case .sound(_, let length): bytes = length
+      case .damaged(let error): found.append("\(error)")
+      case .inMotion: break
+      }
+    } catch {
+      // Any other failure says nothing of the journal; the next opening tells of it.
+      if case .damaged = error { found.append("\(error)") }
+    }
+  }
+
+  private func endRound(_ walk: VerifyingWalk, _ journalBytes: UInt64, _ console: Console) {
     rounds += 1
-    bytes += walk.bytes
+    bytes += walk.bytes + journalBytes
     check.blocks = walk.blocks
     check.reachableBytes = walk.bytes
     noteRounds()

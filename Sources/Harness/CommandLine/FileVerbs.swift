@@ -29,8 +29,9 @@ package enum CheckVerb: VerbDescription {
     --continuous reads Realm files round after round, beside the processes that use them, until
     Ctrl-C or --rounds: bits that flip after a process has looked at a block are found by the next
     round. Each finding is told at once, and again at the end. A thread that runs only when no other
-    wants to reads every block of the newest version; no writer waits for it, no version is kept for
-    longer than a second. Not looked at: the order of tables and indexes, and the space accounting.
+    wants to reads every block of the newest version, and the space journal; no writer waits for it,
+    no version is kept for longer than a second. Not looked at: the order of tables and indexes, and
+    whether each byte has one owner.
     Exit codes: 0 at least one round, all sound, 1 as above, 130 interrupted in the first round.
     """
   package static let flags: [FlagDefinition] = [

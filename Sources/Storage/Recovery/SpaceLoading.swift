@@ -10,33 +10,13 @@ extension Store {
   func loadSpace(_ found: FoundRecord) throws(StorageError) {
     let record = found.record
     journalReads.add(1, ordering: .relaxed)
-    var journal = SpaceJournal()
-    let contents = try readParts(record, &journal, known: [])
-    let log = try readJournal(
-      record.spaceLog, .spaceLog, downTo: try oldestLog(of: record))
-    journal.log = record.spaceLog
-    journal.logBlocks = log.blocks
-    journal.logBytesSincePart = log.bytes.count
-    journal.deltas = record.deltas
     var length: UInt64
     do throws(SystemError) { length = try file.length() } catch { throw .system(error) }
     // What someone has appended is no space until the file grows over it.
     length -= length % UInt64(FileHeader.pageLength)
     var replay: SpaceReplay
-    do throws(SpaceCodingError) {
-      let recent = try SpaceDelta.decodeAll(record.deltas)
-      journal.deltaCommits = recent.count
-      let deltas = try SpaceDelta.decodeAll(log.bytes) + recent
-      // The file was longer at times: replay as if it still were, then cut.
-      let longest = deltas.reduce(length) { end, delta in
-        delta.taken.reduce(end) { max($0, $1.end) }
-      }
-      replay = try SpaceReplay(
-        journal.parts, contents, homes: header.homes, fileLength: longest)
-      for delta in deltas { try replay.replay(delta) }
-    } catch {
-      throw journalDamage(record, "cannot be read: \(error)")
-    }
+    let journal: SpaceJournal
+    (journal, replay) = try replaySpace(record, fileLength: length)
     replay.cut(to: length)
     let writer = writer!
     writer.free = replay.free
@@ -64,6 +44,37 @@ extension Store {
       replay.kept, durable: min(durable, foreignPinState.everythingSince ?? durable))
     writer.spaceVersion = record.version
     writer.isLoaded = true
+  }
+
+  /// Reads the space journal of a record, and what it comes to.
+  ///
+  /// - Parameter reading: reads its blocks by calls; nil for the mapping.
+  func replaySpace(
+    _ record: CommitRecord, fileLength: UInt64, by reading: StoredBlockReading? = nil
+  ) throws(StorageError) -> (journal: SpaceJournal, replay: SpaceReplay) {
+    var journal = SpaceJournal()
+    let contents = try readParts(record, &journal, known: [], by: reading)
+    let log = try readJournal(
+      record.spaceLog, .spaceLog, downTo: try oldestLog(of: record, by: reading), by: reading)
+    journal.log = record.spaceLog
+    journal.logBlocks = log.blocks
+    journal.logBytesSincePart = log.bytes.count
+    journal.deltas = record.deltas
+    do throws(SpaceCodingError) {
+      let recent = try SpaceDelta.decodeAll(record.deltas)
+      journal.deltaCommits = recent.count
+      let deltas = try SpaceDelta.decodeAll(log.bytes) + recent
+      // The file was longer at times: replay as if it still were, then cut.
+      let longest = deltas.reduce(fileLength) { end, delta in
+        delta.taken.reduce(end) { max($0, $1.end) }
+      }
+      var replay = try SpaceReplay(
+        journal.parts, contents, homes: header.homes, fileLength: longest)
+      for delta in deltas { try replay.replay(delta) }
+      return (journal, replay)
+    } catch {
+      throw journalDamage(record, "cannot be read: \(error)")
+    }
   }
 
   /// How often this process has read the whole space journal.
@@ -125,13 +136,14 @@ extension Store {
   /// - Parameter known: parts that were read before.
   /// - Returns: what each part says; nil for what is known, or was all free.
   func readParts(
-    _ record: CommitRecord, _ journal: inout SpaceJournal, known: [SpacePart]
+    _ record: CommitRecord, _ journal: inout SpaceJournal, known: [SpacePart],
+    by reading: StoredBlockReading? = nil
   ) throws(StorageError) -> [SpaceCheckpoint?] {
     journal.list = record.spaceCheckpoint
     guard !record.spaceCheckpoint.isNone else { return [nil] }
-    guard let list = try readPartList(record) else {
+    guard let list = try readPartList(record, by: reading) else {
       // Before format 3 a checkpoint was one list of the whole file.
-      let chain = try readJournal(record.spaceCheckpoint, .spaceCheckpoint)
+      let chain = try readJournal(record.spaceCheckpoint, .spaceCheckpoint, by: reading)
       journal.formerCheckpoint = chain.blocks
       let version = chain.blocks.last?.birth ?? Version(0)
       journal.parts = [SpacePart(start: 0, version: version, reference: .none, blocks: [])]
@@ -147,7 +159,7 @@ extension Store {
       var blocks = reference.isNone ? [] : blocksKnown[reference]
       var content: SpaceCheckpoint?
       if blocks == nil {
-        let chain = try readJournal(reference, .spaceCheckpoint)
+        let chain = try readJournal(reference, .spaceCheckpoint, by: reading)
         blocks = chain.blocks
         content = try checkpoint(chain.bytes, record)
       }
@@ -173,13 +185,13 @@ extension Store {
 
   /// Where the parts are; nil for a checkpoint of an older format.
   private func readPartList(
-    _ record: CommitRecord
+    _ record: CommitRecord, by reading: StoredBlockReading?
   ) throws(StorageError) -> (list: SpacePartList, blocks: [BlockEditor.DeadBlock])? {
-    let newest = try mapping.storedBytes(record.spaceCheckpoint)
+    let newest = try journalBlock(record.spaceCheckpoint, by: reading)
     if newest.withUnsafeBytes({ BlockHeader.kind($0.baseAddress!) }) == .spaceCheckpoint {
       return nil
     }
-    let chain = try readJournal(record.spaceCheckpoint, .spacePartList)
+    let chain = try readJournal(record.spaceCheckpoint, .spacePartList, by: reading)
     do throws(SpaceCodingError) {
       return (try SpacePartList(decoding: chain.bytes), chain.blocks)
     } catch {
@@ -188,9 +200,19 @@ extension Store {
   }
 
   /// Where the log of a record begins; 0 for the end of its chain.
-  func oldestLog(of record: CommitRecord) throws(StorageError) -> UInt64 {
+  func oldestLog(
+    of record: CommitRecord, by reading: StoredBlockReading? = nil
+  ) throws(StorageError) -> UInt64 {
     guard !record.spaceCheckpoint.isNone else { return 0 }
-    return try readPartList(record)?.list.oldestLog ?? 0
+    return try readPartList(record, by: reading)?.list.oldestLog ?? 0
+  }
+
+  /// A block of the journal as the file has it now.
+  private func journalBlock(
+    _ reference: BlockReference, by reading: StoredBlockReading?
+  ) throws(StorageError) -> [UInt8] {
+    guard let reading else { return try mapping.storedBytes(reference) }
+    return [UInt8](try reading.verified(reference))
   }
 
   /// Blocks of the journal that hang together.
@@ -208,9 +230,11 @@ extension Store {
   ///   - oldest: offset of the block that ends the chain; what is behind it is no longer there.
   ///   - known: blocks born up to this version are not wanted.
   ///   - last: the newest block that is known already.
+  ///   - reading: reads the blocks by calls; nil for the mapping.
   func readJournal(
     _ newest: BlockReference, _ kind: BlockKind, downTo oldest: UInt64 = 0,
-    after known: Version = Version(0), until last: BlockReference = .none
+    after known: Version = Version(0), until last: BlockReference = .none,
+    by reading: StoredBlockReading? = nil
   ) throws(StorageError) -> JournalChain {
     var parts: [[UInt8]] = []
     var blocks: [BlockEditor.DeadBlock] = []
@@ -218,7 +242,7 @@ extension Store {
     var seen: Set<BlockReference> = []
     var reference = newest
     while !reference.isNone, reference != last {
-      let bytes = try mapping.storedBytes(reference)
+      let bytes = try journalBlock(reference, by: reading)
       let start = BlockHeader.length + Store.journalHeaderLength
       let (foundKind, birth, used, previous) = bytes.withUnsafeBytes { block in
         let header = block.baseAddress!

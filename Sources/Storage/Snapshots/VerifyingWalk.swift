@@ -94,7 +94,7 @@ package struct VerifyingWalk: Sendable {
 }
 
 /// Reads single blocks of a file by calls, and verifies them.
-private final class StoredBlockReading {
+final class StoredBlockReading {
   let mapping: ReadMapping
   private let stored: UnsafeMutableRawBufferPointer
   private let opened: UnsafeMutableRawPointer
@@ -117,6 +117,16 @@ private final class StoredBlockReading {
   func read(
     _ reference: BlockReference
   ) throws(StorageError) -> (bytes: Int, children: [BlockReference]) {
+    let block = try verified(reference)
+    let start = block.baseAddress!
+    let bytes = block.count + mapping.blockOverhead
+    guard BlockHeader.kind(start).isNode else { return (bytes, []) }
+    let children = (0..<BlockHeader.count(start)).map { BlockHeader.reference(start, $0) }
+    return (bytes, children)
+  }
+
+  /// A verified block, good until the next one is read.
+  func verified(_ reference: BlockReference) throws(StorageError) -> UnsafeRawBufferPointer {
     let overhead = mapping.blockOverhead
     guard reference.offset >= UInt64(FileHeader.pageLength * 2) else {
       throw mapping.damaged(reference, nil, "the reference points into the file's header")
@@ -134,9 +144,7 @@ private final class StoredBlockReading {
       throw mapping.damaged(reference, nil, "its length of \(length) bytes cannot be")
     }
     let block = try mapping.verifiedBlock(reference, start, length, opened: opened)
-    guard BlockHeader.kind(block).isNode else { return (length + overhead, []) }
-    let children = (0..<BlockHeader.count(block)).map { BlockHeader.reference(block, $0) }
-    return (length + overhead, children)
+    return UnsafeRawBufferPointer(start: block, count: length)
   }
 
   private func fill(
