@@ -53,6 +53,11 @@ package struct RecordedHistory: Sendable {
     }
   }
 
+  /// How many operations there were when a process did its last one; nil where it did none.
+  package func lastPosition(of process: UInt32) -> Int? {
+    operations.lastIndex { $0.thread == ThreadToken(rawValue: UInt64(process)) }.map { $0 + 1 }
+  }
+
   private mutating func take(_ entry: RecordedEntry) {
     let (process, inode, number, bytes) = (entry.process, entry.file, entry.number, entry.bytes)
     func add(_ kind: DiskOperation.Kind) {

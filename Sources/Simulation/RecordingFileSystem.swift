@@ -9,6 +9,9 @@
 //
 // The number is a place, a length, of a sync how long the recording was when it began: that much it
 // covers.
+//
+// A process can be killed behind any of its entries: then each of its calls that took effect has
+// one.
 internal import Glibc
 package import Platform
 
@@ -21,11 +24,22 @@ enum RecordedCall: UInt8 {
 
 /// A file to which several processes append entries.
 package final class Recording: Sendable {
+  /// What a process that is to be killed has to know.
+  private struct Doom {
+    var entriesLeft: Int
+    /// Calls that have begun and have no entry yet.
+    var calls = 0
+  }
+
   private let descriptor: Int32
   private let process: UInt32
+  /// Nil entries: it is not to be killed.
+  private let doom: Monitor<Doom>?
 
+  /// - Parameter entries: kills the process when it has added so many.
   /// - Throws: when it cannot be made.
-  package init(_ path: String) throws(SystemError) {
+  package init(_ path: String, killedAfter entries: Int? = nil) throws(SystemError) {
+    doom = entries.map { Monitor(Doom(entriesLeft: $0)) }
     descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
     if descriptor < 0 { throw SystemError(call: "open", path: path, code: errno) }
     process = UInt32(getpid())
@@ -40,9 +54,36 @@ package final class Recording: Sendable {
     return UInt64(status.st_size)
   }
 
+  /// Makes a call of which `add` tells: it is not torn from its entry by the end of the process.
+  func call<Value>(_ body: () throws(SystemError) -> Value) throws(SystemError) -> Value {
+    guard let doom else { return try body() }
+    // Who comes after the last entry waits for the end of the process.
+    doom.wait(until: { $0.entriesLeft > 0 }, then: { $0.calls += 1 })
+    defer {
+      let isLast = doom.withLock { state in
+        state.calls -= 1
+        return state.entriesLeft <= 0
+      }
+      doom.notifyAll()
+      if isLast { die(doom) }
+    }
+    return try body()
+  }
+
+  /// Ends the process when all calls that have begun have their entries.
+  private func die(_ doom: Monitor<Doom>) {
+    doom.wait(until: { $0.calls == 0 }, then: { _ in })
+    kill(getpid(), SIGKILL)
+  }
+
+  private func count() {
+    doom?.withLock { $0.entriesLeft -= 1 }
+  }
+
   func add(
     _ call: RecordedCall, file: UInt64 = 0, number: UInt64 = 0, bytes: UnsafeRawBufferPointer
   ) {
+    defer { count() }
     var entry: [UInt8] = []
     entry.reserveCapacity(25 + bytes.count)
     func append(_ number: some FixedWidthInteger) {
@@ -65,7 +106,13 @@ package final class Recording: Sendable {
 
   /// Notes something at this place of the history.
   package func mark(_ name: String, _ number: UInt64, _ value: UInt64 = 0) {
-    add(.mark, file: value, number: number, text: name)
+    do throws(SystemError) {
+      try call { () throws(SystemError) in
+        add(.mark, file: value, number: number, text: name)
+      }
+    } catch {
+      preconditionFailure("a mark is no call of the system")
+    }
   }
 }
 
@@ -77,11 +124,13 @@ package final class RecordingFileSystem: FileSystem {
   package init(_ recording: Recording) { self.recording = recording }
 
   package func open(_ path: String, _ mode: OpenMode) throws(SystemError) -> any File {
-    let mayBeNew = !mode.isDisjoint(with: [.create, .exclusive]) && !base.exists(path)
-    let file = try base.open(path, mode)
-    let number = try file.identity().inode
-    if mayBeNew { recording.add(.create, file: number, text: path) }
-    return RecordedFile(file, number, recording)
+    try recording.call { () throws(SystemError) in
+      let mayBeNew = !mode.isDisjoint(with: [.create, .exclusive]) && !base.exists(path)
+      let file = try base.open(path, mode)
+      let number = try file.identity().inode
+      if mayBeNew { recording.add(.create, file: number, text: path) }
+      return RecordedFile(file, number, recording)
+    }
   }
 
   package func openInMemory(name: String) throws(SystemError) -> any File {
@@ -105,23 +154,31 @@ package final class RecordingFileSystem: FileSystem {
   }
 
   package func remove(_ path: String) throws(SystemError) {
-    try base.remove(path)
-    recording.add(.remove, text: path)
+    try recording.call { () throws(SystemError) in
+      try base.remove(path)
+      recording.add(.remove, text: path)
+    }
   }
 
   package func rename(_ path: String, to newPath: String) throws(SystemError) {
-    try base.rename(path, to: newPath)
-    recording.add(.rename, text: path + "\n" + newPath)
+    try recording.call { () throws(SystemError) in
+      try base.rename(path, to: newPath)
+      recording.add(.rename, text: path + "\n" + newPath)
+    }
   }
 
   package func rename(_ path: String, toNew newPath: String) throws(SystemError) {
-    try base.rename(path, toNew: newPath)
-    recording.add(.rename, text: path + "\n" + newPath)
+    try recording.call { () throws(SystemError) in
+      try base.rename(path, toNew: newPath)
+      recording.add(.rename, text: path + "\n" + newPath)
+    }
   }
 
   package func synchronizeFolder(_ path: String) throws(SystemError) {
-    try base.synchronizeFolder(path)
-    recording.add(.synchronizeFolder, text: path)
+    try recording.call { () throws(SystemError) in
+      try base.synchronizeFolder(path)
+      recording.add(.synchronizeFolder, text: path)
+    }
   }
 }
 
@@ -150,8 +207,10 @@ private final class RecordedFile: File {
   }
 
   func setLength(_ length: UInt64) throws(SystemError) {
-    try base.setLength(length)
-    recording.add(.setLength, file: number, number: length)
+    try recording.call { () throws(SystemError) in
+      try base.setLength(length)
+      recording.add(.setLength, file: number, number: length)
+    }
   }
 
   func read(
@@ -161,8 +220,10 @@ private final class RecordedFile: File {
   }
 
   func write(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
-    try base.write(buffer, at: offset)
-    recording.add(.write, file: number, number: offset, bytes: buffer)
+    try recording.call { () throws(SystemError) in
+      try base.write(buffer, at: offset)
+      recording.add(.write, file: number, number: offset, bytes: buffer)
+    }
   }
 
   func writeDurably(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
@@ -180,13 +241,15 @@ private final class RecordedFile: File {
   func bypassCache(_ isOn: Bool) { base.bypassCache(isOn) }
 
   func synchronize() throws(SystemError) {
-    if isMappedShared.load(ordering: .relaxed) {
-      let bytes = try base.bytes(at: 0, length: Int(try base.length()))
-      bytes.withUnsafeBytes { recording.add(.write, file: number, number: 0, bytes: $0) }
+    try recording.call { () throws(SystemError) in
+      if isMappedShared.load(ordering: .relaxed) {
+        let bytes = try base.bytes(at: 0, length: Int(try base.length()))
+        bytes.withUnsafeBytes { recording.add(.write, file: number, number: 0, bytes: $0) }
+      }
+      let covered = recording.length
+      try base.synchronize()
+      recording.add(.synchronize, file: number, number: covered)
     }
-    let covered = recording.length
-    try base.synchronize()
-    recording.add(.synchronize, file: number, number: covered)
   }
 
   func map(length: Int) throws(SystemError) -> any FileMapping { try base.map(length: length) }

@@ -8,10 +8,13 @@ import Storage
 
 private let leafCountOfRecorded = 48
 
-/// - Parameter arguments: FILE record RECORDING COUNT never|always, after the program's name.
+/// - Parameter arguments: FILE record RECORDING COUNT never|always plain|encrypted ENTRIES, after the
+///   program's name. It is killed after so many entries in the recording; 0 for never.
 func commitRecorded(_ arguments: [String]) throws {
-  let recording = try Recording(arguments[3])
+  let recording = try Recording(
+    arguments[3], killedAfter: Int(arguments[7]).flatMap { $0 > 0 ? $0 : nil })
   var options = StoreOptions(path: arguments[1], fileSystem: RecordingFileSystem(recording))
+  if arguments[6] == "encrypted" { options.encryptionKey = (0..<64).map { $0 } }
   options.commitLog = arguments[5] == "always" ? .always : .never
   options.logSegmentMin = 48 << 10
   let store = try Store.open(options)

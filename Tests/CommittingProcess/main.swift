@@ -3,10 +3,11 @@
 // their numbers; or it takes the write lock and keeps it, alone or with a forked child that only
 // waits. Each transaction writes the number to several leaves, so that half of one would show.
 //
-//   CommittingProcess FILE [COUNT | read | hold | fork | compact] [memory]
-//   CommittingProcess FILE record RECORDING COUNT never|always     see RecordedCommits.swift
+//   CommittingProcess FILE [COUNT | read | watch | hold | fork | compact] [memory]
+//   CommittingProcess FILE record RECORDING COUNT never|always plain|encrypted ENTRIES
+//                                                                   see RecordedCommits.swift
 //
-// With `memory` nothing is synced.
+// With `memory` nothing is synced. `watch` opens the file read-only, again and again.
 import Glibc
 import Storage
 
@@ -21,6 +22,7 @@ if mode == "record" {
   try commitRecorded(CommandLine.arguments)
   exit(0)
 }
+if mode == "watch" { try watchForEver(options) }
 let store = try Store.open(options)
 switch mode {
 case "read": try readForEver()
@@ -114,5 +116,27 @@ func readForEver() throws {
     }
     // A reader that looks about a thousand times a second: nothing wakes it.
     usleep(1000)
+  }
+}
+
+/// Opens the file only for reading, and verifies that the version it shows stays what it is, by what
+/// the file has.
+func watchForEver(_ options: StoreOptions) throws -> Never {
+  var options = options
+  options.isReadOnly = true
+  var newest: UInt64 = 0
+  while true {
+    let store = try Store.open(options)
+    let snapshot = try store.pinNewest()
+    let found = number(snapshot)
+    guard found >= newest else { fatalError("number \(found) after \(newest)") }
+    newest = found
+    for _ in 0..<10 {
+      var walk = VerifyingWalk()
+      let isWhole = walk.advance(on: snapshot, while: { _ in true }) { fatalError("\($0)") }
+      guard isWhole, number(snapshot) == found else { fatalError("version \(snapshot.version)") }
+      usleep(500)
+    }
+    show(found)
   }
 }
