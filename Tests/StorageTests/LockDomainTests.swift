@@ -261,6 +261,70 @@ internal import Testing
     try LinuxFileSystem().remove(path + ".lock")
     #expect(mkfifo(path + ".lock", 0o666) == 0)
     expectLockRefused("no regular file")
+    #expect(unlink(path + ".lock") == 0)
+    #expect(mkdir(path + ".lock", 0o777) == 0)
+    #expect(throws: StorageError.isDirectory(path: path + ".lock")) {
+      _ = try Store.open(StoreOptions(path: path))
+    }
+    #expect(rmdir(path + ".lock") == 0)
+    try bindSocket(path + ".lock")
+    expectLockRefused("no regular file")
+    #expect(unlink(path + ".lock") == 0)
+    // The administrator may make a device.
+    guard geteuid() == 0, mknod(path + ".lock", S_IFCHR | 0o666, dev_t(1 << 8 | 3)) == 0 else {
+      return
+    }
+    expectLockRefused("no regular file")
+  }
+
+  /// The same under the name of the Realm itself.
+  @Test func aRealmThatIsNoFile() throws {
+    func expectRefused(sourceLocation: SourceLocation = #_sourceLocation) {
+      for isReadOnly in [false, true] {
+        do {
+          _ = try Store.open(StoreOptions(path: path, isReadOnly: isReadOnly))
+          Issue.record("opened", sourceLocation: sourceLocation)
+        } catch {
+          #expect("\(error)".contains(path), "\(error)", sourceLocation: sourceLocation)
+        }
+      }
+    }
+    #expect(mkfifo(path, 0o666) == 0)
+    expectRefused()
+    #expect(unlink(path) == 0)
+    #expect(mkdir(path, 0o777) == 0)
+    expectRefused()
+    #expect(rmdir(path) == 0)
+    try bindSocket(path)
+    expectRefused()
+    #expect(unlink(path) == 0)
+    for device in ["/dev/null", "/dev/zero", "/dev/full"] {
+      #expect(symlink(device, path) == 0)
+      do {
+        _ = try Store.open(StoreOptions(path: path))
+        Issue.record("opened \(device)")
+      } catch {
+        #expect("\(error)".contains(device), "\(error)")
+      }
+      #expect(unlink(path) == 0)
+      #expect(!LinuxFileSystem().exists(device + ".lock"))
+    }
+  }
+
+  private func bindSocket(_ path: String) throws {
+    let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(socket) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    try #require(bytes.count < 108)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let code = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    #expect(code == 0)
   }
 
   /// Killed, or cut off, while it made a new lock file: that is taken over.
