@@ -10,8 +10,7 @@ enum EncryptionKeyFile {
   static func read(_ path: String) throws(UsageError) -> [UInt8] {
     let bytes: [UInt8]
     do { bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path))) } catch {
-      throw UsageError(
-        "--encryption-key: cannot read '\(path)': \((error as NSError).localizedDescription)")
+      throw UsageError("--encryption-key: cannot read '\(path)': \(error.explanation)")
     }
     if bytes.count == keyLength { return bytes }
     let text = String(decoding: bytes, as: UTF8.self)

@@ -105,9 +105,21 @@ public enum RealmBench {
 
   private static func refusal(of verb: String) -> UsageError {
     let nearest = nearestName(verb, in: Help.verbs).map { "; did you mean '\($0)'?" } ?? ""
-    if WorkloadKind(rawValue: verb) != nil {
+    func refusal(_ what: String, _ command: String) -> UsageError {
+      UsageError("no verb '\(verb)'; \(what): \(Tool.current.invocation) \(command)")
+    }
+    let quoted = LiteralPath.quoted(verb)
+    if WorkloadKind(rawValue: verb) != nil { return refusal("it is a workload", "run \(verb)") }
+    if verb.hasSuffix(".json") { return refusal("a plan is run so", "run \(quoted)") }
+    if verb.hasSuffix(".realm") { return refusal("a file is checked so", "check \(quoted)") }
+    if ["man", "manual"].contains(verb) { return refusal("the man page is", "completion man") }
+    if exists(verb + "/run.json") {
+      return refusal("results are shown so", "report \(quoted) -o report.html")
+    }
+    if verb.hasPrefix("-") {
       return UsageError(
-        "no verb '\(verb)'; it is a workload: \(Tool.current.invocation) run \(verb)")
+        "no verb '\(verb)'; a verb comes first, then its flags; '\(Tool.current.name)' alone shows "
+          + "help")
     }
     return UsageError("no verb '\(verb)'\(nearest); '\(Tool.current.name)' alone shows help")
   }

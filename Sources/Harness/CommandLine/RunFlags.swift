@@ -403,9 +403,18 @@ package enum RunFlags {
       throw UsageError(
         "--processes: a plan with phases, background load or faults takes one process")
     }
-    if let operations = settings.operations, operations < settings.processes {
+    if let operations = settings.operationsOfPhase, operations < settings.processes {
+      let source =
+        settings.operations != nil
+        ? "--ops \(operations)"
+        : "--objects \(settings.objects) in transactions of --batch \(settings.batch)"
       throw UsageError(
-        "--processes \(settings.processes): --ops \(operations) leaves some without an operation")
+        "--processes \(settings.processes): \(source) leaves some without an operation")
+    }
+    if let operations = settings.warmupOperations, operations < settings.processes {
+      throw UsageError(
+        "--processes \(settings.processes): --warmup-ops \(operations) leaves some without an "
+          + "operation")
     }
   }
 

@@ -57,7 +57,7 @@ package struct Threshold: Equatable, Sendable {
 
   /// Refuses what this run leaves empty, before anything starts.
   package func validate(for settings: RunSettings) throws(UsageError) {
-    guard let operation else { return }
+    guard let operation else { return try validateGrowth(for: settings) }
     let measured = settings.operationsMeasured
     guard measured.contains(operation) else {
       throw UsageError(
@@ -77,6 +77,19 @@ package struct Threshold: Equatable, Sendable {
       let committing = measured.filter(\.commits).map { "'\($0.rawValue)'" }
       throw UsageError(
         "--threshold '\(text)': only \(committing.joined(separator: ", ")) has '\(column)'")
+    }
+  }
+
+  private func validateGrowth(for settings: RunSettings) throws(UsageError) {
+    for name in settings.engines
+    where EngineKind.named(name)?.facts?.untold.contains(column) == true {
+      throw UsageError(
+        "--threshold '\(text)': \(name) does not tell '\(column)', which stays empty")
+    }
+    if column == "walked_bytes" && !settings.workload.facts.recovers {
+      let walking = WorkloadKind.allCases.filter { $0.facts.recovers }.map(\.rawValue)
+      throw UsageError(
+        "--threshold '\(text)': only \(walking.joined(separator: ", ")) has '\(column)'")
     }
   }
 

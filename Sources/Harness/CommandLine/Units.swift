@@ -291,7 +291,9 @@ package func nearestName(_ wrong: String, in names: [String]) -> String? {
     (entry.1, entry.0.first == wrong.first ? 0 : 1)
   }
   guard let best = ranked.min(by: { rank($0) < rank($1) }) else { return nil }
-  return best.1 <= max(2, wrong.count / 3) ? best.0 : nil
+  // Of a word of one or two letters every short name is two changes away.
+  let most = wrong.count <= 2 ? wrong.count - 1 : max(2, wrong.count / 3)
+  return best.1 <= most ? best.0 : nil
 }
 
 /// Fewest insertions, deletions and replacements of a character that turn one text into the other.

@@ -59,6 +59,9 @@ enum SamePlan {
   /// What differs between two runs, a text each.
   private static func differences(_ first: MeasuredRun, _ other: MeasuredRun) -> [String] {
     let (left, right) = (facts(first), facts(other))
+    let workloads = (left["workload"] ?? "", right["workload"] ?? "")
+    // Settings of another workload say nothing more.
+    if workloads.0 != workloads.1 { return ["workload is \(workloads.0) and \(workloads.1)"] }
     return Set(left.keys).union(right.keys).sorted().compactMap { name in
       let standard = UnrecordedSetting.value(of: name, in: first.document.workload)
       let (a, b) = (left[name] ?? standard, right[name] ?? standard)

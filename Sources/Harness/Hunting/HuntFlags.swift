@@ -60,7 +60,7 @@ package struct HuntSettings: Sendable {
       if nanoseconds == 0 { throw UsageError("--duration needs more than no time") }
     }
     if let text = values.first("processes") {
-      processes = try Units.count(text, flag: "--processes", minimum: 1)
+      processes = try Units.count(text, flag: "--processes", minimum: 1, maximum: 256)
     }
     if let text = values.first("seed") {
       guard let number = UInt64(text) else {
@@ -71,14 +71,18 @@ package struct HuntSettings: Sendable {
     if let text = values.first("strategy") {
       guard let named = HuntStrategy(text) else {
         let nearest = nearestName(text, in: HuntStrategy.names).map { "; did you mean '\($0)'?" }
-        throw UsageError("--strategy: there is no '\(text)'" + (nearest ?? ""))
+        throw UsageError(
+          "--strategy: there is no '\(text)'"
+            + (nearest ?? " (\(HuntStrategy.names.joined(separator: ", ")))"))
       }
       strategy = named
     }
     if let name = values.first("scenario") {
       let names = (HuntProgram.broken + HuntProgram.sound).map(\.name)
       guard names.contains(name) else {
-        let nearest = nearestName(name, in: names).map { "; did you mean '\($0)'?" } ?? ""
+        let nearest =
+          nearestName(name, in: names).map { "; did you mean '\($0)'?" }
+          ?? "; '\(Tool.current.invocation) list scenarios' has them"
         throw UsageError("--scenario: there is no '\(name)'\(nearest)")
       }
       scenario = name

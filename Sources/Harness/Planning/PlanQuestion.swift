@@ -163,6 +163,8 @@ package struct PlanQuestion: Equatable, Sendable {
       kind = .value(try Self.metric(phrase.joined(separator: " ")))
       variable = nil
     }
+    // As `run` has it.
+    if !given.contains("batch") { setting.batch = min(setting.batch, setting.objects) }
     self.setting = setting
     try check(variable, given)
   }

@@ -8,6 +8,8 @@ package struct PlanFile: Sendable {
   package let text: String
   package let workload: WorkloadKind
   package let script: RunScript
+  /// Where its parts stand.
+  private let lines: RunScriptLines
   /// The settings as flags, which those of the command line replace.
   private var settings: [(flag: FlagDefinition, value: String?, line: Int)] = []
   private var thresholds: [(text: String, line: Int)] = []
@@ -49,7 +51,7 @@ package struct PlanFile: Sendable {
     workload = kind
     _ = try fields.text("description")
     let settingsValue = fields.take("settings")
-    script = try PlanScriptReader(path: path, workload: kind).read(&fields)
+    (script, lines) = try PlanScriptReader(path: path, workload: kind).read(&fields)
     let thresholdValues = try fields.list("thresholds")
     try fields.refuseOthers()
     for value in thresholdValues {
@@ -124,6 +126,7 @@ package struct PlanFile: Sendable {
         }
       }
       var (settings, choices) = try RunFlags.settings(all, for: workload, script: script)
+      try RunScriptCheck(path: path, lines: lines).check(settings)
       settings.planPath = path
       settings.planText = text
       return (settings, choices)

@@ -5,7 +5,9 @@ struct PlanScriptReader {
   let path: String
   let workload: WorkloadKind
 
-  func read(_ fields: inout PlanFields) throws(UsageError) -> RunScript {
+  func read(
+    _ fields: inout PlanFields
+  ) throws(UsageError) -> (script: RunScript, lines: RunScriptLines) {
     var script = RunScript()
     let phases = try fields.list("phases")
     if let first = phases.first, !workload.facts.takesSteps {
@@ -41,7 +43,9 @@ struct PlanScriptReader {
       let fault = try fault(json, "faults[\(number)]", script)
       script.faults.append(fault)
     }
-    return script
+    return (
+      script, RunScriptLines(steps: phases.map(\.line), faults: faults.map(\.line))
+    )
   }
 
   // MARK: - Phases
