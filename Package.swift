@@ -195,6 +195,8 @@ let package = Package(
         "Harness", "RacePrograms", "RaceHunt", "RealmSwift", "Storage", "Platform", "TestSupport",
         // Background processes of runs are this tool.
         "realm-bench", "ShopBench",
+        // Keeps the write lock of a run's file.
+        "CommittingProcess",
       ],
       swiftSettings: strict),
   ]

@@ -158,9 +158,16 @@ struct OwnWorker<W: Workload, Driver: EngineDriver>: Worker {
   ) throws {
     let operation = operations[position]
     thread.untimedNanoseconds = 0
+    // Nobody knows when it has the lock, so it may be at work all the time.
+    if operation.writes { pace.lockWait.begin(position, since: turn.due ?? began, mayWork: true) }
+    defer { if operation.writes { pace.lockWait.end() } }
     let start = clock.nanoseconds()
     do {
       try workload.perform(operation)
+      // The figures were written down without it.
+      if shared.control.hasAbandonedWaits { throw RunControl.GivenUp() }
+    } catch let givenUp as RunControl.GivenUp {
+      throw givenUp
     } catch {
       if error is Violation { throw error }
       pace.measurements.figures[position].errors += 1

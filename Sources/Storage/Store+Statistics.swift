@@ -46,6 +46,16 @@ extension Store {
     (try lockFile.writerDescription(), lockFile.waiterDescriptions())
   }
 
+  /// Which other process has the write lock that a thread of this one waits for now; nil when none
+  /// waits so.
+  ///
+  /// The same number is the same wait: each turn of this process has its own.
+  package func foreignWait() throws(StorageError) -> (number: UInt64, writer: String)? {
+    // Whose turn it is here, and who does not have the lock between processes, waits for it.
+    guard let hold = queue.hold, let writer = try lockFile.writerDescription() else { return nil }
+    return (hold.number, writer)
+  }
+
   /// Whether anybody waits for the write lock, here or in another process.
   package var isWaitedFor: Bool {
     queue.hasWaiters || !lockFile.waiterDescriptions().isEmpty

@@ -38,6 +38,8 @@ final class ModelEngine: CompleteEngine {
     var versions = [ModelVersion(number: 1, rows: [])]
     var commits: UInt64 = 0
     var isWriting = false
+    /// Told as long as somebody else has the lock.
+    var foreignWait: ForeignWait?
     /// Transactions without a lock: those that run, and those that have begun since the engine was
     /// made.
     var unlocked = (running: 0, begun: 0)
@@ -59,6 +61,7 @@ final class ModelEngine: CompleteEngine {
   func openSession() throws -> ModelSession { ModelSession(self) }
   func openSession(on queue: DispatchQueue) throws -> ModelSession { ModelSession(self, queue) }
   func glance() throws -> EngineStatistics { try statistics() }
+  func foreignWait() -> ForeignWait? { state.withLock { $0.foreignWait } }
   func reachableBytes() throws -> UInt64 { 4_096 }
 
   var visibleVersion: UInt64 { bug == .earlyCompletion ? newest.number - 1 : newest.number }
@@ -109,7 +112,7 @@ final class ModelEngine: CompleteEngine {
   /// The new form has no score; a pin that shows it, shows another object.
   func migrate() throws {
     if bug == .failingWrite { throw ModelSession.WriteFailure() }
-    let readsBefore = state.withLock { state in
+    let readsBefore = state.wait(until: { !$0.isWriting }) { state in
       let newest = state.versions.last!
       let rows = newest.rows.map { row in
         var row = row

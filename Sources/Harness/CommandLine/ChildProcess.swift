@@ -65,6 +65,13 @@ struct ChildProcess {
 
   var isRunning: Bool { process.isRunning }
 
+  /// Whether somebody has stopped it (SIGSTOP), so that it does nothing until it is told to go on.
+  var isStopped: Bool {
+    guard let text = textOfFile("/proc/\(process.processIdentifier)/stat") else { return false }
+    // Behind the name, which may hold anything.
+    return text.split(separator: ")").last?.hasPrefix(" T ") == true
+  }
+
   /// Tells it to end, and to keep what it has.
   func tell() {
     kill(process.processIdentifier, SIGTERM)

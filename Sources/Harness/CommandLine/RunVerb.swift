@@ -28,6 +28,8 @@ package enum RunVerb: VerbDescription {
     package var makeDriver: @Sendable (_ path: String, DurabilityClass) throws -> Driver
     /// The executable that background processes run.
     package var tool = ForbiddenUse.ownExecutable
+    /// How long a run waits for the write lock where nothing else ends; nil = as long as usual.
+    package var patienceNanoseconds: UInt64?
 
     package init(
       console: Console, interruption: @escaping @Sendable () -> any Interruption,
@@ -69,6 +71,7 @@ package enum RunVerb: VerbDescription {
     let (resolved, choices) = try settings(flags, arguments)
     var settings = resolved
     if let member = try ProcessMember.own() { settings.become(member) }
+    settings.patienceNanoseconds = surroundings.patienceNanoseconds ?? settings.patienceNanoseconds
     let place = ResultsPlace(
       workload: settings.workload.rawValue, seed: settings.seed, output: settings.output,
       now: surroundings.now, shard: settings.shard)

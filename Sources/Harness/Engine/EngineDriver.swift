@@ -20,6 +20,9 @@ package protocol EngineDriver: Sendable {
   func glance() throws -> EngineStatistics
   /// What has gone wrong in a call that cannot throw; what threads see after it says nothing.
   var failure: (any Error)? { get }
+  /// The wait for the write lock, which another process has, that keeps this one from writing now;
+  /// nil when nothing does, or when the engine does not tell.
+  func foreignWait() -> ForeignWait?
   /// Walks every structure of the file (I10); returns what is wrong.
   func checkInvariants() throws -> [String]
   /// Lets go of the file and waits until nothing of the process has it open.
@@ -32,6 +35,20 @@ package protocol EngineDriver: Sendable {
 
 extension EngineDriver {
   package var failure: (any Error)? { nil }
+  package func foreignWait() -> ForeignWait? { nil }
+}
+
+/// A wait for the write lock, which another process has.
+package struct ForeignWait: Equatable, Sendable {
+  /// The same number is the same wait: each turn of this process has its own.
+  package let number: UInt64
+  /// Who has the lock, as in `process 'server' (412)`.
+  package let writer: String
+
+  package init(number: UInt64, writer: String) {
+    self.number = number
+    self.writer = writer
+  }
 }
 
 /// One thread's view of the file: a snapshot that moves on `refresh` and `write` only.

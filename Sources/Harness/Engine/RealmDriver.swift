@@ -161,6 +161,11 @@ package final class RealmDriver: CompleteEngine {
     return statistics
   }
 
+  package func foreignWait() -> ForeignWait? {
+    guard let wait = try? store.withLock({ $0 })?.foreignWait() else { return nil }
+    return ForeignWait(number: wait.number, writer: wait.writer)
+  }
+
   package var visibleVersion: UInt64 { store.withLock { $0 }?.newestVersion.rawValue ?? 0 }
 
   package func reachableBytes() throws -> UInt64 {

@@ -26,6 +26,7 @@ package final class RecordingDriver<Base: EngineDriver>: EngineDriver {
   }
   package func glance() throws -> EngineStatistics { try base.glance() }
   package var failure: (any Error)? { base.failure }
+  package func foreignWait() -> ForeignWait? { base.foreignWait() }
   package func checkInvariants() throws -> [String] { try base.checkInvariants() }
   package func close() { base.close() }
   package func deleteFiles() throws { try base.deleteFiles() }

@@ -65,6 +65,10 @@ package struct RunDocument: Codable, Sendable {
   package var leftOut: [String: UInt64]?
   /// Threads that did not end in time: what they had not handed over is missing.
   package var unended: [String]?
+  /// Whether they waited for the write lock, which others have kept.
+  package var keptWaiting: Bool?
+  /// Which process has kept it, where the engine tells.
+  package var keeper: String?
   package var thresholds: [ThresholdRecord]
   package var violation: ViolationRecord?
   package var failure: String?

@@ -16,7 +16,9 @@ package enum Verdict {
     let threads = outcome.unended.filter { $0 != RunOutcome.finalCheck }
     if !threads.isEmpty { reasons.append(unended(threads, outcome) + crowd(outcome, settings)) }
     if outcome.unended.contains(RunOutcome.finalCheck) {
-      reasons.append("\(RunOutcome.finalCheck) had not ended")
+      reasons.append(
+        "\(RunOutcome.finalCheck) had not ended"
+          + (outcome.keeper.map { ": it waited for the write lock, and \($0) has it" } ?? ""))
     }
     reasons += outcome.reasonsOfProcesses
     if BuildFacts.isDebug { reasons.append("debug build: figures say nothing about speed") }
@@ -68,7 +70,7 @@ package enum Verdict {
       return "\(names) did not end in time: what was not handed over by then is missing"
     }
     return "\(names) did not end in time: they waited for the write lock until the run was over, "
-      + "and others have it; what they had not handed over by then is missing, and the table and "
+      + "and \(outcome.keeper.map { $0 + " has" } ?? "others have") it; what they had not handed over by then is missing, and the table and "
       + "the file were not checked at the end"
   }
 

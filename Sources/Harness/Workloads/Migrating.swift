@@ -166,12 +166,16 @@ package final class MigratingThread<Driver: MigratingEngine>: Worker {
     while pace.follow(), pace.phase != .measure { sleep(nanoseconds: 1_000_000) }
     guard pace.phase == .measure else { return }
     let start = clock.nanoseconds()
+    pace.lockWait.begin(0, since: start, mayWork: true)
     do {
+      defer { pace.lockWait.end() }
       try shared.driver.migrate()
     } catch {
       pace.measurements.figures[0].errors += 1
       throw error
     }
+    // The figures were written down without it.
+    if shared.control.hasAbandonedWaits { throw RunControl.GivenUp() }
     pace.record(0, ThreadPace.Turn(), start: start, end: clock.nanoseconds())
     shared.control.stop()
   }

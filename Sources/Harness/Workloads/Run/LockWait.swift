@@ -10,11 +10,14 @@ package final class LockWait: Sendable {
     let operation: Int?
     /// When the operation was due, or began.
     let since: UInt64
+    /// Whether the thread may have the lock, and be at work: then only who asks the engine knows.
+    let mayWork: Bool
   }
 
   /// 0 when it does not wait; only the thread itself changes it.
   private let since = Atomic<UInt64>(0)
   private let operation = Atomic<Int>(-1)
+  private let mayWork = Atomic<Bool>(false)
 
   package init() {}
 
@@ -22,8 +25,10 @@ package final class LockWait: Sendable {
   /// - Parameters:
   ///   - operation: the place of the operation in the thread's plan; nil for a check.
   ///   - since: when it was due, or began.
-  package func begin(_ operation: Int?, since start: UInt64) {
+  ///   - mayWork: whether what it does with the lock is done before `end` is called.
+  package func begin(_ operation: Int?, since start: UInt64, mayWork: Bool = false) {
     self.operation.store(operation ?? -1, ordering: .relaxed)
+    self.mayWork.store(mayWork, ordering: .relaxed)
     // Releasing: pairs with the load of `present`, which then sees the operation.
     since.store(max(1, start), ordering: .releasing)
   }
@@ -45,6 +50,8 @@ package final class LockWait: Sendable {
     let start = since.load(ordering: .acquiring)
     guard start > 0 else { return nil }
     let position = operation.load(ordering: .relaxed)
-    return Wait(operation: position < 0 ? nil : position, since: start)
+    return Wait(
+      operation: position < 0 ? nil : position, since: start,
+      mayWork: mayWork.load(ordering: .relaxed))
   }
 }

@@ -89,6 +89,9 @@ package final class RunControl: Sendable {
   /// How much longer threads may take to see that they have given up, before nobody waits for them.
   package static var givingUpNanoseconds: UInt64 { 1_000_000_000 }
 
+  /// How long a thread may take to end once nothing is to be finished any more.
+  package static var endingNanoseconds: UInt64 { 5_000_000_000 }
+
   /// The run was over long before the transaction could begin.
   package struct GivenUp: Error {
     package init() {}
@@ -125,6 +128,11 @@ package final class RunControl: Sendable {
     case .some(let phase) where phase.isMeasured: Self.claim(count, of: measureBudget)
     default: count
     }
+  }
+
+  /// What is left of both budgets: as long as it gets less, a phase comes to its end.
+  var budgetLeft: [Int] {
+    [warmupBudget.load(ordering: .relaxed), measureBudget.load(ordering: .relaxed)]
   }
 
   private static func claim(_ count: Int, of budget: borrowing Atomic<Int>) -> Int {

@@ -83,6 +83,8 @@ package struct RunOutcome {
   package static let finalCheck = "the final check"
   /// Whether they wait for the write lock, which others held after the end.
   package var areKeptWaiting = false
+  /// Which process has it, where the engine tells.
+  package var keeper: String?
   package var violation: (violation: Violation, thread: String)?
   package var failure: String?
   package var phases: [PhaseOutcome] = []

@@ -52,8 +52,19 @@ final class StatisticsProbe<Driver: EngineDriver>: Sendable {
       if !state.isBusy { state.isAsked = true }
     }
     state.notifyAll()
-    let isAnswered = state.wait(nanoseconds: nanoseconds) { $0.answer != nil }
-    guard isAnswered, let answer = state.withLock({ $0.answer }) else { return try driver.glance() }
-    return try answer.get()
+    let clock = MonotonicClock()
+    let deadline = clock.nanoseconds() + nanoseconds
+    var lock = LockWatch(driver)
+    while true {
+      let now = clock.nanoseconds()
+      // Who keeps the write lock for so long may keep it for ever.
+      guard now < deadline, lock.keeper(for: RunControl.graceNanoseconds, at: now) == nil else {
+        return try driver.glance()
+      }
+      let isAnswered = state.wait(nanoseconds: min(deadline - now, 100_000_000)) {
+        $0.answer != nil
+      }
+      if isAnswered, let answer = state.withLock({ $0.answer }) { return try answer.get() }
+    }
   }
 }

@@ -179,6 +179,7 @@ package struct WorkloadJob<Driver: EngineDriver> {
       transactions: outcome.transactions,
       leftOut: settings.openLoop.isEmpty ? nil : leftOut(outcome),
       unended: outcome.unended.isEmpty ? nil : outcome.unended,
+      keptWaiting: outcome.areKeptWaiting ? true : nil, keeper: outcome.keeper,
       thresholds: settings.thresholds.map { threshold in
         let cell =
           threshold.operation.map { tables.summaryCell($0, column: threshold.column) }

@@ -16,6 +16,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
   private let ledgers = Monitor(InvariantLedger())
   private let pauses = Monitor(UInt64(0))
   private let probe: StatisticsProbe<Driver>
+  private var lock: LockWatch<Driver>
   private let clock = MonotonicClock()
   private var handovers: [Handover] = []
   private var threads: [(thread: Thread, plan: WorkerPlan)] = []
@@ -31,6 +32,9 @@ package final class WorkloadRun<Driver: EngineDriver> {
   private var isEnding = false
   /// An interval has ended since.
   private var hasEndedInterval = false
+  /// How far a phase that ends by its operations has come, and when it got there.
+  private var progressSeen: [Int]?
+  private var progressAt: UInt64 = 0
 
   /// - Parameter series: gets each interval's figures as soon as it ends, on the caller's thread.
   package init(
@@ -46,6 +50,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
     self.progress = progress
     control = workload.shared.control
     probe = StatisticsProbe(workload.shared.driver)
+    lock = LockWatch(workload.shared.driver)
     outcome = RunOutcome(collector: Collector(openLoop: settings.openLoop))
   }
 
@@ -85,9 +90,16 @@ package final class WorkloadRun<Driver: EngineDriver> {
   /// Waits until all threads have opened their sessions; false when the user had enough before.
   private func waitUntilReady() -> Bool {
     while !control.waitUntilReady(threads: threads.count, nanoseconds: 50_000_000) {
-      guard interruption.isRequested() else { continue }
-      isInterrupted = true
-      control.abort()
+      if interruption.isRequested() {
+        isInterrupted = true
+        control.abort()
+      } else if let words = lock.complaint(
+        after: settings.patienceNanoseconds, at: clock.nanoseconds())
+      {
+        control.fail("a thread cannot begin: \(words)")
+      } else {
+        continue
+      }
       stopThreads(after: .load)
       return false
     }
@@ -113,44 +125,20 @@ package final class WorkloadRun<Driver: EngineDriver> {
   private func load() -> Bool {
     // Of several processes the one that has started them has filled the table.
     if settings.member != nil { return true }
-    let loaded = Monitor(0)
-    let isCancelled = Monitor(false)
-    let isDone = Monitor(false)
-    let (workload, control, versions) = (workload, control, workload.shared.versions)
     let before = statistics(withinNanoseconds: 10_000_000_000)
     let start = clock.nanoseconds()
-    let thread = Thread.start(name: "load") {
-      do {
-        let version = try workload.load(
-          isCancelled: { isCancelled.withLock { $0 } },
-          progress: { count in loaded.withLock { $0 = count } })
-        // Transaction 0: whoever opens the file now has to see at least the load.
-        if let version { versions.acknowledge(version: version, transaction: 0) }
-      } catch {
-        control.fail("loading the table: \(error.explanation)")
-      }
-      isDone.withLock { $0 = true }
-      isDone.notifyAll()
+    let end = SetUp(workload, settings, interruption, progress)
+      .run(&lock, loaded: &outcome.loadedObjects)
+    switch end {
+    case .whole: break
+    case .interrupted: isInterrupted = true
+    case .left, .stuck:
+      outcome.unended.append("load")
+      if case .stuck(let words) = end { control.fail("loading the table: \(words)") }
+      isInterrupted = control.failure == nil
+      return false
+    case .failed(let words): control.fail("loading the table: \(words)")
     }
-    var givesUpAt: UInt64?
-    while !isDone.wait(nanoseconds: 50_000_000, until: { $0 }) {
-      let count = loaded.withLock { $0 }
-      if let givesUpAt, clock.nanoseconds() > givesUpAt {
-        // It waits for others, who have the write lock.
-        thread.detach()
-        outcome.unended.append("load")
-        return false
-      }
-      progress.show(
-        "load", fraction: Double(count) / Double(settings.objects), "\(grouped(count)) objects")
-      if !isInterrupted && interruption.isRequested() {
-        isInterrupted = true
-        isCancelled.withLock { $0 = true }
-        givesUpAt = clock.nanoseconds() + Self.patienceNanoseconds
-      }
-    }
-    thread.join()
-    outcome.loadedObjects = loaded.withLock { $0 }
     endPhase(.load, start: start, before: before)
     return !isInterrupted && control.failure == nil
   }
@@ -241,9 +229,10 @@ package final class WorkloadRun<Driver: EngineDriver> {
       }
       let now = clock.nanoseconds()
       if control.hasNoTime {
-        givesUpAt = givesUpAt ?? now + Self.patienceNanoseconds
+        givesUpAt = givesUpAt ?? now + RunControl.endingNanoseconds
         if now > givesUpAt! { break }
-      } else if now > abandonsAt && areKeptWaiting() {
+      } else if areKeptWaiting() && now > abandonsAt {
+        outcome.keeper = lock.keeper(for: 0, at: now)
         control.abandonWaits()
         outcome.areKeptWaiting = true
         break
@@ -275,8 +264,12 @@ package final class WorkloadRun<Driver: EngineDriver> {
   /// - Parameter start: and has done so since then.
   private func areKeptWaiting(since start: UInt64 = .max) -> Bool {
     let ended = ended.withLock { $0 }
-    return handovers.indices.allSatisfy {
-      ended.contains($0) || handovers[$0].lockWait.present.map { $0.since <= start } == true
+    // Asked each time: it knows since when.
+    let keeper = lock.keeper(for: RunControl.givingUpNanoseconds, at: clock.nanoseconds())
+    return handovers.indices.allSatisfy { number in
+      if ended.contains(number) { return true }
+      guard let wait = handovers[number].lockWait.present, wait.since <= start else { return false }
+      return !wait.mayWork || keeper != nil
     }
   }
 
@@ -378,6 +371,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
   private func follow(
     _ phase: Phase, start: UInt64, length: UInt64?, _ operations: Int?
   ) -> Bool {
+    (progressSeen, progressAt) = (nil, start)
     while true {
       sleep(nanoseconds: 10_000_000)
       for handover in handovers { handover.collect(outcome.collector.absorb) }
@@ -393,6 +387,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
       let patience = RunControl.graceNanoseconds + RunControl.givingUpNanoseconds
       if phase == .recover, now - start > patience, areKeptWaiting(since: start) { return false }
       if let length, now - start >= length { return true }
+      if length == nil || operations != nil, phase != .recover, isStuck(at: now) { return false }
       // In a phase that ends by the clock alone, threads without work only rest.
       if length == nil || operations != nil, control.areWaiting(threads: threads.count) {
         return true
@@ -409,8 +404,17 @@ package final class WorkloadRun<Driver: EngineDriver> {
     }
   }
 
-  /// How long a thread may take to end once nothing is to be finished any more.
-  private static var patienceNanoseconds: UInt64 { 5_000_000_000 }
+  /// Whether a phase that ends by its operations gets no nearer to its end for as long as the run
+  /// is ready to wait, since somebody else keeps the write lock.
+  private func isStuck(at now: UInt64) -> Bool {
+    let done = control.budgetLeft + [workload.shared.versions.transactions]
+    if done != progressSeen { (progressSeen, progressAt) = (done, now) }
+    let patience = settings.patienceNanoseconds
+    // Asked each time: it knows since when.
+    let keeper = lock.keeper(for: patience, at: now)
+    guard now - min(progressAt, now) >= patience else { return false }
+    return keeper != nil || areKeptWaiting(since: now - min(patience, now))
+  }
 
   /// What the threads that did not end have measured is not whole.
   private func truncate(_ phase: Phase) {
@@ -485,8 +489,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
     let start = clock.nanoseconds()
     let (workload, control, ledgers) = (workload, control, ledgers)
     let isMember = settings.member != nil
-    let isDone = Monitor(false)
-    let thread = Thread.start(name: "final check") {
+    let hasEnded = Aside.run("final check") {
       var ledger = InvariantLedger()
       do {
         if isMember {
@@ -499,18 +502,17 @@ package final class WorkloadRun<Driver: EngineDriver> {
         Self.report(error, of: "final check", workload.shared.driver, to: control)
       }
       ledgers.withLock { [ledger] in $0.add(ledger) }
-      isDone.withLock { $0 = true }
-      isDone.notifyAll()
+    } isLeft: {
+      isInterrupted = interruption.isRequested()
+      let now = clock.nanoseconds()
+      outcome.keeper = lock.keeper(for: settings.patienceNanoseconds, at: now)
+      return isInterrupted || outcome.keeper != nil
     }
-    while !isDone.wait(nanoseconds: 20_000_000, until: { $0 }) {
-      guard interruption.isRequested() else { continue }
+    if !hasEnded {
       // It cannot be stopped; what was measured is kept without it.
-      isInterrupted = true
-      thread.detach()
       outcome.unended.append(RunOutcome.finalCheck)
       return
     }
-    thread.join()
     outcome.threadNanoseconds += clock.nanoseconds() - start
   }
 

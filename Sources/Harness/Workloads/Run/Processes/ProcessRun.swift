@@ -16,6 +16,8 @@ package final class ProcessRun<Driver: EngineDriver> {
   private let progress: ProgressLine
   private let series: ([Sample], GrowthPoint) -> Void
   private let clock = MonotonicClock()
+  private let probe: StatisticsProbe<Driver>
+  private var lock: LockWatch<Driver>
   private var outcome: RunOutcome
   private var began: UInt64 = 0
   private var children: [ChildProcess] = []
@@ -42,22 +44,25 @@ package final class ProcessRun<Driver: EngineDriver> {
     self.interruption = interruption
     self.progress = progress
     self.series = series
+    probe = StatisticsProbe(workload.shared.driver)
+    lock = LockWatch(workload.shared.driver)
     outcome = RunOutcome(collector: Collector(openLoop: settings.openLoop))
   }
 
   /// Runs everything; failures and violations are part of what is returned.
   package func run(_ board: ProcessBoard, at boardPath: String) -> RunOutcome {
     began = clock.nanoseconds()
+    // Beside this thread, which must never wait for the write lock.
+    probe.start()
+    defer { probe.end() }
     do {
-      if try load(board) {
+      if load() {
         try start(boardPath)
         let before = statistics()
         watch(board)
         join(before: before)
-        if outcome.violation == nil && !isInterrupted { try checkEnd(board) }
+        if canCheckEnd { checkEnd(board) }
       }
-    } catch let violation as Violation {
-      note(violation, by: "final check")
     } catch {
       failures.append(error.explanation)
     }
@@ -87,28 +92,27 @@ package final class ProcessRun<Driver: EngineDriver> {
   // MARK: - Load
 
   /// False when the run ends here.
-  private func load(_ board: ProcessBoard) throws -> Bool {
+  private func load() -> Bool {
     let before = statistics()
     let start = clock.nanoseconds()
-    var isCancelled = false
-    let version = try workload.load(
-      isCancelled: {
-        isCancelled = isCancelled || interruption.isRequested()
-        return isCancelled
-      },
-      progress: { count in
-        outcome.loadedObjects = count
-        progress.show(
-          "load", fraction: Double(count) / Double(settings.objects), "\(grouped(count)) objects")
-      })
-    isInterrupted = isCancelled
-    // Transaction 0: whoever opens the file now has to see at least the load.
-    if let version { board.versions.acknowledge(version: version, transaction: 0) }
+    let end = SetUp(workload, settings, interruption, progress)
+      .run(&lock, loaded: &outcome.loadedObjects)
+    switch end {
+    case .whole: break
+    case .interrupted: isInterrupted = true
+    case .left:
+      isInterrupted = true
+      outcome.unended.append("load")
+    case .stuck(let words):
+      failures.append("loading the table: \(words)")
+      outcome.unended.append("load")
+    case .failed(let words): failures.append("loading the table: \(words)")
+    }
     outcome.phases.append(
       PhaseOutcome(
         phase: .load, start: start, elapsedSeconds: Double(clock.nanoseconds() - start) / 1e9,
         before: before, after: statistics()))
-    return !isInterrupted
+    return !isInterrupted && failures.isEmpty
   }
 
   // MARK: - Processes
@@ -161,11 +165,11 @@ package final class ProcessRun<Driver: EngineDriver> {
         isTold = true
         deadline = now + Self.patienceNanoseconds
       }
-      // Operations may take any time; a phase that ends by the clock ends for all at once.
-      if deadline == nil, settings.operationsOfPhase == nil,
-        children.contains(where: { !$0.isRunning && $0.exitCode != nil })
-      {
-        deadline = now + Self.patienceNanoseconds
+      if !isTold, children.contains(where: { !$0.isRunning && $0.exitCode != nil }) {
+        // Operations may take any time, unless those who do them were stopped; a phase that ends by
+        // the clock ends for all at once.
+        let standsStill = settings.operationsOfPhase == nil || areStopped
+        deadline = standsStill ? deadline ?? now + Self.patienceNanoseconds : nil
       }
       if let limit = deadline, now > limit {
         if isTold {
@@ -184,6 +188,9 @@ package final class ProcessRun<Driver: EngineDriver> {
     }
     noteGrowth(at: clock.nanoseconds())
   }
+
+  /// Whether each that goes on was stopped by somebody.
+  private var areStopped: Bool { children.allSatisfy { !$0.isRunning || $0.isStopped } }
 
   private func wantsEnd() -> Bool {
     if !isInterrupted && interruption.isRequested() { isInterrupted = true }
@@ -207,7 +214,9 @@ package final class ProcessRun<Driver: EngineDriver> {
   }
 
   private func noteGrowth(at now: UInt64) {
-    let statistics = (try? workload.shared.driver.statistics()) ?? statistics()
+    let statistics =
+      (try? probe.statistics(
+        withinNanoseconds: min(100_000_000, settings.intervalNanoseconds))) ?? statistics()
     let resident = residentBytes()
     let point = GrowthPoint(
       phase: .measure, elapsedSeconds: Double(now - began) / 1e9, statistics: statistics,
@@ -248,7 +257,9 @@ package final class ProcessRun<Driver: EngineDriver> {
       outcome.pausedNanoseconds += part.document.overhead.pausedNs
       outcome.busyThreads += part.busyThreads
       outcome.reasonsOfProcesses += part.document.verdict.reasons
-        .filter { $0.hasPrefix("load generator saturated") }.map { "process \(number): \($0)" }
+        .filter { $0.hasPrefix("load generator saturated") || $0.contains(" were given up ") }
+        .map { "process \(number): \($0)" }
+      noteWait(part)
       outcome.unended += (part.document.unended ?? []).map { "process \(number), \($0)" }
       elapsed = max(elapsed, part.elapsedSeconds)
       outcome.collector.absorb(part.measurements)
@@ -285,6 +296,13 @@ package final class ProcessRun<Driver: EngineDriver> {
         phase: .measure, start: 0, elapsedSeconds: elapsed, before: first, after: last))
   }
 
+  /// Whether it has left threads to themselves that wait for the write lock.
+  private func noteWait(_ part: MemberResults) {
+    guard part.document.keptWaiting == true else { return }
+    outcome.areKeptWaiting = true
+    outcome.keeper = outcome.keeper ?? part.document.keeper
+  }
+
   /// What is to be said of how one has ended.
   private func noteEnd(_ number: Int, _ ending: ChildProcess.Ending, _ part: MemberResults?) {
     let name = "process \(number)"
@@ -315,9 +333,48 @@ package final class ProcessRun<Driver: EngineDriver> {
 
   // MARK: - End
 
-  private func checkEnd(_ board: ProcessBoard) throws {
+  /// Who waits for the write lock says that the check would, too.
+  private var canCheckEnd: Bool {
+    outcome.violation == nil && !isInterrupted && outcome.unended.isEmpty
+  }
+
+  private func checkEnd(_ board: ProcessBoard) {
     progress.step("checking the whole table and file ...")
     let start = clock.nanoseconds()
+    let workload = workload
+    let found = Monitor<(ledger: InvariantLedger, error: (any Error)?)>((InvariantLedger(), nil))
+    let hasEnded = Aside.run("final check") {
+      var ledger = InvariantLedger()
+      do {
+        try Self.checkEnd(workload, board, &ledger)
+      } catch {
+        found.withLock { $0.error = error }
+      }
+      found.withLock { [ledger] in $0.ledger = ledger }
+    } isLeft: {
+      isInterrupted = interruption.isRequested()
+      outcome.keeper = lock.keeper(
+        for: settings.patienceNanoseconds, at: clock.nanoseconds())
+      return isInterrupted || outcome.keeper != nil
+    }
+    guard hasEnded else {
+      // It cannot be stopped; what was measured is kept without it.
+      outcome.unended.append(RunOutcome.finalCheck)
+      return
+    }
+    let (ledger, error) = found.withLock { $0 }
+    outcome.ledger.add(ledger)
+    if let violation = error as? Violation {
+      note(violation, by: "final check")
+    } else if let error {
+      failures.append(error.explanation)
+    }
+    outcome.threadNanoseconds += clock.nanoseconds() - start
+  }
+
+  private static func checkEnd(
+    _ workload: any Workload<Driver>, _ board: ProcessBoard, _ ledger: inout InvariantLedger
+  ) throws {
     let session = try workload.shared.driver.openSession()
     let model = workload.shared.plan.model
     var row = Row()
@@ -325,9 +382,6 @@ package final class ProcessRun<Driver: EngineDriver> {
       session.read(model.batch(of: transaction).key(0), .account, into: &row)
         && row.stamp == transaction
     }
-    var ledger = InvariantLedger()
-    defer { outcome.ledger.add(ledger) }
     try workload.checkEnd(&ledger)
-    outcome.threadNanoseconds += clock.nanoseconds() - start
   }
 }
