@@ -175,6 +175,15 @@ enum FileCalls {
     try write(text, to: path, flags: O_EXCL)
   }
 
+  /// Makes a file, or makes it longer, so that it has that much of the disk.
+  static func allocate(_ bytes: Int, to path: String) throws(SystemError) {
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+    let descriptor = try check("open", path) { open(path, flags, 0o666) }
+    defer { close(descriptor) }
+    let code = posix_fallocate(descriptor, 0, off_t(bytes))
+    if code != 0 { throw SystemError(call: "posix_fallocate", path: path, code: code) }
+  }
+
   private static func write(
     _ text: String, to path: String, flags: Int32
   ) throws(SystemError) {

@@ -154,6 +154,7 @@ enum KnownNames {
     "growth.csv", "invariants.csv", "events.csv", "compare.csv", "plan.json", "violation.txt",
     "history.jsonl", "raw-sync.tmp", "merge.json", "merged.csv", "hunt.csv", "bundle.json",
     "schedule.txt", "bugs.csv", "bugs.md", "plan.csv", "plan.html", ProcessBoard.fileName,
+    ResultsFolder.reserveName,
   ]
   /// Folders of files that the folder above lists.
   static let folders: Set<String> = ["histograms", "history", "experiments"]

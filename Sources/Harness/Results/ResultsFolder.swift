@@ -148,6 +148,23 @@ package final class ResultsFolder: Sendable {
     try FileCalls.replace(path + "/" + name, by: text)
   }
 
+  static let reserveName = "reserve.tmp"
+
+  /// Keeps some of the disk free for the results: a run that fills it leaves none for them.
+  /// - Throws: where there is not even as much now.
+  package func reserve(bytes: Int) throws(SystemError) {
+    do throws(SystemError) {
+      try FileCalls.allocate(bytes, to: path + "/" + Self.reserveName)
+    } catch {
+      useReserve()
+      // A limit on the length of a file, or a file system that cannot: then it goes without.
+      if [ENOSPC, EDQUOT].contains(error.code) { throw error }
+    }
+  }
+
+  /// Gives it back, when the results are to be written.
+  package func useReserve() { try? FileCalls.remove(path + "/" + Self.reserveName) }
+
   private func writeManifest(status: String, files: [ListedFile]?) throws(SystemError) {
     let manifest = FolderManifest(runId: runID, status: status, files: files)
     // Texts and whole numbers alone: that can always be encoded.

@@ -37,7 +37,10 @@ package struct WorkloadJob<Driver: EngineDriver> {
     }
     let environment = EnvironmentRecord(folder: Platform.folder(of: path))
     let recordingCost = measureRecordingCost()
+    defer { folder.useReserve() }
     do {
+      // Enough for every file but those that grow while it goes on; of many processes each has few.
+      try folder.reserve(bytes: settings.member == nil ? 2 << 20 : 1 << 20)
       try writeFirstDocument(environment, recordingCost)
     } catch {
       progress.fail("cannot write to '\(folder.path)': \(error.explanation)")
@@ -79,6 +82,7 @@ package struct WorkloadJob<Driver: EngineDriver> {
     outcome.events = companions?.events ?? []
     outcome.disturbance = machine.disturbance()
     progress.clear()
+    folder.useReserve()
     let keptFile = removeFile(driver, outcome)
     let tables = ResultTables(settings: settings, outcome: outcome, runID: folder.runID)
     let document = document(
