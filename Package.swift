@@ -53,6 +53,8 @@ let package = Package(
     .systemLibrary(
       name: "CLMDBLibrary", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
     .target(name: "CCountedCalls"),
+    // What the tool asks of the system about its processes.
+    .target(name: "CProcess"),
     // Finds interleavings of threads, tasks and actors that fail; knows nothing of the database.
     .target(name: "CRaceHunt"),
     .target(name: "RaceHunt", dependencies: ["CRaceHunt"], swiftSettings: strict),
@@ -89,7 +91,7 @@ let package = Package(
       name: "Harness",
       dependencies: [
         "RacePrograms", "RaceHunt", "Simulation", "RealmSwift", "ObjectStore", "Storage",
-        "Platform",
+        "Platform", "CProcess",
         .target(name: "CSQLiteLibrary", condition: .when(traits: ["Peers"])),
         .target(name: "CLMDBLibrary", condition: .when(traits: ["Peers"])),
         .target(name: "CCountedCalls", condition: .when(traits: ["Peers"])),

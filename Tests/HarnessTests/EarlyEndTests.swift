@@ -157,6 +157,66 @@ import Testing
     #expect(eventually { status("out/replica-001") == "interrupted" })
   }
 
+  /// Processes that have this test's folder in their command line.
+  private var processes: [pid_t] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.compactMap { pid_t($0) }.filter { process in
+      let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+      return String(decoding: words, as: UTF8.self).contains(folder.path + "/")
+    }
+  }
+
+  private static let together =
+    "run \(load) --processes 2 --duration 1h".replacing("--invariants none", with: "")
+
+  @Test(arguments: [SIGHUP, SIGINT, SIGTERM])
+  func aSignalEndsAllProcessesOfARunAndKeepsTheirResults(signal: Int32) throws {
+    let run = try tool("\(Self.together) --output \(folder.path)/out")
+    #expect(eventually { (1...2).allSatisfy { lines("out/process-00\($0)/growth.csv") > 3 } })
+    run.kill(signal)
+    #expect(run.code() == ExitCode.interrupted.rawValue, "\(run.errorText)")
+    #expect(status("out") == "interrupted" && lines("out/summary.csv") > 2)
+    #expect(processes.isEmpty, "\(processes)")
+  }
+
+  @Test func processesOfARunThatIsGoneEnd() throws {
+    let run = try tool("\(Self.together) --output \(folder.path)/out")
+    #expect(eventually { (1...2).allSatisfy { lines("out/process-00\($0)/growth.csv") > 3 } })
+    run.kill(SIGKILL)
+    #expect(eventually { processes.isEmpty }, "\(processes)")
+    #expect(
+      status("out/process-001") == "interrupted" && status("out/process-002") == "interrupted")
+    #expect(status("out") == "failed")
+  }
+
+  /// Another process has stopped one of them, or the whole run.
+  @Test func aStoppedProcessEndsWithTheOthers() throws {
+    let run = try tool("\(Self.together) --output \(folder.path)/out")
+    #expect(eventually { (1...2).allSatisfy { lines("out/process-00\($0)/growth.csv") > 3 } })
+    for process in processes where process != run.process.processIdentifier {
+      Glibc.kill(process, SIGSTOP)
+    }
+    run.kill(SIGINT)
+    #expect(run.code() == ExitCode.interrupted.rawValue, "\(run.errorText)")
+    #expect(processes.isEmpty && status("out/process-002") == "interrupted")
+  }
+
+  @Test(arguments: [SIGTERM, SIGKILL])
+  func backgroundProcessesEndWithTheirRun(signal: Int32) throws {
+    let plan = """
+      { "workload": "readers-writer", "settings": {"readers": 1, "objects": 100, "warmup": "0s",
+        "duration": "1h", "interval": "20ms", "durability": "memory"},
+        "background": [{"kind": "pins", "processes": 2}, {"kind": "reader"}],
+        "faults": [{"kind": "stop", "process": "reader", "at": "1ms"}] }
+      """
+    try plan.write(toFile: folder.path + "/plan.json", atomically: true, encoding: .utf8)
+    let run = try tool("run \(folder.path)/plan.json --output \(folder.path)/out")
+    #expect(eventually { lines("out/growth.csv") > 3 && processes.count == 4 })
+    run.kill(signal)
+    #expect(run.code() == (signal == SIGTERM ? ExitCode.interrupted.rawValue : -1))
+    #expect(eventually { processes.isEmpty }, "\(processes)")
+  }
+
   /// A comparison that is interrupted has the blocks before.
   @Test func interruptedComparisonsAndPlansKeepWhatHasEnded() throws {
     let compare = try tool(

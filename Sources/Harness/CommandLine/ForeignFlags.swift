@@ -70,6 +70,7 @@ enum ForeignFlags {
     add(
       "runs run repeat repeats repetitions trials samples sample-size min-runs max-runs r",
       .flags(["replicas", "repetitions"]))
+    add("cpus cpu cpu-list cores affinity taskset cpuset", .flags(["processors"]))
     add("rps qps tps R iops rate_iops target target-rate throughput", .flags(["rate"]))
     add("reads-per-second read-qps", .flags(["read-rate"]))
     add(

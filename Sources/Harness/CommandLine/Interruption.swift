@@ -1,5 +1,6 @@
 // How a user ends a verb before its time: Ctrl-C, SIGTERM and the end of the terminal are one and
 // the same, for the process itself and for those that it has started.
+internal import CProcess
 internal import Foundation
 internal import Glibc
 internal import Platform
@@ -89,12 +90,18 @@ enum Parent {
   }()
 
   /// Call it before any other thread is there: it changes the environment.
-  static func recognize() { _ = identifier }
+  static func recognize() {
+    // Who was stopped must see that its parent has gone, too.
+    if identifier != nil { process_go_on_without_parent() }
+  }
 
   /// Whether there was one, and it has ended.
   static var isGone: Bool {
-    guard let identifier else { return false }
-    return kill(identifier, 0) != 0 && errno == ESRCH
+    guard let identifier, getppid() != identifier else { return false }
+    if kill(identifier, 0) != 0 && errno == ESRCH { return true }
+    // Nobody has asked for its end yet, such as in a container without a process that does so.
+    let state = textOfFile("/proc/\(identifier)/stat")?.split(separator: ")").last
+    return state?.hasPrefix(" Z ") == true
   }
 
   /// The environment of a child, which knows its parent by it.

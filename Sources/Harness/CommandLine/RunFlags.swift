@@ -140,6 +140,7 @@ package enum RunFlags {
     .init("keep-file", nil, "leave the Realm file behind"),
     .init("output", "DIR", "results folder (realm-bench-results/<utc>-<workload>-<seed>)"),
     .init("replicas", "N", "runs of the same, each in a process of its own (1)"),
+    .init("processors", "LIST", "processors of all its threads, such as 0-3,6 (all it may use)"),
     .init("processes", "N", "processes that work on one file, each with all those threads (1)"),
     .init("shard", "K/N", "the K-th of N parts of one run, for 'merge': its own keys and order"),
     .init("save-baseline", "NAME", "keep the results as results/baselines/NAME for 'compare'"),
@@ -377,6 +378,9 @@ package enum RunFlags {
       settings.processes = try Units.count(text, flag: "--processes", minimum: 1, maximum: 256)
     }
     try checkProcesses(settings)
+    if let text = flags.first("processors") {
+      settings.processorList = try Processors.list(text, flag: "--processors")
+    }
     if let text = flags.first("shard") { settings.shard = try Shard(text, flag: "--shard") }
     settings.recordsHistory = flags.has("history")
     settings.baseline = flags.first("baseline")

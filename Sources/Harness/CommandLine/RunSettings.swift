@@ -95,6 +95,8 @@ package struct RunSettings: Sendable {
   package var replicas = 1
   /// Processes that work on the file together.
   package var processes = 1
+  /// Processors that all of them use; nil = those that they may.
+  package var processorList: [Int]?
   /// Which of them this one is; nil in that of the user.
   package var member: ProcessMember?
   /// Names of baselines to compare with, and to save the results under.
@@ -166,7 +168,9 @@ package struct RunSettings: Sendable {
   }
 
   /// Processors that this process may use.
-  var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
+  var processors: Int {
+    processorList?.count ?? ProcessInfo.processInfo.activeProcessorCount
+  }
 
   /// Operations that this run has rows for.
   package var operationsMeasured: [Operation] { workload.facts.operations(self) }
@@ -267,6 +271,7 @@ package struct RunSettings: Sendable {
     add("seed", seed)
     if engines != ["realm"] { add("engine", engines.joined(separator: ",")) }
     if processes > 1 { add("processes", processes) }
+    if let processorList { add("processors", Processors.text(processorList)) }
     if let shard { add("shard", shard.text) }
     if recordsHistory { words.append("--history") }
     add("readers", readers)
@@ -374,6 +379,7 @@ package struct SettingsRecord: Codable, Sendable {
   package var shard: String?
   /// Nil where there is one.
   package var processes: Int?
+  package var processors: String?
   package var history: Bool?
   package var intervalNs: UInt64
   package var path: String
@@ -436,6 +442,7 @@ package struct SettingsRecord: Codable, Sendable {
     seed = settings.seed
     shard = settings.shard?.text
     processes = settings.processes > 1 ? settings.processes : nil
+    processors = settings.processorList.map(Processors.text)
     history = settings.recordsHistory ? true : nil
     intervalNs = settings.intervalNanoseconds
     self.path = path

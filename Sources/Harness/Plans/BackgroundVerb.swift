@@ -1,5 +1,6 @@
 // What a background process of a run does: it opens the run's file and uses it in one way until it
 // is told to end, or until the run is gone. Not for users, so help does not show it.
+internal import CProcess
 internal import Foundation
 internal import Glibc
 internal import Platform
@@ -28,6 +29,8 @@ enum BackgroundVerb {
     let durability: DurabilityClass = try values.choice("durability") ?? .full
     let interruption = SignalInterruption()
     let parent = getppid()
+    // Who was stopped must see that the run is gone, too.
+    process_go_on_without_parent()
     let load = try Load(
       kind, path: path, durability: durability, count: count,
       seed: values.first("seed").flatMap { UInt64($0) } ?? 1)

@@ -30,6 +30,12 @@ package struct WorkloadJob<Driver: EngineDriver> {
   package func run() throws -> ExitCode {
     // First of all, so that every thread started later leaves the signals to us.
     let interruption = surroundings.interruption()
+    do {
+      if let processors = settings.processorList { try Processors.use(processors) }
+    } catch {
+      progress.fail("--processors: \(error.explanation)")
+      return .failed
+    }
     surroundings.console.keeps(folder.path)
     progress.step("results go to \(folder.path)")
     if folder.replaces {
