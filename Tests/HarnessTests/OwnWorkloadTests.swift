@@ -129,6 +129,11 @@ import Testing
         + " --quiet")
     #expect(result.code == 0, "\(result.errors)")
     #expect(try MeasuredRun.all(in: folder.path + "/out").count == 2)
+    // One document of both.
+    let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+    #expect(json?["replicas"] as? Int == 2)
+    let rows = try #require(json?["summary"] as? [[String: Any]])
+    #expect(Set(rows.compactMap { $0["replica"] as? Int }) == [1, 2], "\(rows)")
     let missed = try tool("run shop \(Self.short) --threshold buy.count<1 --output missed --quiet")
     #expect(missed.code == 2, "\(missed.errors)")
   }

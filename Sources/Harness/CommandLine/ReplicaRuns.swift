@@ -57,7 +57,8 @@ struct ReplicaRuns {
       if ![.success, .inconclusive, .thresholdMissed].contains(code) { return code }
       if interruption.isRequested() { return .interrupted }
     }
-    if settings.engines.count > 1 {
+    // One document, where each run of its own would print another.
+    if settings.engines.count > 1 || settings.format == .json {
       let table = EngineTable(try MeasuredRun.all(in: folder.path))
       console.printRaw(try table.render(settings, source: folder.path, folder: folder.destination))
     } else {
@@ -100,7 +101,7 @@ struct ReplicaRuns {
     if let engine = part.engine { words += ["--engine", engine] }
     let process = try ChildProcess(
       ForbiddenUse.ownExecutable, ["run"] + words + ["--output", output], isSilent: false,
-      showsOutput: part.engine == nil)
+      showsOutput: part.engine == nil && settings.format != .json)
     let ending = process.wait(interruption)
     // A whole run that could only not be shown counts; we meet the same stream, and say so.
     if ending.code == .failed, let run = try? MeasuredRun(folder: output),

@@ -82,13 +82,14 @@ package struct EngineTable {
 
   private struct Report: Codable {
     var engines: [String]
+    var replicas: Int
     var workload: String
     var folder: String
     /// The cells of summary.csv, of all runs.
     var summary: [[String: JSONCell]]
   }
 
-  /// The end of a run of several engines.
+  /// The end of a run of several engines; as JSON that of replicas, too.
   func render(_ settings: RunSettings, source: String, folder: String) throws -> String {
     let title =
       "\(settings.workload.rawValue) on \(settings.engines.joined(separator: ", ")): "
@@ -111,7 +112,8 @@ package struct EngineTable {
       }
       return try encodeJSON(
         Report(
-          engines: settings.engines, workload: settings.workload.rawValue, folder: folder,
+          engines: settings.engines, replicas: settings.replicas,
+          workload: settings.workload.rawValue, folder: folder,
           summary: table.objects))
     }
   }
