@@ -8,8 +8,8 @@ import Storage
 
 private let leafCountOfRecorded = 48
 
-/// - Parameter arguments: FILE record RECORDING COUNT never|always plain|encrypted ENTRIES, after the
-///   program's name. It is killed after so many entries in the recording; 0 for never.
+/// - Parameter arguments: FILE record RECORDING COUNT never|always plain|encrypted ENTRIES, after
+///   the program's name. It is killed after so many entries in the recording; 0 for never.
 func commitRecorded(_ arguments: [String]) throws {
   let recording = try Recording(
     arguments[3], killedAfter: Int(arguments[7]).flatMap { $0 > 0 ? $0 : nil })

@@ -119,8 +119,8 @@ func readForEver() throws {
   }
 }
 
-/// Opens the file only for reading, and verifies that the version it shows stays what it is, by what
-/// the file has.
+/// Opens the file only for reading, and verifies that the version it shows stays what it is, by
+/// what the file has.
 func watchForEver(_ options: StoreOptions) throws -> Never {
   var options = options
   options.isReadOnly = true

@@ -175,9 +175,9 @@ void shim_start_writing(int descriptor, int64_t offset, int64_t length);
 /// Returns 0 or the errno value; what was written then is unknown.
 int shim_write_durably(int descriptor, const void *bytes, size_t length, int64_t offset);
 
-/// Reads what a disk holds of a file: what the page cache has yet to write is written first, then it
-/// is passed by. Returns how many bytes, fewer only at the end of the file, -EOPNOTSUPP where the
-/// cache cannot be passed by, else -errno.
+/// Reads what a disk holds of a file: what the page cache has yet to write is written first, then
+/// it is passed by. Returns how many bytes, fewer only at the end of the file, -EOPNOTSUPP where
+/// the cache cannot be passed by, else -errno.
 int64_t shim_read_past_cache(int descriptor, void *bytes, size_t length, int64_t offset);
 
 /// Turns O_DIRECT on or off. Returns 0 or the errno value.

@@ -1,5 +1,5 @@
-// Whether any thread of a pool is free, found out by giving it something to do. A transaction that a
-// task began and then was suspended in goes on by such a thread. With none free for long, some of
+// Whether any thread of a pool is free, found out by giving it something to do. A transaction that
+// a task began and then was suspended in goes on by such a thread. With none free for long, some of
 // them blocked in `write` and the others elsewhere, it depends on those others whether anybody ever
 // goes on: nobody can know what they wait for, so this is a warning, and no wait ends by it. Where
 // all of them are in `write`, `BlockedPools` knows.

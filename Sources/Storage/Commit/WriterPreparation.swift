@@ -30,8 +30,8 @@ extension Store {
     try cutTail()
   }
 
-  /// Throws when somebody else has made the file shorter: what would be committed now would build on
-  /// blocks that are gone.
+  /// Throws when somebody else has made the file shorter: what would be committed now would build
+  /// on blocks that are gone.
   func refuseIfCut() throws(StorageError) {
     let length = try Store.converting { () throws(SystemError) in try file.length() }
     let expected = min(writer!.lengthInFile, writer!.fileLength)

@@ -1,7 +1,7 @@
 // Whether a version is on the disk, for readers who can neither ask a lock file nor write anything
 // again. After a failed sync the page cache shows what the disk does not have, and calls it clean:
-// another sync succeeds and proves nothing. So they read past the cache what the newest record needs.
-// Whoever may write needs no proof, but writes it again (`Store.rewrite`).
+// another sync succeeds and proves nothing. So they read past the cache what the newest record
+// needs. Whoever may write needs no proof, but writes it again (`Store.rewrite`).
 internal import Platform
 
 /// Tells of which records all is on the disk.
