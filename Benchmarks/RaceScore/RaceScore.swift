@@ -6,16 +6,17 @@ internal import RacePrograms
 /// One way to a failure.
 private struct Way {
   let schedules: Int
-  let seconds: Double
   let isFound: Bool
 }
 
 /// Several searches of one strategy for one program.
 private struct Score {
   let ways: [Way]
+  /// How many there were to be; there was no time for the others.
+  let wanted: Int
 
   /// The middle one; nil when fewer than half have found it.
-  var median: Way? {
+  private var median: Way? {
     let sorted = ways.sorted {
       ($0.isFound ? 0 : 1, $0.schedules) < ($1.isFound ? 0 : 1, $1.schedules)
     }
@@ -23,19 +24,34 @@ private struct Score {
     return middle.isFound ? middle : nil
   }
 
-  var found: Int { ways.count(where: \.isFound) }
+  private var found: Int { ways.count(where: \.isFound) }
 
-  var mean: Int {
+  private var mean: Int {
     let found = ways.filter(\.isFound)
     return found.isEmpty ? 0 : found.reduce(0) { $0 + $1.schedules } / found.count
+  }
+
+  var cell: String {
+    var parts: [String] = []
+    if let median { parts.append("\(median.schedules) (\(mean))") }
+    if found < wanted { parts.append("\(found) of \(ways.count)") }
+    return parts.joined(separator: ", ")
   }
 }
 
 @main
 private struct RaceScore {
+  private static let usage = """
+    usage: RaceScore [--seeds=N] [--schedules=N] [--seconds=N] [STRATEGY...] [PROGRAM...]
+      --seeds=N      searches of a strategy for a program (20)
+      --schedules=N  most schedules of a search (5000)
+      --seconds=N    most time of a strategy for a program, after which no search begins (60)
+    """
+
   static func main() {
     var seeds = 20
     var most = 5_000
+    var seconds = 60
     var strategies: [Strategy] = []
     var programs: [SuiteProgram] = []
     for argument in CommandLine.arguments.dropFirst() {
@@ -43,14 +59,14 @@ private struct RaceScore {
         seeds = number
       } else if let number = value(argument, "--schedules="), number > 0 {
         most = number
+      } else if let number = value(argument, "--seconds="), number > 0 {
+        seconds = number
       } else if let strategy = Strategy(argument) {
         strategies.append(strategy)
       } else {
         let named = SuiteProgram.all.filter { $0.name.contains(argument) }
         guard !named.isEmpty else {
-          print(
-            "'\(argument)' is no strategy and in no program's name; usage: RaceScore [--seeds=N] "
-              + "[--schedules=N] [STRATEGY...] [PROGRAM...]")
+          print("'\(argument)' is no strategy and in no program's name\n\(usage)")
           exit(64)
         }
         programs += named
@@ -68,28 +84,38 @@ private struct RaceScore {
       header += " \(strategy) |"
       rule += "---|"
     }
-    print(header + " best published mean |")
-    print(rule + "---|")
+    show(header + " best published mean |")
+    show(rule + "---|")
     for program in programs {
       var line = "| `\(program.name)` |"
       for strategy in strategies {
-        let score = Score(
-          ways: (1...seeds).map { search(program, strategy, seed: UInt64($0), most: most) })
-        if let median = score.median {
-          line += " \(median.schedules) (\(score.mean))"
-          if score.found < seeds { line += ", \(score.found) of \(seeds)" }
-          line += " |"
-        } else {
-          line += " \(score.found) of \(seeds) |"
-        }
+        line += " \(score(program, strategy, seeds, most, seconds).cell) |"
       }
       line += program.published.map { " \($0.schedules) \($0.technique) |" } ?? " not published |"
-      print(line)
+      show(line)
     }
+  }
+
+  /// Each line at once, so that what was measured is there when the rest is not waited for.
+  private static func show(_ line: String) {
+    print(line)
+    fflush(nil)
   }
 
   private static func value(_ argument: String, _ flag: String) -> Int? {
     argument.hasPrefix(flag) ? Int(argument.dropFirst(flag.count)) : nil
+  }
+
+  private static func score(
+    _ program: SuiteProgram, _ strategy: Strategy, _ seeds: Int, _ most: Int, _ seconds: Int
+  ) -> Score {
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(seconds)
+    var ways: [Way] = []
+    while ways.count < seeds, ways.isEmpty || clock.now < end {
+      ways.append(search(program, strategy, seed: UInt64(ways.count + 1), most: most))
+    }
+    return Score(ways: ways, wanted: seeds)
   }
 
   private static func search(
@@ -102,12 +128,11 @@ private struct RaceScore {
     settings.shrinks = false
     do throws(RaceFailure) {
       let result = try Explorer(program.program, settings).explore()
-      return Way(schedules: result.schedules, seconds: result.seconds, isFound: false)
+      return Way(schedules: result.schedules, isFound: false)
     } catch {
       // A program without end may be what its bug leads to, but it is not the bug.
       let isFound = [.check, .deadlock, .lostWakeUp].contains(error.kind)
-      return Way(
-        schedules: error.schedules ?? 0, seconds: error.seconds ?? 0, isFound: isFound)
+      return Way(schedules: error.schedules ?? 0, isFound: isFound)
     }
   }
 }

@@ -16,7 +16,7 @@ public final class Atomic<Value: AtomicRepresentable> {
   public init(_ initialValue: consuming Value, name: String? = nil) {
     word = _Cell(Value.encodeAtomicRepresentation(initialValue))
     self.name = name
-    home = Run.home
+    home = Run.home(UInt(bitPattern: word._address))
   }
 
   deinit { Run.forget(address) }

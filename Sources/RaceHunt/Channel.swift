@@ -20,6 +20,7 @@ public final class Channel<Element: Sendable>: @unchecked Sendable {
     precondition(capacity > 0, "a channel holds one value or more, not \(capacity)")
     self.capacity = capacity
     self.name = name
+    _ = Run.home(address)
   }
 
   deinit { Run.forget(address) }

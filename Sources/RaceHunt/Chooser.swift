@@ -30,9 +30,12 @@ protocol Chooser: AnyObject {
   func choose(_ situation: Situation) -> Int
   /// The strand goes on, whether it was chosen or nobody else could.
   func follow(_ strand: Strand, among strands: [Strand])
+  /// The strand could go on for very long, and was not chosen: others may wait for it.
+  func favour(_ strand: Int)
 }
 
 extension Chooser {
+  func favour(_ strand: Int) {}
   func follow(_ strand: Strand, among strands: [Strand]) {}
 }
 
@@ -112,6 +115,10 @@ final class PriorityWalk: Chooser {
       priorities[current] = lowest
     }
     return situation.ready.max { priorities[$0] < priorities[$1] }!
+  }
+
+  func favour(_ strand: Int) {
+    if strand < priorities.count { priorities[strand] = .max }
   }
 }
 

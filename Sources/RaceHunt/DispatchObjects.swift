@@ -6,13 +6,15 @@ public import Dispatch
 public final class DispatchSemaphore: Sendable {
   private let real: Dispatch.DispatchSemaphore
   private let value: Int
-  private let home = Run.home
+  // Unsafe: set while the object is made, when nobody else has it.
+  nonisolated(unsafe) private var home: UInt64 = 0
 
   /// Makes a semaphore that lets so many pass.
   public init(value: Int) {
     precondition(value >= 0, "a semaphore begins with 0 or more, not \(value)")
     self.value = value
     real = Dispatch.DispatchSemaphore(value: value)
+    home = Run.home(Run.address(self))
   }
 
   deinit { Run.forget(Run.address(self)) }
@@ -81,10 +83,11 @@ public final class DispatchSemaphore: Sendable {
 /// Work to wait for the end of: `Dispatch.DispatchGroup`, by its names.
 public final class DispatchGroup: Sendable {
   private let real = Dispatch.DispatchGroup()
-  private let home = Run.home
+  // Unsafe: set while the object is made, when nobody else has it.
+  nonisolated(unsafe) private var home: UInt64 = 0
 
   /// Makes a group without work.
-  public init() {}
+  public init() { home = Run.home(Run.address(self)) }
 
   deinit { Run.forget(Run.address(self)) }
 

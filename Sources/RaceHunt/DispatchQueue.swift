@@ -32,6 +32,7 @@ public final class DispatchQueue: @unchecked Sendable {
       label: label, qos: qos, attributes: attributes, autoreleaseFrequency: autoreleaseFrequency,
       target: target?.real)
     isInactive = attributes.contains(.initiallyInactive)
+    _ = Run.home(Run.address(self))
   }
 
   private init(_ real: Dispatch.DispatchQueue, label: String, isConcurrent: Bool) {

@@ -85,7 +85,19 @@ package final class Explorer {
 
   // MARK: - Exploring
 
+  /// Explores beside others; once more alone when one of them may be why it is not reproducible.
   package func explore() throws(RaceFailure) -> Exploration {
+    let (result, hadCompany) = Company.ofProcess.beside { () throws(RaceFailure) in
+      try exploreOnce()
+    }
+    if case .failure(let failure) = result, failure.kind == .notReproducible, hadCompany {
+      (schedules, points, switches, distinct) = (0, 0, 0, [])
+      return try Company.ofProcess.alone { () throws(RaceFailure) in try exploreOnce() }
+    }
+    return try result.get()
+  }
+
+  private func exploreOnce() throws(RaceFailure) -> Exploration {
     let source = ChooserSource(settings.strategy, seed: settings.seed)
     var compared: Run?
     var difference: Violation?

@@ -4,8 +4,14 @@ public import Foundation
 /// A lock: `Foundation.NSLock`.
 open class NSLock: NSObject, NSLocking, @unchecked Sendable {
   // @unchecked: the lock itself is made for threads.
-  private let home = Run.home
+  private var home: UInt64 = 0
   private let real = Foundation.NSLock()
+
+  /// Makes a lock that nobody has.
+  public override init() {
+    super.init()
+    home = Run.home(address(of: self))
+  }
 
   /// The name in tables of schedules.
   open var name: String? {
@@ -46,9 +52,15 @@ open class NSLock: NSObject, NSLocking, @unchecked Sendable {
 /// A lock that its owner can lock again: `Foundation.NSRecursiveLock`.
 open class NSRecursiveLock: NSObject, NSLocking, @unchecked Sendable {
   // @unchecked: the count is touched only by who has the lock.
-  private let home = Run.home
+  private var home: UInt64 = 0
   private let real = Foundation.NSRecursiveLock()
   private var depth = 0
+
+  /// Makes a lock that nobody has.
+  public override init() {
+    super.init()
+    home = Run.home(address(of: self))
+  }
 
   /// The name in tables of schedules.
   open var name: String? {
@@ -106,9 +118,16 @@ open class NSRecursiveLock: NSObject, NSLocking, @unchecked Sendable {
 /// A lock and something to wait for: `Foundation.NSCondition`.
 open class NSCondition: NSObject, NSLocking, @unchecked Sendable {
   // @unchecked: the lock itself is made for threads.
-  private let home = Run.home
+  private var home: UInt64 = 0
   private let real = Foundation.NSCondition()
   private var condition: UInt { address(of: self) &+ 1 }
+
+  /// Makes a lock that nobody has, and that nobody waits with.
+  public override init() {
+    super.init()
+    home = Run.home(address(of: self))
+    _ = Run.home(condition)
+  }
 
   /// The name in tables of schedules.
   open var name: String? {

@@ -18,7 +18,7 @@ public final class Mutex<Value: ~Copyable>: @unchecked Sendable {
     real = Synchronization.Mutex(())
     cell = _Cell(initialValue)
     self.name = name
-    home = Run.home
+    home = Run.home(UInt(bitPattern: cell._address) &+ 1)
   }
 
   deinit { Run.forget(address) }
@@ -107,7 +107,10 @@ public final class Condition: Sendable {
   private let name: String?
 
   /// Makes a condition; the name stands in tables of schedules.
-  public init(name: String? = nil) { self.name = name }
+  public init(name: String? = nil) {
+    self.name = name
+    _ = Run.home(address)
+  }
 
   deinit { Run.forget(address) }
 

@@ -14,7 +14,7 @@ protocol Enumeration: Chooser {
 /// What a step does with what strands share, by numbers that are the same in all schedules that
 /// begin alike.
 private struct Access {
-  enum Kind { case none, lock, read, write, unknown }
+  enum Kind { case none, lock, hold, read, write, unknown }
 
   let kind: Kind
   let object: Int
@@ -31,6 +31,7 @@ private struct Access {
     case .begins, .joins: (kind, object) = (.none, -1)
     case .unknown: (kind, object) = (.unknown, -1)
     case .locks(let mutex): (kind, object) = (.lock, mutex.number)
+    case .holds(let mutex): (kind, object) = (.hold, mutex.number)
     case .accesses(let resource, let writes):
       (kind, object) = (
         writes ? .write : .read,
@@ -44,8 +45,11 @@ private struct Access {
   /// Who waits for a lock cannot come before it is given back: that order is fixed.
   func conflicts(with other: Access) -> Bool {
     if isTask && other.isTask || kind == .unknown || other.kind == .unknown { return true }
-    if object != -1 && object == other.object && !(kind == .read && other.kind == .read) {
-      return true
+    if object != -1 && object == other.object {
+      switch (kind, other.kind) {
+      case (.read, .read), (.lock, .hold), (.hold, .lock): break
+      default: return true
+      }
     }
     if changed.contains(where: { $0 == other.object || other.changed.contains($0) })
       || other.changed.contains(object)

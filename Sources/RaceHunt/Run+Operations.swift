@@ -23,9 +23,11 @@ extension Run {
     return nil
   }
 
-  /// The run in which an object is made, 0 for none.
-  static var home: UInt64 {
-    race_hunt_is_exploring() == 0 ? 0 : Worker.current?.run?.identity ?? 0
+  /// The run in which something with this address is made, 0 for none.
+  static func home(_ address: UInt) -> UInt64 {
+    guard race_hunt_is_exploring() != 0, let run = Worker.current?.run else { return 0 }
+    run.noteBirth(address)
+    return run.identity
   }
 
   /// The memory may become another resource.
@@ -62,6 +64,7 @@ extension Run {
     _ strand: Strand, _ address: UInt, name: String?, at place: Place?, nanoseconds: UInt64
   ) -> Bool {
     let mutex = resource(address, .mutex, name: name)
+    noteTry(mutex, strand)
     // Others may go first although it is locked: the time may run out.
     point(.accesses(mutex, writes: true))
     readsTime(strand)
@@ -74,14 +77,14 @@ extension Run {
         return false
       }
     }
-    mutex.owner = strand
-    record(strand, .locks, mutex.number, at: place)
+    take(mutex, strand, place)
     return true
   }
 
   /// False when another one has it.
   func tryLock(_ strand: Strand, _ address: UInt, name: String?, at place: Place?) -> Bool {
     let mutex = resource(address, .mutex, name: name)
+    noteTry(mutex, strand)
     point(.accesses(mutex, writes: true))
     guard mutex.owner == nil else {
       record(strand, .waitsForLock, mutex.number, value: 0, at: place)
@@ -91,14 +94,29 @@ extension Run {
     return true
   }
 
+  /// Who locks it from now on passes a point once it has it: the step that comes here changes that.
+  private func noteTry(_ mutex: Resource, _ strand: Strand) {
+    if mutex.isTried { return }
+    mutex.isTried = true
+    strand.changed.append(mutex.number)
+  }
+
   private func acquire(_ mutex: Resource, _ strand: Strand, _ place: Place?) {
     if mutex.owner != nil { record(strand, .waitsForLock, mutex.number, at: place) }
     while mutex.owner != nil {
       mutex.waiters.append(strand)
       block(strand, for: .mutex(mutex))
     }
+    take(mutex, strand, place)
+  }
+
+  private func take(_ mutex: Resource, _ strand: Strand, _ place: Place?) {
     mutex.owner = strand
+    strand.held.append(mutex.number)
     record(strand, .locks, mutex.number, at: place)
+    // Who only tries has to find it locked, too, although there may be no point until it is given
+    // back.
+    if mutex.isTried { point(.holds(mutex)) }
   }
 
   /// False, and a failure, when the strand has not locked it.
@@ -116,6 +134,7 @@ extension Run {
 
   private func release(_ mutex: Resource, of strand: Strand) {
     mutex.owner = nil
+    strand.held.removeAll { $0 == mutex.number }
     strand.released.append(mutex.number)
     wakeAll(mutex)
   }
@@ -225,6 +244,10 @@ extension Run {
     while !other.hasEnded {
       other.joiners.append(strand)
       block(strand, for: .end(other))
+    }
+    if !other.isJoined {
+      other.isJoined = true
+      joined += 1
     }
     record(strand, .joins, other.number, at: place)
   }

@@ -37,11 +37,15 @@ final class Run: @unchecked Sendable {
   private(set) lazy var executor = RunExecutor(self)
 
   @exclusivity(unchecked) var strands: [Strand] = []
-  @exclusivity(unchecked) private var ready: [Int] = []
+  /// The end of how many of them was waited for.
+  @exclusivity(unchecked) var joined = 0
+  @exclusivity(unchecked) var ready: [Int] = []
   @exclusivity(unchecked) private(set) var events: [Event] = []
   @exclusivity(unchecked) private(set) var texts: [String] = []
   @exclusivity(unchecked) private(set) var resources: [UInt: Resource] = [:]
   @exclusivity(unchecked) private(set) var resourceList: [Resource] = []
+  /// By what resources are known in all schedules, by address.
+  @exclusivity(unchecked) private var births: [UInt: UInt64] = [:]
   /// Points at which more than one strand could go on.
   @exclusivity(unchecked) private(set) var decisions = 0
   /// Where the choice was another one than that of the plain order.
@@ -60,7 +64,7 @@ final class Run: @unchecked Sendable {
   /// How many timers have run out since the program has ended.
   @exclusivity(unchecked) private var lateTimers = 0
   /// Tasks by which the runtime's hooks know the run.
-  @exclusivity(unchecked) private var ownedTasks: [UInt64] = []
+  @exclusivity(unchecked) var ownedTasks: [UInt64] = []
   @exclusivity(unchecked) private var pointers: [UInt: Int] = [:]
   /// Queues, groups and other parts of the program that know more than a resource does.
   @exclusivity(unchecked) var parts: [UInt: AnyObject] = [:]
@@ -68,12 +72,10 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var runtimeLocks = 0
   @exclusivity(unchecked) private var lastRun: Strand?
   @exclusivity(unchecked) private var isYielding = false
-  /// A task that lets others go first for more times than this waits for them.
-  private static let yieldsOfWork = 10
   /// What goes on for a task that has just let others go first, as one that waits for them.
-  @exclusivity(unchecked) private var yielding: Strand?
+  @exclusivity(unchecked) var yielding: Strand?
   /// How many jobs have begun.
-  @exclusivity(unchecked) private var jobs = 0
+  @exclusivity(unchecked) var jobs = 0
   /// So many spins of others are too many for one that could go on.
   private static let patience = 50
   /// How often the current strand has gone on although others could.
@@ -234,12 +236,15 @@ final class Run: @unchecked Sendable {
           isYield: isYield, strands: strands))
       if chosen != usual { turns.append(.init(decision: decisions, strand: chosen)) }
       decisions += 1
+      if decisions & 63 == 0 { lookForStarving() }
       decisionsInARow = chosen == current?.number && !isYield ? decisionsInARow + 1 : 0
     }
     let strand = strands[chosen]
     strand.steps += 1
     strand.passedOver = 0
-    strand.pending.resource?.countStep(of: chosen)
+    // What is done before the first other strand is started, and once all were waited for, has one
+    // order in all schedules.
+    if strands.count - joined > 1 { countStep(strand) }
     steps += 1
     chooser.follow(strand, among: strands)
     strand.cause = nil
@@ -248,6 +253,15 @@ final class Run: @unchecked Sendable {
     if let lastRun, lastRun !== strand { switches += 1 }
     lastRun = strand
     return strand
+  }
+
+  private func countStep(_ strand: Strand) {
+    if let resource = strand.pending.resource {
+      resource.countStep(
+        of: strand.number, changes: strand.pending.changes, holding: strand.held)
+    } else if strand.stepKey != nil {
+      strand.jobSteps += 1
+    }
   }
 
   /// Who was passed over by many that spin is the only choice, whatever the strategy: they may wait
@@ -356,7 +370,7 @@ final class Run: @unchecked Sendable {
   }
 
   /// What rested goes on, because of the current step.
-  private func wake(_ strand: Strand) {
+  func wake(_ strand: Strand) {
     strand.state = .ready
     strand.cause = Worker.current?.strand == nil ? nil : steps - 1
   }
@@ -384,73 +398,15 @@ final class Run: @unchecked Sendable {
     timers.append(Timer(time: now &+ nanoseconds, fire: fire))
   }
 
-  /// A task or an actor can go on with this job.
-  @discardableResult
-  func enqueue(_ job: UnownedJob, _ kind: JobKind) -> Strand {
-    // Sound: an UnownedJob is one pointer, that of the runtime's job.
-    let pointer = unsafeBitCast(job, to: UnsafeMutableRawPointer.self)
-    let key = race_hunt_task_number(pointer)
-    if kind != .preferring && key != 0 && !ownedTasks.contains(key) {
-      ownedTasks.append(key)
-      ActiveRuns.add(task: key, self)
-    }
-    if kind == .main { return enqueueOnMain(job) }
-    let isYield = race_hunt_is_yield(pointer) != 0
-    let strandKind: Strand.Kind = isYield ? .yield : key == 0 ? .actor : .task
-    // An actor's jobs have no number, and memory of their own each time, so that their addresses
-    // differ between runs: such a strand is whichever actor runs next.
-    let known = strands.first { strand in
-      strandKind == .task
-        ? strand.key == key && key != 0 : strand.kind == strandKind && strand.isResting
-    }
-    let strand = known ?? addTask(strandKind, key: strandKind == .task ? key : 0)
-    strand.jobs.append((job, kind))
-    if strand.isResting { wake(strand) }
-    if isYield, let task = Worker.current?.strand {
-      task.yields += 1
-      if task.yields > Self.yieldsOfWork { yielding = strand }
-    }
-    return strand
-  }
-
-  /// Jobs need not come to a point, and may make others without end.
-  func countJob() {
-    jobs += 1
-    if jobs > limits.points { stop(.livelock, livelockText()) }
-  }
-
-  /// The main actor's jobs run one after the other.
-  private func enqueueOnMain(_ job: UnownedJob) -> Strand {
-    let strand = strands.first { $0.kind == .main } ?? addTask(.main, key: 0)
-    strand.jobs.append((job, .main))
-    if strand.isResting { wake(strand) }
-    return strand
-  }
-
-  private func addTask(_ kind: Strand.Kind, key: UInt64) -> Strand {
-    let count = strands.reduce(1) { $0 + ($1.kind == kind ? 1 : 0) }
-    let name =
-      switch kind {
-      case .main: "main actor"
-      case .yield: "yield \(count)"
-      case .task where count == 1: "program"
-      case .task: "task \(count - 1)"
-      default: "actor \(count)"
-      }
-    let strand = Strand(
-      number: strands.count, kind: kind, name: name, parent: Worker.current?.strand?.number,
-      key: key)
-    strands.append(strand)
-    return strand
-  }
-
   // MARK: - Resources
 
   func resource(_ address: UInt, _ kind: Resource.Kind, name: String?) -> Resource {
     if let known = resources[address], known.kind == kind { return known }
     let count = resourceList.reduce(1) { $0 + ($1.kind == kind ? 1 : 0) }
+    // A line of code is the same one in all runs of a process.
     let resource = Resource(
-      kind: kind, name: name ?? "\(kind.rawValue) \(count)", number: resourceList.count)
+      kind: kind, name: name ?? "\(kind.rawValue) \(count)", number: resourceList.count,
+      birth: kind == .code ? UInt64(address) : births[address])
     resourceList.append(resource)
     resources[address] = resource
     return resource
@@ -463,9 +419,18 @@ final class Run: @unchecked Sendable {
     return pointers.count
   }
 
+  /// What a strand makes is known again in other schedules, in which it is used in another order.
+  func noteBirth(_ address: UInt) {
+    guard let strand = Worker.current?.strand else { return }
+    strand.births += 1
+    // The highest bit tells it from the hashes of names more often than not.
+    births[address] = 1 << 63 | UInt64(strand.number) << 32 | strand.births
+  }
+
   /// The memory may become another resource.
   func forget(_ address: UInt) {
     resources[address] = nil
+    births[address] = nil
     if !parts.isEmpty { parts[address] = nil }
   }
 

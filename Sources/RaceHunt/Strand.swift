@@ -41,12 +41,19 @@ final class Strand {
   /// By what the runtime knows a task; 0 for an actor.
   let key: UInt64
   var hasEnded = false
+  var isJoined = false
   /// Nobody waits for its end.
   var isDetached = false
   /// Strands that wait for its end.
   var joiners: [Strand] = []
   /// How often it was chosen.
   var steps = 0
+  /// How often it was chosen to begin a job, of a task, an actor or a queue.
+  var jobSteps = 0
+  /// How many locks, words and the like it has made.
+  var births: UInt64 = 0
+  /// Numbers of the locks that it has.
+  var held: [Int] = []
   /// Numbers of the locks that it has given back since it was chosen.
   var released: [Int] = []
   /// Numbers of what it has changed since then without a point of its own.
@@ -57,6 +64,10 @@ final class Strand {
   var yields = 0
   /// How often others have spun since it was chosen.
   var passedOver = 0
+  /// How often it was chosen until the last look for those who starve.
+  var stepsSeen = -1
+  /// At how many such looks in a row it could go on and was not chosen since the one before.
+  var looks = 0
   /// Set when a timed wait has run out.
   var hasTimedOut = false
 
@@ -78,12 +89,23 @@ final class Strand {
     return false
   }
 
+  /// By what the step before which it stands is known in all schedules.
+  ///
+  /// Jobs are all of one kind: on which actor they run, the runtime does not tell.
+  var stepKey: UInt64? {
+    switch pending {
+    case .locks(let resource), .holds(let resource), .accesses(let resource, _): resource.key
+    case .begins: kind == .thread ? nil : Resource.jobsKey
+    case .joins, .unknown: nil
+    }
+  }
+
   /// Whether it would come further than to where it stands.
   var isEnabled: Bool {
     switch pending {
     case .locks(let mutex): mutex.owner == nil
     case .joins(let other): other.hasEnded
-    case .begins, .accesses, .unknown: true
+    case .begins, .holds, .accesses, .unknown: true
     }
   }
 
@@ -127,6 +149,8 @@ enum Pending {
   /// Of a thread, its first step; of a task or an actor, its next job; also steps that nobody sees.
   case begins
   case locks(Resource)
+  /// It has the lock, and goes on with it.
+  case holds(Resource)
   case joins(Strand)
   /// Any other step on what strands share.
   case accesses(Resource, writes: Bool)
@@ -137,15 +161,21 @@ enum Pending {
   var resource: Resource? {
     switch self {
     case .begins, .joins, .unknown: nil
-    case .locks(let resource), .accesses(let resource, _): resource
+    case .locks(let resource), .holds(let resource), .accesses(let resource, _): resource
     }
+  }
+
+  /// Whether it is more than a look.
+  var changes: Bool {
+    if case .accesses(_, writes: false) = self { return false }
+    return true
   }
 
   /// Whether others may notice the step.
   var isShared: Bool {
     switch self {
     case .begins, .joins: false
-    case .locks, .accesses, .unknown: true
+    case .locks, .holds, .accesses, .unknown: true
     }
   }
 
@@ -159,10 +189,12 @@ enum Pending {
     // Which word a line of code is about is not known.
     if resource.kind == .code && otherResource.kind == .code { return true }
     guard resource === otherResource else { return false }
-    if case .accesses(_, writes: false) = self, case .accesses(_, writes: false) = other {
-      return false
+    switch (self, other) {
+    case (.accesses(_, writes: false), .accesses(_, writes: false)): return false
+    // Who waits for the lock cannot come before.
+    case (.holds, .locks), (.locks, .holds): return false
+    default: return true
     }
-    return true
   }
 }
 

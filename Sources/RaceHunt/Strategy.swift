@@ -87,7 +87,8 @@ final class ChooserSource {
     case .randomWalk: return RandomWalk(random)
     case .partialOrder: return PartialOrderWalk(random)
     case .uniform: return UniformWalk(random, profile)
-    case .selectivelyUniform: return SelectiveWalk(random, profile)
+    case .selectivelyUniform:
+      return SelectiveWalk(random, profile, others: schedule % 2 == 0 ? .atRandom : .byPriority)
     case .pct(let depth): return PriorityWalk(random, depth: depth, profile)
     case .depthFirst, .exhaustive:
       guard let enumeration else { return nil }
@@ -95,16 +96,28 @@ final class ChooserSource {
       hasBegun = true
       return enumeration.isExhausted ? nil : enumeration
     case .portfolio:
-      // Half of them selective: that one finds most often what the others hardly do. Programs of a
-      // few steps fail in the first schedules, of whichever.
-      switch schedule % 8 {
-      case 0: return RandomWalk(random)
-      case 1: return UniformWalk(random, profile)
-      case 2: return PriorityWalk(random, depth: 2 + schedule / 8 % 4, profile)
-      case 4: return PartialOrderWalk(random)
-      case 6: return SelectiveWalk(random, profile, resources: 2)
-      default: return SelectiveWalk(random, profile)
-      }
+      return Self.portfolio(schedule, random, profile)
+    }
+  }
+
+  /// Most choose among the orders of the steps on one thing, which find soonest what others hardly
+  /// find.
+  ///
+  /// The first one is for programs that fail in almost all schedules, and for what a selective walk
+  /// has to learn before; the others each find something that it does not.
+  private static func portfolio(
+    _ schedule: Int, _ random: Random, _ profile: Profile
+  ) -> any Chooser {
+    switch schedule % 16 {
+    case 0: RandomWalk(random)
+    case 1: SelectiveWalk(random, profile, resources: 2)
+    case 5, 11: UniformWalk(random, profile)
+    case 13: PartialOrderWalk(random)
+    case 15:
+      schedule % 32 == 15
+        ? SelectiveWalk(random, profile, others: .atRandom)
+        : PriorityWalk(random, depth: 2 + schedule / 32 % 3, profile)
+    default: SelectiveWalk(random, profile)
     }
   }
 

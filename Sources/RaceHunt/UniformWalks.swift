@@ -41,6 +41,7 @@ final class UniformWalk: Chooser {
   private var random: Random
   private let profile: Profile
   private var remaining = Remaining([])
+  private var weights: [Double] = []
 
   init(_ random: Random, _ profile: Profile) {
     self.random = random
@@ -52,21 +53,29 @@ final class UniformWalk: Chooser {
   func choose(_ situation: Situation) -> Int {
     let candidates = situation.candidates
     // One that is expected to have ended, and has not, has a step more.
-    var weights = candidates.map { max(remaining.of($0), 1) }
+    weights.removeAll(keepingCapacity: true)
+    for strand in candidates { weights.append(max(remaining.of(strand), 1)) }
     let started = situation.strands.count
-    if started < remaining.steps.count {
-      for (position, strand) in candidates.enumerated() {
-        for other in started..<remaining.steps.count where profile.isAncestor(strand, of: other) {
-          weights[position] += remaining.of(other)
-        }
-      }
-    }
+    if started < remaining.steps.count { addUnstarted(from: started, candidates) }
     var drawn = random.nextFraction() * weights.reduce(0, +)
     for (position, weight) in weights.enumerated() {
       drawn -= weight
       if drawn < 0 { return candidates[position] }
     }
     return candidates.last!
+  }
+
+  /// The steps of a strand that is to be started count for those who lead to its start.
+  private func addUnstarted(from started: Int, _ candidates: [Int]) {
+    for other in started..<remaining.steps.count {
+      var ancestor = profile.parent(of: other)
+      while let strand = ancestor {
+        if let position = candidates.firstIndex(of: strand) {
+          weights[position] += remaining.of(other)
+        }
+        ancestor = profile.parent(of: strand)
+      }
+    }
   }
 
   func follow(_ strand: Strand, among strands: [Strand]) { remaining.count(strand.number) }
@@ -77,29 +86,39 @@ final class UniformWalk: Chooser {
 /// In each schedule one of the things that strands share, drawn anew, is the interesting one. The
 /// orders of the steps on it are about equally likely, however many other steps lie between: the
 /// strand that takes the next such step is drawn by how many of them it has left, and the others
-/// wait before theirs. All other steps are taken in the order of random priorities.
+/// wait before theirs.
 final class SelectiveWalk: Chooser {
+  /// In which order all other steps are taken.
+  enum Others {
+    /// Of random priorities of the strands: a bug behind a long way of one of them is found.
+    case byPriority
+    /// A random walk: a bug that also needs switches between steps on something else is found.
+    case atRandom
+  }
+
   private var random: Random
   private let profile: Profile
   private let resources: Int
-  private var selected: Set<UInt64> = []
+  private let others: Others
+  private var selected: [UInt64] = []
   private var remaining = Remaining([])
   private var priorities: [UInt64] = []
   private var intended: Int?
+  private var free: [Int] = []
 
   /// - Parameter resources: how many things are interesting.
-  init(_ random: Random, _ profile: Profile, resources: Int = 1) {
+  init(_ random: Random, _ profile: Profile, resources: Int = 1, others: Others = .byPriority) {
     self.random = random
     self.profile = profile
     self.resources = resources
+    self.others = others
   }
 
   func begin() {
-    let keys = profile.sharedKeys
     var steps: [Double] = []
-    for _ in 0..<min(resources, keys.count) {
-      let key = keys[random.next(below: keys.count)]
-      guard selected.insert(key).inserted else { continue }
+    for _ in 0..<min(resources, profile.sharedKeys.count) {
+      guard let key = profile.drawKey(&random), !selected.contains(key) else { continue }
+      selected.append(key)
       for (strand, count) in (profile.stepsByKey[key] ?? []).enumerated() {
         if strand < steps.count { steps[strand] += count } else { steps.append(count) }
       }
@@ -108,7 +127,8 @@ final class SelectiveWalk: Chooser {
   }
 
   private func isInteresting(_ strand: Strand) -> Bool {
-    strand.pending.resource.map { selected.contains($0.key) } ?? false
+    guard let key = strand.stepKey else { return false }
+    return selected.contains(key)
   }
 
   func choose(_ situation: Situation) -> Int {
@@ -118,11 +138,17 @@ final class SelectiveWalk: Chooser {
     let ready = situation.candidates
     if intended == nil { intended = remaining.draw(&random, strands) }
     let target = intended ?? -1
-    let free = ready.filter { strand in
-      strand == target || !isInteresting(strands[strand])
-        || target >= strands.count && profile.isAncestor(strand, of: target)
+    free.removeAll(keepingCapacity: true)
+    for strand in ready
+    where strand == target || !isInteresting(strands[strand])
+      || target >= strands.count && profile.isAncestor(strand, of: target)
+    { free.append(strand) }
+    if !free.isEmpty {
+      return switch others {
+      case .byPriority: free.max { priorities[$0] < priorities[$1] }!
+      case .atRandom: free[random.next(below: free.count)]
+      }
     }
-    if let chosen = free.max(by: { priorities[$0] < priorities[$1] }) { return chosen }
     // The one that is meant cannot come to its step before one of these has made its own.
     let weights = ready.map { max(remaining.of($0), 0.5) }
     var drawn = random.nextFraction() * weights.reduce(0, +)
@@ -131,6 +157,10 @@ final class SelectiveWalk: Chooser {
       if drawn < 0 { return ready[position] }
     }
     return ready.last!
+  }
+
+  func favour(_ strand: Int) {
+    if strand < priorities.count { priorities[strand] = .max }
   }
 
   func follow(_ strand: Strand, among strands: [Strand]) {

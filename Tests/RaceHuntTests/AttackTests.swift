@@ -147,4 +147,27 @@ import Testing
       for thread in threads { thread.join() }
     }
   }
+
+  /// Two that wait for a third one by looking again in turn, without a yield: the third one may
+  /// have the least priority, and was never chosen.
+  @Test(arguments: ["pct", "surw", "portfolio"])
+  func whoIsWaitedForByTwoThatSpinInTurnGoesOn(name: String) throws {
+    let strategy = try #require(Strategy(name))
+    try explore(iterations: 1_500, strategy: strategy) {
+      let (turn, isDone) = (Atomic(0), Atomic(false))
+      let spinners = (0..<2).map { number in
+        Thread.start {
+          while !isDone.load() {
+            if turn.load() == number { turn.store(1 - number) }
+          }
+        }
+      }
+      let third = Thread.start {
+        let own = Atomic(0)
+        for _ in 1...10 { own.add(1) }
+        isDone.store(true)
+      }
+      for thread in spinners + [third] { thread.join() }
+    }
+  }
 }

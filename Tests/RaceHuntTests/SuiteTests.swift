@@ -54,6 +54,67 @@ import Testing
     }
   }
 
+  /// Words without a name, used in another order in each schedule: they are known again by who has
+  /// made them, so that the one that matters is not taken for another one.
+  @Test func wordsWithoutNamesAreKnownAgain() throws {
+    let program: Program = {
+      let (a, b) = (Atomic(0), Atomic(0))
+      let own = (0..<8).map { _ in Atomic(0) }
+      let threads = (0..<8).map { number in
+        Thread.start {
+          for _ in 1...5 { own[number].add(1) }
+          if number == 0 {
+            a.store(1)
+            b.store(1)
+          } else if number == 1 {
+            if a.load() == 1 { check(b.load() == 1, "half of the change is seen") }
+          }
+        }
+      }
+      for thread in threads { thread.join() }
+    }
+    var schedules = 0
+    for seed in 1...10 as ClosedRange<UInt64> {
+      let found = try #require(
+        failure(iterations: 1_000, strategy: .selectivelyUniform, seed: seed, program))
+      schedules += found.schedules ?? 1_000
+    }
+    #expect(schedules < 150, "\(schedules) schedules in 10 searches")
+  }
+
+  /// Orders of the steps on one word alone do not show it: others have to come between the steps on
+  /// another one, too.
+  @Test func selectiveWalksSwitchBetweenOtherSteps() throws {
+    let program = try #require(SuiteProgram.all.first { $0.name == "radbench.bug4" })
+    for seed in 1...5 as ClosedRange<UInt64> {
+      let found = failure(
+        iterations: 200, strategy: .selectivelyUniform, seed: seed, program.program)
+      #expect(found != nil, "seed \(seed)")
+    }
+  }
+
+  /// What has many orders is looked at more often than the many words that two threads use once.
+  @Test func wordsWithManyOrdersAreLikelier() throws {
+    let program: Program = {
+      let word = Atomic(0)
+      let seldom = (0..<20).map { _ in Atomic(0) }
+      let threads = (1...2).map { _ in
+        Thread.start {
+          for word in seldom { word.add(1) }
+          for _ in 1...3 { word.store(word.load() + 1) }
+        }
+      }
+      for thread in threads { thread.join() }
+      check(word.load() > 2, "most updates are lost")
+    }
+    var schedules = 0
+    for seed in 1...10 as ClosedRange<UInt64> {
+      let found = failure(iterations: 2_000, strategy: .selectivelyUniform, seed: seed, program)
+      schedules += found?.schedules ?? 2_000
+    }
+    #expect(schedules < 6_000, "\(schedules) schedules in 10 searches")
+  }
+
   /// A thread with few steps beside one with many: it comes last as often as first.
   @Test func uniformWalksLetShortThreadsComeLate() throws {
     let program: Program = {
