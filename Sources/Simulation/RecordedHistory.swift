@@ -27,27 +27,13 @@ package struct RecordedHistory: Sendable {
   /// - Precondition: a whole recording that begins in an empty folder.
   package init(_ recording: [UInt8]) {
     recording.withUnsafeBytes { bytes in
-      var entries: [RecordedEntry] = []
       var position = 0
       while position < bytes.count {
         let length = Int(bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self))
         let entry = position + 4
         precondition(entry + length <= bytes.count, "a recording that ends in an entry")
         position = entry + length
-        entries.append(RecordedEntry(bytes[entry..<position]))
-      }
-      var isTaken = [Bool](repeating: false, count: entries.count)
-      position = 0
-      for (index, entry) in entries.enumerated() {
-        if entry.needsFile, files[entry.file] == nil {
-          // Between the call that makes a file and its entry another process may use the file.
-          let made = entries[index...].firstIndex { $0.call == .create && $0.file == entry.file }
-          guard let made else { preconditionFailure("nobody has made the file \(entry.file)") }
-          take(entries[made])
-          isTaken[made] = true
-        }
-        if !isTaken[index] { take(entry) }
-        position += 4 + RecordedEntry.headLength + entry.bytes.count
+        take(RecordedEntry(bytes[entry..<position]))
         ends.append((UInt64(position), operations.count))
       }
     }
@@ -66,10 +52,9 @@ package struct RecordedHistory: Sendable {
       processes[process, default: 0] += 1
     }
     var text: String { String(decoding: bytes, as: UTF8.self) }
+    precondition(!entry.needsFile || files[inode] != nil, "nobody has made the file \(inode)")
     switch entry.call {
     case .create:
-      // Two that make it at the same time both say so.
-      if let known = directory[text], files[inode] == known { return }
       lastFile += 1
       files[inode] = lastFile
       directory[text] = lastFile
@@ -103,7 +88,7 @@ package struct RecordedHistory: Sendable {
 /// One entry of a recording; see RecordingFileSystem.swift.
 private struct RecordedEntry {
   /// Bytes before those that the call is about.
-  static let headLength = 21
+  private static let headLength = 21
 
   let call: RecordedCall
   let process: UInt32

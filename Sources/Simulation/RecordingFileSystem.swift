@@ -3,7 +3,8 @@
 // no calls: those for overwriting are not given, those of the lock file are taken at its syncs.
 //
 // A recording is a row of entries, each appended by one call after what it tells of has happened:
-// so in its order whoever depends on something comes behind it. An entry, little-endian:
+// so in its order whoever depends on something comes behind it. Names are changed by one process at
+// a time. An entry, little-endian:
 //
 //   u32 length of what follows, u8 kind, u32 process, u64 file (inode), u64 number, bytes
 //
@@ -35,6 +36,7 @@ package final class Recording: Sendable {
   private let process: UInt32
   /// Nil entries: it is not to be killed.
   private let doom: Monitor<Doom>?
+  private let namer = Monitor(())
 
   /// - Parameter entries: kills the process when it has added so many.
   /// - Throws: when it cannot be made.
@@ -74,6 +76,21 @@ package final class Recording: Sendable {
   private func die(_ doom: Monitor<Doom>) {
     doom.wait(until: { $0.calls == 0 }, then: { _ in })
     kill(getpid(), SIGKILL)
+  }
+
+  /// Makes a call that changes names, or one that depends on them: no other process makes one until
+  /// its entry is added, so that the entries have the order of the calls.
+  func naming<Value>(_ body: () throws(SystemError) -> Value) throws(SystemError) -> Value {
+    try call { () throws(SystemError) in
+      // The lock of the descriptor is one for all threads.
+      try namer.withLock { (_) throws(SystemError) in
+        while flock(descriptor, LOCK_EX) != 0 {
+          precondition(errno == EINTR, "the recording: errno \(errno)")
+        }
+        defer { flock(descriptor, LOCK_UN) }
+        return try body()
+      }
+    }
   }
 
   private func count() {
@@ -124,11 +141,11 @@ package final class RecordingFileSystem: FileSystem {
   package init(_ recording: Recording) { self.recording = recording }
 
   package func open(_ path: String, _ mode: OpenMode) throws(SystemError) -> any File {
-    try recording.call { () throws(SystemError) in
-      let mayBeNew = !mode.isDisjoint(with: [.create, .exclusive]) && !base.exists(path)
+    try recording.naming { () throws(SystemError) in
+      let isNew = !mode.isDisjoint(with: [.create, .exclusive]) && !base.exists(path)
       let file = try base.open(path, mode)
       let number = try file.identity().inode
-      if mayBeNew { recording.add(.create, file: number, text: path) }
+      if isNew { recording.add(.create, file: number, text: path) }
       return RecordedFile(file, number, recording)
     }
   }
@@ -154,21 +171,21 @@ package final class RecordingFileSystem: FileSystem {
   }
 
   package func remove(_ path: String) throws(SystemError) {
-    try recording.call { () throws(SystemError) in
+    try recording.naming { () throws(SystemError) in
       try base.remove(path)
       recording.add(.remove, text: path)
     }
   }
 
   package func rename(_ path: String, to newPath: String) throws(SystemError) {
-    try recording.call { () throws(SystemError) in
+    try recording.naming { () throws(SystemError) in
       try base.rename(path, to: newPath)
       recording.add(.rename, text: path + "\n" + newPath)
     }
   }
 
   package func rename(_ path: String, toNew newPath: String) throws(SystemError) {
-    try recording.call { () throws(SystemError) in
+    try recording.naming { () throws(SystemError) in
       try base.rename(path, toNew: newPath)
       recording.add(.rename, text: path + "\n" + newPath)
     }

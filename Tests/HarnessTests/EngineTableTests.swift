@@ -11,7 +11,7 @@ import Testing
   private func makeRun(_ name: String, engine: String) throws -> MeasuredRun {
     let path = folder.path + "/" + name
     try runOnModel(
-      "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 3000 "
+      "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --duration 200ms "
         + "--interval 10ms --output \(path)")
     for file in ["run.json", "summary.csv"] {
       let text = try String(contentsOfFile: path + "/" + file, encoding: .utf8)
