@@ -67,6 +67,12 @@ package struct Atomic<Value: AtomicWord>: ~Copyable {
     }
   }
 
+  /// A relaxed load that is no step of an explored schedule.
+  ///
+  /// For looks at many words whose result changes only how much work is done.
+  @inlinable @inline(__always)
+  package func peek() -> Value { Value(atomicBits: word.load(ordering: .relaxed)) }
+
   @inlinable @inline(__always)
   package func store(_ value: Value, ordering: StoreOrdering) {
     #if CONTROLLED_SCHEDULING

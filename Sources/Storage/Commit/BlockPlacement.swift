@@ -32,6 +32,7 @@ extension Store {
       let run = Run(offset: homeRun.offset, length: UInt64(hot))
       writer.homes.take(run)
       transaction.taken.append(run)
+      claim(run)
       placement.open(run)
       for block in order where block.isHot {
         copy(block, placement.take(block.length)!, arena)
@@ -191,7 +192,14 @@ extension Store {
   ) {
     writer!.free.take(run)
     transaction.taken.append(run)
+    claim(run)
     placement.open(run)
+  }
+
+  /// What was verified in a run is not what will be there.
+  private func claim(_ run: Run) {
+    // What is deferred may lie behind the end that the file has until then.
+    if writer!.isDeferring { mapping.forget(run) } else { mapping.claim(run) }
   }
 
   /// Gives back what the newest extent has left.

@@ -103,7 +103,8 @@ extension Store {
     writer!.free.take(run)
     // Only the transaction's own mapping hears of what is placed there.
     let newest = mapping
-    if newest !== transaction.base.mapping { newest.forget(run) }
+    newest.claim(run)
+    if newest !== transaction.base.mapping { transaction.base.mapping.claim(run) }
     transaction.stream.run = run
     transaction.stream.used = 0
     transaction.stream.written = 0

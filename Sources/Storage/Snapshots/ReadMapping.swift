@@ -62,7 +62,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   private let bytesDecrypted = Atomic(0)
   private let stripes: [Monitor<Void>]
   private let parts: MappingParts
-  private let verified: VerifiedBits
+  let verified: VerifiedBits
   /// Bytes below this are inside the file.
   ///
   /// Only grows, except when the writer cuts the file.
@@ -141,7 +141,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   }
 
   /// Where blocks are read.
-  private var base: UnsafeRawPointer { UnsafeRawPointer(decrypted?.base ?? mapping.base) }
+  var base: UnsafeRawPointer { UnsafeRawPointer(decrypted?.base ?? mapping.base) }
 
   /// Bytes of memory that hold decrypted blocks, at most.
   var decryptedBytes: Int { bytesDecrypted.load(ordering: .relaxed) }
@@ -292,6 +292,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
         return damaged(reference, nil, "its bytes are not what was encrypted there")
       }
       if let damage = headerDamage(reference, block, length) { return damage }
+      forgetOverlapping(reference.offset, length)
       (base + Int(reference.offset)).copyMemory(from: block, byteCount: length)
       bytesDecrypted.add(length, ordering: .relaxed)
       return nil
@@ -312,6 +313,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
       throw damaged(reference, block, "its checksum does not match its bytes")
     }
     if let damage = headerDamage(reference, block, length) { throw damage }
+    forgetOverlapping(reference.offset, length)
     verified.set(reference.offset)
   }
 

@@ -53,9 +53,32 @@ final class VerifiedBits: @unchecked Sendable {
     while unit < end {
       let count = min(64 - (unit & 63), end - unit)
       let mask = (count == 64 ? UInt64.max : 1 << count - 1) << (unit & 63)
-      words[Int(unit >> 6)].bitwiseAnd(~mask, ordering: .relaxed)
+      let word = words + Int(unit >> 6)
+      // Mostly there is nothing to clear.
+      if word.pointee.peek() & mask != 0 {
+        word.pointee.bitwiseAnd(~mask, ordering: .relaxed)
+      }
       unit += count
     }
+  }
+
+  func clear(_ offset: UInt64) {
+    let unit = offset >> 4
+    words[Int(unit >> 6)].bitwiseAnd(~(1 << (unit & 63)), ordering: .relaxed)
+  }
+
+  /// The last block before an offset, if one begins so near that it could reach there.
+  func last(before offset: UInt64) -> UInt64? {
+    let unit = offset >> 4
+    var word = Int(unit >> 6)
+    var bits = words[word].peek() & (1 << (unit & 63) - 1)
+    let lowest = max(0, word - BlockHeader.blockLengthMax / BlockHeader.unit / 64)
+    while bits == 0 {
+      if word == lowest { return nil }
+      word -= 1
+      bits = words[word].peek()
+    }
+    return UInt64(word * 64 + 63 - bits.leadingZeroBitCount) << 4
   }
 
   /// Clears all.
