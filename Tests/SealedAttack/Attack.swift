@@ -9,6 +9,12 @@ struct Attack {
   let key: [UInt8]?
   /// Whether processor time and memory are limited.
   let isLimited: Bool
+  /// Whether the space journal and the record are altered instead of what they lead to.
+  let isOfJournal: Bool
+  /// Whether blocks are put into others.
+  let isNested: Bool
+  /// How often it is written to, and all of it read again.
+  let rounds: Int
   private let states: [[UInt8]]
   private let sample: SealedFile
 
@@ -23,13 +29,19 @@ struct Attack {
   /// What the documented stop says behind the name of the file.
   private static let stopMark = "is damaged: block "
 
-  init(folder: String, key: [UInt8]?, isLimited: Bool) throws {
+  init(
+    folder: String, key: [UInt8]?, isLimited: Bool, isOfJournal: Bool, isNested: Bool, rounds: Int
+  ) throws {
+    self.isNested = isNested
+    self.rounds = rounds
+    self.isOfJournal = isOfJournal
     self.folder = folder
     self.key = key
     self.isLimited = isLimited
     for name in ["sample.realm", "sample.realm.lock"] { unlink("\(folder)/\(name)") }
-    states = try SampleFile.make(path: "\(folder)/sample.realm", key: key, seed: 1)
-    sample = try SealedFile(states.last!, key: key)
+    states = try SampleFile.make(
+      path: "\(folder)/sample.realm", key: key, seed: 1, hasParts: isOfJournal)
+    sample = try SealedFile(states.last!, key: key, hasParts: isOfJournal)
   }
 
   /// Runs attacks and prints how many ended how.
@@ -69,7 +81,8 @@ struct Attack {
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
     let lines = String(decoding: SampleFile.bytes(output), as: UTF8.self).split(separator: "\n")
     for name in [path, "\(path).lock", output] { unlink(name) }
-    let last = lines.last { $0.contains("Fatal error") } ?? lines.last ?? ""
+    let words = ["Fatal error", "Precondition failed", "Assertion failed"]
+    let last = lines.last { line in words.contains { line.contains($0) } } ?? lines.last ?? ""
     let signal = status & 127
     if signal == 0, status >> 8 == Ending.passed { return ("passed", nil) }
     if signal == 0, status >> 8 == Ending.error { return ("typed errors", nil) }
@@ -84,10 +97,16 @@ struct Attack {
 
   /// Alters the file and goes through it.
   func run(_ seed: UInt64, _ path: String) -> Int32 {
-    var mutations = Mutations(seed: seed)
     var file = sample
-    mutations.make(&file, former: Array(states.dropLast()))
-    for note in mutations.notes { say("mutation \(note)") }
+    if isOfJournal || isNested {
+      var mutations = JournalMutations(seed: seed)
+      if isNested { mutations.nest(&file) } else { mutations.make(&file) }
+      for note in mutations.notes { say("mutation \(note)") }
+    } else {
+      var mutations = Mutations(seed: seed)
+      mutations.make(&file, former: Array(states.dropLast()))
+      for note in mutations.notes { say("mutation \(note)") }
+    }
     let bytes = file.sealed()
     let target = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     precondition(write(target, bytes, bytes.count) == bytes.count, "no room in \(folder)")
@@ -104,10 +123,12 @@ struct Attack {
       let snapshot = try store.pinNewest()
       var reading = try Reading(snapshot.reader, snapshot.root)
       reading.readAll()
-      try Writing.change(store, variant: seed)
-      let later = try store.pinNewest()
-      var again = try Reading(later.reader, later.root)
-      again.readAll()
+      for round in 0..<rounds {
+        try Writing.change(store, variant: seed + UInt64(round))
+        let later = try store.pinNewest()
+        var again = try Reading(later.reader, later.root)
+        again.readAll()
+      }
       _ = try store.checkInvariants()
     } catch {
       if "\(error)".contains(path) { return Ending.error }

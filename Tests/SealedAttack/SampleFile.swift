@@ -61,13 +61,18 @@ enum SampleFile {
     ]
   }
 
+  /// - Parameter hasParts: goes on with so many small transactions that the space journal has
+  ///   everything it can have.
   /// - Returns: the file's bytes after each of several transactions; the last is the newest.
-  static func make(path: String, key: [UInt8]?, seed: UInt64) throws -> [[UInt8]] {
+  static func make(
+    path: String, key: [UInt8]?, seed: UInt64, hasParts: Bool = false
+  ) throws -> [[UInt8]] {
     var random = RandomGenerator(seed: seed)
     var states: [[UInt8]] = []
     // Open between the transactions, so that one follows the other in place.
-    var store: Store? = try Store.open(
-      StoreOptions(path: path, durability: .memory, encryptionKey: key))
+    var options = StoreOptions(path: path, durability: .memory, encryptionKey: key)
+    if hasParts { options.journalPace = JournalPace(logBytesMin: 500, runsMin: 8) }
+    var store: Store? = try Store.open(options)
     for step in 0..<6 {
       let transaction = try store!.beginWrite()
       let group = GroupTransaction(transaction.editor, root: transaction.root)
@@ -75,10 +80,36 @@ enum SampleFile {
       fill(group, step: step, &random)
       transaction.root = group.finish()
       _ = try transaction.commit()
-      if step == 5 { store = nil }
+      if step == 5, !hasParts { store = nil }
+      states.append(bytes(path))
+    }
+    if hasParts {
+      for step in 0..<90 { try changeSome(store!, step, &random) }
+      store = nil
       states.append(bytes(path))
     }
     return states
+  }
+
+  private static func changeSome(
+    _ store: Store, _ step: Int, _ random: inout RandomGenerator
+  ) throws {
+    let transaction = try store.beginWrite()
+    let schema = try StoredSchema.load(transaction.editor.reader, root: transaction.root)
+    let group = GroupTransaction(transaction.editor, root: transaction.root, schema: schema)
+    let notes = schema.tables[1]
+    for number in 0..<10 {
+      let name = text(70_000 + step * 10 + number, length: 20)
+      let key = name.withUnsafeBytes { group.insert(notes, primaryKeyBytes: $0).key }
+      let length = Int(random.next() % 3000)
+      text(number, length: length).withUnsafeBytes { group.setBytes(notes, key, 1, $0) }
+      let old = text(70_000 + Int(random.next() % UInt64(step * 10 + 1)), length: 20)
+      if let key = old.withUnsafeBytes({ group.reader(notes).find(bytes: $0) }) {
+        _ = group.delete(notes, key)
+      }
+    }
+    transaction.root = group.finish()
+    _ = try transaction.commit()
   }
 
   static func bytes(_ path: String) -> [UInt8] {

@@ -23,19 +23,90 @@ struct SealedFile {
   private let salt: UInt64
   private let cipher: FileCipher?
   private let homes: [UInt64]
-  private var overhead: Int { cipher == nil ? 0 : FileCipher.overhead }
+  /// What the newest record says; sealed with the blocks.
+  var record: CommitRecord?
+  var overhead: Int { cipher == nil ? 0 : FileCipher.overhead }
 
-  init(_ bytes: [UInt8], key: [UInt8]?) throws {
+  /// - Parameter hasParts: take the parts of the space checkpoint apart, too.
+  init(_ bytes: [UInt8], key: [UInt8]?, hasParts: Bool = false) throws {
     self.bytes = bytes
     let header = try bytes.withUnsafeBytes { try FileHeader.read(from: $0, path: "sample") }
     salt = header.salt
     homes = header.homes
     cipher = try FileCipher.make(header, key: key, path: "sample")
-    guard let record = Self.newest(bytes, homes, salt, cipher)?.record else { return }
+    record = Self.newest(bytes, homes, salt, cipher)?.record
+    guard let record else { return }
     visit(record.root.stored, hasChain: false)
     visit(record.spaceCheckpoint.stored, hasChain: true)
     visit(record.spaceLog.stored, hasChain: true)
+    guard hasParts, let list = numbers[Int(record.spaceCheckpoint.offset)],
+      let parts = try? SpacePartList(decoding: journal(list)).parts
+    else { return }
+    for part in parts where part.offset > 0 {
+      visit(BlockReference(offset: part.offset, BirthTag(part.version)).stored, hasChain: true)
+    }
   }
+
+  // MARK: - The space journal
+
+  /// Bytes of a journal block before what it says: the block before it, and how much it says.
+  private static let journalHead = 16 + 12
+
+  /// What a block of the space journal says.
+  func journal(_ number: Int) -> [UInt8] {
+    let bytes = blocks[number].bytes
+    guard bytes.count >= Self.journalHead else { return [] }
+    let used = bytes.withUnsafeBytes { Int($0.value(UInt32.self, at: 24)) }
+    return Array(bytes[Self.journalHead..<min(bytes.count, Self.journalHead + used)])
+  }
+
+  /// Lets it say something else, where there is room for it.
+  mutating func setJournal(_ number: Int, _ content: [UInt8]) -> Bool {
+    guard Self.journalHead + content.count <= blocks[number].bytes.count else { return false }
+    change(number) { bytes in
+      bytes.replaceSubrange(Self.journalHead..<Self.journalHead + content.count, with: content)
+      bytes.withUnsafeMutableBytes { $0.store(UInt32(content.count), at: 24) }
+    }
+    return true
+  }
+
+  // MARK: - Blocks in blocks
+
+  /// Puts a sound copy of a block into the bytes of another one, and lets the first parent that
+  /// refers to the original refer to the copy.
+  ///
+  /// - Returns: false where there is no room, no parent, or the inner block would not be plain.
+  mutating func nest(_ inner: Int, in outer: Int, at position: Int) -> Bool {
+    let copy = blocks[inner]
+    guard cipher == nil, inner != outer, position % 16 == 0,
+      position + copy.bytes.count <= blocks[outer].bytes.count
+    else { return false }
+    for parent in blocks.indices where blocks[parent].bytes[4] & 0x80 != 0 && parent != outer {
+      let bytes = blocks[parent].bytes
+      let count = min(Int(bytes[14]) | Int(bytes[15]) << 8, (bytes.count - 16) / 8)
+      let index = (0..<count).first { index in
+        bytes.withUnsafeBytes { $0.value(UInt64.self, at: 16 + index * 8) } == copy.reference
+      }
+      guard let index else { continue }
+      let place = blocks[outer].offset + position
+      var sealed = copy.bytes
+      sealed.withUnsafeMutableBytes { bytes in
+        let start = bytes.baseAddress!
+        let checksum = BlockHeader.expectedChecksum(
+          start, length: bytes.count, at: UInt64(place), salt: salt)
+        BlockHeader.setChecksum(start, checksum)
+      }
+      change(outer) { $0.replaceSubrange(position..<position + sealed.count, with: sealed) }
+      let reference = copy.reference - UInt64(copy.offset) + UInt64(place)
+      change(parent) { bytes in
+        bytes.withUnsafeMutableBytes { $0.store(reference, at: 16 + index * 8) }
+      }
+      return true
+    }
+    return false
+  }
+
+  // MARK: - Sealing
 
   private static func newest(
     _ bytes: [UInt8], _ homes: [UInt64], _ salt: UInt64, _ cipher: FileCipher?
@@ -126,19 +197,19 @@ struct SealedFile {
 
   /// The newest record proves by a hash what its commit wrote.
   private func sealRecord(_ file: inout [UInt8]) {
-    guard var (home, record) = Self.newest(file, homes, salt, cipher), !record.extents.isEmpty
-    else { return }
+    guard let home = Self.newest(file, homes, salt, cipher)?.home, var record else { return }
     record.contentHash = file.withUnsafeBytes { file in
-      CommitRecord.contentHash(
-        record.extents.map { extent in
-          CommitRecord.hash(
-            UnsafeRawBufferPointer(
-              rebasing: file[Int(extent.offset)..<Int(extent.offset + extent.length)]),
-            at: extent.offset)
-        })
+      record.extents.isEmpty
+        ? 0
+        : CommitRecord.contentHash(
+          record.extents.map { extent in
+            CommitRecord.hash(
+              UnsafeRawBufferPointer(
+                rebasing: file[Int(extent.offset)..<Int(extent.offset + extent.length)]),
+              at: extent.offset)
+          })
     }
     guard let encoded = record.encoded(salt: salt, home: home, cipher) else { return }
     file.replaceSubrange(Int(home)..<Int(home) + encoded.count, with: encoded)
-    home = 0
   }
 }

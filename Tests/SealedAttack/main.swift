@@ -3,7 +3,10 @@
 // pass; a signal, another stop, a time-out or memory without need is a failure, which is printed
 // with its seed.
 //
-//   SealedAttack FOLDER FIRST-SEED COUNT [encrypted] [only]
+//   SealedAttack FOLDER FIRST-SEED COUNT [encrypted] [journal | nested] [long] [only]
+//
+// With `journal` the space journal and the commit record are altered, else what they lead to. With
+// `nested` blocks are put into others. With `long` the file is written to four times, with all of it read after each.
 //
 // With `only` the attack of the first seed runs in this process, for a debugger.
 import Glibc
@@ -11,7 +14,7 @@ import Glibc
 let arguments = CommandLine.arguments
 guard arguments.count >= 4, let first = UInt64(arguments[2]), let count = UInt64(arguments[3])
 else {
-  print("usage: SealedAttack FOLDER FIRST-SEED COUNT [encrypted] [only]")
+  print("usage: SealedAttack FOLDER FIRST-SEED COUNT [encrypted] [journal | nested] [long] [only]")
   exit(64)
 }
 // A stop prints a line, no picture of the stack; the runtime looks at this before `main`.
@@ -21,7 +24,9 @@ if getenv("SWIFT_BACKTRACE") == nil {
 }
 let attack = try Attack(
   folder: arguments[1], key: arguments.contains("encrypted") ? (0..<64).map { $0 } : nil,
-  isLimited: !arguments.contains("only"))
+  isLimited: !arguments.contains("only"), isOfJournal: arguments.contains("journal"),
+  isNested: arguments.contains("nested"),
+  rounds: arguments.contains("long") ? 4 : 1)
 var failures = 0
 if !attack.isLimited {
   print(attack.run(first, "\(attack.folder)/attacked.realm"))

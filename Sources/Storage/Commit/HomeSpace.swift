@@ -8,6 +8,8 @@ struct HomeSpace {
   let homes: [UInt64]
   private var free: [[Run]]
   private(set) var freeBytes: UInt64
+  /// See `FreeSpace`.
+  var path: String?
 
   /// All homes empty.
   init(homes: [UInt64]) {
@@ -52,7 +54,7 @@ struct HomeSpace {
     let home = index(of: run)
     guard
       let position = free[home].firstIndex(where: { $0.offset <= run.offset && run.end <= $0.end })
-    else { preconditionFailure("\(run) of a home is not free") }
+    else { contradict(run, path, "of a home is taken, but not free") }
     freeBytes -= run.length
     let whole = free[home].remove(at: position)
     if run.end < whole.end {
@@ -71,7 +73,7 @@ struct HomeSpace {
     let position = free[home].firstIndex { $0.offset > run.offset } ?? free[home].count
     var merged = run
     if position < free[home].count {
-      precondition(run.end <= free[home][position].offset, "\(run) of a home is freed twice")
+      if run.end > free[home][position].offset { contradict(run, path, "of a home is freed twice") }
       if run.end == free[home][position].offset {
         merged = Run(offset: merged.offset, length: merged.length + free[home][position].length)
         free[home].remove(at: position)
@@ -79,7 +81,7 @@ struct HomeSpace {
     }
     if position > 0 {
       let before = free[home][position - 1]
-      precondition(before.end <= run.offset, "\(run) of a home is freed twice")
+      if before.end > run.offset { contradict(run, path, "of a home is freed twice") }
       if before.end == run.offset {
         free[home][position - 1] = Run(
           offset: before.offset, length: before.length + merged.length)
@@ -95,7 +97,7 @@ struct HomeSpace {
         let area = Self.area(of: home)
         return area.offset <= run.offset && run.end <= area.end
       })
-    else { preconditionFailure("\(run) is in no home") }
+    else { contradict(run, path, "is in no home") }
     return home
   }
 }

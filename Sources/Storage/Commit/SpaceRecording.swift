@@ -20,14 +20,7 @@ extension Store {
     transaction.taken.sortAndMerge()
     var deadRuns = Self.runs(of: dead)
     deadRuns.sortAndMerge()
-    // Two references to one block, which a damaged or hostile file may have: freed twice, it would
-    // be taken twice.
-    for index in deadRuns.indices.dropFirst() where deadRuns[index].offset < deadRuns[index - 1].end
-    {
-      throw .damaged(
-        path: path, block: deadRuns[index].offset, version: transaction.version.rawValue,
-        reason: "the version before this one refers to it more than once")
-    }
+    try refuseOverlap(deadRuns, transaction)
     var delta = SpaceDelta(version: transaction.version, taken: transaction.taken, dead: deadRuns)
     let deltaBound = delta.encodedLengthMax
     let isLogDue =
@@ -52,6 +45,7 @@ extension Store {
       journal.formerCheckpoint = []
       deadRuns += Self.runs(of: deadJournal)
       deadRuns.sortAndMerge()
+      try refuseOverlap(deadRuns, transaction)
       delta.dead = deadRuns
     }
     let allDead = dead + deadJournal
@@ -91,7 +85,9 @@ extension Store {
     journal.deltaCommits = 0
     guard let last = parts.last else { return (journal, []) }
     for (index, part) in parts.enumerated() {
-      let bytes = runs(in: part, dead: allDead, transaction.version).encoded()
+      let content = runs(in: part, dead: allDead, transaction.version)
+      try refuseOverlap(content.kept.map(\.run).sorted { $0.offset < $1.offset }, transaction)
+      let bytes = content.encoded()
       let (reference, blocks) = fillJournalBlocks(
         &places, lengths.parts[index], kind: .spaceCheckpoint, bytes: bytes, previous: .none,
         version: transaction.version)
@@ -109,6 +105,20 @@ extension Store {
     journal.cursor = last.upperBound == Run.endMax ? 0 : last.upperBound
     journal.logBytesSincePart = 0
     return (journal, deadJournal)
+  }
+
+  /// Two references to one block, or blocks that overlap, which a damaged or hostile file may have:
+  /// freed twice, their bytes would be taken twice.
+  ///
+  /// - Parameter runs: by place.
+  private func refuseOverlap(
+    _ runs: [Run], _ transaction: WriteTransaction
+  ) throws(StorageError) {
+    for index in runs.indices.dropFirst() where runs[index].offset < runs[index - 1].end {
+      throw .damaged(
+        path: path, block: runs[index].offset, version: transaction.version.rawValue,
+        reason: "earlier versions refer to it more than once, or to a block that overlaps it")
+    }
   }
 
   /// Whether a part of the journal keeps the file from being cut.

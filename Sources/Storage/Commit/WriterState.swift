@@ -61,8 +61,8 @@ final class WriterState {
   /// The version that the knowledge of space is of; nil where it is of none.
   @exclusivity(unchecked) var spaceVersion: Version?
   init(
-    newest: CommittedVersion, lastNumber: Version, fileLength: UInt64, homes: [UInt64],
-    commits: UInt64
+    path: String, newest: CommittedVersion, lastNumber: Version, fileLength: UInt64,
+    homes: [UInt64], commits: UInt64
   ) {
     self.newest = newest
     self.lastNumber = lastNumber
@@ -70,6 +70,15 @@ final class WriterState {
     lengthInFile = fileLength
     self.homes = HomeSpace(homes: homes)
     self.commits = commits
+    setSpace(FreeSpace(), HomeSpace(homes: homes), of: path)
+  }
+
+  /// Takes over what is free.
+  func setSpace(_ free: FreeSpace, _ homes: HomeSpace, of path: String) {
+    self.free = free
+    self.free.path = path
+    self.homes = homes
+    self.homes.path = path
   }
 
   /// Bytes that some version can see, or that are no data: the rest is free.

@@ -27,11 +27,11 @@ package struct CommitRecord: Equatable, Sendable {
 
   package var version: Version
   package var root: BlockReference
-  var durableVersion: Version
-  var fileLength: UInt64
+  package var durableVersion: Version
+  package var fileLength: UInt64
   package var spaceCheckpoint: BlockReference
   package var spaceLog: BlockReference
-  var commits: UInt64
+  package var commits: UInt64
   /// Hash over the hashes of all extents, in order; 0 when there are none.
   package var contentHash: UInt64
   /// What the group wrote besides the record.
@@ -39,7 +39,7 @@ package struct CommitRecord: Equatable, Sendable {
   /// Empty when it was synced before the record was written.
   package var extents: [Extent]
   /// Encoded space deltas since the newest log block.
-  var deltas: [UInt8]
+  package var deltas: [UInt8]
   /// There were too many extents to name: whether they are in the file is known from the commit log
   /// alone, or from the header that ended its use.
   var isProvenByLog = false

@@ -339,7 +339,7 @@ extension Store {
       let skip: UInt64 = isClean || isShared ? 0 : 1 << 20
       if !isReadOnly {
         writer = WriterState(
-          newest: committed, lastNumber: Version(record.version.rawValue + skip),
+          path: path, newest: committed, lastNumber: Version(record.version.rawValue + skip),
           fileLength: record.fileLength, homes: header.homes, commits: record.commits)
       }
       return

@@ -19,8 +19,7 @@ extension Store {
     (journal, replay) = try replaySpace(record, fileLength: length)
     replay.cut(to: length)
     let writer = writer!
-    writer.free = replay.free
-    writer.homes = replay.homes
+    writer.setSpace(replay.free, replay.homes, of: path)
     writer.dead = DeadBlocks()
     writer.pending = []
     writer.pendingHead = 0

@@ -34,6 +34,9 @@ package struct FreeSpace: Sendable {
   /// Sum of the lengths of all runs.
   package private(set) var totalBytes: UInt64 = 0
 
+  /// The file whose space it is, named where the file contradicts itself; nil in tests.
+  package var path: String?
+
   package init() {}
 
   /// Number of runs.
@@ -46,14 +49,15 @@ package struct FreeSpace: Sendable {
   /// - Precondition: no byte of it is free; offset and length are multiples of 16.
   /// - Complexity: O(log n).
   package mutating func free(_ run: Run) {
-    precondition(run.isValid, "\(run) cannot be freed")
+    if !run.isValid { contradict(run, path, "cannot be freed") }
     let position = byAddress.position(of: run.offset)
     let before = byAddress.before(position)
     let after = byAddress.atElement(position)
     let lower = before.map { byAddress[$0] }
     let upper = after.map { byAddress[$0] }
-    precondition(lower.map { $0.end <= run.offset } ?? true, "\(run) is freed twice")
-    precondition(upper.map { run.end <= $0.offset } ?? true, "\(run) is freed twice")
+    let isInUse =
+      lower.map { $0.end <= run.offset } ?? true && upper.map { run.end <= $0.offset } ?? true
+    if !isInUse { contradict(run, path, "is freed twice") }
     totalBytes += run.length
 
     var merged = run
@@ -84,8 +88,9 @@ package struct FreeSpace: Sendable {
   /// - Precondition: all of it is free; offset and length are multiples of 16.
   /// - Complexity: O(log n).
   package mutating func take(_ run: Run) {
-    precondition(run.isValid, "\(run) cannot be taken")
-    guard let position = position(covering: run) else { preconditionFailure("\(run) is not free") }
+    guard run.isValid, let position = position(covering: run) else {
+      contradict(run, path, "is taken, but not free")
+    }
     let whole = byAddress[position]
     totalBytes -= run.length
     byLength.remove(key: LengthKey(whole).key)
@@ -243,4 +248,16 @@ package struct FreeSpace: Sendable {
     }
     return findings
   }
+}
+
+/// Stops where space would get two owners: a bug, or a file that refers to a block more than once,
+/// has blocks that overlap, or whose journal is wrong.
+@inline(never)
+func contradict(_ run: Run, _ path: String?, _ words: String) -> Never {
+  guard let path else { preconditionFailure("\(run) \(words)") }
+  stopForDamage(
+    .damaged(
+      path: path, block: run.offset, version: 0,
+      reason: "\(run) \(words): several blocks lie there, or one is referred to more than once, or "
+        + "the space journal is wrong"))
 }
