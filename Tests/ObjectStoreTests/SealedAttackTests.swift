@@ -59,7 +59,9 @@ import Testing
     #expect(text.contains("1 documented stops"), "\(text)")
   }
 
-  /// Dead blocks that overlap, kept for a pin: coding them for the journal was a trap without words.
+  /// Dead blocks that overlap, kept for a pin.
+  ///
+  /// Coding them for the journal was a trap without words.
   @Test(arguments: [4_000_004, 4_000_019] as [UInt64])
   func deadBlocksThatOverlapAreDamage(seed: UInt64) throws {
     _ = try Self.attack(seed, 1, ["nested", "long"], isEncrypted: false)

@@ -6,7 +6,8 @@
 //   SealedAttack FOLDER FIRST-SEED COUNT [encrypted] [journal | nested] [long] [only]
 //
 // With `journal` the space journal and the commit record are altered, else what they lead to. With
-// `nested` blocks are put into others. With `long` the file is written to four times, with all of it read after each.
+// `nested` blocks are put into others. With `long` the file is written to four times, with all of
+// it read after each.
 //
 // With `only` the attack of the first seed runs in this process, for a debugger.
 import Glibc

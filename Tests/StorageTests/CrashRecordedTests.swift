@@ -154,8 +154,7 @@ import Testing
     _ random: inout RandomGenerator, from start: Int = 0, share: Int? = nil
   ) throws -> [String] {
     let disk = SimulatedDisk(history)
-    // A number that a killed process has begun is begun again by another one, with the same
-    // content.
+    // What a killed process has begun is begun again by another one, with the same content.
     let hashes = Dictionary(
       history.marks.filter { $0.name == "begun" }.map { ($0.number, $0.value) },
       uniquingKeysWith: { first, _ in first })

@@ -99,6 +99,16 @@ private let canMakeNamespaces: Bool = {
     #expect(try number() == 120)
   }
 
+  /// Both get thirty lines further, the reader without an error.
+  private func expectGoingOn(_ reader: Script, beside writer: Script) {
+    #expect(reader.waits(lines: 30), "the reader has ended")
+    reader.kill()
+    #expect(writer.waits(lines: 30), "the writer has ended")
+    writer.kill()
+    let errors = reader.end().errors
+    #expect(errors.isEmpty, "\(errors)")
+  }
+
   @Test func aReaderOfAReadOnlyMountBesideAWriter() throws {
     #expect(try run("$P data.realm 3").isSuccess)
     _ = folder.makeFolder("b")
@@ -106,12 +116,7 @@ private let canMakeNamespaces: Bool = {
     let reader = try Script(
       "exec unshare -m sh -c \"\(mount) && exec $P b/data.realm watch\"", folder: folder.path)
     let writer = try Script("exec $P data.realm", folder: folder.path)
-    #expect(reader.waits(lines: 30), "the reader has ended")
-    reader.kill()
-    #expect(writer.waits(lines: 30), "the writer has ended")
-    writer.kill()
-    let errors = reader.end().errors
-    #expect(errors.isEmpty, "\(errors)")
+    expectGoingOn(reader, beside: writer)
     let writing = try run("unshare -m sh -c \"\(mount) && $P b/data.realm 1\"")
     #expect(!writing.isSuccess && writing.errors.contains("No permission"), "\(writing.errors)")
     _ = writer.end()
@@ -172,12 +177,7 @@ private let canMakeNamespaces: Bool = {
     let reader = try Script(
       "exec \(user) ./program data.realm watch\(durability)", folder: folder.path)
     let writer = try Script("exec $P data.realm \(Int.max)\(durability)", folder: folder.path)
-    #expect(reader.waits(lines: 30), "the reader has ended")
-    reader.kill()
-    #expect(writer.waits(lines: 30), "the writer has ended")
-    writer.kill()
-    let errors = reader.end().errors
-    #expect(errors.isEmpty, "\(errors)")
+    expectGoingOn(reader, beside: writer)
     _ = writer.end()
     let writing = try run("\(user) ./program data.realm 1")
     #expect(!writing.isSuccess && writing.errors.contains("No permission"), "\(writing.errors)")
