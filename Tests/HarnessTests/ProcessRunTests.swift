@@ -57,11 +57,27 @@ import Testing
     let checks = try rows("invariants.csv")
     #expect(checks.first { $0["invariant"] == "I7" }.flatMap { Int($0["checks"]!) }! > 0)
     #expect(checks.allSatisfy { $0["violations"] == "0" })
+    // Those of the process that watches say nothing of the others.
+    for column in ["syncs", "written_bytes", "resident_bytes"] {
+      #expect(try rows("growth.csv").allSatisfy { $0[column] == "" }, "\(column)")
+    }
     #expect(Set(try rows("samples.csv").map { $0["replica"]! }) == ["1", "2", "3"])
     // One run for all who read it.
     #expect(try MeasuredRun.all(in: out).count == 1)
     #expect(!FileManager.default.fileExists(atPath: out + "/processes.tmp"))
     #expect(!FileManager.default.fileExists(atPath: out + "/data.realm"))
+  }
+
+  @Test func whatALoadOfProcessesHasWrittenIsThatOfAll() throws {
+    let result = try run(
+      "bulk-load --processes 2 --objects 2000 --batch 100 --interval 100ms --durability memory "
+        + "--output \(folder.path)/out")
+    #expect(result.code == .success, "\(result.errors)")
+    let line = try #require(
+      result.output.split(separator: "\n").first { $0.hasPrefix("an object") })
+    let written = line.split(separator: " ").dropLast().last.flatMap { Double($0) }
+    #expect(written ?? 0 > 100, "\(line)")
+    #expect(!result.output.contains("resident"))
   }
 
   @Test func historiesOfProcessesAreOne() throws {
@@ -114,6 +130,7 @@ import Testing
     ("pinned-growth --processes 2", "readers-writer, transfer, bulk-load can"),
     ("transfer --processes 0", "--processes"),
     ("transfer --processes 5 --ops 4", "leaves some without an operation"),
+    ("transfer --processes 2 --threshold syncs<5", "each process has its own"),
   ])
   func whatOneProcessAloneCanDoIsRefused(line: String, words: String) throws {
     let error = #expect(throws: UsageError.self) { try run(line + " --dry-run") }

@@ -86,6 +86,12 @@ package struct Threshold: Equatable, Sendable {
       throw UsageError(
         "--threshold '\(text)': \(name) does not tell '\(column)', which stays empty")
     }
+    let ofOneProcess = ["syncs", "written_bytes", "resident_bytes", "allocated_bytes"]
+    if settings.processes > 1 && ofOneProcess.contains(column) {
+      throw UsageError(
+        "--threshold '\(text)': with --processes '\(column)' stays empty in growth.csv, since each "
+          + "process has its own")
+    }
     if column == "walked_bytes" && !settings.workload.facts.recovers {
       let walking = WorkloadKind.allCases.filter { $0.facts.recovers }.map(\.rawValue)
       throw UsageError(

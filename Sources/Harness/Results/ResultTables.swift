@@ -184,7 +184,8 @@ package struct ResultTables {
       "resident_bytes": point.residentBytes.map(String.init),
       "allocated_bytes": point.allocatedBytes.map(String.init),
       "written_bytes": figures.writtenBytes.map(String.init),
-      "syncs": String(figures.syncs),
+      // Of several processes each counts its own.
+      "syncs": settings.processes > 1 && settings.member == nil ? nil : String(figures.syncs),
       "objects": String(point.objects),
       "walked_bytes": point.walkedBytes.map(String.init),
       "transactions": String(point.transactions),

@@ -157,13 +157,16 @@ package struct Summary {
     guard !settings.workload.facts.isSteady, objects > 0, let growth = outcome.growth.last else {
       return notes
     }
+    let written =
+      settings.processes > 1
+      ? load.difference(\.writtenBytes) : growth.statistics.writtenBytes
     func bytes(_ count: UInt64) -> String { decimal(Double(count) / Double(objects), places: 1) }
     notes.append(
       (
         "an object",
         "\(bytes(growth.statistics.fileBytes)) bytes of the file, "
           + "\(growth.statistics.liveBytes.map(bytes) ?? "-") of them live, "
-          + "\(growth.statistics.writtenBytes.map(bytes) ?? "-") written"
+          + "\(written.map(bytes) ?? "-") written"
       ))
     if let peak = outcome.growth.peakResidentBytes {
       notes.append(("memory", "at most \(readableBytes(peak)) resident"))

@@ -217,12 +217,13 @@ package final class ProcessRun<Driver: EngineDriver> {
     let statistics =
       (try? probe.statistics(
         withinNanoseconds: min(100_000_000, settings.intervalNanoseconds))) ?? statistics()
-    let resident = residentBytes()
+    // Memory, syncs and written bytes of this process would say nothing of those that work.
+    var whole = statistics
+    whole.writtenBytes = nil
     let point = GrowthPoint(
-      phase: .measure, elapsedSeconds: Double(now - began) / 1e9, statistics: statistics,
+      phase: .measure, elapsedSeconds: Double(now - began) / 1e9, statistics: whole,
       pins: workload.pinsKept, objects: workload.objects,
-      transactions: workload.shared.versions.transactions,
-      residentBytes: resident == 0 ? nil : resident)
+      transactions: workload.shared.versions.transactions)
     outcome.growth.append(point)
     series([], point)
   }
