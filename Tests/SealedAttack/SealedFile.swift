@@ -123,8 +123,9 @@ struct SealedFile {
 
   private mutating func visit(_ stored: UInt64, hasChain: Bool) {
     let reference = BlockReference(stored: stored)
-    let offset = Int(reference.offset)
-    guard !reference.isNone, numbers[offset] == nil, let plain = plain(offset) else { return }
+    guard !reference.isNone, let offset = Int(exactly: reference.offset), numbers[offset] == nil,
+      let plain = plain(offset)
+    else { return }
     numbers[offset] = blocks.count
     let (kind, count) = plain.withUnsafeBytes {
       (BlockHeader.kind($0.baseAddress!), BlockHeader.count($0.baseAddress!))
