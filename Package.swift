@@ -169,6 +169,10 @@ let package = Package(
       name: "QueryPlanTests",
       dependencies: ["RealmSwift", "ObjectStore", "Storage", "Platform", "TestSupport"],
       swiftSettings: strict),
+    // Realms of processes that have reached a limit of the system.
+    .testTarget(
+      name: "LimitTests", dependencies: ["RealmSwift", "Storage", "Platform", "TestSupport"],
+      swiftSettings: strict),
     // Classes that cannot be stored, among those of the program.
     .testTarget(
       name: "DeclarationTests", dependencies: ["RealmSwift", "TestSupport"],

@@ -110,6 +110,20 @@ static int has_free_descriptors(int count) {
   return is_enough;
 }
 
+// Of libdispatch, which makes the main queue's handle when something is first put into the queue,
+// and ends the process when it cannot.
+extern int _dispatch_get_main_queue_handle_4CF(void) WEAK;
+
+int shim_prepare_main_queue(void) {
+  static int is_made;
+  if (!_dispatch_get_main_queue_handle_4CF) return 1;
+  if (__atomic_load_n(&is_made, __ATOMIC_RELAXED)) return 1;
+  if (!has_free_descriptors(2)) return 0;
+  _dispatch_get_main_queue_handle_4CF();
+  __atomic_store_n(&is_made, 1, __ATOMIC_RELAXED);
+  return 1;
+}
+
 static void *run_loop_of_thread(void) {
   static int is_slot_right = -1;
   if (!CFRunLoopGetCurrent) return NULL;

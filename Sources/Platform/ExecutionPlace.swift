@@ -159,6 +159,12 @@ package let hidesQueueWidths = Atomic(false)
 /// The address of the run loop that the calling thread runs now; nil when it runs none.
 package var runningRunLoop: UInt? { shim_running_run_loop().map { UInt(bitPattern: $0) } }
 
+/// Makes the handle by which other threads wake the main queue; false without a free descriptor.
+///
+/// Else libdispatch makes it for the first block that is put into the queue, and ends the process
+/// when it cannot.
+package func prepareMainQueue() -> Bool { shim_prepare_main_queue() != 0 }
+
 /// Makes a waiting run loop look for work.
 package func wakeRunLoop(_ address: UInt) {
   shim_wake_run_loop(UnsafeRawPointer(bitPattern: address))

@@ -41,22 +41,28 @@ private enum FileWatches {
 
   static func add(_ path: String) -> Int32? {
     // Quick system calls under the lock: the numbers are the kernel's.
-    let (number, starts) = state.withLock { state in
-      var starts: Int32?
+    state.withLock { state in
       if state.descriptor < 0 {
-        let descriptor = shim_watches_open()
-        if descriptor < 0 { return (nil as Int32?, nil as Int32?) }
+        guard let descriptor = beginFollowing() else { return nil }
         state.descriptor = descriptor
-        starts = descriptor
       }
       let number = shim_watches_add(state.descriptor, path)
       if number >= 0 { state.pending += 1 }
-      return (number < 0 ? nil : number, starts)
+      return number < 0 ? nil : number
     }
-    if let starts {
-      Thread.start(name: "realm-follow") { follow(starts) }.detach()
+  }
+
+  /// Starts the thread; nil where the system has no descriptor or no thread to give: the next one
+  /// who watches tries again.
+  private static func beginFollowing() -> Int32? {
+    let descriptor = shim_watches_open()
+    if descriptor < 0 { return nil }
+    guard let thread = Thread.startIfPossible(name: "realm-follow", { follow(descriptor) }) else {
+      close(descriptor)
+      return nil
     }
-    return number
+    thread.detach()
+    return descriptor
   }
 
   static func register(

@@ -15,6 +15,8 @@ package final class LinuxFile: File {
   private let kept: Int32
   /// Whether it ever had a lock.
   private let wasLocked = Atomic(false)
+  /// A length that the process's limits allow.
+  private let allowedLength = Atomic<UInt64>(0)
 
   /// Takes over the descriptor.
   init(
@@ -55,6 +57,10 @@ package final class LinuxFile: File {
 
   package func setLength(_ length: UInt64) throws(SystemError) {
     guard let length = off_t(exactly: length) else { throw failure("ftruncate", EFBIG) }
+    // Cutting is always allowed.
+    if UInt64(length) > lengthLimit(for: UInt64(length)), try self.length() < UInt64(length) {
+      throw failure("ftruncate", EFBIG)
+    }
     _ = try repeated("ftruncate", path) { ftruncate(descriptor, length) }
   }
 
@@ -75,8 +81,10 @@ package final class LinuxFile: File {
 
   package func write(_ buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
     guard let start = off_t(exactly: offset) else { throw failure("pwrite", EFBIG) }
+    let limit = lengthLimit(for: offset + UInt64(buffer.count))
     var done = 0
     while done < buffer.count {
+      if offset + UInt64(done) >= limit { throw failure("pwrite", EFBIG) }
       let written = try repeated("pwrite", path) {
         pwrite(descriptor, buffer.baseAddress! + done, buffer.count - done, start + off_t(done))
       }
@@ -91,6 +99,8 @@ package final class LinuxFile: File {
     _ buffer: UnsafeRawBufferPointer, at offset: UInt64
   ) throws(SystemError) {
     guard let start = Int64(exactly: offset) else { throw failure("pwritev2", EFBIG) }
+    let end = offset + UInt64(buffer.count)
+    if end > lengthLimit(for: end) { throw failure("pwritev2", EFBIG) }
     let code = shim_write_durably(descriptor, buffer.baseAddress!, buffer.count, start)
     if code != 0 { throw failure("pwritev2", code) }
   }
@@ -167,6 +177,19 @@ package final class LinuxFile: File {
     let answer = shim_first_locked(descriptor, range.lowerBound, Int64(range.count), &start)
     if answer < 0 { throw failure("lock query", -answer) }
     return answer == 1 ? max(start, range.lowerBound) : nil
+  }
+
+  /// How long the file may be (RLIMIT_FSIZE), when it is to be so long: for more the kernel would
+  /// end the process by a signal.
+  ///
+  /// The system is asked once for each length, so that writing costs no further call; a limit that
+  /// is lowered to less than the file has is not noticed.
+  private func lengthLimit(for length: UInt64) -> UInt64 {
+    if length <= allowedLength.load(ordering: .relaxed) { return .max }
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return .max }
+    if length <= UInt64(limit.rlim_cur) { allowedLength.store(length, ordering: .relaxed) }
+    return UInt64(limit.rlim_cur)
   }
 
   private func status() throws(SystemError) -> stat { try Platform.status(of: descriptor, path) }

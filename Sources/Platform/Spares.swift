@@ -57,7 +57,14 @@ package enum Spares {
     }
     // Objects go outside of the lock.
     withExtendedLifetime(old) {}
-    if starts { Thread.start(name: "realm-spares") { letGo() }.detach() }
+    guard starts else { return }
+    if let thread = Thread.startIfPossible(name: "realm-spares", { letGo() }) {
+      thread.detach()
+    } else {
+      // Nobody would let go of it later.
+      state.withLock { $0.isRunning = false }
+      drop()
+    }
   }
 
   private static func dropOldest(_ state: inout State) -> Entry {

@@ -202,12 +202,22 @@ package struct Thread: @unchecked Sendable {
     private var controlled: Control.ThreadHandle?
   #endif
 
-  /// Starts a thread.
+  /// Starts a thread; stops where the system has none to give.
   ///
   /// Tools show 15 bytes of the name, the kernel's limit; messages show all of it.
   package static func start(
     name: String, stackBytes: Int = 1 << 20, _ body: @escaping @Sendable () -> Void
   ) -> Thread {
+    guard let thread = startIfPossible(name: name, stackBytes: stackBytes, body) else {
+      preconditionFailure("cannot start a thread: the system has no more to give")
+    }
+    return thread
+  }
+
+  /// Starts a thread; nil where the system has none to give: the caller does without.
+  package static func startIfPossible(
+    name: String, stackBytes: Int = 1 << 20, _ body: @escaping @Sendable () -> Void
+  ) -> Thread? {
     #if CONTROLLED_SCHEDULING
       if let controlled = Control.startThread(name, body) {
         return Thread(handle: pthread_t(), controlled: controlled)
@@ -237,7 +247,10 @@ package struct Thread: @unchecked Sendable {
         ThreadNames.forget(start.name)
         return nil
       }, start.toOpaque())
-    precondition(failure == 0, "cannot start a thread: errno \(failure)")
+    if failure != 0 {
+      start.release()
+      return nil
+    }
     return Thread(handle: handle)
   }
 

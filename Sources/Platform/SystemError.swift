@@ -18,12 +18,18 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
   /// errno of a file that would get too long.
   package static let fileTooLarge: Int32 = EFBIG
 
+  /// No file descriptor is left for what wakes the main queue.
+  package static func noDescriptor(_ path: String) -> SystemError {
+    SystemError(call: "eventfd for", path: path, code: EMFILE)
+  }
+
   /// The text of errno, as strerror gives it.
   package var reason: String { String(cString: strerror(code)) }
 
   package var description: String { "\(call) on '\(path)' failed: \(reason) (errno \(code))" }
 
-  package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
+  /// The disk is full, or the file may not be longer.
+  package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
   package var isMisaligned: Bool { code == EINVAL }
   package var isMissing: Bool { code == ENOENT }
   package var isPermission: Bool { code == EACCES || code == EPERM || code == EROFS }

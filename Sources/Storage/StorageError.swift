@@ -40,6 +40,9 @@ extension StorageError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .system(let error): return error.description
+    case .diskFull(let error) where error.code == SystemError.fileTooLarge:
+      return "The file cannot be longer: \(error). The transaction was rolled back; raise the "
+        + "limit of the process (ulimit -f, RLIMIT_FSIZE), or delete objects, and try again."
     case .diskFull(let error):
       return
         "The disk is full: \(error). The transaction was rolled back; free space and try again."

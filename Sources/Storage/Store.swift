@@ -99,15 +99,8 @@ package final class Store: @unchecked Sendable {
   ///
   /// Nil in a read-only store.
   @exclusivity(unchecked) var writer: WriterState?
-  /// Write lock only.
-  var memory: WriterMemory {
-    if let madeMemory { return madeMemory }
-    let memory = WriterMemory(
-      overwriting: durability == .memory
-        ? OverwriteMap(file, length: mapping.mapping.length) : nil)
-    madeMemory = memory
-    return memory
-  }
+  /// Write lock only; there from the first transaction on.
+  var memory: WriterMemory { madeMemory! }
   @exclusivity(unchecked) private(set) var madeMemory: WriterMemory?
   @exclusivity(unchecked) var foreignPinState = ForeignPinState()
   /// Write lock only: the process holds the lock against other processes since then.
@@ -294,6 +287,7 @@ package final class Store: @unchecked Sendable {
     do throws(StorageError) {
       try throwIfSyncFailed()
       let isTimeToLook = try lockFile.beginTransaction()
+      try makeMemory()
       try prepareWriter(mayUseFile: mayUseFile, isTimeToLook: isTimeToLook)
     } catch {
       leaveWriteLock()
@@ -309,6 +303,18 @@ package final class Store: @unchecked Sendable {
       editor: BlockEditor(
         base: base.reader, arena: memory.arena, blockOverhead: blockOverhead), base: base,
       version: version, place: place)
+  }
+
+  /// Makes what only writing needs, before the first transaction.
+  private func makeMemory() throws(StorageError) {
+    if madeMemory != nil { return }
+    guard let arena = ProvisionalArena() else {
+      throw .addressSpaceExhausted(path: path, bytes: UInt64(ProvisionalArena.reservedBytes))
+    }
+    madeMemory = WriterMemory(
+      arena,
+      overwriting: durability == .memory
+        ? OverwriteMap(file, length: mapping.mapping.length) : nil)
   }
 
   /// Takes the lock against other processes, unless this process still has it and nobody else has

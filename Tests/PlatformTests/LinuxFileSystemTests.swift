@@ -69,6 +69,28 @@ struct LinuxFileSystemTests {
     }
   }
 
+  /// The kernel would end the process by a signal.
+  @Test func aFileBeyondTheProcessesLimitIsAnError() async {
+    await #expect(processExitsWith: .success) { [path = folder.file("limited") as String] in
+      var limit = rlimit(rlim_cur: 6000, rlim_max: rlim_t.max)
+      guard setrlimit(__rlimit_resource_t(1), &limit) == 0 else { fatalError("no limit: \(errno)") }
+      let file = try LinuxFileSystem().open(path, [.writable, .create])
+      func code(_ body: () throws(SystemError) -> Void) -> Int32? {
+        do throws(SystemError) { try body() } catch { return error.code }
+        return nil
+      }
+      let bytes = [UInt8](repeating: 1, count: 5000)
+      bytes.withUnsafeBytes { bytes in
+        #expect(code { () throws(SystemError) in try file.setLength(6001) } == EFBIG)
+        #expect(code { () throws(SystemError) in try file.write(bytes, at: 6000) } == EFBIG)
+        #expect(code { () throws(SystemError) in try file.writeDurably(bytes, at: 2000) } == EFBIG)
+        #expect(code { () throws(SystemError) in try file.write(bytes, at: 2000) } == EFBIG)
+        #expect(code { () throws(SystemError) in try file.writeDurably(bytes, at: 1000) } == nil)
+        #expect(code { () throws(SystemError) in try file.setLength(5000) } == nil)
+      }
+    }
+  }
+
   @Test func refusesOffsetsBeyondTheSystems() throws {
     let file = try files.open(folder.file("a"), [.writable, .create])
     #expect(error { try file.write(bytes: [1], at: UInt64.max) }?.code == EFBIG)

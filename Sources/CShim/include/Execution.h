@@ -46,6 +46,8 @@ uint16_t shim_queue_width(const void *queue);
 
 /// The calling thread's run loop if it has one, and is running it now; else NULL.
 const void *shim_running_run_loop(void);
+/// Makes the handle by which the main queue is woken; 0 when there is no descriptor for it.
+int shim_prepare_main_queue(void);
 /// Makes a waiting run loop look for work.
 void shim_wake_run_loop(const void *loop);
 

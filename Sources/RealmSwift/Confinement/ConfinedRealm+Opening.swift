@@ -1,6 +1,7 @@
 // How a confined Realm comes to be: the instance of this thread is found, or made of an opened
 // file.
 internal import Dispatch
+internal import Foundation
 internal import ObjectStore
 internal import Platform
 internal import Storage
@@ -23,6 +24,10 @@ extension ConfinedRealm {
   static func open(
     _ configuration: Realm.Configuration, _ confinement: Confinement
   ) throws -> ConfinedRealm {
+    if case .main = confinement.owner, !prepareMainQueue() {
+      throw Realm.Error(
+        .system(.noDescriptor(configuration.fileURL?.path ?? "the Realm in memory")))
+    }
     let found = RealmCache.find(configuration, confinement.identity)
     let realm =
       try found.realm ?? LeftTransactions.adopt(configuration, confinement)

@@ -236,14 +236,19 @@ final class PreparedFile: Sendable {
 
   /// Opens the file on another thread, and calls back there.
   ///
-  /// A thread of its own: those that run tasks may all be blocked in `write`.
+  /// A thread of its own: those that run tasks may all be blocked in `write`. Where the system has
+  /// none to give, it is opened here.
   static func start(
     _ configuration: Realm.Configuration,
     _ completion: @escaping @Sendable (Result<PreparedFile, any Error>) -> Void
   ) {
-    let thread = Thread.start(name: "realm-open") {
+    let open = { @Sendable in
       completion(Result { PreparedFile(try ConfinedRealm.open(configuration, on: nil).store) })
     }
-    thread.detach()
+    if let thread = Thread.startIfPossible(name: "realm-open", open) {
+      thread.detach()
+    } else {
+      open()
+    }
   }
 }

@@ -253,6 +253,6 @@ extension BlockEditor {
       base: BlockReader(
         base: UnsafeRawPointer(verified), limit: 0, verified: verified, provisional: nil,
         verifier: verifier),
-      arena: ProvisionalArena())
+      arena: ProvisionalArena()!)
   }
 }

@@ -44,11 +44,29 @@ package final class ProvisionalArena: @unchecked Sendable {
   /// What the table points to where a block was removed; reading it finds an empty block.
   private let hole: UnsafeMutableRawPointer
 
-  package init() {
-    table = Self.reserve(UnsafeMutableRawPointer.self)
-    capacities = Self.reserve(UInt32.self)
-    previousBirths = Self.reserve(UInt64.self)
-    places = Self.reserve(UInt64.self)
+  /// Address space for one entry a block of each of the lists; pages come as numbers are given out.
+  private let reserved: UnsafeMutableRawPointer
+  package static let reservedBytes =
+    blockCountMax
+    * (MemoryLayout<UnsafeMutableRawPointer>.stride + 2 * MemoryLayout<UInt64>.stride
+      + MemoryLayout<UInt32>.stride)
+
+  /// Nil where the process has no address space for it.
+  package init?() {
+    let memory = mmap(
+      nil, Self.reservedBytes, PROT_READ | PROT_WRITE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    guard let memory, memory != MAP_FAILED else { return nil }
+    reserved = memory
+    var next = memory
+    func list<Entry>(of: Entry.Type) -> UnsafeMutablePointer<Entry> {
+      defer { next += Self.blockCountMax * MemoryLayout<Entry>.stride }
+      return next.bindMemory(to: Entry.self, capacity: Self.blockCountMax)
+    }
+    table = list(of: UnsafeMutableRawPointer.self)
+    previousBirths = list(of: UInt64.self)
+    places = list(of: UInt64.self)
+    capacities = list(of: UInt32.self)
     hole = .allocate(byteCount: BlockHeader.length, alignment: 16)
     memset(hole, 0, BlockHeader.length)
   }
@@ -56,19 +74,7 @@ package final class ProvisionalArena: @unchecked Sendable {
   deinit {
     for chunk in chunks { chunk.memory.deallocate() }
     hole.deallocate()
-    munmap(table, Self.blockCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride)
-    munmap(capacities, Self.blockCountMax * MemoryLayout<UInt32>.stride)
-    munmap(previousBirths, Self.blockCountMax * MemoryLayout<UInt64>.stride)
-    munmap(places, Self.blockCountMax * MemoryLayout<UInt64>.stride)
-  }
-
-  /// Address space for one entry a block; pages come as numbers are given out.
-  private static func reserve<Entry>(_: Entry.Type) -> UnsafeMutablePointer<Entry> {
-    let memory = mmap(
-      nil, blockCountMax * MemoryLayout<Entry>.stride, PROT_READ | PROT_WRITE,
-      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-    precondition(memory != MAP_FAILED, "no address space for a write transaction")
-    return memory!.bindMemory(to: Entry.self, capacity: blockCountMax)
+    munmap(reserved, Self.reservedBytes)
   }
 
   /// Forgets all blocks; keeps some memory for the next transaction.

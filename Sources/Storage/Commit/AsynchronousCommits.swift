@@ -33,6 +33,8 @@ final class AsynchronousCommits: Sendable {
     var isGathering = false
     /// It was woken for an entry that is about to come.
     var isExpecting = false
+    /// The system had none to give: who has added the entry does the work.
+    var isMissing = false
     /// Those that were not called back yet.
     var entries: [Entry] = []
   }
@@ -71,6 +73,33 @@ final class AsynchronousCommits: Sendable {
       return true
     }
     if wakes { state.notifyAll() }
+  }
+
+  /// There is no thread; somebody has to do its work.
+  func noteMissingThread() {
+    state.withLock { state in
+      state.isRunning = false
+      state.isMissing = true
+    }
+  }
+
+  /// Whether the caller is to do the work of a thread that could not be started.
+  func takeOverFromMissingThread() -> Bool {
+    state.withLock { state in
+      // Another one may have been started meanwhile.
+      let takes = state.isMissing && !state.isRunning
+      state.isMissing = false
+      if takes { state.isRunning = true }
+      return takes
+    }
+  }
+
+  /// Whether there is something to do for whoever does the thread's work; else that ends.
+  func hasEntry() -> Bool {
+    state.withLock { state in
+      state.isRunning = !state.entries.isEmpty
+      return state.isRunning
+    }
   }
 
   /// Waits for an entry; false when none has come for long, and the thread is to end.
@@ -156,13 +185,18 @@ extension Store {
     helpers.withLock { $0 += 1 }
     // Released by hand: who waits for the helpers must not find that one still has the store.
     let store = Unmanaged.passRetained(self)
-    let thread = Thread.start(name: "realm-lock") {
+    let work = { @Sendable in
       store._withUnsafeGuaranteedRef { $0.prepare(for: offer) }
       store.release()
       helpers.withLock { $0 -= 1 }
       helpers.notifyAll()
     }
-    thread.detach()
+    // Where the system has no thread to give, the caller waits.
+    if let thread = Thread.startIfPossible(name: "realm-lock", work) {
+      thread.detach()
+    } else {
+      work()
+    }
   }
 
   private func prepare(for offer: WriteOffer) {
@@ -206,6 +240,7 @@ extension Store {
   ) {
     let waiting = AsynchronousCommits.Waiting(awaitsMore: false, completion: completion)
     if !enqueueUnlessDurable(version, waiting) { completion(nil) }
+    completeWithoutThread()
   }
 
   /// - Returns: false when the version is durable and nobody waits before it: the caller tells.
@@ -221,8 +256,19 @@ extension Store {
   private func enqueue(_ entry: AsynchronousCommits.Entry) {
     guard commits.add(entry) else { return }
     let commits = commits
-    let thread = Thread.start(name: "realm-commit") { Store.complete(commits) }
-    thread.detach()
+    if let thread = Thread.startIfPossible(name: "realm-commit", { Store.complete(commits) }) {
+      thread.detach()
+    } else {
+      commits.noteMissingThread()
+    }
+  }
+
+  /// Does the thread's work, if the system had no thread to give.
+  ///
+  /// Without the write lock, and after `enqueueUnlessDurable`.
+  func completeWithoutThread() {
+    guard commits.takeOverFromMissingThread() else { return }
+    while commits.hasEntry() { Store.tell(commits) }
   }
 
   /// The thread's work: writes and syncs for what waits and tells who waits.
@@ -233,12 +279,17 @@ extension Store {
       _ = commits.state.wait(nanoseconds: AsynchronousCommits.groupNanoseconds) {
         $0.entries.last?.waiting.awaitsMore != true
       }
-      let decided = decide(commits)
-      for (waiting, failure) in decided { waiting.completion(failure) }
-      // Only now, so that none that comes meanwhile is told before them. Only this thread removes
-      // any.
-      commits.state.withLock { $0.entries.removeFirst(decided.count) }
+      tell(commits)
     }
+  }
+
+  /// Waits for the first version and calls those back whose versions are decided then.
+  private static func tell(_ commits: AsynchronousCommits) {
+    let decided = decide(commits)
+    for (waiting, failure) in decided { waiting.completion(failure) }
+    // Only now, so that none that comes meanwhile is told before them. Only one thread at a time
+    // removes any.
+    commits.state.withLock { $0.entries.removeFirst(decided.count) }
   }
 
   /// What to tell whom; the store is let go, as far as this thread is concerned.

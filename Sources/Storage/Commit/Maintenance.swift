@@ -53,10 +53,13 @@ extension Store {
     }
     guard starts else { return }
     let maintenance = maintenance
-    let thread = Thread.start(name: "realm-tidy") { [weak self] in
+    let thread = Thread.startIfPossible(name: "realm-tidy") { [weak self] in
       Store.maintain(maintenance) { self }
     }
-    thread.detach()
+    if let thread { return thread.detach() }
+    // The system has no thread to give: a later commit tries again.
+    maintenance.state.withLock { $0.isRunning = false }
+    maintenance.state.notifyAll()
   }
 
   /// Waits for 50 ms without a commit, works, and ends.

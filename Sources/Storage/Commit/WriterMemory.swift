@@ -4,7 +4,7 @@ internal import Platform
 /// Memory of the running transaction; whoever holds the write lock uses it.
 final class WriterMemory {
   /// Changed and new blocks.
-  let arena = ProvisionalArena()
+  let arena: ProvisionalArena
   /// Where the blocks of a small transaction go, and they themselves as they are written.
   ///
   /// Empty between commits; one for all, so that no commit has to allocate its lists.
@@ -19,7 +19,10 @@ final class WriterMemory {
   /// Nil when each write has to be a call.
   let overwriting: OverwriteMap?
 
-  init(overwriting: OverwriteMap?) { self.overwriting = overwriting }
+  init(_ arena: ProvisionalArena, overwriting: OverwriteMap?) {
+    self.arena = arena
+    self.overwriting = overwriting
+  }
 
   deinit { earlyBuffer.deallocate() }
 }

@@ -23,14 +23,15 @@ final class PieceWriter: Sendable {
 
   private let file: any File
   private let state: Monitor<State>
-  private let thread: Thread
+  /// Nil where the system had none to give: pieces are written at once.
+  private let thread: Thread?
 
   init(_ file: any File) {
     self.file = file
     let state = Monitor(State())
     self.state = state
     file.bypassCache(true)
-    thread = Thread.start(name: "realm-copy") { Self.run(file, state) }
+    thread = Thread.startIfPossible(name: "realm-copy") { Self.run(file, state) }
   }
 
   /// Waits for the piece before, and starts to write.
@@ -39,6 +40,7 @@ final class PieceWriter: Sendable {
   ///   until the next call has returned.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
     try wait()
+    if thread == nil { return try Self.write(Piece(bytes: bytes, offset: offset), to: file) }
     state.withLock { $0.piece = Piece(bytes: bytes, offset: offset) }
     state.notifyAll()
   }
@@ -53,7 +55,7 @@ final class PieceWriter: Sendable {
   func end() {
     state.withLock { $0.isEnding = true }
     state.notifyAll()
-    thread.join()
+    thread?.join()
   }
 
   private func wait() throws(SystemError) {

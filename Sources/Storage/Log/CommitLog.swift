@@ -189,7 +189,7 @@ final class CommitLog: Sendable {
       state.isCheckpointing = true
       return state.sequence
     }
-    Thread.start(name: "realm-log") { [self] in
+    let checkpoint = { @Sendable [self] in
       var failure: SystemError?
       do throws(SystemError) { try synchronizeDatabase() } catch { failure = error }
       state.withLock { state in
@@ -202,7 +202,11 @@ final class CommitLog: Sendable {
       }
       state.notifyAll()
     }
-    .detach()
+    if let thread = Thread.startIfPossible(name: "realm-log", checkpoint) {
+      thread.detach()
+    } else {
+      checkpoint()
+    }
   }
 
   /// Waits until the last full segment may be written again.

@@ -156,14 +156,18 @@ extension Store {
     helpers.withLock { $0 += 1 }
     // Released by hand: who waits for the helpers must not find that one still has the store.
     let store = Unmanaged.passRetained(self)
-    Thread.start(name: "realm-log") {
-      // Without a log all goes on as before; an error of the disk is met again by the next commit.
-      store._withUnsafeGuaranteedRef { try? $0.beginLog() }
+    let end = { @Sendable in
       store.release()
       helpers.withLock { $0 -= 1 }
       helpers.notifyAll()
     }
-    .detach()
+    let thread = Thread.startIfPossible(name: "realm-log") {
+      // Without a log all goes on as before; an error of the disk is met again by the next commit.
+      store._withUnsafeGuaranteedRef { try? $0.beginLog() }
+      end()
+    }
+    // Not here, where the system has no thread to give: the log needs the write lock.
+    if let thread { thread.detach() } else { end() }
   }
 
   /// Makes a log and has the header name it.
