@@ -41,7 +41,7 @@ internal import Testing
 
   /// The faults of which each strikes every call once.
   private enum Kind: CaseIterable {
-    case fullDisk, ioError, almostNothingWritten, halfWritten
+    case fullDisk, ioError, almostNothingWritten, halfWritten, allWritten
 
     /// Whether it differs from another kind for such a call.
     func concerns(_ call: FileCall) -> Bool {
@@ -56,6 +56,8 @@ internal import Testing
       case .fullDisk, .ioError: break
       case .almostNothingWritten: fault.writtenBytes = 1
       case .halfWritten: fault.writtenBytes = 600
+      // Nothing is missing, but the caller is told that it is.
+      case .allWritten: fault.writtenBytes = .max
       }
       return fault
     }

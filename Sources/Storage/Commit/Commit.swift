@@ -73,6 +73,7 @@ extension Store {
     let mustWait = waiting.map { enqueueUnlessDurable(version, $0) }
     leaveWriteLock()
     if mustWait == false { waiting!.completion(nil) }
+    if waiting != nil { completeWithoutThread() }
   }
 
   func rollBack(_ transaction: WriteTransaction) {
@@ -328,7 +329,10 @@ extension Store {
     }
   }
 
-  /// Writes a record; puts the group's previous one back when that fails half way.
+  /// Writes a record; puts the group's previous one back when that fails.
+  ///
+  /// A first record is torn then, and says so. If all of it was written before the call failed, it
+  /// is taken out again: the version was told to be rolled back, and must not come back.
   ///
   /// - Parameter blocks: are written in the same call: what lies behind the record in its home, and
   ///   is in memory as it lies in the file.
@@ -342,16 +346,30 @@ extension Store {
         try writeAll(record, at: home)
       }
     } catch {
-      guard !previous.isEmpty, !PlantedBug.tornRecordLeft.isActive else { throw error }
+      if PlantedBug.tornRecordLeft.isActive { throw error }
+      let isWhole = mayBeInFile(record, at: home)
+      if previous.isEmpty ? !isWhole : isInFile(previous, at: home) { throw error }
       do throws(StorageError) {
-        try writeAll(previous, at: home)
+        try writeAll(previous.isEmpty ? record.map { _ in 0 } : previous, at: home)
+        // Nor with a power cut: of a group that has others a sync is on its way.
+        if isWhole, previous.isEmpty, durability == .full { try synchronizeOrLatch() }
       } catch let second {
-        // Earlier commits of the group have lost their record: the same as a failed sync.
+        // Earlier commits of the group have lost their record, or a later one is there: the same as
+        // a failed sync.
         lockFile.markSyncFailed(SystemError.inputOutput)
         throw second
       }
       throw error
     }
+  }
+
+  private func isInFile(_ bytes: [UInt8], at offset: UInt64) -> Bool {
+    (try? file.bytes(at: offset, length: bytes.count)) == bytes
+  }
+
+  /// The same for all that is known: a file that cannot be read may have anything.
+  private func mayBeInFile(_ bytes: [UInt8], at offset: UInt64) -> Bool {
+    (try? file.bytes(at: offset, length: bytes.count)).map { $0 == bytes } ?? true
   }
 
   private func writeAll(_ bytes: [UInt8], at offset: UInt64) throws(StorageError) {
