@@ -69,6 +69,51 @@ import Testing
     #expect(names(group) == "EDC")
   }
 
+  /// Equal elements, several of which have moved: each has a place of its own.
+  @Test func equalElementsThatHaveMoved() {
+    let group = shop.addGroup()
+    func left(_ numbers: [Int], _ offsets: IndexSet, _ change: (List<Int>) -> Void) -> [Int] {
+      let live = group.numbers
+      try! shop.realm.write {
+        live.removeAll()
+        live.append(objectsIn: numbers)
+      }
+      let shown = group.freeze().bind(\.numbers)
+      try! shop.realm.write { change(live) }
+      shown.remove(atOffsets: offsets)
+      return Array(live)
+    }
+    #expect(left([7, 7], [0, 1]) { $0.insert(1, at: 0) } == [1])
+    #expect(left([7, 7, 8], [0, 1, 2]) { $0.insert(contentsOf: [1, 2], at: 0) } == [1, 2])
+    #expect(left([1, 7, 7, 7], [1, 2, 3]) { $0.remove(at: 0) } == [])
+    #expect(left([7, 7, 7], [0, 1, 2]) { $0.removeLast(2) } == [])
+    let far = Array(repeating: 0, count: 100)
+    #expect(left([7, 7, 8], [0, 1]) { $0.insert(contentsOf: far, at: 0) } == far + [8])
+    #expect(left([7, 8, 7], [0, 2]) { $0.insert(contentsOf: far, at: 1) } == far + [8])
+    #expect(left(far + [7, 7], [100, 101]) { $0.removeSubrange(0..<100) } == [])
+  }
+
+  /// Many that have moved far, and many that are gone, take no longer than one look at the list.
+  @Test(.timeLimit(.minutes(1))) func manyElementsThatHaveMovedFarOrGone() {
+    let group = shop.addGroup()
+    let count = 20_000
+    func fill(_ numbers: some Sequence<Int>) -> BoundNumbers {
+      try! shop.realm.write {
+        group.numbers.removeAll()
+        group.numbers.append(objectsIn: numbers)
+      }
+      return BoundNumbers(group.freeze().bind(\.numbers))
+    }
+    var shown = fill((0..<count).reversed())
+    try! shop.realm.write { group.numbers.sort() }
+    shown.remove(IndexSet(integersIn: 0..<count / 2))
+    #expect(Array(group.numbers) == Array(0..<count / 2))
+    shown = fill(Array(repeating: 5, count: count))
+    try! shop.realm.write { group.numbers.removeSubrange(0..<count / 2) }
+    shown.remove(IndexSet(integersIn: 0..<count))
+    #expect(group.numbers.isEmpty)
+  }
+
   @Test func removeIsAFunctionOfPositions() {
     @ObservedResults(Item.self, configuration: shop.configuration) var items
     let group = shop.addGroup("A", "B")
@@ -146,4 +191,11 @@ import Testing
         "Object is already managed by another Realm. Use create instead to copy it into this Realm."
       ))
   }
+}
+
+/// A list that is shown.
+@MainActor
+private struct BoundNumbers {
+  let remove: (IndexSet) -> Void
+  init(_ numbers: Binding<List<Int>>) { remove = numbers.remove }
 }
