@@ -29,12 +29,19 @@ import Testing
     { $0.objects(Entry.self).filter("friends.@count > 1").sorted(byKeyPath: "wide") },
     { $0.objects(Entry.self).distinct(by: ["optInt"]) },
     { $0.objects(Entry.self).sorted(byKeyPath: "float").distinct(by: ["small", "bool"]) },
+    {
+      $0.objects(Entry.self).sorted(byKeyPath: "text").distinct(by: ["optInt", "small"])
+        .sorted(byKeyPath: "bool")
+    },
+    { $0.objects(Entry.self).where { $0.small > -3 }.distinct(by: ["place.number"]) },
     { $0.objects(Entry.self).sorted(byKeyPath: "decimal", ascending: false) },
     { $0.objects(Entry.self).sorted(byKeyPath: "mixed") },
     { $0.objects(Place.self)[2].entries.sorted(byKeyPath: "small") },
     { $0.objects(Entry.self).first!.friends.where { $0.bool == true } },
     { $0.objects(Entry.self).where { $0.text.contains("item", options: .caseInsensitive) } },
   ]
+
+  init() { distinctFindingsMax.store(2, ordering: .relaxed) }
 
   /// A random change.
   private static func change(_ realm: Realm, _ next: inout Int, _ random: inout RandomGenerator) {

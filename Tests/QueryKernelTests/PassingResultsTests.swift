@@ -27,7 +27,18 @@ import Testing
     { $0.objects(Entry.self).sorted(byKeyPath: "mixed") },
     { $0.objects(Entry.self).where { $0.place.number > 0 } },
     { $0.objects(Entry.self).distinct(by: ["small"]) },
+    { $0.objects(Entry.self).distinct(by: ["text", "bool"]) },
+    { $0.objects(Entry.self).where { $0.small > -3 }.distinct(by: ["optInt"]) },
+    { $0.objects(Entry.self).sorted(byKeyPath: "double").distinct(by: ["text", "small"]) },
+    { $0.objects(Entry.self).distinct(by: ["id"]).sorted(byKeyPath: "text", ascending: false) },
+    {
+      $0.objects(Entry.self).sorted(byKeyPath: "text").distinct(by: ["small", "optInt"])
+        .sorted(byKeyPath: "bool")
+    },
+    { $0.objects(Entry.self).distinct(by: ["text", "optInt"]).distinct(by: ["optInt"]) },
   ]
+
+  init() { distinctFindingsMax.store(2, ordering: .relaxed) }
 
   /// A look at all objects, by a condition that was never asked before.
   private static func truth(_ shape: Int, _ realm: Realm, _ asked: inout Int) -> [Int] {

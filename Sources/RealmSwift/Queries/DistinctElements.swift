@@ -2,6 +2,10 @@
 internal import Platform
 internal import Trees
 
+/// So often distinct elements are found anew before all elements are kept by their values, which
+/// takes as long as many times; tests set less.
+let distinctFindingsMax = Atomic(64)
+
 /// Finds the first of equal elements.
 enum DistinctElements {
   /// The first element of each combination of values, in order.

@@ -14,6 +14,8 @@ internal import Storage
 protocol HeldQuery: TrackedQuery {
   /// Whether the query was asked since the last call.
   func wasAsked() -> Bool
+  /// The elements as they are now, found anew and not kept.
+  func findItems() -> [Int64]
   /// The elements in a version; nil when they are not known.
   func knownItems(of version: Version) -> [Int64]?
   /// What is known of one version holds in another one too.
@@ -44,6 +46,27 @@ final class HeldQueries {
     /// Found when the Realm moves.
     var resolved: QueryTracker.Resolved?
     var moves = 0
+    var distinct = DistinctState()
+  }
+
+  /// What distinct results need besides their list: what is chosen among equal elements depends on
+  /// those that were not chosen.
+  private struct DistinctState {
+    /// How often the elements were to be found anew.
+    var findings = 0
+    /// All elements by their values, and the version that they are of.
+    var groups: (of: [DistinctGroups], version: Version)?
+
+    /// What is known of one version holds in another one too.
+    mutating func keep(from old: Version, to new: Version) {
+      if groups?.version == old { groups?.version = new }
+    }
+
+    /// The groups of a version, which nobody else has then; nil when they are not known.
+    mutating func take(of version: Version) -> [DistinctGroups]? {
+      defer { groups = nil }
+      return groups?.version == version ? groups?.of : nil
+    }
   }
 
   var isEmpty: Bool { entries.isEmpty }
@@ -102,21 +125,31 @@ final class HeldQueries {
       return
     }
     let step = VersionStep(from: ConfinedRealm(freezing: realm, at: old), to: realm, changes)
-    entries.removeAll { entry in
-      guard let query = entry.query, let resolved = entry.resolved else { return true }
-      if follow(query, resolved, step, from: old.version, to: new.version) { return false }
-      query.forget()
-      return true
+    for index in entries.indices.reversed() {
+      guard let query = entries[index].query, let resolved = entries[index].resolved else {
+        entries.remove(at: index)
+        continue
+      }
+      // Taken out, so that nobody else has the groups while they are edited.
+      var distinct = entries[index].distinct
+      entries[index].distinct = DistinctState()
+      if follow(query, resolved, &distinct, step, from: old.version, to: new.version) {
+        entries[index].distinct = distinct
+      } else {
+        entries.remove(at: index)
+        query.forget()
+      }
     }
   }
 
   /// Edits the list of a query; false when that takes longer than to find it anew.
   private func follow(
-    _ query: any HeldQuery, _ resolved: QueryTracker.Resolved, _ step: VersionStep,
-    from old: Version, to new: Version
+    _ query: any HeldQuery, _ resolved: QueryTracker.Resolved, _ distinct: inout DistinctState,
+    _ step: VersionStep, from old: Version, to new: Version
   ) -> Bool {
     let changed = resolved.tables.filter { step.changes($0)?.isEmpty == false }
     if changed.isEmpty {
+      distinct.keep(from: old, to: new)
       query.keep(from: old, to: new)
       return true
     }
@@ -132,19 +165,44 @@ final class HeldQueries {
     }
     if count > most { return false }
     if count == 0 {
+      distinct.keep(from: old, to: new)
       query.keep(from: old, to: new)
       return true
     }
-    // What is chosen among equal elements depends on those that were not chosen.
-    if !keyed.distinct.isEmpty { return false }
     if PlantedBug.heldMoveMissed.isActive {
+      distinct.keep(from: old, to: new)
       query.keep(from: old, to: new)
       return true
     }
-    guard let tracker = query.knownItems(of: old).map({ QueryTracker(query, resolved, items: $0) })
-    else { return false }
-    // Who has the list alone edits it where it is.
+    let isDistinct = !keyed.distinct.isEmpty
+    var groups = isDistinct ? distinct.take(of: old) : []
+    guard groups != nil,
+      let tracker = query.knownItems(of: old).map({ QueryTracker(query, resolved, items: $0) })
+    else { return isDistinct && findAnew(query, resolved, &distinct, at: new) }
+    // Who has the list and the groups alone edits them where they are.
+    swap(&tracker.groups, &groups!)
     query.forget()
-    return tracker.advance(keyed, step, affected: affected, changed: step.noObjects) != nil
+    guard tracker.advance(keyed, step, affected: affected, changed: step.noObjects) != nil else {
+      return false
+    }
+    if isDistinct { distinct.groups = (tracker.groups, new) }
+    return true
+  }
+
+  /// Has distinct elements found anew by who asks next, or now, together with their groups.
+  private func findAnew(
+    _ query: any HeldQuery, _ resolved: QueryTracker.Resolved, _ distinct: inout DistinctState,
+    at new: Version
+  ) -> Bool {
+    query.forget()
+    distinct.findings += 1
+    if distinct.findings < distinctFindingsMax.load(ordering: .relaxed) { return true }
+    distinct.findings = 0
+    let items = query.findItems()
+    let tracker = QueryTracker(query, resolved, items: items)
+    tracker.prepare(resolved.keyed)
+    distinct.groups = (tracker.groups, new)
+    query.adopt(items)
+    return true
   }
 }

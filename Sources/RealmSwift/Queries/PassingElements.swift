@@ -2,6 +2,7 @@
 // `while let first = results.first { realm.delete(first) }`. From the third time on the elements
 // are not found anew, but edited by what the transaction has touched since.
 internal import ObjectStore
+internal import Platform
 
 /// The elements of one query in a running transaction.
 ///
@@ -14,27 +15,31 @@ final class PassingElements {
   private let classes: Set<Int>
   private let paths: KeyedQuery.Paths
   // Unchecked exclusivity: as those of ElementSharing.
-  @exclusivity(unchecked) private var keys: OrderedChunks
-  /// Of sorted elements: the place of each in the order.
-  @exclusivity(unchecked) private var places: [Int64: KeyOrder.Place] = [:]
+  @exclusivity(unchecked) private var keys: OrderedKeys
+  /// Of distinct results.
+  @exclusivity(unchecked) private var groups: PassingGroups?
   /// Up to where the transaction's changes are known.
   @exclusivity(unchecked) private var mark: TouchMark
   @exclusivity(unchecked) private var generation: UInt64
 
-  /// - Parameter items: the elements as they are now.
-  init(_ query: PassingQuery, _ group: GroupTransaction, _ stored: StoredTable, items: [Int64]) {
+  /// - Parameters:
+  ///   - items: the elements as they are now.
+  ///   - members: of distinct results those among which these were chosen, in the order for that.
+  init(
+    _ query: PassingQuery, _ group: GroupTransaction, _ stored: StoredTable, items: [Int64],
+    members: [Int64]
+  ) {
     table = query.table
     realm = query.realm
     condition = query.condition
     classes = query.classes
     paths = query.paths
-    keys = OrderedChunks(items)
+    let readers = PlanReaders(realm, classes)
+    let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
+    keys = OrderedKeys(items, paths.isEmpty ? nil : KeyOrder(paths, readers, subjects))
+    groups = query.distinct.map { PassingGroups($0, members, readers, subjects) }
     mark = group.touchMark(stored)
     generation = query.table.pointee.generation
-    if paths.isEmpty { return }
-    places.reserveCapacity(items.count)
-    let order = makeOrder()
-    for key in items { places[key] = order.place(of: KeyedElement(key: key, rank: key)) }
   }
 
   var count: Int { keys.count }
@@ -50,15 +55,9 @@ final class PassingElements {
 
   /// The position of an object; nil when it is no element.
   func position(of key: Int64) -> Int? {
-    if paths.isEmpty { return keys.position(of: key) { $0 < key } }
-    guard let place = places[key] else { return nil }
-    let order = makeOrder()
-    return keys.position(of: key) { order.isBefore(places[$0]!, place) }
-  }
-
-  private func makeOrder() -> KeyOrder {
-    KeyOrder(
-      paths, PlanReaders(realm, classes), SubjectReader(TableOrigin(realm: realm, objects: table)))
+    let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
+    return keys.position(
+      of: key, paths.isEmpty ? nil : KeyOrder(paths, PlanReaders(realm, classes), subjects))
   }
 
   /// Goes on to the transaction's state; false when that takes longer than to find the elements
@@ -69,20 +68,28 @@ final class PassingElements {
       touched.count <= max(64, keys.count / 16), let reader = realm.reader(of: table)
     else { return false }
     let readers = PlanReaders(realm, classes)
-    let order = paths.isEmpty ? nil : makeOrder()
+    let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
+    let order = paths.isEmpty ? nil : KeyOrder(paths, readers, subjects)
+    func remove(_ key: Int64) {
+      if groups?.remove(key, from: &keys, order, readers, subjects) == nil {
+        keys.remove(key, order)
+      }
+    }
     func look(_ key: Int64) {
-      remove(key, order)
+      remove(key)
       guard let location = reader.locate(ObjectKey(rawValue: key)),
         condition?.matches(.object(ObjectKey(rawValue: key), location), reader, readers) ?? true
       else { return }
-      insert(key, order)
+      if groups?.insert(key, into: &keys, order, readers, subjects) == nil {
+        keys.insert(key, order)
+      }
     }
     if touched.count == 1, let key = touched.first {
       look(key)
     } else {
       // Each is taken out first: the others are then where their places say.
       let distinct = Set(touched)
-      for key in distinct { remove(key, order) }
+      for key in distinct { remove(key) }
       for key in distinct { look(key) }
     }
     var new = 0
@@ -97,19 +104,107 @@ final class PassingElements {
     generation = table.pointee.generation
     return true
   }
+}
 
-  private func remove(_ key: Int64, _ order: KeyOrder?) {
+/// Keys by the values of some paths, then by themselves; or by themselves alone, without an order.
+private struct OrderedKeys {
+  private var keys: OrderedChunks
+  /// The place of each in the order.
+  private var places: [Int64: KeyOrder.Place] = [:]
+
+  /// - Parameter items: in the order.
+  init(_ items: [Int64], _ order: KeyOrder?) {
+    keys = OrderedChunks(items)
+    guard let order else { return }
+    places.reserveCapacity(items.count)
+    for key in items { places[key] = order.place(of: KeyedElement(key: key, rank: key)) }
+  }
+
+  var count: Int { keys.count }
+  var first: Int64? { keys.first }
+  var all: [Int64] { keys.all }
+  subscript(position: Int) -> Int64 { keys[position] }
+
+  func position(of key: Int64, _ order: KeyOrder?) -> Int? {
+    guard let order else { return keys.position(of: key) { $0 < key } }
+    guard let place = places[key] else { return nil }
+    return keys.position(of: key) { order.isBefore(places[$0]!, place) }
+  }
+
+  mutating func remove(_ key: Int64, _ order: KeyOrder?) {
     guard let order else { return keys.remove(key) { $0 < key } }
     guard let place = places[key] else { return }
     keys.remove(key) { order.isBefore(places[$0]!, place) }
     places[key] = nil
   }
 
-  private func insert(_ key: Int64, _ order: KeyOrder?) {
+  mutating func insert(_ key: Int64, _ order: KeyOrder?) {
     guard let order else { return keys.insert(key) { $0 < key } }
     guard let place = order.place(of: KeyedElement(key: key, rank: key)) else { return }
     keys.insert(key) { order.isBefore(places[$0]!, place) }
     places[key] = place
+  }
+}
+
+/// The objects among which distinct ones are chosen, by their values: the first of each group is
+/// chosen.
+private struct PassingGroups {
+  private let ordering: PlanOrdering
+  /// By which the first of a group is chosen.
+  private let paths: KeyedQuery.Paths
+  private var members: [[UInt8]: OrderedKeys] = [:]
+  private var groupByKey: [Int64: [UInt8]] = [:]
+
+  /// - Parameter items: in the order in which the first ones are chosen.
+  init(
+    _ distinct: PassingQuery.Distinct, _ items: [Int64], _ readers: PlanReaders,
+    _ subjects: SubjectReader
+  ) {
+    ordering = distinct.ordering
+    paths = distinct.paths
+    var keys: [[UInt8]: [Int64]] = [:]
+    groupByKey.reserveCapacity(items.count)
+    for key in items {
+      guard let group = ordering.group(of: key, readers, subjects) else { continue }
+      keys[group, default: []].append(key)
+      groupByKey[key] = group
+    }
+    let order = makeOrder(readers, subjects)
+    members = keys.mapValues { OrderedKeys($0, order) }
+  }
+
+  private func makeOrder(_ readers: PlanReaders, _ subjects: SubjectReader) -> KeyOrder? {
+    paths.isEmpty ? nil : KeyOrder(paths, readers, subjects)
+  }
+
+  /// Takes an object out; the next one of its group is chosen, if it was.
+  mutating func remove(
+    _ key: Int64, from chosen: inout OrderedKeys, _ shown: KeyOrder?, _ readers: PlanReaders,
+    _ subjects: SubjectReader
+  ) {
+    guard let group = groupByKey.removeValue(forKey: key) else { return }
+    let wasFirst = members[group]?.first == key
+    let order = makeOrder(readers, subjects)
+    members[group]?.remove(key, order)
+    if members[group]?.count == 0 { members[group] = nil }
+    guard wasFirst else { return }
+    chosen.remove(key, shown)
+    if let next = members[group]?.first { chosen.insert(next, shown) }
+  }
+
+  /// Adds an object, which is chosen if it is the first one of its group.
+  mutating func insert(
+    _ key: Int64, into chosen: inout OrderedKeys, _ shown: KeyOrder?, _ readers: PlanReaders,
+    _ subjects: SubjectReader
+  ) {
+    guard let group = ordering.group(of: key, readers, subjects) else { return }
+    groupByKey[key] = group
+    let first = members[group]?.first
+    let order = makeOrder(readers, subjects)
+    members[group, default: OrderedKeys([], nil)].insert(key, order)
+    guard members[group]?.first == key else { return }
+    if let first { chosen.remove(first, shown) }
+    chosen.insert(key, shown)
   }
 }
 
@@ -119,7 +214,16 @@ struct PassingQuery {
   unowned let realm: ConfinedRealm
   let condition: PlanCondition?
   let paths: KeyedQuery.Paths
+  let distinct: Distinct?
   let classes: Set<Int>
+
+  typealias Distinct = (ordering: PlanOrdering, paths: KeyedQuery.Paths)
+
+  /// How many times all objects are looked at before what is found is kept: once to be counted and
+  /// once to be listed is what a single look takes.
+  var looksBeforeKept: Int {
+    distinct == nil ? 2 : distinctFindingsMax.load(ordering: .relaxed)
+  }
 
   /// Nil for queries whose elements depend on more than the values of each.
   init?(_ query: any TrackedQuery) {
@@ -127,10 +231,12 @@ struct PassingQuery {
       let stored = origin.objects.pointee.binding.table
     else { return nil }
     let plan = query.plan
-    guard plan.tables.count == 1, !plan.orderings.contains(where: \.isDistinct) else { return nil }
+    let orders = KeyedQuery.orders(plan.orderings)
+    guard plan.tables.count == 1, orders.distinct.count <= 1 else { return nil }
     let start = WatchedPath(table: stored.index)
-    let paths = plan.orderings.isEmpty ? [] : PlanOrdering.sortPaths(plan.orderings) ?? []
-    var watched = paths.flatMap { WatchedPath.of($0.path, from: start, origin.realm) }
+    var watched = plan.orderings.flatMap(\.paths).flatMap {
+      WatchedPath.of($0, from: start, origin.realm)
+    }
     if let condition = plan.condition?.condition {
       watched += WatchedPath.of(condition, from: start, origin.realm)
     }
@@ -138,7 +244,8 @@ struct PassingQuery {
     table = origin.objects
     realm = origin.realm
     condition = plan.condition?.condition
-    self.paths = paths
+    paths = orders.sorts
+    distinct = orders.distinct.first
     classes = Set(plan.tables)
   }
 }
@@ -180,10 +287,11 @@ final class PassingQueries {
       entries[identity]?.elements = nil
     }
     entries[identity]!.looked += looks
-    // Once to be counted and once to be listed is what a single look takes.
-    guard entries[identity]!.looked > 2 * objects else { return nil }
+    guard entries[identity]!.looked > passing.looksBeforeKept * objects else { return nil }
     entries[identity]!.looked = 0
-    let elements = PassingElements(passing, group, stored, items: find())
+    let elements = PassingElements(
+      passing, group, stored, items: find(),
+      members: passing.distinct == nil ? [] : query.elementsBeforeDistinct())
     entries[identity]!.elements = elements
     return elements
   }

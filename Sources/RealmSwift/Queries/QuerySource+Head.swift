@@ -61,6 +61,65 @@ extension QuerySource {
     return head.items
   }
 
+  // MARK: - The first of sorted elements
+
+  /// So many first elements may be asked for before all are sorted.
+  private static var firstsMax: Int { 1_024 }
+  /// So many are found at least.
+  static var firstsMin: Int { 64 }
+  /// So often they are found before all are sorted, which takes about as long.
+  private static var firstsFoundMax: Int { 8 }
+
+  /// The first of sorted elements, at least `count` unless there are no more; nil when all of them
+  /// have to be found.
+  func firstItems(_ count: Int, _ resolved: Resolved) -> [Int64]? {
+    // Of few elements all are sorted as soon.
+    guard count <= Self.firstsMax, let paths = PlanOrdering.sortPaths(resolved.orderings),
+      let table = (origin as? TableOrigin)?.objects,
+      let reader = realm.reader(of: table), reader.count > 4 * Self.firstsMax
+    else { return nil }
+    let stamp = stamp(resolved)
+    if known(stamp) != nil { return nil }
+    let firsts = state.withLock { state in
+      state.firsts.flatMap { $0.stamp == stamp ? $0 : nil }
+    }
+    if let firsts, firsts.items.count >= count || firsts.isComplete { return firsts.items }
+    if let passing = passing(looks: .max) { return passing.first(count) }
+    // Asked for again and again, all are sorted once: the list of all follows the Realm.
+    if !realm.isFrozen, version(resolved) != nil {
+      let isOften = state.withLock { state in
+        state.firstsFound = state.firstsFound < Self.firstsFoundMax ? state.firstsFound + 1 : 0
+        return state.firstsFound == 0
+      }
+      if isOften { return nil }
+    }
+    let limit = count <= Self.firstsMin ? Self.firstsMin : Self.firstsMax
+    let tables = resolved.orderings.reduce(into: Set<Int>()) { $0.formUnion($1.tables) }
+    var first = FirstElements(limit, SortOrder(paths, tables, origin))
+    forEachMatches(resolved) { first.add($0) }
+    let items = first.result()
+    let found = Found(
+      stamp: stamp, version: version(resolved), items: items, isComplete: items.count < limit)
+    state.withLock { state in
+      state.firsts = found
+      state.isAsked = true
+    }
+    if found.version != nil, !realm.isFrozen { hold() }
+    return items
+  }
+
+  /// The element at a position by key or position; nil when there are fewer.
+  func item(at position: Int) -> Int64? {
+    if realm.isFrozen, let items = state.withLock({ $0.found?.items }) {
+      return items.indices.contains(position) ? items[position] : nil
+    }
+    if position >= 0, let firsts = firstItems(position + 1, resolved) {
+      return position < firsts.count ? firsts[position] : nil
+    }
+    let items = items()
+    return items.indices.contains(position) ? items[position] : nil
+  }
+
   // MARK: - In a running transaction
 
   /// The elements in a running transaction, where they are edited by what it touches; nil where
@@ -82,10 +141,7 @@ extension QuerySource {
     realm.passingQueries = queries
     return queries.elements(
       identity, self, looks: min(looks, reader.count), of: reader.count, writing.group
-    ) {
-      let resolved = resolved
-      return PlanOrdering.apply(resolved.orderings, to: matches(resolved), of: origin)
-    }
+    ) { findItems() }
   }
 
   /// Notes how many objects were looked at to find the first elements.

@@ -71,6 +71,12 @@ extension QuerySource: HeldQuery {
     }
   }
 
+  func findItems() -> [Int64] {
+    check()
+    let resolved = resolved
+    return PlanOrdering.apply(resolved.orderings, to: matches(resolved), of: origin)
+  }
+
   func knownItems(of version: Version) -> [Int64]? {
     state.withLock { $0.found?.version == version ? $0.found?.items : nil }
   }

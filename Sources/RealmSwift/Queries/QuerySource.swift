@@ -210,7 +210,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   /// Lets what was found follow the Realm, where finding it anew takes long.
-  private func hold() {
+  func hold() {
     guard let table = (origin as? TableOrigin)?.objects,
       let reader = realm.reader(of: table), reader.count > 1_024
     else { return }
@@ -225,7 +225,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   /// Runs `body` on all elements that fulfil the conditions, some at a time, in the origin's order.
-  private func forEachMatches(
+  func forEachMatches(
     _ resolved: Resolved, _ body: (UnsafeBufferPointer<Int64>) -> Void
   ) {
     withUnsafeTemporaryAllocation(of: Int64.self, capacity: 4_096) { buffer in
@@ -251,65 +251,6 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       }
       pass()
     }
-  }
-
-  // MARK: - The first elements
-
-  /// So many first elements may be asked for before all are sorted.
-  private static var firstsMax: Int { 1_024 }
-  /// So many are found at least.
-  private static var firstsMin: Int { 64 }
-  /// So often they are found before all are sorted, which takes about as long.
-  private static var firstsFoundMax: Int { 8 }
-
-  /// The first of sorted elements, at least `count` unless there are no more; nil when all of them
-  /// have to be found.
-  private func firstItems(_ count: Int, _ resolved: Resolved) -> [Int64]? {
-    // Of few elements all are sorted as soon.
-    guard count <= Self.firstsMax, let paths = PlanOrdering.sortPaths(resolved.orderings),
-      let table = (origin as? TableOrigin)?.objects,
-      let reader = realm.reader(of: table), reader.count > 4 * Self.firstsMax
-    else { return nil }
-    let stamp = stamp(resolved)
-    if known(stamp) != nil { return nil }
-    let firsts = state.withLock { state in
-      state.firsts.flatMap { $0.stamp == stamp ? $0 : nil }
-    }
-    if let firsts, firsts.items.count >= count || firsts.isComplete { return firsts.items }
-    if let passing = passing(looks: .max) { return passing.first(count) }
-    // Asked for again and again, all are sorted once: the list of all follows the Realm.
-    if !realm.isFrozen, version(resolved) != nil {
-      let isOften = state.withLock { state in
-        state.firstsFound = state.firstsFound < Self.firstsFoundMax ? state.firstsFound + 1 : 0
-        return state.firstsFound == 0
-      }
-      if isOften { return nil }
-    }
-    let limit = count <= Self.firstsMin ? Self.firstsMin : Self.firstsMax
-    let tables = resolved.orderings.reduce(into: Set<Int>()) { $0.formUnion($1.tables) }
-    var first = FirstElements(limit, SortOrder(paths, tables, origin))
-    forEachMatches(resolved) { first.add($0) }
-    let items = first.result()
-    let found = Found(
-      stamp: stamp, version: version(resolved), items: items, isComplete: items.count < limit)
-    state.withLock { state in
-      state.firsts = found
-      state.isAsked = true
-    }
-    if found.version != nil, !realm.isFrozen { hold() }
-    return items
-  }
-
-  /// The element at a position by key or position; nil when there are fewer.
-  private func item(at position: Int) -> Int64? {
-    if realm.isFrozen, let items = state.withLock({ $0.found?.items }) {
-      return items.indices.contains(position) ? items[position] : nil
-    }
-    if position >= 0, let firsts = firstItems(position + 1, resolved) {
-      return position < firsts.count ? firsts[position] : nil
-    }
-    let items = items()
-    return items.indices.contains(position) ? items[position] : nil
   }
 
   /// The state of the tables that the elements depend on.

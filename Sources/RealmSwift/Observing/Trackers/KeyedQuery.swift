@@ -48,10 +48,22 @@ struct KeyedQuery {
       let source = origin.keyedSource
     else { return nil }
     let plan = query.plan
+    self.source = source
+    self.table = table.index
+    type = origin.type
+    condition = plan.condition?.condition
+    (paths, distinct) = Self.orders(plan.orderings)
+    classes = Set(plan.tables)
+  }
+
+  /// What elements are sorted by in the end, and what distinct ones are chosen by.
+  static func orders(
+    _ orderings: [PlanOrdering]
+  ) -> (sorts: Paths, distinct: [(ordering: PlanOrdering, paths: Paths)]) {
     var sorts: Paths = []
     var distinct: [(ordering: PlanOrdering, paths: Paths)] = []
     // The last order counts first; equal elements stay in the order that they had.
-    for ordering in plan.orderings {
+    for ordering in orderings {
       switch ordering.kind {
       case .sort(let ascending):
         sorts = zip(ordering.paths, ascending).map { ($0, $1) } + sorts
@@ -59,13 +71,7 @@ struct KeyedQuery {
         distinct.append((ordering, sorts))
       }
     }
-    self.source = source
-    self.table = table.index
-    type = origin.type
-    condition = plan.condition?.condition
-    paths = sorts
-    self.distinct = distinct
-    classes = Set(plan.tables)
+    return (sorts, distinct)
   }
 
   /// Whether ranks are not the keys.
