@@ -42,6 +42,15 @@ struct PlanPath {
     case aggregate(PredicateAggregate, PlanPath)
     /// What a mixed value has at some places.
     case nested(column: Int, [PathStep])
+    /// The same of mixed values that are elements.
+    case inside(End, [PathStep])
+  }
+
+  /// The same way with another end.
+  func ending(_ end: End) -> PlanPath {
+    var path = self
+    path.end = end
+    return path
   }
 
   /// Whether a collection of a property is on the way to the end.
@@ -60,6 +69,8 @@ struct PlanPath {
     case .subject, .column, .element, .mapValue, .aggregate: return passesCollection
     case .elements, .mapKeys, .mapValues: return true
     case .nested(_, let steps): return passesCollection || steps.contains(.anyElement)
+    case .inside(let element, let steps):
+      return ending(element).isMultiple || steps.contains(.anyElement)
     }
   }
 
@@ -154,6 +165,12 @@ struct PlanPath {
     case .nested(let column, let steps):
       return reader.withBytes(location, column) { bytes in
         bytes.map { MixedPath.forEach($0, steps[...], body) } ?? true
+      }
+    case .inside(let element, let steps):
+      return ending(element).finish(subject, table, readers) { value in
+        // Others have nothing inside.
+        guard case .bytes(.any, let bytes) = value else { return true }
+        return MixedPath.forEach(bytes, steps[...], body)
       }
     }
   }

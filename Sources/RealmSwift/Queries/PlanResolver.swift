@@ -223,6 +223,11 @@ struct PlanResolver {
     guard case .path(let path) = left.operand else { return }
     // `[*]` says by itself that any of the values may fit.
     if case .nested = path.end, comparison.quantifier == nil, !path.passesCollection { return }
+    if case .inside(let element, _) = path.end, comparison.quantifier == nil,
+      !path.ending(element).isMultiple
+    {
+      return
+    }
     if comparison.quantifier == nil, path.isMultiple {
       misuse(
         .argument,
@@ -300,12 +305,15 @@ extension PlanResolver {
     var owner: TableBinding?
     /// Whether the last step was a property that is a list.
     var isAtList = false
+    /// Whether the values of a map were named.
+    var isAtValues = false
 
     /// Whether the walk has come to a mixed value, in which there may be others.
     var isMixed: Bool {
       guard path.type == .any, binding == nil else { return false }
       switch path.end {
-      case .column, .nested: return true
+      case .column, .nested, .inside, .element, .mapValue: return true
+      case .mapValues: return isAtValues
       default: return false
       }
     }
@@ -347,10 +355,12 @@ extension PlanResolver {
     case .property(let name): takeProperty(name, &walk, path, index)
     case .key where walk.isMixed, .index where walk.isMixed, .last where walk.isMixed,
       .anyElement where walk.isMixed:
-      if case .nested(let column, let steps) = walk.path.end {
+      switch walk.path.end {
+      case .nested(let column, let steps):
         walk.path.end = .nested(column: column, steps + [step])
-      } else if case .column(let column) = walk.path.end {
-        walk.path.end = .nested(column: column, [step])
+      case .column(let column): walk.path.end = .nested(column: column, [step])
+      case .inside(let element, let steps): walk.path.end = .inside(element, steps + [step])
+      case let element: walk.path.end = .inside(element, [step])
       }
     case .key(let key):
       // The map's property was the step before.
@@ -376,7 +386,7 @@ extension PlanResolver {
       walk.path.type = .string
       walk.path.target = nil
       walk.binding = nil
-    case .mapValues: break
+    case .mapValues: walk.isAtValues = true
     case .index(let position): takeElement(position, &walk, path)
     case .last: takeElement(nil, &walk, path)
     case .anyElement:
@@ -417,6 +427,7 @@ extension PlanResolver {
     let column = binding.columns[position]
     walk.className = binding.schema.name
     walk.isAtList = codec.collection == .list
+    walk.isAtValues = false
     walk.path.type = codec.type == .linkingObjects ? .object : codec.type
     if codec.collection != .none || codec.type == .linkingObjects {
       walk.lastCollection = walk.path.hops.count

@@ -58,17 +58,19 @@ enum PredicateToken: Equatable {
 }
 
 /// Cuts a format into tokens.
+///
+/// By scalars: a mark that combines with a quote or a letter is a part of the text or name.
 struct PredicateTokenizer {
-  private let characters: [Character]
+  private let scalars: [Unicode.Scalar]
   private var position = 0
 
-  init(_ format: String) { characters = Array(format) }
+  init(_ format: String) { scalars = Array(format.unicodeScalars) }
 
   /// All tokens, the last one being `.end`, with the position where each starts.
   mutating func tokens() throws(PredicateSyntaxError) -> [(token: PredicateToken, position: Int)] {
     var result: [(PredicateToken, Int)] = []
     while true {
-      while position < characters.count, characters[position].isWhitespace { position += 1 }
+      while position < scalars.count, scalars[position].properties.isWhitespace { position += 1 }
       let start = position
       let token = try next()
       result.append((token, start))
@@ -76,12 +78,16 @@ struct PredicateTokenizer {
     }
   }
 
-  private func character(_ offset: Int = 0) -> Character? {
-    position + offset < characters.count ? characters[position + offset] : nil
+  private func scalar(_ offset: Int = 0) -> Unicode.Scalar? {
+    position + offset < scalars.count ? scalars[position + offset] : nil
+  }
+
+  private func string(_ range: some RangeExpression<Int>) -> String {
+    String(String.UnicodeScalarView(scalars[range]))
   }
 
   private mutating func next() throws(PredicateSyntaxError) -> PredicateToken {
-    guard let first = character() else { return .end }
+    guard let first = scalar() else { return .end }
     switch first {
     case "'", "\"": return try text(first)
     case "%": return try placeholder()
@@ -96,53 +102,61 @@ struct PredicateTokenizer {
       return .name(word())
     default: break
     }
-    if first.isLetter || first == "_" { return .word(word()) }
+    if first.properties.isAlphabetic || first == "_" { return .word(word()) }
     let isSigned = first == "-" || first == "+"
-    let digit = isSigned ? character(1) : first
-    if let digit, digit.isNumber || (digit == "." && character(isSigned ? 2 : 1)?.isNumber == true)
-    {
+    let digit = isSigned ? scalar(1) : first
+    let next = scalar(isSigned ? 2 : 1)
+    if let digit, Self.isDigit(digit) || (digit == "." && next.map(Self.isDigit) == true) {
       return try number()
     }
     return try sign(first)
   }
 
+  private static func isDigit(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.numericType != nil
+  }
+
   private mutating func word() -> String {
     let start = position
-    while let next = character(), next.isLetter || next.isNumber || next == "_" { position += 1 }
-    return String(characters[start..<position])
+    while let next = scalar(), next == "_" || Self.isDigit(next) || next.properties.isIDContinue {
+      position += 1
+    }
+    return string(start..<position)
   }
 
   private mutating func number() throws(PredicateSyntaxError) -> PredicateToken {
     let start = position
     position += 1
-    var isInteger = characters[start] != "."
-    while let next = character() {
-      let isExponentSign =
-        (next == "-" || next == "+") && "eE".contains(characters[position - 1])
+    var isInteger = scalars[start] != "."
+    while let next = scalar() {
+      let before = scalars[position - 1]
+      let isExponentSign = (next == "-" || next == "+") && (before == "e" || before == "E")
       if next == "." || next == "e" || next == "E" {
         isInteger = false
-      } else if !next.isNumber && !isExponentSign {
+      } else if !Self.isDigit(next) && !isExponentSign {
         break
       }
       position += 1
     }
-    let text = String(characters[start..<position])
+    let text = string(start..<position)
     if isInteger, let value = Int64(text) { return .integer(value) }
     if let value = Double(text) { return .double(value) }
     throw PredicateSyntaxError(message: "'\(text)' is no number")
   }
 
-  private mutating func text(_ quote: Character) throws(PredicateSyntaxError) -> PredicateToken {
+  private mutating func text(
+    _ quote: Unicode.Scalar
+  ) throws(PredicateSyntaxError) -> PredicateToken {
     position += 1
-    var result = ""
-    while let next = character() {
+    var result = String.UnicodeScalarView()
+    while let next = scalar() {
       position += 1
-      if next == quote { return .text(result) }
+      if next == quote { return .text(String(result)) }
       if next != "\\" {
         result.append(next)
         continue
       }
-      guard let escaped = character() else { break }
+      guard let escaped = scalar() else { break }
       position += 1
       switch escaped {
       case "n": result.append("\n")
@@ -154,30 +168,39 @@ struct PredicateTokenizer {
     throw PredicateSyntaxError(message: "a text has no closing \(quote)")
   }
 
+  /// The forms of Foundation's, those of printf with their lengths.
+  ///
+  /// What they stand for follows from the argument.
   private mutating func placeholder() throws(PredicateSyntaxError) -> PredicateToken {
     position += 1
-    if character() == "K" {
+    if scalar() == "K" {
       position += 1
       return .namePlaceholder
     }
-    for form in ["@", "lld", "llu", "lli", "ld", "lu", "li", "lf", "d", "i", "u", "f", "g", "s"] {
-      if characters[position...].starts(with: form) {
-        position += form.count
-        return .placeholder
-      }
+    if scalar() == "@" {
+      position += 1
+      return .placeholder
+    }
+    let length = scalars[position...].prefix { "hlqLzjt".unicodeScalars.contains($0) }.count
+    let forms = "diDuUxXoOfFeEgGaAcCsSp".unicodeScalars
+    if length <= 2, let form = scalar(length), forms.contains(form) {
+      position += length + 1
+      return .placeholder
     }
     throw PredicateSyntaxError(
-      message: "'%\(character().map { String($0) } ?? "")' is no placeholder; use %@, %K, %d or %f")
+      message: "'%\(scalar().map { String($0) } ?? "")' is no placeholder; use %@, %K, %d or %f")
   }
 
-  private mutating func sign(_ first: Character) throws(PredicateSyntaxError) -> PredicateToken {
+  private mutating func sign(
+    _ first: Unicode.Scalar
+  ) throws(PredicateSyntaxError) -> PredicateToken {
     for sign in ["==", "!=", "<>", "<=", ">=", "=<", "=>", "&&", "||"] {
-      if characters[position...].starts(with: sign) {
+      if scalars[position...].starts(with: sign.unicodeScalars) {
         position += 2
         return .sign(sign)
       }
     }
-    guard "=<>!(){}[],.*".contains(first) else {
+    guard "=<>!(){}[],.*".unicodeScalars.contains(first) else {
       throw PredicateSyntaxError(message: "the sign '\(first)' has no meaning")
     }
     position += 1

@@ -110,6 +110,34 @@ private class Knot: Object {
     ])
   }
 
+  /// A mark that combines with a quote is a part of the text.
+  @Test func textsThatBeginOrEndWithAMark() throws {
+    let realm = try memoryRealm([Knot.self])
+    let text = "\u{301}x\u{301}"
+    try realm.write {
+      realm.create(Knot.self, value: ["id": 1, "s": text])
+      realm.create(Knot.self, value: ["id": 2, "s": "x"])
+    }
+    let knots = realm.objects(Knot.self)
+    for format in ["s == '\(text)'", "s == \"\(text)\"", "s == '\\\(text)'", "'\(text)' == s"] {
+      #expect(Array(knots.filter(format).map(\.id)) == [1], "\(format)")
+    }
+  }
+
+  /// Foundation's placeholders: what they stand for follows from the argument.
+  @Test(arguments: [
+    "@", "d", "D", "i", "u", "U", "x", "X", "o", "O", "hd", "hhd", "hu", "hx", "ld", "lu", "lx",
+    "lld", "llu", "llx", "qd", "qu", "qx", "zd", "zu", "td", "jd", "f", "e", "g", "a", "lf", "Lf",
+  ])
+  func placeholders(_ form: String) throws {
+    try check([
+      ("n == %\(form)", [1], { $0.n == 1 }),
+      (
+        "n IN {%\(form),%\(form)}AND d<%f", [1, 2, 3.5], { ($0.n == 1 || $0.n == 2) && $0.d < 3.5 }
+      ),
+    ])
+  }
+
   @Test func connectives() throws {
     try check([
       ("id > 1 && id < 3 || id == 5", [], { $0.id == 2 || $0.id == 5 }),

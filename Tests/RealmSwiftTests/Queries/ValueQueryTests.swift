@@ -222,6 +222,7 @@ class MixedBox: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var value: AnyRealmValue
   @Persisted var values: List<AnyRealmValue>
+  @Persisted var byKey: Map<String, AnyRealmValue>
 }
 
 @Suite(.ownThreads) struct MixedQueryTests {
@@ -238,6 +239,8 @@ class MixedBox: Object {
         box.value = value
         box.values.append(value)
         box.values.append(.int(id))
+        box.byKey["a"] = value
+        box.byKey["b"] = .fromDictionary(["c": value])
       }
       realm.create(MixedBox.self, value: ["id": 100]).value = .object(Dog(value: ["age": 8]))
     }
@@ -278,6 +281,27 @@ class MixedBox: Object {
     #expect(ids { $0.value[.any][0] == .int(7) } == [11])
     #expect(boxes.filter("value[0] == 1").map(\.id).elementsEqual([10]))
     #expect(boxes.filter("ANY value[*] == 'x'").map(\.id).elementsEqual([10]))
+  }
+
+  /// Mixed values that are elements of lists and maps.
+  @Test func valuesInsideOfElements() throws {
+    let boxes = try filled().objects(MixedBox.self)
+    func ids(_ condition: (Query<MixedBox>) -> Query<Bool>) -> [Int] {
+      Array(boxes.where(condition).map(\.id))
+    }
+    #expect(ids { $0.values[0][1] == .string("x") } == [10])
+    #expect(ids { $0.values[0][0][0] == .int(7) } == [11])
+    #expect(ids { $0.byKey["a"][0] == .int(1) } == [10])
+    #expect(ids { $0.byKey["a"][0][0] == .int(7) } == [11])
+    #expect(ids { $0.byKey["a"].any == .string("x") } == [10])
+    #expect(ids { $0.byKey["b"]["c"] == .string("one") } == [5])
+    #expect(ids { $0.byKey["b"]["c"][1] == .string("x") } == [10])
+    #expect(ids { $0.byKey.values[0] == .int(1) } == [10])
+    #expect(ids { $0.byKey.values["c"] == .bool(true) } == [4])
+    #expect(ids { $0.byKey.values["c"][.any] == .string("x") } == [10])
+    for format in ["values[0][1] == 'x'", "byKey['a'][1] == 'x'", "byKey['b']['c'][1] == 'x'"] {
+      #expect(boxes.filter(format).map(\.id).elementsEqual([10]), "\(format)")
+    }
   }
 
   /// Sorts of values do not mix, and what is not a number does not upset the rest.

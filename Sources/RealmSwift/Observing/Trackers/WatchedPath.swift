@@ -208,6 +208,7 @@ extension WatchedPath {
       .mapKeys(let column), .mapValues(let column), .mapValue(let column, _),
       .nested(let column, _):
       return [reached.watching(column, schema)]
+    case .inside(let element, _): return of(plan.ending(element), from: path, realm)
     case .aggregate(_, let inner): return of(inner, from: reached, realm)
     }
   }
