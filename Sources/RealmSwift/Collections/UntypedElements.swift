@@ -9,8 +9,24 @@ func untypedElements(_ value: Any?) -> [Any?]? {
   case let values as NSArray: return values.map { $0 }
   case let values as any _UntypedElements: return values._untypedElements
   case let values as Set<AnyHashable>: return values.map { $0.base }
+  case let values as any Collection where isOfElements(values): return values.untypedElements
   default: return nil
   }
+}
+
+/// Whether a collection of Swift's is no value of another kind: a text, a dictionary, or a type of
+/// the client's that is stored as one value.
+private func isOfElements(_ values: any Collection) -> Bool {
+  switch values {
+  case is any StringProtocol, is Data, is [AnyHashable: Any], is any _UntypedEntries,
+    is any _CustomPersistable, is any PersistableEnum:
+    false
+  default: true
+  }
+}
+
+extension Collection {
+  fileprivate var untypedElements: [Any?] { map { $0 } }
 }
 
 /// A collection whose elements untyped code can see.

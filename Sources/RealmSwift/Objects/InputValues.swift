@@ -126,6 +126,8 @@ struct InputValues {
     case let map as any _UntypedEntries: return map._untypedEntries.mapValues(inner)
     case let array as [Any]: return array.map { inner($0) }
     case let dictionary as [String: Any]: return dictionary.mapValues { inner($0) ?? NSNull() }
+    // Such as a lazy map, which would be read when what it reads is empty already.
+    case is any Collection: return untypedElements(value)?.map(inner) ?? value
     default: return value
     }
   }

@@ -273,6 +273,30 @@ private let namedClasses: [ObjectBase.Type] = [Named.self, NamedAddress.self]
     expectStop(result, "Named.\(name)")
   }
 
+  /// Any collection of Swift's is a value, a lazy one, too, that reads what it replaces.
+  @Test(arguments: [true, false]) func collectionsOfSwift(_ isManaged: Bool) throws {
+    let realm = try memoryRealm(namedClasses)
+    realm.beginWrite()
+    let object = Named(value: ["level": 1, "int8s": 1...3])
+    if isManaged { realm.add(object) }
+    object["int8s"] = object.int8s.map { $0 + 1 }
+    #expect(Array(object.int8s) == [2, 3, 4])
+    object.setValue(object.int8s.lazy.filter { $0 != 3 }.reversed(), forKey: "int8s")
+    #expect(Array(object.int8s) == [4, 2])
+    object["int8s"] = [5, 6, 7][1...]
+    #expect(Array(object.int8s) == [6, 7])
+    object["texts"] = ["a": 1, "b": 2].keys
+    #expect(Set(object.texts) == ["a", "b"])
+    object["any"] = [1, 2].lazy.map { $0 * 2 }
+    #expect(object.any.listValue.map { Array($0) } == [.int(2), .int(4)])
+    object["any"] = ["a": 1]
+    #expect(object.any.dictionaryValue?["a"] == .int(1))
+    let copy = realm.create(
+      Named.self, value: ["id": 2, "level": 1, "int8s": object.int8s.map { $0 * 2 }])
+    #expect(Array(copy.int8s) == [12, 14])
+    try realm.commitWrite()
+  }
+
   @Test func collectionsByName() throws {
     let realm = try memoryRealm(namedClasses)
     let object = Named()
