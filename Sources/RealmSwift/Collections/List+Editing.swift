@@ -106,7 +106,13 @@ extension List: MutableCollection {
   /// Removes the elements at positions; stops when one is out of bounds.
   public func remove(atOffsets offsets: IndexSet) {
     if let last = offsets.last { checkBounds(last, count) }
-    for range in offsets.rangeView.reversed() { removeSubrange(range) }
+    if offsets.isEmpty { return }
+    switch storage {
+    // In one pass, however many ranges there are.
+    case .unmanaged(let elements): edit(elements) { $0 = $0[...].without(offsets) }
+    case .nested(let place): edit(place) { $0 = $0[...].without(offsets) }
+    case .managed: for range in offsets.rangeView.reversed() { removeSubrange(range) }
+    }
   }
 
   /// Puts elements in the place of those of a range; stops when it is out of bounds.
@@ -150,6 +156,15 @@ extension List: MutableCollection {
   public func move(fromOffsets offsets: IndexSet, toOffset offset: Int) {
     if let last = offsets.last { checkBounds(last, count) }
     checkBounds(offset, count + 1)
+    if offsets.isEmpty { return }
+    switch storage {
+    case .unmanaged(let elements): edit(elements) { $0.move(offsets, to: offset) }
+    case .nested(let place): edit(place) { $0.move(offsets, to: offset) }
+    case .managed: moveOneByOne(offsets, to: offset)
+    }
+  }
+
+  private func moveOneByOne(_ offsets: IndexSet, to offset: Int) {
     // Those in front of the place move one by one to just before it, the last one first; those
     // behind it follow.
     var place = offset
@@ -221,5 +236,31 @@ private final class BulkAppend {
       group.listAppend(cell.storedTable, cell.key, cell.column, integers: $0)
     }
     integers.removeAll(keepingCapacity: true)
+  }
+}
+
+extension ArraySlice {
+  /// The elements but those at some positions.
+  ///
+  /// - Complexity: O(n).
+  fileprivate func without(_ offsets: IndexSet) -> [Element] {
+    var rest: [Element] = []
+    rest.reserveCapacity(count)
+    var start = startIndex
+    for range in offsets.rangeView.lazy.map({ $0.clamped(to: indices) }) where !range.isEmpty {
+      rest += self[start..<range.lowerBound]
+      start = range.upperBound
+    }
+    return rest + self[start...]
+  }
+}
+
+extension Array {
+  /// Moves the elements at positions in front of the one that is at `offset` now.
+  ///
+  /// - Complexity: O(n).
+  fileprivate mutating func move(_ offsets: IndexSet, to offset: Int) {
+    let moved = offsets.map { self[$0] }
+    self = self[..<offset].without(offsets) + moved + self[offset...].without(offsets)
   }
 }
