@@ -85,16 +85,28 @@ package final class Explorer {
 
   // MARK: - Exploring
 
-  /// Explores beside others; once more alone when one of them may be why it is not reproducible.
+  /// Explores beside others; once more alone when one of them may be why a program fails.
+  ///
+  /// A job for an actor that several of them use may be done by another one, or wait for it.
   package func explore() throws(RaceFailure) -> Exploration {
     let (result, hadCompany) = Company.ofProcess.beside { () throws(RaceFailure) in
       try exploreOnce()
     }
-    if case .failure(let failure) = result, failure.kind == .notReproducible, hadCompany {
+    guard case .failure(let failure) = result, hadCompany else { return try result.get() }
+    return try Company.ofProcess.alone { () throws(RaceFailure) in
+      if failsAgain(failure) { throw failure }
       (schedules, points, switches, distinct) = (0, 0, 0, [])
-      return try Company.ofProcess.alone { () throws(RaceFailure) in try exploreOnce() }
+      return try exploreOnce()
     }
-    return try result.get()
+  }
+
+  /// Whether a program fails in the same way again, or cannot be asked.
+  private func failsAgain(_ failure: RaceFailure) -> Bool {
+    if failure.kind == .notReproducible { return false }
+    guard failure.kind != .hang, let schedule = Schedule(failure.schedule),
+      let again = execute(rerun(schedule))
+    else { return true }
+    return again.violation.map { RaceFailure($0, schedule).kind } == failure.kind
   }
 
   private func exploreOnce() throws(RaceFailure) -> Exploration {
