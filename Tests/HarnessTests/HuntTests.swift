@@ -79,13 +79,40 @@ import Testing
     #expect(result.output.hasPrefix("nothing found: "))
   }
 
+  /// Whether a long hunt grows is seen from its own samples.
+  @Test func aHuntNotesItsMemory() throws {
+    let path = folder.path + "/memory"
+    _ = try hunt(
+      "--scenario lost-update/mended --duration 1200ms --output \(path) --no-progress")
+    let text = try #require(textOfFile(path + "/hunt-samples.csv"))
+    let rows = try #require(CSVTable.parse(text))
+    #expect(rows[0].suffix(3) == ["elapsed_s", "schedules", "resident_bytes"])
+    #expect(rows.count >= 3)
+    let last = try #require(rows.last)
+    let (schedules, bytes) = (Int(last[4]) ?? 0, Int(last[5]) ?? 0)
+    #expect(schedules > 0 && bytes > 1_000_000)
+  }
+
+  /// In a build without the scheduler under the engine threads of the machine run its programs.
+  @Test(arguments: HuntProgram.sound.filter(\.needsControlledEngine).map(\.name))
+  func threadsOfTheMachineRunProgramsOfTheEngine(name: String) throws {
+    let path = folder.path + "/engine"
+    let result = try hunt(
+      "--scenario \(name) --strategy machine --duration 200ms --output \(path) --no-progress")
+    #expect(result.code == .success, "\(result.output)")
+    let program = try #require(HuntProgram.named(name))
+    if !program.canRun(.explored(.portfolio)) {
+      #expect(throws: UsageError.self) { try hunt("--scenario \(name)") }
+    }
+  }
+
   @Test func allProgramsAreHuntedInTurn() throws {
     let path = folder.path + "/all"
     let result = try hunt("--duration 1s --seed 3 --shard 2/3 --output \(path) --no-progress")
     #expect(result.code == .success, "\(result.output)")
     let text = try #require(textOfFile(path + "/hunt.csv"))
     let rows = try #require(CSVTable.parse(text))
-    #expect(rows.count == 1 + HuntProgram.sound.count)
+    #expect(rows.count == 1 + HuntProgram.sound(for: .explored(.portfolio)).count)
     #expect(rows[1][2] == "2/3")
   }
 

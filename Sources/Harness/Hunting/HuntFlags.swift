@@ -85,6 +85,11 @@ package struct HuntSettings: Sendable {
           ?? "; '\(Tool.current.invocation) list scenarios' has them"
         throw UsageError("--scenario: there is no '\(name)'\(nearest)")
       }
+      guard HuntProgram.named(name)!.canRun(strategy) else {
+        throw UsageError(
+          "--scenario: '\(name)' needs the scheduler under the engine: 'scripts/hunt --scenario "
+            + "\(name)' builds it; or use --strategy machine")
+      }
       scenario = name
     }
     if let text = values.first("shard") {

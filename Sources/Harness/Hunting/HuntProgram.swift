@@ -9,7 +9,20 @@ package struct HuntProgram: Sendable {
   package let summary: String
   /// Whether a failure is what one hopes for.
   package let hasBug: Bool
+  /// Whether it uses the engine, whose locks are points only in a build that `scripts/hunt` makes.
+  package let needsControlledEngine: Bool
   package let program: Program
+
+  init(
+    name: String, summary: String, hasBug: Bool, needsControlledEngine: Bool = false,
+    program: @escaping Program
+  ) {
+    self.name = name
+    self.summary = summary
+    self.hasBug = hasBug
+    self.needsControlledEngine = needsControlledEngine
+    self.program = program
+  }
 
   private static let mended = "/mended"
 
@@ -20,6 +33,16 @@ package struct HuntProgram: Sendable {
         name: scenario.name + mended, summary: "without its bug: " + scenario.summary,
         hasBug: false, program: scenario.program(false))
     } + StorePrograms.all
+
+  /// Those of them that a strategy can run in this build: threads of the machine run all.
+  package static func sound(for strategy: HuntStrategy) -> [HuntProgram] {
+    sound.filter { $0.canRun(strategy) }
+  }
+
+  /// Whether a strategy can run it in this build.
+  package func canRun(_ strategy: HuntStrategy) -> Bool {
+    !needsControlledEngine || StorePrograms.areControlled || strategy == .machine
+  }
 
   /// Programs with a known bug each.
   package static let broken = HuntScenario.all.map { scenario in

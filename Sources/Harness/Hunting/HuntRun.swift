@@ -31,10 +31,16 @@ final class HuntRun {
   private let nanoseconds: UInt64
   private var counts: [HuntCount]
   private var isExhausted: [Bool]
+  private var samples = CSVTable(columns: HuntRun.sampleColumns)
+  private var nextSample: UInt64 = 0
 
   static let columns = [
     "schema_version", "run_id", "shard", "scenario", "strategy", "seed", "schedules", "distinct",
     "points", "switches", "elapsed_s", "rate_per_s", "failure", "schedule",
+  ]
+  /// Of the whole hunt as time goes on: whether its memory grows.
+  static let sampleColumns = [
+    "schema_version", "run_id", "shard", "elapsed_s", "schedules", "resident_bytes",
   ]
 
   init(_ settings: HuntSettings, _ folder: ResultsFolder, _ console: Console) {
@@ -42,7 +48,9 @@ final class HuntRun {
     self.folder = folder
     self.console = console
     progress = ProgressLine(console, settings.choices)
-    programs = settings.scenario.map { [HuntProgram.named($0)!] } ?? HuntProgram.sound
+    programs =
+      settings.scenario.map { [HuntProgram.named($0)!] }
+      ?? HuntProgram.sound(for: settings.strategy)
     nanoseconds =
       settings.nanoseconds ?? (settings.scenario == nil ? 120_000_000_000 : 60_000_000_000)
     counts = programs.map { _ in HuntCount() }
@@ -64,6 +72,7 @@ final class HuntRun {
           return .interrupted
         }
         show(Double(now - start) / Double(nanoseconds), left: programs.count - position - 1)
+        sample(now - start)
         let seed = seed(round)
         let slice = min(max((end - now) / UInt64(programs.count) / 4, 50_000_000), end - now)
         if let failure = explore(position, seed, now + slice) {
@@ -75,6 +84,8 @@ final class HuntRun {
     }
     progress.clear()
     if let fault = canary() { return fault }
+    nextSample = 0
+    sample(clock.nanoseconds() - start)
     try write(failure: nil)
     let total = total
     console.print(
@@ -157,6 +168,18 @@ final class HuntRun {
     count.seconds > 0 ? Int(Double(count.schedules) / count.seconds) : 0
   }
 
+  /// Notes what memory the process has, once a second and at most some hundred times.
+  private func sample(_ elapsed: UInt64) {
+    if elapsed < nextSample { return }
+    nextSample = elapsed + max(nanoseconds / 500, 1_000_000_000)
+    let resident = residentBytes()
+    samples.append([
+      "\(ResultSchema.version)", folder.runID,
+      "\(settings.shard.number)/\(settings.shard.count)", decimal(Double(elapsed) / 1e9, places: 3),
+      "\(total.schedules)", resident == 0 ? nil : "\(resident)",
+    ])
+  }
+
   private func show(_ fraction: Double, left: Int) {
     let total = total
     progress.show(
@@ -203,5 +226,6 @@ final class HuntRun {
       ])
     }
     try folder.write(table.text, to: "hunt.csv")
+    try folder.write(samples.text, to: "hunt-samples.csv")
   }
 }

@@ -120,7 +120,9 @@ package enum ReplayVerb: VerbDescription {
     }
     let bundle: HuntBundle
     do { bundle = try HuntBundle.read(path) } catch { throw UsageError("replay: \(error.message)") }
-    guard let program = HuntProgram.named(bundle.scenario) else {
+    guard let program = HuntProgram.named(bundle.scenario),
+      program.canRun(.explored(.portfolio))
+    else {
       throw UsageError(
         "replay: this build has no program '\(bundle.scenario)'; 'scripts/hunt replay \(path)' "
           + "makes the build that has all of them")

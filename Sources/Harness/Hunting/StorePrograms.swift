@@ -8,107 +8,166 @@ internal import Storage
 
 /// Programs of threads on a store.
 enum StorePrograms {
-  #if CONTROLLED_SCHEDULING
-    static let all = [
+  /// Whether the engine's locks are points in this build: else a thread would wait for one with the
+  /// baton, and only threads of the machine can run the programs.
+  static var areControlled: Bool {
+    #if CONTROLLED_SCHEDULING
+      true
+    #else
+      false
+    #endif
+  }
+
+  static let all =
+    [
       HuntProgram(
         name: "store", summary: "threads that write, cancel, pin and read on a simulated disk",
-        hasBug: false, program: { try run(threads: 2 + random(below: 2), steps: 3) }),
+        hasBug: false, needsControlledEngine: true,
+        program: { try run(threads: 2 + random(below: 2), steps: 3) }),
       HuntProgram(
-        name: "store-power-cut", summary: "the same, and what a power cut leaves of it",
-        hasBug: false, program: { try run(threads: 2, steps: 2, cutsPower: true) }),
+        name: "store-commits", summary: "three threads with a commit each on a simulated disk",
+        hasBug: false, needsControlledEngine: true, program: { try commits(threads: 3) }),
+      HuntProgram(
+        name: "store-two-processes",
+        summary: "the same in two processes on one disk, and what a kill leaves",
+        hasBug: false, needsControlledEngine: true,
+        program: { try run(threads: 2, steps: 2, processes: 2, fault: .kill) }),
     ]
-  #else
-    /// The engine's locks are no points in this build: a thread would wait for one with the baton.
-    static let all: [HuntProgram] = []
-  #endif
+    + StoreFault.allCases.map { fault in
+      HuntProgram(
+        name: "store-\(fault.rawValue)", summary: "the same, and \(fault.summary)", hasBug: false,
+        needsControlledEngine: true, program: { try run(threads: 2, steps: 2, fault: fault) })
+    }
 
   /// What a thread does next.
   private enum Step: Int, CaseIterable { case write, writeLater, cancel, read, hold }
 
-  /// What threads have been told; judged at the end.
-  private struct Told {
-    /// Transactions whose commit has begun, by thread.
-    var begun: [Int]
-    /// And has returned, or completed.
-    var done: [Int]
-    var completions = 0
-    var laterWrites = 0
-  }
-
   private static let path = "/data/hunt.realm"
 
-  static func run(threads count: Int, steps: Int, cutsPower: Bool = false) throws {
+  /// What threads and judges share.
+  private struct Shared: Sendable {
+    let threads: Int
+    let told: Platform.Monitor<StoreTold>
+    let systems: [FaultFileSystem]
+
+    /// Whether an error of the engine has a reason.
+    var isStruck: Bool { systems.contains { !$0.struck.isEmpty } }
+  }
+
+  static func run(
+    threads count: Int, steps: Int, processes: Int = 1, fault: StoreFault? = nil
+  ) throws {
     let disk = SimulatedDisk(allowsUnpromptedWork: true)
-    var store: Store? = try Store.open(StoreOptions(path: path, fileSystem: disk))
-    let told = Platform.Monitor(
-      Told(begun: Array(repeating: 0, count: count), done: Array(repeating: 0, count: count)))
+    // The disk alone where nothing is to be failed: each call would be some steps more.
+    let isPlain = processes == 1 && fault?.failsCalls != true
+    let systems =
+      isPlain
+      ? []
+      : (0..<processes).map {
+        FaultFileSystem(disk, process: UInt64($0), allowsUnpromptedWork: true)
+      }
+    var stores: [Store] =
+      isPlain
+      ? [try Store.open(StoreOptions(path: path, fileSystem: disk))]
+      : try systems.map { try Store.open(StoreOptions(path: path, fileSystem: $0)) }
+    for system in systems { fault?.plan(system) }
+    let shared = Shared(
+      threads: count, told: Platform.Monitor(StoreTold(threads: count)), systems: systems)
     let threads = (0..<count).map { number in
       let plan = (0..<1 + random(below: steps)).map { _ in
         Step(rawValue: random(below: Step.allCases.count))!
       }
-      return Platform.Thread.start(name: "user \(number)") { [store] in
-        for step in plan { perform(step, store!, number, count, told) }
+      let store = stores[number % stores.count]
+      return Platform.Thread.start(name: "user \(number)") {
+        for step in plan { perform(step, store, number, shared) }
       }
     }
-    // What is acknowledged at the cut is not less than now.
-    let cut = cutsPower ? (disk.operationCount, told.withLock { $0.done }) : nil
+    // What is acknowledged at a cut is not less than now.
+    let before = (operations: disk.operationCount, told: shared.told.withLock { $0 })
     for thread in threads { thread.join() }
-    let end = try store!.pinNewest()
-    let values = CounterTree.values(end.reader, end.root)
-    let result = told.withLock { $0 }
-    check(
-      result.completions == result.laterWrites,
-      "\(result.completions) completions of \(result.laterWrites) asynchronous commits")
-    if !values.isEmpty || result.begun.contains(where: { $0 > 0 }) {
-      judge(values, count)
-      check(
-        Array(values.dropFirst()) == result.done.map(UInt64.init),
-        "the counters are \(values.dropFirst()), but \(result.done) were committed")
+    try judgeEnd(stores, shared, fault)
+    let told = shared.told.withLock { $0 }
+    stores = []
+    switch fault {
+    case nil: break
+    case .powerCut, .kill:
+      try StoreFault.judgeCut(
+        disk, path: path, isKill: fault == .kill, before: before, end: told)
+    default:
+      let image = disk.killImage()
+      try StoreFault.judge(image, path, told, "opening it again")
+      var generator = RandomGenerator(seed: UInt64(random(below: 1 << 48)))
+      try StoreFault.judge(
+        image.crashImage(random: &generator), path, told, "a power cut after opening it again")
     }
-    for finding in try store!.checkInvariants().findings { check(false, "\(finding)") }
-    store = nil
-    if let cut { try judgePowerCut(disk, cut, count) }
   }
 
-  private static func perform(
-    _ step: Step, _ store: Store, _ number: Int, _ count: Int, _ told: Platform.Monitor<Told>
-  ) {
+  /// Looks at the stores that have been through it.
+  private static func judgeEnd(_ stores: [Store], _ shared: Shared, _ fault: StoreFault?) throws {
+    let told = shared.told.withLock { $0 }
+    check(
+      told.completions == told.laterWrites,
+      "\(told.completions) completions of \(told.laterWrites) asynchronous commits")
+    for system in shared.systems { system.clearFaults() }
+    for store in stores {
+      let end = try store.pinNewest()
+      let values = CounterTree.values(end.reader, end.root)
+      told.judge(values, "the end")
+      if !shared.isStruck && !values.isEmpty {
+        check(
+          Array(values.dropFirst()) == told.done.map(UInt64.init),
+          "the counters are \(values.dropFirst()), but \(told.done) were committed")
+      }
+    }
+    let isOver = shared.isStruck && fault?.isOvercome != true
+    for store in stores {
+      // What had failed before may be told once more, now.
+      var errors: [String] = []
+      while errors.count < 2 {
+        do {
+          for finding in try store.checkInvariants().findings { check(false, "\(finding)") }
+          if shared.isStruck { try add(to: store, 0, shared) }
+          break
+        } catch { errors.append("\(error)") }
+      }
+      check(
+        isOver || errors.count < 2, "the store does not go on: \(errors.joined(separator: "; "))")
+    }
+  }
+
+  /// A commit that is told.
+  private static func add(to store: Store, _ number: Int, _ shared: Shared) throws {
+    let transaction = try store.beginWrite()
+    change(transaction, number, shared)
+    shared.told.withLock { $0.begun[number] += 1 }
+    let version = transaction.version
+    let snapshot = try transaction.commit()
+    check(snapshot.version == version, "\(version) was committed as \(snapshot.version)")
+    shared.told.withLock { $0.done[number] += 1 }
+    let newest = try store.pinNewest()
+    check(
+      newest.version >= version,
+      "\(version) is not visible after its commit: the newest is \(newest.version)")
+  }
+
+  private static func change(_ transaction: WriteTransaction, _ number: Int, _ shared: Shared) {
+    judge(CounterTree.values(transaction.editor.reader, transaction.root))
+    transaction.root = CounterTree.add(
+      transaction.editor, transaction.root, to: [0, 1 + number], of: 1 + shared.threads)
+  }
+
+  private static func perform(_ step: Step, _ store: Store, _ number: Int, _ shared: Shared) {
     do {
       switch step {
-      case .write, .writeLater, .cancel:
+      case .write: try add(to: store, number, shared)
+      case .writeLater: try addLater(to: store, number, shared)
+      case .cancel:
         let transaction = try store.beginWrite()
-        let before = CounterTree.values(transaction.editor.reader, transaction.root)
-        judge(before, count)
-        transaction.root = CounterTree.add(
-          transaction.editor, transaction.root, to: [0, 1 + number], of: 1 + count)
-        if step == .cancel { return transaction.cancel() }
-        told.withLock { $0.begun[number] += 1 }
-        let version = transaction.version
-        if step == .write {
-          let snapshot = try transaction.commit()
-          check(snapshot.version == version, "\(version) was committed as \(snapshot.version)")
-          told.withLock { $0.done[number] += 1 }
-          let newest = try store.pinNewest()
-          check(
-            newest.version >= version,
-            "\(version) is not visible after its commit: the newest is \(newest.version)")
-        } else {
-          told.withLock { $0.laterWrites += 1 }
-          let isDurable = Platform.Monitor(false)
-          _ = try transaction.commitAsynchronously(awaitsMore: false) { error in
-            check(error == nil, "an asynchronous commit fails: \(error!)")
-            told.withLock {
-              $0.completions += 1
-              $0.done[number] += 1
-            }
-            isDurable.withLock { $0 = true }
-            isDurable.notifyAll()
-          }
-          isDurable.wait(until: { $0 }, then: { _ in })
-        }
+        change(transaction, number, shared)
+        transaction.cancel()
       case .read:
         let snapshot = try store.pinNewest()
-        judge(CounterTree.values(snapshot.reader, snapshot.root), count)
+        judge(CounterTree.values(snapshot.reader, snapshot.root))
       case .hold:
         let snapshot = try store.pinNewest()
         let seen = CounterTree.values(snapshot.reader, snapshot.root)
@@ -118,40 +177,62 @@ enum StorePrograms {
           "the newest version is \(later.version) after \(snapshot.version)")
         let again = CounterTree.values(snapshot.reader, snapshot.root)
         check(seen == again, "\(snapshot.version) shows \(again) and has shown \(seen)")
-        judge(again, count)
+        judge(again)
       }
     } catch {
-      check(false, "\(step) of user \(number) fails: \(error)")
+      check(shared.isStruck, "\(step) of user \(number) fails: \(error)")
     }
   }
 
+  /// A commit that is waited for by its completion.
+  private static func addLater(to store: Store, _ number: Int, _ shared: Shared) throws {
+    let transaction = try store.beginWrite()
+    change(transaction, number, shared)
+    shared.told.withLock {
+      $0.begun[number] += 1
+      $0.laterWrites += 1
+    }
+    let hasEnded = Platform.Monitor(false)
+    do {
+      _ = try transaction.commitAsynchronously(awaitsMore: false) { error in
+        check(
+          error == nil || shared.isStruck,
+          "an asynchronous commit fails: \(error.map { "\($0)" } ?? "")")
+        shared.told.withLock {
+          $0.completions += 1
+          if error == nil { $0.done[number] += 1 }
+        }
+        hasEnded.withLock { $0 = true }
+        hasEnded.notifyAll()
+      }
+    } catch {
+      // Who is told by an error is not told by a completion.
+      shared.told.withLock { $0.laterWrites -= 1 }
+      throw error
+    }
+    hasEnded.wait(until: { $0 }, then: { _ in })
+  }
+
+  /// Three commits: what the speed of hunts is measured with.
+  private static func commits(threads count: Int) throws {
+    let disk = SimulatedDisk(allowsUnpromptedWork: true)
+    let store = try Store.open(StoreOptions(path: path, fileSystem: disk))
+    let shared = Shared(
+      threads: count, told: Platform.Monitor(StoreTold(threads: count)), systems: [])
+    let threads = (0..<count).map { number in
+      Platform.Thread.start(name: "user \(number)") { perform(.write, store, number, shared) }
+    }
+    for thread in threads { thread.join() }
+    let end = try store.pinNewest()
+    let values = CounterTree.values(end.reader, end.root)
+    check(values == [UInt64(count)] + Array(repeating: 1, count: count), "the end is \(values)")
+  }
+
   /// The first counter counts what all others do.
-  private static func judge(_ values: [UInt64], _ count: Int) {
+  static func judge(_ values: [UInt64]) {
     if values.isEmpty { return }
     check(
       values[0] == values.dropFirst().reduce(0, +),
       "a version is torn: the total is \(values[0]), the counters are \(values.dropFirst())")
-  }
-
-  /// Opens what a power cut at some operation leaves: a version that is not older than acknowledged
-  /// then.
-  private static func judgePowerCut(
-    _ disk: SimulatedDisk, _ cut: (operations: Int, done: [Int]), _ count: Int
-  ) throws {
-    var generator = RandomGenerator(seed: UInt64(random(below: 1 << 48)))
-    let operation = cut.operations + random(below: disk.operationCount - cut.operations + 1)
-    let image = disk.crashImage(cutAfterOperation: operation, random: &generator)
-    guard image.exists(path) else {
-      return check(cut.done.allSatisfy { $0 == 0 }, "the file is gone")
-    }
-    let store = try Store.open(StoreOptions(path: path, fileSystem: image))
-    let snapshot = try store.pinNewest()
-    let values = CounterTree.values(snapshot.reader, snapshot.root)
-    judge(values, count)
-    for (number, done) in cut.done.enumerated() where done > 0 {
-      check(
-        values.count > 1 + number && values[1 + number] >= UInt64(done),
-        "a power cut takes acknowledged commits back: \(values) after \(cut.done)")
-    }
   }
 }

@@ -153,8 +153,8 @@ enum KnownNames {
     "run.json", FolderManifest.fileName, "summary.csv", "samples.csv",
     "growth.csv", "invariants.csv", "events.csv", "compare.csv", "plan.json", "violation.txt",
     "history.jsonl", "raw-sync.tmp", "merge.json", "merged.csv", "hunt.csv", "bundle.json",
-    "schedule.txt", "bugs.csv", "bugs.md", "plan.csv", "plan.html", ProcessBoard.fileName,
-    ResultsFolder.reserveName,
+    "hunt-samples.csv", "schedule.txt", "bugs.csv", "bugs.md", "plan.csv", "plan.html",
+    ProcessBoard.fileName, ResultsFolder.reserveName,
   ]
   /// Folders of files that the folder above lists.
   static let folders: Set<String> = ["histograms", "history", "experiments"]

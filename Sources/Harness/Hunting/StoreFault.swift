@@ -1,0 +1,126 @@
+// What goes wrong with the disk of a hunted store, at a step that follows from the seed of the
+// schedule, and what has to be left then.
+internal import Glibc
+internal import Platform
+internal import RaceHunt
+internal import Simulation
+internal import Storage
+
+/// Something that goes wrong once in a schedule.
+enum StoreFault: String, CaseIterable {
+  case powerCut = "power-cut"
+  case kill
+  case diskFull = "disk-full"
+  case ioError = "io-error"
+  case failedSync = "failed-sync"
+  case shortWrite = "short-write"
+
+  var summary: String {
+    switch self {
+    case .powerCut: "what a power cut at any operation leaves"
+    case .kill: "what the kill of all processes at any operation leaves, and a power cut after it"
+    case .diskFull: "a disk that is full for some calls"
+    case .ioError: "writes that fail"
+    case .failedSync: "a sync that fails"
+    case .shortWrite: "a write that stops half way"
+    }
+  }
+
+  /// Whether calls of the engine fail, and with them transactions.
+  var failsCalls: Bool { self != .powerCut && self != .kill }
+
+  /// Whether the same store can go on once the fault is over.
+  ///
+  /// Behind a failed sync nobody knows what the disk has: only a store that is opened anew goes on.
+  var isOvercome: Bool { self == .diskFull || self == .shortWrite }
+
+  /// Plans the failure for one of the next calls.
+  func plan(_ system: FaultFileSystem) {
+    let skip = random(below: 8)
+    let fault: FileFault? =
+      switch self {
+      case .powerCut, .kill: nil
+      case .diskFull:
+        FileFault(
+          [.write, .setLength], code: ENOSPC, pathSuffix: ".realm", skip: skip,
+          times: 1 + random(below: 3))
+      case .ioError: FileFault([.write], code: EIO, pathSuffix: ".realm", skip: skip, times: 1)
+      case .failedSync:
+        FileFault([.synchronize], code: EIO, pathSuffix: ".realm", skip: skip / 2, times: 1)
+      case .shortWrite:
+        FileFault(
+          [.write], code: ENOSPC, pathSuffix: ".realm", skip: skip, times: 1,
+          writtenBytes: 1 + random(below: 300))
+      }
+    if let fault { system.inject(fault) }
+  }
+}
+
+/// What threads have been told of their transactions.
+struct StoreTold {
+  /// Transactions whose commit has begun, by thread.
+  var begun: [Int]
+  /// And has returned, or completed.
+  var done: [Int]
+  var completions = 0
+  var laterWrites = 0
+
+  init(threads: Int) {
+    begun = Array(repeating: 0, count: threads)
+    done = begun
+  }
+
+  /// Checks counters, the first of which counts what all others do.
+  ///
+  /// - Parameter what: how the version came about.
+  func judge(_ values: [UInt64], _ what: String) {
+    StorePrograms.judge(values)
+    for number in begun.indices {
+      let value = 1 + number < values.count ? Int(values[1 + number]) : 0
+      check(
+        value >= done[number],
+        "\(what) takes acknowledged commits back: \(values) and \(done) were committed")
+      check(
+        value <= begun[number],
+        "\(what) shows commits that nobody made: \(values) and \(begun) were begun")
+    }
+  }
+}
+
+extension StoreFault {
+  /// Opens what a power cut or kill at some operation leaves, and what a power cut after that does.
+  ///
+  /// - Parameter before: operations and acknowledged commits, when the threads had just begun.
+  /// - Parameter end: what was told in the end.
+  static func judgeCut(
+    _ disk: SimulatedDisk, path: String, isKill: Bool, before: (operations: Int, told: StoreTold),
+    end: StoreTold
+  ) throws {
+    var generator = RandomGenerator(seed: UInt64(random(below: 1 << 48)))
+    let operation =
+      before.operations + random(below: disk.operationCount - before.operations + 1)
+    var told = end
+    if operation < disk.operationCount { told.done = before.told.done }
+    let first =
+      isKill
+      ? disk.killImage(cutAfterOperation: operation)
+      : disk.crashImage(cutAfterOperation: operation, random: &generator)
+    try judge(first, path, told, isKill ? "a kill" : "a power cut")
+    if isKill {
+      try judge(first.crashImage(random: &generator), path, told, "a power cut after a kill")
+    }
+  }
+
+  /// Opens a disk that is left.
+  static func judge(
+    _ disk: SimulatedDisk, _ path: String, _ told: StoreTold, _ what: String
+  ) throws {
+    guard disk.exists(path) else {
+      return check(told.done.allSatisfy { $0 == 0 }, "\(what) takes the file")
+    }
+    let store = try Store.open(StoreOptions(path: path, fileSystem: disk))
+    let snapshot = try store.pinNewest()
+    told.judge(CounterTree.values(snapshot.reader, snapshot.root), what)
+    for finding in try store.checkInvariants().findings { check(false, "\(what): \(finding)") }
+  }
+}
