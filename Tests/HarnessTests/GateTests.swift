@@ -85,6 +85,22 @@ import Testing
     }
   }
 
+  /// Filling the file takes milliseconds, and its rate kept a gate from being decided.
+  @Test func theTimeOfFillingTheFileDecidesWhereNothingElseIsTimed() throws {
+    let load = ["phase": "load", "rate_per_s": "900000", "syncs_per_commit": "1"]
+    let both = Self.usual.merging(["insert": load]) { $1 }
+    let steady = try rows(try sides("steady", baseline: [both, both], candidate: [both, both]))
+    func decides(_ rows: [String: [String: Any]], _ name: String) -> Bool? {
+      rows[name].map { $0["gate"] as? String == "yes" }
+    }
+    #expect(decides(steady, "load.insert.rate_per_s") == false)
+    #expect(decides(steady, "load.insert.syncs_per_commit") == true)
+    #expect(decides(steady, "read.service_p50_ns") == true)
+    let alone = try rows(
+      try sides("alone", baseline: [["insert": load]], candidate: [["insert": load]]))
+    #expect(decides(alone, "load.insert.rate_per_s") == true)
+  }
+
   /// A skipped test is no failure, so whoever reads only the file saw a pass.
   @Test func undecidedRowsFailInJUnitOnlyWhenStrict() throws {
     let words = try sides("junit", baseline: [Self.usual], candidate: [Self.usual])

@@ -34,6 +34,9 @@ package struct GateRow: Hashable, Comparable, Sendable {
   /// Whether it is about all that was measured, not about one step of a plan.
   var isOfWholeRun: Bool { row.phase == Phase.measure.name }
 
+  /// Whether it is a time or rate of what threads do once the file is filled.
+  var isTimeOfWork: Bool { kind == .timing && row.phase != Phase.load.name }
+
   /// Whether it decides unless others are named.
   var isUsualGate: Bool {
     let isMinor = Operation(rawValue: row.operation)?.isMinor ?? false
