@@ -42,6 +42,17 @@ import Testing
     #expect(result.collector.total(.measure, .hop)!.service.count == 2 * letters)
   }
 
+  /// Behind the last actor of a chain comes the first one; who has the letter last writes.
+  @Test(arguments: [1, 2, 7]) func lettersGoRoundAndRound(hops: Int) async {
+    let result = await outcome(nil, seconds: 600) {
+      $0.operations = 200
+      $0.hops = hops
+    }
+    expectSound(result)
+    let letters = result.collector.total(.measure, .chain)!.service.count
+    #expect(result.collector.total(.measure, .hop)!.service.count == UInt64(hops) * letters)
+  }
+
   @Test func lettersFollowASchedule() async {
     let result = await outcome(nil, seconds: 600) {
       $0.operations = 200

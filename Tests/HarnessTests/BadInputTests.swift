@@ -135,7 +135,8 @@ import Testing
     ("readers-writer --value-size 100kb", "write 100KiB, or 100000B"),
     ("transfer --quiet=yes", "takes no value"), ("transfer --interval 1ms", "at least 10ms"),
     ("transfer --color blue", "one of auto, always, never"),
-    ("transfer --hops 3", "not in this version"),
+    ("transfer --hops 3", "does not use this flag"), ("actor-hops --hops 0", "--hops"),
+    ("transfer --allocator jemaloc", "did you mean 'jemalloc'?"),
   ])
   func aRunIsRefused(_ line: String, _ words: String) throws {
     try expectRefusal("run " + line, words)

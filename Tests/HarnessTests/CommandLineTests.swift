@@ -8,7 +8,7 @@ import Testing
     _ line: String, _ workload: WorkloadKind = .readersWriter
   ) throws -> RunSettings {
     let words = line.split(separator: " ").map(String.init)
-    let flags = try FlagValues(words, known: RunFlags.known, refused: RunFlags.refused)
+    let flags = try FlagValues(words, known: RunFlags.known)
     return try RunFlags.settings(flags, for: workload).0
   }
 
@@ -145,8 +145,8 @@ import Testing
         "--overwrite --dry-run",
         "--overwrite and --dry-run contradict each other: a dry run writes nothing"
       ),
-      ("--hops 3", "--hops: not in this version"),
-      ("--allocator x", "--allocator: not in this version"),
+      ("--hops 3", "--hops: the workload readers-writer does not use this flag"),
+      ("--allocator x", "--allocator: 'x' is not one of jemalloc, system"),
       (
         "--threshold write",
         "--threshold: 'write' is not of the form 'write.response_p99_ns<2000000' (< <= > >= ==, the number in the column's unit)"
@@ -292,10 +292,21 @@ import Testing
     #expect(try settings("--write-every 5", .referenceHandoff).writeEvery == 5)
     #expect(try settings("", .referenceHandoff).plan.writeEvery == 16)
     #expect(try settings("--attempts 0", .queueConfined).attempts == 0)
+    let hops = try settings("--hops 9", .actorHops)
+    #expect(hops.plan.hops == 9 && hops.command.contains("--hops 9 "))
+    #expect(try settings("", .actorHops).plan.hops == nil)
   }
 
-  @Test func noFlagIsKnownAndRefused() {
-    #expect(RunFlags.known.allSatisfy { RunFlags.refused[$0.name] == nil })
+  @Test func anotherAllocatorIsRefused() throws {
+    try AllocatorChoice.jemalloc.check("jemalloc 5.3")
+    try AllocatorChoice.system.check("system")
+    let error = #expect(throws: UsageError.self) { try AllocatorChoice.jemalloc.check("system") }
+    #expect(error?.message.contains("this program has system; build with the trait") == true)
+    #expect(throws: UsageError.self) { try AllocatorChoice.system.check("jemalloc 5.3") }
+    let (own, other) =
+      Allocator.shared.name == "system" ? ("system", "jemalloc") : ("jemalloc", "system")
+    #expect(try settings("--allocator \(own)").engines == ["realm"])
+    #expect(throws: UsageError.self) { try settings("--allocator \(other)") }
   }
 
   @Test func eachWorkloadHasItsDefaultsAndCommand() throws {

@@ -360,7 +360,7 @@ package enum CompareVerb: VerbDescription {
     let seed = try seed(values)
     // The candidate's own command line is checked by it; what --duet needs is checked here.
     if values.has("duet") {
-      let flags = try FlagValues(plan, known: RunFlags.known, refused: RunFlags.refused)
+      let flags = try FlagValues(plan, known: RunFlags.known)
       guard let workload = flags.positional.first.flatMap(WorkloadKind.init(rawValue:)) else {
         throw UsageError("compare --duet: '\(flags.positional.first ?? "")' is no workload")
       }

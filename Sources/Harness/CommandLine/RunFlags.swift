@@ -56,6 +56,9 @@ package enum RunFlags {
       .init("writers", "N", "writer threads (\(settings.writers))"),
       .init("observers", "N", "observers, each with a thread of its own (\(settings.observers))"),
       .init("threads", "N", "threads (\(settings.threads))"),
+      .init(
+        "hops", "N",
+        "hops of a letter from one actor to the next (\(settings.readers - 1), each once)"),
       .init("mix", "MIX", mixText(settings)),
       .init("scan-length", "N", "objects of the longest scan (\(settings.scanLength))"),
       .init(
@@ -135,6 +138,7 @@ package enum RunFlags {
       "threshold", "COND", isRepeatable: true,
       "exit 2 unless it holds, such as 'write.service_p99_ns<2000000'"),
     .init("interval", "TIME", "spacing of samples.csv and growth.csv (1s)"),
+    .init("allocator", "NAME", "refuse to run with another one: jemalloc or system (any)"),
     .init("engine", "LIST", "engine to drive, or several: realm,sqlite,lmdb (realm)"),
     .init("path", "FILE", "where the Realm file is made (in the results folder)"),
     .init("keep-file", nil, "leave the Realm file behind"),
@@ -155,12 +159,6 @@ package enum RunFlags {
     .init("color", "auto|always|never", "colour on standard error (auto)"),
     .init("help", nil, "show this"),
   ]
-
-  /// Flags of later versions: refused by name, never ignored.
-  package static let refused: [String: String] = [
-    "hops": later, "allocator": later,
-  ]
-  private static let later = "not in this version"
 
   /// Turns flags into settings; refuses what contradicts.
   package static func settings(
@@ -239,6 +237,7 @@ package enum RunFlags {
     settings.objects = try count("objects", 1, ContentModel.objectsMax) ?? settings.objects
     settings.batch = try count("batch", 1, 1_000_000) ?? min(settings.batch, settings.objects)
     settings.refreshEvery = try count("refresh-every", 1, 1 << 30) ?? settings.refreshEvery
+    settings.hops = try count("hops", 1, 1_000_000)
     if settings.workload.facts.pinsFillCache {
       settings.cacheSize = try count("pins", 1, 1_000_000) ?? settings.cacheSize
     } else {
@@ -355,6 +354,9 @@ package enum RunFlags {
         }
         settings.checkRate = 1
       }
+    }
+    if let wanted = try flags.choice("allocator", AllocatorChoice.self) {
+      try wanted.check(Allocator.shared.name)
     }
     for text in flags.all("threshold") { settings.thresholds.append(try Threshold(text)) }
     settings.isStrict = flags.has("strict")

@@ -105,6 +105,8 @@ package struct RunSettings: Sendable {
   package var format = OutputFormat.text
   package var thresholds: [Threshold] = []
   package var refreshEvery = 16
+  /// From one actor to the next; nil = through a chain once.
+  package var hops: Int?
   package var invariants: [Invariant]
   /// Share of the reads whose content is checked in full; 1 with --invariants full.
   package var checkRate = CheckSampler.usualRate
@@ -227,6 +229,7 @@ package struct RunSettings: Sendable {
     plan.writers = writers
     plan.observers = observers
     plan.refreshEvery = refreshEvery
+    plan.hops = hops
     plan.readKeys = readKeys
     plan.threads = threads
     plan.mix = mix
@@ -302,6 +305,7 @@ package struct RunSettings: Sendable {
     if !openLoop.isEmpty { add("arrivals", arrivals.rawValue) }
     add("read-keys", readKeys.text)
     add("refresh-every", refreshEvery)
+    if let hops { add("hops", hops) }
     add("durability", durability.rawValue)
     if workload.facts.pinsFillCache {
       add("pins", cacheSize)
@@ -389,6 +393,8 @@ package struct SettingsRecord: Codable, Sendable {
   package var format: String
   package var thresholds: [String]
   package var refreshEvery: Int?
+  /// Nil where letters go through a chain once.
+  package var hops: Int?
   package var invariants: [String]
   /// Nil in runs of versions that checked every read in full.
   package var checkRate: Double?
@@ -452,6 +458,7 @@ package struct SettingsRecord: Codable, Sendable {
     format = settings.format.rawValue
     thresholds = settings.thresholds.map(\.text)
     refreshEvery = used("refresh-every", settings.refreshEvery)
+    hops = settings.hops
     invariants = settings.invariants.map(\.name)
     checkRate = used("check-rate", settings.checkRate)
     quick = settings.isQuick

@@ -57,7 +57,7 @@ package enum RunVerb: VerbDescription {
     // The names of flags are answered as the workload has them.
     let named = arguments.lazy.compactMap { WorkloadKind(rawValue: $0) }.first
     let flags = try FlagValues(
-      arguments, known: RunFlags.known, refused: RunFlags.refused,
+      arguments, known: RunFlags.known,
       used: named.map { Set(RunFlags.known(for: $0).map(\.name)) })
     if flags.has("help") {
       let name = flags.positional.first

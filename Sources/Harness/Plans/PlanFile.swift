@@ -119,7 +119,7 @@ package struct PlanFile: Sendable {
     for (text, _) in thresholds { words.append("--threshold=\(text)") }
     do throws(UsageError) {
       let all = try FlagValues(
-        words + commandLine, known: RunFlags.known, refused: RunFlags.refused)
+        words + commandLine, known: RunFlags.known)
       if !script.steps.isEmpty {
         for name in ["duration", "ops", "rate", "read-rate"] where all.has(name) {
           throw UsageError("--\(name): the phases of the plan say this")

@@ -188,3 +188,22 @@ private struct Repository {
     return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }
+
+/// An allocator that a program can be linked with.
+package enum AllocatorChoice: String, CaseIterable, Sendable {
+  case jemalloc
+  case system
+
+  /// Throws when the process has another one, which is a matter of its build.
+  ///
+  /// - Parameter name: as in run.json.
+  package func check(_ name: String) throws(UsageError) {
+    if name.hasPrefix(rawValue) { return }
+    let remedy =
+      switch self {
+      case .jemalloc: "build with the trait Jemalloc, and libjemalloc-dev"
+      case .system: "build with --disable-default-traits"
+      }
+    throw UsageError("--allocator \(rawValue): this program has \(name); \(remedy)")
+  }
+}

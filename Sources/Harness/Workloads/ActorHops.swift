@@ -14,13 +14,16 @@ package enum ActorHopsDescription: WorkloadDescription {
     "chains of actors hand objects on as references, frozen and as values"
   package static let help = """
     Each of --threads chains has --readers actors, each with a Realm of its own. A letter goes through
-    the chain (operation 'chain', in hops from one actor to the next): an object as a reference, as a
-    frozen object or as plain values, which each actor checks. After each --refresh-every-th letter
-    the last actor commits --batch objects by asyncWrite. With --rate the letters follow a schedule.
+    the chain (operation 'chain', in --hops from one actor to the next, behind the last one to the
+    first): an object as a reference, as a frozen object or as plain values, which each actor checks.
+    After each --refresh-every-th letter the actor that has it commits --batch objects by asyncWrite.
+    With --rate the letters follow a schedule.
 
       realm-bench run actor-hops --threads 2 --readers 4 --duration 5s --rate 2000/s
     """
-  package static let flags = Flags.table.union(Flags.load).union(["threads", "readers", "batch"])
+  package static let flags = Flags.table.union(Flags.load).union([
+    "threads", "readers", "hops", "batch",
+  ])
   package static let scheduled: Set<Operation> = [.chain]
   package static let invariants: [Invariant] = Invariant.ofSnapshots(and: [.references])
 
@@ -41,8 +44,9 @@ package enum ActorHopsDescription: WorkloadDescription {
   }
 
   package static func shape(_ settings: RunSettings) -> String {
-    "\(settings.threads) chains of \(settings.readers) actors, \(grouped(settings.objects)) objects, "
-      + "batch \(settings.batch)"
+    "\(settings.threads) chains of \(settings.readers) actors, "
+      + (settings.hops.map { "\(grouped($0)) hops, " } ?? "")
+      + "\(grouped(settings.objects)) objects, batch \(settings.batch)"
   }
 
   package static func check(_ settings: RunSettings) throws(UsageError) {
@@ -103,6 +107,8 @@ package final class HopChain<Driver: ActorEngine>: Worker {
 
   private let shared: RunShared<Driver>
   private let actors: [HopActor<Driver>]
+  /// Those that a letter goes to, one after the other.
+  private let path: [HopActor<Driver>]
   private let clock = MonotonicClock()
   package private(set) var ledger = InvariantLedger()
   package var pausedNanoseconds: UInt64 { pace.pausedNanoseconds }
@@ -117,6 +123,9 @@ package final class HopChain<Driver: ActorEngine>: Worker {
         actors.append(try await HopActor(shared, chain: number, position: position))
       }
       return actors
+    }
+    path = (0...(shared.plan.hops ?? actors.count - 1)).map { [actors] in
+      actors[$0 % actors.count]
     }
     pace = ThreadPace(
       control: shared.control, handover: handover,
@@ -140,14 +149,14 @@ package final class HopChain<Driver: ActorEngine>: Worker {
   private func send(_ turn: ThreadPace.Turn) throws {
     rounds += 1
     let writes = rounds % shared.plan.refreshEvery == 0
-    let actors = actors
+    let path = path
     let (clock, lockWait) = (clock, pace.lockWait)
     let start = clock.nanoseconds()
     let round: Round
     do {
       round = try waitForTask {
         try await Self.send(
-          through: actors, writes: writes, isScheduled: turn.isScheduled, lockWait, clock)
+          through: path, writes: writes, isScheduled: turn.isScheduled, lockWait, clock)
       }
     } catch {
       if !(error is Violation) {

@@ -7,6 +7,8 @@ package struct RunPlan: Sendable {
   package var writers = 1
   package var observers = 0
   package var refreshEvery = 16
+  /// From one actor to the next; nil = through a chain once.
+  package var hops: Int?
   package var readKeys = KeyDistribution.uniform
   /// Threads and operations of the workload mixed.
   package var threads = 4
