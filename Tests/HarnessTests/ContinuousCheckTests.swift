@@ -169,12 +169,13 @@ import Testing
     }
     let output = CollectedOutput()
     let keyFlags = try key.map { ["--encryption-key", try keyFile($0)] } ?? []
-    let code = try check(["--rounds", "100"] + keyFlags, output, TimedInterruption())
+    let rounds = amount(100, debug: 20)
+    let code = try check(["--rounds", "\(rounds)"] + keyFlags, output, TimedInterruption())
     isEnough.store(true, ordering: .relaxed)
     writer.joinInTime()
     #expect(code == .success, "\(output.errors)")
     #expect(output.output.contains("sound"), "\(output.output)")
-    #expect(output.output.contains("100 rounds"), "\(output.output)")
+    #expect(output.output.contains("\(rounds) rounds"), "\(output.output)")
     #expect(commits.load(ordering: .relaxed) > 0)
     // It keeps nothing.
     #expect(try store.statistics().liveVersions == 1)
