@@ -86,11 +86,6 @@ package struct Atomic<Value: AtomicWord>: ~Copyable {
     }
   }
 
-  #if CONTROLLED_SCHEDULING
-    /// The value, without a point.
-    func peek() -> Value { Value(atomicBits: word.load(ordering: .sequentiallyConsistent)) }
-  #endif
-
   /// Stores a value and returns the one before.
   @inlinable @inline(__always)
   package func exchange(_ value: Value, ordering: UpdateOrdering) -> Value {
