@@ -3,6 +3,10 @@
 public import CShim
 internal import Glibc
 
+#if CONTROLLED_SCHEDULING
+  internal import RaceHunt
+#endif
+
 /// Identity of a thread.
 ///
 /// Never reused, unlike the kernel's numbers.
@@ -23,6 +27,17 @@ package struct ThreadToken: Hashable, Sendable {
   /// - Complexity: one thread-local load and one compare.
   @inlinable @inline(__always)
   package var isCurrent: Bool { rawValue == shim_thread_token_or_zero() }
+}
+
+/// Spreads threads over slots: the address of the stack is as good as a number of the thread.
+package var hashOfThread: UInt {
+  #if CONTROLLED_SCHEDULING
+    // Which stack a thread of an exploration is on differs from run to run.
+    if let number = Control.threadNumber { return UInt(number) }
+  #endif
+  return withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { memory in
+    (UInt(bitPattern: memory.baseAddress!) >> 16) &* 0x9e37_79b9_7f4a_7c15 >> 40
+  }
 }
 
 /// The kernel's number of a thread: cheap to note, turned into words when somebody asks.

@@ -111,6 +111,11 @@ package enum Control {
   /// The schedule may end while the thread waits.
   package static func detach(_ thread: ThreadHandle) { thread.strand.isDetached = true }
 
+  /// The number of the calling thread in its run; nil outside of explorations.
+  ///
+  /// Which thread of the machine runs it, and where its stack is, differs from run to run.
+  package static var threadNumber: Int? { Run.current?.strand.number }
+
   /// Virtual time; nil outside of explorations.
   package static var nanoseconds: UInt64? { Worker.current?.run?.readClock() }
 }

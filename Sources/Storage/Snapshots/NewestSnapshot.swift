@@ -29,7 +29,7 @@ final class NewestSnapshot: Sendable {
 
   /// The newest snapshot, retained; nil before the first and after the last.
   func load() -> Snapshot? {
-    var index = Int(truncatingIfNeeded: threadHash()) % Self.slotCount
+    var index = Int(truncatingIfNeeded: hashOfThread) % Self.slotCount
     while true {
       let slot = slots[index * Self.wordsPerSlot]
       noteUse(of: index)
@@ -103,13 +103,6 @@ final class NewestSnapshot: Sendable {
   private static func release(_ pointer: UInt) {
     guard let address = UnsafeRawPointer(bitPattern: pointer) else { return }
     Unmanaged<Snapshot>.fromOpaque(address).release()
-  }
-
-  /// Spreads threads over the slots: the address of the stack is as good as a number of the thread.
-  private func threadHash() -> UInt {
-    withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { memory in
-      (UInt(bitPattern: memory.baseAddress!) >> 16) &* 0x9e37_79b9_7f4a_7c15 >> 40
-    }
   }
 }
 
