@@ -54,10 +54,18 @@ enum StorePrograms {
     var isStruck: Bool { systems.contains { !$0.struck.isEmpty } }
   }
 
+  /// A disk, and nothing that is left of a run before.
+  private static func newDisk() -> SimulatedDisk {
+    #if CONTROLLED_SCHEDULING
+      Store.forgetOpenFiles()
+    #endif
+    return SimulatedDisk(allowsUnpromptedWork: true)
+  }
+
   static func run(
     threads count: Int, steps: Int, processes: Int = 1, fault: StoreFault? = nil
   ) throws {
-    let disk = SimulatedDisk(allowsUnpromptedWork: true)
+    let disk = newDisk()
     // The disk alone where nothing is to be failed: each call would be some steps more.
     let isPlain = processes == 1 && fault?.failsCalls != true
     let systems =
@@ -82,8 +90,10 @@ enum StorePrograms {
         for step in plan { perform(step, store, number, shared) }
       }
     }
-    // What is acknowledged at a cut is not less than now.
-    let before = (operations: disk.operationCount, told: shared.told.withLock { $0 })
+    // What is acknowledged at a cut is not less than now: asked first, since what is told after that
+    // may have its operations behind the count.
+    let toldBefore = shared.told.withLock { $0 }
+    let before = (operations: disk.operationCount, told: toldBefore)
     for thread in threads { thread.join() }
     try judgeEnd(stores, shared, fault)
     let told = shared.told.withLock { $0 }
@@ -215,7 +225,7 @@ enum StorePrograms {
 
   /// Three commits: what the speed of hunts is measured with.
   private static func commits(threads count: Int) throws {
-    let disk = SimulatedDisk(allowsUnpromptedWork: true)
+    let disk = newDisk()
     let store = try Store.open(StoreOptions(path: path, fileSystem: disk))
     let shared = Shared(
       threads: count, told: Platform.Monitor(StoreTold(threads: count)), systems: [])

@@ -3,7 +3,17 @@ internal import Platform
 
 /// Weak references to all open stores.
 struct StoreRegistry {
-  static let shared = Monitor(StoreRegistry())
+  #if CONTROLLED_SCHEDULING
+    // Sound: replaced only where a program of an exploration begins, by the one thread that runs
+    // then.
+    nonisolated(unsafe) private(set) static var shared = Monitor(StoreRegistry())
+
+    /// Makes a new registry: what a run finds must not depend on the runs before it, and one that
+    /// was given up may have left the old one locked.
+    static func startAnew() { shared = Monitor(StoreRegistry()) }
+  #else
+    static let shared = Monitor(StoreRegistry())
+  #endif
 
   var byFile: [FileIdentity: WeakStore] = [:]
   var inMemory: [String: WeakStore] = [:]
@@ -89,3 +99,10 @@ struct WeakStore: Sendable {
   /// The store, unless its last user is gone.
   var store: Store? { retainIfAlive(reference) }
 }
+
+#if CONTROLLED_SCHEDULING
+  extension Store {
+    /// Forgets which files are open; for a program of an exploration, as its first step.
+    package static func forgetOpenFiles() { StoreRegistry.startAnew() }
+  }
+#endif
