@@ -90,8 +90,8 @@ enum StorePrograms {
         for step in plan { perform(step, store, number, shared) }
       }
     }
-    // What is acknowledged at a cut is not less than now: asked first, since what is told after that
-    // may have its operations behind the count.
+    // What is acknowledged at a cut is not less than now. It is asked first: what is told later may
+    // have its operations behind the count.
     let toldBefore = shared.told.withLock { $0 }
     let before = (operations: disk.operationCount, told: toldBefore)
     for thread in threads { thread.join() }
