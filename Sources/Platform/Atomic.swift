@@ -69,7 +69,8 @@ package struct Atomic<Value: AtomicWord>: ~Copyable {
 
   /// A relaxed load that is no step of an explored schedule.
   ///
-  /// For looks at many words whose result changes only how much work is done.
+  /// For looks at words that no thread of an exploration changes, and at many words whose result
+  /// changes only how much work is done.
   @inlinable @inline(__always)
   package func peek() -> Value { Value(atomicBits: word.load(ordering: .relaxed)) }
 

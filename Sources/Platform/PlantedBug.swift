@@ -122,7 +122,8 @@ package enum PlantedBug: String, Sendable {
 
     /// The bug that is active now.
     package static var current: PlantedBug? {
-      let index = active.load(ordering: .relaxed)
+      // No step of an exploration: nobody changes it there.
+      let index = active.peek()
       return index < 0 ? nil : all[index]
     }
 
@@ -133,6 +134,10 @@ package enum PlantedBug: String, Sendable {
 
     /// Makes the engine whole again.
     package static func removeAll() { active.store(-1, ordering: .sequentiallyConsistent) }
+
+    /// Makes so many the number of the calls of `strikes` until now; for a program of an
+    /// exploration, whose runs must not depend on those before.
+    package static func setCalls(_ count: Int) { calls.store(count, ordering: .relaxed) }
 
     /// Whether this bug is active.
     package var isActive: Bool { Self.current == self }

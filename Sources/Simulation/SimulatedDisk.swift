@@ -28,6 +28,8 @@ package final class SimulatedDisk: FileSystem {
   package let allowsUnpromptedWork: Bool
   /// Its own number, so that files of two disks never look like the same file.
   let device: UInt64
+  /// Its number among the disks of the process.
+  package var number: UInt64 { device & (1 << 60 - 1) }
   let state: Monitor<State>
   private let isOff = Atomic(false)
 
@@ -140,7 +142,8 @@ package final class SimulatedDisk: FileSystem {
     state.notifyAll()
   }
 
-  var isPowerOff: Bool { isOff.load(ordering: .sequentiallyConsistent) }
+  // No step of an exploration, whose programs never switch off: every call asks.
+  var isPowerOff: Bool { isOff.peek() }
 
   /// Brings the kept replay to a number of operations.
   static func advance(_ state: inout State, to operation: Int) {
