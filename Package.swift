@@ -150,7 +150,8 @@ let package = Package(
     .testTarget(
       name: "RealmSwiftTests",
       dependencies: [
-        "RealmSwift", "ObjectStore", "Storage", "Platform", "TestSupport", "ActorSchedules",
+        "RealmSwift", "ObjectStore", "Storage", "Simulation", "Platform", "TestSupport",
+        "ActorSchedules",
       ],
       exclude: ["Values/decimal-cases.csv"], swiftSettings: strict),
     .executableTarget(

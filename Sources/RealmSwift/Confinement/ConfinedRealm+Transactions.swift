@@ -35,7 +35,11 @@ extension ConfinedRealm {
       frozenTwin = nil
       // Stale from here on: should the lock fail, the next read starts on the newest version.
       bumpAll()
-      let transaction = try store.beginWrite(by: place)
+      let transaction: WriteTransaction
+      do throws(StorageError) { transaction = try store.beginWrite(by: place) } catch {
+        versionBefore = known
+        throw error
+      }
       if try tellObservers(ofBaseOf: transaction, known) { return didBegin(transaction) }
     }
   }

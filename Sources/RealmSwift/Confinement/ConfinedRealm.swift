@@ -98,6 +98,8 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) var openFile: RealmCache.OpenFile?
   /// References that were made in the running transaction, while clients hold them.
   @exclusivity(unchecked) var unsettledReferences: [WeakBox<PendingReference>] = []
+  /// What the Realm has stood on while it stands on nothing, until it is used again.
+  @exclusivity(unchecked) var versionBefore: Version?
   /// Nothing was done with the Realm since it was opened: it may still begin on another version.
   @exclusivity(unchecked) var isUntouched = true
   /// A transaction that is about to begin, while observers are told of the version that it builds
@@ -201,6 +203,7 @@ package final class ConfinedRealm {
   /// The version that the Realm stands on; after an invalidation the newest one.
   func currentSnapshot() -> Snapshot {
     if let snapshot { return snapshot }
+    waitForVersionBefore()
     do throws(StorageError) {
       let newest = try store.pinNewest()
       snapshot = newest
@@ -390,6 +393,7 @@ package final class ConfinedRealm {
     stepBackIfLost()
     // The Realm may be ahead: its own commits show here before they are durable.
     if let snapshot, snapshot.version >= store.newestVersion { return false }
+    waitForVersionBefore()
     let newest = try store.pinNewest()
     if let snapshot, snapshot.version >= newest.version { return false }
     move(to: newest)
@@ -405,8 +409,21 @@ package final class ConfinedRealm {
       writing.transaction.cancel()
     }
     asynchronousWrites?.invalidate()
+    versionBefore = snapshot?.version
     letGo()
     settleReferences()
+  }
+
+  /// Waits until the version is durable that the Realm has stood on: what it has shown it must show
+  /// again.
+  ///
+  /// That version may be one of its own that is not durable yet, or of others: a transaction begins
+  /// on such, and the Realm stays there when it is cancelled.
+  private func waitForVersionBefore() {
+    guard let version = versionBefore else { return }
+    versionBefore = nil
+    // One that cannot become durable is lost: then an older one is the newest.
+    try? store.waitForDurability(version)
   }
 
   /// All objects are invalid from now on; the next use starts on the newest version.

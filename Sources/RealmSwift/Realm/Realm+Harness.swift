@@ -1,5 +1,6 @@
 // What the harness may see of the engine beside the public API: numbers and checks.
 internal import ObjectStore
+package import Platform
 package import Storage
 
 extension Realm {
@@ -39,5 +40,16 @@ extension Realm {
     confined.check()
     return confined.writing?.transaction.version.rawValue
       ?? confined.currentSnapshot().version.rawValue
+  }
+}
+
+extension Realm.Configuration {
+  /// Where the file is; nil for the machine's file system.
+  ///
+  /// For programs that are explored: a Realm is found by its path alone, so each disk needs names
+  /// of its own.
+  package var fileSystem: (any FileSystem)? {
+    get { settings.fileSystem }
+    set { change { $0.fileSystem = newValue } }
   }
 }

@@ -73,6 +73,7 @@ extension Realm.Configuration {
       maximumNumberOfActiveVersions: maximumNumberOfActiveVersions.map { UInt64($0) },
       encryptionKey: encryptionKey.map { [UInt8]($0) }, shouldCompact: shouldCompactOnLaunch)
     options.commitLog = .whenScattered
+    if let fileSystem = settings.fileSystem { options.fileSystem = fileSystem }
     return options
   }
 

@@ -46,6 +46,8 @@ extension Realm {
       var durability = Durability.full
       var seedFilePath: URL?
       var syncConfiguration: SyncConfiguration?
+      /// Where files are; nil for the machine's.
+      var fileSystem: (any FileSystem)?
     }
 
     enum Location: Sendable, Equatable {
@@ -64,7 +66,7 @@ extension Realm {
 
     var settings: Settings { shared.settings }
 
-    private mutating func change(_ body: (inout Settings) -> Void) {
+    mutating func change(_ body: (inout Settings) -> Void) {
       var settings = shared.settings
       body(&settings)
       shared = Shared(settings)
