@@ -26,6 +26,11 @@ package final class Explorer {
     /// Whether a failing schedule is made smaller.
     package var shrinks = true
     var limits = Limits()
+    /// A schedule with more points is taken for one without end.
+    package var steps: Int {
+      get { limits.points }
+      set { limits.points = newValue }
+    }
     package init() {}
   }
 

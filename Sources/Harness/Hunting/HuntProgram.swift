@@ -11,16 +11,22 @@ package struct HuntProgram: Sendable {
   package let hasBug: Bool
   /// Whether it uses the engine, whose locks are points only in a build that `scripts/hunt` makes.
   package let needsControlledEngine: Bool
+  /// A schedule with more points is taken for one without end.
+  package let steps: Int
+  /// What has to be done once in a process before the first schedule.
+  package let prepare: @Sendable () -> Void
   package let program: Program
 
   init(
     name: String, summary: String, hasBug: Bool, needsControlledEngine: Bool = false,
-    program: @escaping Program
+    steps: Int = 10_000, prepare: @escaping @Sendable () -> Void = {}, program: @escaping Program
   ) {
     self.name = name
     self.summary = summary
     self.hasBug = hasBug
     self.needsControlledEngine = needsControlledEngine
+    self.steps = steps
+    self.prepare = prepare
     self.program = program
   }
 
@@ -32,7 +38,7 @@ package struct HuntProgram: Sendable {
       HuntProgram(
         name: scenario.name + mended, summary: "without its bug: " + scenario.summary,
         hasBug: false, program: scenario.program(false))
-    } + StorePrograms.all
+    } + StorePrograms.all + RealmPrograms.all
 
   /// Those of them that a strategy can run in this build: threads of the machine run all.
   package static func sound(for strategy: HuntStrategy) -> [HuntProgram] {

@@ -106,8 +106,10 @@ final class HuntRun {
     guard case .explored(let strategy) = settings.strategy else {
       return runFreely(position, deadline)
     }
+    programs[position].prepare()
     var explored = Explorer.Settings()
     explored.iterations = .max
+    explored.steps = programs[position].steps
     explored.strategy = strategy
     explored.seed = seed
     explored.deadline = deadline

@@ -131,7 +131,9 @@ package enum ReplayVerb: VerbDescription {
       throw UsageError("replay: the failure has no schedule: \(bundle.reason)")
     }
     do throws(RaceFailure) {
-      let table = try replay(bundle.schedule, until: step, program.program)
+      program.prepare()
+      let table = try replay(
+        bundle.schedule, until: step, steps: program.steps, program.program)
       if step != nil || values.has("trace") { console.printRaw(table) }
       if let step {
         console.print("\(bundle.scenario): stopped before step \(step)")

@@ -31,7 +31,8 @@ enum StorePrograms {
         name: "store-two-processes",
         summary: "the same in two processes on one disk, and what a kill leaves",
         hasBug: false, needsControlledEngine: true,
-        program: { try run(threads: 2, steps: 2, processes: 2, fault: .kill) }),
+        // Two threads in one process, so that it can reuse what the other one still reads.
+        program: { try run(threads: 3, steps: 3, processes: 2, fault: .kill) }),
     ]
     + StoreFault.allCases.map { fault in
       HuntProgram(
@@ -55,9 +56,12 @@ enum StorePrograms {
   }
 
   /// A disk, and nothing that is left of a run before.
-  private static func newDisk() -> SimulatedDisk {
+  static func newDisk() -> SimulatedDisk {
     #if CONTROLLED_SCHEDULING
       Store.forgetOpenFiles()
+    #endif
+    #if PLANTED_BUGS && CONTROLLED_SCHEDULING
+      PlantedBug.setCalls(random(below: 1_000))
     #endif
     return SimulatedDisk(allowsUnpromptedWork: true)
   }

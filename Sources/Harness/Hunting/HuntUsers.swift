@@ -1,0 +1,226 @@
+// Who uses a hunted file: a thread with a Realm, and an actor with one. What they see is checked
+// where they see it.
+internal import Foundation
+internal import Platform
+internal import RaceHunt
+internal import RealmSwift
+internal import Simulation
+internal import Storage
+
+// MARK: - A thread
+
+/// A thread's Realm and what it has seen there.
+final class HuntUser {
+  private struct Refused: Error {}
+
+  /// An observer and what it knows from what it was told.
+  private final class Observer {
+    var token: NotificationToken?
+    var known: [Int]?
+    var hasEnded = false
+  }
+
+  let realm: Realm
+  private let number: Int
+  private let shared: HuntedFile
+  private var version: UInt64 = 0
+  private var trail: [RealmPrograms.Step] = []
+  private var observers: [Observer] = []
+
+  init(_ number: Int, _ shared: HuntedFile) throws {
+    self.number = number
+    self.shared = shared
+    realm = try Realm(configuration: shared.configuration)
+  }
+
+  /// Checks the version that the Realm stands on.
+  func judge(after step: RealmPrograms.Step) {
+    trail.append(step)
+    let now = realm.currentVersion
+    check(
+      now >= version,
+      "the Realm of user \(number) goes back from \(version) to \(now) after \(trail)")
+    version = now
+    StorePrograms.judge(HuntedFile.values(realm))
+    HuntedFile.judgeVersion(realm, "user \(number) after \(trail)")
+  }
+
+  func write() throws {
+    let before = shared.told.withLock { $0 }
+    shared.told.withLock { $0.begun[number] += 1 }
+    try realm.write {
+      shared.judgeNewest(realm, since: before, "a transaction of user \(number)")
+      shared.add(realm, number)
+    }
+    shared.told.withLock { $0.done[number] += 1 }
+  }
+
+  func cancel() {
+    realm.beginWrite()
+    shared.add(realm, number)
+    realm.cancelWrite()
+  }
+
+  func fail() throws {
+    do {
+      try realm.write {
+        shared.add(realm, number)
+        throw Refused()
+      }
+      check(false, "a write whose block throws is done")
+    } catch is Refused {}
+  }
+
+  func refresh() {
+    let before = shared.told.withLock { $0 }
+    realm.refresh()
+    shared.judgeNewest(realm, since: before, "the refreshed Realm of user \(number)")
+  }
+
+  func freeze() {
+    let values = HuntedFile.values(realm)
+    let frozen = HuntedFile.Frozen(realm: realm.freeze(), values: values)
+    shared.box.withLock { $0.frozen = frozen }
+  }
+
+  func readFrozen() {
+    guard let frozen = shared.box.withLock({ $0.frozen }) else { return }
+    let values = HuntedFile.values(frozen.realm)
+    check(values == frozen.values, "a frozen Realm shows \(values) after \(frozen.values)")
+    HuntedFile.judgeVersion(frozen.realm, "a frozen Realm")
+  }
+
+  func refer() {
+    let other = 1 + random(below: shared.users)
+    guard let object = realm.object(ofType: HuntedCounter.self, forPrimaryKey: other) else {
+      return check(false, "counter \(other) is not there")
+    }
+    let (reference, value) = (ThreadSafeReference(to: object), object.value)
+    shared.box.withLock { $0.reference = (reference, other, value) }
+  }
+
+  func resolve() {
+    let taken = shared.box.withLock { box in
+      defer { box.reference = nil }
+      return box.reference
+    }
+    guard let (reference, other, value) = taken else { return }
+    guard let object = realm.resolve(reference) else {
+      return check(false, "a reference to counter \(other) leads nowhere")
+    }
+    check(
+      object.number == other && object.value >= value,
+      "a reference to counter \(other) of \(value) leads to \(object.number) of \(object.value)")
+  }
+
+  func observe() {
+    let observer = Observer()
+    let number = number
+    observer.token = realm.objects(HuntedNote.self).sorted(byKeyPath: "number").observe {
+      [unowned observer] change in
+      check(!observer.hasEnded, "an observer of user \(number) is called after its end")
+      HuntedFile.follow(change, &observer.known, "user \(number)")
+    }
+    observers.append(observer)
+  }
+
+  func endObserving() {
+    for observer in observers {
+      observer.token?.invalidate()
+      observer.hasEnded = true
+    }
+    observers = []
+  }
+}
+
+// MARK: - An actor
+
+/// An actor's Realm, and tasks that use it.
+actor HuntActor {
+  enum Step: Int, CaseIterable {
+    case write, writeBeside, writeSlowly, cancel, refresh, freeze, observe
+  }
+
+  /// What an observer knows from what it was told.
+  private var known: [Int]?
+  private var token: NotificationToken?
+
+  private let number: Int
+  private let shared: HuntedFile
+  private var realm: Realm!
+
+  init(_ number: Int, _ shared: HuntedFile) {
+    self.number = number
+    self.shared = shared
+  }
+
+  func open() async throws { realm = try await Realm.open(configuration: shared.configuration) }
+
+  func close() {
+    token?.invalidate()
+    token = nil
+    realm = nil
+  }
+
+  func perform(_ step: Step) async throws {
+    switch step {
+    case .write: try await write()
+    case .writeBeside:
+      let task = Task { try await write() }
+      try await write()
+      try await task.value
+    case .writeSlowly: try await writeSlowly()
+    case .cancel:
+      // Detached, so that it may have come to any point of its write.
+      let task = Task.detached { try await self.write() }
+      for _ in 0..<random(below: 4) { await Task.yield() }
+      task.cancel()
+      do { try await task.value } catch is CancellationError {}
+    case .refresh:
+      let before = shared.told.withLock { $0 }
+      await realm.asyncRefresh()
+      shared.judgeNewest(realm, since: before, "the refreshed Realm of actor \(number)")
+    case .freeze:
+      let frozen = realm.freeze()
+      let values = HuntedFile.values(frozen)
+      await Task.yield()
+      check(HuntedFile.values(frozen) == values, "a frozen Realm changes from \(values)")
+      HuntedFile.judgeVersion(frozen, "a frozen Realm")
+    case .observe:
+      if token != nil { break }
+      let notes = realm.objects(HuntedNote.self).sorted(byKeyPath: "number")
+      token = await notes.observe(on: self) { actor, change in actor.follow(change) }
+    }
+    HuntedFile.judgeVersion(realm, "actor \(number) after \(step)")
+  }
+
+  private func follow(_ change: RealmCollectionChange<Results<HuntedNote>>) {
+    check(token != nil || known == nil, "an observer of actor \(number) is called after its end")
+    HuntedFile.follow(change, &known, "actor \(number)")
+  }
+
+  /// A transaction that is open while others of the actor's tasks run.
+  private func writeSlowly() async throws {
+    shared.told.withLock { $0.begun[number] += 1 }
+    realm.beginWrite()
+    let task = Task { try await write() }
+    await Task.yield()
+    guard realm.isInWriteTransaction else {
+      return check(false, "a transaction of actor \(number) ends while its task waits")
+    }
+    shared.add(realm, number)
+    try realm.commitWrite()
+    shared.told.withLock { $0.done[number] += 1 }
+    try await task.value
+  }
+
+  private func write() async throws {
+    let before = shared.told.withLock { $0 }
+    shared.told.withLock { $0.begun[number] += 1 }
+    try await realm.asyncWrite {
+      shared.judgeNewest(realm, since: before, "a transaction of actor \(number)")
+      shared.add(realm, number)
+    }
+    shared.told.withLock { $0.done[number] += 1 }
+  }
+}

@@ -1,0 +1,121 @@
+// Threads and actors that use Realms of one file by the public interface, made from the seed of
+// their schedule, and what each of them has to see. The file is on a simulated disk.
+internal import Foundation
+internal import Platform
+internal import RaceHunt
+internal import RealmSwift
+internal import Simulation
+internal import Storage
+
+/// Programs with Realms.
+enum RealmPrograms {
+  static let all = [
+    HuntProgram(
+      name: "realm",
+      summary: "threads that write, cancel, refresh, freeze, refer and observe in Realms",
+      hasBug: false, needsControlledEngine: true, steps: 60_000, prepare: { prepared },
+      program: { try run(threads: 2 + random(below: 2), steps: 4) }),
+    HuntProgram(
+      name: "realm-actors",
+      summary: "actors whose tasks write in Realms of their own, and some of which are cancelled",
+      hasBug: false, needsControlledEngine: true, steps: 60_000, prepare: { preparedActors },
+      program: { try await runActors(2, steps: 3) }),
+  ]
+
+  /// What the first Realms of a process make once for all others: later schedules have not the
+  /// steps of that.
+  private static let prepared: Void = runFreely { try run(threads: 3, steps: 6) }
+  private static let preparedActors: Void = runFreely { try await runActors(2, steps: 6) }
+
+  private static func runFreely(_ program: @escaping Program) {
+    if StorePrograms.areControlled { _ = Stress.run(program, nanoseconds: 300_000_000) }
+  }
+
+  // MARK: - Threads
+
+  /// What a thread does next.
+  enum Step: Int, CaseIterable {
+    case write, writeTwice, cancel, fail, refresh, invalidate
+    case freeze, readFrozen, refer, resolve, observe, endObserving
+  }
+
+  static func run(threads count: Int, steps: Int) throws {
+    let shared = HuntedFile(users: count)
+    onThread("founder") { try shared.found() }
+    let threads = (0..<count).map { number in
+      let plan = (0..<1 + random(below: steps)).map { _ in
+        Step(rawValue: random(below: Step.allCases.count))!
+      }
+      return Platform.Thread.start(name: "user \(number)") {
+        inRunLoop {
+          do {
+            let user = try HuntUser(number, shared)
+            for step in plan { try perform(step, user) }
+            user.endObserving()
+          } catch { check(false, "user \(number) fails: \(error)") }
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    onThread("judge") { try shared.judgeEnd() }
+  }
+
+  /// Does work in the thread's run loop, without which nobody can observe there.
+  private static func inRunLoop(_ work: @escaping @Sendable () -> Void) {
+    let hasRun = Platform.Monitor(false)
+    RunLoop.current.perform {
+      work()
+      hasRun.withLock { $0 = true }
+    }
+    _ = RunLoop.current.run(mode: .default, before: .distantPast)
+    check(hasRun.withLock { $0 }, "the run loop has run no block")
+  }
+
+  private static func onThread(_ name: String, _ work: @escaping @Sendable () throws -> Void) {
+    Platform.Thread.start(name: name) {
+      do { try work() } catch { check(false, "the \(name) fails: \(error)") }
+    }.join()
+  }
+
+  private static func perform(_ step: Step, _ user: HuntUser) throws {
+    switch step {
+    case .write: try user.write()
+    case .writeTwice:
+      try user.write()
+      try user.write()
+    case .cancel: user.cancel()
+    case .fail: try user.fail()
+    case .refresh: user.refresh()
+    case .invalidate: user.realm.invalidate()
+    case .freeze: user.freeze()
+    case .readFrozen: user.readFrozen()
+    case .refer: user.refer()
+    case .resolve: user.resolve()
+    case .observe: user.observe()
+    case .endObserving: user.endObserving()
+    }
+    user.judge(after: step)
+  }
+
+  // MARK: - Actors
+
+  static func runActors(_ count: Int, steps: Int) async throws {
+    let shared = HuntedFile(users: count)
+    onThread("founder") { try shared.found() }
+    let tasks = (0..<count).map { number in
+      let plan = (0..<1 + random(below: steps)).map { _ in
+        HuntActor.Step(rawValue: random(below: HuntActor.Step.allCases.count))!
+      }
+      return Task {
+        do {
+          let user = HuntActor(number, shared)
+          try await user.open()
+          for step in plan { try await user.perform(step) }
+          await user.close()
+        } catch { check(false, "actor \(number) fails: \(error)") }
+      }
+    }
+    for task in tasks { await task.value }
+    onThread("judge") { try shared.judgeEnd() }
+  }
+}
