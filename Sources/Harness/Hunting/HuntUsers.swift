@@ -169,7 +169,9 @@ actor HuntActor {
       let task = Task { try await write() }
       try await write()
       try await task.value
-    case .writeSlowly: try await writeSlowly()
+    case .writeSlowly:
+      // Who waits for such a transaction blocks a thread, and threads of the machine are few.
+      if controlledExecutor == nil { try await write() } else { try await writeSlowly() }
     case .cancel:
       // Detached, so that it may have come to any point of its write.
       let task = Task.detached { try await self.write() }
