@@ -21,6 +21,8 @@ package final class Explorer {
     package var seed: UInt64 = 1
     /// Monotonic nanoseconds after which no schedule begins; 0 for none.
     package var deadline: UInt64 = 0
+    /// Asked between schedules; when it says so no further one begins.
+    package var isInterrupted: @Sendable () -> Bool = { false }
     /// Of so many schedules one is run twice and compared; 0 for none.
     package var comparesEvery = 100
     /// Whether a failing schedule is made smaller.
@@ -185,8 +187,9 @@ package final class Explorer {
 
   private var isLate: Bool {
     // Never before the first schedule: a batch without any would look as if nothing moved.
-    settings.deadline > 0 && schedules > 0 && schedules % 8 == 0
-      && Self.nanoseconds() >= settings.deadline
+    guard schedules > 0, schedules % 8 == 0 else { return false }
+    return settings.isInterrupted()
+      || settings.deadline > 0 && Self.nanoseconds() >= settings.deadline
   }
 
   private func count(_ run: Run) {

@@ -14,14 +14,15 @@ package enum Stress {
   /// threads stay behind. They are its own, so that other programs find theirs.
   /// - Returns: runs and seconds to the failure, or `failure` nil.
   package static func run(
-    _ program: @escaping Program, nanoseconds: UInt64
+    _ program: @escaping Program, nanoseconds: UInt64,
+    isInterrupted: () -> Bool = { false }
   ) -> (runs: Int, seconds: Double, failure: String?) {
     failures.withLock { $0 = [] }
     let executor = StressThreads()
     defer { executor.stop() }
     let start = Explorer.nanoseconds()
     var runs = 0
-    while Explorer.nanoseconds() - start < nanoseconds {
+    while Explorer.nanoseconds() - start < nanoseconds, !isInterrupted() {
       let ended = Dispatch.DispatchSemaphore(value: 0)
       Task.detached(executorPreference: executor) {
         do { try await program() } catch { note("the program throws \(error)") }

@@ -106,6 +106,18 @@ import Testing
     }
   }
 
+  /// One program has the whole time in a few slices, and is interrupted within one.
+  @Test(arguments: ["portfolio", "machine"])
+  func anInterruptionEndsALongHuntOfOneProgram(strategy: String) throws {
+    let path = folder.path + "/interrupted-\(strategy)"
+    let result = try hunt(
+      "--scenario lost-update/mended --strategy \(strategy) --duration 1h --output \(path) "
+        + "--no-progress", interruption: { TimedInterruption(afterNanoseconds: 200_000_000) })
+    #expect(result.code == .interrupted)
+    #expect(result.errors.contains("interrupted; what was seen until then is in \(path)"))
+    #expect(textOfFile(path + "/hunt.csv") != nil)
+  }
+
   @Test func allProgramsAreHuntedInTurn() throws {
     let path = folder.path + "/all"
     let result = try hunt("--duration 1s --seed 3 --shard 2/3 --output \(path) --no-progress")

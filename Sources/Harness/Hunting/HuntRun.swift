@@ -75,7 +75,7 @@ final class HuntRun {
         sample(now - start)
         let seed = seed(round)
         let slice = min(max((end - now) / UInt64(programs.count) / 4, 50_000_000), end - now)
-        if let failure = explore(position, seed, now + slice) {
+        if let failure = explore(position, seed, now + slice, interruption) {
           progress.clear()
           return try report(failure, program, seed)
         }
@@ -102,9 +102,11 @@ final class HuntRun {
       &* 1_000_003
   }
 
-  private func explore(_ position: Int, _ seed: UInt64, _ deadline: UInt64) -> RaceFailure? {
+  private func explore(
+    _ position: Int, _ seed: UInt64, _ deadline: UInt64, _ interruption: any Interruption
+  ) -> RaceFailure? {
     guard case .explored(let strategy) = settings.strategy else {
-      return runFreely(position, deadline)
+      return runFreely(position, deadline, interruption)
     }
     programs[position].prepare()
     var explored = Explorer.Settings()
@@ -113,6 +115,7 @@ final class HuntRun {
     explored.strategy = strategy
     explored.seed = seed
     explored.deadline = deadline
+    explored.isInterrupted = { interruption.isRequested() }
     do throws(RaceFailure) {
       let result = try Explorer(programs[position].program, explored).explore()
       counts[position].add(result)
@@ -125,10 +128,13 @@ final class HuntRun {
     }
   }
 
-  private func runFreely(_ position: Int, _ deadline: UInt64) -> RaceFailure? {
+  private func runFreely(
+    _ position: Int, _ deadline: UInt64, _ interruption: any Interruption
+  ) -> RaceFailure? {
     let now = clock.nanoseconds()
     let result = Stress.run(
-      programs[position].program, nanoseconds: deadline > now ? deadline - now : 0)
+      programs[position].program, nanoseconds: deadline > now ? deadline - now : 0,
+      isInterrupted: interruption.isRequested)
     counts[position].schedules += result.runs
     counts[position].seconds += result.seconds
     return result.failure.map {
