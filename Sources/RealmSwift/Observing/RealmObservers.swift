@@ -224,7 +224,8 @@ final class RealmObservers {
 
   /// Everything from the Realm was invalidated: observations of its content are over.
   func wasInvalidated() {
-    let ended = ofAll.values + observed.members
+    // In their order: that of addresses is another one in each run of a schedule.
+    let ended = (ofAll.values + observed.members).sorted { $0.number < $1.number }
     ofAll = [:]
     observed = WatchIndex()
     watched = [:]
@@ -461,7 +462,7 @@ final class RealmObservers {
     steps[ObjectIdentifier(since)] = step
     changedReadings += readings.take(changedBy: step)
     if step.keepsSchema {
-      for entry in ofAll.values {
+      for entry in ofAll.values.sorted(by: { $0.number < $1.number }) {
         guard let observation = entry.slot.observation, observation.hasBegun else { continue }
         sortIn(entry, observation)
       }
