@@ -4,7 +4,6 @@ internal import Foundation
 internal import Platform
 internal import RaceHunt
 internal import RealmSwift
-internal import Simulation
 internal import Storage
 
 // MARK: - A thread
@@ -13,19 +12,11 @@ internal import Storage
 final class HuntUser {
   private struct Refused: Error {}
 
-  /// An observer and what it knows from what it was told.
-  private final class Observer {
-    var token: NotificationToken?
-    var known: [Int]?
-    var hasEnded = false
-  }
-
   let realm: Realm
   private let number: Int
   private let shared: HuntedFile
   private var version: UInt64 = 0
   private var trail: [RealmPrograms.Step] = []
-  private var observers: [Observer] = []
 
   init(_ number: Int, _ shared: HuntedFile) throws {
     self.number = number
@@ -111,25 +102,6 @@ final class HuntUser {
     check(
       object.number == other && object.value >= value,
       "a reference to counter \(other) of \(value) leads to \(object.number) of \(object.value)")
-  }
-
-  func observe() {
-    let observer = Observer()
-    let number = number
-    observer.token = realm.objects(HuntedNote.self).sorted(byKeyPath: "number").observe {
-      [unowned observer] change in
-      check(!observer.hasEnded, "an observer of user \(number) is called after its end")
-      HuntedFile.follow(change, &observer.known, "user \(number)")
-    }
-    observers.append(observer)
-  }
-
-  func endObserving() {
-    for observer in observers {
-      observer.token?.invalidate()
-      observer.hasEnded = true
-    }
-    observers = []
   }
 }
 

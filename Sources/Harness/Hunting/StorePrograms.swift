@@ -59,9 +59,9 @@ enum StorePrograms {
   static func newDisk() -> SimulatedDisk {
     #if CONTROLLED_SCHEDULING
       Store.forgetOpenFiles()
-    #endif
-    #if PLANTED_BUGS && CONTROLLED_SCHEDULING
-      PlantedBug.setCalls(random(below: 1_000))
+      #if PLANTED_BUGS
+        PlantedBug.setCalls(random(below: 1_000))
+      #endif
     #endif
     return SimulatedDisk(allowsUnpromptedWork: true)
   }
