@@ -18,6 +18,8 @@ public struct RaceFailure: Error, CustomStringConvertible {
     case stuckTask = "stuck task"
     /// A step does not end.
     case hang
+    /// A trap, or an access to memory that is not there, ends the process.
+    case crash
     /// Two runs of one schedule differ.
     case notReproducible = "not reproducible"
   }
@@ -42,7 +44,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
   /// How many schedules were run until this one; nil of a replay.
   public let schedules: Int?
   /// The seconds that it took to find it.
-  public let seconds: Double?
+  public package(set) var seconds: Double?
   private let found: Found?
 
   init(_ violation: Violation, _ schedule: Schedule, run: Run? = nil, found: Found? = nil) {
@@ -55,6 +57,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
       case .lostWakeUp: .lostWakeUp
       case .stuckTask: .stuckTask
       case .hang: .hang
+      case .crash: .crash
       case .notReproducible: .notReproducible
       }
     reason = violation.text
@@ -64,6 +67,18 @@ public struct RaceFailure: Error, CustomStringConvertible {
     schedules = found?.schedules
     seconds = found?.seconds
     self.found = found
+  }
+
+  /// What ends the process in the middle of a run, as found and not made smaller.
+  init(crash reason: String, of run: Run) {
+    kind = .crash
+    self.reason = reason
+    schedule = run.schedule.description
+    table = ScheduleTable(run).text
+    turns = run.turns.count
+    schedules = run.number + 1
+    seconds = nil
+    found = nil
   }
 
   /// A failure of a run that was not under control.

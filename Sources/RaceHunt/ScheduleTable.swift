@@ -4,19 +4,40 @@ internal import CRaceHunt
 /// The steps of a run, a column a strand.
 struct ScheduleTable {
   private let run: Run
-  /// More rows than these are cut at the front.
+  /// Of more rows than these some are left out.
   private var rowsMax: Int { run.violation?.kind == .livelock ? 24 : 100 }
+
+  private static let rowsAroundSwitch = 8
 
   init(_ run: Run) { self.run = run }
 
+  /// The last rows, and in front of them those around switches, the later ones first.
+  private var rows: [Int] {
+    let events = run.events
+    if events.count <= rowsMax { return Array(events.indices) }
+    var isShown = events.indices.map { $0 >= events.count - rowsMax / 2 }
+    var left = rowsMax - rowsMax / 2
+    for step in events.indices.dropFirst().reversed() {
+      if left < Self.rowsAroundSwitch { break }
+      guard events[step - 1].strand != events[step].strand else { continue }
+      let first = max(0, step - Self.rowsAroundSwitch / 2)
+      let last = min(events.count, step + Self.rowsAroundSwitch / 2)
+      for row in first..<last where !isShown[row] {
+        isShown[row] = true
+        left -= 1
+      }
+    }
+    return events.indices.filter { isShown[$0] }
+  }
+
   var text: String {
     let events = run.events
-    let first = max(0, events.count - rowsMax)
-    let shown = Set(events[first...].map { Int($0.strand) }).sorted()
-    let cells = events[first...].map { run.cell($0) }
+    let rows = rows
+    let shown = Set(rows.map { Int(events[$0].strand) }).sorted()
+    let cells = rows.map { run.cell(events[$0]) }
     let widths = shown.map { strand in
-      zip(events[first...], cells).reduce(run.strands[strand].name.count) {
-        Int($1.0.strand) == strand ? max($0, $1.1.count) : $0
+      zip(rows, cells).reduce(run.strands[strand].name.count) {
+        Int(events[$1.0].strand) == strand ? max($0, $1.1.count) : $0
       }
     }
     func row(_ mark: String, _ step: String, _ texts: [String], _ place: String) -> String {
@@ -27,12 +48,14 @@ struct ScheduleTable {
       return line + " | " + place + "\n"
     }
     var text = row(" ", "step", shown.map { run.strands[$0].name }, "where")
-    if first > 0 { text += "        (\(first) steps before)\n" }
-    for (offset, event) in events[first...].enumerated() {
-      let isSwitch = first + offset > 0 && events[first + offset - 1].strand != event.strand
-      let texts = shown.map { $0 == Int(event.strand) ? cells[offset] : "" }
-      let place = event.place?.text ?? ""
-      text += row(isSwitch ? ">" : " ", "\(first + offset + 1)", texts, place)
+    var next = 0
+    for (step, cell) in zip(rows, cells) {
+      if step > next { text += "        (\(step - next) steps)\n" }
+      next = step + 1
+      let event = events[step]
+      let isSwitch = step > 0 && events[step - 1].strand != event.strand
+      let texts = shown.map { $0 == Int(event.strand) ? cell : "" }
+      text += row(isSwitch ? ">" : " ", "\(step + 1)", texts, event.place?.text ?? "")
     }
     return text.split(separator: "\n").map { line in
       var line = line

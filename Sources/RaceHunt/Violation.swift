@@ -6,7 +6,7 @@ struct Violation: Sendable {
     case check, thrown, deadlock, livelock
     case lostWakeUp = "lost wake-up"
     case stuckTask = "a task is never resumed"
-    case hang
+    case hang, crash
     case notReproducible = "not reproducible"
   }
 

@@ -1,6 +1,7 @@
 // Compaction in its two forms, the question asked at opening, and questions about closed files.
 internal import Glibc
 internal import Platform
+import Simulation
 internal import Storage
 internal import TestSupport
 internal import Testing
@@ -136,6 +137,66 @@ internal import Testing
     let snapshot = try store.pinNewest()
     #expect(SlotTree.content(snapshot.reader, snapshot.root) == content)
     #expect(try store.checkInvariants().findings == [])
+  }
+
+  /// Found by `realm-bench hunt --scenario store-compaction`.
+  @Test(arguments: [false, true])
+  func whatAProcessWroteBeforeTheReplacementIsInTheNewFile(writesEarly: Bool) throws {
+    let disk = SimulatedDisk()
+    let path = "/data/a.realm"
+    var content = try Self.makeFile(path, disk)
+    let news = (1...6).map { ($0, [UInt8](repeating: UInt8($0), count: 700)) }
+    for (slot, bytes) in news { content[slot] = bytes }
+    @Sendable func write(_ store: Store) throws {
+      for (slot, bytes) in news {
+        let transaction = try store.beginWrite()
+        transaction.root = SlotTree.set(
+          transaction.editor, transaction.root, slot: slot, bytes)
+        _ = try transaction.commit()
+      }
+    }
+    let (ours, theirs) = (FaultFileSystem(disk, process: 1), FaultFileSystem(disk, process: 2))
+    // Opened at the question: afterwards the opener holds what all openings of a process need.
+    let opened = Monitor<Store?>(nil)
+    let opener = Thread.start(name: "opener") {
+      do {
+        let store = try Store.open(
+          StoreOptions(
+            path: path, fileSystem: ours,
+            shouldCompact: { _, _ in
+              do {
+                var options = StoreOptions(path: path, fileSystem: theirs)
+                options.commitLog = .always
+                let other = try Store.open(options)
+                if writesEarly { try write(other) }
+                opened.withLock { $0 = other }
+              } catch { Issue.record("\(error)") }
+              // It comes as far as to the lock under which files are replaced.
+              ours.hold(.lockByte, pathSuffix: ".lock")
+              return true
+            }))
+        #expect(try store.statistics().fileBytes < 500_000)
+      } catch { Issue.record("\(error)") }
+    }
+    #expect(ours.wait(untilHeld: .lockByte, count: 1, nanoseconds: waitLimitNanoseconds))
+    do {
+      let store = try #require(
+        opened.withLock { opened in
+          defer { opened = nil }
+          return opened
+        })
+      if !writesEarly { try write(store) }
+    }
+    let written = disk.operationCount
+    ours.release(.lockByte)
+    opener.joinInTime()
+    try HoleyStore.check(path, content, disk)
+    // A power cut may bring the old file back, without a log.
+    var generator = RandomGenerator(seed: 7)
+    for operation in written...disk.operationCount {
+      let image = disk.crashImage(cutAfterOperation: operation, random: &generator)
+      try HoleyStore.check(path, content, image)
+    }
   }
 
   @Test func onlyTheFirstOpenerOfAllProcessesIsAsked() throws {

@@ -1,6 +1,33 @@
-// The smallest tree that a store can hold: some counters, each in a block of its own below one
-// root.
+// What hunted stores stand on: a disk that holds nothing of a run before, and the smallest tree
+// that a store can hold, some counters, each in a block of its own below one root.
+internal import Platform
+internal import RaceHunt
+internal import Simulation
 internal import Storage
+
+/// The disk of a run.
+enum HuntedDisk {
+  /// A disk, and nothing that is left of a run before.
+  static func make() -> SimulatedDisk {
+    #if CONTROLLED_SCHEDULING
+      Store.forgetOpenFiles()
+      #if PLANTED_BUGS
+        PlantedBug.setCalls(random(below: 1_000))
+      #endif
+    #endif
+    return SimulatedDisk(allowsUnpromptedWork: true)
+  }
+
+  /// Options of which some follow from the seed: whether commits go through a log, a short one.
+  static func options(_ path: String, _ system: any FileSystem) -> StoreOptions {
+    var options = StoreOptions(path: path, fileSystem: system)
+    if random(below: 2) == 0 {
+      options.commitLog = .always
+      options.logSegmentMin = 4_096 * (1 + random(below: 3))
+    }
+    return options
+  }
+}
 
 /// Counters in the blocks of a version.
 enum CounterTree {

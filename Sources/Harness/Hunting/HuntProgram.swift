@@ -1,4 +1,5 @@
 // What a hunt explores, by name.
+internal import Platform
 package import RaceHunt
 internal import RacePrograms
 
@@ -13,21 +14,39 @@ package struct HuntProgram: Sendable {
   package let needsControlledEngine: Bool
   /// A schedule with more points is taken for one without end.
   package let steps: Int
-  /// What has to be done once in a process before the first schedule.
-  package let prepare: @Sendable () -> Void
+  /// Schedules that are run once in a process before the first one, and not looked at: what the
+  /// first Realms of a process make once for all others takes steps that later schedules have not.
+  let warmUps: Int
   package let program: Program
 
   init(
     name: String, summary: String, hasBug: Bool, needsControlledEngine: Bool = false,
-    steps: Int = 10_000, prepare: @escaping @Sendable () -> Void = {}, program: @escaping Program
+    steps: Int = 10_000, warmUps: Int = 0, program: @escaping Program
   ) {
     self.name = name
     self.summary = summary
     self.hasBug = hasBug
     self.needsControlledEngine = needsControlledEngine
     self.steps = steps
-    self.prepare = prepare
+    self.warmUps = warmUps
     self.program = program
+  }
+
+  private static let prepared = Monitor<Set<String>>([])
+
+  /// Runs the first schedules of a process.
+  ///
+  /// One that fails there is found again later, under steps that can be repeated. One that crashes
+  /// does so in each process.
+  package func prepare() {
+    guard warmUps > 0, Self.prepared.withLock({ $0.insert(name).inserted }) else { return }
+    var settings = Explorer.Settings()
+    settings.iterations = warmUps
+    settings.strategy = .randomWalk
+    settings.steps = steps
+    settings.comparesEvery = 0
+    settings.shrinks = false
+    _ = try? Explorer(program, settings).explore()
   }
 
   private static let mended = "/mended"
@@ -38,7 +57,7 @@ package struct HuntProgram: Sendable {
       HuntProgram(
         name: scenario.name + mended, summary: "without its bug: " + scenario.summary,
         hasBug: false, program: scenario.program(false))
-    } + StorePrograms.all + RealmPrograms.all
+    } + StorePrograms.all + EnginePrograms.all + RealmPrograms.all
 
   /// Those of them that a strategy can run in this build: threads of the machine run all.
   package static func sound(for strategy: HuntStrategy) -> [HuntProgram] {

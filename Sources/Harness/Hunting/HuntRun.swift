@@ -1,5 +1,6 @@
 // One hunt in this process: a slice of time for each program in turn.
 internal import Foundation
+internal import Glibc
 internal import Platform
 internal import RaceHunt
 
@@ -108,6 +109,8 @@ final class HuntRun {
     guard case .explored(let strategy) = settings.strategy else {
       return runFreely(position, deadline, interruption)
     }
+    handleCrashes(position, seed)
+    defer { Crash.handle(nil) }
     programs[position].prepare()
     var explored = Explorer.Settings()
     explored.iterations = .max
@@ -125,6 +128,27 @@ final class HuntRun {
       counts[position].schedules += error.schedules ?? 0
       counts[position].seconds += error.seconds ?? 0
       return error
+    }
+  }
+
+  /// A crash is kept like any other failure, and ends the hunt.
+  private func handleCrashes(_ position: Int, _ seed: UInt64) {
+    let program = programs[position]
+    let start = clock.nanoseconds()
+    // Sound: the thread of the hunt waits for the exploration in which the crash is, and the
+    // process ends here.
+    nonisolated(unsafe) let hunt = self
+    Crash.handle { failure in
+      var failure = failure
+      failure.seconds = Double(hunt.clock.nanoseconds() - start) / 1e9
+      hunt.counts[position].schedules += failure.schedules ?? 0
+      hunt.counts[position].seconds += failure.seconds ?? 0
+      hunt.progress.clear()
+      let code = try? hunt.report(failure, program, seed)
+      let isKept = code == .invariantViolated
+      let end = hunt.folder.end(isComplete: isKept, otherwise: code ?? .failed, hunt.console)
+      fflush(nil)
+      _exit(end.rawValue)
     }
   }
 
@@ -196,19 +220,21 @@ final class HuntRun {
         + "\(grouped(rate(total)))/s, \(left) programs left in this round")
   }
 
+  /// Prints and keeps a failure.
   private func report(
     _ failure: RaceFailure, _ program: HuntProgram, _ seed: UInt64
   ) throws -> ExitCode {
     let bundle = HuntBundle(failure, of: program, strategy: settings.strategy, seed: seed)
     // Shown before it is written: on a full disk it is not lost.
     console.print(program.name + ": " + failure.reason)
-    if !failure.table.isEmpty { console.printRaw("\n" + failure.table) }
+    let table = failure.kind == .crash ? failure.table : SourceLines.named(in: failure.table)
+    if !table.isEmpty { console.printRaw("\n" + table) }
     console.print("")
     console.print(
       "seed \(seed), schedule \(failure.schedule.isEmpty ? "none" : failure.schedule), found by "
         + "\(settings.strategy) after \(grouped(failure.schedules ?? 0)) schedules, "
         + "\(decimal(failure.seconds ?? 0, places: 3)) s")
-    try bundle.write(to: folder, table: failure.table)
+    try bundle.write(to: folder, table: table)
     try write(failure: (program, failure))
     if !program.hasBug && !failure.schedule.isEmpty { try bundle.keep() }
     if !failure.schedule.isEmpty {

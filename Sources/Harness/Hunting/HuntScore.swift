@@ -1,4 +1,5 @@
-// `hunt --bugs`: how soon each known bug is found, by machine threads and by each strategy.
+// `hunt --bugs`: how soon each known bug is found, by machine threads and by each strategy. Bugs of
+// the engine are looked for by hunts in processes of their own, since what they break may end one.
 internal import Foundation
 internal import Platform
 internal import RaceHunt
@@ -14,11 +15,21 @@ struct HuntScore {
   /// A strategy's figures are the medians over so many seeds.
   private static let seeds: UInt64 = 5
 
-  /// The way to a bug; nil without one in the time.
+  /// The way to a bug.
   private struct Way {
-    var schedules: Int
+    /// Nil where a crash has taken the count with it.
+    var schedules: Int?
     var seconds: Double
     var isFound: Bool
+
+    /// The last place is for what was not found.
+    var order: (Int, Double) { (isFound ? 0 : 1, seconds) }
+  }
+
+  /// A bug, and what finds it.
+  private struct Bug {
+    let name: String
+    let way: (HuntStrategy, UInt64) throws -> Way
   }
 
   static let columns = [
@@ -34,6 +45,15 @@ struct HuntScore {
   /// Most time for a bug and a strategy.
   private var limit: UInt64 { settings.nanoseconds ?? 2_000_000_000 }
 
+  private func bugs(_ interruption: any Interruption) -> [Bug] {
+    HuntProgram.broken.map { program in
+      Bug(name: program.name) { way(to: program, $0, $1) }
+    }
+      + EngineBug.all.map { bug in
+        Bug(name: bug.title) { try way(to: bug, $0, $1, interruption) }
+      }
+  }
+
   func run(_ interruption: any Interruption) throws -> ExitCode {
     var table = CSVTable(columns: Self.columns)
     var lines = [
@@ -42,31 +62,32 @@ struct HuntScore {
     ]
     var missed: [String] = []
     var measured = 0
+    let bugs = bugs(interruption)
     let progress = ProgressLine(console, settings.choices)
-    for (position, program) in HuntProgram.broken.enumerated() {
-      if interruption.isRequested() { break }
-      progress.show(
-        "bugs", fraction: Double(position) / Double(HuntProgram.broken.count), program.name)
+    for (position, bug) in bugs.enumerated() {
+      progress.show("bugs", fraction: Double(position) / Double(bugs.count), bug.name)
       var cells: [String] = []
       for strategy in strategies {
-        let way = way(to: program, strategy)
+        if interruption.isRequested() { break }
+        let way = try way(to: bug, strategy, interruption)
         table.append([
-          "\(ResultSchema.version)", folder.runID, program.name, strategy.description,
-          way.isFound ? "true" : "false", "\(way.schedules)", decimal(way.seconds, places: 4),
+          "\(ResultSchema.version)", folder.runID, bug.name, strategy.description,
+          way.isFound ? "true" : "false", way.schedules.map { "\($0)" },
+          decimal(way.seconds, places: 4),
         ])
-        let figures =
-          "\(grouped(way.schedules)), \(decimal(way.seconds, places: way.seconds < 0.1 ? 4 : 2)) s"
-        cells.append(way.isFound ? figures : "not in \(figures)")
-        if strategy == .explored(.portfolio) && !way.isFound { missed.append(program.name) }
+        cells.append(Self.text(way))
+        if strategy == .explored(.portfolio) && !way.isFound { missed.append(bug.name) }
       }
-      lines.append("| `\(program.name)` | " + cells.joined(separator: " | ") + " |")
+      // Not a bug that was looked for half the time.
+      if interruption.isRequested() { break }
+      lines.append("| `\(bug.name)` | " + cells.joined(separator: " | ") + " |")
       measured += 1
     }
     progress.clear()
     var text = lines.joined(separator: "\n") + "\n"
-    let isWhole = measured == HuntProgram.broken.count
+    let isWhole = measured == bugs.count
     if !isWhole {
-      text += "\nInterrupted: \(measured) of \(HuntProgram.broken.count) bugs were looked for.\n"
+      text += "\nInterrupted: \(measured) of \(bugs.count) bugs were looked for.\n"
     }
     // Shown before it is written: on a full disk it is not lost.
     console.printRaw(text)
@@ -78,36 +99,77 @@ struct HuntScore {
     }
     console.print(
       missed.isEmpty
-        ? "all \(HuntProgram.broken.count) bugs are found by the portfolio: \(folder.destination)"
+        ? "all \(bugs.count) bugs are found by the portfolio: \(folder.destination)"
         : "not found: \(missed.joined(separator: ", ")); \(folder.destination)")
     return missed.isEmpty ? .success : .invariantViolated
   }
 
-  private func way(to program: HuntProgram, _ strategy: HuntStrategy) -> Way {
+  private static func text(_ way: Way) -> String {
+    let seconds = "\(decimal(way.seconds, places: way.seconds < 0.1 ? 4 : 2)) s"
+    let figures = way.schedules.map { "\(grouped($0)), \(seconds)" } ?? seconds
+    return way.isFound ? figures : "not in \(figures)"
+  }
+
+  /// The median over the seeds; threads of the machine have none.
+  private func way(
+    to bug: Bug, _ strategy: HuntStrategy, _ interruption: any Interruption
+  ) throws -> Way {
+    guard case .explored = strategy else { return try bug.way(strategy, settings.seed) }
+    var ways: [Way] = []
+    for seed in 0..<Self.seeds where ways.isEmpty || !interruption.isRequested() {
+      ways.append(try bug.way(strategy, settings.seed &+ seed))
+    }
+    ways.sort { $0.order < $1.order }
+    return ways[ways.count / 2]
+  }
+
+  private func way(to program: HuntProgram, _ strategy: HuntStrategy, _ seed: UInt64) -> Way {
     guard case .explored(let strategy) = strategy else {
       let result = Stress.run(program.program, nanoseconds: limit)
       return Way(
         schedules: result.runs, seconds: result.seconds, isFound: result.failure != nil)
     }
-    let ways = (0..<Self.seeds).map { seed in
-      var explored = Explorer.Settings()
-      explored.iterations = .max
-      explored.strategy = strategy
-      explored.seed = settings.seed &+ seed
-      explored.deadline = MonotonicClock().nanoseconds() + limit
-      explored.shrinks = false
-      do throws(RaceFailure) {
-        let result = try Explorer(program.program, explored).explore()
-        return Way(schedules: result.schedules, seconds: result.seconds, isFound: false)
-      } catch {
-        return Way(
-          schedules: error.schedules ?? 0, seconds: error.seconds ?? 0,
-          isFound: error.kind != .notReproducible && error.kind != .hang)
-      }
+    var explored = Explorer.Settings()
+    explored.iterations = .max
+    explored.strategy = strategy
+    explored.seed = seed
+    explored.deadline = MonotonicClock().nanoseconds() + limit
+    explored.shrinks = false
+    do throws(RaceFailure) {
+      let result = try Explorer(program.program, explored).explore()
+      return Way(schedules: result.schedules, seconds: result.seconds, isFound: false)
+    } catch {
+      return Way(
+        schedules: error.schedules ?? 0, seconds: error.seconds ?? 0,
+        isFound: error.kind != .notReproducible && error.kind != .hang)
     }
-    let sorted = ways.sorted {
-      ($0.isFound ? 0 : 1, $0.schedules) < ($1.isFound ? 0 : 1, $1.schedules)
+  }
+
+  /// A hunt of one program in a process in whose engine the bug is.
+  private func way(
+    to bug: EngineBug, _ strategy: HuntStrategy, _ seed: UInt64, _ interruption: any Interruption
+  ) throws -> Way {
+    let path = folder.path + "/hunt"
+    let start = MonotonicClock().nanoseconds()
+    let child = try ChildProcess(
+      ForbiddenUse.ownExecutable,
+      [
+        "hunt", "--scenario", bug.program, "--strategy", strategy.description, "--seed", "\(seed)",
+        "--duration", Units.text(nanoseconds: limit), "--output", path, "--quiet", "--no-progress",
+      ],
+      isSilent: true, environment: ["REALM_PLANTED_BUG": bug.name, "SWIFT_BACKTRACE": "enable=no"])
+    let ending = child.wait(interruption)
+    let seconds = Double(MonotonicClock().nanoseconds() - start) / 1e9
+    let rows = textOfFile(path + "/hunt.csv").flatMap { CSVTable.parse($0) } ?? []
+    try? FileManager.default.removeItem(atPath: path)
+    let position = { (name: String) in HuntRun.columns.firstIndex(of: name) ?? 0 }
+    guard rows.count == 2, ending.code == .invariantViolated || ending.code == .success else {
+      // Threads of the machine that crash take all with them.
+      return Way(schedules: nil, seconds: seconds, isFound: ending.signal != nil)
     }
-    return sorted[sorted.count / 2]
+    return Way(
+      schedules: Int(rows[1][position("schedules")]),
+      seconds: Double(rows[1][position("elapsed_s")]) ?? seconds,
+      isFound: ending.code == .invariantViolated)
   }
 }

@@ -110,12 +110,18 @@ final class HuntUser {
 /// An actor's Realm, and tasks that use it.
 actor HuntActor {
   enum Step: Int, CaseIterable {
-    case write, writeBeside, writeSlowly, cancel, refresh, freeze, observe
+    case write, writeBeside, writeSlowly, writeLater, cancel, refresh, freeze
+    case observe, endObserving
   }
 
   /// What an observer knows from what it was told.
   private var known: [Int]?
   private var token: NotificationToken?
+  /// Of observers until now, so that a call for one that has ended is seen.
+  private var observers = 0
+  /// Writes that are not completed.
+  private var later = 0
+  private var waiting: CheckedContinuation<Void, Never>?
 
   private let number: Int
   private let shared: HuntedFile
@@ -128,10 +134,16 @@ actor HuntActor {
 
   func open() async throws { realm = try await Realm.open(configuration: shared.configuration) }
 
-  func close() {
+  func close() async {
+    if later > 0 { await withCheckedContinuation { waiting = $0 } }
+    endObserving()
+    realm = nil
+  }
+
+  private func endObserving() {
     token?.invalidate()
     token = nil
-    realm = nil
+    known = nil
   }
 
   func perform(_ step: Step) async throws {
@@ -163,13 +175,20 @@ actor HuntActor {
     case .observe:
       if token != nil { break }
       let notes = realm.objects(HuntedNote.self).sorted(byKeyPath: "number")
-      token = await notes.observe(on: self) { actor, change in actor.follow(change) }
+      observers += 1
+      let observer = observers
+      token = await notes.observe(on: self) { actor, change in actor.follow(change, observer) }
+    case .endObserving: endObserving()
+    case .writeLater: writeLater()
     }
     HuntedFile.judgeVersion(realm, "actor \(number) after \(step)")
   }
 
-  private func follow(_ change: RealmCollectionChange<Results<HuntedNote>>) {
-    check(token != nil || known == nil, "an observer of actor \(number) is called after its end")
+  private func follow(_ change: RealmCollectionChange<Results<HuntedNote>>, _ observer: Int) {
+    // Its first call may come before its token.
+    check(
+      observer == observers && (token != nil || known == nil),
+      "an observer of actor \(number) is called after its end")
     HuntedFile.follow(change, &known, "actor \(number)")
   }
 
@@ -178,14 +197,40 @@ actor HuntActor {
     shared.told.withLock { $0.begun[number] += 1 }
     realm.beginWrite()
     let task = Task { try await write() }
-    await Task.yield()
+    let isCancelled = random(below: 2) == 0
+    for _ in 0..<1 + random(below: 3) { await Task.yield() }
+    if isCancelled {
+      task.cancel()
+      for _ in 0..<random(below: 3) { await Task.yield() }
+    }
     guard realm.isInWriteTransaction else {
       return check(false, "a transaction of actor \(number) ends while its task waits")
     }
     shared.add(realm, number)
     try realm.commitWrite()
     shared.told.withLock { $0.done[number] += 1 }
-    try await task.value
+    do { try await task.value } catch is CancellationError {
+      check(isCancelled, "a task of actor \(number) ends as cancelled")
+    }
+  }
+
+  /// A write that is waited for only at the end.
+  private func writeLater() {
+    shared.told.withLock { $0.begun[number] += 1 }
+    later += 1
+    var isDone = false
+    realm.writeAsync {
+      self.shared.add(self.realm, self.number)
+    } onComplete: { error in
+      check(error == nil, "a write of actor \(self.number) fails: \(error.map { "\($0)" } ?? "")")
+      check(!isDone, "a write of actor \(self.number) is completed twice")
+      isDone = true
+      self.shared.told.withLock { $0.done[self.number] += 1 }
+      self.later -= 1
+      guard self.later == 0 else { return }
+      self.waiting?.resume()
+      self.waiting = nil
+    }
   }
 
   private func write() async throws {

@@ -19,7 +19,8 @@ package enum HuntVerb: VerbDescription {
     """
 
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
-    try run(arguments, console: console, interruption: { SignalInterruption() })
+    FixedHashes.beginAnew(name)
+    return try run(arguments, console: console, interruption: { SignalInterruption() })
   }
 
   package static func run(
@@ -106,6 +107,7 @@ package enum ReplayVerb: VerbDescription {
   ]
 
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
+    FixedHashes.beginAnew(name)
     let values = try FlagValues(arguments, known: flags)
     if values.has("help") {
       console.printRaw(help)
@@ -130,11 +132,18 @@ package enum ReplayVerb: VerbDescription {
     guard !bundle.schedule.isEmpty else {
       throw UsageError("replay: the failure has no schedule: \(bundle.reason)")
     }
+    try plant(bundle)
+    Crash.handle { failure in
+      console.printRaw(failure.reason + "\n\n" + failure.table + "\n")
+      let isSame = bundle.kind == RaceFailure.Kind.crash.rawValue
+      console.print(bundle.scenario + (isSame ? ": crashes as before" : ": crashes"))
+    }
+    defer { Crash.handle(nil) }
     do throws(RaceFailure) {
       program.prepare()
       let table = try replay(
         bundle.schedule, until: step, steps: program.steps, program.program)
-      if step != nil || values.has("trace") { console.printRaw(table) }
+      if step != nil || values.has("trace") { console.printRaw(SourceLines.named(in: table)) }
       if let step {
         console.print("\(bundle.scenario): stopped before step \(step)")
       } else {
@@ -142,7 +151,7 @@ package enum ReplayVerb: VerbDescription {
       }
       return .success
     } catch {
-      console.printRaw(error.reason + "\n\n" + error.table + "\n")
+      console.printRaw(error.reason + "\n\n" + SourceLines.named(in: error.table) + "\n")
       let isSame = error.kind.rawValue == bundle.kind
       console.print(
         isSame
@@ -150,5 +159,20 @@ package enum ReplayVerb: VerbDescription {
           : "\(bundle.scenario): fails in another way than before: \(bundle.reason)")
       return isSame ? .invariantViolated : .failed
     }
+  }
+
+  /// Plants the bug that was in the engine when the failure was found.
+  private static func plant(_ bundle: HuntBundle) throws {
+    guard let name = bundle.plantedBug else { return }
+    #if PLANTED_BUGS
+      guard let bug = PlantedBug(rawValue: name) else {
+        throw UsageError("replay: this build has no planted bug '\(name)'")
+      }
+      bug.plant()
+    #else
+      throw UsageError(
+        "replay: the planted bug '\(name)' is needed; 'scripts/hunt replay' makes the build that has it"
+      )
+    #endif
   }
 }

@@ -49,7 +49,7 @@ struct HuntedFile: Sendable {
   init(users: Int) {
     self.users = users
     told = Platform.Monitor(StoreTold(threads: users))
-    let disk = StorePrograms.newDisk()
+    let disk = HuntedDisk.make()
     // Each with a name of its own: nothing of another run is open by it.
     var configuration = Realm.Configuration(
       fileURL: URL(fileURLWithPath: "/data/hunt-\(disk.number).realm"),

@@ -11,23 +11,14 @@ enum RealmPrograms {
     HuntProgram(
       name: "realm",
       summary: "threads that write, cancel, refresh, invalidate, freeze and refer in Realms",
-      hasBug: false, needsControlledEngine: true, steps: 60_000, prepare: { prepared },
+      hasBug: false, needsControlledEngine: true, steps: 60_000, warmUps: 60,
       program: { try run(threads: 2 + random(below: 2), steps: 4) }),
     HuntProgram(
       name: "realm-actors",
       summary: "actors whose tasks write, are cancelled and observe in Realms of their own",
-      hasBug: false, needsControlledEngine: true, steps: 60_000, prepare: { preparedActors },
+      hasBug: false, needsControlledEngine: true, steps: 60_000, warmUps: 60,
       program: { try await runActors(2, steps: 3) }),
   ]
-
-  /// What the first Realms of a process make once for all others: later schedules have not the
-  /// steps of that.
-  private static let prepared: Void = runFreely { try run(threads: 3, steps: 6) }
-  private static let preparedActors: Void = runFreely { try await runActors(2, steps: 6) }
-
-  private static func runFreely(_ program: @escaping Program) {
-    if StorePrograms.areControlled { _ = Stress.run(program, nanoseconds: 300_000_000) }
-  }
 
   // MARK: - Threads
 

@@ -64,10 +64,29 @@ struct StoreTold {
   var done: [Int]
   var completions = 0
   var laterWrites = 0
+  /// What was done after how many operations of the disk, in their order.
+  private var acknowledged: [(operations: Int, done: [Int])] = []
 
   init(threads: Int) {
     begun = Array(repeating: 0, count: threads)
     done = begun
+  }
+
+  /// A commit of a thread has returned or completed.
+  mutating func acknowledge(_ thread: Int, on disk: SimulatedDisk) {
+    done[thread] += 1
+    // Others may have added operations since: a cut between them and the commit is judged as one
+    // before it.
+    acknowledged.append((disk.operationCount, done))
+  }
+
+  /// What was told when the disk had had so many operations, and what is begun in the end.
+  func at(operation: Int) -> StoreTold {
+    var told = self
+    told.done =
+      acknowledged.last { $0.operations <= operation }?.done
+      ?? Array(repeating: 0, count: done.count)
+    return told
   }
 
   /// Checks counters, the first of which counts what all others do.
@@ -90,17 +109,13 @@ struct StoreTold {
 extension StoreFault {
   /// Opens what a power cut or kill at some operation leaves, and what a power cut after that does.
   ///
-  /// - Parameter before: operations and acknowledged commits, when the threads had just begun.
-  /// - Parameter end: what was told in the end.
+  /// - Parameter begin: how many operations the disk had had when the threads began.
   static func judgeCut(
-    _ disk: SimulatedDisk, path: String, isKill: Bool, before: (operations: Int, told: StoreTold),
-    end: StoreTold
+    _ disk: SimulatedDisk, path: String, isKill: Bool, from begin: Int, _ end: StoreTold
   ) throws {
     var generator = RandomGenerator(seed: UInt64(random(below: 1 << 48)))
-    let operation =
-      before.operations + random(below: disk.operationCount - before.operations + 1)
-    var told = end
-    if operation < disk.operationCount { told.done = before.told.done }
+    let operation = begin + random(below: disk.operationCount - begin + 1)
+    let told = end.at(operation: operation)
     let first =
       isKill
       ? disk.killImage(cutAfterOperation: operation)

@@ -33,6 +33,10 @@ enum StorePrograms {
         hasBug: false, needsControlledEngine: true,
         // Two threads in one process, so that it can reuse what the other one still reads.
         program: { try run(threads: 3, steps: 3, processes: 2, fault: .kill) }),
+      HuntProgram(
+        name: "store-many-commits", summary: "more commits of two processes on one disk",
+        hasBug: false, needsControlledEngine: true, steps: 60_000,
+        program: { try run(threads: 3, steps: 8, among: writesMostly, processes: 2) }),
     ]
     + StoreFault.allCases.map { fault in
       HuntProgram(
@@ -43,33 +47,27 @@ enum StorePrograms {
   /// What a thread does next.
   private enum Step: Int, CaseIterable { case write, writeLater, cancel, read, hold }
 
+  /// Steps of a program in which much is written, for what only many commits show.
+  private static let writesMostly: [Step] = [.write, .write, .write, .writeLater, .cancel, .hold]
+
   private static let path = "/data/hunt.realm"
 
   /// What threads and judges share.
   private struct Shared: Sendable {
     let threads: Int
     let told: Platform.Monitor<StoreTold>
+    let disk: SimulatedDisk
     let systems: [FaultFileSystem]
 
     /// Whether an error of the engine has a reason.
     var isStruck: Bool { systems.contains { !$0.struck.isEmpty } }
   }
 
-  /// A disk, and nothing that is left of a run before.
-  static func newDisk() -> SimulatedDisk {
-    #if CONTROLLED_SCHEDULING
-      Store.forgetOpenFiles()
-      #if PLANTED_BUGS
-        PlantedBug.setCalls(random(below: 1_000))
-      #endif
-    #endif
-    return SimulatedDisk(allowsUnpromptedWork: true)
-  }
-
-  static func run(
-    threads count: Int, steps: Int, processes: Int = 1, fault: StoreFault? = nil
+  private static func run(
+    threads count: Int, steps: Int, among choices: [Step] = Step.allCases, processes: Int = 1,
+    fault: StoreFault? = nil
   ) throws {
-    let disk = newDisk()
+    let disk = HuntedDisk.make()
     // The disk alone where nothing is to be failed: each call would be some steps more.
     let isPlain = processes == 1 && fault?.failsCalls != true
     let systems =
@@ -80,24 +78,20 @@ enum StorePrograms {
       }
     var stores: [Store] =
       isPlain
-      ? [try Store.open(StoreOptions(path: path, fileSystem: disk))]
-      : try systems.map { try Store.open(StoreOptions(path: path, fileSystem: $0)) }
+      ? [try Store.open(HuntedDisk.options(path, disk))]
+      : try systems.map { try Store.open(HuntedDisk.options(path, $0)) }
     for system in systems { fault?.plan(system) }
+    let begin = disk.operationCount
     let shared = Shared(
-      threads: count, told: Platform.Monitor(StoreTold(threads: count)), systems: systems)
+      threads: count, told: Platform.Monitor(StoreTold(threads: count)), disk: disk,
+      systems: systems)
     let threads = (0..<count).map { number in
-      let plan = (0..<1 + random(below: steps)).map { _ in
-        Step(rawValue: random(below: Step.allCases.count))!
-      }
+      let plan = (0..<1 + random(below: steps)).map { _ in choices[random(below: choices.count)] }
       let store = stores[number % stores.count]
       return Platform.Thread.start(name: "user \(number)") {
         for step in plan { perform(step, store, number, shared) }
       }
     }
-    // What is acknowledged at a cut is not less than now. It is asked first: what is told later may
-    // have its operations behind the count.
-    let toldBefore = shared.told.withLock { $0 }
-    let before = (operations: disk.operationCount, told: toldBefore)
     for thread in threads { thread.join() }
     try judgeEnd(stores, shared, fault)
     let told = shared.told.withLock { $0 }
@@ -106,7 +100,7 @@ enum StorePrograms {
     case nil: break
     case .powerCut, .kill:
       try StoreFault.judgeCut(
-        disk, path: path, isKill: fault == .kill, before: before, end: told)
+        disk, path: path, isKill: fault == .kill, from: begin, told)
     default:
       let image = disk.killImage()
       try StoreFault.judge(image, path, told, "opening it again")
@@ -157,7 +151,7 @@ enum StorePrograms {
     let version = transaction.version
     let snapshot = try transaction.commit()
     check(snapshot.version == version, "\(version) was committed as \(snapshot.version)")
-    shared.told.withLock { $0.done[number] += 1 }
+    shared.told.withLock { $0.acknowledge(number, on: shared.disk) }
     let newest = try store.pinNewest()
     check(
       newest.version >= version,
@@ -214,7 +208,7 @@ enum StorePrograms {
           "an asynchronous commit fails: \(error.map { "\($0)" } ?? "")")
         shared.told.withLock {
           $0.completions += 1
-          if error == nil { $0.done[number] += 1 }
+          if error == nil { $0.acknowledge(number, on: shared.disk) }
         }
         hasEnded.withLock { $0 = true }
         hasEnded.notifyAll()
@@ -229,10 +223,11 @@ enum StorePrograms {
 
   /// Three commits: what the speed of hunts is measured with.
   private static func commits(threads count: Int) throws {
-    let disk = newDisk()
+    let disk = HuntedDisk.make()
     let store = try Store.open(StoreOptions(path: path, fileSystem: disk))
     let shared = Shared(
-      threads: count, told: Platform.Monitor(StoreTold(threads: count)), systems: [])
+      threads: count, told: Platform.Monitor(StoreTold(threads: count)), disk: disk,
+      systems: [])
     let threads = (0..<count).map { number in
       Platform.Thread.start(name: "user \(number)") { perform(.write, store, number, shared) }
     }

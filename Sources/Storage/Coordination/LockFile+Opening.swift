@@ -114,16 +114,17 @@ extension LockFile {
   /// Runs `body`, which puts another file in the place of the data file, while nobody else has it
   /// open or can open it.
   ///
-  /// - Parameter body: gives what the new file is.
-  /// - Returns: false when someone else has the file open; then `body` was not run.
+  /// - Parameter body: gives what the new file is; nil when it has made none.
+  /// - Returns: false when someone else has the file open, so that `body` was not run, or when it
+  ///   has made no file.
   func replaceDataFile(
-    _ body: () throws(StorageError) -> LockSubject
+    _ body: () throws(StorageError) -> LockSubject?
   ) throws(StorageError) -> Bool {
     guard let table else { return false }
     stopIfForked()
     return try table.withLock { () throws(StorageError) -> Bool in
-      guard try table.isAlone() else { return false }
-      table.beginAnew(try body())
+      guard try table.isAlone(), let subject = try body() else { return false }
+      table.beginAnew(subject)
       return true
     }
   }

@@ -76,22 +76,36 @@ extension Store {
     return true
   }
 
+  /// How often other processes may use the file just before it would be replaced.
+  private static let triesMax = 100
+
   /// The only user of the store calls this last.
   ///
   /// - Returns: false when another process has the file open.
   private func replaceFile() throws(StorageError) -> Bool {
     guard !isReadOnly else { throw .readOnly(path: path) }
     try throwIfSyncFailed()
-    // The old file may come back after a power cut, its log would not.
-    try endOwnLog()
-    let snapshot = try pinNewest()
-    let source = try source(snapshot)
-    let isReplaced = try lockFile.replaceDataFile { () throws(StorageError) in
-      try FileCopy.write(source, replacing: path, key: options.encryptionKey, options.fileSystem)
+    for _ in 0..<Self.triesMax {
+      // The old file may come back after a power cut, its log would not.
+      try endOwnLog()
+      let snapshot = try pinNewest()
+      let source = try source(snapshot)
+      var isNewest = true
+      let isReplaced = try lockFile.replaceDataFile { () throws(StorageError) in
+        // Nobody else can write now, but another process may have done so, and have left, since the
+        // version was pinned.
+        isNewest = newestVersion == snapshot.version
+        if !isNewest { return nil }
+        return try FileCopy.write(
+          source, replacing: path, key: options.encryptionKey, options.fileSystem)
+      }
+      withExtendedLifetime(snapshot) {}
+      if isNewest {
+        // What has no name needs no mark.
+        if isReplaced { writer = nil }
+        return isReplaced
+      }
     }
-    withExtendedLifetime(snapshot) {}
-    // What has no name needs no mark.
-    if isReplaced { writer = nil }
-    return isReplaced
+    return false
   }
 }

@@ -1,0 +1,287 @@
+// Programs of single parts of the engine, each of which a random mix of transactions comes to
+// seldom: who gets the write lock next, versions that are held while their blocks die, groups of
+// asynchronous commits, pins of another process, and compaction beside an opening.
+internal import Platform
+internal import RaceHunt
+internal import Simulation
+internal import Storage
+
+/// Programs of parts of the engine.
+enum EnginePrograms {
+  static let all = [
+    HuntProgram(
+      name: "store-queue", summary: "threads and an asynchronous waiter queue for the write lock",
+      hasBug: false, needsControlledEngine: true, program: { try queue(threads: 3) }),
+    HuntProgram(
+      name: "store-pins", summary: "versions are held in any order while others write",
+      hasBug: false, needsControlledEngine: true, steps: 60_000,
+      program: { try pins(processes: 1) }),
+    HuntProgram(
+      name: "store-foreign-pins",
+      summary: "versions are held in a process while another one writes",
+      hasBug: false, needsControlledEngine: true, steps: 60_000,
+      program: { try pins(processes: 2) }),
+    HuntProgram(
+      name: "store-groups", summary: "asynchronous commits in groups, and what a power cut leaves",
+      hasBug: false, needsControlledEngine: true, steps: 60_000,
+      program: { try groups(threads: 2, fault: .powerCut) }),
+    HuntProgram(
+      name: "store-groups-kill", summary: "the same, and what a kill leaves",
+      hasBug: false, needsControlledEngine: true, steps: 60_000,
+      program: { try groups(threads: 2, fault: .kill) }),
+    HuntProgram(
+      name: "store-compaction",
+      summary: "a file is compacted while others open it and write, and what a power cut leaves",
+      hasBug: false, needsControlledEngine: true, steps: 60_000,
+      program: { try compaction() }),
+  ]
+
+  private static let path = "/data/hunt.realm"
+
+  // MARK: - The write lock
+
+  /// Threads get the lock in the order in which they came; an asynchronous waiter among them is
+  /// offered it, and takes it or does not.
+  private static func queue(threads count: Int) throws {
+    let store = try Store.open(HuntedDisk.options(path, HuntedDisk.make()))
+    let held = try store.beginWrite()
+    let order = Platform.Monitor<[Int]>([])
+    let offers = Platform.Monitor(0)
+    let offer = WriteOffer {
+      offers.withLock { $0 += 1 }
+      offers.notifyAll()
+    }
+    let place = random(below: count + 1)
+    let takes = random(below: 2) == 0
+    var threads: [Platform.Thread] = []
+    for number in 0...count {
+      if number == place { store.requestWrite(offer) }
+      if number == count { break }
+      threads.append(
+        Platform.Thread.start(name: "user \(number)") {
+          do {
+            let transaction = try store.beginWrite()
+            order.withLock { $0.append(number) }
+            transaction.cancel()
+          } catch { check(false, "user \(number) fails: \(error)") }
+        })
+      // The next one comes only when this one waits.
+      store.waitForQueuedWriters(number + 1)
+    }
+    let taker =
+      takes
+      ? Platform.Thread.start(name: "taker") {
+        var seen = 0
+        while true {
+          let before = seen
+          seen = offers.wait(until: { $0 > before }, then: { $0 })
+          do {
+            guard let transaction = try store.beginWrite(taking: offer) else { continue }
+            transaction.cancel()
+            return
+          } catch { return check(false, "the asynchronous waiter fails: \(error)") }
+        }
+      } : nil
+    held.cancel()
+    for thread in threads { thread.join() }
+    taker?.join()
+    if taker == nil { store.withdrawRequest(offer) }
+    let served = order.withLock { $0 }
+    check(
+      served == Array(0..<count), "threads that came in the order 0, 1, 2 are served as \(served)")
+  }
+
+  // MARK: - Pins
+
+  /// A version that is held, and what it showed at first.
+  private struct Held {
+    let snapshot: Snapshot
+    let values: [UInt64]
+
+    init(_ store: Store) throws {
+      snapshot = try store.pinNewest()
+      values = CounterTree.values(snapshot.reader, snapshot.root)
+      StorePrograms.judge(values)
+    }
+
+    func judge() {
+      let again = CounterTree.values(snapshot.reader, snapshot.root)
+      check(values == again, "\(snapshot.version) shows \(again) and has shown \(values)")
+    }
+  }
+
+  private static let counters = 4
+
+  private static func pins(processes: Int) throws {
+    let disk = HuntedDisk.make()
+    let stores: [Store] = try (0..<processes).map { process in
+      let system: any FileSystem =
+        processes == 1
+        ? disk : FaultFileSystem(disk, process: UInt64(process), allowsUnpromptedWork: true)
+      return try Store.open(HuntedDisk.options(path, system))
+    }
+    let begun = 4 + random(below: 28)
+    var threads = [
+      Platform.Thread.start(name: "writer") {
+        do {
+          for _ in 0..<begun { try addSome(stores[0]) }
+        } catch { check(false, "the writer fails: \(error)") }
+      }
+    ]
+    for number in 0..<2 {
+      let store = stores[number % processes == 0 ? processes - 1 : 0]
+      let steps = 2 + random(below: 28)
+      threads.append(
+        Platform.Thread.start(name: "holder \(number)") {
+          do {
+            var held: [Held] = []
+            for _ in 0..<steps {
+              let choice = held.count < 3 ? random(below: 3) : 1 + random(below: 2)
+              if choice == 0 || held.isEmpty {
+                held.append(try Held(store))
+              } else if choice == 1 {
+                held[random(below: held.count)].judge()
+              } else {
+                held.remove(at: random(below: held.count)).judge()
+              }
+            }
+            for one in held { one.judge() }
+          } catch { check(false, "holder \(number) fails: \(error)") }
+        })
+    }
+    for thread in threads { thread.join() }
+    // Whoever writes next takes over what is free.
+    for store in stores.reversed() { try addSome(store) }
+    for store in stores {
+      let end = try store.pinNewest()
+      let values = CounterTree.values(end.reader, end.root)
+      check(
+        values.first == UInt64(begun + processes),
+        "the end is \(values) after \(begun + processes) commits")
+      for finding in try store.checkInvariants().findings { check(false, "\(finding)") }
+    }
+  }
+
+  /// A commit that adds one to some counter.
+  private static func addSome(_ store: Store) throws {
+    let transaction = try store.beginWrite()
+    StorePrograms.judge(CounterTree.values(transaction.editor.reader, transaction.root))
+    transaction.root = CounterTree.add(
+      transaction.editor, transaction.root, to: [0, 1 + random(below: counters)],
+      of: 1 + counters)
+    _ = try transaction.commit()
+  }
+
+  // MARK: - Groups
+
+  /// Threads that commit asynchronously and do not wait for one before the next.
+  private static func groups(threads count: Int, fault: StoreFault) throws {
+    let disk = HuntedDisk.make()
+    // There a sync covers what was written before it, and others can go on while it lasts.
+    let systems = (0..<1 + random(below: 2)).map {
+      FaultFileSystem(disk, process: UInt64($0), allowsUnpromptedWork: true)
+    }
+    var stores = try systems.map { try Store.open(HuntedDisk.options(path, $0)) }
+    let begin = disk.operationCount
+    let told = Platform.Monitor(StoreTold(threads: count))
+    let threads = (0..<count).map { number in
+      let commits = 1 + random(below: 4)
+      let user = stores[number % stores.count]
+      return Platform.Thread.start(name: "user \(number)") {
+        do {
+          for left in (0..<commits).reversed() {
+            try addLater(
+              user, number, of: count, awaitsMore: left > 0 && random(below: 2) == 0, told, disk)
+          }
+          told.wait(until: { $0.completions == $0.laterWrites }, then: { _ in })
+        } catch { check(false, "user \(number) fails: \(error)") }
+      }
+    }
+    for thread in threads { thread.join() }
+    let end = told.withLock { $0 }
+    for store in stores {
+      let snapshot = try store.pinNewest()
+      let values = CounterTree.values(snapshot.reader, snapshot.root)
+      check(
+        Array(values.dropFirst()) == end.done.map(UInt64.init),
+        "the counters are \(values.dropFirst()), but \(end.done) were committed")
+      for finding in try store.checkInvariants().findings { check(false, "\(finding)") }
+    }
+    stores = []
+    try StoreFault.judgeCut(disk, path: path, isKill: fault == .kill, from: begin, end)
+  }
+
+  private static func addLater(
+    _ store: Store, _ number: Int, of count: Int, awaitsMore: Bool,
+    _ told: Platform.Monitor<StoreTold>, _ disk: SimulatedDisk
+  ) throws {
+    let transaction = try store.beginWrite()
+    StorePrograms.judge(CounterTree.values(transaction.editor.reader, transaction.root))
+    transaction.root = CounterTree.add(
+      transaction.editor, transaction.root, to: [0, 1 + number], of: 1 + count)
+    told.withLock {
+      $0.begun[number] += 1
+      $0.laterWrites += 1
+    }
+    let isDone = RaceHunt.Atomic(false)
+    _ = try transaction.commitAsynchronously(awaitsMore: awaitsMore) { error in
+      check(error == nil, "an asynchronous commit fails: \(error.map { "\($0)" } ?? "")")
+      check(
+        !isDone.exchange(true, ordering: .relaxed), "an asynchronous commit is completed twice")
+      told.withLock {
+        $0.completions += 1
+        $0.acknowledge(number, on: disk)
+      }
+      told.notifyAll()
+    }
+  }
+
+  // MARK: - Compaction
+
+  /// Users open a file, write and close it, while it is compacted in another process.
+  private static func compaction() throws {
+    let disk = HuntedDisk.make()
+    let told = Platform.Monitor(StoreTold(threads: 2))
+    do {
+      let store = try Store.open(HuntedDisk.options(path, disk))
+      for _ in 0..<2 { try add(store, 0, told, disk) }
+    }
+    let begin = disk.operationCount
+    let systems = (0..<2).map {
+      FaultFileSystem(disk, process: UInt64($0), allowsUnpromptedWork: true)
+    }
+    let threads = [
+      Platform.Thread.start(name: "user") {
+        do {
+          for _ in 0..<1 + random(below: 3) {
+            let store = try Store.open(HuntedDisk.options(path, systems[0]))
+            for _ in 0..<1 + random(below: 2) { try add(store, 1, told, disk) }
+          }
+        } catch { check(false, "the user fails: \(error)") }
+      },
+      Platform.Thread.start(name: "compaction") {
+        do {
+          for _ in 0..<1 + random(below: 2) {
+            _ = try Store.compact(HuntedDisk.options(path, systems[1]))
+          }
+        } catch { check(false, "the compaction fails: \(error)") }
+      },
+    ]
+    for thread in threads { thread.join() }
+    let end = told.withLock { $0 }
+    try StoreFault.judge(disk.killImage(), path, end, "the end")
+    try StoreFault.judgeCut(disk, path: path, isKill: random(below: 2) == 0, from: begin, end)
+  }
+
+  private static func add(
+    _ store: Store, _ number: Int, _ told: Platform.Monitor<StoreTold>, _ disk: SimulatedDisk
+  ) throws {
+    let transaction = try store.beginWrite()
+    StorePrograms.judge(CounterTree.values(transaction.editor.reader, transaction.root))
+    transaction.root = CounterTree.add(
+      transaction.editor, transaction.root, to: [0, 1 + number], of: 3)
+    told.withLock { $0.begun[number] += 1 }
+    _ = try transaction.commit()
+    told.withLock { $0.acknowledge(number, on: disk) }
+  }
+}
