@@ -28,6 +28,8 @@ package struct FileIdentity: Hashable, Sendable {
 
 /// Files by path.
 package protocol FileSystem: Sendable {
+  /// Stores of two numbers are as those of two processes, also within one; 0 is the real process.
+  var process: UInt64 { get }
   func open(_ path: String, _ mode: OpenMode) throws(SystemError) -> any File
   /// An anonymous file in memory that is gone with its last use.
   func openInMemory(name: String) throws(SystemError) -> any File
@@ -62,6 +64,8 @@ package protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
+  package var process: UInt64 { 0 }
+
   package func watch(_ path: String, _ body: @escaping @Sendable () -> Void) -> FileWatch? { nil }
 
   package func followingLinks(_ path: String) throws(SystemError) -> String { path }

@@ -1,5 +1,6 @@
 // A file system that counts and records what the engine does with files, and fails calls on demand.
 // It wraps any other one: the real one for errors, a simulated disk for errors and power cuts.
+internal import Glibc
 package import Platform
 
 /// The calls that can be counted and failed.
@@ -68,10 +69,17 @@ package final class FaultFileSystem: FileSystem {
     /// Kinds whose calls wait, and how many calls of each kind do.
     var held: [FileCall: String] = [:]
     var waiting: [FileCall: Int] = [:]
+    /// Of a simulated disk, as long as they are open.
+    var files: [WeakFile] = []
+    /// Calls until the process is killed; nil for never.
+    var callsLeft: Int?
+    var isKilled = false
   }
 
+  private struct WeakFile { weak var file: FaultFile? }
+
   private let base: any FileSystem
-  let process: UInt64
+  package let process: UInt64
   private let state = Monitor(State())
   /// Maps of at least so many bytes, else twice the file, instead of what is asked for: so that a
   /// small file outgrows its map.
@@ -177,12 +185,13 @@ package final class FaultFileSystem: FileSystem {
   /// Returns the fault that strikes it.
   func begin(_ call: FileCall, _ path: String, offset: UInt64 = 0, count: Int = 0) -> FileFault? {
     defer { waitWhileHeld(call, path) }
+    if isKillDue() { kill() }
     return state.withLock { state in
       let record = FileCallRecord(
         call: call, path: path, offset: offset, count: count, thread: ThreadToken.current)
       state.counts[call, default: 0] += 1
       state.records.append(record)
-      var struck: FileFault?
+      var struck = state.isKilled ? FileFault([call], code: EIO) : nil
       for index in state.faults.indices {
         let fault = state.faults[index]
         guard fault.calls.contains(call), fault.times > 0 else { continue }
@@ -199,6 +208,47 @@ package final class FaultFileSystem: FileSystem {
       if struck != nil { state.struck.append(record) }
       return struck
     }
+  }
+
+  // MARK: - The end of a simulated process
+
+  /// Whether the process is dead.
+  package var isKilled: Bool { state.withLock { $0.isKilled } }
+
+  /// Kills the process at its next call but so many.
+  package func kill(afterCalls count: Int) { state.withLock { $0.callsLeft = count } }
+
+  private func isKillDue() -> Bool {
+    state.withLock { state in
+      guard let left = state.callsLeft else { return false }
+      state.callsLeft = left > 0 ? left - 1 : nil
+      return left == 0
+    }
+  }
+
+  /// Ends a process of a simulated disk: its calls fail from now on and do nothing, its locks are
+  /// free, and what its threads go on to store in shared memory reaches nobody.
+  package func kill() {
+    let files = state.withLock { state in
+      state.isKilled = true
+      state.held = [:]
+      let files = state.files.compactMap(\.file)
+      // At the same moment: what comes later must not do half of what it would.
+      for file in files { file.leaveSharedMemory() }
+      return files
+    }
+    state.notifyAll()
+    for file in files { file.dropLocks() }
+  }
+
+  private func opened(_ file: any File) -> FaultFile {
+    let opened = FaultFile(file, self)
+    guard file is SimulatedFile else { return opened }
+    state.withLock { state in
+      state.files.removeAll { $0.file == nil }
+      state.files.append(WeakFile(file: opened))
+    }
+    return opened
   }
 
   private func waitWhileHeld(_ call: FileCall, _ path: String) {
@@ -224,7 +274,7 @@ package final class FaultFileSystem: FileSystem {
 
   package func open(_ path: String, _ mode: OpenMode) throws(SystemError) -> any File {
     try pass(.open, path)
-    return FaultFile(try base.open(path, mode), self)
+    return opened(try base.open(path, mode))
   }
 
   package func openInMemory(name: String) throws(SystemError) -> any File {
@@ -268,11 +318,34 @@ package final class FaultFileSystem: FileSystem {
 private final class FaultFile: File {
   private let base: any File
   private let system: FaultFileSystem
+  /// Those that are there, of a simulated disk.
+  private let maps = Monitor<[WeakMapping]>([])
+
+  private struct WeakMapping { weak var mapping: (any FileMapping)? }
 
   init(_ base: any File, _ system: FaultFileSystem) {
     self.base = base
     self.system = system
   }
+
+  /// Puts a copy in the place of each map: what the process stores or others write is not seen by
+  /// the other side.
+  func leaveSharedMemory() {
+    for mapping in maps.withLock({ $0.compactMap(\.mapping) }) {
+      let (start, length) = (mapping.base, mapping.length)
+      // Behind the end of the file there is nothing.
+      let bytes = (try? base.length()).map { min(length, Int($0)) } ?? 0
+      let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes, alignment: 16)
+      defer { copy.deallocate() }
+      copy.copyMemory(from: UnsafeRawBufferPointer(start: start, count: bytes))
+      let place = mmap(
+        start, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+      precondition(place == start, "shared memory of a simulated process cannot be taken away")
+      start.copyMemory(from: copy.baseAddress!, byteCount: bytes)
+    }
+  }
+
+  func dropLocks() { (base as? SimulatedFile)?.dropLocks() }
 
   var path: String { base.path }
 
@@ -325,21 +398,30 @@ private final class FaultFile: File {
       if let simulated { return try simulated.synchronize(below: limit) }
       return try base.synchronize()
     }
-    simulated?.loseUnsynchronized()
+    if !system.isKilled { simulated?.loseUnsynchronized() }
     throw SystemError(call: "synchronize", path: path, code: fault.code)
   }
 
   func map(length: Int) throws(SystemError) -> any FileMapping {
     try system.pass(.map, path, offset: UInt64(length))
     if let least = system.leastMapping {
-      return try base.map(length: min(length, max(least, 2 * Int(try base.length()))))
+      return noted(try base.map(length: min(length, max(least, 2 * Int(try base.length())))))
     }
-    return try base.map(length: length)
+    return noted(try base.map(length: length))
+  }
+
+  private func noted(_ mapping: any FileMapping) -> any FileMapping {
+    guard base is SimulatedFile else { return mapping }
+    maps.withLock { maps in
+      maps.removeAll { $0.mapping == nil }
+      maps.append(WeakMapping(mapping: mapping))
+    }
+    return mapping
   }
 
   func mapShared(length: Int) throws(SystemError) -> any FileMapping {
     try system.pass(.mapShared, path, offset: UInt64(length))
-    return try base.mapShared(length: length)
+    return noted(try base.mapShared(length: length))
   }
 
   func mapForOverwriting(length: Int) -> (any FileMapping)? {

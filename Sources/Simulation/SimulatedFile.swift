@@ -188,9 +188,12 @@ final class SimulatedFile: File {
       if isTaken { disk.state.notifyAll() }
       return isTaken
     }
-    disk.state.wait(
-      until: { disk.isPowerOff || $0.locks.take(key, owner, exclusive: exclusive) },
-      then: { _ in })
+    let isDead = disk.state.wait(
+      until: {
+        disk.isPowerOff || $0.locks.isDead(owner)
+          || $0.locks.take(key, owner, exclusive: exclusive)
+      }, then: { $0.locks.isDead(owner) })
+    if isDead { throw SystemError(call: "lock", path: path, code: EIO) }
     try check("lock")
     disk.state.notifyAll()
     return true
@@ -200,6 +203,12 @@ final class SimulatedFile: File {
     try check("unlock")
     let key = ByteLocks.Key(file: content.number, byte: byte)
     disk.state.withLock { $0.locks.release(key, owner) }
+    disk.state.notifyAll()
+  }
+
+  /// Frees all that the open file has locked, and lets it lock nothing more.
+  func dropLocks() {
+    disk.state.withLock { $0.locks.die(owner) }
     disk.state.notifyAll()
   }
 
@@ -233,6 +242,15 @@ struct ByteLocks {
 
   /// For each byte its owners; true means exclusive.
   private var holders: [Key: [UInt64: Bool]] = [:]
+  private var dead: Set<UInt64> = []
+
+  /// Whether an owner was killed.
+  func isDead(_ owner: UInt64) -> Bool { dead.contains(owner) }
+
+  mutating func die(_ owner: UInt64) {
+    dead.insert(owner)
+    releaseAll(of: owner)
+  }
 
   /// Takes a lock or changes the owner's own; false when another one is in the way.
   mutating func take(_ key: Key, _ owner: UInt64, exclusive: Bool) -> Bool {

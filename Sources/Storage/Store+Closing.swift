@@ -74,7 +74,40 @@ extension Store {
     _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ lockFile: LockFile,
     _ boot: UInt64
   ) throws(StorageError) -> FileHeader {
-    var header = header
+    try refuseOtherDurability(header, file, options, lockFile, boot)
+    if options.isReadOnly { return header }
+    let isUnsynced = options.durability == .memory
+    // The sync that made up for those left out may have failed. Any page may be the one that the
+    // disk does not have and the kernel thinks clean.
+    let isInDoubt =
+      header.flags.contains(.unsynced) && lockFile.isFirstOpener
+      && (lockFile.head.isUnknown || lockFile.inheritsSyncFailure)
+    // After a failed sync nobody knows whether the mark has reached the disk.
+    let isUncertain = isUnsynced && lockFile.syncFailure != nil
+    guard isInDoubt || isUncertain || header.flags.contains(.unsynced) != isUnsynced else {
+      return header
+    }
+    // Nobody else may write meanwhile.
+    try lockFile.acquireWriteLock()
+    defer { lockFile.releaseWriteLock() }
+    var header = try readHeader(file)
+    try refuseOtherDurability(header, file, options, lockFile, boot)
+    if isInDoubt { try rewriteAll(file) }
+    guard header.flags.contains(.unsynced) != isUnsynced || isUncertain else { return header }
+    if isUnsynced { header.flags.insert(.unsynced) } else { header.flags.remove(.unsynced) }
+    header.bootIdentifier = boot
+    try converting { () throws(SystemError) in try lockFile.synchronize(file) }
+    header = try written(header, to: file)
+    try converting { () throws(SystemError) in try lockFile.synchronize(file) }
+    return header
+  }
+
+  /// Stops who would sync a file that others use without, the reverse, and what a reboot has met in
+  /// use without syncs.
+  private static func refuseOtherDurability(
+    _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ lockFile: LockFile,
+    _ boot: UInt64
+  ) throws(StorageError) {
     if header.flags.contains(.unsynced) {
       guard header.bootIdentifier == boot else {
         throw .notADatabase(
@@ -87,30 +120,6 @@ extension Store {
     } else if options.durability == .memory, lockFile.otherProcesses > 0 {
       throw .alreadyOpen(path: file.path, reason: "with full durability, in another process")
     }
-    if options.isReadOnly { return header }
-    let isUnsynced = options.durability == .memory
-    if header.flags.contains(.unsynced), lockFile.isFirstOpener,
-      lockFile.head.isUnknown || lockFile.inheritsSyncFailure
-    {
-      // The sync that made up for those left out may have failed. Any page may be the one that the
-      // disk does not have and the kernel thinks clean. Nobody else may write meanwhile.
-      try lockFile.acquireWriteLock()
-      defer { lockFile.releaseWriteLock() }
-      try rewriteAll(file)
-    }
-    // After a failed sync nobody knows whether the mark has reached the disk.
-    let isUncertain = isUnsynced && lockFile.syncFailure != nil
-    if header.flags.contains(.unsynced) != isUnsynced || isUncertain {
-      if isUnsynced { header.flags.insert(.unsynced) } else { header.flags.remove(.unsynced) }
-      header.bootIdentifier = boot
-      try converting { () throws(SystemError) in
-        try lockFile.synchronize(file)
-        try write(header, to: file)
-        try lockFile.synchronize(file)
-      }
-      header.sequence += 1
-    }
-    return header
   }
 
   /// Removes the file, its lock file and its log.

@@ -156,7 +156,7 @@ internal import Testing
       }
     }
     let (ours, theirs) = (FaultFileSystem(disk, process: 1), FaultFileSystem(disk, process: 2))
-    // Opened at the question: afterwards the opener holds what all openings of a process need.
+    // Opened at the question, before the file can be replaced.
     let opened = Monitor<Store?>(nil)
     let opener = Thread.start(name: "opener") {
       do {

@@ -30,10 +30,21 @@ enum EnginePrograms {
       hasBug: false, needsControlledEngine: true, steps: 60_000,
       program: { try groups(threads: 2, fault: .kill) }),
     HuntProgram(
+      name: "store-process-kill",
+      summary:
+        "one of two processes is killed at a call, and what the other one and a power cut leave",
+      hasBug: false, needsControlledEngine: true, steps: 60_000,
+      program: { try processKill() }),
+    HuntProgram(
       name: "store-compaction",
       summary: "a file is compacted while others open it and write, and what a power cut leaves",
       hasBug: false, needsControlledEngine: true, steps: 60_000,
-      program: { try compaction() }),
+      program: { try openings(compacts: true) }),
+    HuntProgram(
+      name: "store-openings",
+      summary: "processes make, open and close a file, and what a power cut or a kill leaves",
+      hasBug: false, needsControlledEngine: true, steps: 60_000,
+      program: { try openings(compacts: false) }),
   ]
 
   private static let path = "/data/hunt.realm"
@@ -186,12 +197,13 @@ enum EnginePrograms {
     let told = Platform.Monitor(StoreTold(threads: count))
     let threads = (0..<count).map { number in
       let commits = 1 + random(below: 4)
-      let user = stores[number % stores.count]
+      let (user, system) = (stores[number % stores.count], systems[number % stores.count])
       return Platform.Thread.start(name: "user \(number)") {
         do {
           for left in (0..<commits).reversed() {
             try addLater(
-              user, number, of: count, awaitsMore: left > 0 && random(below: 2) == 0, told, disk)
+              user, number, of: count, awaitsMore: left > 0 && random(below: 2) == 0, told, disk,
+              in: system)
           }
           told.wait(until: { $0.completions == $0.laterWrites }, then: { _ in })
         } catch { check(false, "user \(number) fails: \(error)") }
@@ -213,7 +225,7 @@ enum EnginePrograms {
 
   private static func addLater(
     _ store: Store, _ number: Int, of count: Int, awaitsMore: Bool,
-    _ told: Platform.Monitor<StoreTold>, _ disk: SimulatedDisk
+    _ told: Platform.Monitor<StoreTold>, _ disk: SimulatedDisk, in system: FaultFileSystem
   ) throws {
     let transaction = try store.beginWrite()
     StorePrograms.judge(CounterTree.values(transaction.editor.reader, transaction.root))
@@ -225,48 +237,105 @@ enum EnginePrograms {
     }
     let isDone = RaceHunt.Atomic(false)
     _ = try transaction.commitAsynchronously(awaitsMore: awaitsMore) { error in
-      check(error == nil, "an asynchronous commit fails: \(error.map { "\($0)" } ?? "")")
+      check(
+        error == nil || system.isKilled,
+        "an asynchronous commit fails: \(error.map { "\($0)" } ?? "")")
       check(
         !isDone.exchange(true, ordering: .relaxed), "an asynchronous commit is completed twice")
       told.withLock {
         $0.completions += 1
-        $0.acknowledge(number, on: disk)
+        if error == nil { $0.acknowledge(number, on: disk) }
       }
       told.notifyAll()
     }
   }
 
-  // MARK: - Compaction
+  // MARK: - The end of a process
 
-  /// Users open a file, write and close it, while it is compacted in another process.
-  private static func compaction() throws {
+  /// Two processes write; one of them dies at any of its calls.
+  private static func processKill() throws {
+    let users = 3
     let disk = HuntedDisk.make()
-    let told = Platform.Monitor(StoreTold(threads: 2))
+    let systems = (0..<3).map {
+      FaultFileSystem(disk, process: UInt64($0), allowsUnpromptedWork: true)
+    }
+    let told = Platform.Monitor(StoreTold(threads: users))
+    let begin: Int
     do {
+      let stores = try systems.prefix(2).map { try Store.open(HuntedDisk.options(path, $0)) }
+      begin = disk.operationCount
+      systems[1].kill(afterCalls: random(below: 60))
+      let threads = (0..<users).map { number in
+        let steps = 1 + random(below: 4)
+        let process = number == 0 ? 0 : 1
+        return Platform.Thread.start(name: "user \(number)") {
+          var held: [Held] = []
+          do {
+            for left in (0..<steps).reversed() {
+              if process == 1 { held.append(try Held(stores[process])) }
+              if random(below: 2) == 0 {
+                try add(stores[process], number, of: users, told, disk)
+              } else {
+                try addLater(
+                  stores[process], number, of: users, awaitsMore: left > 0, told, disk,
+                  in: systems[process])
+              }
+            }
+          } catch { check(systems[process].isKilled, "user \(number) fails: \(error)") }
+          for one in held { one.judge() }
+        }
+      }
+      for thread in threads { thread.join() }
+      try add(stores[0], 0, of: users, told, disk)
+      for finding in try stores[0].checkInvariants().findings { check(false, "\(finding)") }
+      let end = try stores[0].pinNewest()
+      told.withLock { $0 }.judge(CounterTree.values(end.reader, end.root), "who has survived")
+      let third = try Store.open(HuntedDisk.options(path, systems[2]))
+      try add(third, 0, of: users, told, disk)
+      for finding in try third.checkInvariants().findings { check(false, "\(finding)") }
+    }
+    let end = told.withLock { $0 }
+    try StoreFault.judge(disk.killImage(), path, end, "the end")
+    try StoreFault.judgeCut(disk, path: path, isKill: random(below: 2) == 0, from: begin, end)
+  }
+
+  // MARK: - Opening
+
+  /// Users of two processes open a file, or make it, write and close it, perhaps while it is
+  /// compacted.
+  private static func openings(compacts: Bool) throws {
+    let users = 2
+    let disk = HuntedDisk.make()
+    let told = Platform.Monitor(StoreTold(threads: users))
+    if compacts || random(below: 2) == 0 {
       let store = try Store.open(HuntedDisk.options(path, disk))
-      for _ in 0..<2 { try add(store, 0, told, disk) }
+      for _ in 0..<2 { try add(store, 0, of: users, told, disk) }
     }
     let begin = disk.operationCount
     let systems = (0..<2).map {
       FaultFileSystem(disk, process: UInt64($0), allowsUnpromptedWork: true)
     }
-    let threads = [
-      Platform.Thread.start(name: "user") {
+    var threads = (0..<users).map { number in
+      let system = systems[compacts ? 0 : number]
+      return Platform.Thread.start(name: "user \(number)") {
         do {
           for _ in 0..<1 + random(below: 3) {
-            let store = try Store.open(HuntedDisk.options(path, systems[0]))
-            for _ in 0..<1 + random(below: 2) { try add(store, 1, told, disk) }
+            let store = try Store.open(HuntedDisk.options(path, system))
+            for _ in 0..<1 + random(below: 2) { try add(store, number, of: users, told, disk) }
           }
-        } catch { check(false, "the user fails: \(error)") }
-      },
-      Platform.Thread.start(name: "compaction") {
-        do {
-          for _ in 0..<1 + random(below: 2) {
-            _ = try Store.compact(HuntedDisk.options(path, systems[1]))
-          }
-        } catch { check(false, "the compaction fails: \(error)") }
-      },
-    ]
+        } catch { check(false, "user \(number) fails: \(error)") }
+      }
+    }
+    if compacts {
+      threads.append(
+        Platform.Thread.start(name: "compaction") {
+          do {
+            for _ in 0..<1 + random(below: 2) {
+              _ = try Store.compact(HuntedDisk.options(path, systems[1]))
+            }
+          } catch { check(false, "the compaction fails: \(error)") }
+        })
+    }
     for thread in threads { thread.join() }
     let end = told.withLock { $0 }
     try StoreFault.judge(disk.killImage(), path, end, "the end")
@@ -274,12 +343,13 @@ enum EnginePrograms {
   }
 
   private static func add(
-    _ store: Store, _ number: Int, _ told: Platform.Monitor<StoreTold>, _ disk: SimulatedDisk
+    _ store: Store, _ number: Int, of count: Int, _ told: Platform.Monitor<StoreTold>,
+    _ disk: SimulatedDisk
   ) throws {
     let transaction = try store.beginWrite()
     StorePrograms.judge(CounterTree.values(transaction.editor.reader, transaction.root))
     transaction.root = CounterTree.add(
-      transaction.editor, transaction.root, to: [0, 1 + number], of: 3)
+      transaction.editor, transaction.root, to: [0, 1 + number], of: 1 + count)
     told.withLock { $0.begun[number] += 1 }
     _ = try transaction.commit()
     told.withLock { $0.acknowledge(number, on: disk) }

@@ -118,6 +118,8 @@ struct HuntScore {
     var ways: [Way] = []
     for seed in 0..<Self.seeds where ways.isEmpty || !interruption.isRequested() {
       ways.append(try bug.way(strategy, settings.seed &+ seed))
+      // The median is not found, whatever the others come to.
+      if 2 * ways.count(where: { !$0.isFound }) > Self.seeds { break }
     }
     ways.sort { $0.order < $1.order }
     return ways[ways.count / 2]

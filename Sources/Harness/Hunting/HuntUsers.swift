@@ -21,7 +21,7 @@ final class HuntUser {
   init(_ number: Int, _ shared: HuntedFile) throws {
     self.number = number
     self.shared = shared
-    realm = try Realm(configuration: shared.configuration)
+    realm = try Realm(configuration: shared.configuration(of: number))
   }
 
   /// Checks the version that the Realm stands on.
@@ -43,7 +43,7 @@ final class HuntUser {
       shared.judgeNewest(realm, since: before, "a transaction of user \(number)")
       shared.add(realm, number)
     }
-    shared.told.withLock { $0.done[number] += 1 }
+    shared.acknowledge(number)
   }
 
   func cancel() {
@@ -71,11 +71,11 @@ final class HuntUser {
   func freeze() {
     let values = HuntedFile.values(realm)
     let frozen = HuntedFile.Frozen(realm: realm.freeze(), values: values)
-    shared.box.withLock { $0.frozen = frozen }
+    shared.box(of: number).withLock { $0.frozen = frozen }
   }
 
   func readFrozen() {
-    guard let frozen = shared.box.withLock({ $0.frozen }) else { return }
+    guard let frozen = shared.box(of: number).withLock({ $0.frozen }) else { return }
     let values = HuntedFile.values(frozen.realm)
     check(values == frozen.values, "a frozen Realm shows \(values) after \(frozen.values)")
     HuntedFile.judgeVersion(frozen.realm, "a frozen Realm")
@@ -87,11 +87,11 @@ final class HuntUser {
       return check(false, "counter \(other) is not there")
     }
     let (reference, value) = (ThreadSafeReference(to: object), object.value)
-    shared.box.withLock { $0.reference = (reference, other, value) }
+    shared.box(of: number).withLock { $0.reference = (reference, other, value) }
   }
 
   func resolve() {
-    let taken = shared.box.withLock { box in
+    let taken = shared.box(of: number).withLock { box in
       defer { box.reference = nil }
       return box.reference
     }
@@ -117,6 +117,8 @@ actor HuntActor {
   /// What an observer knows from what it was told.
   private var known: [Int]?
   private var token: NotificationToken?
+  /// Their release alone would end what they stand for.
+  private var ended: [NotificationToken] = []
   /// Of observers until now, so that a call for one that has ended is seen.
   private var observers = 0
   /// Writes that are not completed.
@@ -132,16 +134,22 @@ actor HuntActor {
     self.shared = shared
   }
 
-  func open() async throws { realm = try await Realm.open(configuration: shared.configuration) }
+  func open() async throws {
+    realm = try await Realm.open(configuration: shared.configuration(of: number))
+  }
 
   func close() async {
     if later > 0 { await withCheckedContinuation { waiting = $0 } }
     endObserving()
+    ended = []
     realm = nil
   }
 
   private func endObserving() {
-    token?.invalidate()
+    if let token {
+      token.invalidate()
+      ended.append(token)
+    }
     token = nil
     known = nil
   }
@@ -208,7 +216,7 @@ actor HuntActor {
     }
     shared.add(realm, number)
     try realm.commitWrite()
-    shared.told.withLock { $0.done[number] += 1 }
+    shared.acknowledge(number)
     do { try await task.value } catch is CancellationError {
       check(isCancelled, "a task of actor \(number) ends as cancelled")
     }
@@ -225,7 +233,7 @@ actor HuntActor {
       check(error == nil, "a write of actor \(self.number) fails: \(error.map { "\($0)" } ?? "")")
       check(!isDone, "a write of actor \(self.number) is completed twice")
       isDone = true
-      self.shared.told.withLock { $0.done[self.number] += 1 }
+      self.shared.acknowledge(self.number)
       self.later -= 1
       guard self.later == 0 else { return }
       self.waiting?.resume()
@@ -240,6 +248,6 @@ actor HuntActor {
       shared.judgeNewest(realm, since: before, "a transaction of actor \(number)")
       shared.add(realm, number)
     }
-    shared.told.withLock { $0.done[number] += 1 }
+    shared.acknowledge(number)
   }
 }

@@ -42,28 +42,56 @@ struct HuntedFile: Sendable {
   static let notesMax = 2
 
   let users: Int
-  let configuration: Realm.Configuration
   let told: Platform.Monitor<StoreTold>
-  let box = Platform.Monitor(Box())
+  private let disk: SimulatedDisk
+  /// Of each process, as what is handed over within it.
+  private let configurations: [Realm.Configuration]
+  private let boxes: [Platform.Monitor<Box>]
 
-  init(users: Int) {
+  init(users: Int, processes: Int = 1) {
     self.users = users
     told = Platform.Monitor(StoreTold(threads: users))
     let disk = HuntedDisk.make()
-    // Each with a name of its own: nothing of another run is open by it.
-    var configuration = Realm.Configuration(
-      fileURL: URL(fileURLWithPath: "/data/hunt-\(disk.number).realm"),
-      objectTypes: [HuntedCounter.self, HuntedNote.self])
-    configuration.fileSystem = disk
-    self.configuration = configuration
+    self.disk = disk
+    configurations = (0..<processes).map { process in
+      let system: any FileSystem =
+        processes == 1 ? disk : FaultFileSystem(disk, process: UInt64(process))
+      return Self.configuration(disk.number, system)
+    }
+    boxes = configurations.map { _ in Platform.Monitor(Box()) }
   }
 
+  /// Each run has a name of its own: nothing of another run is open by it.
+  private static func configuration(
+    _ number: UInt64, _ system: any FileSystem
+  ) -> Realm.Configuration {
+    var configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: "/data/hunt-\(number).realm"),
+      objectTypes: [HuntedCounter.self, HuntedNote.self])
+    configuration.fileSystem = system
+    return configuration
+  }
+
+  /// How a user opens it.
+  func configuration(of user: Int) -> Realm.Configuration {
+    configurations[user % configurations.count]
+  }
+
+  func box(of user: Int) -> Platform.Monitor<Box> { boxes[user % boxes.count] }
+
+  /// Notes that a transaction of a user has come to its end.
+  func acknowledge(_ user: Int) { told.withLock { $0.acknowledge(user, on: disk) } }
+
   /// Makes the file with all counters.
-  func found() throws {
-    let realm = try Realm(configuration: configuration)
+  ///
+  /// - Returns: how many operations of the disk that took.
+  @discardableResult
+  func found() throws -> Int {
+    let realm = try Realm(configuration: configuration(of: 0))
     try realm.write {
       for number in 0...users { realm.create(HuntedCounter.self, value: ["number": number]) }
     }
+    return disk.operationCount
   }
 
   /// The counters, of which the first one counts what all others do.
@@ -142,7 +170,7 @@ struct HuntedFile: Sendable {
 
   /// Checks what is left when nobody uses the file any more.
   func judgeEnd() throws {
-    let realm = try Realm(configuration: configuration)
+    let realm = try Realm(configuration: configuration(of: 0))
     Self.judgeVersion(realm, "the end")
     let (values, told) = (Self.values(realm), told.withLock { $0 })
     check(
@@ -150,5 +178,16 @@ struct HuntedFile: Sendable {
       "the counters are \(values.dropFirst()), but \(told.done) were committed")
     StorePrograms.judge(values)
     for finding in try realm.checkInvariants().findings { check(false, "\(finding)") }
+  }
+
+  /// Checks what a power cut leaves at one of the operations behind `begin`.
+  func judgeCut(from begin: Int) throws {
+    var generator = RandomGenerator(seed: UInt64(random(below: 1 << 48)))
+    let operation = begin + random(below: disk.operationCount - begin + 1)
+    let image = disk.crashImage(cutAfterOperation: operation, random: &generator)
+    let realm = try Realm(configuration: Self.configuration(disk.number, image))
+    Self.judgeVersion(realm, "a power cut")
+    told.withLock { $0 }.at(operation: operation).judge(Self.values(realm), "a power cut")
+    for finding in try realm.checkInvariants().findings { check(false, "a power cut: \(finding)") }
   }
 }

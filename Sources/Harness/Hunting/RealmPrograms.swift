@@ -14,6 +14,14 @@ enum RealmPrograms {
       hasBug: false, needsControlledEngine: true, steps: 60_000, warmUps: 60,
       program: { try run(threads: 2 + random(below: 2), steps: 4) }),
     HuntProgram(
+      name: "realm-two-processes", summary: "the same in two processes on one disk",
+      hasBug: false, needsControlledEngine: true, steps: 60_000, warmUps: 60,
+      program: { try run(threads: 2 + random(below: 2), steps: 4, processes: 2) }),
+    HuntProgram(
+      name: "realm-power-cut", summary: "the same, and what a power cut at any operation leaves",
+      hasBug: false, needsControlledEngine: true, steps: 60_000, warmUps: 60,
+      program: { try run(threads: 2, steps: 4, cutsPower: true) }),
+    HuntProgram(
       name: "realm-actors",
       summary: "actors whose tasks write, are cancelled and observe in Realms of their own",
       hasBug: false, needsControlledEngine: true, steps: 60_000, warmUps: 60,
@@ -31,9 +39,15 @@ enum RealmPrograms {
     case freeze, readFrozen, refer, resolve
   }
 
-  static func run(threads count: Int, steps: Int) throws {
-    let shared = HuntedFile(users: count)
-    onThread("founder") { try shared.found() }
+  private static func run(
+    threads count: Int, steps: Int, processes: Int = 1, cutsPower: Bool = false
+  ) throws {
+    let shared = HuntedFile(users: count, processes: processes)
+    let begin = Platform.Monitor(0)
+    onThread("founder") {
+      let operations = try shared.found()
+      begin.withLock { $0 = operations }
+    }
     let threads = (0..<count).map { number in
       let plan = (0..<1 + random(below: steps)).map { _ in
         Step(rawValue: random(below: Step.allCases.count))!
@@ -47,6 +61,9 @@ enum RealmPrograms {
     }
     for thread in threads { thread.join() }
     onThread("judge") { try shared.judgeEnd() }
+    if cutsPower {
+      onThread("judge of the cut") { try shared.judgeCut(from: begin.withLock { $0 }) }
+    }
   }
 
   private static func onThread(_ name: String, _ work: @escaping @Sendable () throws -> Void) {
@@ -77,7 +94,7 @@ enum RealmPrograms {
 
   static func runActors(_ count: Int, steps: Int) async throws {
     let shared = HuntedFile(users: count)
-    onThread("founder") { try shared.found() }
+    onThread("founder") { _ = try shared.found() }
     let tasks = (0..<count).map { number in
       let plan = (0..<1 + random(below: steps)).map { _ in
         HuntActor.Step(rawValue: random(below: HuntActor.Step.allCases.count))!

@@ -29,6 +29,11 @@ extension LockFile {
       let table = try LockTable(file)
       return try table.withLock { () throws(StorageError) -> LockFile? in
         guard try leads(lockPath(dataPath), to: file, fileSystem) else { return nil }
+        // Whoever replaces or deletes a file has the table lock. One that comes with the file of
+        // before must not make the lock file that of its own: another one could not be opened.
+        if let dataFile, try !leads(dataPath, to: dataFile, fileSystem) {
+          throw .alreadyOpen(path: dataPath, reason: "it is being replaced")
+        }
         guard try table.tryLock(LockByte.use, exclusive: false) else {
           throw .alreadyOpen(path: dataPath, reason: "its files are being deleted")
         }
@@ -129,7 +134,7 @@ extension LockFile {
     }
   }
 
-  private static func lockPath(_ dataPath: String) -> String { dataPath + ".lock" }
+  static func lockPath(_ dataPath: String) -> String { dataPath + ".lock" }
 
   /// Opens the lock file and runs `body`, again while that says by nil that the file was deleted
   /// between its opening and its locking.

@@ -63,7 +63,7 @@ extension Store {
     let options = try followingLinks(
       StoreOptions(
         path: path, isReadOnly: true, fileSystem: fileSystem, encryptionKey: encryptionKey))
-    return try StoreRegistry.shared.withLock { (registry) throws(StorageError) -> Store in
+    return try StoreRegistry.of(fileSystem).withLock { (registry) throws(StorageError) -> Store in
       while true {
         let file = try openFile(options)
         let identity = try converting { () throws(SystemError) in try file.identity() }

@@ -60,7 +60,8 @@ extension Store {
   private static func replaceFile(
     of store: inout Store?, _ options: StoreOptions
   ) throws(StorageError) -> Bool {
-    let isReplaced = try StoreRegistry.shared.withLock { (_) throws(StorageError) -> Bool in
+    let isReplaced = try StoreRegistry.of(options.fileSystem).withLock {
+      (_) throws(StorageError) -> Bool in
       let maintenance = store!.maintenance
       maintenance.pause()
       defer { maintenance.resume() }

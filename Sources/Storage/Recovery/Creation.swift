@@ -67,7 +67,7 @@ extension Store {
         _ = try writeEmpty(file, key: options.encryptionKey)
         return
       }
-      var header = try writeEmpty(file, key: options.encryptionKey)
+      _ = try writeEmpty(file, key: options.encryptionKey)
       try converting { () throws(SystemError) in
         if let empty { try file.setPermissions(try empty.permissions()) }
         try file.synchronize()
@@ -78,13 +78,6 @@ extension Store {
         }
       }
       // From here on others may use it, each of whom syncs the folder first, because of the flag.
-      try converting { () throws(SystemError) in
-        if !PlantedBug.folderNotSynced.isActive {
-          try fileSystem.synchronizeFolder(parentFolder(of: path))
-        }
-        header.flags.remove(.nameUnsynced)
-        try write(header, to: file)
-      }
     } catch {
       // Whoever is not locked out by this has made the file: then this one has another name, or
       // none.

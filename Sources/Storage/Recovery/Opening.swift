@@ -20,7 +20,7 @@ extension Store {
     let options = try followingLinks(options)
     // The lock is held across system calls on purpose: two threads that open one file must end up
     // with one store.
-    return try StoreRegistry.shared.withLock { (registry) throws(StorageError) in
+    return try StoreRegistry.of(options.fileSystem).withLock { (registry) throws(StorageError) in
       registry.forgetClosed()
       if let identifier = options.inMemoryIdentifier {
         if let store = registry.inMemory[identifier]?.store { return (store, true) }
@@ -45,7 +45,7 @@ extension Store {
     guard let file = try? fileSystem.open(path, []), let identity = try? file.identity() else {
       return false
     }
-    return StoreRegistry.shared.withLock { $0.isInUse(identity) }
+    return StoreRegistry.of(fileSystem).withLock { $0.isInUse(identity) }
   }
 
   /// Whether a path by which the store was reached still leads to its file; to one in memory any
@@ -178,7 +178,7 @@ extension Store {
           generation: { () throws(StorageError) in try readHeader(file).generation },
           bootIdentifier: boot, fileSystem: options.fileSystem, clock: options.clock)
       } catch {
-        // The lock file may be that of another file by now, which is the one to open.
+        // Another file may have its place by now, which is the one to open.
         guard try isStill(identity, options) else { return nil }
         guard options.isReadOnly, case .permissionDenied = error else { throw error }
         (lockFile, pinned) = try pinWithoutLockFile(file, header, cipher, options, boot: boot)
@@ -187,12 +187,19 @@ extension Store {
     // Between opening the file and joining its lock file someone may have deleted both.
     guard try isStill(identity, options) else { return nil }
     if !options.isReadOnly { lockFile.noteInUse() }
+    // Others may have written it before this process joined them.
+    header = try readHeader(file)
     header = try repeatingLog(header, file, options, cipher, lockFile)
     header = try makeNameDurable(header, file, options, lockFile)
     header = try raiseFormat(header, file, options, lockFile)
     header = try agreeOnDurability(header, file, options, lockFile, boot)
     return try makeStore(options, file, identity, header, cipher, lockFile, pinned)
   }
+
+  // MARK: - The header
+  //
+  // Whoever changes it has the write lock and reads it there: what was read before may lack a log
+  // that another process has begun since.
 
   /// Makes sure that the file keeps its name, where that is not known.
   private static func makeNameDurable(
@@ -201,16 +208,18 @@ extension Store {
     guard header.flags.contains(.nameUnsynced), !PlantedBug.nameNotSynced.isActive else {
       return header
     }
-    var header = header
     try converting { () throws(SystemError) in
-      try options.fileSystem.synchronizeFolder(parentFolder(of: options.path))
-      // Of those that open it at the same time only one writes the header.
-      guard !options.isReadOnly, lockFile.isFirstOpener else { return }
-      header.flags.remove(.nameUnsynced)
-      try write(header, to: file)
-      header.sequence += 1
+      if !PlantedBug.folderNotSynced.isActive {
+        try options.fileSystem.synchronizeFolder(parentFolder(of: options.path))
+      }
     }
-    return header
+    // Whoever opens the file next does it again, while somebody writes now.
+    guard !options.isReadOnly, try lockFile.tryAcquireWriteLock() else { return header }
+    defer { lockFile.releaseWriteLock() }
+    var header = try readHeader(file)
+    guard header.flags.contains(.nameUnsynced) else { return header }
+    header.flags.remove(.nameUnsynced)
+    return try written(header, to: file)
   }
 
   /// Makes a file of an older format one of the newest, before anything is written to it that an
@@ -219,14 +228,23 @@ extension Store {
     _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ lockFile: LockFile
   ) throws(StorageError) -> FileHeader {
     guard header.isOlder, !options.isReadOnly else { return header }
+    try lockFile.acquireWriteLock()
+    defer { lockFile.releaseWriteLock() }
     // Another process may have been faster.
     var header = try readHeader(file)
     guard header.isOlder else { return header }
     header.raise()
-    try converting { () throws(SystemError) in
-      try write(header, to: file)
-      try lockFile.synchronize(file)
-    }
+    header = try written(header, to: file)
+    try converting { () throws(SystemError) in try lockFile.synchronize(file) }
+    return header
+  }
+
+  /// Writes a header; the one that the file has then.
+  static func written(
+    _ header: FileHeader, to file: any File
+  ) throws(StorageError) -> FileHeader {
+    try converting { () throws(SystemError) in try write(header, to: file) }
+    var header = header
     header.sequence += 1
     return header
   }

@@ -6,14 +6,32 @@ struct StoreRegistry {
   #if CONTROLLED_SCHEDULING
     // Sound: replaced only where a program of an exploration begins, by the one thread that runs
     // then.
-    nonisolated(unsafe) private(set) static var shared = Monitor(StoreRegistry())
+    nonisolated(unsafe) private static var shared = Monitor(StoreRegistry())
+    nonisolated(unsafe) private static var simulated = Monitor<[UInt64: Monitor<StoreRegistry>]>([:]
+    )
 
     /// Makes a new registry: what a run finds must not depend on the runs before it, and one that
     /// was given up may have left the old one locked.
-    static func startAnew() { shared = Monitor(StoreRegistry()) }
+    static func startAnew() {
+      shared = Monitor(StoreRegistry())
+      simulated = Monitor([:])
+    }
   #else
-    static let shared = Monitor(StoreRegistry())
+    private static let shared = Monitor(StoreRegistry())
+    private static let simulated = Monitor<[UInt64: Monitor<StoreRegistry>]>([:])
   #endif
+
+  /// That of the process that a file system is of.
+  static func of(_ fileSystem: any FileSystem) -> Monitor<StoreRegistry> {
+    let process = fileSystem.process
+    if process == 0 { return shared }
+    return simulated.withLock { registries in
+      if let registry = registries[process] { return registry }
+      let registry = Monitor(StoreRegistry())
+      registries[process] = registry
+      return registry
+    }
+  }
 
   var byFile: [FileIdentity: WeakStore] = [:]
   var inMemory: [String: WeakStore] = [:]

@@ -1,0 +1,118 @@
+// Several processes that open a file at the same time and write its header: what one of them has
+// put there must not be overwritten by what another one has read before.
+import Platform
+import Simulation
+import Storage
+import TestSupport
+import Testing
+
+@Suite(.ownThreads) struct HeaderRaceTests {
+  private let disk = SimulatedDisk()
+  private let path = "/data/a.realm"
+
+  /// Opens the file in a process and stops it where it makes the file's name durable.
+  ///
+  /// Meanwhile another one begins a log and commits: no power cut may take back what it was told.
+  private func keepsTheLog(of opening: @escaping @Sendable (StoreOptions) throws -> Void) throws {
+    let (ours, theirs) = (FaultFileSystem(disk, process: 1), FaultFileSystem(disk, process: 2))
+    ours.hold(.synchronizeFolder)
+    let path = path
+    let opener = Thread.start(name: "opener") {
+      do { try opening(StoreOptions(path: path, fileSystem: ours)) } catch {
+        Issue.record("\(error)")
+      }
+    }
+    #expect(
+      ours.wait(untilHeld: .synchronizeFolder, count: 1, nanoseconds: waitLimitNanoseconds))
+    var options = StoreOptions(path: path, fileSystem: theirs)
+    options.commitLog = .always
+    let store = try Store.open(options)
+    let first = try store.pinNewest()
+    var content = SlotTree.content(first.reader, first.root)
+    func write(_ slots: some Sequence<Int>, _ bytes: [UInt8]) throws {
+      let transaction = try store.beginWrite()
+      for slot in slots {
+        transaction.root = SlotTree.set(
+          transaction.editor, transaction.root, slot: slot, bytes)
+        content[slot] = bytes
+      }
+      _ = try transaction.commit()
+    }
+    // Commits go into the log when their blocks lie scattered.
+    try write(0..<200, [UInt8](repeating: 1, count: 3_000))
+    for round in 2..<200 where !store.isLogDirty {
+      try write(
+        stride(from: round % 9, to: 200, by: 9), [UInt8](repeating: UInt8(round), count: 3_000))
+    }
+    #expect(store.isLogDirty)
+    let before = content
+    ours.release(.synchronizeFolder)
+    opener.joinInTime()
+    var generator = RandomGenerator(seed: 11)
+    for _ in 0..<50 { try check(disk.crashImage(random: &generator), before) }
+    try write(stride(from: 3, to: 200, by: 11), [UInt8](repeating: 201, count: 3_000))
+    let after = content
+    for _ in 0..<50 { try check(disk.crashImage(random: &generator), after) }
+    #expect(try store.checkInvariants().findings == [])
+  }
+
+  private func check(_ image: SimulatedDisk, _ content: [Int: [UInt8]]) throws {
+    let store = try Store.open(StoreOptions(path: path, fileSystem: image))
+    let snapshot = try store.pinNewest()
+    #expect(SlotTree.content(snapshot.reader, snapshot.root) == content)
+    #expect(try store.checkInvariants().findings == [])
+  }
+
+  @Test func whoMakesAFileKeepsTheLogOfWhoOpensIt() throws {
+    try keepsTheLog { _ = try Store.open($0) }
+  }
+
+  @Test func whoOpensACompactedFileFirstKeepsTheLogOfOthers() throws {
+    do { _ = try HoleyStore.fill(try Store.open(StoreOptions(path: path, fileSystem: disk))) }
+    #expect(try Store.compact(StoreOptions(path: path, fileSystem: disk)))
+    let image = disk.killImage()
+    #expect(image.exists(path))
+    try keepsTheLog { _ = try Store.compact($0) }
+  }
+
+  /// A copy has its name before it is durable: whoever opens it then waits.
+  @Test func whoMakesACopyKeepsTheLogOfWhoOpensIt() throws {
+    let source = try Store.open(StoreOptions(path: "/data/source.realm", fileSystem: disk))
+    _ = try HoleyStore.fill(source)
+    let system = FaultFileSystem(disk, process: 3)
+    let other = try Store.open(StoreOptions(path: "/data/source.realm", fileSystem: system))
+    system.hold(.synchronizeFolder)
+    let path = path
+    let copier = Thread.start(name: "copier") {
+      do { try other.writeCopy(to: path) } catch { Issue.record("\(error)") }
+    }
+    #expect(
+      system.wait(untilHeld: .synchronizeFolder, count: 1, nanoseconds: waitLimitNanoseconds))
+    let opened = Monitor(false)
+    let disk = disk
+    let opener = Thread.start(name: "opener") {
+      do {
+        var options = StoreOptions(path: path, fileSystem: FaultFileSystem(disk, process: 4))
+        options.commitLog = .always
+        let store = try Store.open(options)
+        opened.withLock { $0 = true }
+        let transaction = try store.beginWrite()
+        transaction.root = SlotTree.set(
+          transaction.editor, transaction.root, slot: 5, [1, 2, 3])
+        _ = try transaction.commit()
+      } catch { Issue.record("\(error)") }
+    }
+    #expect(opened.withLock { !$0 })
+    system.release(.synchronizeFolder)
+    copier.joinInTime()
+    opener.joinInTime()
+    var generator = RandomGenerator(seed: 12)
+    for _ in 0..<20 {
+      let image = disk.crashImage(random: &generator)
+      let store = try Store.open(StoreOptions(path: path, fileSystem: image))
+      let snapshot = try store.pinNewest()
+      #expect(SlotTree.content(snapshot.reader, snapshot.root)[5] == [1, 2, 3])
+    }
+    #expect(!disk.exists(path + ".unfinished"))
+  }
+}
