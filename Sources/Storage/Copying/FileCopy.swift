@@ -70,26 +70,40 @@ struct FileCopy: ~Copyable {
   ) throws(StorageError) {
     if fileSystem.exists(path) { throw .fileExists(path: path) }
     try write(source, beside: path, key: key, fileSystem) { (file, header) throws(StorageError) in
-      // Nobody may open it before its header is as it stays: who opens it may write another one.
-      try LockFile.withExclusiveUse(dataPath: path, fileSystem: fileSystem) {
-        () throws(StorageError) in
-        do throws(SystemError) {
-          try fileSystem.rename(unfinishedPath(path), toNew: path)
-        } catch {
-          throw error.alreadyExists ? .fileExists(path: path) : .system(error)
-        }
-        do throws(SystemError) {
-          try fileSystem.synchronizeFolder(Store.parentFolder(of: path))
-          var header = header
-          header.flags.remove(.nameUnsynced)
-          try Store.write(header, to: file)
-        } catch {
-          try? fileSystem.remove(path)
-          throw error.isOutOfSpace ? .diskFull(error) : .system(error)
-        }
-        // Whoever opens the copy makes a lock file of its own.
-        try? fileSystem.remove(LockFile.lockPath(path))
+      do throws(StorageError) {
+        try name(file, header, path, fileSystem)
+      } catch {
+        // Somebody else has made a file of that name meanwhile, and uses it.
+        if case .alreadyOpen = error, fileSystem.exists(path) { throw .fileExists(path: path) }
+        throw error
       }
+    }
+  }
+
+  /// Gives a copy its name, for good.
+  ///
+  /// Nobody may open it before its header is as it stays: who opens it may write another one.
+  private static func name(
+    _ file: any File, _ header: FileHeader, _ path: String, _ fileSystem: any FileSystem
+  ) throws(StorageError) {
+    try LockFile.withExclusiveUse(dataPath: path, fileSystem: fileSystem) {
+      () throws(StorageError) in
+      do throws(SystemError) {
+        try fileSystem.rename(unfinishedPath(path), toNew: path)
+      } catch {
+        throw error.alreadyExists ? .fileExists(path: path) : .system(error)
+      }
+      do throws(SystemError) {
+        try fileSystem.synchronizeFolder(Store.parentFolder(of: path))
+        var header = header
+        header.flags.remove(.nameUnsynced)
+        try Store.write(header, to: file)
+      } catch {
+        try? fileSystem.remove(path)
+        throw error.isOutOfSpace ? .diskFull(error) : .system(error)
+      }
+      // Whoever opens the copy makes a lock file of its own.
+      try? fileSystem.remove(LockFile.lockPath(path))
     }
   }
 
