@@ -122,20 +122,42 @@ extension Store {
     }
   }
 
+  /// What a file is, and up to which version it was seen.
+  package struct FileState: Equatable, Sendable {
+    fileprivate let identifierHigh: UInt64
+    fileprivate let identifierLow: UInt64
+    fileprivate let version: Version
+
+    fileprivate init(_ header: FileHeader, _ version: Version) {
+      identifierHigh = header.identifierHigh
+      identifierLow = header.identifierLow
+      self.version = version
+    }
+  }
+
+  /// That of the store's file with a version.
+  package func fileState(_ version: Version) -> FileState {
+    FileState(header, version)
+  }
+
   /// Removes the file, its lock file and its log.
   ///
-  /// - Returns: whether there was a file.
+  /// - Parameter state: only a file that is still so is removed; nil for any file.
+  /// - Returns: whether there was such a file.
   /// - Throws: `alreadyOpen` when this or another process uses it.
   package static func deleteFiles(
-    path: String, fileSystem: any FileSystem
+    path: String, fileSystem: any FileSystem, only state: FileState? = nil
   ) throws(StorageError) -> Bool {
-    if isOpen(path: path, fileSystem: fileSystem) {
-      throw .alreadyOpen(path: path, reason: "close every Realm that uses it first")
-    }
+    let given = path
     let path = try followingLinks(path, fileSystem)
+    if let state, try !isStill(state, path, fileSystem) { return false }
+    if isOpen(path: given, fileSystem: fileSystem) {
+      throw .alreadyOpen(path: given, reason: "close every Realm that uses it first")
+    }
     guard fileSystem.exists(path) else { return false }
-    try LockFile.withExclusiveUse(dataPath: path, fileSystem: fileSystem) {
+    let isRemoved = try LockFile.withExclusiveUse(dataPath: path, fileSystem: fileSystem) {
       () throws(StorageError) in
+      if let state, try !isStill(state, path, fileSystem) { return false }
       if try converting({ () throws(SystemError) in try isShared(path, fileSystem) }) {
         throw .alreadyOpen(path: path, reason: "by another name, or its lock file was deleted")
       }
@@ -148,9 +170,25 @@ extension Store {
         for other in others where fileSystem.exists(other) { try fileSystem.remove(other) }
         try fileSystem.synchronizeFolder(parentFolder(of: path))
       }
+      return true
     }
     // A map that is kept would keep the space on the disk.
-    Spares.drop()
-    return true
+    if isRemoved { Spares.drop() }
+    return isRemoved
+  }
+
+  /// Whether a file is as it was seen; not when somebody has replaced it or written to it.
+  private static func isStill(
+    _ state: FileState, _ path: String, _ fileSystem: any FileSystem
+  ) throws(StorageError) -> Bool {
+    let file: any File
+    do throws(SystemError) { file = try fileSystem.open(path, .noFollow) } catch {
+      if error.isMissing { return false }
+      throw openingError(error, path: path)
+    }
+    // One that is being made.
+    guard try converting({ () throws(SystemError) in try file.length() }) > 0 else { return false }
+    let version = try LockFile.versionOnceKnown(dataPath: path, fileSystem) ?? state.version
+    return FileState(try readHeader(file), version) == state
   }
 }

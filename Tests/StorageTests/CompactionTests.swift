@@ -333,4 +333,34 @@ internal import Testing
     #expect(try Store.deleteFiles(path: path, fileSystem: system))
     #expect(!system.exists(path) && !system.exists(path + ".unfinished"))
   }
+
+  /// Whoever starts over deletes what it has seen, not what somebody else has made of it since.
+  @Test func onlyTheFileThatWasSeenIsDeleted() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("a.realm")
+    let system = LinuxFileSystem()
+    func seen() throws -> Store.FileState {
+      let store = try Store.open(StoreOptions(path: path))
+      return store.fileState(try store.pinNewest().version)
+    }
+    func write() throws {
+      let transaction = try Store.open(StoreOptions(path: path)).beginWrite()
+      transaction.root = SlotTree.set(
+        transaction.editor, transaction.root, slot: 1, [1, 2, 3])
+      _ = try transaction.commit()
+    }
+    let empty = try seen()
+    try write()
+    #expect(try !Store.deleteFiles(path: path, fileSystem: system, only: empty))
+    #expect(system.exists(path))
+    let written = try seen()
+    #expect(try Store.deleteFiles(path: path, fileSystem: system, only: written))
+    #expect(!system.exists(path))
+    #expect(try !Store.deleteFiles(path: path, fileSystem: system, only: written))
+    // Another file of the same version.
+    try write()
+    #expect(try seen() != written)
+    #expect(try !Store.deleteFiles(path: path, fileSystem: system, only: written))
+    #expect(system.exists(path))
+  }
 }
