@@ -2,6 +2,7 @@
 // with the configuration's. New classes are added silently; changed ones need a newer schema
 // version.
 internal import Foundation
+internal import Glibc
 internal import ObjectStore
 internal import Platform
 internal import Storage
@@ -50,21 +51,53 @@ struct RealmOpening {
   ///
   /// - Throws: a `Realm.Error`; see the codes there.
   func open() throws -> Opened {
-    let opened: Opened
-    do {
-      opened = try openOnce()
-    } catch is NeedsReset {
-      // The store of the first try is closed by now, unless somebody uses it.
-      Logger.shared.log(.info, "Deleting '\(configuration.place)': its classes have changed.")
-      try Realm.deleteFiles(for: configuration)
-      opened = try openOnce()
+    let clock = MonotonicClock()
+    var deadline: UInt64?
+    while true {
+      do {
+        let opened = try openOnce()
+        Self.log(configuration, opened.snapshot, opened.classes.stored)
+        return opened
+      } catch let reset as NeedsReset {
+        let end = deadline ?? clock.nanoseconds() + Self.resetNanoseconds
+        deadline = end
+        try startOver(reset, mayFail: clock.nanoseconds() < end)
+      }
     }
-    Self.log(configuration, opened.snapshot, opened.classes.stored)
-    return opened
+  }
+
+  /// How long others that may be about to start over, too, are waited for.
+  private static let resetNanoseconds: UInt64 = 500_000_000
+
+  /// Deletes what was found, unless others have done so.
+  ///
+  /// - Parameter mayFail: while others use the file, whose classes they may not like either.
+  private func startOver(_ reset: NeedsReset, mayFail: Bool) throws {
+    guard let path = configuration.fileURL?.path else {
+      throw Realm.Error(
+        .alreadyOpen, "Cannot start over while another Realm uses '\(configuration.place)'.",
+        path: nil)
+    }
+    do throws(StorageError) {
+      let isDeleted = try Store.deleteFiles(
+        path: path, fileSystem: configuration.storeOptions.fileSystem, only: reset.state)
+      guard isDeleted || mayFail else {
+        throw StorageError.alreadyOpen(path: path, reason: "and made anew again and again")
+      }
+      guard isDeleted else { return }
+      Logger.shared.log(.info, "Deleted '\(configuration.place)': its classes have changed.")
+    } catch {
+      guard mayFail, case .alreadyOpen = error else { throw Realm.Error(error) }
+      // No event tells of other processes. Not at the same times as they.
+      usleep(UInt32.random(in: 500...5_000))
+    }
   }
 
   /// The file's classes differ, and the configuration wants to start over then.
-  private struct NeedsReset: Error {}
+  private struct NeedsReset: Error {
+    /// What was found.
+    let state: Store.FileState
+  }
 
   private func openOnce() throws -> Opened {
     _ = Self.reportLongWaits
@@ -129,7 +162,8 @@ struct RealmOpening {
     {
       return Opened(store: store, snapshot: snapshot, classes: fitting)
     }
-    if try need(stored, isNew: snapshot.root.isNone) == .nothing || configuration.readOnly {
+    let need = try need(stored, snapshot.root, store.fileState(snapshot.version))
+    if need == .nothing || configuration.readOnly {
       return opened(store, snapshot, stored)
     }
     return try update(store)
@@ -167,10 +201,12 @@ struct RealmOpening {
 
   /// - Throws: `schemaMismatch` when a class differs without a newer schema version, or the file's
   ///   is newer.
-  private func need(_ stored: StoredSchema, isNew: Bool) throws -> Need {
-    if isNew { return .additions }
+  private func need(
+    _ stored: StoredSchema, _ root: BlockReference, _ state: Store.FileState
+  ) throws -> Need {
+    if root.isNone { return .additions }
     if stored.schemaVersion > configuration.schemaVersion {
-      if configuration.deleteRealmIfMigrationNeeded { throw NeedsReset() }
+      if configuration.deleteRealmIfMigrationNeeded { throw NeedsReset(state: state) }
       throw Realm.Error(
         .schemaMismatch,
         "Provided schema version \(configuration.schemaVersion) is less than last set version "
@@ -178,7 +214,9 @@ struct RealmOpening {
     }
     let isNewer = stored.schemaVersion < configuration.schemaVersion
     let (lines, hasAdditions) = differences(from: stored)
-    if isNewer || !lines.isEmpty, configuration.deleteRealmIfMigrationNeeded { throw NeedsReset() }
+    if isNewer || !lines.isEmpty, configuration.deleteRealmIfMigrationNeeded {
+      throw NeedsReset(state: state)
+    }
     if configuration.readOnly ? !lines.isEmpty : !isNewer && !lines.isEmpty {
       throw Realm.Error(
         .schemaMismatch,
@@ -217,7 +255,8 @@ struct RealmOpening {
         try StoredSchema.load(transaction.base.reader, root: transaction.root)
       }
       let group = GroupTransaction(transaction.editor, root: transaction.root, schema: stored)
-      switch try need(stored, isNew: transaction.root.isNone) {
+      let base = store.fileState(transaction.base.version)
+      switch try need(stored, transaction.root, base) {
       case .nothing: break
       case .additions: SchemaUpdate(group, schema).apply()
       case .migration: try migrate(store, stored, transaction, group)

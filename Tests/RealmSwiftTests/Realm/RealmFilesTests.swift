@@ -1,8 +1,19 @@
 // Files that are asked for, removed, started from others and read without being written.
 import Foundation
+import Platform
 import RealmSwift
+import Simulation
 import TestSupport
 import Testing
+
+/// The class of another version of a program.
+private enum OtherDogs {
+  final class Dog: Object {
+    @Persisted var name: Int
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
+}
 
 @Suite(.ownThreads) struct RealmFilesTests {
   let folder = TemporaryFolder()
@@ -150,6 +161,32 @@ import Testing
     #expect(try Realm(configuration: configuration).isEmpty)
     configuration.schemaVersion = 0
     #expect(try Realm(configuration: configuration).isEmpty)
+  }
+
+  /// An app and its extension after an update: one of them starts over, and the others use that.
+  @Test func severalStartOverAtTheSameTime() throws {
+    for round in 0..<10 {
+      let name = "a\(round).realm"
+      try makeFile(name)
+      let threads = (0..<6).map { number in
+        let system = FaultFileSystem(LinuxFileSystem(), process: UInt64(number % 3))
+        let path = folder.file(name)
+        return startThread("user \(number)") {
+          do {
+            var configuration = Realm.Configuration(
+              fileURL: URL(fileURLWithPath: path), objectTypes: [OtherDogs.Dog.self])
+            configuration.deleteRealmIfMigrationNeeded = true
+            configuration.fileSystem = system
+            let realm = try Realm(configuration: configuration)
+            try realm.write { realm.create(OtherDogs.Dog.self, value: [number]) }
+          } catch { Issue.record("user \(number) in round \(round): \(error)") }
+        }
+      }
+      for thread in threads { thread.joinInTime() }
+      let configuration = folder.configuration(name, [OtherDogs.Dog.self])
+      let names = try Realm(configuration: configuration).objects(OtherDogs.Dog.self).map(\.name)
+      #expect(names.sorted() == Array(0..<6))
+    }
   }
 
   @Test func doesNotStartOverUnderAnother() throws {
