@@ -186,6 +186,20 @@ enum HoleyStore {
     #expect(!LinuxFileSystem().exists(copy + ".unfinished"))
   }
 
+  /// Naming a copy needs its lock file for a moment: one that is there may be anybody's.
+  @Test func aFileOfTheLockFilesNameStays() throws {
+    let folder = TemporaryFolder()
+    let store = try Store.open(StoreOptions(path: folder.file("a.realm")))
+    _ = try HoleyStore.fill(store, commits: 2)
+    let copy = folder.file("copy.realm")
+    let notes = Array("not a lock file".utf8)
+    try StoreFile.replace(copy + ".lock", notes)
+    try store.writeCopy(to: copy)
+    #expect(try StoreFile.bytes(copy + ".lock") == notes)
+    try store.writeCopy(to: folder.file("other.realm"))
+    #expect(!LinuxFileSystem().exists(folder.file("other.realm.lock")))
+  }
+
   /// Every call of a copy fails once, and it leaves nothing.
   @Test func everyFailingCallLeavesNothingBehind() throws {
     let folder = TemporaryFolder()

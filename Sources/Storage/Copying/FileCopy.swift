@@ -86,8 +86,13 @@ struct FileCopy: ~Copyable {
   private static func name(
     _ file: any File, _ header: FileHeader, _ path: String, _ fileSystem: any FileSystem
   ) throws(StorageError) {
+    let lockPath = LockFile.lockPath(path)
+    // What has that name already may be anybody's, and stays.
+    let makesLockFile = !fileSystem.exists(lockPath)
     try LockFile.withExclusiveUse(dataPath: path, fileSystem: fileSystem) {
       () throws(StorageError) in
+      // Whoever opens the copy makes a lock file of its own.
+      defer { if makesLockFile { try? fileSystem.remove(lockPath) } }
       do throws(SystemError) {
         try fileSystem.rename(unfinishedPath(path), toNew: path)
       } catch {
@@ -102,8 +107,6 @@ struct FileCopy: ~Copyable {
         try? fileSystem.remove(path)
         throw error.isOutOfSpace ? .diskFull(error) : .system(error)
       }
-      // Whoever opens the copy makes a lock file of its own.
-      try? fileSystem.remove(LockFile.lockPath(path))
     }
   }
 
