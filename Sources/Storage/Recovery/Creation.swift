@@ -49,7 +49,7 @@ extension Store {
 
   /// Makes a new file, unless somebody else has done so meanwhile.
   ///
-  /// Durable on return, its name too.
+  /// Durable on return; its name becomes so when it is opened.
   private static func makeFile(
     _ options: StoreOptions, replacing empty: (any File)?
   ) throws(StorageError) {
