@@ -18,9 +18,10 @@ enum SourceLines {
       text.components(separatedBy: mark).dropFirst().map { rest in
         "0x" + rest.prefix { $0.isHexDigit }
       })
-    guard !addresses.isEmpty, let symbolizer = program("llvm-symbolizer") else { return text }
+    if addresses.isEmpty { return text }
     let ordered = addresses.sorted()
-    guard let answers = output(symbolizer, ["-e", executable] + ordered) else { return text }
+    let command = ["llvm-symbolizer", "-e", executable] + ordered
+    guard let answers = outputOfCommand("/usr/bin/env", command) else { return text }
     var lines: [String: String] = [:]
     // Each answer ends with an empty line.
     for (address, answer) in zip(ordered, answers.components(separatedBy: "\n\n")) {
@@ -48,24 +49,6 @@ enum SourceLines {
       if file.hasSuffix(".swift"), !passedOver.contains(file) { return "\(file):\(number)" }
     }
     return nil
-  }
-
-  private static func program(_ name: String) -> String? {
-    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    return folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
-  }
-
-  private static func output(_ executable: String, _ arguments: [String]) -> String? {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: executable)
-    process.arguments = arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return nil }
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return process.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
   }
 }
 
