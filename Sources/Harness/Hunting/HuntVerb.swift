@@ -97,6 +97,7 @@ package enum ReplayVerb: VerbDescription {
     realm-bench replay BUNDLE [flags]
 
     Repeats the failure that a hunt has left in a folder, step by step the same.
+    A crash ends this process, too, and Swift's runtime shows where it is.
     Exit codes: 3 it fails as before, 0 it does not fail, 1 it fails in another way.
     """
 
