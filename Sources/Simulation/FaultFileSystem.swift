@@ -88,14 +88,21 @@ package final class FaultFileSystem: FileSystem {
   /// what is stored there.
   let overwritesInPlace: Bool
   package let allowsUnpromptedWork: Bool
+  /// How long a sync takes, in nanoseconds.
+  let syncNanoseconds: UInt64
+  private let syncs = Monitor(())
 
   /// - Parameter process: files of two numbers are not taken for the same, so that one process can
   ///   open a store as if it were several.
+  /// - Parameter syncNanoseconds: how long a sync takes, which covers what was written before it;
+  ///   in an exploration it lasts until all others wait.
   /// - Parameter allowsUnpromptedWork: whether stores on it tidy and follow by themselves.
   package init(
     _ base: any FileSystem, process: UInt64 = 0, leastMapping: Int? = nil,
-    overwritesInPlace: Bool = false, allowsUnpromptedWork: Bool = false
+    overwritesInPlace: Bool = false, syncNanoseconds: UInt64 = 0,
+    allowsUnpromptedWork: Bool = false
   ) {
+    self.syncNanoseconds = syncNanoseconds
     self.allowsUnpromptedWork = allowsUnpromptedWork
     self.leastMapping = leastMapping
     self.overwritesInPlace = overwritesInPlace
@@ -262,6 +269,11 @@ package final class FaultFileSystem: FileSystem {
     state.wait(until: { $0.held[call] == nil }, then: { $0.waiting[call]! -= 1 })
   }
 
+  /// Lets the time of a sync pass.
+  func passSync() {
+    if syncNanoseconds > 0 { _ = syncs.wait(nanoseconds: syncNanoseconds) { _ in false } }
+  }
+
   func pass(
     _ call: FileCall, _ path: String, offset: UInt64 = 0, count: Int = 0
   ) throws(SystemError) {
@@ -395,6 +407,7 @@ private final class FaultFile: File {
     let simulated = base as? SimulatedFile
     let limit = simulated?.operationCount ?? 0
     guard let fault = system.begin(.synchronize, path) else {
+      system.passSync()
       if let simulated { return try simulated.synchronize(below: limit) }
       return try base.synchronize()
     }

@@ -18,6 +18,15 @@ enum HuntedDisk {
     return SimulatedDisk(allowsUnpromptedWork: true)
   }
 
+  /// A process of a simulated disk.
+  ///
+  /// From the seed follows whether its syncs last until all others wait.
+  static func system(_ disk: SimulatedDisk, process: Int = 0) -> FaultFileSystem {
+    FaultFileSystem(
+      disk, process: UInt64(process), syncNanoseconds: random(below: 2) == 0 ? 0 : 1_000_000,
+      allowsUnpromptedWork: true)
+  }
+
   /// Options of which some follow from the seed: whether commits go through a log, a short one.
   static func options(_ path: String, _ system: any FileSystem) -> StoreOptions {
     var options = StoreOptions(path: path, fileSystem: system)

@@ -32,7 +32,8 @@ struct EngineBug {
       (.overwriteDurableHome, "store-groups"), (.reuseBeforeSync, "store-groups"),
       (.logNotSynced, "store-groups"), (.logReusedEarly, "store-groups"),
       (.logEndedBeforeSync, "store-groups"), (.foreignLogKept, "store-groups"),
-      (.reuseVouched, "store-groups"), (.unsyncedShown, "store-kill"),
+      (.reuseVouched, "store-groups"), (.publishBeforeSync, "store-groups"),
+      (.carriedLost, "store-groups"), (.unsyncedShown, "store-kill"),
       (.folderNotSynced, "store-power-cut"), (.copyNotSynced, "store-compaction"),
       (.nameNotSynced, "store-compaction"),
       // Realms of threads and actors.

@@ -128,7 +128,7 @@ enum EnginePrograms {
     let stores: [Store] = try (0..<processes).map { process in
       let system: any FileSystem =
         processes == 1
-        ? disk : FaultFileSystem(disk, process: UInt64(process), allowsUnpromptedWork: true)
+        ? disk : HuntedDisk.system(disk, process: process)
       return try Store.open(HuntedDisk.options(path, system))
     }
     let begun = 4 + random(below: 28)
@@ -189,9 +189,7 @@ enum EnginePrograms {
   private static func groups(threads count: Int, fault: StoreFault) throws {
     let disk = HuntedDisk.make()
     // There a sync covers what was written before it, and others can go on while it lasts.
-    let systems = (0..<1 + random(below: 2)).map {
-      FaultFileSystem(disk, process: UInt64($0), allowsUnpromptedWork: true)
-    }
+    let systems = (0..<1 + random(below: 2)).map { HuntedDisk.system(disk, process: $0) }
     var stores = try systems.map { try Store.open(HuntedDisk.options(path, $0)) }
     let begin = disk.operationCount
     let told = Platform.Monitor(StoreTold(threads: count))
@@ -209,7 +207,9 @@ enum EnginePrograms {
         } catch { check(false, "user \(number) fails: \(error)") }
       }
     }
+    let watcher = watcher(of: stores[0], told, disk)
     for thread in threads { thread.join() }
+    watcher.join()
     let end = told.withLock { $0 }
     for store in stores {
       let snapshot = try store.pinNewest()
@@ -221,6 +221,21 @@ enum EnginePrograms {
     }
     stores = []
     try StoreFault.judgeCut(disk, path: path, isKill: fault == .kill, from: begin, end)
+  }
+
+  /// A thread that looks at the newest version now and then: what it has seen stays.
+  private static func watcher(
+    of store: Store, _ told: Platform.Monitor<StoreTold>, _ disk: SimulatedDisk
+  ) -> Platform.Thread {
+    let looks = 1 + random(below: 6)
+    return Platform.Thread.start(name: "watcher") {
+      do {
+        for _ in 0..<looks {
+          let values = try Held(store).values
+          told.withLock { $0.see(values, on: disk) }
+        }
+      } catch { check(false, "the watcher fails: \(error)") }
+    }
   }
 
   private static func addLater(
@@ -256,9 +271,7 @@ enum EnginePrograms {
   private static func processKill() throws {
     let users = 3
     let disk = HuntedDisk.make()
-    let systems = (0..<3).map {
-      FaultFileSystem(disk, process: UInt64($0), allowsUnpromptedWork: true)
-    }
+    let systems = (0..<3).map { HuntedDisk.system(disk, process: $0) }
     let told = Platform.Monitor(StoreTold(threads: users))
     let begin: Int
     do {
@@ -285,7 +298,9 @@ enum EnginePrograms {
           for one in held { one.judge() }
         }
       }
+      let watcher = watcher(of: stores[0], told, disk)
       for thread in threads { thread.join() }
+      watcher.join()
       try add(stores[0], 0, of: users, told, disk)
       for finding in try stores[0].checkInvariants().findings { check(false, "\(finding)") }
       let end = try stores[0].pinNewest()
@@ -312,9 +327,7 @@ enum EnginePrograms {
       for _ in 0..<2 { try add(store, 0, of: users, told, disk) }
     }
     let begin = disk.operationCount
-    let systems = (0..<2).map {
-      FaultFileSystem(disk, process: UInt64($0), allowsUnpromptedWork: true)
-    }
+    let systems = (0..<2).map { HuntedDisk.system(disk, process: $0) }
     var threads = (0..<users).map { number in
       let system = systems[compacts ? 0 : number]
       return Platform.Thread.start(name: "user \(number)") {

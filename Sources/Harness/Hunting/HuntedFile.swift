@@ -48,14 +48,15 @@ struct HuntedFile: Sendable {
   private let configurations: [Realm.Configuration]
   private let boxes: [Platform.Monitor<Box>]
 
-  init(users: Int, processes: Int = 1) {
+  /// - Parameter isPlain: on the disk alone, whose syncs take no time.
+  init(users: Int, processes: Int = 1, isPlain: Bool = true) {
     self.users = users
     told = Platform.Monitor(StoreTold(threads: users))
     let disk = HuntedDisk.make()
     self.disk = disk
     configurations = (0..<processes).map { process in
       let system: any FileSystem =
-        processes == 1 ? disk : FaultFileSystem(disk, process: UInt64(process))
+        isPlain ? disk : HuntedDisk.system(disk, process: process)
       return Self.configuration(disk.number, system)
     }
     boxes = configurations.map { _ in Platform.Monitor(Box()) }

@@ -42,7 +42,8 @@ enum RealmPrograms {
   private static func run(
     threads count: Int, steps: Int, processes: Int = 1, cutsPower: Bool = false
   ) throws {
-    let shared = HuntedFile(users: count, processes: processes)
+    let shared = HuntedFile(
+      users: count, processes: processes, isPlain: processes == 1 && !cutsPower)
     let begin = Platform.Monitor(0)
     onThread("founder") {
       let operations = try shared.found()

@@ -64,8 +64,8 @@ struct StoreTold {
   var done: [Int]
   var completions = 0
   var laterWrites = 0
-  /// What was done after how many operations of the disk, in their order.
-  private var acknowledged: [(operations: Int, done: [Int])] = []
+  /// What was done or seen after how many operations of the disk, in their order.
+  private var acknowledged: [(operations: Int, seen: [Int])] = []
 
   init(threads: Int) {
     begun = Array(repeating: 0, count: threads)
@@ -77,14 +77,24 @@ struct StoreTold {
     done[thread] += 1
     // Others may have added operations since: a cut between them and the commit is judged as one
     // before it.
-    acknowledged.append((disk.operationCount, done))
+    let before = acknowledged.last?.seen ?? done
+    acknowledged.append((disk.operationCount, zip(before, done).map { max($0, $1) }))
+  }
+
+  /// Somebody has seen counters outside of transactions: what was seen once stays, too.
+  ///
+  mutating func see(_ values: [UInt64], on disk: SimulatedDisk) {
+    guard values.count > done.count else { return }
+    let seen = zip(done, values.dropFirst()).map { max($0, Int($1)) }
+    let before = acknowledged.last?.seen ?? Array(repeating: 0, count: done.count)
+    acknowledged.append((disk.operationCount, zip(before, seen).map { max($0, $1) }))
   }
 
   /// What was told when the disk had had so many operations, and what is begun in the end.
   func at(operation: Int) -> StoreTold {
     var told = self
     told.done =
-      acknowledged.last { $0.operations <= operation }?.done
+      acknowledged.last { $0.operations <= operation }?.seen
       ?? Array(repeating: 0, count: done.count)
     return told
   }

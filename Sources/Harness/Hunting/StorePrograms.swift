@@ -68,14 +68,12 @@ enum StorePrograms {
     fault: StoreFault? = nil
   ) throws {
     let disk = HuntedDisk.make()
-    // The disk alone where nothing is to be failed: each call would be some steps more.
-    let isPlain = processes == 1 && fault?.failsCalls != true
+    // The disk alone where nothing goes wrong: each call would be some steps more.
+    let isPlain = processes == 1 && fault == nil
     let systems =
       isPlain
       ? []
-      : (0..<processes).map {
-        FaultFileSystem(disk, process: UInt64($0), allowsUnpromptedWork: true)
-      }
+      : (0..<processes).map { HuntedDisk.system(disk, process: $0) }
     var stores: [Store] =
       isPlain
       ? [try Store.open(HuntedDisk.options(path, disk))]
@@ -175,7 +173,9 @@ enum StorePrograms {
         transaction.cancel()
       case .read:
         let snapshot = try store.pinNewest()
-        judge(CounterTree.values(snapshot.reader, snapshot.root))
+        let values = CounterTree.values(snapshot.reader, snapshot.root)
+        judge(values)
+        shared.told.withLock { $0.see(values, on: shared.disk) }
       case .hold:
         let snapshot = try store.pinNewest()
         let seen = CounterTree.values(snapshot.reader, snapshot.root)
