@@ -2,6 +2,10 @@
 internal import CShim
 internal import Glibc
 
+#if CONTROLLED_SCHEDULING
+  internal import RaceHunt
+#endif
+
 /// xoshiro256** with a seed: the same seed gives the same numbers on every machine.
 ///
 /// Not for secrets.
@@ -63,8 +67,11 @@ package func fillWithSystemRandom(_ buffer: UnsafeMutableRawBufferPointer) {
   }
 }
 
-/// 64 random bits of the kernel.
+/// 64 random bits of the kernel; in an exploration they follow from the seed, as all does there.
 package func systemRandom() -> UInt64 {
+  #if CONTROLLED_SCHEDULING
+    if let bits = Control.randomBits { return bits }
+  #endif
   var value: UInt64 = 0
   withUnsafeMutableBytes(of: &value) { fillWithSystemRandom($0) }
   return value

@@ -193,6 +193,26 @@ package func wake(waitingFor word: UnsafeMutablePointer<Atomic<UInt64>>, bits: U
   shim_wake(UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self), bits)
 }
 
+/// Says that words are the same in each map of some memory: who waits for one in another map is
+/// woken, too.
+///
+/// The kernel knows; the controlled scheduler has to be told.
+/// - Parameter number: of the memory, below 2^36; the map is of at most 64 MB.
+package func noteSharedWords(
+  _ start: UnsafeRawPointer, length: Int, ofMemory number: UInt64
+) {
+  #if CONTROLLED_SCHEDULING
+    Control.noteSharedWords(start, length: length, ofMemory: number)
+  #endif
+}
+
+/// Says something in the table of the running schedule; nothing outside of explorations.
+package func noteInSchedule(_ text: @autoclosure () -> String) {
+  #if CONTROLLED_SCHEDULING
+    RaceHunt.note(text())
+  #endif
+}
+
 /// A started thread that must be joined once.
 package struct Thread: @unchecked Sendable {
   // @unchecked: a pthread_t is a number; joining once is the owner's duty.

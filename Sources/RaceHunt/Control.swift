@@ -80,6 +80,14 @@ package enum Control {
     run.waitForWord(strand, UInt(bitPattern: address), nanoseconds, unless: hasChanged)
   }
 
+  /// A map of memory, by the number of which its words are known in all of its maps.
+  package static func noteSharedWords(
+    _ start: UnsafeRawPointer, length: Int, ofMemory number: UInt64
+  ) {
+    let start = UInt(bitPattern: start)
+    Worker.current?.run?.sharedWords.append((start..<start + UInt(length), UInt(number)))
+  }
+
   package static func wake(word address: UnsafeRawPointer) {
     guard let (run, strand) = Run.current else { return }
     run.wakeWord(strand, UInt(bitPattern: address))
@@ -115,6 +123,9 @@ package enum Control {
   ///
   /// Which thread of the machine runs it, and where its stack is, differs from run to run.
   package static var threadNumber: Int? { Run.current?.strand.number }
+
+  /// What stands for random bits of the kernel; nil outside of explorations.
+  package static var randomBits: UInt64? { Worker.current?.run?.systemRandom.next() }
 
   /// Virtual time; nil outside of explorations.
   package static var nanoseconds: UInt64? { Worker.current?.run?.readClock() }

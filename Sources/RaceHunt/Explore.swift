@@ -96,5 +96,14 @@ package enum Failures {
   }
 }
 
+extension Failures {
+  /// Keeps bytes with the failure of the running schedule, if it fails; nothing outside of
+  /// explorations.
+  package static func attach(_ name: String, _ bytes: @autoclosure () -> [UInt8]) {
+    guard let run = Worker.current?.run else { return }
+    run.attachments.append((name, bytes()))
+  }
+}
+
 /// The executor that the program of the running exploration prefers; nil outside of one.
 public var controlledExecutor: (any TaskExecutor)? { Worker.current?.run?.executor }

@@ -39,6 +39,10 @@ public struct RaceFailure: Error, CustomStringConvertible {
   public let schedule: String
   /// The schedule as a table with a column a thread or task; switches are marked by `>`.
   public let table: String
+  /// What the program has noted of itself, a line each with the step and who it was.
+  package let history: String
+  /// What the program has kept for this, by name.
+  package let attachments: [(name: String, bytes: [UInt8])]
   /// How often the schedule goes on with another one than the plain order would.
   public let turns: Int
   /// How many schedules were run until this one; nil of a replay.
@@ -63,6 +67,8 @@ public struct RaceFailure: Error, CustomStringConvertible {
     reason = violation.text
     self.schedule = run == nil ? "" : schedule.description
     table = run.map { ScheduleTable($0).text } ?? ""
+    history = run?.history ?? ""
+    attachments = run?.attachments ?? []
     turns = schedule.turns.count
     schedules = found?.schedules
     seconds = found?.seconds
@@ -75,6 +81,8 @@ public struct RaceFailure: Error, CustomStringConvertible {
     self.reason = reason
     schedule = run.schedule.description
     table = ScheduleTable(run).text
+    history = run.history
+    attachments = run.attachments
     turns = run.turns.count
     schedules = run.number + 1
     seconds = nil
@@ -87,6 +95,8 @@ public struct RaceFailure: Error, CustomStringConvertible {
     self.reason = reason
     schedule = ""
     table = ""
+    history = ""
+    attachments = []
     turns = 0
     self.schedules = schedules
     self.seconds = seconds

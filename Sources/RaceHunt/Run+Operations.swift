@@ -209,10 +209,20 @@ extension Run {
 
   // MARK: - Words
 
+  /// The same one for a word in each map of its memory.
+  private func resource(ofWord address: UInt) -> Resource {
+    guard let shared = sharedWords.last(where: { $0.map.contains(address) }) else {
+      return resource(address, .word, name: nil)
+    }
+    // No address is as high.
+    let key = 1 << 63 | shared.memory << 26 | (address - shared.map.lowerBound)
+    return resource(key, .word, name: nil)
+  }
+
   func waitForWord(
     _ strand: Strand, _ address: UInt, _ nanoseconds: UInt64, unless hasChanged: () -> Bool
   ) {
-    let word = resource(address, .word, name: nil)
+    let word = resource(ofWord: address)
     point(.accesses(word, writes: false))
     if hasChanged() { return }
     record(strand, .waits, word.number)
@@ -223,7 +233,7 @@ extension Run {
   }
 
   func wakeWord(_ strand: Strand, _ address: UInt) {
-    let word = resource(address, .word, name: nil)
+    let word = resource(ofWord: address)
     point(.accesses(word, writes: true))
     record(strand, .notifiesAll, word.number)
     wakeAll(word)

@@ -42,10 +42,14 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var ready: [Int] = []
   @exclusivity(unchecked) private(set) var events: [Event] = []
   @exclusivity(unchecked) private(set) var texts: [String] = []
+  /// What the program wants to be kept with its failure, by name.
+  @exclusivity(unchecked) var attachments: [(name: String, bytes: [UInt8])] = []
   @exclusivity(unchecked) private(set) var resources: [UInt: Resource] = [:]
   @exclusivity(unchecked) private(set) var resourceList: [Resource] = []
   /// By what resources are known in all schedules, by address.
   @exclusivity(unchecked) private var births: [UInt: UInt64] = [:]
+  /// Maps of memory that has several of them, the latest one last.
+  @exclusivity(unchecked) var sharedWords: [(map: Range<UInt>, memory: UInt)] = []
   /// Points at which more than one strand could go on.
   @exclusivity(unchecked) private(set) var decisions = 0
   /// Where the choice was another one than that of the plain order.
@@ -82,6 +86,8 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) private var decisionsInARow = 0
   /// Of the program, for its own random numbers.
   @exclusivity(unchecked) var random: Random
+  /// Of its own, so that what the engine draws does not shift what the program does.
+  @exclusivity(unchecked) var systemRandom: Random
   @exclusivity(unchecked) var hasProgramEnded = false
   /// Ended from within, where it was.
   @exclusivity(unchecked) private(set) var isAbandoned = false
@@ -98,6 +104,7 @@ final class Run: @unchecked Sendable {
     self.pool = pool
     self.limits = limits
     random = Random(seed: seed ^ 0x5EED)
+    systemRandom = Random(seed: seed ^ 0xB175)
     events.reserveCapacity(128)
     strands.reserveCapacity(8)
   }

@@ -11,11 +11,18 @@ struct ScheduleTable {
 
   init(_ run: Run) { self.run = run }
 
-  /// The last rows, and in front of them those around switches, the later ones first.
+  /// So many of what the program says itself are shown.
+  private static let notesMax = 60
+
+  /// The last rows, and in front of them those around switches and what the program has noted, the
+  /// later ones first.
   private var rows: [Int] {
     let events = run.events
     if events.count <= rowsMax { return Array(events.indices) }
     var isShown = events.indices.map { $0 >= events.count - rowsMax / 2 }
+    for step in events.indices.filter({ events[$0].operation == .notes }).suffix(Self.notesMax) {
+      isShown[step] = true
+    }
     var left = rowsMax - rowsMax / 2
     for step in events.indices.dropFirst().reversed() {
       if left < Self.rowsAroundSwitch { break }
@@ -102,6 +109,16 @@ extension Run {
     case .loads, .failsToExchange: return text + ": \(value)"
     default: return text + " = \(value)"
     }
+  }
+
+  /// What the program has noted of itself, a line each.
+  var history: String {
+    var lines: [String] = []
+    for (step, event) in events.enumerated() {
+      guard event.operation == .notes || event.operation == .violates else { continue }
+      lines.append("\(step + 1)\t\(strands[Int(event.strand)].name)\t\(cell(event))\n")
+    }
+    return lines.joined()
   }
 
   /// An event as a sentence; also of the step behind the last one.

@@ -149,4 +149,55 @@ func failure(
     "random", "pct:4", "pos", "uniform", "surw", "depth-first:1", "exhaustive", "portfolio",
   ])
   func strategiesHaveNames(name: String) { #expect(Strategy(name)?.description == name) }
+
+  /// What the program says is in the table however long the schedule is, and in the history.
+  @Test func whatTheProgramNotesAndKeepsIsWithTheFailure() throws {
+    let found = try #require(
+      failure {
+        note("it begins")
+        for _ in 0..<2_000 { RaceHunt.Thread.yield() }
+        Failures.attach("state", [1, 2, 3])
+        check(false, "it fails")
+      })
+    #expect(found.table.split(separator: "\n").count < 200)
+    #expect(found.table.contains("it begins"))
+    let lines = found.history.split(separator: "\n").map { $0.split(separator: "\t").dropFirst() }
+    #expect(lines.map(Array.init) == [["program", "it begins"], ["program", "FAILS: it fails"]])
+    #expect(found.attachments.count == 1 && found.attachments[0].name == "state")
+    #expect(found.attachments[0].bytes == [1, 2, 3])
+  }
+
+  /// A word that lies in two maps is one.
+  @Test func whoWaitsForAWordIsWokenByItsOtherMap() throws {
+    func waits(noting: Bool) throws -> UInt64 {
+      let passed = Mutex<UInt64>(0)
+      try explore(iterations: 20) {
+        let words = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 8)
+        defer { words.deallocate() }
+        let address = UInt(bitPattern: words)
+        let begin = Control.nanoseconds ?? 0
+        if noting {
+          Control.noteSharedWords(words, length: 16, ofMemory: 7)
+          Control.noteSharedWords(words + 32, length: 16, ofMemory: 7)
+        }
+        words.storeBytes(of: 0, as: Int.self)
+        let thread = Thread.start(name: "waiter") {
+          let word = UnsafeRawPointer(bitPattern: address + 8)!
+          Control.wait(forWord: word, nanoseconds: 1_000_000_000) {
+            // A look is no point: nothing comes between it and the wait.
+            UnsafeRawPointer(bitPattern: address)!.load(as: Int.self) == 1
+          }
+        }
+        RaceHunt.Thread.yield()
+        words.storeBytes(of: 1, as: Int.self)
+        Control.wake(word: words + 40)
+        thread.join()
+        let end = Control.nanoseconds ?? 0
+        passed.withLock { $0 = max($0, end - begin) }
+      }
+      return passed.withLock { $0 }
+    }
+    #expect(try waits(noting: true) < 1_000_000_000)
+    #expect(try waits(noting: false) >= 1_000_000_000, "else the test shows nothing")
+  }
 }

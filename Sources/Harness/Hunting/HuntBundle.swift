@@ -49,11 +49,25 @@ package struct HuntBundle: Codable, Sendable {
     }
   }
 
-  /// Writes it with the table of the schedule.
-  package func write(to folder: ResultsFolder, table: String) throws {
+  /// Writes it with the table of the schedule, and what the program has noted and kept.
+  package func write(
+    to folder: ResultsFolder, _ failure: RaceFailure, table: String
+  ) throws {
     try folder.write(try encodeJSON(self), to: "bundle.json")
     try folder.write(table, to: "schedule.txt")
+    if !failure.history.isEmpty {
+      try folder.write("step\twho\twhat\n" + failure.history, to: "history.tsv")
+    }
+    if failure.attachments.isEmpty { return }
+    try FileCalls.makeFolders(folder.path + "/" + Self.images)
+    for (number, (name, bytes)) in failure.attachments.enumerated() {
+      let name = name.replacing(" ", with: "-").replacing("/", with: "-")
+      try folder.write(bytes, to: "\(Self.images)/\(number + 1)-\(name)")
+    }
   }
+
+  /// The folder of the files that the program has kept.
+  static let images = "images"
 
   /// Where hunts keep the failures of programs without a known bug.
   package static let corpus = "realm-bench-results/hunt-corpus"

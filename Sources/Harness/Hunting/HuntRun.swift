@@ -234,7 +234,7 @@ final class HuntRun {
       "seed \(seed), schedule \(failure.schedule.isEmpty ? "none" : failure.schedule), found by "
         + "\(settings.strategy) after \(grouped(failure.schedules ?? 0)) schedules, "
         + "\(decimal(failure.seconds ?? 0, places: 3)) s")
-    try bundle.write(to: folder, table: table)
+    try bundle.write(to: folder, failure, table: table)
     try write(failure: (program, failure))
     if !program.hasBug && !failure.schedule.isEmpty { try bundle.keep() }
     if !failure.schedule.isEmpty {

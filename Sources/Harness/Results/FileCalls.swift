@@ -128,11 +128,15 @@ enum FileCalls {
 
   /// Writes a whole file beside a path and renames it: what is there stays until then.
   static func replace(_ path: String, by text: String) throws(SystemError) {
+    try replace(path, by: Array(text.utf8))
+  }
+
+  static func replace(_ path: String, by bytes: [UInt8]) throws(SystemError) {
     let partial = try nameNew(path, Self.partial) { (name) throws(SystemError) in
-      try write("", to: name, flags: O_EXCL)
+      try write([], to: name, flags: O_EXCL)
     }
     do throws(SystemError) {
-      try write(text, to: partial, flags: O_TRUNC)
+      try write(bytes, to: partial, flags: O_TRUNC)
       try rename(partial, to: path)
     } catch {
       // Best effort: the failure is told, and nothing needs the half file.
@@ -172,7 +176,7 @@ enum FileCalls {
 
   /// Writes a file that was not there; EEXIST when something has its name.
   static func writeNew(_ text: String, to path: String) throws(SystemError) {
-    try write(text, to: path, flags: O_EXCL)
+    try write(Array(text.utf8), to: path, flags: O_EXCL)
   }
 
   /// Makes a file, or makes it longer, so that it has that much of the disk.
@@ -185,12 +189,12 @@ enum FileCalls {
   }
 
   private static func write(
-    _ text: String, to path: String, flags: Int32
+    _ bytes: [UInt8], to path: String, flags: Int32
   ) throws(SystemError) {
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags
     let descriptor = try check("open", path) { open(path, flags, 0o666) }
     defer { close(descriptor) }
-    try write(text, to: descriptor, path)
+    try write(bytes, to: descriptor, path)
   }
 
   /// Adds to the end of a file, all of it or nothing.
@@ -211,7 +215,13 @@ enum FileCalls {
   static func write(
     _ text: String, to descriptor: Int32, _ path: String
   ) throws(SystemError) {
-    var bytes = Array(text.utf8)[...]
+    try write(Array(text.utf8), to: descriptor, path)
+  }
+
+  private static func write(
+    _ bytes: [UInt8], to descriptor: Int32, _ path: String
+  ) throws(SystemError) {
+    var bytes = bytes[...]
     while !bytes.isEmpty {
       let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if written < 0 {

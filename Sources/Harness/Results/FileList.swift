@@ -153,11 +153,11 @@ enum KnownNames {
     "run.json", FolderManifest.fileName, "summary.csv", "samples.csv",
     "growth.csv", "invariants.csv", "events.csv", "compare.csv", "plan.json", "violation.txt",
     "history.jsonl", "raw-sync.tmp", "merge.json", "merged.csv", "hunt.csv", "bundle.json",
-    "hunt-samples.csv", "schedule.txt", "bugs.csv", "bugs.md", "plan.csv", "plan.html",
-    ProcessBoard.fileName, ResultsFolder.reserveName,
+    "hunt-samples.csv", "schedule.txt", "history.tsv", "bugs.csv", "bugs.md", "plan.csv",
+    "plan.html", ProcessBoard.fileName, ResultsFolder.reserveName,
   ]
   /// Folders of files that the folder above lists.
-  static let folders: Set<String> = ["histograms", "history", "experiments"]
+  static let folders: Set<String> = ["histograms", "history", "experiments", HuntBundle.images]
   /// The folder of results that are not in their place, or not complete.
   static let unfinished = "unfinished-"
   /// The end of its name when it is that of earlier results, which are being replaced.
@@ -178,6 +178,7 @@ enum KnownNames {
         ["", "-response", "-left-out"].map { operation.rawValue + $0 }
       }
       return operations.contains { parts[1] == $0 + ".hgrm" }
+    case HuntBundle.images: return parts[1].hasSuffix(".realm")
     case "history": return parts[1].hasSuffix(".part") && Int(parts[1].dropLast(5)) != nil
     default: return false
     }

@@ -148,6 +148,10 @@ package final class ResultsFolder: Sendable {
     try FileCalls.replace(path + "/" + name, by: text)
   }
 
+  package func write(_ bytes: [UInt8], to name: String) throws(SystemError) {
+    try FileCalls.replace(path + "/" + name, by: bytes)
+  }
+
   static let reserveName = "reserve.tmp"
 
   /// Keeps some of the disk free for the results: a run that fills it leaves none for them.
