@@ -26,6 +26,8 @@ package final class SimulatedDisk: FileSystem {
   /// Names this start of the simulated machine.
   package let bootIdentifier: UInt64
   package let allowsUnpromptedWork: Bool
+  /// Whether each opening of a file is told of a sync that has failed in another one.
+  let tellsAllOfFailedSyncs: Bool
   /// Its own number, so that files of two disks never look like the same file.
   let device: UInt64
   /// Its number among the disks of the process.
@@ -35,20 +37,28 @@ package final class SimulatedDisk: FileSystem {
 
   /// An empty disk.
   ///
-  /// - Parameter allowsUnpromptedWork: whether stores on it tidy by themselves, as in an explored
-  ///   program, whose time is virtual.
-  package convenience init(allowsUnpromptedWork: Bool = false) {
+  /// - Parameters:
+  ///   - allowsUnpromptedWork: whether stores on it tidy by themselves, as in an explored program,
+  ///     whose time is virtual.
+  ///   - tellsAllOfFailedSyncs: whether each opening of a file is told once of a sync that has
+  ///     failed in another one, as on Linux since 4.13. Else a sync that ends well at the same time
+  ///     may have lost what it was for, and nobody can know.
+  package convenience init(
+    allowsUnpromptedWork: Bool = false, tellsAllOfFailedSyncs: Bool = false
+  ) {
     self.init(
       DurableState(), bootIdentifier: systemRandom() | 1,
-      allowsUnpromptedWork: allowsUnpromptedWork)
+      allowsUnpromptedWork: allowsUnpromptedWork, tellsAllOfFailedSyncs: tellsAllOfFailedSyncs)
   }
 
   private static let lastDevice = Atomic<UInt64>(1 << 60)
 
   private init(
-    _ durable: DurableState, bootIdentifier: UInt64, allowsUnpromptedWork: Bool = false
+    _ durable: DurableState, bootIdentifier: UInt64, allowsUnpromptedWork: Bool = false,
+    tellsAllOfFailedSyncs: Bool = false
   ) {
     self.allowsUnpromptedWork = allowsUnpromptedWork
+    self.tellsAllOfFailedSyncs = tellsAllOfFailedSyncs
     var state = State(start: durable, replay: DiskReplay(durable))
     for (path, file) in durable.directory {
       let content = SimulatedContent(number: file)
@@ -215,6 +225,12 @@ package final class SimulatedDisk: FileSystem {
     return try LinuxFileSystem().openInMemory(name: name)
   }
 
+  /// What a file holds; nil where there is none.
+  package func bytes(of path: String) -> [UInt8]? {
+    let path = Self.normal(path)
+    return state.withLock { $0.directory[path]?.bytes() }
+  }
+
   package func exists(_ path: String) -> Bool {
     let path = Self.normal(path)
     return state.withLock { $0.directory[path] != nil || $0.folders.contains(path) }
@@ -291,7 +307,9 @@ package final class SimulatedDisk: FileSystem {
   }
 
   static func log(_ kind: DiskOperation.Kind, _ state: inout State) {
-    state.operations.append(DiskOperation(kind: kind, thread: ThreadToken.current))
+    let operation = DiskOperation(kind: kind, thread: ThreadToken.current)
+    state.operations.append(operation)
+    noteInSchedule("disk operation \(state.operations.count): \(operation.description)")
   }
 
   private static func addFolders(of path: String, to state: inout State) {

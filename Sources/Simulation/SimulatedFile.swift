@@ -8,6 +8,8 @@ final class SimulatedContent: Sendable {
   let number: UInt64
   let file: any File
   private let sharedMaps = Atomic(0)
+  /// Syncs of it that have failed.
+  let failedSyncs = Atomic(0)
 
   init(number: UInt64) {
     self.number = number
@@ -76,6 +78,8 @@ final class SimulatedFile: File {
   /// Names this open file in the table of locks.
   private let owner: UInt64
   private let isWritable: Bool
+  /// Failed syncs of the file that this opening knows of.
+  private let toldFailures: Atomic<Int>
 
   init(
     disk: SimulatedDisk, path: String, content: SimulatedContent, owner: UInt64, isWritable: Bool
@@ -85,6 +89,7 @@ final class SimulatedFile: File {
     self.content = content
     self.owner = owner
     self.isWritable = isWritable
+    toldFailures = Atomic(content.failedSyncs.load(ordering: .relaxed))
   }
 
   deinit {
@@ -146,7 +151,7 @@ final class SimulatedFile: File {
   /// Ends a call that began when the disk had done so many operations: it covers those alone.
   func synchronize(below limit: Int) throws(SystemError) {
     try check("fdatasync")
-    disk.state.withLock { state in
+    let isTold = disk.state.withLock { state in
       var limit = limit
       if content.hasSharedMap {
         SimulatedDisk.log(
@@ -154,7 +159,18 @@ final class SimulatedFile: File {
         limit = state.operations.count
       }
       SimulatedDisk.log(.synchronize(file: content.number, below: limit), &state)
+      return isToldOfFailure()
     }
+    if isTold { throw SystemError(call: "fdatasync", path: path, code: SystemError.inputOutput) }
+  }
+
+  /// Whether a sync has failed of which this opening has not been told.
+  ///
+  /// With the lock of the disk, so that it is one with what the failure has lost.
+  private func isToldOfFailure() -> Bool {
+    guard disk.tellsAllOfFailedSyncs else { return false }
+    let failures = content.failedSyncs.load(ordering: .relaxed)
+    return toldFailures.exchange(failures, ordering: .relaxed) < failures
   }
 
   /// Operations of the whole disk so far.
@@ -164,6 +180,8 @@ final class SimulatedFile: File {
   func loseUnsynchronized() {
     disk.state.withLock { state in
       SimulatedDisk.log(.failedSynchronize(file: content.number), &state)
+      content.failedSyncs.add(1, ordering: .relaxed)
+      _ = isToldOfFailure()
     }
   }
 
@@ -175,7 +193,10 @@ final class SimulatedFile: File {
   func mapShared(length: Int) throws(SystemError) -> any FileMapping {
     try checkWritable("mmap", EACCES)
     content.noteSharedMap()
-    return try content.file.mapShared(length: length)
+    let mapping = try content.file.mapShared(length: length)
+    noteSharedWords(
+      mapping.base, length: length, ofMemory: disk.number << 10 & 0xF_FFFF_FC00 | content.number)
+    return mapping
   }
 
   func lockByte(_ byte: Int64, exclusive: Bool, wait: Bool) throws(SystemError) -> Bool {

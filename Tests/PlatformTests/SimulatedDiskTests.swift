@@ -31,6 +31,24 @@ struct SimulatedDiskTests {
     return try file.read(Int(file.length()), at: 0)
   }
 
+  // MARK: - Failed syncs
+
+  /// Each opening is told once of a sync that has failed in another one, if the disk tells all.
+  @Test(arguments: [true, false]) func othersAreToldOfAFailedSync(tellsAll: Bool) throws {
+    let disk = SimulatedDisk(tellsAllOfFailedSyncs: tellsAll)
+    let systems = (1...2).map { FaultFileSystem(disk, process: $0) }
+    let files = try systems.map { try $0.open("/a", [.writable, .create]) }
+    try files[0].write(bytes: [1], at: 0)
+    systems[0].fail(.synchronize, code: EIO)
+    #expect(throws: SystemError.self) { try files[0].synchronize() }
+    try files[0].synchronize()
+    if tellsAll { #expect(throws: SystemError.self) { try files[1].synchronize() } }
+    try files[1].synchronize()
+    // Who opens it later knows nothing.
+    try systems[1].open("/a", [.writable]).synchronize()
+    #expect(disk.bytes(of: "/a") == [1] && disk.bytes(of: "/b") == nil)
+  }
+
   // MARK: - As a file system
 
   @Test func behavesLikeFiles() throws {
