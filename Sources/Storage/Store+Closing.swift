@@ -26,11 +26,12 @@ extension Store {
   /// - Returns: whether nobody else had the file open and all is in order.
   private func leaveDurableMark() -> Bool {
     // No writer: the opening failed, and what cannot be opened is left as it is.
-    guard writer != nil, lockFile.otherProcesses == 0, pipeline.failure == nil,
-      lockFile.syncFailure == nil, isNewestVersionFound,
-      (try? lockFile.tryAcquireWriteLock()) == true
+    guard writer != nil, pipeline.failure == nil, lockFile.syncFailure == nil,
+      isNewestVersionFound, (try? lockFile.tryAcquireWriteLock()) == true
     else { return false }
     defer { lockFile.releaseWriteLock() }
+    // With the lock: whoever comes later reads there what is written here.
+    guard lockFile.otherProcesses == 0 else { return false }
     guard var header = try? Store.readHeader(file) else { return false }
     if header.flags.contains(.unsynced) {
       guard (try? lockFile.closingSync(file)) != nil else { return false }
@@ -84,9 +85,9 @@ extension Store {
       && (lockFile.head.isUnknown || lockFile.inheritsSyncFailure)
     // After a failed sync nobody knows whether the mark has reached the disk.
     let isUncertain = isUnsynced && lockFile.syncFailure != nil
-    guard isInDoubt || isUncertain || header.flags.contains(.unsynced) != isUnsynced else {
-      return header
-    }
+    // Without syncs the mark is read with the lock in any case: another process that closes the
+    // file may be about to take it away.
+    guard isUnsynced || header.flags.contains(.unsynced) else { return header }
     // Nobody else may write meanwhile.
     try lockFile.acquireWriteLock()
     defer { lockFile.releaseWriteLock() }
@@ -114,10 +115,14 @@ extension Store {
           path: file.path,
           reason: "it was last used without sync and the machine has been restarted since")
       }
-      if options.durability == .full, lockFile.otherProcesses > 0, !options.isReadOnly {
+      if options.durability == .full, !options.isReadOnly, !lockFile.isDurabilityAgreed,
+        lockFile.otherProcesses > 0
+      {
         throw .alreadyOpen(path: file.path, reason: "without sync, in another process")
       }
-    } else if options.durability == .memory, lockFile.otherProcesses > 0 {
+    } else if options.durability == .memory, !lockFile.isDurabilityAgreed,
+      lockFile.otherProcesses > 0
+    {
       throw .alreadyOpen(path: file.path, reason: "with full durability, in another process")
     }
   }

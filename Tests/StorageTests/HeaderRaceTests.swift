@@ -2,9 +2,10 @@
 // put there must not be overwritten by what another one has read before.
 import Platform
 import Simulation
-import Storage
 import TestSupport
 import Testing
+
+@testable import Storage
 
 @Suite(.ownThreads) struct HeaderRaceTests {
   private let disk = SimulatedDisk()
@@ -114,5 +115,90 @@ import Testing
       #expect(SlotTree.content(snapshot.reader, snapshot.root)[5] == [1, 2, 3])
     }
     #expect(!disk.exists(path + ".unfinished"))
+  }
+
+  // MARK: - With syncs or without
+
+  private func open(
+    _ system: FaultFileSystem, _ durability: Durability
+  ) throws -> Store {
+    try Store.open(StoreOptions(path: path, durability: durability, fileSystem: system))
+  }
+
+  private func commit(_ store: Store, _ slot: Int) throws {
+    let transaction = try store.beginWrite()
+    transaction.root = SlotTree.set(
+      transaction.editor, transaction.root, slot: slot, [UInt8(slot)])
+    _ = try transaction.commit()
+  }
+
+  private func isRefused(_ body: () throws -> Void) -> Bool {
+    do {
+      try body()
+      return false
+    } catch StorageError.alreadyOpen { return true } catch { return false }
+  }
+
+  /// The first one has joined the others and has not come to mark the file.
+  @Test func severalOpenAFileWithoutSyncsAtTheSameTime() throws {
+    let systems = (1...3).map { FaultFileSystem(disk, process: $0) }
+    systems[0].hold(.synchronizeFolder)
+    let opened = Monitor<Store?>(nil)
+    let path = path
+    let first = systems[0]
+    let opener = Thread.start(name: "opener") {
+      do {
+        let store = try Store.open(
+          StoreOptions(path: path, durability: .memory, fileSystem: first))
+        opened.withLock { $0 = store }
+      } catch { Issue.record("\(error)") }
+    }
+    #expect(
+      systems[0].wait(untilHeld: .synchronizeFolder, count: 1, nanoseconds: waitLimitNanoseconds))
+    let second = try open(systems[1], .memory)
+    try commit(second, 2)
+    #expect(isRefused { _ = try open(systems[2], .full) })
+    systems[0].release(.synchronizeFolder)
+    opener.joinInTime()
+    let store = try #require(opened.withLock { $0 })
+    try commit(store, 1)
+    #expect(SlotTree.content(try second.pinNewest().reader, try second.pinNewest().root).count == 2)
+  }
+
+  /// The mark that syncs are left out must not go while somebody else relies on it.
+  @Test func whoClosesAFileWithoutSyncsLeavesTheMarkToOthers() throws {
+    let systems = (1...2).map { FaultFileSystem(disk, process: $0) }
+    let closing = Monitor<Store?>(try open(systems[0], .memory))
+    try commit(closing.withLock { $0! }, 1)
+    systems[0].hold(.synchronize)
+    systems[1].resetRecords()
+    let closer = Thread.start(name: "closer") { closing.withLock { $0 = nil } }
+    #expect(systems[0].wait(untilHeld: .synchronize, count: 1, nanoseconds: waitLimitNanoseconds))
+    let opened = Monitor<Store?>(nil)
+    let (path, theirs) = (path, systems[1])
+    let opener = Thread.start(name: "opener") {
+      do {
+        let store = try Store.open(
+          StoreOptions(path: path, durability: .memory, fileSystem: theirs))
+        opened.withLock { $0 = store }
+      } catch { Issue.record("\(error)") }
+    }
+    #expect(
+      eventually {
+        opened.withLock { $0 != nil }
+          || theirs.records.contains {
+            $0.call == .lockByte && $0.offset == UInt64(LockByte.write)
+          }
+      })
+    systems[0].release(.synchronize)
+    closer.joinInTime()
+    opener.joinInTime()
+    let store = try #require(opened.withLock { $0 })
+    try commit(store, 2)
+    #expect(throws: StorageError.self) {
+      var generator = RandomGenerator(seed: 12)
+      _ = try Store.open(
+        StoreOptions(path: path, fileSystem: disk.crashImage(random: &generator)))
+    }
   }
 }

@@ -11,14 +11,15 @@ extension LockFile {
   ///   - dataFile: nil in tests of the lock file alone.
   ///   - generation: names the state of the data file as its last writer left it.
   ///   - bootIdentifier: names this start of the machine; 0 when unknown, which equals nothing.
+  ///   - durability: how the data file will be written; nil for who only reads.
   /// - Throws: `incompatibleLockFile` when a live process uses the file in another way or it is
-  ///   something else than a lock file, `alreadyOpen` when all slots are in use or the data file is
-  ///   open by another lock file, `permissionDenied`, `diskFull` and other failures of system
-  ///   calls.
+  ///   something else than a lock file, `alreadyOpen` when all slots are in use, the data file is
+  ///   open by another lock file or others write it with another durability, `permissionDenied`,
+  ///   `diskFull` and other failures of system calls.
   package static func open(
     dataPath: String, dataFile: (any File)? = nil, fileIdentifier: (UInt64, UInt64),
     generation: (() throws(StorageError) -> UInt64)? = nil, bootIdentifier: UInt64,
-    fileSystem: any FileSystem, clock: any Clock = MonotonicClock()
+    durability: Durability? = nil, fileSystem: any FileSystem, clock: any Clock = MonotonicClock()
   ) throws(StorageError) -> LockFile {
     try withCurrentFile(dataPath, fileSystem) { (file) throws(StorageError) -> LockFile? in
       let subject = LockSubject(
@@ -44,8 +45,10 @@ extension LockFile {
           let isAlone = try table.isAlone()
           if isAlone {
             try table.makeFit(subject, generation, bootIdentifier)
+            table.begin(durability)
           } else {
             try table.checkFit(subject)
+            try table.agree(on: durability, dataPath)
           }
           guard let slot = try table.takeSlot() else {
             throw .alreadyOpen(
@@ -339,6 +342,24 @@ extension LockTable {
       return "it belongs to another Realm file"
     }
     return nil
+  }
+
+  /// Says how the file is used, by who has it alone.
+  fileprivate func begin(_ durability: Durability?) {
+    store(durability.map { UInt64($0.rawValue) + 1 } ?? 0, HeaderWord.durability)
+  }
+
+  /// Refuses who would write a file with syncs that others write without, or the reverse.
+  ///
+  /// Here and not by the mark in the data file's header: of those who open it at the same time
+  /// nobody may have come to set that.
+  fileprivate func agree(
+    on durability: Durability?, _ dataPath: String
+  ) throws(StorageError) {
+    let word = value(HeaderWord.durability)
+    guard let durability, word != 0, word != UInt64(durability.rawValue) + 1 else { return }
+    let way = durability == .full ? "without sync" : "with full durability"
+    throw .alreadyOpen(path: dataPath, reason: "\(way), in another process")
   }
 
   // Relaxed: the table lock orders the header's words.

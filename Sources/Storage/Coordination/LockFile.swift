@@ -280,6 +280,13 @@ package final class LockFile: @unchecked Sendable {
     return SlotSet(bits: otherLiveSlots).count { (try? table.isAlive($0)) ?? true }
   }
 
+  /// Whether all who have the file open to write it do so with one durability.
+  ///
+  /// It is not known when the first of them only reads.
+  var isDurabilityAgreed: Bool {
+    words[HeaderWord.durability].load(ordering: .relaxed) != 0
+  }
+
   /// Notes that a transaction begins; throws when the lock file was deleted or replaced since it
   /// was opened.
   ///

@@ -25,6 +25,8 @@
 //        35  slots that want to hear of new durable heads, a bit each
 //        36  written to tell them
 //        37  changes when the write lock is given up and somebody waits for it, who sleeps on it
+//        38  how the data file is used by those who have it open: 1 with syncs, 2 without, 0 when
+//            its first opener only reads
 //        40  slots in use, a bit each
 //        41  device of the data file
 //        42  inode of the data file
@@ -108,6 +110,7 @@ enum HeaderWord {
   static let followers = 35
   static let news = 36
   static let handOvers = 37
+  static let durability = 38
   static let live = 40
   static let dataDevice = 41
   static let dataInode = 42

@@ -176,7 +176,8 @@ extension Store {
         lockFile = try LockFile.open(
           dataPath: path, dataFile: file, fileIdentifier: header.identifier,
           generation: { () throws(StorageError) in try readHeader(file).generation },
-          bootIdentifier: boot, fileSystem: options.fileSystem, clock: options.clock)
+          bootIdentifier: boot, durability: options.isReadOnly ? nil : options.durability,
+          fileSystem: options.fileSystem, clock: options.clock)
       } catch {
         // Another file may have its place by now, which is the one to open.
         guard try isStill(identity, options) else { return nil }
