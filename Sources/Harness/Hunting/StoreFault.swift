@@ -75,6 +75,7 @@ struct StoreTold {
   /// A commit of a thread has returned or completed.
   mutating func acknowledge(_ thread: Int, on disk: SimulatedDisk) {
     done[thread] += 1
+    note("a commit of user \(thread) is acknowledged: number \(done[thread])")
     // Others may have added operations since: a cut between them and the commit is judged as one
     // before it.
     let before = acknowledged.last?.seen ?? done
@@ -82,9 +83,9 @@ struct StoreTold {
   }
 
   /// Somebody has seen counters outside of transactions: what was seen once stays, too.
-  ///
   mutating func see(_ values: [UInt64], on disk: SimulatedDisk) {
     guard values.count > done.count else { return }
+    note("\(Array(values)) is seen")
     let seen = zip(done, values.dropFirst()).map { max($0, Int($1)) }
     let before = acknowledged.last?.seen ?? Array(repeating: 0, count: done.count)
     acknowledged.append((disk.operationCount, zip(before, seen).map { max($0, $1) }))
@@ -119,33 +120,41 @@ struct StoreTold {
 extension StoreFault {
   /// Opens what a power cut or kill at some operation leaves, and what a power cut after that does.
   ///
-  /// - Parameter begin: how many operations the disk had had when the threads began.
+  /// - Parameters:
+  ///   - begin: how many operations the disk had had when the threads began.
+  ///   - use: how the file was used.
   static func judgeCut(
-    _ disk: SimulatedDisk, path: String, isKill: Bool, from begin: Int, _ end: StoreTold
+    _ disk: SimulatedDisk, path: String, isKill: Bool, from begin: Int, _ end: StoreTold,
+    _ use: HuntedUse = HuntedUse()
   ) throws {
     var generator = RandomGenerator(seed: UInt64(random(below: 1 << 48)))
     let operation = begin + random(below: disk.operationCount - begin + 1)
     let told = end.at(operation: operation)
+    note("the end comes behind disk operation \(operation), when \(told.done) were acknowledged")
     let first =
       isKill
       ? disk.killImage(cutAfterOperation: operation)
       : disk.crashImage(cutAfterOperation: operation, random: &generator)
-    try judge(first, path, told, isKill ? "a kill" : "a power cut")
-    if isKill {
-      try judge(first.crashImage(random: &generator), path, told, "a power cut after a kill")
+    try judge(first, path, told, isKill ? "a kill" : "a power cut", use)
+    if isKill && use.durability == .full {
+      try judge(first.crashImage(random: &generator), path, told, "a power cut after a kill", use)
     }
   }
 
   /// Opens a disk that is left.
   static func judge(
-    _ disk: SimulatedDisk, _ path: String, _ told: StoreTold, _ what: String
+    _ disk: SimulatedDisk, _ path: String, _ told: StoreTold, _ what: String,
+    _ use: HuntedUse = HuntedUse()
   ) throws {
-    guard disk.exists(path) else {
+    note("what is left by \(what) is opened")
+    guard let bytes = disk.bytes(of: path) else {
       return check(told.done.allSatisfy { $0 == 0 }, "\(what) takes the file")
     }
-    let store = try Store.open(StoreOptions(path: path, fileSystem: disk))
+    Failures.attach("\(what).realm", bytes)
+    let store = try Store.open(use.options(path, disk))
     let snapshot = try store.pinNewest()
-    told.judge(CounterTree.values(snapshot.reader, snapshot.root), what)
+    told.judge(
+      CounterTree.values(snapshot.reader, snapshot.root, count: 1 + told.done.count), what)
     for finding in try store.checkInvariants().findings { check(false, "\(what): \(finding)") }
   }
 }

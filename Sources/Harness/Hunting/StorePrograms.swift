@@ -34,6 +34,11 @@ enum StorePrograms {
         // Two threads in one process, so that it can reuse what the other one still reads.
         program: { try run(threads: 3, steps: 3, processes: 2, fault: .kill) }),
       HuntProgram(
+        name: "store-two-processes-failed-sync",
+        summary: "the same, and a sync of any of them that fails", hasBug: false,
+        needsControlledEngine: true,
+        program: { try run(threads: 3, steps: 3, processes: 2, fault: .failedSync) }),
+      HuntProgram(
         name: "store-many-commits", summary: "more commits of two processes on one disk",
         hasBug: false, needsControlledEngine: true, steps: 60_000,
         program: { try run(threads: 3, steps: 8, among: writesMostly, processes: 2) }),
