@@ -26,7 +26,10 @@ struct EngineBug {
       (.unfairLock, "store-queue"), (.strictQueue, "store-queue"), (.lostWakeUp, "store-queue"),
       (.publishLate, "store"), (.staleSnapshot, "store"), (.loseCommit, "store"),
       (.lateRetain, "store-pins"), (.changeUnderPin, "store-pins"), (.reuseEarly, "store-pins"),
-      (.pinNotCounted, "store-foreign-pins"),
+      (.pinNotCounted, "store-foreign-pins"), (.truncateUnderForeignPin, "store-space"),
+      (.staleCut, "store-space"), (.handOverSkips, "store-space"),
+      (.decryptedKept, "store-space"),
+      (.deadPinsKept, "store-process-kill"),
       // What is durable when.
       (.earlyCompletion, "store-groups"), (.groupSplit, "store-power-cut"),
       (.overwriteDurableHome, "store-groups"), (.reuseBeforeSync, "store-groups"),
@@ -34,6 +37,8 @@ struct EngineBug {
       (.logEndedBeforeSync, "store-groups"), (.foreignLogKept, "store-groups"),
       (.reuseVouched, "store-groups"), (.publishBeforeSync, "store-groups"),
       (.carriedLost, "store-groups"), (.unsyncedShown, "store-kill"),
+      (.failedSyncForgotten, "store-two-processes-failed-sync"),
+      (.failedSyncNotRewritten, "store-two-processes-failed-sync"),
       (.folderNotSynced, "store-power-cut"), (.copyNotSynced, "store-compaction"),
       (.nameNotSynced, "store-compaction"),
       // Realms of threads and actors.

@@ -303,6 +303,7 @@ enum EnginePrograms {
       watcher.join()
       try add(stores[0], 0, of: users, told, disk)
       for finding in try stores[0].checkInvariants().findings { check(false, "\(finding)") }
+      if systems[1].isKilled { try judgePinsOfTheDead(stores[0]) }
       let end = try stores[0].pinNewest()
       told.withLock { $0 }.judge(CounterTree.values(end.reader, end.root), "who has survived")
       let third = try Store.open(HuntedDisk.options(path, systems[2]))
@@ -312,6 +313,18 @@ enum EnginePrograms {
     let end = told.withLock { $0 }
     try StoreFault.judge(disk.killImage(), path, end, "the end")
     try StoreFault.judgeCut(disk, path: path, isKill: random(below: 2) == 0, from: begin, end)
+  }
+
+  /// What only a dead process has held is free soon.
+  private static func judgePinsOfTheDead(_ store: Store) throws {
+    // Threads of the store itself hold versions for a moment, and those of a busy machine for long.
+    let looks = controlledExecutor == nil ? 1_200 : 10
+    for _ in 0..<looks {
+      RaceHunt.Thread.sleep(for: .milliseconds(50))
+      if try store.statistics().pins == 0 { return }
+    }
+    let held = try store.statistics().versions.map { "\($0.version)" }
+    check(false, "versions are held that only a dead process used: \(held)")
   }
 
   // MARK: - Opening
@@ -355,7 +368,7 @@ enum EnginePrograms {
     try StoreFault.judgeCut(disk, path: path, isKill: random(below: 2) == 0, from: begin, end)
   }
 
-  private static func add(
+  static func add(
     _ store: Store, _ number: Int, of count: Int, _ told: Platform.Monitor<StoreTold>,
     _ disk: SimulatedDisk
   ) throws {

@@ -67,7 +67,7 @@ enum RealmPrograms {
     }
   }
 
-  private static func onThread(_ name: String, _ work: @escaping @Sendable () throws -> Void) {
+  static func onThread(_ name: String, _ work: @escaping @Sendable () throws -> Void) {
     Platform.Thread.start(name: name) {
       do { try work() } catch { check(false, "the \(name) fails: \(error)") }
     }.join()
