@@ -158,6 +158,10 @@ extension Store {
     }
     pipeline.adopt(writer!.newest)
     if try !followSpace(to: newest) { try loadSpace(newest) }
+    // What its process has not come to cut is cut by this one: where two of them write by turns, or
+    // tidy, each would wait for a turn in which nobody has committed since.
+    let end = newest.record.fileLength
+    writer!.plannedCut = end < writer!.fileLength ? (newest.record.version, end) : nil
     lockFile.publishCommitted(version: newest.record.version, home: newest.home)
   }
 
@@ -210,7 +214,7 @@ extension Store {
   func cutTail() throws(StorageError) {
     guard let cut = writer!.plannedCut, cut.version <= newestVersion else { return }
     writer!.plannedCut = nil
-    // Another process has committed since: the newest record names another length.
+    // Only the newest record names the length.
     guard cut.version == writer!.newest.snapshot.version || PlantedBug.staleCut.isActive else {
       return
     }
