@@ -201,4 +201,49 @@ import Testing
         StoreOptions(path: path, fileSystem: disk.crashImage(random: &generator)))
     }
   }
+
+  /// A version that outlives its store does not say how others use the file.
+  @Test(arguments: [1, 2]) func whoHasLeftOnlyPinsDecidesNothing(process: UInt64) throws {
+    let systems = [1, process].map { FaultFileSystem(disk, process: $0) }
+    func commitAndClose() throws -> Snapshot {
+      let store = try open(systems[0], .memory)
+      try commit(store, 1)
+      return try store.pinNewest()
+    }
+    let snapshot = try commitAndClose()
+    let store = try open(systems[1], .full)
+    try commit(store, 2)
+    #expect(SlotTree.content(snapshot.reader, snapshot.root).count == 1)
+  }
+
+  // MARK: - Deleted and made anew
+
+  /// Who deletes a file takes along what a kill has left of making it, which may be somebody's who
+  /// makes it anew by then.
+  @Test func aFileIsMadeAnewWhileTheOneOfBeforeIsBeingDeleted() throws {
+    let systems = (1...2).map { FaultFileSystem(disk, process: $0) }
+    try commit(open(systems[0], .full), 1)
+    systems[0].hold(.remove, pathSuffix: ".lock")
+    systems[1].hold(.rename, pathSuffix: ".unfinished")
+    let (path, deleting, making) = (path, systems[0], systems[1])
+    let deleter = Thread.start(name: "deleter") {
+      do {
+        let isDeleted = try Store.deleteFiles(path: path, fileSystem: deleting)
+        #expect(isDeleted)
+      } catch { Issue.record("\(error)") }
+    }
+    #expect(deleting.wait(untilHeld: .remove, count: 1, nanoseconds: waitLimitNanoseconds))
+    let opener = Thread.start(name: "opener") {
+      do {
+        let store = try Store.open(StoreOptions(path: path, fileSystem: making))
+        let snapshot = try store.pinNewest()
+        #expect(snapshot.root.isNone)
+      } catch { Issue.record("\(error)") }
+    }
+    #expect(making.wait(untilHeld: .rename, count: 1, nanoseconds: waitLimitNanoseconds))
+    deleting.release(.remove)
+    deleter.joinInTime()
+    making.release(.rename)
+    opener.joinInTime()
+  }
 }

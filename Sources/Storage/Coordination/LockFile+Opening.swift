@@ -349,6 +349,9 @@ extension LockTable {
     store(durability.map { UInt64($0.rawValue) + 1 } ?? 0, HeaderWord.durability)
   }
 
+  /// Says that nobody writes the file now.
+  func forgetDurability() { store(0, HeaderWord.durability) }
+
   /// Refuses who would write a file with syncs that others write without, or the reverse.
   ///
   /// Here and not by the mark in the data file's header: of those who open it at the same time

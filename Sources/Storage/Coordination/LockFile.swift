@@ -114,8 +114,17 @@ package final class LockFile: @unchecked Sendable {
   ///   the data file, so that another state of it is not judged by the head of this one.
   package func close(generation: UInt64? = nil) {
     closedGeneration = generation
-    if let pins, !pins.isEmpty { return }
+    if let pins, !pins.isEmpty { return endWriting() }
     leave()
+  }
+
+  /// Lets others choose a durability where only pins are left of this process's use.
+  private func endWriting() {
+    guard let table, !isForked else { return }
+    // An error leaves them to choose the same.
+    try? table.withLock { () throws(StorageError) in
+      if try table.isAlone() { table.forgetDurability() }
+    }
   }
 
   private func leave() {

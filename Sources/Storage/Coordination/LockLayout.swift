@@ -26,7 +26,7 @@
 //        36  written to tell them
 //        37  changes when the write lock is given up and somebody waits for it, who sleeps on it
 //        38  how the data file is used by those who have it open: 1 with syncs, 2 without, 0 when
-//            its first opener only reads
+//            its first opener only reads, or who has used it alone has left no more than pins
 //        40  slots in use, a bit each
 //        41  device of the data file
 //        42  inode of the data file

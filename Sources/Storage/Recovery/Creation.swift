@@ -81,12 +81,12 @@ extension Store {
     } catch {
       // Whoever is not locked out by this has made the file: then this one has another name, or
       // none.
-      if (try? leads(unfinished, to: file.identity(), fileSystem)) == true {
-        try? fileSystem.remove(unfinished)
-      }
-      guard empty == nil, fileSystem.exists(path), case .system(let failure) = error,
-        failure.alreadyExists
-      else { throw error }
+      let isOurs = (try? leads(unfinished, to: file.identity(), fileSystem)) == true
+      if isOurs { try? fileSystem.remove(unfinished) }
+      guard empty == nil, case .system(let failure) = error else { throw error }
+      if failure.alreadyExists, fileSystem.exists(path) { return }
+      // Whoever has deleted the file of before has taken this one along: it is made once more.
+      guard failure.isMissing, !isOurs else { throw error }
     }
   }
 
