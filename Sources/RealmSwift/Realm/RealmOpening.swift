@@ -84,13 +84,17 @@ struct RealmOpening {
       guard isDeleted || mayFail else {
         throw StorageError.alreadyOpen(path: path, reason: "and made anew again and again")
       }
-      guard isDeleted else { return }
-      Logger.shared.log(.info, "Deleted '\(configuration.place)': its classes have changed.")
+      if isDeleted {
+        Logger.shared.log(.info, "Deleted '\(configuration.place)': its classes have changed.")
+        return
+      }
     } catch {
       guard mayFail, case .alreadyOpen = error else { throw Realm.Error(error) }
-      // No event tells of other processes. Not at the same times as they.
-      usleep(UInt32.random(in: 500...5_000))
     }
+    // Somebody uses it, has deleted it, or is in the sync of a commit. No event tells of other
+    // processes. Not at the same times as they.
+    let nanoseconds = 500_000 + systemRandom() % 4_500_000
+    _ = Monitor(()).wait(nanoseconds: nanoseconds) { _ in false }
   }
 
   /// The file's classes differ, and the configuration wants to start over then.
