@@ -4,6 +4,8 @@ internal import Dispatch
 /// Runs programs as they would run anywhere.
 package enum Stress {
   private static let failures = Mutex<[String]>([])
+  /// One run at a time: threads of the machine do not tell whose failures theirs are.
+  private static let turn = Mutex(())
 
   /// A failed check, or an error of a thread.
   static func note(_ text: String) { failures.withLock { $0.append(text) } }
@@ -17,6 +19,8 @@ package enum Stress {
     _ program: @escaping Program, nanoseconds: UInt64,
     isInterrupted: () -> Bool = { false }
   ) -> (runs: Int, seconds: Double, failure: String?) {
+    turn.lock()
+    defer { turn.unlock() }
     failures.withLock { $0 = [] }
     let executor = StressThreads()
     defer { executor.stop() }

@@ -112,7 +112,7 @@ enum EnginePrograms {
     init(_ store: Store) throws {
       snapshot = try store.pinNewest()
       values = CounterTree.values(snapshot.reader, snapshot.root)
-      StorePrograms.judge(values)
+      CountingUser.judge(values)
     }
 
     func judge() {
@@ -176,7 +176,7 @@ enum EnginePrograms {
   /// A commit that adds one to some counter.
   private static func addSome(_ store: Store) throws {
     let transaction = try store.beginWrite()
-    StorePrograms.judge(CounterTree.values(transaction.editor.reader, transaction.root))
+    CountingUser.judge(CounterTree.values(transaction.editor.reader, transaction.root))
     transaction.root = CounterTree.add(
       transaction.editor, transaction.root, to: [0, 1 + random(below: counters)],
       of: 1 + counters)
@@ -195,13 +195,12 @@ enum EnginePrograms {
     let told = Platform.Monitor(StoreTold(threads: count))
     let threads = (0..<count).map { number in
       let commits = 1 + random(below: 4)
-      let (user, system) = (stores[number % stores.count], systems[number % stores.count])
+      let store = stores[number % stores.count]
+      let user = CountingUser(number: number, count: count, told: told, disk: disk)
       return Platform.Thread.start(name: "user \(number)") {
         do {
           for left in (0..<commits).reversed() {
-            try addLater(
-              user, number, of: count, awaitsMore: left > 0 && random(below: 2) == 0, told, disk,
-              in: system)
+            try user.commitLater(store, awaitsMore: left > 0 && random(below: 2) == 0)
           }
           told.wait(until: { $0.completions == $0.laterWrites }, then: { _ in })
         } catch { check(false, "user \(number) fails: \(error)") }
@@ -238,33 +237,6 @@ enum EnginePrograms {
     }
   }
 
-  private static func addLater(
-    _ store: Store, _ number: Int, of count: Int, awaitsMore: Bool,
-    _ told: Platform.Monitor<StoreTold>, _ disk: SimulatedDisk, in system: FaultFileSystem
-  ) throws {
-    let transaction = try store.beginWrite()
-    StorePrograms.judge(CounterTree.values(transaction.editor.reader, transaction.root))
-    transaction.root = CounterTree.add(
-      transaction.editor, transaction.root, to: [0, 1 + number], of: 1 + count)
-    told.withLock {
-      $0.begun[number] += 1
-      $0.laterWrites += 1
-    }
-    let isDone = RaceHunt.Atomic(false)
-    _ = try transaction.commitAsynchronously(awaitsMore: awaitsMore) { error in
-      check(
-        error == nil || system.isKilled,
-        "an asynchronous commit fails: \(error.map { "\($0)" } ?? "")")
-      check(
-        !isDone.exchange(true, ordering: .relaxed), "an asynchronous commit is completed twice")
-      told.withLock {
-        $0.completions += 1
-        if error == nil { $0.acknowledge(number, on: disk) }
-      }
-      told.notifyAll()
-    }
-  }
-
   // MARK: - The end of a process
 
   /// Two processes write; one of them dies at any of its calls.
@@ -280,34 +252,35 @@ enum EnginePrograms {
       systems[1].kill(afterCalls: random(below: 60))
       let threads = (0..<users).map { number in
         let steps = 1 + random(below: 4)
-        let process = number == 0 ? 0 : 1
+        let (store, system) = (stores[number == 0 ? 0 : 1], systems[number == 0 ? 0 : 1])
+        let user = CountingUser(
+          number: number, count: users, told: told, disk: disk, mayFail: { system.isKilled })
         return Platform.Thread.start(name: "user \(number)") {
           var held: [Held] = []
           do {
             for left in (0..<steps).reversed() {
-              if process == 1 { held.append(try Held(stores[process])) }
+              if number > 0 { held.append(try Held(store)) }
               if random(below: 2) == 0 {
-                try add(stores[process], number, of: users, told, disk)
+                try user.commit(store)
               } else {
-                try addLater(
-                  stores[process], number, of: users, awaitsMore: left > 0, told, disk,
-                  in: systems[process])
+                try user.commitLater(store, awaitsMore: left > 0)
               }
             }
-          } catch { check(systems[process].isKilled, "user \(number) fails: \(error)") }
+          } catch { check(system.isKilled, "user \(number) fails: \(error)") }
           for one in held { one.judge() }
         }
       }
       let watcher = watcher(of: stores[0], told, disk)
       for thread in threads { thread.join() }
       watcher.join()
-      try add(stores[0], 0, of: users, told, disk)
+      let survivor = CountingUser(number: 0, count: users, told: told, disk: disk)
+      try survivor.commit(stores[0])
       for finding in try stores[0].checkInvariants().findings { check(false, "\(finding)") }
       if systems[1].isKilled { try judgePinsOfTheDead(stores[0]) }
       let end = try stores[0].pinNewest()
       told.withLock { $0 }.judge(CounterTree.values(end.reader, end.root), "who has survived")
       let third = try Store.open(HuntedDisk.options(path, systems[2]))
-      try add(third, 0, of: users, told, disk)
+      try survivor.commit(third)
       for finding in try third.checkInvariants().findings { check(false, "\(finding)") }
     }
     let end = told.withLock { $0 }
@@ -337,17 +310,19 @@ enum EnginePrograms {
     let told = Platform.Monitor(StoreTold(threads: users))
     if compacts || random(below: 2) == 0 {
       let store = try Store.open(HuntedDisk.options(path, disk))
-      for _ in 0..<2 { try add(store, 0, of: users, told, disk) }
+      let founder = CountingUser(number: 0, count: users, told: told, disk: disk)
+      for _ in 0..<2 { try founder.commit(store) }
     }
     let begin = disk.operationCount
     let systems = (0..<2).map { HuntedDisk.system(disk, process: $0) }
     var threads = (0..<users).map { number in
       let system = systems[compacts ? 0 : number]
+      let user = CountingUser(number: number, count: users, told: told, disk: disk)
       return Platform.Thread.start(name: "user \(number)") {
         do {
           for _ in 0..<1 + random(below: 3) {
             let store = try Store.open(HuntedDisk.options(path, system))
-            for _ in 0..<1 + random(below: 2) { try add(store, number, of: users, told, disk) }
+            for _ in 0..<1 + random(below: 2) { try user.commit(store) }
           }
         } catch { check(false, "user \(number) fails: \(error)") }
       }
@@ -366,18 +341,5 @@ enum EnginePrograms {
     let end = told.withLock { $0 }
     try StoreFault.judge(disk.killImage(), path, end, "the end")
     try StoreFault.judgeCut(disk, path: path, isKill: random(below: 2) == 0, from: begin, end)
-  }
-
-  static func add(
-    _ store: Store, _ number: Int, of count: Int, _ told: Platform.Monitor<StoreTold>,
-    _ disk: SimulatedDisk
-  ) throws {
-    let transaction = try store.beginWrite()
-    StorePrograms.judge(CounterTree.values(transaction.editor.reader, transaction.root))
-    transaction.root = CounterTree.add(
-      transaction.editor, transaction.root, to: [0, 1 + number], of: 1 + count)
-    told.withLock { $0.begun[number] += 1 }
-    _ = try transaction.commit()
-    told.withLock { $0.acknowledge(number, on: disk) }
   }
 }

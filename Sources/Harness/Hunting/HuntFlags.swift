@@ -27,7 +27,7 @@ package struct HuntSettings: Sendable {
     .init("scenario", "NAME", "this program alone; 'list scenarios' names them"),
     .init("bugs", nil, "the score: schedules and seconds to each known bug"),
     .init("replay-corpus", nil, "repeat the failures that earlier hunts have kept"),
-    .init("shard", "K/N", "the K-th of N hunts that share a seed (1/1)"),
+    .init("shard", "K/N", "the K-th of N hunts that share a seed, or the bugs (1/1)"),
     .init("output", "DIR", "results folder (realm-bench-results/...)"),
     .init("overwrite", nil, "replace the results in the folder when the new ones are complete"),
     .init("quiet", nil, "no progress and no warnings"),
@@ -46,7 +46,7 @@ package struct HuntSettings: Sendable {
       throw UsageError(
         "hunt takes no '\(values.positional[0])'; a program is named by --scenario")
     }
-    for other in ["scenario", "replay-corpus", "strategy", "shard", "processes"] {
+    for other in ["scenario", "replay-corpus", "strategy", "processes"] {
       try values.refuse(
         "bugs", with: other, because: "the score has programs and strategies of its own")
     }

@@ -45,13 +45,17 @@ struct HuntScore {
   /// Most time for a bug and a strategy.
   private var limit: UInt64 { settings.nanoseconds ?? 2_000_000_000 }
 
+  /// Those of the shard.
   private func bugs(_ interruption: any Interruption) -> [Bug] {
-    HuntProgram.broken.map { program in
-      Bug(name: program.name) { way(to: program, $0, $1) }
-    }
+    let all =
+      HuntProgram.broken.map { program in
+        Bug(name: program.name) { way(to: program, $0, $1) }
+      }
       + EngineBug.all.map { bug in
         Bug(name: bug.title) { try way(to: bug, $0, $1, interruption) }
       }
+    let (number, count) = settings.shard
+    return stride(from: number - 1, to: all.count, by: count).map { all[$0] }
   }
 
   func run(_ interruption: any Interruption) throws -> ExitCode {
@@ -82,6 +86,8 @@ struct HuntScore {
       if interruption.isRequested() { break }
       lines.append("| `\(bug.name)` | " + cells.joined(separator: " | ") + " |")
       measured += 1
+      // An hour's work is not lost with the process.
+      try folder.write(table.text, to: "bugs.csv")
     }
     progress.clear()
     var text = lines.joined(separator: "\n") + "\n"

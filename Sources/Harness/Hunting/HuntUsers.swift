@@ -32,7 +32,7 @@ final class HuntUser {
       now >= version,
       "the Realm of user \(number) goes back from \(version) to \(now) after \(trail)")
     version = now
-    StorePrograms.judge(HuntedFile.values(realm))
+    CountingUser.judge(HuntedFile.values(realm))
     HuntedFile.judgeVersion(realm, "user \(number) after \(trail)")
   }
 

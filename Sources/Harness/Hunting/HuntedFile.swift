@@ -177,7 +177,7 @@ struct HuntedFile: Sendable {
     check(
       values.dropFirst().elementsEqual(told.done.map(UInt64.init)),
       "the counters are \(values.dropFirst()), but \(told.done) were committed")
-    StorePrograms.judge(values)
+    CountingUser.judge(values)
     for finding in try realm.checkInvariants().findings { check(false, "\(finding)") }
   }
 

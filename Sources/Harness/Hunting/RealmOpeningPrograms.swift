@@ -24,7 +24,12 @@ enum RealmOpeningPrograms {
       name: "realm-openings",
       summary: "threads of two processes open a file with several schema versions, and migrate it",
       hasBug: false, needsControlledEngine: true, steps: 60_000, warmUps: 60,
-      program: { try run(users: 2 + random(below: 2)) })
+      program: { try run(users: 2 + random(below: 2)) }),
+    HuntProgram(
+      name: "realm-start-over",
+      summary: "the same, and a file of another version is deleted and made anew",
+      hasBug: false, needsControlledEngine: true, steps: 60_000, warmUps: 60,
+      program: { try startOver(users: 2 + random(below: 2)) }),
   ]
 
   /// What users share.
@@ -60,7 +65,7 @@ enum RealmOpeningPrograms {
           && (all[0] > 0 || version == 1),
         "\(what) of schema version \(version) was migrated \(all[0]) times; \(since) migrations "
           + "were done before, and \(begun) begun")
-      StorePrograms.judge(settings.map { UInt64($0.value) })
+      CountingUser.judge(settings.map { UInt64($0.value) })
     }
   }
 
@@ -168,6 +173,62 @@ enum RealmOpeningPrograms {
         }
       }
       shared.told.withLock { $0.acknowledge(number, on: shared.disk) }
+    }
+  }
+
+  // MARK: - Starting over
+
+  private static func startOver(users: Int) throws {
+    let disk = HuntedDisk.make()
+    let systems = (0..<2).map { HuntedDisk.system(disk, process: $0) }
+    let shared = Shared(
+      users: users, disk: disk, told: Platform.Monitor(StoreTold(threads: users)))
+    // Each deletion is worth a line to users, and not to a hunt.
+    if Logger.shared.level > .warn { Logger.shared.level = .warn }
+    let isMissing = random(below: 2) == 0
+    RealmPrograms.onThread("founder") {
+      // In any case, so that what a process makes once for all Realms is there.
+      let configuration = shared.configuration(systems[0], 1)
+      do { _ = try Realm(configuration: configuration) }
+      if isMissing { _ = try Realm.deleteFiles(for: configuration) }
+    }
+    let threads = (0..<users).map { number in
+      let versions = (0..<1 + random(below: 3)).map { _ in UInt64(1 + random(below: 2)) }
+      return Platform.Thread.start(name: "user \(number)") {
+        for version in versions {
+          var configuration = shared.configuration(systems[number % systems.count], version)
+          configuration.deleteRealmIfMigrationNeeded = true
+          do {
+            try useNew(configuration, number)
+          } catch let error as Realm.Error where error.code == .alreadyOpen {
+            // Somebody uses it with the other version all the time.
+          } catch { check(false, "user \(number) fails with schema version \(version): \(error)") }
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    RealmPrograms.onThread("judge") {
+      var configuration = shared.configuration(disk, 1)
+      configuration.deleteRealmIfMigrationNeeded = true
+      let realm = try Realm(configuration: configuration)
+      for finding in try realm.checkInvariants().findings { check(false, "\(finding)") }
+    }
+  }
+
+  /// Opens the file, perhaps a new one, and counts there: nobody deletes what is open.
+  private static func useNew(_ configuration: Realm.Configuration, _ number: Int) throws {
+    let realm = try Realm(configuration: configuration)
+    var seen = 0
+    for _ in 0..<1 + random(below: 3) {
+      try realm.write {
+        let setting =
+          realm.object(ofType: HuntedSetting.self, forPrimaryKey: 0)
+          ?? realm.create(HuntedSetting.self, value: ["number": 0])
+        check(
+          setting.value >= seen, "user \(number) finds \(setting.value) and has counted to \(seen)")
+        setting.value += 1
+        seen = setting.value
+      }
     }
   }
 }

@@ -1,11 +1,12 @@
-// Programs in which a file becomes long and short while versions of it are held, and in which it is
-// used with syncs and without by turns.
+// Programs in which a file becomes long and short while versions of it are held, is read by those
+// who cannot write, is copied, and is used with syncs and without by turns.
+internal import Glibc
 internal import Platform
 internal import RaceHunt
 internal import Simulation
 internal import Storage
 
-/// Programs of a file's space and of its durability.
+/// Programs of a file's space, of its readers and of its durability.
 enum SpacePrograms {
   static let all = [
     HuntProgram(
@@ -13,29 +14,20 @@ enum SpacePrograms {
       summary: "two processes make a file long and short, a third one opens it, and what is left",
       hasBug: false, needsControlledEngine: true, steps: 100_000, program: { try space() }),
     HuntProgram(
+      name: "store-readers",
+      summary: "readers without a lock file hold versions of a file that becomes long and short",
+      hasBug: false, needsControlledEngine: true, steps: 100_000, program: { try readers() }),
+    HuntProgram(
+      name: "store-copies",
+      summary: "several copy a file that others write to one place, and what is left",
+      hasBug: false, needsControlledEngine: true, steps: 60_000, program: { try copies() }),
+    HuntProgram(
       name: "store-durability",
       summary: "processes use a file with syncs and without by turns, and what is left",
       hasBug: false, needsControlledEngine: true, steps: 60_000, program: { try durabilities() }),
   ]
 
   private static let path = "/data/hunt.realm"
-
-  /// A version that is held, and what it showed at first.
-  fileprivate struct Held {
-    let snapshot: Snapshot
-    let content: BallastTree.Content
-
-    init(_ store: Store) throws {
-      snapshot = try store.pinNewest()
-      content = BallastTree.content(snapshot.reader, snapshot.root, counters: users)
-      StorePrograms.judge(content.counters)
-    }
-
-    func judge() {
-      let again = BallastTree.content(snapshot.reader, snapshot.root, counters: users)
-      check(again == content, "\(snapshot.version) shows \(again) and has shown \(content)")
-    }
-  }
 
   // MARK: - Long and short
 
@@ -68,7 +60,7 @@ enum SpacePrograms {
         do {
           for _ in 0..<openings {
             let before = told.withLock { $0 }
-            try Held(try Store.open(last)).judge(since: before, told)
+            try HeldBallast(try Store.open(last), users).judge(since: before, told)
             RaceHunt.Thread.yield()
           }
         } catch { check(false, "the opener fails: \(error)") }
@@ -80,7 +72,7 @@ enum SpacePrograms {
     }
     let end = told.withLock { $0 }
     for store in stores {
-      let counters = try Held(store).content.counters
+      let counters = try HeldBallast(store, users).content.counters
       check(
         Array(counters.dropFirst()) == end.done.map(UInt64.init),
         "the counters are \(counters.dropFirst()), but \(end.done) were committed")
@@ -97,10 +89,10 @@ enum SpacePrograms {
     _ store: Store, _ number: Int, steps: Int, _ told: Platform.Monitor<StoreTold>,
     _ disk: SimulatedDisk
   ) throws {
-    var held: [Held] = []
+    var held: [HeldBallast] = []
     for _ in 0..<steps {
       switch random(below: 8) {
-      case 0, 1: held.append(try Held(store))
+      case 0, 1: held.append(try HeldBallast(store, users))
       case 2: if !held.isEmpty { held.remove(at: random(below: held.count)).judge() }
       // Others are idle then, and tidy.
       case 3: RaceHunt.Thread.sleep(for: .milliseconds(1 << random(below: pausesMax)))
@@ -119,7 +111,7 @@ enum SpacePrograms {
   ) throws {
     let transaction = try store.beginWrite()
     let reader = transaction.editor.reader
-    StorePrograms.judge(
+    CountingUser.judge(
       BallastTree.content(reader, transaction.root, counters: users).counters)
     transaction.root = BallastTree.change(
       transaction.editor, transaction.root, user: number, of: users, words: words)
@@ -138,6 +130,124 @@ enum SpacePrograms {
     told.withLock { $0.acknowledge(number, on: disk) }
   }
 
+  // MARK: - Only read
+
+  private static func readers() throws {
+    let disk = HuntedDisk.make()
+    let use = HuntedUse.random()
+    let told = Platform.Monitor(StoreTold(threads: users))
+    let stores = try (0..<2).map {
+      try Store.open(HuntedDisk.options(path, HuntedDisk.system(disk, process: $0), use))
+    }
+    let begin = disk.operationCount
+    var threads = (0..<users).map { number in
+      let store = stores[number % stores.count]
+      let steps = 1 + random(below: 8)
+      return Platform.Thread.start(name: "user \(number)") {
+        do {
+          try write(store, number, steps: steps, told, disk)
+        } catch { check(false, "user \(number) fails: \(error)") }
+      }
+    }
+    for number in 0..<1 + random(below: 2) {
+      let system = HuntedDisk.system(disk, process: 2 + number)
+      system.inject(FileFault([.open], code: EACCES, pathSuffix: ".lock"))
+      var options = HuntedDisk.options(path, system, use)
+      options.isReadOnly = true
+      let (looks, readOnly) = (1 + random(below: 3), options)
+      threads.append(
+        Platform.Thread.start(name: "reader \(number)") {
+          do {
+            for _ in 0..<looks { try read(readOnly, told, disk) }
+          } catch { check(false, "reader \(number) fails: \(error)") }
+        })
+    }
+    for thread in threads { thread.join() }
+    for store in stores {
+      for finding in try store.checkInvariants().findings { check(false, "\(finding)") }
+    }
+    let end = told.withLock { $0 }
+    try StoreFault.judgeCut(
+      disk, path: path, isKill: use.durability == .memory || random(below: 2) == 0, from: begin,
+      end, use)
+  }
+
+  /// Opens the file, and looks at one version for a while.
+  private static func read(
+    _ options: StoreOptions, _ told: Platform.Monitor<StoreTold>, _ disk: SimulatedDisk
+  ) throws {
+    let before = told.withLock { $0 }
+    let held = try HeldBallast(try Store.open(options), users)
+    held.judge(since: before, told)
+    told.withLock { $0.see(held.content.counters, on: disk) }
+    for _ in 0..<random(below: 4) {
+      RaceHunt.Thread.sleep(for: .milliseconds(1 << random(below: pausesMax)))
+      held.judge()
+    }
+  }
+
+  // MARK: - Copied
+
+  private static let copyPath = "/data/copy.realm"
+
+  /// Only one of those who copy to one place makes the file, of a version that there was.
+  private static func copies() throws {
+    let disk = HuntedDisk.make()
+    let systems = (0..<3).map { HuntedDisk.system(disk, process: $0) }
+    let told = Platform.Monitor(StoreTold(threads: users))
+    let stores = try systems.prefix(2).map { try Store.open(HuntedDisk.options(path, $0)) }
+    try CountingUser(number: 0, count: users, told: told, disk: disk).commit(stores[0])
+    let begin = disk.operationCount
+    let copied = Platform.Monitor<(operations: Int, done: [Int])?>(nil)
+    var threads = (0..<users).map { number in
+      let store = stores[number % stores.count]
+      let commits = 1 + random(below: 3)
+      let user = CountingUser(number: number, count: users, told: told, disk: disk)
+      return Platform.Thread.start(name: "user \(number)") {
+        do {
+          for _ in 0..<commits { try user.commit(store) }
+        } catch { check(false, "user \(number) fails: \(error)") }
+      }
+    }
+    for number in 0..<2 {
+      let (copier, way) = (systems[2], random(below: 3))
+      threads.append(
+        Platform.Thread.start(name: "copier \(number)") {
+          let before = told.withLock { $0.done }
+          do {
+            switch way {
+            case 0: try stores[number].writeCopy(to: copyPath)
+            case 1:
+              let transaction = try stores[number].beginWrite()
+              defer { transaction.cancel() }
+              try transaction.writeCopy(to: copyPath)
+            default: try Store.copyFile(path, toNew: copyPath, fileSystem: copier)
+            }
+            copied.withLock {
+              check($0 == nil, "two copies are made in one place")
+              $0 = (disk.operationCount, before)
+            }
+          } catch StorageError.fileExists {
+          } catch StorageError.alreadyOpen {
+            // Another one is being made.
+          } catch { check(false, "copier \(number) fails: \(error)") }
+        })
+    }
+    for thread in threads { thread.join() }
+    guard let made = copied.withLock({ $0 }) else { return check(false, "nobody makes the copy") }
+    let end = told.withLock { $0 }
+    var generator = RandomGenerator(seed: UInt64(random(below: 1 << 48)))
+    for _ in 0..<2 {
+      let cut = begin + random(below: disk.operationCount - begin + 1)
+      var expected = end
+      expected.done = cut >= made.operations ? made.done : Array(repeating: 0, count: users)
+      try StoreFault.judge(
+        disk.crashImage(cutAfterOperation: cut, random: &generator), copyPath, expected,
+        "a copy after a power cut")
+    }
+    try StoreFault.judgeCut(disk, path: path, isKill: false, from: begin, end)
+  }
+
   // MARK: - With syncs and without
 
   /// Each process has one user, who opens the file now in this way, now in that.
@@ -148,14 +258,13 @@ enum SpacePrograms {
     let agreed: Durability? = random(below: 2) == 0 ? HuntedUse.durability() : nil
     let threads = (0..<users).map { number in
       let rounds = 1 + random(below: 3)
+      let user = CountingUser(number: number, count: users, told: told, disk: disk)
       return Platform.Thread.start(name: "user \(number)") {
         for _ in 0..<rounds {
           let use = HuntedUse(durability: agreed ?? HuntedUse.durability())
           do {
             let store = try Store.open(HuntedDisk.options(path, systems[number], use))
-            for _ in 0..<1 + random(below: 2) {
-              try EnginePrograms.add(store, number, of: users, told, disk)
-            }
+            for _ in 0..<1 + random(below: 2) { try user.commit(store) }
           } catch StorageError.alreadyOpen where agreed == nil {
             // Others use it in the other way.
           } catch { check(false, "user \(number) fails: \(error)") }
@@ -176,14 +285,5 @@ enum SpacePrograms {
     } catch StorageError.notADatabase where agreed != .full && !isKill {
       // It was used without syncs when the power went.
     }
-  }
-}
-
-extension SpacePrograms.Held {
-  /// Checks that it shows what was told before it was taken.
-  fileprivate func judge(since before: StoreTold, _ told: Platform.Monitor<StoreTold>) {
-    var expected = told.withLock { $0 }
-    expected.done = before.done
-    expected.judge(content.counters, "an opening")
   }
 }

@@ -104,7 +104,7 @@ struct StoreTold {
   ///
   /// - Parameter what: how the version came about.
   func judge(_ values: [UInt64], _ what: String) {
-    StorePrograms.judge(values)
+    CountingUser.judge(values)
     for number in begun.indices {
       let value = 1 + number < values.count ? Int(values[1 + number]) : 0
       check(

@@ -66,6 +66,11 @@ enum StorePrograms {
 
     /// Whether an error of the engine has a reason.
     var isStruck: Bool { systems.contains { !$0.struck.isEmpty } }
+
+    func user(_ number: Int) -> CountingUser {
+      CountingUser(
+        number: number, count: threads, told: told, disk: disk, mayFail: { isStruck })
+    }
   }
 
   private static func run(
@@ -137,7 +142,7 @@ enum StorePrograms {
       while errors.count < 2 {
         do {
           for finding in try store.checkInvariants().findings { check(false, "\(finding)") }
-          if shared.isStruck { try add(to: store, 0, shared) }
+          if shared.isStruck { try shared.user(0).commit(store) }
           break
         } catch { errors.append("\(error)") }
       }
@@ -146,40 +151,25 @@ enum StorePrograms {
     }
   }
 
-  /// A commit that is told.
-  private static func add(to store: Store, _ number: Int, _ shared: Shared) throws {
-    let transaction = try store.beginWrite()
-    change(transaction, number, shared)
-    shared.told.withLock { $0.begun[number] += 1 }
-    let version = transaction.version
-    let snapshot = try transaction.commit()
-    check(snapshot.version == version, "\(version) was committed as \(snapshot.version)")
-    shared.told.withLock { $0.acknowledge(number, on: shared.disk) }
-    let newest = try store.pinNewest()
-    check(
-      newest.version >= version,
-      "\(version) is not visible after its commit: the newest is \(newest.version)")
-  }
-
-  private static func change(_ transaction: WriteTransaction, _ number: Int, _ shared: Shared) {
-    judge(CounterTree.values(transaction.editor.reader, transaction.root))
-    transaction.root = CounterTree.add(
-      transaction.editor, transaction.root, to: [0, 1 + number], of: 1 + shared.threads)
-  }
-
   private static func perform(_ step: Step, _ store: Store, _ number: Int, _ shared: Shared) {
     do {
       switch step {
-      case .write: try add(to: store, number, shared)
-      case .writeLater: try addLater(to: store, number, shared)
+      case .write: try shared.user(number).commit(store)
+      case .writeLater:
+        let hasEnded = Platform.Monitor(false)
+        try shared.user(number).commitLater(store) {
+          hasEnded.withLock { $0 = true }
+          hasEnded.notifyAll()
+        }
+        hasEnded.wait(until: { $0 }, then: { _ in })
       case .cancel:
         let transaction = try store.beginWrite()
-        change(transaction, number, shared)
+        shared.user(number).add(transaction)
         transaction.cancel()
       case .read:
         let snapshot = try store.pinNewest()
         let values = CounterTree.values(snapshot.reader, snapshot.root)
-        judge(values)
+        CountingUser.judge(values)
         shared.told.withLock { $0.see(values, on: shared.disk) }
       case .hold:
         let snapshot = try store.pinNewest()
@@ -190,40 +180,11 @@ enum StorePrograms {
           "the newest version is \(later.version) after \(snapshot.version)")
         let again = CounterTree.values(snapshot.reader, snapshot.root)
         check(seen == again, "\(snapshot.version) shows \(again) and has shown \(seen)")
-        judge(again)
+        CountingUser.judge(again)
       }
     } catch {
       check(shared.isStruck, "\(step) of user \(number) fails: \(error)")
     }
-  }
-
-  /// A commit that is waited for by its completion.
-  private static func addLater(to store: Store, _ number: Int, _ shared: Shared) throws {
-    let transaction = try store.beginWrite()
-    change(transaction, number, shared)
-    shared.told.withLock {
-      $0.begun[number] += 1
-      $0.laterWrites += 1
-    }
-    let hasEnded = Platform.Monitor(false)
-    do {
-      _ = try transaction.commitAsynchronously(awaitsMore: false) { error in
-        check(
-          error == nil || shared.isStruck,
-          "an asynchronous commit fails: \(error.map { "\($0)" } ?? "")")
-        shared.told.withLock {
-          $0.completions += 1
-          if error == nil { $0.acknowledge(number, on: shared.disk) }
-        }
-        hasEnded.withLock { $0 = true }
-        hasEnded.notifyAll()
-      }
-    } catch {
-      // Who is told by an error is not told by a completion.
-      shared.told.withLock { $0.laterWrites -= 1 }
-      throw error
-    }
-    hasEnded.wait(until: { $0 }, then: { _ in })
   }
 
   /// Three commits: what the speed of hunts is measured with.
@@ -240,13 +201,5 @@ enum StorePrograms {
     let end = try store.pinNewest()
     let values = CounterTree.values(end.reader, end.root)
     check(values == [UInt64(count)] + Array(repeating: 1, count: count), "the end is \(values)")
-  }
-
-  /// The first counter counts what all others do.
-  static func judge(_ values: [UInt64]) {
-    if values.isEmpty { return }
-    check(
-      values[0] == values.dropFirst().reduce(0, +),
-      "a version is torn: the total is \(values[0]), the counters are \(values.dropFirst())")
   }
 }

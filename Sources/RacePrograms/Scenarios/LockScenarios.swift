@@ -16,6 +16,31 @@ extension HuntScenario {
         check(count == 2, "an update is lost: the counter is \(count), not 2")
       }
     },
+    // After figure 5 of Burckhardt and others, A Randomized Scheduler with Probabilistic Guarantees
+    // of Finding Bugs, ASPLOS 2010: a walk comes to it once in 2^20 schedules, PCT in every other.
+    HuntScenario("taken-for-slow", "takes a thread that has many steps for one that has not ended")
+    {
+      hasBug in
+      {
+        let steps = Atomic(0, name: "steps")
+        let hasEnded = Mutex(false, name: "has ended")
+        @Sendable func work() {
+          for _ in 0..<20 { steps.add(1) }
+          hasEnded.withLock { $0 = true }
+        }
+        let isOver: Bool
+        let worker: Thread
+        if hasBug {
+          worker = Thread.start(name: "worker") { work() }
+          isOver = hasEnded.withLock { $0 }
+        } else {
+          isOver = hasEnded.withLock { $0 }
+          worker = Thread.start(name: "worker") { work() }
+        }
+        worker.join()
+        check(!isOver, "the worker has come to its end before anybody looked")
+      }
+    },
     HuntScenario("dining-philosophers", "each takes the left fork first") { hasBug in
       {
         let count = 4
