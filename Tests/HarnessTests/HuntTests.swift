@@ -147,13 +147,22 @@ import Testing
     #expect(throws: UsageError.self) { try hunt(line) }
   }
 
+  @Test func aShardOfTheScoreHasItsBugsAlone() throws {
+    let path = folder.path + "/score"
+    let result = try hunt("--bugs --shard 2/1000 --duration 20ms --output \(path) --quiet")
+    #expect(result.code == .success || result.code == .invariantViolated, "\(result.output)")
+    let rows = try #require(textOfFile(path + "/bugs.csv").flatMap { CSVTable.parse($0) })
+    #expect(Set(rows.dropFirst().map { $0[2] }) == [HuntProgram.broken[1].name])
+    #expect(rows.count == 1 + 4)
+  }
+
   @Test func anInterruptedScoreIsWrittenAndSaysSo() throws {
     let path = folder.path + "/score"
     let result = try hunt("--bugs --output \(path) --no-progress") {
       TimedInterruption(afterNanoseconds: 0)
     }
     #expect(result.code == .interrupted && result.errors.contains("interrupted; "))
-    #expect(textOfFile(path + "/bugs.md")?.contains("Interrupted: 0 of 48 bugs") == true)
+    #expect(textOfFile(path + "/bugs.md")?.contains("Interrupted: 0 of ") == true)
     let rows = try #require(textOfFile(path + "/bugs.csv").flatMap(CSVTable.parse))
     #expect(rows.count == 1)
   }
