@@ -94,9 +94,7 @@ package enum Failures {
     run.violate(.check, text)
     return true
   }
-}
 
-extension Failures {
   /// Keeps bytes with the failure of the running schedule, if it fails; nothing outside of
   /// explorations.
   package static func attach(_ name: String, _ bytes: @autoclosure () -> [UInt8]) {
