@@ -23,9 +23,11 @@ struct CountingUser: Sendable {
   }
 
   /// Adds one, and sees that this is visible when the commit returns.
-  func commit(_ store: Store) throws {
+  ///
+  /// - Parameter change: adds it, in a tree of another kind; nil for `add`.
+  func commit(_ store: Store, _ change: ((WriteTransaction) -> Void)? = nil) throws {
     let transaction = try store.beginWrite()
-    add(transaction)
+    (change ?? add)(transaction)
     told.withLock { $0.begun[number] += 1 }
     let version = transaction.version
     let snapshot = try transaction.commit()
@@ -37,14 +39,29 @@ struct CountingUser: Sendable {
       "\(version) is not visible after its commit: the newest is \(newest.version)")
   }
 
+  /// Adds one in an asynchronous commit, and waits until that is completed.
+  ///
+  /// - Parameter change: as of `commit`.
+  func commitAndWait(_ store: Store, _ change: ((WriteTransaction) -> Void)? = nil) throws {
+    let hasEnded = Platform.Monitor(false)
+    try commitLater(store, change) {
+      hasEnded.withLock { $0 = true }
+      hasEnded.notifyAll()
+    }
+    hasEnded.wait(until: { $0 }, then: { _ in })
+  }
+
   /// Adds one in a commit that is not waited for.
   ///
-  /// - Parameter ends: called when the commit is completed.
+  /// - Parameters:
+  ///   - change: as of `commit`.
+  ///   - ends: called when the commit is completed.
   func commitLater(
-    _ store: Store, awaitsMore: Bool = false, _ ends: @escaping @Sendable () -> Void = {}
+    _ store: Store, awaitsMore: Bool = false, _ change: ((WriteTransaction) -> Void)? = nil,
+    _ ends: @escaping @Sendable () -> Void = {}
   ) throws {
     let transaction = try store.beginWrite()
-    add(transaction)
+    (change ?? add)(transaction)
     told.withLock {
       $0.begun[number] += 1
       $0.laterWrites += 1

@@ -44,15 +44,7 @@ enum SpacePrograms {
     let options = systems.map { HuntedDisk.options(path, $0, use) }
     var stores = try options.prefix(2).map { try Store.open($0) }
     let begin = disk.operationCount
-    var threads = (0..<users).map { number in
-      let store = stores[number % stores.count]
-      let steps = 1 + random(below: 10)
-      return Platform.Thread.start(name: "user \(number)") {
-        do {
-          try write(store, number, steps: steps, told, disk)
-        } catch { check(false, "user \(number) fails: \(error)") }
-      }
-    }
+    var threads = writers(stores, steps: 10, told, disk)
     let openings = random(below: 3)
     let last = options[2]
     threads.append(
@@ -67,7 +59,7 @@ enum SpacePrograms {
       })
     for thread in threads { thread.join() }
     for store in stores.reversed() {
-      try change(store, 0, words: 1, told, disk)
+      try change(store, CountingUser(number: 0, count: users, told: told, disk: disk), words: 1)
       for finding in try store.checkInvariants().findings { check(false, "\(finding)") }
     }
     let end = told.withLock { $0 }
@@ -85,10 +77,7 @@ enum SpacePrograms {
     }
   }
 
-  private static func write(
-    _ store: Store, _ number: Int, steps: Int, _ told: Platform.Monitor<StoreTold>,
-    _ disk: SimulatedDisk
-  ) throws {
+  private static func write(_ store: Store, _ user: CountingUser, steps: Int) throws {
     var held: [HeldBallast] = []
     for _ in 0..<steps {
       switch random(below: 8) {
@@ -96,38 +85,44 @@ enum SpacePrograms {
       case 2: if !held.isEmpty { held.remove(at: random(below: held.count)).judge() }
       // Others are idle then, and tidy.
       case 3: RaceHunt.Thread.sleep(for: .milliseconds(1 << random(below: pausesMax)))
-      case 4: try change(store, number, words: 1, told, disk)
-      default:
-        try change(store, number, words: BallastTree.wordsMax >> random(below: 8), told, disk)
+      case 4: try change(store, user, words: 1)
+      default: try change(store, user, words: BallastTree.wordsMax >> random(below: 8))
       }
       for one in held { one.judge() }
     }
   }
 
   /// A commit that adds one to the user's counter and gives some of its leaves so many words.
-  private static func change(
-    _ store: Store, _ number: Int, words: Int, _ told: Platform.Monitor<StoreTold>,
-    _ disk: SimulatedDisk
-  ) throws {
-    let transaction = try store.beginWrite()
-    let reader = transaction.editor.reader
-    CountingUser.judge(
-      BallastTree.content(reader, transaction.root, counters: users).counters)
-    transaction.root = BallastTree.change(
-      transaction.editor, transaction.root, user: number, of: users, words: words)
-    told.withLock { $0.begun[number] += 1 }
-    if random(below: 3) == 0 {
-      let isDone = Platform.Monitor(false)
-      _ = try transaction.commitAsynchronously(awaitsMore: false) { error in
-        check(error == nil, "an asynchronous commit fails: \(error.map { "\($0)" } ?? "")")
-        isDone.withLock { $0 = true }
-        isDone.notifyAll()
-      }
-      isDone.wait(until: { $0 }, then: { _ in })
-    } else {
-      _ = try transaction.commit()
+  private static func change(_ store: Store, _ user: CountingUser, words: Int) throws {
+    func change(_ transaction: WriteTransaction) {
+      let reader = transaction.editor.reader
+      CountingUser.judge(
+        BallastTree.content(reader, transaction.root, counters: users).counters)
+      transaction.root = BallastTree.change(
+        transaction.editor, transaction.root, user: user.number, of: users, words: words)
     }
-    told.withLock { $0.acknowledge(number, on: disk) }
+    if random(below: 3) == 0 {
+      try user.commitAndWait(store, change)
+    } else {
+      try user.commit(store, change)
+    }
+  }
+
+  /// Users who write, in the processes of these stores by turns.
+  private static func writers(
+    _ stores: [Store], steps stepsMax: Int, _ told: Platform.Monitor<StoreTold>,
+    _ disk: SimulatedDisk
+  ) -> [Platform.Thread] {
+    (0..<users).map { number in
+      let store = stores[number % stores.count]
+      let steps = 1 + random(below: stepsMax)
+      let user = CountingUser(number: number, count: users, told: told, disk: disk)
+      return Platform.Thread.start(name: "user \(number)") {
+        do {
+          try write(store, user, steps: steps)
+        } catch { check(false, "user \(number) fails: \(error)") }
+      }
+    }
   }
 
   // MARK: - Only read
@@ -140,15 +135,7 @@ enum SpacePrograms {
       try Store.open(HuntedDisk.options(path, HuntedDisk.system(disk, process: $0), use))
     }
     let begin = disk.operationCount
-    var threads = (0..<users).map { number in
-      let store = stores[number % stores.count]
-      let steps = 1 + random(below: 8)
-      return Platform.Thread.start(name: "user \(number)") {
-        do {
-          try write(store, number, steps: steps, told, disk)
-        } catch { check(false, "user \(number) fails: \(error)") }
-      }
-    }
+    var threads = writers(stores, steps: 8, told, disk)
     for number in 0..<1 + random(below: 2) {
       let system = HuntedDisk.system(disk, process: 2 + number)
       system.inject(FileFault([.open], code: EACCES, pathSuffix: ".lock"))

@@ -155,13 +155,7 @@ enum StorePrograms {
     do {
       switch step {
       case .write: try shared.user(number).commit(store)
-      case .writeLater:
-        let hasEnded = Platform.Monitor(false)
-        try shared.user(number).commitLater(store) {
-          hasEnded.withLock { $0 = true }
-          hasEnded.notifyAll()
-        }
-        hasEnded.wait(until: { $0 }, then: { _ in })
+      case .writeLater: try shared.user(number).commitAndWait(store)
       case .cancel:
         let transaction = try store.beginWrite()
         shared.user(number).add(transaction)
