@@ -45,7 +45,7 @@ extension LockFile {
           let isAlone = try table.isAlone()
           if isAlone {
             try table.makeFit(subject, generation, bootIdentifier)
-            table.begin(durability)
+            table.noteDurability(durability)
           } else {
             try table.checkFit(subject)
             try table.agree(on: durability, dataPath)
@@ -345,7 +345,7 @@ extension LockTable {
   }
 
   /// Says how the file is used, by who has it alone.
-  fileprivate func begin(_ durability: Durability?) {
+  fileprivate func noteDurability(_ durability: Durability?) {
     store(durability.map { UInt64($0.rawValue) + 1 } ?? 0, HeaderWord.durability)
   }
 

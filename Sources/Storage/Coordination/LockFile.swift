@@ -293,6 +293,7 @@ package final class LockFile: @unchecked Sendable {
   ///
   /// It is not known when the first of them only reads.
   var isDurabilityAgreed: Bool {
+    // Relaxed: the table lock, which this process has had since, orders it.
     words[HeaderWord.durability].load(ordering: .relaxed) != 0
   }
 
