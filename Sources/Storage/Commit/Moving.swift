@@ -1,6 +1,6 @@
 // Shrinking: blocks above a threshold move down a few at a time, as ordinary copies inside ordinary
-// commits, found by walking references from the root. Never what a pin still sees: its old copy
-// would stay and the file would grow.
+// commits, found by walking references from the root. Of what a pin still sees only a little: its
+// old copy stays for as long as the pin, in which time nothing is gained.
 internal import Platform
 
 extension Store {
@@ -12,9 +12,9 @@ extension Store {
     writer!.updateShrinkThreshold()
     guard writer!.shrinkThreshold != nil, transaction.root.isProvisional else { return }
     var walk = MoveWalk(
-      editor: transaction.editor, threshold: writer!.shrinkThreshold!,
+      editor: transaction.editor, writer: writer!, threshold: writer!.shrinkThreshold!,
       newestPin: newestPin(before: newestVersion), budget: 2 * transaction.editor.provisionalBytes,
-      visits: Self.visitsPerCommit, free: writer!.free)
+      visits: Self.visitsPerCommit)
     // First under the nodes that this commit copies anyway, then further along the tree.
     walk.moveUnderCopies(transaction.root)
     transaction.root = walk.resume(transaction.root, cursor: &writer!.moveCursor)
@@ -34,9 +34,8 @@ extension Store {
   ) -> Int {
     guard let threshold = writer!.shrinkThreshold, !transaction.root.isNone else { return 0 }
     var walk = MoveWalk(
-      editor: transaction.editor, threshold: threshold, newestPin: newestPin(before: start),
-      budget: budget,
-      visits: 1 << 20, free: writer!.free)
+      editor: transaction.editor, writer: writer!, threshold: threshold,
+      newestPin: newestPin(before: start), budget: budget, visits: 1 << 20)
     transaction.root = walk.resume(transaction.root, cursor: &writer!.moveCursor)
     return walk.movedBytes
   }
@@ -44,20 +43,24 @@ extension Store {
 
 /// One search for blocks to move.
 struct MoveWalk {
-  let editor: BlockEditor
-  let threshold: UInt64
-  let newestPin: Version
-  var budget: Int
-  var visits: Int
-  let free: FreeSpace
+  private let editor: BlockEditor
+  private let writer: WriterState
+  private let free: FreeSpace
+  private let threshold: UInt64
+  private let newestPin: Version
+  private var budget: Int
+  private var visits: Int
   private(set) var movedBytes = 0
+  /// How much of what `newestPin` sees may still be moved.
+  private lazy var pinnedBudget = writer.pinnedBytesToMove(above: threshold)
 
   init(
-    editor: BlockEditor, threshold: UInt64, newestPin: Version, budget: Int, visits: Int,
-    free: FreeSpace
+    editor: BlockEditor, writer: WriterState, threshold: UInt64, newestPin: Version, budget: Int,
+    visits: Int
   ) {
     self.editor = editor
-    self.free = free
+    self.writer = writer
+    free = writer.free
     self.threshold = threshold
     self.newestPin = newestPin
     self.budget = budget
@@ -126,19 +129,21 @@ struct MoveWalk {
     BlockHeader.kind(editor.reader.pointer(child)).isNode
   }
 
-  /// A copy of the block, if it lies too high and nobody else sees it.
+  /// A copy of the block, if it lies too high and may be moved.
   private mutating func moved(_ reference: BlockReference) -> BlockReference? {
     guard !reference.isProvisional, reference.offset >= threshold else { return nil }
     let block = editor.reader.pointer(reference)
-    guard BlockHeader.birth(block) > newestPin else { return nil }
     let length = BlockHeader.blockLength(block)
-    guard hasRoom(for: UInt64(length + editor.blockOverhead), insteadOf: reference.offset) else {
-      return nil
-    }
+    let isPinned = BlockHeader.birth(block) <= newestPin
+    guard !isPinned || pinnedBudget >= length,
+      hasRoom(for: UInt64(length + editor.blockOverhead), insteadOf: reference.offset)
+    else { return nil }
+    if isPinned { pinnedBudget -= length }
     budget -= length
     movedBytes += length
     return editor.mutable(reference)
   }
+
   /// A hole below the threshold, or at least well below the block: a move never grows the file.
   private func hasRoom(for length: UInt64, insteadOf offset: UInt64) -> Bool {
     free.bestFit(length, below: threshold) != nil
@@ -148,4 +153,17 @@ struct MoveWalk {
 
   /// A block that finds no hole below the threshold moves only if it gets this much lower.
   private static let worthwhile: UInt64 = 64 << 10
+}
+
+extension WriterState {
+  /// How many bytes that pins see may be moved: so much that what is only kept for pins, or for the
+  /// newest durable version, is a quarter of what lies above the threshold.
+  ///
+  /// Who writes by turns with others, in processes or threads, stands on the version before: what
+  /// is old would lie too high for ever if nothing of it were moved, and a single block keeps the
+  /// whole file long. Who stays behind for long costs this much once.
+  fileprivate func pinnedBytesToMove(above threshold: UInt64) -> Int {
+    let excess = fileLength - min(threshold, fileLength)
+    return Int(excess / 4) - Int(heldBytes + pendingBytes)
+  }
 }
