@@ -77,6 +77,41 @@ internal import Testing
     }
   }
 
+  /// The same under two processes that write by turns, so fast that each looks for such readers
+  /// only now and then: what died meanwhile a reader may see of whom nobody knows yet.
+  @Test func versionsStayWhatTheyWereBetweenTwoLooks() async {
+    await withSeeds(3) { random in
+      let disk = SimulatedDisk()
+      let path = "/data/unpinned.realm"
+      let clock = ManualClock(nanoseconds: 1_000_000)
+      let writers = try (0..<2).map {
+        try Store.open(
+          StoreOptions(
+            path: path, fileSystem: FaultFileSystem(disk, process: UInt64($0)), clock: clock))
+      }
+      /// Afterwards nobody stands on an old version.
+      func commitByOne() throws {
+        clock.advance(nanoseconds: .random(in: 1_000...10_000, using: &random))
+        try commit(writers.randomElement(using: &random)!, &random, slots: 0..<100)
+        for writer in writers { _ = try writer.pinNewest() }
+      }
+      for turn in 0..<15 {
+        // Both find that nobody reads, and do not look again for a while.
+        for _ in 0..<6 { try commitByOne() }
+        let seen = try content(writers[0])
+        let reader = try openReader(disk, path: path)
+        for _ in 0..<8 {
+          try commitByOne()
+          let snapshot = try reader.pinNewest()
+          #expect(SlotTree.damage(snapshot.reader, snapshot.root) == nil, "turn \(turn)")
+          let isSame = SlotTree.content(snapshot.reader, snapshot.root) == seen
+          #expect(isSame, "turn \(turn)")
+        }
+      }
+      for writer in writers { #expect(try writer.checkInvariants().findings == []) }
+    }
+  }
+
   /// What such a reader does not see is used again; what it has seen is, once it has gone.
   @Test func spaceIsHeldOnlyAsLongAsItIsSeen() throws {
     var random = RandomGenerator(seed: testSeed())

@@ -96,13 +96,16 @@ extension Store {
     let hasOldPins =
       writer.pinnedVersions.contains { $0 < durable } || foreignPinState.everythingSince != nil
     let mapping = mapping
-    for (run, death) in kept.runs
-    where run.end <= writer.fileLength && (hasOldPins || death > vouchesAfter) {
+    // What died behind the limit a pin may see of which nothing is known yet.
+    let neededAfter = hasOldPins ? Version(0) : min(limit, vouchesAfter)
+    for (run, death) in kept.runs where death > neededAfter {
       var offset = run.offset
-      while offset < run.end {
+      // What died together may reach beyond where the file was cut since.
+      let end = min(run.end, writer.fileLength)
+      while offset < end {
         // What died long ago may have been reused by a transaction that never was: only blocks that
         // are whole can be needed by anyone.
-        guard let block = mapping.wholeBlock(at: offset, before: run.end) else {
+        guard let block = mapping.wholeBlock(at: offset, before: end) else {
           offset += UInt64(BlockHeader.unit)
           continue
         }
