@@ -130,7 +130,8 @@
         commitFacts
       case .staleChecksum, .launderedDamage, .tagIgnored, .reuseEarly, .reuseBeforeSync,
         .reuseVouched, .deadMergeLost, .freeSpaceLost, .rollbackSpaceLost, .journalDeathsLost,
-        .partTooShort, .logDroppedEarly, .handOverSkips, .truncateLiveBlock:
+        .partTooShort, .logDroppedEarly, .handOverSkips, .cutForgetsHeld, .unseenReaderForgotten,
+        .truncateLiveBlock:
         spaceFacts
       case .logNotSynced, .logReusedEarly, .inPlaceNotNoted, .logRepeatedFromItsStart,
         .largeCommitLogged, .foreignLogKept, .logEndedBeforeSync:
@@ -330,6 +331,16 @@
           layer: "Storage/Recovery",
           summary: "passes over the first commit of another process when it takes over",
           finder: "SpaceJournalTests")
+      case .cutForgetsHeld:
+        Facts(
+          layer: "Storage/Recovery",
+          summary: "forgets what died together with what another process has cut off",
+          finder: "SharedSpaceTests/aHeldVersionStaysWhatItWasWhenTheFileIsCutBehindIt")
+      case .unseenReaderForgotten:
+        Facts(
+          layer: "Storage/Recovery",
+          summary: "forgets what has died since it last looked for readers without a lock file",
+          finder: "ReaderWithoutLockFileTests/versionsStayWhatTheyWereBetweenTwoLooks")
       default:
         Facts(
           layer: "Storage/Space", summary: "cuts the file one page into its last live block",

@@ -67,6 +67,8 @@ package enum PlantedBug: String, Sendable {
   case partTooShort = "part-too-short"
   case logDroppedEarly = "log-dropped-early"
   case handOverSkips = "hand-over-skips"
+  case cutForgetsHeld = "cut-forgets-held"
+  case unseenReaderForgotten = "unseen-reader-forgotten"
   case truncateLiveBlock = "truncate-live-block"
   // The commit log.
   case logNotSynced = "log-not-synced"

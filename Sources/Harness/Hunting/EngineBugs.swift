@@ -28,7 +28,8 @@ struct EngineBug {
       (.lateRetain, "store-pins"), (.changeUnderPin, "store-pins"), (.reuseEarly, "store-pins"),
       (.pinNotCounted, "store-foreign-pins"), (.truncateUnderForeignPin, "store-space"),
       (.staleCut, "store-space"), (.handOverSkips, "store-space"),
-      (.decryptedKept, "store-space"),
+      (.decryptedKept, "store-space"), (.cutForgetsHeld, "store-readers"),
+      (.unseenReaderForgotten, "store-readers"),
       (.deadPinsKept, "store-process-kill"),
       // What is durable when.
       (.earlyCompletion, "store-groups"), (.groupSplit, "store-power-cut"),

@@ -34,7 +34,7 @@ enum SpacePrograms {
   private static let users = 3
 
   /// Time of the machine is not waited for.
-  private static var pausesMax: Int { controlledExecutor == nil ? 1 : 10 }
+  static var pausesMax: Int { controlledExecutor == nil ? 1 : 10 }
 
   private static func space() throws {
     let disk = HuntedDisk.make()

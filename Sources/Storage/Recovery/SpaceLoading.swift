@@ -97,8 +97,10 @@ extension Store {
       writer.pinnedVersions.contains { $0 < durable } || foreignPinState.everythingSince != nil
     let mapping = mapping
     // What died behind the limit a pin may see of which nothing is known yet.
-    let neededAfter = hasOldPins ? Version(0) : min(limit, vouchesAfter)
+    let known = PlantedBug.unseenReaderForgotten.isActive ? vouchesAfter : limit
+    let neededAfter = hasOldPins ? Version(0) : min(known, vouchesAfter)
     for (run, death) in kept.runs where death > neededAfter {
+      if PlantedBug.cutForgetsHeld.isActive, run.end > writer.fileLength { continue }
       var offset = run.offset
       // What died together may reach beyond where the file was cut since.
       let end = min(run.end, writer.fileLength)

@@ -83,6 +83,38 @@ private final class Counter: Object {
     thread.join()
   }
 
+  /// Blocks of a queue see what grouped commits have done before it is durable.
+  @Test(arguments: [true, false])
+  func doesNotGoBackToBeforeGroupedCommitsThatWait(isRefreshed: Bool) throws {
+    let queue = DispatchQueue(label: "grouped commits")
+    // Touched only by blocks of the queue, of which one runs at a time.
+    nonisolated(unsafe) var realm: Realm!
+    try queue.sync { realm = try Realm(configuration: configuration, queue: queue) }
+    disk.hold(.synchronize)
+    let committed = Monitor(0)
+    queue.sync {
+      for value in 1...3 {
+        realm.beginAsyncWrite {
+          realm.objects(Counter.self).first!.value = value
+          realm.commitAsyncWrite(allowGrouping: true)
+          committed.withLock { $0 += 1 }
+          committed.notifyAll()
+        }
+      }
+    }
+    #expect(committed.wait(nanoseconds: waitLimitNanoseconds) { $0 == 3 })
+    queue.sync {
+      // What has no end yet is waited for already there.
+      let value = releasing {
+        realm.invalidate()
+        if isRefreshed { realm.refresh() }
+        return realm.objects(Counter.self).first?.value
+      }
+      #expect(value == 3)
+      realm = nil
+    }
+  }
+
   /// What cannot become durable is not waited for.
   @Test func goesBackWhenTheSyncFails() throws {
     let realm = try Realm(configuration: configuration)
