@@ -44,7 +44,8 @@ enum SpacePrograms {
     let options = systems.map { HuntedDisk.options(path, $0, use) }
     var stores = try options.prefix(2).map { try Store.open($0) }
     let begin = disk.operationCount
-    var threads = writers(stores, steps: 10, told, disk)
+    let held = Platform.Monitor<[HeldBallast]>([])
+    var threads = writers(stores, steps: 10, told, held, disk)
     let openings = random(below: 3)
     let last = options[2]
     threads.append(
@@ -60,8 +61,9 @@ enum SpacePrograms {
     for thread in threads { thread.join() }
     for store in stores.reversed() {
       try change(store, CountingUser(number: 0, count: users, told: told, disk: disk), words: 1)
-      for finding in try store.checkInvariants().findings { check(false, "\(finding)") }
+      try judge(store, held)
     }
+    held.withLock { $0 = [] }
     let end = told.withLock { $0 }
     for store in stores {
       let counters = try HeldBallast(store, users).content.counters
@@ -77,7 +79,18 @@ enum SpacePrograms {
     }
   }
 
-  private static func write(_ store: Store, _ user: CountingUser, steps: Int) throws {
+  /// Checks a store at the end, while versions of it are still held.
+  private static func judge(
+    _ store: Store, _ held: Platform.Monitor<[HeldBallast]>
+  ) throws {
+    for finding in try store.checkInvariants().findings { check(false, "\(finding)") }
+    for one in held.withLock({ $0 }) { one.judge() }
+  }
+
+  /// - Returns: the versions that it still holds.
+  private static func write(
+    _ store: Store, _ user: CountingUser, steps: Int
+  ) throws -> [HeldBallast] {
     var held: [HeldBallast] = []
     for _ in 0..<steps {
       switch random(below: 8) {
@@ -90,6 +103,7 @@ enum SpacePrograms {
       }
       for one in held { one.judge() }
     }
+    return held
   }
 
   /// A commit that adds one to the user's counter and gives some of its leaves so many words.
@@ -109,9 +123,11 @@ enum SpacePrograms {
   }
 
   /// Users who write, in the processes of these stores by turns.
+  ///
+  /// - Parameter held: gets the versions that they hold in the end.
   private static func writers(
     _ stores: [Store], steps stepsMax: Int, _ told: Platform.Monitor<StoreTold>,
-    _ disk: SimulatedDisk
+    _ held: Platform.Monitor<[HeldBallast]>, _ disk: SimulatedDisk
   ) -> [Platform.Thread] {
     (0..<users).map { number in
       let store = stores[number % stores.count]
@@ -119,7 +135,8 @@ enum SpacePrograms {
       let user = CountingUser(number: number, count: users, told: told, disk: disk)
       return Platform.Thread.start(name: "user \(number)") {
         do {
-          try write(store, user, steps: steps)
+          let rest = try write(store, user, steps: steps)
+          held.withLock { $0 += rest }
         } catch { check(false, "user \(number) fails: \(error)") }
       }
     }
@@ -135,7 +152,8 @@ enum SpacePrograms {
       try Store.open(HuntedDisk.options(path, HuntedDisk.system(disk, process: $0), use))
     }
     let begin = disk.operationCount
-    var threads = writers(stores, steps: 8, told, disk)
+    let held = Platform.Monitor<[HeldBallast]>([])
+    var threads = writers(stores, steps: 8, told, held, disk)
     for number in 0..<1 + random(below: 2) {
       let system = HuntedDisk.system(disk, process: 2 + number)
       system.inject(FileFault([.open], code: EACCES, pathSuffix: ".lock"))
@@ -150,9 +168,8 @@ enum SpacePrograms {
         })
     }
     for thread in threads { thread.join() }
-    for store in stores {
-      for finding in try store.checkInvariants().findings { check(false, "\(finding)") }
-    }
+    for store in stores { try judge(store, held) }
+    held.withLock { $0 = [] }
     let end = told.withLock { $0 }
     try StoreFault.judgeCut(
       disk, path: path, isKill: use.durability == .memory || random(below: 2) == 0, from: begin,
