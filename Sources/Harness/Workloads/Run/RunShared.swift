@@ -114,6 +114,8 @@ package final class RunShared<Driver: EngineDriver>: Sendable {
   package let pins: PinRing<Driver.Session.Pin>
   /// What a walk over all live versions has found, until growth.csv has it.
   private let walkedBytes = Monitor<UInt64?>(nil)
+  /// The file's length when the measured phase began; nil before that.
+  private let bytesBefore = Monitor<UInt64?>(nil)
 
   package init(driver: Driver, plan: RunPlan, versions: VersionLog = VersionLog()) {
     self.versions = versions
@@ -126,6 +128,10 @@ package final class RunShared<Driver: EngineDriver>: Sendable {
   }
 
   package func note(walkedBytes bytes: UInt64) { walkedBytes.withLock { $0 = bytes } }
+
+  package func note(fileBytesBefore bytes: UInt64) { bytesBefore.withLock { $0 = bytes } }
+
+  package var fileBytesBefore: UInt64? { bytesBefore.withLock { $0 } }
 
   /// The result of a walk, for one row of growth.csv.
   package func takeWalkedBytes() -> UInt64? {

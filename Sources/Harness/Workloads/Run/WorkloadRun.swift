@@ -337,7 +337,10 @@ package final class WorkloadRun<Driver: EngineDriver> {
       if let running { endInterval(running.phase, at: start, waitsForThreads: true) }
       lastInterval = start
       running = (phase, start, before)
-      if phase == .measure || phase == .step(0) { companions?.begin(at: start) }
+      if phase == .measure || phase == .step(0) {
+        workload.shared.note(fileBytesBefore: before.fileBytes)
+        companions?.begin(at: start)
+      }
       guard follow(phase, start: start, length: operations == nil ? length : nil, operations)
       else { break }
     }
