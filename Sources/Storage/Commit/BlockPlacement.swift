@@ -39,13 +39,17 @@ extension Store {
       }
     }
     var rest = fitsHome ? cold : cold + hot
-    var alone: [Int] = []
+    var alone: Set<Int> = []
     if let threshold = writer.shrinkThreshold {
-      for block in order where !(fitsHome && block.isHot) && alone.count < Self.snugExtentsMax {
-        guard let run = snugHole(for: block.length, below: threshold) else { continue }
-        alone.append(block.number)
+      let extentsMax = writer.extentsOfTheirOwn
+      // The longest first: what is left of their holes is long enough for others.
+      let long = order.filter { $0.length >= Self.longBlock && !(fitsHome && $0.isHot) }
+      for block in long.sorted(by: { $0.length > $1.length }) where alone.count < extentsMax {
+        let length = UInt64(block.length)
+        guard let hole = writer.free.bestFit(length, below: threshold) else { continue }
+        alone.insert(block.number)
         rest -= block.length
-        take(run, transaction, &placement)
+        take(Run(offset: hole.offset, length: length), transaction, &placement)
         copy(block, placement.take(block.length)!, arena)
       }
     }
@@ -66,20 +70,11 @@ extension Store {
     return BlockReference(offset: arena.places[root.number], tag)
   }
 
-  /// Extents that a commit may spend on blocks in holes of their own.
-  private static let snugExtentsMax = 4
-
-  /// A hole that a large block fills; asked for while the file is too long.
+  /// From here on a block gets a hole of its own while the file is too long.
   ///
-  /// Units that begin wherever there is room would leave no hole below the threshold for large
+  /// Units that begin wherever there is room would leave no hole below the threshold for long
   /// blocks, so that those keep the file long.
-  private func snugHole(for length: Int, below threshold: UInt64) -> Run? {
-    guard length >= 1024,
-      let hole = writer!.free.bestFit(UInt64(length), below: threshold),
-      hole.length <= UInt64(length + length / 16)
-    else { return nil }
-    return Run(offset: hole.offset, length: UInt64(length))
-  }
+  private static let longBlock = 512
 
   private func isHomeFilling(_ placement: borrowing Placement) -> Bool {
     HomeSpace.contains(placement.filling[placement.filling.count - 1].offset)
@@ -250,6 +245,13 @@ extension Store {
 }
 
 extension WriterState {
+  /// How many extents a commit may spend on blocks in holes of their own: the more, the longer the
+  /// file is than it need be, since each is a write of its own. docs/decisions/0023 has the figures.
+  fileprivate var extentsOfTheirOwn: Int {
+    let visible = max(1, Double(visibleBytes))
+    return max(4, Int(500 * (Double(fileLength) / visible - 1.04)))
+  }
+
   /// The file grows by this much at a time.
   var growthStep: UInt64 { min(max(fileLength / 128 / 4096 * 4096, 64 << 10), 4 << 20) }
 
