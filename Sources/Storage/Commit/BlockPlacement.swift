@@ -245,8 +245,10 @@ extension Store {
 }
 
 extension WriterState {
-  /// How many extents a commit may spend on blocks in holes of their own: the more, the longer the
-  /// file is than it need be, since each is a write of its own. docs/decisions/0023 has the figures.
+  /// How many extents a commit may spend on blocks in holes of their own.
+  ///
+  /// The more, the longer the file is than it need be, since each is a write of its own.
+  /// docs/decisions/0023 has the figures.
   fileprivate var extentsOfTheirOwn: Int {
     let visible = max(1, Double(visibleBytes))
     return max(4, Int(500 * (Double(fileLength) / visible - 1.04)))
