@@ -153,12 +153,15 @@ import Testing
     arguments: [
       endless, "transfer --duration 1h --warmup 0s --objects 100",
       "mixed --duration 1h --warmup 0s --objects 100", "bulk-load --objects 100000000 --batch 1",
+      "pinned-growth --duration 1h --warmup 0s --objects 100 --durability memory",
     ])
   func interruptionKeepsPartialResults(line: String) throws {
     let result = try run("\(line) --output \(folder.path)/out", interruptAfterCommits: 200)
     #expect(result.code == .interrupted, "\(result.errors)")
     #expect(try document()["status"] as? String == "interrupted")
     #expect(CSVTable.parse(try text("summary.csv"))!.count > 2)
+    // Nothing is said of what the run has not come to.
+    #expect(!result.output.contains("did not get short"), "\(result.output)")
   }
 
   @Test(
