@@ -27,6 +27,17 @@ enum HuntedDisk {
       allowsUnpromptedWork: true)
   }
 
+  /// What a power cut leaves of a disk at one of its operations.
+  ///
+  /// - Parameter begin: how many operations it has had at least.
+  static func powerCut(
+    _ disk: SimulatedDisk, from begin: Int
+  ) -> (image: SimulatedDisk, operation: Int) {
+    var generator = RandomGenerator(seed: UInt64(random(below: 1 << 48)))
+    let operation = begin + random(below: disk.operationCount - begin + 1)
+    return (disk.crashImage(cutAfterOperation: operation, random: &generator), operation)
+  }
+
   /// Options of which some follow from the seed: whether commits go through a log, a short one.
   static func options(
     _ path: String, _ system: any FileSystem, _ use: HuntedUse = HuntedUse()

@@ -132,10 +132,7 @@ struct HuntedFile: Sendable {
   ///
   /// - Parameter before: what was told before that.
   func judgeNewest(_ realm: Realm, since before: StoreTold, _ what: String) {
-    let values = Self.values(realm)
-    var expected = told.withLock { $0 }
-    expected.done = before.done
-    expected.judge(values, what)
+    told.withLock { $0 }.judge(Self.values(realm), what, since: before)
     Self.judgeVersion(realm, what)
   }
 
@@ -183,9 +180,7 @@ struct HuntedFile: Sendable {
 
   /// Checks what a power cut leaves at one of the operations behind `begin`.
   func judgeCut(from begin: Int) throws {
-    var generator = RandomGenerator(seed: UInt64(random(below: 1 << 48)))
-    let operation = begin + random(below: disk.operationCount - begin + 1)
-    let image = disk.crashImage(cutAfterOperation: operation, random: &generator)
+    let (image, operation) = HuntedDisk.powerCut(disk, from: begin)
     let realm = try Realm(configuration: Self.configuration(disk.number, image))
     Self.judgeVersion(realm, "a power cut")
     told.withLock { $0 }.at(operation: operation).judge(Self.values(realm), "a power cut")

@@ -99,11 +99,8 @@ enum RealmOpeningPrograms {
       let end = shared.told.withLock { $0 }
       let image = disk.killImage()
       try judgeImage(image, shared, end, shared.migrations.withLock { $0.done }, "the end")
-      var generator = RandomGenerator(seed: UInt64(random(below: 1 << 48)))
-      let operation = begin + random(below: disk.operationCount - begin + 1)
-      try judgeImage(
-        disk.crashImage(cutAfterOperation: operation, random: &generator), shared,
-        end.at(operation: operation), 0, "a power cut")
+      let (cut, operation) = HuntedDisk.powerCut(disk, from: begin)
+      try judgeImage(cut, shared, end.at(operation: operation), 0, "a power cut")
     }
   }
 

@@ -79,6 +79,9 @@ enum RealmSpacePrograms {
     let use: HuntedUse
     let fault: StoreFault?
 
+    /// Whether it is what the disk fails with.
+    func permits(_ error: Realm.Error) -> Bool { fault != nil && error.code == .outOfDiskSpace }
+
     func configuration(_ system: any FileSystem) -> Realm.Configuration {
       var configuration = Realm.Configuration(
         fileURL: URL(fileURLWithPath: "/data/space-\(disk.number).realm"),
@@ -139,7 +142,9 @@ enum RealmSpacePrograms {
         do {
           let user = User(number, try Realm(configuration: configuration), shared)
           for step in plan { try user.perform(step) }
-        } catch { check(fault != nil, "user \(number) fails: \(error)") }
+        } catch let error as Realm.Error where shared.permits(error) {
+          note("user \(number) cannot open the file: \(error)")
+        } catch { check(false, "user \(number) fails: \(error)") }
       }
     }
     for thread in threads { thread.join() }
@@ -149,11 +154,8 @@ enum RealmSpacePrograms {
       // Without syncs nothing is promised of a power cut, and a full disk may take a commit back
       // that has failed.
       guard shared.use.durability == .full, fault == nil else { return }
-      var generator = RandomGenerator(seed: UInt64(random(below: 1 << 48)))
-      let operation = begin + random(below: disk.operationCount - begin + 1)
-      try judge(
-        disk.crashImage(cutAfterOperation: operation, random: &generator), shared,
-        end.at(operation: operation), "a power cut")
+      let (image, operation) = HuntedDisk.powerCut(disk, from: begin)
+      try judge(image, shared, end.at(operation: operation), "a power cut")
     }
   }
 
@@ -198,10 +200,7 @@ enum RealmSpacePrograms {
       case .drop: if !held.isEmpty { held.remove(at: random(below: held.count)) }
       case .refresh: realm.refresh()
       case .invalidate: realm.invalidate()
-      // Others are idle then, and tidy.
-      case .pause:
-        let milliseconds = 1 << random(below: SpacePrograms.pausesMax)
-        RaceHunt.Thread.sleep(for: .milliseconds(milliseconds))
+      case .pause: SpacePrograms.pause()
       }
       _ = Content(realm, "the Realm of user \(number) after \(step)")
       for one in held {
@@ -219,15 +218,13 @@ enum RealmSpacePrograms {
       do {
         try realm.write {
           let what = "a transaction of user \(number)"
-          var expected = shared.told.withLock { $0 }
-          expected.done = before.done
-          expected.judge(Content(realm, what).commits, what)
+          shared.told.withLock { $0 }.judge(Content(realm, what).commits, what, since: before)
           let total = realm.objects(HuntedTotal.self).first!
           change(total)
           for place in [0, 1 + number] { total.commits[place] += 1 }
         }
         shared.told.withLock { $0.acknowledge(number, on: shared.disk) }
-      } catch let error as Realm.Error where shared.fault != nil {
+      } catch let error as Realm.Error where shared.permits(error) {
         note("a write of user \(number) fails: \(error)")
       }
     }

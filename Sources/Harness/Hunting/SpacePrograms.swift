@@ -33,8 +33,13 @@ enum SpacePrograms {
 
   private static let users = 3
 
-  /// Time of the machine is not waited for.
-  static var pausesMax: Int { controlledExecutor == nil ? 1 : 10 }
+  /// Waits for 1 to 512 ms, in which a store may be idle, and tidy.
+  ///
+  /// Time of the machine is hardly waited for.
+  static func pause() {
+    let powers = controlledExecutor == nil ? 1 : 10
+    RaceHunt.Thread.sleep(for: .milliseconds(1 << random(below: powers)))
+  }
 
   private static func space() throws {
     let disk = HuntedDisk.make()
@@ -96,8 +101,7 @@ enum SpacePrograms {
       switch random(below: 8) {
       case 0, 1: held.append(try HeldBallast(store, users))
       case 2: if !held.isEmpty { held.remove(at: random(below: held.count)).judge() }
-      // Others are idle then, and tidy.
-      case 3: RaceHunt.Thread.sleep(for: .milliseconds(1 << random(below: pausesMax)))
+      case 3: pause()
       case 4: try change(store, user, words: 1)
       default: try change(store, user, words: BallastTree.wordsMax >> random(below: 8))
       }
@@ -185,7 +189,7 @@ enum SpacePrograms {
     held.judge(since: before, told)
     told.withLock { $0.see(held.content.counters, on: disk) }
     for _ in 0..<random(below: 4) {
-      RaceHunt.Thread.sleep(for: .milliseconds(1 << random(below: pausesMax)))
+      pause()
       held.judge()
     }
   }

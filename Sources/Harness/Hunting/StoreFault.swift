@@ -100,6 +100,15 @@ struct StoreTold {
     return told
   }
 
+  /// Checks counters that show at least what was told at an earlier time.
+  ///
+  /// - Parameter before: what was told then.
+  func judge(_ values: [UInt64], _ what: String, since before: StoreTold) {
+    var expected = self
+    expected.done = before.done
+    expected.judge(values, what)
+  }
+
   /// Checks counters, the first of which counts what all others do.
   ///
   /// - Parameter what: how the version came about.
