@@ -78,7 +78,9 @@ internal import Testing
   }
 
   /// The same under two processes that write by turns, so fast that each looks for such readers
-  /// only now and then: what died meanwhile a reader may see of whom nobody knows yet.
+  /// only now and then.
+  ///
+  /// A reader that nobody has found yet may see what has died since the last look.
   @Test func versionsStayWhatTheyWereBetweenTwoLooks() async {
     await withSeeds(3) { random in
       let disk = SimulatedDisk()

@@ -156,12 +156,12 @@ struct MoveWalk {
 }
 
 extension WriterState {
-  /// How many bytes that pins see may be moved: so much that what is only kept for pins, or for the
-  /// newest durable version, is a quarter of what lies above the threshold.
+  /// How many bytes that pins see may be moved.
   ///
-  /// Who writes by turns with others, in processes or threads, stands on the version before: what
-  /// is old would lie too high for ever if nothing of it were moved, and a single block keeps the
-  /// whole file long. Who stays behind for long costs this much once.
+  /// Processes and threads that write by turns pin the version before. Without such moves an old
+  /// block would stay where it is for ever, and a single one keeps the whole file long. A pin that
+  /// stays keeps the old copies: with all that is kept for pins, or until a sync, they are at most
+  /// a quarter of what lies above the threshold.
   fileprivate func pinnedBytesToMove(above threshold: UInt64) -> Int {
     let excess = fileLength - min(threshold, fileLength)
     return Int(excess / 4) - Int(heldBytes + pendingBytes)

@@ -96,7 +96,7 @@ extension Store {
     let hasOldPins =
       writer.pinnedVersions.contains { $0 < durable } || foreignPinState.everythingSince != nil
     let mapping = mapping
-    // What died behind the limit a pin may see of which nothing is known yet.
+    // Pins are known up to the limit only: an unknown one may see what has died since.
     let known = PlantedBug.unseenReaderForgotten.isActive ? vouchesAfter : limit
     let neededAfter = hasOldPins ? Version(0) : min(known, vouchesAfter)
     for (run, death) in kept.runs where death > neededAfter {

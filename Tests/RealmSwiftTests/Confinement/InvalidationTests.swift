@@ -104,7 +104,7 @@ private final class Counter: Object {
     }
     #expect(committed.wait(nanoseconds: waitLimitNanoseconds) { $0 == 3 })
     queue.sync {
-      // What has no end yet is waited for already there.
+      // Already the invalidation waits for commits that are not complete.
       let value = releasing {
         realm.invalidate()
         if isRefreshed { realm.refresh() }
