@@ -103,27 +103,22 @@ extension Store {
     return header
   }
 
-  /// Stops who would sync a file that others use without, the reverse, and what a reboot has met in
-  /// use without syncs.
+  /// Stops what a reboot has met in use without syncs, and who would sync what a process that has
+  /// only pins left has not come to sync at its end.
+  ///
+  /// That all who write do it in one way is seen to by the lock file.
   private static func refuseOtherDurability(
     _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ lockFile: LockFile,
     _ boot: UInt64
   ) throws(StorageError) {
-    if header.flags.contains(.unsynced) {
-      guard header.bootIdentifier == boot else {
-        throw .notADatabase(
-          path: file.path,
-          reason: "it was last used without sync and the machine has been restarted since")
-      }
-      if options.durability == .full, !options.isReadOnly, !lockFile.isDurabilityAgreed,
-        lockFile.otherProcesses > 0
-      {
-        throw .alreadyOpen(path: file.path, reason: "without sync, in another process")
-      }
-    } else if options.durability == .memory, !lockFile.isDurabilityAgreed,
-      lockFile.otherProcesses > 0
-    {
-      throw .alreadyOpen(path: file.path, reason: "with full durability, in another process")
+    guard header.flags.contains(.unsynced) else { return }
+    guard header.bootIdentifier == boot else {
+      throw .notADatabase(
+        path: file.path,
+        reason: "it was last used without sync and the machine has been restarted since")
+    }
+    if options.durability == .full, lockFile.isFirstWriter, lockFile.otherProcesses > 0 {
+      throw .alreadyOpen(path: file.path, reason: "without sync, in another process")
     }
   }
 

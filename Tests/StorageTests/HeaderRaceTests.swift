@@ -165,6 +165,41 @@ import Testing
     #expect(SlotTree.content(try second.pinNewest().reader, try second.pinNewest().root).count == 2)
   }
 
+  /// Who writes no more, but keeps a version, leaves the choice to the next ones.
+  @Test(arguments: [Durability.full, .memory], [Durability.full, .memory])
+  func pinsOfAnEndedStoreDoNotChooseForOthers(first: Durability, next: Durability) throws {
+    let systems = (1...3).map { FaultFileSystem(disk, process: $0) }
+    var store: Store? = try open(systems[0], first)
+    try commit(store!, 1)
+    let kept = try store!.pinNewest()
+    store = nil
+    let second = try open(systems[1], next)
+    try commit(second, 2)
+    #expect(isRefused { _ = try open(systems[2], next == .full ? .memory : .full) })
+    let third = try open(systems[2], next)
+    try commit(third, 3)
+    #expect(try SlotTree.content(second.pinNewest().reader, second.pinNewest().root).count == 3)
+    #expect(SlotTree.content(kept.reader, kept.root) == [1: [1]])
+  }
+
+  /// A reader neither chooses how the file is written nor cares how others do.
+  @Test(arguments: [Durability.full, .memory], [Durability.full, .memory])
+  func readersDoNotChooseForOthers(reading: Durability, writing: Durability) throws {
+    let systems = (1...4).map { FaultFileSystem(disk, process: $0) }
+    do { try commit(try open(systems[0], .full), 1) }
+    func reader(_ system: FaultFileSystem) throws -> Store {
+      try Store.open(
+        StoreOptions(path: path, isReadOnly: true, durability: reading, fileSystem: system))
+    }
+    let readers = try [reader(systems[0]), reader(systems[1])]
+    let writer = try open(systems[2], writing)
+    try commit(writer, 2)
+    #expect(isRefused { _ = try open(systems[3], writing == .full ? .memory : .full) })
+    for store in try readers + [reader(systems[3])] {
+      #expect(try SlotTree.content(store.pinNewest().reader, store.pinNewest().root).count == 2)
+    }
+  }
+
   /// The mark that syncs are left out must not go while somebody else relies on it.
   @Test func whoClosesAFileWithoutSyncsLeavesTheMarkToOthers() throws {
     let systems = (1...2).map { FaultFileSystem(disk, process: $0) }

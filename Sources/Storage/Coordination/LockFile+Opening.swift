@@ -43,20 +43,21 @@ extension LockFile {
         }
         do throws(StorageError) {
           let isAlone = try table.isAlone()
+          var isFirstWriter = false
           if isAlone {
             try table.makeFit(subject, generation, bootIdentifier)
             table.noteDurability(durability)
           } else {
             try table.checkFit(subject)
-            try table.agree(on: durability, dataPath)
+            isFirstWriter = try table.agree(on: durability, dataPath)
           }
           guard let slot = try table.takeSlot() else {
             throw .alreadyOpen(
               path: dataPath, reason: "by \(LockLayout.slotCount) processes, the most there can be")
           }
           return LockFile(
-            table: table, share: share, slot: slot, isFirstOpener: isAlone, path: file.path,
-            clock: clock)
+            table: table, share: share, slot: slot, isFirstOpener: isAlone,
+            isFirstWriter: isFirstWriter, path: file.path, clock: clock)
         } catch {
           share?.leave()
           throw error
@@ -356,11 +357,18 @@ extension LockTable {
   ///
   /// Here and not by the mark in the data file's header: of those who open it at the same time
   /// nobody may have come to set that.
+  ///
+  /// - Returns: whether nobody wrote it yet, or does any more, so that this one has chosen.
   fileprivate func agree(
     on durability: Durability?, _ dataPath: String
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Bool {
+    guard let durability else { return false }
     let word = value(HeaderWord.durability)
-    guard let durability, word != 0, word != UInt64(durability.rawValue) + 1 else { return }
+    if word == 0 {
+      noteDurability(durability)
+      return true
+    }
+    if word == UInt64(durability.rawValue) + 1 { return false }
     let way = durability == .full ? "without sync" : "with full durability"
     throw .alreadyOpen(path: dataPath, reason: "\(way), in another process")
   }

@@ -17,6 +17,8 @@ package final class LockFile: @unchecked Sendable {
   package let path: String
   /// Nobody else had the file open when this process opened it.
   package let isFirstOpener: Bool
+  /// Others had it open, but nobody to write it: they read, or have only pins left.
+  let isFirstWriter: Bool
   /// Nil in the private form.
   let table: LockTable?
   /// Keeps others out who have the data file by another lock file.
@@ -52,8 +54,9 @@ package final class LockFile: @unchecked Sendable {
 
   /// Table lock held, unless private.
   init(
-    table: LockTable?, share: DomainShare?, slot: Int, isFirstOpener: Bool, path: String,
-    clock: any Clock, readerPin: consuming ReaderPin? = nil
+    table: LockTable?, share: DomainShare?, slot: Int, isFirstOpener: Bool,
+    isFirstWriter: Bool = false, path: String, clock: any Clock,
+    readerPin: consuming ReaderPin? = nil
   ) {
     self.path = path
     self.readerPin = readerPin
@@ -61,6 +64,7 @@ package final class LockFile: @unchecked Sendable {
     self.share = share
     self.slot = slot
     self.isFirstOpener = isFirstOpener
+    self.isFirstWriter = isFirstWriter
     self.clock = clock
     if let table {
       words = table.words
@@ -287,14 +291,6 @@ package final class LockFile: @unchecked Sendable {
   package var otherProcesses: Int {
     guard let table else { return 0 }
     return SlotSet(bits: otherLiveSlots).count { (try? table.isAlive($0)) ?? true }
-  }
-
-  /// Whether all who have the file open to write it do so with one durability.
-  ///
-  /// It is not known when the first of them only reads.
-  var isDurabilityAgreed: Bool {
-    // Relaxed: the table lock, which this process has had since, orders it.
-    words[HeaderWord.durability].load(ordering: .relaxed) != 0
   }
 
   /// Notes that a transaction begins; throws when the lock file was deleted or replaced since it
