@@ -203,21 +203,26 @@ final class SimulatedFile: File {
     try check("lock")
     if exclusive && !isWritable { throw SystemError(call: "lock", path: path, code: EBADF) }
     let key = ByteLocks.Key(file: content.number, byte: byte)
-    if !wait {
-      let isTaken = disk.state.withLock { $0.locks.take(key, owner, exclusive: exclusive) }
-      // An exclusive lock that became a shared one may let others go on.
-      if isTaken { disk.state.notifyAll() }
-      return isTaken
+    // A process may have been killed while it made this call.
+    var (isDead, isTaken) = (false, false)
+    if wait {
+      isDead = disk.state.wait(
+        until: {
+          disk.isPowerOff || $0.locks.isDead(owner)
+            || $0.locks.take(key, owner, exclusive: exclusive)
+        }, then: { $0.locks.isDead(owner) })
+      isTaken = true
+    } else {
+      (isDead, isTaken) = disk.state.withLock { state in
+        if state.locks.isDead(owner) { return (true, false) }
+        return (false, state.locks.take(key, owner, exclusive: exclusive))
+      }
     }
-    let isDead = disk.state.wait(
-      until: {
-        disk.isPowerOff || $0.locks.isDead(owner)
-          || $0.locks.take(key, owner, exclusive: exclusive)
-      }, then: { $0.locks.isDead(owner) })
     if isDead { throw SystemError(call: "lock", path: path, code: EIO) }
     try check("lock")
-    disk.state.notifyAll()
-    return true
+    // An exclusive lock that became a shared one may let others go on.
+    if isTaken { disk.state.notifyAll() }
+    return isTaken
   }
 
   func unlockByte(_ byte: Int64) throws(SystemError) {
