@@ -104,23 +104,6 @@ enum EnginePrograms {
 
   // MARK: - Pins
 
-  /// A version that is held, and what it showed at first.
-  private struct Held {
-    let snapshot: Snapshot
-    let values: [UInt64]
-
-    init(_ store: Store) throws {
-      snapshot = try store.pinNewest()
-      values = CounterTree.values(snapshot.reader, snapshot.root)
-      CountingUser.judge(values)
-    }
-
-    func judge() {
-      let again = CounterTree.values(snapshot.reader, snapshot.root)
-      check(values == again, "\(snapshot.version) shows \(again) and has shown \(values)")
-    }
-  }
-
   private static let counters = 4
 
   private static func pins(processes: Int) throws {
@@ -145,11 +128,11 @@ enum EnginePrograms {
       threads.append(
         Platform.Thread.start(name: "holder \(number)") {
           do {
-            var held: [Held] = []
+            var held: [HeldCounters] = []
             for _ in 0..<steps {
               let choice = held.count < 3 ? random(below: 3) : 1 + random(below: 2)
               if choice == 0 || held.isEmpty {
-                held.append(try Held(store))
+                held.append(try HeldCounters(store))
               } else if choice == 1 {
                 held[random(below: held.count)].judge()
               } else {
@@ -230,7 +213,7 @@ enum EnginePrograms {
     return Platform.Thread.start(name: "watcher") {
       do {
         for _ in 0..<looks {
-          let values = try Held(store).values
+          let values = try HeldCounters(store).values
           told.withLock { $0.see(values, on: disk) }
         }
       } catch { check(false, "the watcher fails: \(error)") }
@@ -256,10 +239,10 @@ enum EnginePrograms {
         let user = CountingUser(
           number: number, count: users, told: told, disk: disk, mayFail: { system.isKilled })
         return Platform.Thread.start(name: "user \(number)") {
-          var held: [Held] = []
+          var held: [HeldCounters] = []
           do {
             for left in (0..<steps).reversed() {
-              if number > 0 { held.append(try Held(store)) }
+              if number > 0 { held.append(try HeldCounters(store)) }
               if random(below: 2) == 0 {
                 try user.commit(store)
               } else {
@@ -319,10 +302,12 @@ enum EnginePrograms {
       let system = systems[compacts ? 0 : number]
       let user = CountingUser(number: number, count: users, told: told, disk: disk)
       return Platform.Thread.start(name: "user \(number)") {
+        var held: [HeldCounters] = []
         do {
           for _ in 0..<1 + random(below: 3) {
-            let store = try Store.open(HuntedDisk.options(path, system))
-            for _ in 0..<1 + random(below: 2) { try user.commit(store) }
+            held += try user.use(HuntedDisk.options(path, system), mayRead: !compacts)
+            for one in held { one.judge() }
+            if random(below: 2) == 0 { held = [] }
           }
         } catch { check(false, "user \(number) fails: \(error)") }
       }

@@ -268,11 +268,13 @@ enum SpacePrograms {
       let rounds = 1 + random(below: 3)
       let user = CountingUser(number: number, count: users, told: told, disk: disk)
       return Platform.Thread.start(name: "user \(number)") {
+        var held: [HeldCounters] = []
         for _ in 0..<rounds {
           let use = HuntedUse(durability: agreed ?? HuntedUse.durability())
           do {
-            let store = try Store.open(HuntedDisk.options(path, systems[number], use))
-            for _ in 0..<1 + random(below: 2) { try user.commit(store) }
+            held += try user.use(HuntedDisk.options(path, systems[number], use))
+            for one in held { one.judge() }
+            if random(below: 2) == 0 { held = [] }
           } catch StorageError.alreadyOpen where agreed == nil {
             // Others use it in the other way.
           } catch { check(false, "user \(number) fails: \(error)") }
