@@ -32,9 +32,12 @@ protocol Chooser: AnyObject {
   func follow(_ strand: Strand, among strands: [Strand])
   /// The strand could go on for very long, and was not chosen: others may wait for it.
   func favour(_ strand: Int)
+  /// How far time passes: 0 as little as it must; `proposed` is drawn from the schedule's seed.
+  func passTime(at decision: Int, proposed: Int) -> Int
 }
 
 extension Chooser {
+  func passTime(at decision: Int, proposed: Int) -> Int { proposed }
   func favour(_ strand: Int) {}
   func follow(_ strand: Strand, among strands: [Strand]) {}
 }
@@ -59,12 +62,16 @@ final class ReplayChooser: Chooser {
         alternatives.append(.init(decision: situation.decision, strand: strand))
       }
     }
-    while position < turns.count, turns[position].decision < situation.decision { position += 1 }
-    if position < turns.count, turns[position].decision == situation.decision {
-      let strand = turns[position].strand
-      if situation.ready.contains(strand) { return strand }
-    }
+    if let strand = turn(at: situation.decision), situation.ready.contains(strand) { return strand }
     return situation.usual
+  }
+
+  func passTime(at decision: Int, proposed: Int) -> Int { turn(at: decision) ?? 0 }
+
+  private func turn(at decision: Int) -> Int? {
+    while position < turns.count, turns[position].decision < decision { position += 1 }
+    guard position < turns.count, turns[position].decision == decision else { return nil }
+    return turns[position].strand
   }
 }
 

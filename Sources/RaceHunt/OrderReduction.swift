@@ -11,6 +11,11 @@ protocol Enumeration: Chooser {
   var isExhausted: Bool { get }
 }
 
+extension Enumeration {
+  /// Only the orders of steps are gone through.
+  func passTime(at decision: Int, proposed: Int) -> Int { 0 }
+}
+
 /// What a step does with what strands share, by numbers that are the same in all schedules that
 /// begin alike.
 private struct Access {

@@ -17,6 +17,10 @@ final class Resource {
     /// A line of code whose accesses have no resource of their own.
     case code
     case runtimeLock = "lock of Swift's runtime"
+    /// Who is cancelled: one for all tasks and groups.
+    case cancellation
+    /// What lies in streams: one for all of them.
+    case streams
   }
 
   let kind: Kind

@@ -171,6 +171,19 @@ extension Run {
     return true
   }
 
+  // MARK: - Calls of Swift's runtime
+
+  /// Called before a task cancels, looks whether it is cancelled, or passes a value to a stream.
+  func beforeCall(_ strand: Strand, _ kind: Int32, _ name: String, at place: Place) {
+    let isStream = kind == Int32(RACE_HUNT_STREAMS)
+    // No object is at these addresses.
+    let shared =
+      isStream
+      ? resource(2, .streams, name: "streams") : resource(1, .cancellation, name: "cancellation")
+    point(.accesses(shared, writes: kind != Int32(RACE_HUNT_ASKS)))
+    record(strand, .calls, text: "calls \(name)", at: place)
+  }
+
   // MARK: - Conditions
 
   /// False when the time ran out.

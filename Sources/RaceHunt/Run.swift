@@ -5,12 +5,6 @@ internal import CRaceHunt
 internal import Glibc
 internal import Synchronization
 
-/// What is to happen later.
-private struct Timer {
-  let time: UInt64
-  let fire: () -> Void
-}
-
 /// The run of a program under one schedule.
 final class Run: @unchecked Sendable {
   // @unchecked, and unchecked exclusivity: only the holder of the baton is here; passing the baton
@@ -59,14 +53,12 @@ final class Run: @unchecked Sendable {
   /// How often a strand was told to go on, whether there was a choice or none.
   @exclusivity(unchecked) private var steps = 0
   /// Virtual time, in nanoseconds.
-  @exclusivity(unchecked) private(set) var now: UInt64 = 0
+  @exclusivity(unchecked) var now: UInt64 = 0
   @exclusivity(unchecked) private(set) var violation: Violation?
   /// What has come from threads that are not under control.
   private let uncontrolledSteps = Synchronization.Mutex<[String]>([])
-  /// Of sleeping tasks and of queues, first those that were there first.
-  @exclusivity(unchecked) private var timers: [Timer] = []
-  /// How many timers have run out since the program has ended.
-  @exclusivity(unchecked) private var lateTimers = 0
+  /// What waits for a time.
+  @exclusivity(unchecked) var deadlines = Deadlines()
   /// Tasks by which the runtime's hooks know the run.
   @exclusivity(unchecked) var ownedTasks: [UInt64] = []
   @exclusivity(unchecked) private var pointers: [UInt: Int] = [:]
@@ -88,6 +80,8 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var random: Random
   /// Of its own, so that what the engine draws does not shift what the program does.
   @exclusivity(unchecked) var systemRandom: Random
+  /// Of its own, too: whether and how far time passes.
+  @exclusivity(unchecked) var timeRandom: Random
   @exclusivity(unchecked) var hasProgramEnded = false
   /// Ended from within, where it was.
   @exclusivity(unchecked) private(set) var isAbandoned = false
@@ -105,6 +99,8 @@ final class Run: @unchecked Sendable {
     self.limits = limits
     random = Random(seed: seed ^ 0x5EED)
     systemRandom = Random(seed: seed ^ 0xB175)
+    timeRandom = Random(seed: seed ^ 0x71AE)
+    deadlines.areUncertain = timeRandom.next(below: 2) == 0
     events.reserveCapacity(128)
     strands.reserveCapacity(8)
   }
@@ -138,7 +134,7 @@ final class Run: @unchecked Sendable {
     ActiveRuns.leave(identity, tasks: ownedTasks)
     identity = 0
     parts = [:]
-    timers = []
+    deadlines.timers = []
     // The batch knows its last run.
     batch = nil
   }
@@ -176,6 +172,8 @@ final class Run: @unchecked Sendable {
   func block(_ strand: Strand, for waiting: Waiting, until deadline: UInt64? = nil) -> Bool {
     strand.hasTimedOut = false
     strand.state = .blocked(waiting, until: deadline)
+    if deadline != nil { deadlines.waiters += 1 }
+    defer { if deadline != nil { deadlines.waiters -= 1 } }
     switch nextReady() {
     case .some(let next): if next !== strand { switchOver(to: next, from: strand) }
     case .none: stopStuck()
@@ -224,6 +222,7 @@ final class Run: @unchecked Sendable {
   }
 
   private func choose(current running: Strand?) -> Strand? {
+    if !deadlines.areNone { wakeWhoIsDue(mayPass: running != nil) }
     collectReady()
     guard let first = ready.first else { return nil }
     var chosen = first
@@ -260,6 +259,14 @@ final class Run: @unchecked Sendable {
     if let lastRun, lastRun !== strand { switches += 1 }
     lastRun = strand
     return strand
+  }
+
+  /// A choice that is not one among strands: 0 in the plain order.
+  func decide(proposing choice: Int) -> Int {
+    let chosen = chooser.passTime(at: decisions, proposed: choice)
+    if chosen != 0 { turns.append(.init(decision: decisions, strand: chosen)) }
+    decisions += 1
+    return chosen
   }
 
   private func countStep(_ strand: Strand) {
@@ -302,35 +309,6 @@ final class Run: @unchecked Sendable {
       let strand = enqueue(arrival)
       noteUncontrolled("\(strand?.name ?? "a task") is resumed by another thread")
     }
-  }
-
-  /// Goes to the next time that somebody waits for.
-  private func passTime() -> Bool {
-    var earliest: (strand: Strand, time: UInt64)?
-    for strand in strands {
-      if case .blocked(_, let until?) = strand.state, until < earliest?.time ?? .max {
-        earliest = (strand, until)
-      }
-    }
-    if let timer = timers.indices.min(by: { timers[$0].time < timers[$1].time }),
-      timers[timer].time < earliest?.time ?? .max
-    {
-      // Tasks that sleep again and again need not end with the program.
-      if hasProgramEnded { lateTimers += 1 }
-      if lateTimers > 100 { return false }
-      let timer = timers.remove(at: timer)
-      now = max(now, timer.time)
-      timer.fire()
-      return true
-    }
-    guard let (strand, time) = earliest else { return false }
-    now = max(now, time)
-    if case .blocked(let waiting, _) = strand.state {
-      waiting.resource?.waiters.removeAll { $0 === strand }
-    }
-    strand.hasTimedOut = true
-    strand.state = .ready
-    return true
   }
 
   /// Each look at the clock takes a microsecond, so that who waits by looking at it comes to an
@@ -402,7 +380,7 @@ final class Run: @unchecked Sendable {
   /// Does something, which is no step, at a later time.
   func after(_ nanoseconds: UInt64, _ fire: @escaping () -> Void) {
     if let strand = Worker.current?.strand { readsTime(strand) }
-    timers.append(Timer(time: now &+ nanoseconds, fire: fire))
+    deadlines.timers.append(.init(time: now &+ nanoseconds, fire: fire))
   }
 
   // MARK: - Resources

@@ -89,6 +89,10 @@ enum JobHooks {
         guard let run = Worker.current?.run, let name else { return }
         run.noteUncontrolled("the program calls \(String(cString: name))")
       })
+    race_hunt_install_calls { kind, name, caller in
+      guard let (run, strand) = Run.current, let name else { return }
+      run.beforeCall(strand, kind, String(cString: name), at: Place(caller: caller))
+    }
     let sink: race_hunt_sink = { pointer, kind, delay in
       guard let pointer else { return 0 }
       // Sound: an UnownedJob is one pointer, and the hook hands over that of a job to run once.

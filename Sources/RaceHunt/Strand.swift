@@ -109,13 +109,19 @@ final class Strand {
     }
   }
 
+  /// What the body holds is given up at its end: that may have points, and who rests has none.
+  private func performBody(_ run: Run) {
+    guard let body else { return }
+    self.body = nil
+    do { try body() } catch { run.violate(.thrown, "\(name) throws \(error)") }
+  }
+
   /// Runs what it has to run; called by its worker, with the baton.
   func perform(_ run: Run) {
     state = .running
-    if let body {
-      self.body = nil
+    if body != nil {
       run.record(self, .begins)
-      do { try body() } catch { run.violate(.thrown, "\(name) throws \(error)") }
+      performBody(run)
       run.record(self, .ends)
       state = .resting
       hasEnded = true

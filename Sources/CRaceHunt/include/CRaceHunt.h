@@ -66,6 +66,14 @@ typedef void (*race_hunt_notice)(const char *name);
 /// Lets them see what workers ask of Dispatch. To be called once.
 void race_hunt_install_dispatch(race_hunt_timer_sink timers, race_hunt_notice notice);
 
+/// What a call of Swift's concurrency library does with others: changes who is cancelled, looks
+/// whether somebody is, or passes a stream on.
+enum { RACE_HUNT_CANCELS, RACE_HUNT_ASKS, RACE_HUNT_STREAMS };
+/// Is told of such a call before a worker makes it; `caller` is where it goes on.
+typedef void (*race_hunt_call_sink)(int kind, const char *name, uintptr_t caller);
+/// Lets `sink` see these calls, on x86-64. To be called once.
+void race_hunt_install_calls(race_hunt_call_sink sink);
+
 /// The number of the task that a job belongs to; 0 for a job that is none of a task.
 uint64_t race_hunt_task_number(void *job);
 /// Whether a job is that of a task which lets others go first.

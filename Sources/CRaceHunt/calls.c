@@ -1,0 +1,122 @@
+// Functions of Swift's concurrency library before which others may go on: of cancellation and of
+// AsyncStream. The library has no hook there, so each is put in front of the library's own, to
+// which it goes on with all registers as they were.
+#define _GNU_SOURCE
+#include "CRaceHunt.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static _Atomic(race_hunt_call_sink) current_sink;
+
+void race_hunt_install_calls(race_hunt_call_sink sink) {
+  atomic_store_explicit(&current_sink, sink, memory_order_release);
+}
+
+// Swift's names of: what is called, what it does with others, and what people call it.
+#define CALLS(CALL)                                                                                \
+  CALL(0, "$sScT6cancelyyF", CANCELS, "Task.cancel")                                               \
+  CALL(1, "$sSct6cancelyyF", CANCELS, "UnsafeCurrentTask.cancel")                                  \
+  CALL(2, "$sScG9cancelAllyyF", CANCELS, "TaskGroup.cancelAll")                                    \
+  CALL(3, "$sScg9cancelAllyyF", CANCELS, "ThrowingTaskGroup.cancelAll")                            \
+  CALL(4, "$ss19DiscardingTaskGroupV9cancelAllyyF", CANCELS, "DiscardingTaskGroup.cancelAll")      \
+  CALL(5, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", CANCELS,                               \
+       "ThrowingDiscardingTaskGroup.cancelAll")                                                    \
+  CALL(6, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ", ASKS, "Task.isCancelled")                 \
+  CALL(7, "$sScT11isCancelledSbvg", ASKS, "Task.isCancelled")                                      \
+  CALL(8, "$sSct11isCancelledSbvg", ASKS, "UnsafeCurrentTask.isCancelled")                         \
+  CALL(9, "$sScG11isCancelledSbvg", ASKS, "TaskGroup.isCancelled")                                 \
+  CALL(10, "$sScg11isCancelledSbvg", ASKS, "ThrowingTaskGroup.isCancelled")                        \
+  CALL(11, "$ss19DiscardingTaskGroupV11isCancelledSbvg", ASKS, "DiscardingTaskGroup.isCancelled")  \
+  CALL(12, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg", ASKS,                             \
+       "ThrowingDiscardingTaskGroup.isCancelled")                                                  \
+  CALL(13, "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ", ASKS, "Task.checkCancellation")    \
+  CALL(14, "swift_task_addCancellationHandler", ASKS, "withTaskCancellationHandler")               \
+  CALL(15, "$sScS12ContinuationV5yieldyAB11YieldResultOyx__GxnF", STREAMS, "AsyncStream yield")    \
+  CALL(16, "$sScS12ContinuationV5yield4withAB11YieldResultOyx__Gs0E0Oyxs5NeverOG_tF", STREAMS,     \
+       "AsyncStream yield")                                                                        \
+  CALL(17, "$sScS12ContinuationV5yieldAB11YieldResultOyyt__GyytRszlF", STREAMS,                    \
+       "AsyncStream yield")                                                                        \
+  CALL(18, "$sScS12ContinuationV6finishyyF", STREAMS, "AsyncStream finish")                        \
+  CALL(19, "$sScs12ContinuationV5yieldyAB11YieldResultOyxq___GxnF", STREAMS,                       \
+       "AsyncThrowingStream yield")                                                                \
+  CALL(20, "$sScs12ContinuationV5yield4withAB11YieldResultOyxs5Error_p__Gs0E0OyxsAG_pG_tsAG_pRs_rlF", \
+       STREAMS, "AsyncThrowingStream yield")                                                       \
+  CALL(21, "$sScs12ContinuationV5yieldAB11YieldResultOyytq___GyytRszrlF", STREAMS,                 \
+       "AsyncThrowingStream yield")                                                                \
+  CALL(22, "$sScs12ContinuationV6finish8throwingyq_Sgn_tF", STREAMS, "AsyncThrowingStream finish")
+
+enum { CANCELS = RACE_HUNT_CANCELS, ASKS = RACE_HUNT_ASKS, STREAMS = RACE_HUNT_STREAMS };
+
+static struct call {
+  const char *symbol;
+  int kind;
+  const char *name;
+  void *_Atomic original;
+} calls[] = {
+#define ENTRY(number, symbol, kind, name) [number] = {symbol, kind, name, NULL},
+    CALLS(ENTRY)
+#undef ENTRY
+};
+
+/// Called before one of them, with where its caller goes on; where the library's own begins.
+__attribute__((used, visibility("hidden"))) void *race_hunt_before_call(size_t number, uintptr_t caller) {
+  struct call *call = &calls[number];
+  if (race_hunt_is_exploring() && race_hunt_worker() != NULL) {
+    race_hunt_call_sink sink = atomic_load_explicit(&current_sink, memory_order_acquire);
+    if (sink) sink(call->kind, call->name, caller);
+  }
+  // Several threads may look it up; they find the same.
+  void *original = atomic_load_explicit(&call->original, memory_order_relaxed);
+  if (original == NULL) {
+    original = dlsym(RTLD_NEXT, call->symbol);
+    if (original == NULL) {
+      fprintf(stderr, "RaceHunt: Swift's runtime has no %s\n", call->name);
+      abort();
+    }
+    atomic_store_explicit(&call->original, original, memory_order_relaxed);
+  }
+  return original;
+}
+
+#if defined(__x86_64__)
+// Weak: in a program that is linked with the static runtime that one goes first, and these calls
+// are no points there. Saved is what Swift's conventions pass values in, beside the registers that
+// C keeps (r12 to r14 among them, in which Swift passes errors, `self` and the async context).
+__asm__(
+    ".text\n"
+    ".hidden race_hunt_call\n"
+    ".type race_hunt_call, @function\n"
+    "race_hunt_call:\n"  // The number of the call is in r11, its caller below the frame.
+    "  pushq %rbp\n"
+    "  movq %rsp, %rbp\n"
+    "  pushq %rax\n  pushq %rdi\n  pushq %rsi\n  pushq %rdx\n"
+    "  pushq %rcx\n  pushq %r8\n  pushq %r9\n  pushq %r10\n"
+    "  subq $128, %rsp\n"
+    "  movups %xmm0, (%rsp)\n  movups %xmm1, 16(%rsp)\n"
+    "  movups %xmm2, 32(%rsp)\n  movups %xmm3, 48(%rsp)\n"
+    "  movups %xmm4, 64(%rsp)\n  movups %xmm5, 80(%rsp)\n"
+    "  movups %xmm6, 96(%rsp)\n  movups %xmm7, 112(%rsp)\n"
+    "  movq %r11, %rdi\n"
+    "  movq 8(%rbp), %rsi\n"
+    "  call race_hunt_before_call\n"
+    "  movq %rax, %r11\n"
+    "  movups (%rsp), %xmm0\n  movups 16(%rsp), %xmm1\n"
+    "  movups 32(%rsp), %xmm2\n  movups 48(%rsp), %xmm3\n"
+    "  movups 64(%rsp), %xmm4\n  movups 80(%rsp), %xmm5\n"
+    "  movups 96(%rsp), %xmm6\n  movups 112(%rsp), %xmm7\n"
+    "  addq $128, %rsp\n"
+    "  popq %r10\n  popq %r9\n  popq %r8\n  popq %rcx\n"
+    "  popq %rdx\n  popq %rsi\n  popq %rdi\n  popq %rax\n"
+    "  popq %rbp\n"
+    "  jmpq *%r11\n"
+    ".size race_hunt_call, . - race_hunt_call\n");
+
+#define IN_FRONT(number, symbol, kind, name)                                                       \
+  __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", @function\n\"" symbol "\":\n"        \
+          "  movl $" #number ", %r11d\n  jmp race_hunt_call\n"                                     \
+          ".size \"" symbol "\", . - \"" symbol "\"\n");
+CALLS(IN_FRONT)
+#endif

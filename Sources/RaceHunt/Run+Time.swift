@@ -1,0 +1,92 @@
+// Virtual time: when it passes, and who goes on then. In every other schedule it passes only when
+// nobody can go on, and then to the next time that somebody waits for. In the others a step may
+// take a while, as on a machine that others use: who waits for a time near by may come before it,
+// and at the same time as who waits for another one near by.
+
+/// What waits for a time.
+struct Deadlines {
+  /// What is to happen later.
+  struct Timer {
+    let time: UInt64
+    let fire: () -> Void
+  }
+
+  /// Of sleeping tasks and of queues, first those that were there first.
+  var timers: [Timer] = []
+  /// How many strands wait until a time, and have not gone on.
+  var waiters = 0
+  /// How many timers have run out since the program has ended.
+  var late = 0
+  /// Whether time may pass while somebody can go on.
+  var areUncertain = false
+
+  var areNone: Bool { timers.isEmpty && waiters == 0 }
+}
+
+extension Run {
+  /// For so long, in nanoseconds, a step may take.
+  private static let delayMax: UInt64 = 10_000_000
+  /// One in so many steps takes a while.
+  private static let delayEvery = 8
+  /// So many times near by are told apart.
+  private static let timesMax = 8
+
+  /// The times that are waited for, each once, in order.
+  private func times() -> [UInt64] {
+    var times = deadlines.timers.map(\.time)
+    for strand in strands { if case .blocked(_, let until?) = strand.state { times.append(until) } }
+    times.sort()
+    return times.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+  }
+
+  /// Lets go on who waits for a time that has come.
+  ///
+  /// - Parameter mayPass: whether it may come while the step that follows is on its way.
+  func wakeWhoIsDue(mayPass: Bool) {
+    guard let next = times().first else { return }
+    if next <= now {
+      wake(until: now)
+    } else if mayPass, next - now <= Self.delayMax {
+      let proposed =
+        deadlines.areUncertain && timeRandom.next(below: Self.delayEvery) == 0 ? 1 : 0
+      if decide(proposing: proposed) != 0 { wake(until: next) }
+    }
+  }
+
+  /// Goes to the next time that somebody waits for, or to one soon after it, for which who comes
+  /// first is late; false when there is none.
+  func passTime() -> Bool {
+    let times = times()
+    guard let next = times.first else { return false }
+    // Tasks that sleep again and again need not end with the program.
+    let isTimer = deadlines.timers.contains { $0.time == next }
+    if hasProgramEnded, isTimer { deadlines.late += 1 }
+    if deadlines.late > 100 { return false }
+    let near = times.prefix { $0 - next <= Self.delayMax }.prefix(Self.timesMax)
+    var chosen = 0
+    if near.count > 1 {
+      chosen = decide(
+        proposing: deadlines.areUncertain ? timeRandom.next(below: near.count) : 0)
+    }
+    wake(until: near[min(chosen, near.count - 1)])
+    return true
+  }
+
+  /// All who wait for a time until then can go on: who does is the strategy's choice.
+  private func wake(until time: UInt64) {
+    now = max(now, time)
+    for strand in strands {
+      guard case .blocked(let waiting, let until?) = strand.state, until <= time else { continue }
+      waiting.resource?.waiters.removeAll { $0 === strand }
+      strand.hasTimedOut = true
+      strand.state = .ready
+    }
+    let due = deadlines.timers.filter { $0.time <= time }
+    if due.isEmpty { return }
+    deadlines.timers.removeAll { $0.time <= time }
+    // The sort is stable in time only: those that were there first come first.
+    for timer in due.enumerated().sorted(by: {
+      ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+    }) { timer.element.fire() }
+  }
+}
