@@ -3,10 +3,10 @@
 // which it goes on with all registers as they were.
 #define _GNU_SOURCE
 #include "CRaceHunt.h"
+#include "look_up.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static _Atomic(race_hunt_call_sink) current_sink;
@@ -68,16 +68,9 @@ __attribute__((used, visibility("hidden"))) void *race_hunt_before_call(size_t n
     race_hunt_call_sink sink = atomic_load_explicit(&current_sink, memory_order_acquire);
     if (sink) sink(call->kind, call->name, caller);
   }
-  // Several threads may look it up; they find the same.
-  void *original = atomic_load_explicit(&call->original, memory_order_relaxed);
-  if (original == NULL) {
-    original = dlsym(RTLD_NEXT, call->symbol);
-    if (original == NULL) {
-      fprintf(stderr, "RaceHunt: Swift's runtime has no %s\n", call->name);
-      abort();
-    }
-    atomic_store_explicit(&call->original, original, memory_order_relaxed);
-  }
+  void *original = race_hunt_look_up(&call->original, RTLD_NEXT, call->symbol);
+  // Whoever calls it was linked with it.
+  if (original == NULL) abort();
   return original;
 }
 

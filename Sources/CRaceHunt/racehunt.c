@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CRaceHunt.h"
+#include "look_up.h"
 
 #include <dlfcn.h>
 #include <linux/futex.h>
@@ -156,7 +157,7 @@ typedef void SWIFT_ASYNC (*task_switch)(
 
 static void *_Atomic found_switch, *_Atomic found_current, *_Atomic found_preferred;
 
-static void *look_up(void *_Atomic *found, void *where, const char *name) {
+void *race_hunt_look_up(void *_Atomic *found, void *where, const char *name) {
   void *function = atomic_load_explicit(found, memory_order_relaxed);
   if (function == NULL) {
     function = dlsym(where, name);
@@ -170,9 +171,9 @@ static void *look_up(void *_Atomic *found, void *where, const char *name) {
 /// the same job, and nobody could come between.
 static int leaves_actor(void *identity) {
   if (identity != NULL || current_worker == NULL || hop_executor.identity == NULL) return 0;
-  current_executor current = (current_executor)look_up(
+  current_executor current = (current_executor)race_hunt_look_up(
       &found_current, RTLD_DEFAULT, "swift_task_getCurrentExecutor");
-  current_executor preferred = (current_executor)look_up(
+  current_executor preferred = (current_executor)race_hunt_look_up(
       &found_preferred, RTLD_DEFAULT, "swift_task_getPreferredTaskExecutor");
   return current && preferred && current().identity != NULL && preferred().identity == NULL;
 }
@@ -182,7 +183,7 @@ static int leaves_actor(void *identity) {
 // are no points there.
 __attribute__((weak)) void SWIFT_ASYNC swift_task_switch(
     CONTEXT void *context, void *resume, void *identity, uintptr_t implementation) {
-  task_switch original = (task_switch)look_up(&found_switch, RTLD_NEXT, "swift_task_switch");
+  task_switch original = (task_switch)race_hunt_look_up(&found_switch, RTLD_NEXT, "swift_task_switch");
   if (race_hunt_is_exploring() && leaves_actor(identity)) {
     identity = hop_executor.identity;
     implementation = hop_executor.implementation;
@@ -223,7 +224,7 @@ __attribute__((weak)) void dispatch_after_f(
     race_hunt_timer_sink sink = atomic_load_explicit(&current_timer_sink, memory_order_acquire);
     if (sink && sink(function, context, left_until(when))) return;
   }
-  ((void (*)(uint64_t, void *, void *, void (*)(void *)))look_up(
+  ((void (*)(uint64_t, void *, void *, void (*)(void *)))race_hunt_look_up(
       &found, RTLD_NEXT, "dispatch_after_f"))(when, queue, context, function);
 }
 
@@ -235,7 +236,7 @@ __attribute__((weak)) void dispatch_after_f(
       race_hunt_notice notice = atomic_load_explicit(&current_notice, memory_order_acquire);  \
       if (notice) notice(#name);                                                              \
     }                                                                                         \
-    return ((uintptr_t(*)(uintptr_t, uintptr_t, uintptr_t, uintptr_t))look_up(                \
+    return ((uintptr_t(*)(uintptr_t, uintptr_t, uintptr_t, uintptr_t))race_hunt_look_up(                \
         &found, RTLD_NEXT, #name))(a, b, c, d);                                               \
   }
 NOTICED(dispatch_async)
@@ -266,7 +267,7 @@ int race_hunt_is_yield(const void *job) {
 
 static void run_on(void *job, race_hunt_executor where) {
   static void *_Atomic found;
-  ((run_job)look_up(&found, RTLD_DEFAULT, "swift_job_run"))(
+  ((run_job)race_hunt_look_up(&found, RTLD_DEFAULT, "swift_job_run"))(
       job, where.identity, where.implementation);
 }
 
@@ -350,8 +351,8 @@ void race_hunt_forget_owners(void *object) {
   static void *_Atomic found_count, *_Atomic found_release;
   typedef size_t (*retain_count)(void *);
   typedef void (*release)(void *);
-  retain_count count = (retain_count)look_up(&found_count, RTLD_DEFAULT, "swift_retainCount");
-  release give_up = (release)look_up(&found_release, RTLD_DEFAULT, "swift_release");
+  retain_count count = (retain_count)race_hunt_look_up(&found_count, RTLD_DEFAULT, "swift_retainCount");
+  release give_up = (release)race_hunt_look_up(&found_release, RTLD_DEFAULT, "swift_release");
   if (object == NULL || count == NULL || give_up == NULL) return;
   while (count(object) > 1) give_up(object);
 }

@@ -19,6 +19,9 @@ struct Deadlines {
   var late = 0
   /// Whether time may pass while somebody can go on.
   var areUncertain = false
+  /// One in so many steps takes a while; ever fewer of them, or who looks again and again, after a
+  /// short time each, would do most of the steps.
+  var delayEvery = 8
 
   var areNone: Bool { timers.isEmpty && waiters == 0 }
 }
@@ -26,8 +29,6 @@ struct Deadlines {
 extension Run {
   /// For so long, in nanoseconds, a step may take.
   private static let delayMax: UInt64 = 10_000_000
-  /// One in so many steps takes a while.
-  private static let delayEvery = 8
   /// So many times near by are told apart.
   private static let timesMax = 8
 
@@ -39,17 +40,27 @@ extension Run {
     return times.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
   }
 
+  /// The next of them; without an array, as each decision asks for it.
+  private var nextTime: UInt64? {
+    var next = deadlines.timers.reduce(UInt64.max) { min($0, $1.time) }
+    for strand in strands {
+      if case .blocked(_, let until?) = strand.state { next = min(next, until) }
+    }
+    return next == .max ? nil : next
+  }
+
   /// Lets go on who waits for a time that has come.
   ///
   /// - Parameter mayPass: whether it may come while the step that follows is on its way.
   func wakeWhoIsDue(mayPass: Bool) {
-    guard let next = times().first else { return }
+    guard let next = nextTime else { return }
     if next <= now {
       wake(until: now)
     } else if mayPass, next - now <= Self.delayMax {
-      let proposed =
-        deadlines.areUncertain && timeRandom.next(below: Self.delayEvery) == 0 ? 1 : 0
-      if decide(proposing: proposed) != 0 { wake(until: next) }
+      let isLong = deadlines.areUncertain && timeRandom.next(below: deadlines.delayEvery) == 0
+      guard decide(proposing: isLong ? 1 : 0) != 0 else { return }
+      deadlines.delayEvery *= 2
+      wake(until: next)
     }
   }
 
