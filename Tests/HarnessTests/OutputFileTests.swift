@@ -202,15 +202,36 @@ import Testing
     _ = folder.makeFolder("results")
     try write("mine", "results/baselines")
     let result = try tool(Self.run + "--output a --save-baseline main")
-    #expect(result.code == 1 && result.errors.contains("error: not saved as baseline 'main'"))
+    #expect(result.code == 64 && result.errors.contains("'results/baselines' is no folder"))
     #expect(text("results/baselines") == "mine")
-    #expect(try MeasuredRun(folder: folder.file("a")).document.status == "complete")
+    #expect(!FileManager.default.fileExists(atPath: folder.file("a")), "told before the run")
     unlink(folder.file("results/baselines"))
+    _ = folder.makeFolder("results/baselines")
+    try write("mine", "results/baselines/main")
+    let taken = try tool(Self.run + "--output a --save-baseline main")
+    #expect(taken.code == 64 && taken.errors.contains("'results/baselines/main' is no folder"))
+    unlink(folder.file("results/baselines/main"))
     // A run that misses what is asked of it is no measure for others.
     let missed = try tool(
       Self.run + "--output b --save-baseline main --threshold read.count>900000000")
     #expect(missed.code == 2 && missed.errors.contains("not saved as baseline 'main'"))
     #expect(replicas("main") == [])
+  }
+
+  @Test func aBaselineOfOtherWorkIsRefusedBeforeTheRun() throws {
+    try tool(Self.run + "--output a --save-baseline main")
+    for (flags, words) in [
+      ("--batch 3", "batch is 10 and 3"), ("--durability memory", "durability is full and memory"),
+      ("--invariants none", "invariants is"),
+    ] {
+      let result = try tool(Self.run + "--output b --baseline main \(flags)")
+      #expect(
+        result.code == 64 && result.errors.contains("--baseline main")
+          && result.errors.contains(words),
+        "\(result.errors)")
+      #expect(!FileManager.default.fileExists(atPath: folder.file("b")))
+    }
+    #expect(try tool(Self.run + "--output b --seed 2 --baseline main").code != 64)
   }
 
   @Test func runsThatDidNotEndAreNoBaselines() throws {

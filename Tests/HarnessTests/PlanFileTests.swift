@@ -247,6 +247,43 @@ import Testing
     #expect(found.hasPrefix(Self.refusals[number].message), "found: \(found)")
   }
 
+  @Test func anEmptyNameIsToldAsThat() throws {
+    let phases = #"{"workload": "transfer", "phases": [{"name": "", "duration": "1s"}]}"#
+    #expect(try refusal(phases).contains("is empty"))
+    #expect(
+      try refusal(#"{"workload": ""}"#)
+        == "1: workload: is empty; write at least one letter, or leave it out")
+  }
+
+  @Test func runsOfOnePlanFileAreTheSameWork() throws {
+    let plan = try write(Self.plan)
+    let outs = ["a", "b", "c"].map { folder.path + "/" + $0 }
+    for out in outs[..<2] { _ = try run([plan, "--output", out]) }
+    let other = try write(Self.plan.replacing("200/s..2000/s", with: "200/s..1000/s"))
+    _ = try run([other, "--output", outs[2]])
+    func merge(_ folders: [String]) -> String {
+      let output = CollectedOutput()
+      let words = folders + ["--partial", "-o", folder.path + "/merged"]
+      do {
+        _ = try MergeVerb.perform(words, console: output.console())
+        return ""
+      } catch {
+        return (error as? UsageError)?.message ?? "\(error)"
+      }
+    }
+    let refusal = merge([outs[0], outs[2]])
+    #expect(refusal.contains("'\(outs[0])' and '\(outs[2])' did different work: "), "\(refusal)")
+    #expect(refusal.hasSuffix(": phases[2].rate.to_per_s is 2000 and 1000"), "\(refusal)")
+    let shorter = try write(
+      #"{"workload": "readers-writer", "settings": {"readers": 2, "writers": 2, "objects": 100,"#
+        + #""value-size": "16B", "warmup": "0s"}, "phases": [{"name": "calm", "duration": "50ms"}]}"#
+    )
+    let short = folder.path + "/short"
+    _ = try run([shorter, "--output", short])
+    #expect(merge([outs[0], short]).contains("number of phases is 3 and 1"))
+    #expect(merge([outs[0], outs[1]]) == "")
+  }
+
   @Test func filesThatAreNoPlansAreRefused() throws {
     #expect(throws: UsageError.self) { try run([folder.path + "/missing.json"]) }
     #expect(throws: UsageError.self) { try run([try write(Self.plan), "second"]) }

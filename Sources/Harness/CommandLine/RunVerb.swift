@@ -92,7 +92,10 @@ package enum RunVerb: VerbDescription {
         surroundings.console.note("error: \(error.message)")
         return .baselineMissing
       }
+      // Told before the run: afterwards its time would be lost.
+      try Baselines.refuseOtherWork(settings, than: baseline)
     }
+    if let name = settings.baselineToSave { try Baselines.refuseObstacle(toSaving: name) }
     let file =
       settings.member == nil
       ? try settings.path.map { try RunFile(claiming: $0, engine: settings.engine) } : nil

@@ -48,6 +48,40 @@ package enum Baselines {
     return text
   }
 
+  /// Refuses a run that is still to be made, when it could not be compared with a saved baseline.
+  package static func refuseOtherWork(
+    _ settings: RunSettings, than name: String
+  ) throws(UsageError) {
+    do {
+      try SamePlan.check(try MeasuredRun.all(in: try saved(name)), before: settings)
+    } catch {
+      let words = (error as? ResultsError)?.message ?? error.explanation
+      throw UsageError("--baseline \(name): \(words)")
+    }
+  }
+
+  /// Refuses a name under which nothing can be saved, without touching anything.
+  package static func refuseObstacle(toSaving name: String) throws(UsageError) {
+    let manager = FileManager.default
+    var place = ""
+    for part in folder.split(separator: "/").map(String.init) + [name] {
+      let path = place.isEmpty ? part : place + "/" + part
+      guard manager.fileExists(atPath: path) || isLink(path) else { break }
+      guard isFolder(path) else {
+        throw UsageError(
+          "--save-baseline \(name): '\(path)' is no folder; move it away, or give another name")
+      }
+      place = path
+    }
+    let last = place.isEmpty ? "." : place
+    guard manager.isWritableFile(atPath: last) else {
+      throw UsageError("--save-baseline \(name): nothing can be written to '\(last)'")
+    }
+  }
+
+  /// Of one that leads nowhere nothing else is to be seen.
+  private static func isLink(_ path: String) -> Bool { (try? FileCalls.kind(path)) != nil }
+
   private static func isFolder(_ path: String) -> Bool {
     if case .folder? = try? FileCalls.kind(path, followsLinks: true) { return true }
     return false

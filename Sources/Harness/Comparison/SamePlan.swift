@@ -21,13 +21,21 @@ enum SamePlan {
           "'\(run.folder)' holds a run that is \(run.document.status): run it again, leave it out, "
             + "or take it all the same with --partial")
       }
-      let differences = Self.differences(first, run)
+    }
+    for run in runs.dropFirst() {
+      let differences = Self.differences(Work(first), Work(run))
       guard differences.isEmpty else {
         throw ResultsError(
-          "'\(first.folder)' and '\(run.folder)' did different work: "
-            + differences.joined(separator: "; "))
+          "'\(first.folder)' and '\(run.folder)' did different work: \(few(differences))")
       }
     }
+  }
+
+  /// The first of some texts, and how many others there are.
+  private static func few(_ texts: [String]) -> String {
+    let most = 6
+    guard texts.count > most else { return texts.joined(separator: "; ") }
+    return texts.prefix(most).joined(separator: "; ") + "; and \(texts.count - most) more"
   }
 
   /// Refuses the same run twice: it says nothing about noise, nor about a change.
@@ -56,19 +64,62 @@ enum SamePlan {
     }
   }
 
-  /// What differs between two runs, a text each.
-  private static func differences(_ first: MeasuredRun, _ other: MeasuredRun) -> [String] {
+  /// What a run does, or is about to do.
+  private struct Work {
+    let workload: String
+    let engine: String
+    let build: String
+    let settings: SettingsRecord
+
+    init(_ run: MeasuredRun) {
+      workload = run.document.workload
+      engine = run.document.engine
+      build = run.document.environment.build
+      settings = run.document.settings
+    }
+
+    init(_ settings: RunSettings) {
+      workload = settings.workload.rawValue
+      engine = settings.engine
+      build = BuildFacts.mode
+      // Where its files go makes no difference.
+      self.settings = SettingsRecord(settings, path: "", output: "")
+    }
+  }
+
+  /// Refuses a run that is still to be made, when its figures could not be compared with those of
+  /// some runs.
+  static func check(_ runs: [MeasuredRun], before settings: RunSettings) throws(ResultsError) {
+    try check(runs, acceptsPartial: true)
+    try refuseTwice(runs)
+    guard let first = runs.first else { return }
+    let differences = Self.differences(Work(first), Work(settings))
+    guard differences.isEmpty else {
+      throw ResultsError("'\(first.folder)' and this run are different work: \(few(differences))")
+    }
+  }
+
+  /// What differs between the work of two runs, a text each.
+  private static func differences(_ first: Work, _ other: Work) -> [String] {
     let (left, right) = (facts(first), facts(other))
     let workloads = (left["workload"] ?? "", right["workload"] ?? "")
     // Settings of another workload say nothing more.
     if workloads.0 != workloads.1 { return ["workload is \(workloads.0) and \(workloads.1)"] }
-    return Set(left.keys).union(right.keys).sorted().compactMap { name in
-      let standard = UnrecordedSetting.value(of: name, in: first.document.workload)
+    let names = Set(left.keys).union(right.keys)
+    // Of lists of another length, what one of them does not have says nothing more.
+    let lists = names.filter { $0.hasPrefix(lengthOf) && left[$0] != right[$0] }
+      .map { $0.dropFirst(lengthOf.count) + "[" }
+    return names.sorted().compactMap { name in
+      if lists.contains(where: { name.hasPrefix($0) }) { return nil }
+      let standard =
+        name.hasPrefix(lengthOf)
+        ? "0" : UnrecordedSetting.value(of: name, in: first.workload)
       let (a, b) = (left[name] ?? standard, right[name] ?? standard)
       guard a != b else { return nil }
       func words(_ value: String?, isRecorded: Bool) -> String {
         guard let value else { return "not set" }
-        return isRecorded ? value : "\(value) (not recorded, which stands for it)"
+        return isRecorded || name.hasPrefix(lengthOf)
+          ? value : "\(value) (not recorded, which stands for it)"
       }
       return "\(name) is \(words(a, isRecorded: left[name] != nil)) and "
         + words(b, isRecorded: right[name] != nil)
@@ -92,23 +143,47 @@ enum SamePlan {
     }
   }
 
-  private static func facts(_ run: MeasuredRun) -> [String: String] {
+  private static func facts(_ work: Work) -> [String: String] {
     var facts: [String: String] = [
-      "workload": run.document.workload, "engine": run.document.engine,
-      "build": run.document.environment.build,
+      "workload": work.workload, "engine": work.engine, "build": work.build,
     ]
-    if let text = try? encodeJSON(run.document.settings),
+    if let text = try? encodeJSON(work.settings),
       let settings = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
     {
       for (name, value) in settings where !ignored.contains(name) {
         if name == "own", let values = value as? [String: String] {
           for (flag, value) in values { facts["--" + flag] = value }
         } else {
-          facts[name] = "\(value)"
+          note(value, as: name, in: &facts)
         }
       }
     }
     return facts
+  }
+
+  /// Begins the name of the fact how many objects a list has.
+  private static let lengthOf = "number of "
+
+  /// Notes a value of run.json by its parts, so that what differs has a name of its own.
+  ///
+  /// Never as the description of a dictionary: its keys stand in another order each time.
+  private static func note(_ value: Any, as name: String, in facts: inout [String: String]) {
+    switch value {
+    case let object as [String: Any]:
+      for (key, value) in object {
+        // In the words of the plan file that it comes from.
+        let part = name == "script" ? (key == "steps" ? "phases" : key) : "\(name).\(key)"
+        note(value, as: part, in: &facts)
+      }
+    case let objects as [[String: Any]] where !objects.isEmpty:
+      facts[lengthOf + name] = "\(objects.count)"
+      for (position, object) in objects.enumerated() {
+        note(object, as: "\(name)[\(position + 1)]", in: &facts)
+      }
+    case let list as [Any]:
+      facts[name] = list.isEmpty ? "none" : list.map { "\($0)" }.joined(separator: ", ")
+    default: facts[name] = "\(value)"
+    }
   }
 
   // MARK: - What makes figures say less

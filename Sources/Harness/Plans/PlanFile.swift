@@ -189,8 +189,11 @@ struct PlanFields {
 
   mutating func text(_ name: String) throws(UsageError) -> (value: String, line: Int)? {
     guard let json = take(name) else { return nil }
-    guard case .string(let text) = json.value, !text.isEmpty else {
+    guard case .string(let text) = json.value else {
       throw refusal(name, json.line, "needs a text, not \(json.kind)")
+    }
+    guard !text.isEmpty else {
+      throw refusal(name, json.line, "is empty; write at least one letter, or leave it out")
     }
     return (text, json.line)
   }
