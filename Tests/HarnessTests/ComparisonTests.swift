@@ -209,6 +209,27 @@ import Testing
     }
   }
 
+  @Test func aBudgetIsAtMostAndSaysWhatItWouldTake() throws {
+    let prepared = try makeRun("prepared")
+    let base = try program("base", prepared: prepared, nanoseconds: 10_000)
+    func compare(_ words: String) throws -> String {
+      do {
+        let words = ["--executables", base, base] + words.split(separator: " ").map(String.init)
+        let result = try self.compare(words)
+        return result.output + result.errors
+      } catch {
+        return (error as? UsageError)?.message ?? "\(error)"
+      }
+    }
+    #expect(try compare("--budget 0s -- mixed") == "--budget is 0; leave it out for 10m")
+    let short = try compare("--budget 3s -- readers-writer --warmup 2s --duration 10s")
+    #expect(short.contains("takes: 24s") && short.contains("at least 159s"), "\(short)")
+    // By operations it may take any time: one block is made, and says how long it took.
+    let one = try compare("--budget 1ns -- readers-writer --ops 10 --warmup-ops 1")
+    #expect(one.contains("was over after 1 block of up to "), "\(one)")
+    #expect(one.contains("fewer than 6 decide nothing"), "\(one)")
+  }
+
   // MARK: - Statistics
 
   @Test func studentsQuantilesAreThoseOfTables() {

@@ -357,6 +357,10 @@ package enum CompareVerb: VerbDescription {
       throw UsageError("compare --executables: \(flag) is not for the runs it makes")
     }
     let budget = try values.first("budget").map { try Units.nanoseconds($0, flag: "--budget") }
+    if let budget {
+      guard budget > 0 else { throw UsageError("--budget is 0; leave it out for 10m") }
+      try refuseShort(budget, plan, isDuet: values.has("duet"))
+    }
     let seed = try seed(values)
     // The candidate's own command line is checked by it; what --duet needs is checked here.
     if values.has("duet") {
@@ -378,5 +382,27 @@ package enum CompareVerb: VerbDescription {
     return try blocks.run(interruption: interruption) { line in
       if !values.has("quiet") { console.note(line) }
     }
+  }
+
+  /// Refuses a budget in which not even one block can end.
+  ///
+  /// A plan that this tool does not know, or that ends by its operations, may take any time.
+  private static func refuseShort(
+    _ budget: UInt64, _ plan: [String], isDuet: Bool
+  ) throws(UsageError) {
+    guard let flags = try? FlagValues(plan, known: RunFlags.known),
+      let workload = flags.positional.first.flatMap(WorkloadKind.init(rawValue:)),
+      let (settings, _) = try? RunFlags.settings(flags, for: workload)
+    else { return }
+    let warmup = settings.warmupOperations == nil ? settings.warmupNanoseconds : 0
+    let measured = settings.operationsOfPhase == nil ? settings.durationNanoseconds : 0
+    let block = (warmup + measured) * (isDuet ? 1 : 2)
+    guard budget < block else { return }
+    throw UsageError(
+      "--budget \(Units.text(nanoseconds: budget)) is less than one block, a run of each side, takes: "
+        + "\(Units.text(nanoseconds: block)); nothing is decided in less than "
+        + "\(PairedJudge.blocksMin) blocks, so give at least "
+        + "\(PairedBlocks.budget(forBlocksOf: block, count: PairedJudge.blocksMin)), or make the "
+        + "runs shorter by --duration")
   }
 }

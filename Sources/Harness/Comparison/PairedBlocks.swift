@@ -59,7 +59,10 @@ package struct PairedBlocks {
     var rows: [ComparedRow] = []
     var beyond: [GateRow] = []
     var isInterrupted = false
+    var longest: UInt64 = 0
+    var shortage: String?
     while true {
+      let blockStart = clock.nanoseconds()
       var block: [MeasuredRun?] = [nil, nil]
       let order = random.next(upperBound: UInt64(2)) == UInt64(0) ? [0, 1] : [1, 0]
       let outputs = [0, 1].map { "\(folder)/\(runs[$0].count)-\($0)" }
@@ -94,10 +97,13 @@ package struct PairedBlocks {
       let blocks = runs[0].count
       let open = rows.filter { $0.isGate && $0.verdict == .cannotTell && !$0.isUnknown }
       progress("block \(blocks): \(open.count) gate rows undecided")
-      let elapsed = clock.nanoseconds() - start
-      let isOver = elapsed + elapsed / UInt64(blocks) > budgetNanoseconds
+      let now = clock.nanoseconds()
+      longest = max(longest, now - blockStart)
+      // What may not end within the budget is not begun.
+      let isOver = now - start + longest > budgetNanoseconds
       let isEnough =
         count.map { blocks >= $0 } ?? (blocks >= PairedJudge.blocksMin && open.isEmpty)
+      if isOver && !isEnough { shortage = self.shortage(after: blocks, longest) }
       if isEnough || isOver { break }
       if interruption.isRequested() {
         isInterrupted = true
@@ -107,12 +113,31 @@ package struct PairedBlocks {
     var comparison = Comparison(
       baseline: runs[0], candidate: runs[1], rows: rows, beyond: beyond, rules: rules)
     comparison.place = whereabouts
+    if let shortage { comparison.warnings.append(shortage) }
     if isInterrupted {
       comparison.isInterrupted = true
       comparison.warnings.append(
         "interrupted after \(runs[0].count) blocks: what could not be told may be told by more")
     }
     return comparison
+  }
+
+  /// What is said when the budget was too short for those blocks that decide, or were asked for.
+  private func shortage(after blocks: Int, _ longest: UInt64) -> String? {
+    let needed = max(PairedJudge.blocksMin, count ?? 0)
+    guard blocks < needed else { return nil }
+    let reason =
+      count == nil ? "fewer than \(needed) decide nothing" : "\(needed) were asked for"
+    return "the budget of \(readableDuration(budgetNanoseconds)) was over after \(blocks) "
+      + "\(blocks == 1 ? "block" : "blocks") of up to \(readableDuration(longest)), and \(reason): "
+      + "give --budget \(Self.budget(forBlocksOf: longest, count: needed)) or more"
+  }
+
+  /// A budget, in whole seconds, for some blocks and what is done between them.
+  package static func budget(forBlocksOf nanoseconds: UInt64, count: Int) -> String {
+    let whole = nanoseconds * UInt64(count)
+    let seconds = (whole + whole / 10) / 1_000_000_000 + 1
+    return Units.text(nanoseconds: seconds * 1_000_000_000)
   }
 
   private func begin(_ side: Int, to output: String, core: Int? = nil) throws -> ChildRun {
