@@ -374,4 +374,31 @@ import Testing
     #expect(editDistance("same", "same") == 0)
     #expect(nearestName("qqqq", in: ["readers", "writers"]) == nil)
   }
+
+  // MARK: - The command that repeats a run
+
+  @Test(arguments: [
+    (
+      WorkloadKind.freezeCache,
+      "--churn 0.0000004 --check-rate 1e-7 --interval 20ms --quick --strict --pins 7"
+    ),
+    (.freezeCache, "--churn 0.333333333 --check-rate 0.1234567890123"),
+    (
+      .readersWriter,
+      "--rate 1000/h --read-rate 0.1k/s --read-keys zipf:0.00001 --threshold read.count>5 "
+        + "--threshold write.service_p50_ns<9000000000 --replicas 3 --duration 1234567891ns"
+    ),
+    (.readersWriter, "--invariants full --ops 10 --warmup-ops 3 --quick --interval 500ms"),
+  ])
+  func theCommandRepeatsExactlyThatRun(_ workload: WorkloadKind, _ flags: String) throws {
+    let first = try settings(flags, workload)
+    let words = first.command.replacing("'", with: "").split(separator: " ").dropFirst(3)
+    let again = try settings(words.joined(separator: " "), workload)
+    #expect(again.command == first.command)
+    let records = try [first, again].map {
+      try encodeJSON(SettingsRecord($0, path: "", output: ""))
+    }
+    #expect(records[0] == records[1])
+    #expect(again.replicas == first.replicas)
+  }
 }

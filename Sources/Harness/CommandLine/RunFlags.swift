@@ -301,7 +301,7 @@ package enum RunFlags {
       guard settings.patienceNanoseconds > 0 else { throw UsageError("--patience is 0") }
     }
     if let text = flags.first("churn") {
-      guard let churn = Units.number(text[...]), churn <= 1 else {
+      guard let churn = Units.share(text), churn <= 1 else {
         throw UsageError("--churn needs a share from 0 to 1, not '\(text)'")
       }
       settings.churn = churn
@@ -340,7 +340,7 @@ package enum RunFlags {
       }
     }
     if let text = flags.first("check-rate") {
-      guard let rate = Units.number(text[...]), rate <= 1 else {
+      guard let rate = Units.share(text), rate <= 1 else {
         throw UsageError("--check-rate needs a share from 0 to 1, not '\(text)'")
       }
       settings.checkRate = rate
@@ -463,10 +463,10 @@ package enum RunFlags {
     case ("uniform", 1): return .uniform
     case ("latest", 1): return .latest
     case ("zipf", 2):
-      guard let exponent = Units.number(parts[1]), exponent > 0, exponent <= 10 else { break }
+      guard let exponent = Units.share(parts[1]), exponent > 0, exponent <= 10 else { break }
       return .zipf(exponent: exponent)
     case ("hotspot", 3):
-      guard let part = Units.number(parts[1]), let share = Units.number(parts[2]),
+      guard let part = Units.share(parts[1]), let share = Units.share(parts[2]),
         part > 0, part <= 1, share <= 1
       else { break }
       return .hotspot(part: part, share: share)

@@ -115,6 +115,8 @@ package struct RunSettings: Sendable {
   /// Where the plan came from, and what it says.
   package var planPath: String?
   package var planText: String?
+  /// How many of the thresholds are its own: the first ones.
+  package var planThresholds = 0
   package var isQuick = false
   package var isDryRun = false
   package var isStrict = false
@@ -324,7 +326,7 @@ package struct RunSettings: Sendable {
     add("in-flight", inFlight)
     add("patience", Units.text(nanoseconds: patienceNanoseconds))
     add("cached", CachedKind.text(cached))
-    add("churn", decimal(churn, places: 6))
+    add("churn", Units.text(share: churn))
     add("write-every", writeEvery)
     add("attempts", attempts)
     for flag in workload.facts.ownFlags.map(\.definition) {
@@ -334,13 +336,26 @@ package struct RunSettings: Sendable {
     if checkRate == 1 && invariants == workload.invariants {
       add("invariants", "full")
     } else if checkRate != CheckSampler.usualRate {
-      add("check-rate", decimal(checkRate, places: 6))
+      add("check-rate", Units.text(share: checkRate))
     }
     if invariants != workload.invariants {
       add(
         "invariants",
         invariants.isEmpty ? "none" : invariants.map(\.name).joined(separator: ","))
     }
+    if replicas > 1 { add("replicas", replicas) }
+    if isQuick { words.append("--quick") }
+    var usual = RunSettings(workload)
+    if isQuick { usual.makeQuick() }
+    // A plan may have another one, which the command line then has to replace.
+    if intervalNanoseconds != usual.intervalNanoseconds || planPath != nil {
+      add("interval", Units.text(nanoseconds: intervalNanoseconds))
+    }
+    // Those of a plan are in it.
+    for threshold in thresholds.dropFirst(planThresholds) {
+      add("threshold", LiteralPath.quoted(threshold.text.filter { $0 != " " }))
+    }
+    if isStrict { words.append("--strict") }
     return words.joined(separator: " ")
   }
 }

@@ -97,10 +97,11 @@ package enum Units {
     guard let unit = durations.first(where: { $0.name == known })?.factor else {
       throw UsageError("\(flag): '\(name)' is no unit of time; write a rate such as 2000/s or 60/m")
     }
-    guard let value = quantity(parts[0]), value > 0, value * 1e9 / unit <= 1e9 else {
-      throw UsageError("\(flag): '\(text)' is not a rate above 0, such as 2000/s")
-    }
-    return value * 1e9 / unit
+    // What is written by the second is taken as it stands: a command has to read back the same.
+    guard let value = quantity(parts[0]).map({ unit == 1e9 ? $0 : $0 * 1e9 / unit }), value > 0,
+      value <= 1e9
+    else { throw UsageError("\(flag): '\(text)' is not a rate above 0, such as 2000/s") }
+    return value
   }
 
   /// A whole number from `minimum` to `maximum`, such as `10000`, `10k`, `1e6`, `1_000_000` or
@@ -169,6 +170,11 @@ package enum Units {
       }
     }
     return "0s"
+  }
+
+  /// The shortest text that `share` reads back as the same number.
+  package static func text(share: Double) -> String {
+    share == share.rounded() && abs(share) < 1e15 ? "\(Int(share))" : "\(share)"
   }
 
   package static func text(_ size: ValueSize) -> String {
@@ -276,6 +282,19 @@ package enum Units {
       text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || (48...57).contains($0) })
     else { return nil }
     return Double(text)
+  }
+
+  /// A number from 0 on, such as 0.25 or 1e-7: with an exponent where `text(share:)` writes one.
+  package static func share(_ text: some StringProtocol) -> Double? {
+    let halves = text.split(omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
+    guard let first = halves.first, let mantissa = number(Substring(first)) else { return nil }
+    guard halves.count == 2 else { return halves.count == 1 ? mantissa : nil }
+    let digits =
+      halves[1].first.map { "+-".contains($0) } == true ? halves[1].dropFirst() : halves[1]
+    guard digits.count <= 3, isDigits(String(digits)), let value = Double(String(text)) else {
+      return nil
+    }
+    return value.isFinite ? value : nil
   }
 
   private static func isDigits(_ text: String) -> Bool {

@@ -129,6 +129,7 @@ package struct PlanFile: Sendable {
       try RunScriptCheck(path: path, lines: lines).check(settings)
       settings.planPath = path
       settings.planText = text
+      settings.planThresholds = thresholds.count
       return (settings, choices)
     } catch {
       throw located(error)

@@ -141,14 +141,22 @@ package struct TrendHistory {
     preamble = ""
   }
 
-  /// What has to be the same for figures to be one series: the command without seed and shard, the
+  /// What has to be the same for figures to be one series: what the command says of the load, the
   /// build, and what a plan file said, not only its name.
   private static func plan(_ document: RunDocument) -> String {
     var words = document.command.split(separator: " ").map(String.init)
-    for flag in ["--seed", "--shard"] {
-      if let position = words.firstIndex(of: flag) {
+    words.removeAll { $0 == "--quick" || $0 == "--strict" }
+    for flag in ["--seed", "--shard", "--interval", "--threshold"] {
+      while let position = words.firstIndex(of: flag) {
         words.removeSubrange(position..<min(position + 2, words.count))
       }
+    }
+    // As earlier versions wrote them: a series goes on.
+    for flag in ["--churn", "--check-rate"] {
+      guard let position = words.firstIndex(of: flag), position + 1 < words.count,
+        let share = Units.share(words[position + 1])
+      else { continue }
+      words[position + 1] = decimal(share, places: 6)
     }
     let script = document.settings.script.flatMap { try? encodeJSON($0) }
     let steps = script.map { ", steps \(FileCalls.hash(ofText: $0))" } ?? ""
