@@ -31,7 +31,15 @@ struct ReplicaRuns {
       let output = folder.path + "/" + part.folder
       let code: ExitCode
       do {
-        code = try runOne(part, to: output, interruption)
+        let ending = try runOne(part, to: output, interruption)
+        if let signal = ending.signal, ending.code == .failed {
+          console.note(
+            "error: \(part.words) was ended by signal \(signal): \(whole) of \(parts.count) runs are "
+              + "whole, in \(folder.path); what there is of this one is in \(output), and not in "
+              + "summary.csv; no other was begun")
+          return .failed
+        }
+        code = ending.code
       } catch let failure as ExecutableFailure {
         console.note("error: \(failure.message)")
         return failure.code
@@ -94,7 +102,7 @@ struct ReplicaRuns {
   /// Everything that was asked for but what concerns all replicas together.
   private func runOne(
     _ part: Part, to output: String, _ interruption: any Interruption
-  ) throws -> ExitCode {
+  ) throws -> ChildProcess.Ending {
     var dropped: Set = ["replicas", "output", "baseline", "save-baseline", "overwrite"]
     if part.engine != nil { dropped.insert("engine") }
     var words = FlagValues.words(arguments, without: dropped, known: RunFlags.known)
@@ -102,14 +110,16 @@ struct ReplicaRuns {
     let process = try ChildProcess(
       ForbiddenUse.ownExecutable, ["run"] + words + ["--output", output], isSilent: false,
       showsOutput: part.engine == nil && settings.format != .json)
-    let ending = process.wait(interruption)
+    var ending = process.wait(interruption)
     // A whole run that could only not be shown counts; we meet the same stream, and say so.
     if ending.code == .failed, let run = try? MeasuredRun(folder: output),
       run.document.status == RunStatus.complete.rawValue, run.document.failure == nil,
       !run.rows.isEmpty
     {
-      return .success
+      ending.code = .success
+    } else if ending.isToldToEnd && ending.code != .success {
+      ending.code = .interrupted
     }
-    return ending.isToldToEnd && ending.code != .success ? .interrupted : ending.code
+    return ending
   }
 }

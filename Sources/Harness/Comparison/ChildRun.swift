@@ -46,9 +46,10 @@ struct ChildRun {
   func finish(_ interruption: any Interruption) throws -> MeasuredRun {
     let ending = process.wait(interruption)
     guard ending.code == .success || ending.code == .inconclusive else {
+      let end = ending.signal.map { "was ended by signal \($0)" } ?? "ended with \(ending.status)"
       throw ExecutableFailure(
-        message: "'\(executable) \(words.joined(separator: " "))' ended with "
-          + "\(ending.status): \(ending.errors)",
+        message: "'\(executable) \(words.joined(separator: " "))' \(end)"
+          + (ending.errors.isEmpty ? "" : ": " + ending.errors),
         code: ending.isToldToEnd ? .interrupted : ending.code)
     }
     return try MeasuredRun(folder: output)

@@ -40,8 +40,24 @@ struct HuntProcesses {
         ? ExitCode(rawValue: process.terminationStatus) ?? .failed : .failed
     }
     let place = isInterrupted ? folder.path : folder.destination
-    console.print("\(settings.processes) shards in \(place)")
-    if isInterrupted { return .interrupted }
+    if isInterrupted {
+      console.print("\(settings.processes) shards in \(place)")
+      return .interrupted
+    }
+    // Who is killed says nothing by itself.
+    let killed = processes.map { $0.terminationReason == .uncaughtSignal }
+    for (number, process) in zip(1..., processes) where killed[number - 1] {
+      console.note(
+        "error: shard \(number) of \(settings.processes) was ended by signal "
+          + "\(process.terminationStatus): what it had explored is not counted; what there is of it is "
+          + "in \(place)/\(name(number))")
+    }
+    let lost = killed.count { $0 }
+    console.print(
+      lost == 0
+        ? "\(settings.processes) shards in \(place)"
+        : "\(settings.processes - lost) of \(settings.processes) shards in \(place), the others were "
+          + "ended by signals")
     // The shards have named the places that they leave now.
     for (number, code) in zip(1..., codes) where folder.replaces && code == .invariantViolated {
       let place = "\(folder.destination)/\(name(number))"
