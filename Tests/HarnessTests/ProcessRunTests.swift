@@ -14,13 +14,15 @@ import Testing
     .appendingPathComponent("realm-bench").path
 
   private func run(
-    _ line: String, interruption: any Interruption = TimedInterruption()
+    _ line: String, interruption: any Interruption = TimedInterruption(),
+    patienceNanoseconds: UInt64? = nil
   ) throws -> (code: ExitCode, output: String, errors: String) {
     let output = CollectedOutput()
     var surroundings = RunVerb.Surroundings(
       console: output.console(), interruption: { interruption },
       makeDriver: { try RealmDriver(path: $0, durability: $1) })
     surroundings.tool = Self.tool
+    surroundings.patienceNanoseconds = patienceNanoseconds
     let words = line.split(separator: " ").map(String.init)
     let code = try RunVerb.run(words, surroundings)
     return (code, output.output, output.errors)
@@ -113,6 +115,85 @@ import Testing
     #expect(try rows("invariants.csv").first { $0["invariant"] == "I7" }!["checks"] != "0")
   }
 
+  @Test func aKilledProcessOfALoadIsNoViolation() throws {
+    let out = folder.path + "/out"
+    let killer = KillingInterruption(out + "/process-002", signal: SIGKILL)
+    // One of several hundred transactions at a time: it is killed long before the end.
+    let result = try run(
+      "bulk-load --objects 20000 --batch 20 --writers 1 --durability memory --interval 10ms "
+        + "--processes 2 --output \(out)",
+      interruption: killer)
+    #expect(killer.hasKilled)
+    #expect(result.code == .failed, "\(result.errors)")
+    let document = try RunDocument(path: out + "/run.json")
+    #expect(document.violation == nil && document.status == "failed")
+    #expect(document.failure?.contains("process 2 was ended by signal 9") == true)
+    #expect(try rows("invariants.csv").first { $0["invariant"] == "I7" }!["checks"] != "0")
+  }
+
+  @Test func aProcessThatStandsStillFailsTheRun() throws {
+    let out = folder.path + "/out"
+    let killer = KillingInterruption(out + "/process-002", signal: SIGSTOP)
+    let result = try run(
+      "readers-writer --objects 500 --durability memory --interval 10ms --warmup 0s --readers 1 "
+        + "--writers 0 --ops 400000 --processes 2 --output \(out)",
+      interruption: killer, patienceNanoseconds: 300_000_000)
+    #expect(killer.hasKilled)
+    #expect(result.code == .failed, "\(result.errors)")
+    let document = try RunDocument(path: out + "/run.json")
+    #expect(document.status == "failed")
+    #expect(
+      document.failure?.contains("process 2 stood still: somebody had stopped it") == true,
+      "\(document.failure ?? "")")
+    #expect(document.failure?.contains("process 1") != true)
+  }
+
+  /// The tool in a process of its own, of whose processes the one that writes to a folder is
+  /// killed, once it has begun.
+  private func killPart(_ line: String, writingTo part: String) throws -> (Int32, String, String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: Self.tool)
+    process.arguments = line.split(separator: " ").map(String.init)
+    let (output, errors) = (Pipe(), Pipe())
+    (process.standardOutput, process.standardError) = (output, errors)
+    try process.run()
+    while process.isRunning {
+      if FileManager.default.fileExists(atPath: part),
+        let number = KillingInterruption.process(writingTo: part)
+      {
+        kill(number, SIGKILL)
+        break
+      }
+      usleep(5_000)
+    }
+    let told = output.fileHandleForReading.readDataToEndOfFile()
+    let complained = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (
+      process.terminationStatus, String(decoding: told, as: UTF8.self),
+      String(decoding: complained, as: UTF8.self)
+    )
+  }
+
+  @Test func aKilledReplicaIsTold() throws {
+    let out = folder.path + "/out"
+    let (code, _, errors) = try killPart(
+      "run readers-writer \(Self.load) --duration 1h --replicas 3 --no-progress --output \(out)",
+      writingTo: out + "/replica-001")
+    #expect(code == ExitCode.failed.rawValue, "\(errors)")
+    #expect(
+      errors.contains("replica 1 of 3 was ended by signal 9: 0 of 3 runs are whole"), "\(errors)")
+  }
+
+  @Test func aKilledShardOfAHuntIsToldAndNotCounted() throws {
+    let out = folder.path + "/out"
+    let (code, output, errors) = try killPart(
+      "hunt --duration 2s --processes 2 --output \(out)", writingTo: out + "/shard-002")
+    #expect(code == ExitCode.failed.rawValue, "\(errors)")
+    #expect(errors.contains("shard 2 of 2 was ended by signal 9"), "\(errors)")
+    #expect(output.contains("1 of 2 shards in "), "\(output)")
+  }
+
   @Test func aUserWhoHasEnoughKeepsWhatThereIs() throws {
     let out = folder.path + "/out"
     let result = try run(
@@ -162,7 +243,7 @@ private final class KillingInterruption: Interruption {
   }
 
   /// By its arguments: the folder is this test's own.
-  private static func process(writingTo folder: String) -> pid_t? {
+  static func process(writingTo folder: String) -> pid_t? {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { pid_t($0) }.first { process in
       let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()

@@ -84,17 +84,19 @@ package enum AtomicityCheck {
   }
 
   package static func total(
-    _ total: TableTotal, model: ContentModel, version: UInt64
+    _ total: TableTotal, model: ContentModel, objects: Int? = nil, version: UInt64
   ) -> Violation? {
-    if total.count != model.objects {
-      return count(total.count, expected: model.objects, version: version)
+    let objects = objects ?? model.objects
+    if total.count != objects {
+      return count(total.count, expected: objects, version: version)
     }
-    guard total.balance != model.total else { return nil }
+    let balance = objects * ContentModel.initialBalance
+    guard total.balance != balance else { return nil }
     return Violation(
       .atomicity, "A snapshot shows part of a transfer: the table's total changed.",
       witness: [
         "version \(version): the balances add up to \(total.balance), "
-          + "expected \(model.total)"
+          + "expected \(balance)"
       ])
   }
 

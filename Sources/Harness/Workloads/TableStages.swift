@@ -58,13 +58,15 @@ package struct FinalCheck<Driver: EngineDriver> {
   }
 
   /// I2: the table's total.
-  package func checkTotal(_ ledger: inout InvariantLedger) throws {
+  ///
+  /// - Parameter objects: how many have to be there; nil = all.
+  package func checkTotal(_ ledger: inout InvariantLedger, objects: Int? = nil) throws {
     guard shared.plan.checks(.atomicity) else { return }
     let start = clock.nanoseconds()
     let total = session.total()
     ledger.count(.atomicity, cost: clock.nanoseconds() - start)
     if let violation = AtomicityCheck.total(
-      total, model: shared.plan.model, version: session.version)
+      total, model: shared.plan.model, objects: objects, version: session.version)
     {
       throw violation
     }

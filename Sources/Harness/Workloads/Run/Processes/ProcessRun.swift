@@ -24,9 +24,11 @@ package final class ProcessRun<Driver: EngineDriver> {
   private var isInterrupted = false
   /// They were told to end before their time.
   private var areTold = false
+  /// Those that were told because they went on or stood still, by number, with words for it.
+  private var late: [Int: String] = [:]
   private var failures: [String] = []
 
-  /// How long the others may go on when one has ended, and how long one that is told may take.
+  /// How long one that is told to end may take.
   private static var patienceNanoseconds: UInt64 { 30_000_000_000 }
 
   /// - Parameter arguments: those of `run`, as given.
@@ -169,12 +171,13 @@ package final class ProcessRun<Driver: EngineDriver> {
         // Operations may take any time, unless those who do them were stopped; a phase that ends by
         // the clock ends for all at once.
         let standsStill = settings.operationsOfPhase == nil || areStopped
-        deadline = standsStill ? deadline ?? now + Self.patienceNanoseconds : nil
+        deadline = standsStill ? deadline ?? now + settings.patienceNanoseconds : nil
       }
       if let limit = deadline, now > limit {
         if isTold {
           for child in children where child.isRunning { child.end() }
         } else {
+          noteLate()
           tellAll()
           isTold = true
         }
@@ -191,6 +194,15 @@ package final class ProcessRun<Driver: EngineDriver> {
 
   /// Whether each that goes on was stopped by somebody.
   private var areStopped: Bool { children.allSatisfy { !$0.isRunning || $0.isStopped } }
+
+  /// Notes who goes on when the others have ended: what they have not done is missing.
+  private func noteLate() {
+    for (position, child) in children.enumerated() where child.isRunning {
+      late[position + 1] =
+        child.isStopped
+        ? "stood still: somebody had stopped it (SIGSTOP)" : "did not end with the others"
+    }
+  }
 
   private func wantsEnd() -> Bool {
     if !isInterrupted && interruption.isRequested() { isInterrupted = true }
@@ -307,7 +319,15 @@ package final class ProcessRun<Driver: EngineDriver> {
   /// What is to be said of how one has ended.
   private func noteEnd(_ number: Int, _ ending: ChildProcess.Ending, _ part: MemberResults?) {
     let name = "process \(number)"
-    if let signal = ending.signal {
+    if let late = late[number], ending.code != .success {
+      failures.append(
+        "\(name) \(late), and was told to end \(readableDuration(settings.patienceNanoseconds)) "
+          + "after them: what it had not done by then is missing"
+          + (ending.signal == nil
+            ? ""
+            : ", and what it had measured, but for its samples in "
+              + folder(of: number)))
+    } else if let signal = ending.signal {
       failures.append(
         "\(name) was ended by signal \(signal) before the run was over: what it had measured is "
           + "missing, but for its samples in \(folder(of: number))")
