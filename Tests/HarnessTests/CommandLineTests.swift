@@ -380,9 +380,11 @@ import Testing
   @Test(arguments: [
     (
       WorkloadKind.freezeCache,
-      "--churn 0.0000004 --check-rate 1e-7 --interval 20ms --quick --strict --pins 7"
+      "--churn 0.0000004 --interval 20ms --quick --strict --pins 7"
     ),
-    (.freezeCache, "--churn 0.333333333 --check-rate 0.1234567890123"),
+    (.freezeCache, "--churn 0.333333333"),
+    (.readersWriter, "--check-rate 1e-7 --read-keys hotspot:1e-6:0.5"),
+    (.readersWriter, "--check-rate 0.1234567890123"),
     (
       .readersWriter,
       "--rate 1000/h --read-rate 0.1k/s --read-keys zipf:0.00001 --threshold read.count>5 "
