@@ -76,7 +76,8 @@ package struct ReferenceHandoff<Driver: SharingEngine & ForbiddingEngine>: Workl
   package var threads: [WorkerPlan] {
     let shared = shared
     let exchange = ReferenceExchange<Driver.Session.Reference>(
-      capacity: shared.plan.inFlight, makers: shared.plan.writers)
+      capacity: shared.plan.inFlight, makers: shared.plan.writers,
+      isScheduled: shared.plan.openLoad(thread: 1, of: shared.plan.writers) != nil)
     var threads = (1...shared.plan.writers).map { number in
       WorkerPlan("writer \(number)", operations: [.reference, .write]) { handover in
         try ReferenceMaker(number: number, shared: shared, exchange: exchange, handover: handover)
@@ -115,10 +116,13 @@ package final class ReferenceExchange<Reference: EngineReference>: Sendable {
     var makers: Int
   }
 
+  /// Whether the makers have a schedule.
+  let isScheduled: Bool
   private let capacity: Int
   private let state: Monitor<State>
 
-  init(capacity: Int, makers: Int) {
+  init(capacity: Int, makers: Int, isScheduled: Bool) {
+    self.isScheduled = isScheduled
     self.capacity = capacity
     state = Monitor(State(makers: makers))
   }
@@ -155,6 +159,9 @@ package final class ReferenceExchange<Reference: EngineReference>: Sendable {
   }
 
   /// Whether no more references will come.
+  var hasNoMakers: Bool { state.withLock { $0.makers == 0 } }
+
+  /// Whether there is nothing to resolve, and will not be.
   var isOver: Bool { state.withLock { $0.makers == 0 && $0.tickets.isEmpty } }
 }
 
@@ -189,8 +196,8 @@ package final class ReferenceMaker<Driver: SharingEngine>: SessionThread<Driver>
           .atomicity, "Something that no transaction leaves out was not found.",
           witness: ["\(place), version \(session.version)"])
       }
-      // At the end nobody resolves any more: what was made is let go.
-      while !exchange.put(ticket), pace.follow(), !pace.isCatchingUp {}
+      // Resolvers go on for as long as there are makers, so that room comes also after the end.
+      while !exchange.put(ticket), pace.follow() {}
     }
   }
 
@@ -279,13 +286,18 @@ package final class ReferenceResolver<Driver: SharingEngine>: SessionThread<Driv
     defer { pace.finish() }
     try begin()
     // What is on its way at the end is released unresolved.
-    while pace.follow() && !exchange.isOver {
+    while pace.follow() ? !exchange.isOver : isWaitedFor {
       guard let ticket = exchange.take(&random) else { continue }
       taken += 1
       // One in 64 is released unresolved.
       if taken & 63 == 0 { continue }
       try resolve(ticket)
     }
+  }
+
+  /// Behind the end: whether makers still do what was due, and wait for room meanwhile.
+  private var isWaitedFor: Bool {
+    exchange.isScheduled && !exchange.hasNoMakers && pace.hasTimeToCatchUp
   }
 
   private func resolve(_ ticket: ReferenceTicket<Driver.Session.Reference>) throws {
@@ -296,7 +308,8 @@ package final class ReferenceResolver<Driver: SharingEngine>: SessionThread<Driv
       defer { pace.lockWait.end() }
       do {
         try session.write {
-          try pace.lockWait.end(shared.control, isScheduled: false)
+          // Whoever has a schedule waits for it behind the end, too.
+          try pace.lockWait.end(shared.control, isScheduled: exchange.isScheduled)
           try resolveHere(ticket)
         }
       } catch is RunControl.GivenUp {

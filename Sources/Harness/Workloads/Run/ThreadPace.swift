@@ -129,8 +129,13 @@ package struct ThreadPace {
   /// The phase whose operations this thread does; nil when the run is over for it.
   package var phase: Phase? { isOver ? nil : current }
 
-  /// Whether the phase is over, and only what was due in it is still done.
-  package var isCatchingUp: Bool { ending != nil }
+  /// Whether others may still do what was due in the phase, and need this thread for it.
+  ///
+  /// No longer than that: a thread that only waits for others must not keep a run from its end.
+  package var hasTimeToCatchUp: Bool {
+    guard !control.hasNoTime else { return false }
+    return ending.map { clock.nanoseconds() < $0.givesUpAt } ?? true
+  }
 
   /// Call it between operations: hands over what was measured when the coordinator wants it, and
   /// goes on to the next phase when nothing is left to do in this one.
