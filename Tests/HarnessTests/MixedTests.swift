@@ -90,6 +90,20 @@ import Testing
     #expect(result.collector.total(.measure, .refresh)!.response == nil)
   }
 
+  /// A refresh comes after so many reads, whatever was written between them: once each write began
+  /// the count anew, and half of the operations being writes, there was none at all.
+  @Test(arguments: [WorkloadKind.mixed, .queueConfined])
+  func writesBetweenReadsDoNotPutOffARefresh(_ workload: WorkloadKind) {
+    let result = HarnessTests.outcome(of: workload, nil, seconds: 600) {
+      $0.mix = OperationMix("A")!
+      ($0.threads, $0.queues) = (1, 1)
+      ($0.refreshEvery, $0.operations) = (16, 1_600)
+    }
+    #expect(result.status == .complete, "\(result.failure ?? "")")
+    let reads = result.collector.total(.measure, .read)!.service.count
+    #expect(result.collector.total(.measure, .refresh)!.service.count == reads / 16)
+  }
+
   @Test func tooHighARateIsSkippedInProportion() {
     let result = outcome(
       nil, seconds: 0.3, mix: "A", until: { $0.hasDone([.read, .update]) }

@@ -109,6 +109,16 @@ import Testing
     }
   }
 
+  /// To find the place of the call in debug information takes a second, and nobody reads it.
+  @Test func anAttemptLooksForNoPlaceInTheSources() throws {
+    let path = folder.path + "/tool"
+    try "#!/bin/sh\necho $REALM_NAMES_CALLS $SWIFT_BACKTRACE >&2\n"
+      .write(toFile: path, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    let outcome = try ForbiddenUse.ofReferences[0].run(by: path)
+    #expect(outcome.text == "0 enable=no\n")
+  }
+
   /// A process that only says so was not stopped.
   @Test func whatEndsByItselfWasNotStopped() {
     let use = ForbiddenUse.ofReferences[0]

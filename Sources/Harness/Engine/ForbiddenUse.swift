@@ -156,9 +156,9 @@ package struct ForbiddenUse: Equatable, Sendable {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: tool)
     process.arguments = [Self.verb, name]
-    // The trace of a stop takes seconds to write.
+    // The trace of a stop takes seconds to write, and the place of the call a second to find.
     process.environment = ProcessInfo.processInfo.environment.merging(
-      ["SWIFT_BACKTRACE": "enable=no"]
+      ["SWIFT_BACKTRACE": "enable=no", "REALM_NAMES_CALLS": "0"]
     ) { $1 }
     let errors = Pipe()
     process.standardError = errors

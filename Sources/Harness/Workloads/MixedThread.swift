@@ -255,7 +255,6 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     pace.record(position, turn, began: began, start: start, end: clock.nanoseconds())
     if expected != nil { ledger.count(.serialOrder) }
     try watch.committed(session, transaction, key: key, place: place, &ledger)
-    sinceRefresh = 0
     if number == 1 && shared.plan.checks(.spaceAccounting) {
       try walk.runIfDue(after: session.version, &pace, &ledger)
     }
