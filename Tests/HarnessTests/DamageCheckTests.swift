@@ -1,5 +1,6 @@
 // `realm-bench check` against flipped bits of a small file with objects in it: every one in a block
 // that the file needs is found, tables, indexes and the space journal included.
+import Foundation
 import Harness
 import Platform
 import Storage
@@ -48,5 +49,39 @@ import Testing
       }
       #expect(FileInspection.check(path).verdict == .sound)
     }
+  }
+
+  /// Getters cannot throw: the engine stopped the process with a trap.
+  @Test func verbsThatReadObjectsEndInWords() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("flipped.realm")
+    let runs = try makeFile(path).sorted { $0.end - $0.offset > $1.end - $1.offset }
+    let file = try LinuxFileSystem().open(path, [.writable])
+    var codes: [Int32] = []
+    for run in runs.prefix(3) {
+      let place = (run.offset + run.end) / 2
+      let byte = try file.read(1, at: place)
+      try file.write(bytes: [byte[0] ^ 1], at: place)
+      let query = ["explain", path, "BenchmarkObject", "name != ''"]
+      for words in [["inspect", path, "--profile"], query] {
+        let process = Process()
+        process.executableURL = Bundle.main.executableURL!.deletingLastPathComponent()
+          .appendingPathComponent("realm-bench")
+        process.arguments = words
+        process.standardOutput = FileHandle.nullDevice
+        let errors = Pipe()
+        process.standardError = errors
+        try process.run()
+        let text = String(
+          decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit, "\(words): \(text)")
+        #expect([0, 1].contains(process.terminationStatus), "\(words): \(text)")
+        #expect(!text.contains("Fatal error"), "\(text)")
+        codes.append(process.terminationStatus)
+      }
+      try file.write(bytes: byte, at: place)
+    }
+    #expect(codes.contains(1), "\(codes)")
   }
 }

@@ -18,8 +18,8 @@ package enum ExplainVerb: VerbDescription {
 
       realm-bench explain app.realm Person "age > 30 AND name BEGINSWITH 'A'" --sort age
 
-    Exit codes: 0 explained, 1 the file cannot be opened, 64 no such class, or a predicate that is not
-    understood.
+    Exit codes: 0 explained, 1 the file cannot be opened or is damaged, 64 no such class, or a
+    predicate that is not understood.
     """
 
   package static let flags: [FlagDefinition] = [
@@ -50,13 +50,8 @@ package enum ExplainVerb: VerbDescription {
   }
 
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
-    // A query that is not understood stops the process: here, with the refusal of a wrong argument.
-    setMisuseObserver { misuse in
-      console.note("realm-bench: explain: \(misuse.message)")
-      exit(ExitCode.usage.rawValue)
-    }
-    defer { setMisuseObserver(nil) }
-    return try run(arguments, console: console)
+    // A query that is not understood stops the process, as damaged bytes do.
+    try EndingStops.during(name, console) { try run(arguments, console: console) }
   }
 
   /// Stops where the predicate or a key path is not understood.

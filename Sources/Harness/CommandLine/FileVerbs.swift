@@ -250,8 +250,16 @@ package enum InspectVerb: VerbDescription {
         "inspect needs the path of one Realm file, or of a results folder of 'run --keep-file'")
     }
     let path = try RealmFilePath.one(paths[0], verb: "inspect")
+    return try EndingStops.during(name, console) {
+      try look(at: path, isProfile: values.has("profile"), format, console)
+    }
+  }
+
+  private static func look(
+    at path: String, isProfile: Bool, _ format: FileFormat, _ console: Console
+  ) throws -> ExitCode {
     do {
-      if values.has("profile") {
+      if isProfile {
         let profile = try FileProfile(path: path)
         switch format {
         case .json: console.printRaw(try encodeJSON(profile))

@@ -197,7 +197,17 @@ package class BlockVerifier: @unchecked Sendable {
   }
 }
 
+private let damageObserver = Monitor<(@Sendable (StorageError) -> Void)?>(nil)
+
+/// Sets who hears of damaged bytes before the process stops for them; nil for nobody.
+package func setDamageObserver(_ body: (@Sendable (StorageError) -> Void)?) {
+  damageObserver.withLock { $0 = body }
+}
+
 /// The funnel through which a getter that cannot throw stops on damaged bytes.
 package func stopForDamage(_ error: StorageError) -> Never {
+  // Taken out of the lock first: the observer may end the process, or read another file.
+  let report = damageObserver.withLock { $0 }
+  report?(error)
   fatalError("\(error)")
 }
