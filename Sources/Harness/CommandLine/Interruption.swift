@@ -21,6 +21,8 @@ package final class SignalInterruption: Interruption {
   private static let oneWishNanoseconds: UInt64 = 300_000_000
 
   private let isAsked = Monitor(false)
+  /// Nobody takes the signals, which are looked for instead: the system had no thread to give.
+  private let isAlone: Bool
 
   /// Blocks the signals for this thread and every thread started after; another one takes them.
   package init() {
@@ -28,10 +30,21 @@ package final class SignalInterruption: Interruption {
     var blocked = signals
     pthread_sigmask(SIG_BLOCK, &blocked, nil)
     let isAsked = isAsked
-    Thread.start(name: "signals") { Self.take(signals, isAsked) }.detach()
+    let thread = Thread.startIfPossible(name: "signals") { Self.take(signals, isAsked) }
+    isAlone = thread == nil
+    thread?.detach()
   }
 
-  package func isRequested() -> Bool { isAsked.withLock { $0 } || Parent.isGone }
+  package func isRequested() -> Bool {
+    if isAlone { lookForSignal() }
+    return isAsked.withLock { $0 } || Parent.isGone
+  }
+
+  private func lookForSignal() {
+    var wanted = Self.signals
+    var noTime = timespec()
+    if sigtimedwait(&wanted, nil, &noTime) > 0 { isAsked.withLock { $0 = true } }
+  }
 
   private static func take(_ signals: sigset_t, _ isAsked: Monitor<Bool>) {
     let clock = MonotonicClock()

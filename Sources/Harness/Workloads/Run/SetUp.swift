@@ -7,14 +7,20 @@ internal import Platform
 enum Aside {
   /// Runs a body on a thread of its own until it ends or `isLeft` says so, which is asked all the
   /// time; false when it was left.
+  ///
+  /// Where the system has no thread to give, it is done here, and cannot be left.
   static func run(
     _ name: String, _ body: @escaping @Sendable () -> Void, isLeft: () -> Bool
   ) -> Bool {
     let isDone = Monitor(false)
-    let thread = Thread.start(name: name) {
+    let thread = Thread.startIfPossible(name: name) {
       body()
       isDone.withLock { $0 = true }
       isDone.notifyAll()
+    }
+    guard let thread else {
+      body()
+      return true
     }
     while !isDone.wait(nanoseconds: 20_000_000, until: { $0 }) {
       if isLeft() {

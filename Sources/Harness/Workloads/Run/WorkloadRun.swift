@@ -158,7 +158,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
 
   private func startThreads() {
     for plan in workload.threads {
-      start(plan)
+      guard start(plan) else { return }
       let waits = plan.operations.first.map { settings.openLoop.contains($0) || $0 == .notify }
       if waits == false { outcome.busyThreads += 1 }
     }
@@ -178,13 +178,13 @@ package final class WorkloadRun<Driver: EngineDriver> {
     }
   }
 
-  private func start(_ plan: WorkerPlan) {
+  /// False when the system has no thread to give: the run has failed then.
+  private func start(_ plan: WorkerPlan) -> Bool {
     let handover = Handover(plan.operations, openLoop: settings.openLoop)
-    handovers.append(handover)
     let (control, ledgers, pauses, ended) = (control, ledgers, pauses, ended)
     let driver = workload.shared.driver
     let number = threads.count
-    let thread = Thread.start(name: plan.name) {
+    let thread = Thread.startIfPossible(name: plan.name) {
       defer {
         ended.withLock { _ = $0.insert(number) }
         control.threadFinished()
@@ -203,7 +203,15 @@ package final class WorkloadRun<Driver: EngineDriver> {
         Self.report(error, of: plan.name, driver, to: control)
       }
     }
+    guard let thread else {
+      control.fail(
+        "\(plan.name) cannot be started: the system has no more threads to give; \(number) of "
+          + "\(workload.threads.count) run (see 'ulimit -u' and 'ulimit -v')")
+      return false
+    }
+    handovers.append(handover)
     threads.append((thread, plan))
+    return true
   }
 
   /// Called once: a thread must not be joined twice.
