@@ -179,6 +179,9 @@ import Testing
     broken[number].replaceSubrange(rest.index(after: comma)..<end, with: "987654321")
     #expect(try check(broken.joined(separator: "\n") + "\n") == .invariantViolated)
     #expect(try check("no json\n") == .failed)
+    // Sound in itself, and not what the run has written.
+    #expect(try check("") == .failed)
+    #expect(try check(lines.prefix(2).joined(separator: "\n") + "\n") == .failed)
     #expect(try check(lines.dropFirst().joined(separator: "\n") + "\n") == .failed)
     #expect(try check(lines.dropLast().joined(separator: "\n") + "\n") == .failed)
     #expect(throws: UsageError.self) {

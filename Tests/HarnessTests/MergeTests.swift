@@ -134,6 +134,21 @@ import Testing
     #expect(read[columns.firstIndex(of: "service_p50_ns")!] == "")
   }
 
+  /// Some were left out of the sums, others ended the process and left half a folder.
+  @Test(arguments: ["NaN", "1e400", "9223372036854775808", "abc", "-5"])
+  func noNumbersAreRefused(_ cell: String) throws {
+    let runs = try (1...2).map { try makeRun("run-\($0)", "--seed \($0)") }
+    let file = runs[1] + "/summary.csv"
+    var table = try #require(CSVTable.parse(try String(contentsOfFile: file, encoding: .utf8)))
+    let column = try #require(table[0].firstIndex(of: "count"))
+    table[1][column] = cell
+    let text = table.map { CSVTable.line($0) }.joined()
+    try text.write(toFile: file, atomically: true, encoding: .utf8)
+    let words = "'\(file)' is damaged: line 2, column 'count': '\(cell)' is no number"
+    #expect(refusal(runs + ["-o", folder.file("out")]).contains(words))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
+  }
+
   @Test func shardsAreThoseOfOneRunAndOnce() throws {
     let one = try makeRun("one", "--shard 1/3")
     let two = try makeRun("two", "--shard 2/3")

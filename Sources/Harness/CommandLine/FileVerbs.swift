@@ -1,5 +1,6 @@
 // `realm-bench check` and `realm-bench inspect`.
 internal import Foundation
+internal import Platform
 
 /// Refuses what could be neither a Realm file nor a folder.
 func refuseNoFile(_ path: String, verb: String) throws(UsageError) {
@@ -125,7 +126,14 @@ package enum CheckVerb: VerbDescription {
     init(_ work: Work, key: [UInt8]?) {
       switch work {
       case .file(let path): self = .file(FileInspection.check(path, key: key))
-      case .history(let path): self = .history(HistoryCheck.check(path))
+      case .history(let path):
+        var verdict = HistoryCheck.check(path)
+        // A part of a history may be sound: nobody would see that the rest is gone.
+        if verdict.damage == nil, verdict.violation == nil {
+          let folder = Platform.folder(of: path)
+          verdict.damage = FileList(of: folder)?.damage(of: "history.jsonl", in: folder)
+        }
+        self = .history(verdict)
       }
     }
 

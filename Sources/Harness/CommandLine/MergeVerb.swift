@@ -54,9 +54,15 @@ package enum MergeVerb: VerbDescription {
       throw UsageError("merge: '\(path)' and the output '\(output)' lie in one another")
     }
     let merged: MergedRuns
+    let table: CSVTable
     do {
       let runs = try sources.flatMap { try MeasuredRun.all(in: $0) }
       merged = try MergedRuns(runs, isPartial: values.has("partial"))
+      // Before anything is written: what cannot be added up leaves nothing behind.
+      table = try merged.merged()
+      for (name, columns) in ResultSchema.tables {
+        _ = try merged.rows(of: name, columns: columns)
+      }
     } catch let error as ResultsError {
       throw UsageError("merge: \(error.message)")
     }
@@ -74,7 +80,6 @@ package enum MergeVerb: VerbDescription {
       return .failed
     }
     console.keeps(output)
-    let table = try merged.merged()
     switch format {
     case .json:
       console.printRaw(

@@ -95,16 +95,40 @@ package struct MeasuredRun: Sendable {
         "'\(path)' is damaged: line \(cut + 1) has \(rows[cut].count) cells, its header "
           + "\(columns.count)")
     }
+    if isWhole { try refuseNoNumbers(rows, columns, path, isSigned: name == "samples.csv") }
     return rows.dropFirst().filter { $0.count == columns.count }.map { row in
       let cells = Dictionary(zip(columns, row)) { first, _ in first }
       // No run measures more: what a damaged file says would not fit into whole numbers.
-      return (cells, cells.compactMapValues { Double($0).flatMap { abs($0) < 1e18 ? $0 : nil } })
+      return (cells, cells.compactMapValues { number($0, isSigned: name == "samples.csv") })
+    }
+  }
+
+  private static func number(_ text: String, isSigned: Bool) -> Double? {
+    Double(text).flatMap { abs($0) < 1e18 && (isSigned || $0 >= 0) ? $0 : nil }
+  }
+
+  /// Refuses cells of known columns that hold no number, or one that no run measures.
+  private static func refuseNoNumbers(
+    _ rows: [[String]], _ columns: [String], _ path: String, isSigned: Bool
+  ) throws {
+    let known = Set(ResultSchema.tables.flatMap(\.1)).subtracting(ResultSchema.textColumns)
+      // Any whole number of 64 bits.
+      .subtracting(["seed"])
+    for (number, row) in rows.enumerated().dropFirst() {
+      for (column, cell) in zip(columns, row) where known.contains(column) && !cell.isEmpty {
+        guard Self.number(cell, isSigned: isSigned) != nil else {
+          throw ResultsError(
+            "'\(path)' is damaged: line \(number + 1), column '\(column)': '\(cell)' is no number "
+              + "that a run measures")
+        }
+      }
     }
   }
 
   /// The rows of one of the run's tables, by column; none if the file is not there.
   func cells(of name: String) throws -> [[String: String]] {
-    try Self.table(name, folder)?.map(\.cells) ?? []
+    let isWhole = document.status == RunStatus.complete.rawValue
+    return try Self.table(name, folder, isWhole: isWhole)?.map(\.cells) ?? []
   }
 
   private static func summary(

@@ -192,7 +192,9 @@ package struct MergedRuns {
       else { continue }
       let service = distribution("\(key[1]).hgrm", of: key[1])
       func sum(_ column: String) -> Double? {
+        // What does not fit into whole numbers is of a damaged file of a run that was cut short.
         let values = rows.compactMap { $0[column].flatMap(Double.init) }
+          .filter { (0..<1e15).contains($0) }
         return values.isEmpty ? nil : values.reduce(0, +)
       }
       func whole(_ column: String) -> String? { sum(column).map { String(Int($0)) } }

@@ -123,6 +123,17 @@ struct FileList {
     files[name + "/"] != nil || (acceptsKnownNames && KnownNames.isPart(name))
   }
 
+  /// Why a listed file is not as the run has left it, or no more there; nil when it is, and where
+  /// the list does not have it.
+  func damage(of name: String, in folder: String) -> String? {
+    guard files[name] != nil, !acceptsKnownNames else { return nil }
+    let path = folder + "/" + name
+    guard case .file(let bytes)? = try? FileCalls.kind(path, followsLinks: true) else {
+      return "'\(name)' is missing"
+    }
+    return objection(to: name, at: path, bytes: bytes)
+  }
+
   /// Why a file is not as a run has left it; nil when it is.
   func objection(to name: String, at path: String, bytes: UInt64) -> String? {
     if changedMarkers.contains(name) { return "'\(name)', which has been changed since" }
