@@ -1,5 +1,4 @@
-// The smallest, the largest, the sum and the mean of the values of a map; and the types of such
-// results. Nil values do not count.
+// The smallest, the largest, the sum and the mean of the values of a map. Nil values do not count.
 
 extension Map where Value.PersistedType: MinMaxType {
   /// The smallest value; nil when there is none.
@@ -23,7 +22,9 @@ where
 
 extension Map where Value.PersistedType: AddableType {
   /// The sum of the values; zero when there is none.
-  public func sum() -> Value { aggregated(.sum, "self")! }
+  ///
+  /// Of a sum of integers that does not fit, the low bits remain; here and below.
+  public func sum() -> Value { requiredSum(aggregated(.sum, "self")) }
 
   /// The mean of the values; nil when there is none.
   public func average<Result: _HasPersistedType>() -> Result?
@@ -38,30 +39,11 @@ where
   Value.PersistedType: AddableType, Value.Wrapped.PersistedType: AddableType
 {
   /// The sum of the values that are not nil; zero when there is none.
-  public func sum() -> Value.Wrapped { aggregated(.sum, "self")! }
+  public func sum() -> Value.Wrapped { requiredSum(aggregated(.sum, "self")) }
 
   /// The mean of the values that are not nil; nil when there is none.
   public func average<Result: _HasPersistedType>() -> Result?
   where Result.PersistedType: AddableType {
     aggregated(.average, "self")
   }
-}
-
-// MARK: - Types of results
-
-/// The result of an aggregation in the type that the caller wants; stops when it cannot be had.
-func converted<Value>(_ result: Any?) -> Value? {
-  guard let result else { return nil }
-  if let value = foundationForm(of: result, as: Value.self) as? Value { return value }
-  if let value = result as? Value { return value }
-  if let type = Value.self as? any _Persistable.Type {
-    if let value = type._fromAny(result) as? Value { return value }
-    // A mean that is wanted as an integer loses its fraction.
-    if let number = result as? Double, let whole = Int64(exactly: number.rounded(.towardZero)),
-      let value = type._fromAny(whole) as? Value
-    {
-      return value
-    }
-  }
-  misuse(.argument, "The result \(result) is no '\(Value.self)'.")
 }

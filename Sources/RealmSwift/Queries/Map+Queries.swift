@@ -62,7 +62,7 @@ extension Map {
   /// One value of a property of all values, or with "self" of the values; nil for null.
   func aggregated<Result>(_ aggregate: PredicateAggregate, _ keyPath: String) -> Result? {
     guard realm == nil else {
-      return querySource().aggregated(aggregate, keyPath).typed(Result.self)
+      return querySource().aggregated(aggregate, keyPath).result(of: aggregate)
     }
     let list = List<Value>()
     list.append(objectsIn: values)
@@ -86,7 +86,7 @@ extension Map {
   /// The sum of the values of a property.
   public func sum<T: _HasPersistedType>(ofProperty property: String) -> T
   where T.PersistedType: AddableType {
-    aggregated(.sum, property)!
+    requiredSum(aggregated(.sum, property))
   }
 
   /// The mean of the values of a property; nil when there is none.
@@ -108,7 +108,9 @@ extension Map {
 
   /// The sum of the values of a property.
   @_disfavoredOverload
-  public func sum<T: AddableType>(ofProperty property: String) -> T { aggregated(.sum, property)! }
+  public func sum<T: AddableType>(ofProperty property: String) -> T {
+    requiredSum(aggregated(.sum, property))
+  }
 
   /// The mean of the values of a property; nil when there is none.
   @_disfavoredOverload
@@ -156,7 +158,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   /// The sum of the values of a property.
   public func sum<T: _HasPersistedType>(of keyPath: KeyPath<Value.Wrapped, T>) -> T
   where T.PersistedType: AddableType {
-    aggregated(.sum, _name(for: keyPath))!
+    requiredSum(aggregated(.sum, _name(for: keyPath)))
   }
 
   /// The mean of the values of a property; nil when there is none.

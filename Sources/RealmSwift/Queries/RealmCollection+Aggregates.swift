@@ -1,5 +1,4 @@
 // Smallest, largest, sum and mean of a property of all objects, or of values.
-internal import Foundation
 internal import ObjectStore
 
 /// What values are folded into, for the functions below.
@@ -16,11 +15,16 @@ extension RealmCollection {
     _ aggregate: PredicateAggregate, _ keyPath: String, _: Value.Type
   ) -> Value? {
     if realm != nil, (self as? any InsideMixedValue)?.nestedPlace == nil {
-      return folded(aggregate, keyPath).typed(Value.self)
+      return folded(aggregate, keyPath).result(of: aggregate)
     }
-    if Element.self == AnyRealmValue.self { return foldedMixed(aggregate).typed(Value.self) }
+    if Element.self == AnyRealmValue.self { return foldedMixed(aggregate).result(of: aggregate) }
     return converted(
-      Aggregation(values(forKeyPath: keyPath, whole: false)).result(of: aggregate))
+      Aggregation(values(forKeyPath: keyPath, whole: false)).result(of: aggregate), aggregate)
+  }
+
+  /// The sum of a property of all elements; stops when the type has no such value.
+  func sum<Value>(_ keyPath: String, _: Value.Type) -> Value {
+    requiredSum(value(.sum, keyPath, Value.self))
   }
 
   /// One value of mixed values in memory, by the rules of those in a file.
@@ -50,9 +54,12 @@ extension RealmCollection {
   }
 
   /// The sum of the values of a property.
+  ///
+  /// Sums of integers have 64 bits and wrap around; of what does not fit into a smaller type the
+  /// low bits remain. Here and below.
   public func sum<T: _HasPersistedType>(ofProperty property: String) -> T
   where T.PersistedType: AddableType {
-    value(.sum, property, T.self)!
+    sum(property, T.self)
   }
 
   /// The mean of the values of a property; nil when there is none.
@@ -79,7 +86,7 @@ extension RealmCollection {
   /// The sum of the values of a property.
   @_disfavoredOverload
   public func sum<T: AddableType>(ofProperty property: String) -> T {
-    value(.sum, property, T.self)!
+    sum(property, T.self)
   }
 
   /// The mean of the values of a property; nil when there is none.
@@ -117,13 +124,13 @@ extension RealmCollection where Element: ObjectBase {
   /// The sum of the values of a property.
   public func sum<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T
   where T.PersistedType: AddableType {
-    value(.sum, _name(for: keyPath), T.self)!
+    sum(_name(for: keyPath), T.self)
   }
 
   /// The sum of the values of a property.
   public func sum<T: _HasPersistedType>(of keyPath: KeyPath<Element, T?>) -> T
   where T.PersistedType: AddableType {
-    value(.sum, _name(for: keyPath), T.self)!
+    sum(_name(for: keyPath), T.self)
   }
 
   /// The mean of the values of a property; nil when there is none.
@@ -185,7 +192,7 @@ where
 
 extension RealmCollection where Element.PersistedType: AddableType {
   /// The sum of the values.
-  public func sum() -> Element { value(.sum, "self", Element.self)! }
+  public func sum() -> Element { sum("self", Element.self) }
   /// The mean of the values; nil when there is none.
   public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType {
     value(.average, "self", T.self)
@@ -198,7 +205,7 @@ where
   Element.PersistedType: AddableType, Element.Wrapped.PersistedType: AddableType
 {
   /// The sum of the values that are not nil.
-  public func sum() -> Element.Wrapped { value(.sum, "self", Element.Wrapped.self)! }
+  public func sum() -> Element.Wrapped { sum("self", Element.Wrapped.self) }
   /// The mean of the values that are not nil; nil when there is none.
   public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType {
     value(.average, "self", T.self)
@@ -286,48 +293,4 @@ extension PackedFolding {
       return integer.map { .integer($0) } ?? number.map { .number($0) } ?? .null
     }
   }
-}
-
-extension PlanConstant {
-  /// The value as a Swift type; nil for null.
-  func typed<Value>(_: Value.Type) -> Value? {
-    switch self {
-    case .null: return nil
-    case .bool(let value): return made(value)
-    case .integer(let value): return made(value)
-    case .number(let value): return made(value)
-    case .single(let value): return made(value)
-    case .date(let value): return made(Date(timeIntervalSinceReferenceDate: value))
-    case .text(let bytes): return made(String(decoding: bytes, as: UTF8.self))
-    case .decimal(let value): return made(Decimal128(value))
-    case .bytes, .link, .mixedLink: return nil
-    }
-  }
-
-  private func made<Value>(_ value: Any) -> Value? {
-    func from<Type: _RealmSchemaDiscoverable>(_: Type.Type) -> Any? {
-      // The sum and the mean of mixed values are decimal numbers; of what is wanted as an integer
-      // the fraction goes.
-      let isBinary = [.int, .float, .double].contains(Type._rlmType)
-      let value = isBinary ? (value as? Decimal128)?.doubleValue ?? value : value
-      if Type._rlmType == .int, let number = value as? Double ?? (value as? Float).map(Double.init)
-      {
-        guard let whole = Int64(exactly: number.rounded(.towardZero)) else { return nil }
-        return (Type.self as? any _Persistable.Type)?.fromUntyped(whole)
-      }
-      if Type._rlmType == .float, let number = value as? Double {
-        return (Type.self as? any _Persistable.Type)?.fromUntyped(Float(number))
-      }
-      return (Type.self as? any _Persistable.Type)?.fromUntyped(value)
-    }
-    guard let type = Value.self as? any _RealmSchemaDiscoverable.Type else {
-      let type = (Value.self as? any OptionalProtocol.Type)?._wrappedType ?? Value.self
-      return foundationForm(of: value, as: type) as? Value
-    }
-    return from(type) as? Value
-  }
-}
-
-extension _Persistable {
-  fileprivate static func fromUntyped(_ value: Any) -> Any? { _fromAny(value) }
 }
