@@ -11,8 +11,7 @@ extension List: MutableCollection {
     switch storage {
     case .unmanaged:
       let added = Array(objects)
-      guard case .unmanaged(let elements) = storage else { return }
-      edit(elements) { $0.append(contentsOf: added) }
+      edit { $0.append(contentsOf: added) }
     case .managed(let cell):
       let group = cell.requireWriting()
       let bulk = BulkAppend(cell, group)
@@ -32,10 +31,10 @@ extension List: MutableCollection {
   public func insert<Elements: Collection>(contentsOf objects: Elements, at index: Int)
   where Elements.Element == Element {
     switch storage {
-    case .unmanaged(let elements):
-      checkBounds(index, elements.count + 1)
+    case .unmanaged:
+      checkBounds(index, count + 1)
       let added = Array(objects)
-      edit(elements) { $0.insert(contentsOf: added, at: index) }
+      edit { $0.insert(contentsOf: added, at: index) }
     case .managed(let cell):
       let group = cell.requireWriting()
       checkBounds(index, cell.requireElements().count + 1)
@@ -84,7 +83,7 @@ extension List: MutableCollection {
   where Bounds.Bound == Int {
     let range = checkRange(boundsExpression)
     switch storage {
-    case .unmanaged(let elements): edit(elements) { $0.removeSubrange(range) }
+    case .unmanaged: edit { $0.removeSubrange(range) }
     case .managed(let cell):
       let group = cell.requireWriting()
       if range.isEmpty { return }
@@ -109,7 +108,7 @@ extension List: MutableCollection {
     if offsets.isEmpty { return }
     switch storage {
     // In one pass, however many ranges there are.
-    case .unmanaged(let elements): edit(elements) { $0 = $0[...].without(offsets) }
+    case .unmanaged: edit { $0 = $0[...].without(offsets) }
     case .nested(let place): edit(place) { $0 = $0[...].without(offsets) }
     case .managed: for range in offsets.rangeView.reversed() { removeSubrange(range) }
     }
@@ -129,10 +128,10 @@ extension List: MutableCollection {
   /// Moves an element so that it is at `to` afterwards; stops when a position is out of bounds.
   public func move(from: Int, to: Int) {
     switch storage {
-    case .unmanaged(let elements):
-      checkBounds(from, elements.count)
-      checkBounds(to, elements.count)
-      edit(elements) { $0.insert($0.remove(at: from), at: to) }
+    case .unmanaged:
+      checkBounds(from, count)
+      checkBounds(to, count)
+      edit { $0.insert($0.remove(at: from), at: to) }
     case .managed(let cell):
       let group = cell.requireWriting()
       let count = cell.requireElements().count
@@ -158,7 +157,7 @@ extension List: MutableCollection {
     checkBounds(offset, count + 1)
     if offsets.isEmpty { return }
     switch storage {
-    case .unmanaged(let elements): edit(elements) { $0.move(offsets, to: offset) }
+    case .unmanaged: edit { $0.move(offsets, to: offset) }
     case .nested(let place): edit(place) { $0.move(offsets, to: offset) }
     case .managed: moveOneByOne(offsets, to: offset)
     }
@@ -182,10 +181,10 @@ extension List: MutableCollection {
   /// Exchanges two elements; stops when a position is out of bounds.
   public func swapAt(_ first: Int, _ second: Int) {
     switch storage {
-    case .unmanaged(let elements):
-      checkBounds(first, elements.count)
-      checkBounds(second, elements.count)
-      edit(elements) { $0.swapAt(first, second) }
+    case .unmanaged:
+      checkBounds(first, count)
+      checkBounds(second, count)
+      edit { $0.swapAt(first, second) }
     case .managed, .nested:
       // By moves, which embedded objects survive.
       let (low, high) = (Swift.min(first, second), Swift.max(first, second))

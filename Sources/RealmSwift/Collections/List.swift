@@ -173,10 +173,11 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   // MARK: - Changing
 
-  /// Runs `body` on the elements of an unmanaged list, which nobody else holds meanwhile.
-  func edit(_ elements: [Element], _ body: (inout [Element]) -> Void) {
+  /// Runs `body` on the elements of an unmanaged list; nobody else holds them meanwhile, who would
+  /// be a reason to copy them.
+  func edit(_ body: (inout [Element]) -> Void) {
+    guard case .unmanaged(var elements) = storage else { return }
     storage = .unmanaged([])
-    var elements = elements
     body(&elements)
     storage = .unmanaged(elements)
   }

@@ -2,12 +2,11 @@
 internal import ObjectStore
 
 extension MutableSet {
-  /// Changes the elements of an unmanaged set, which nobody else holds meanwhile.
-  private func edit(
-    _ elements: UniqueElements<Element>, _ body: (inout UniqueElements<Element>) -> Void
-  ) {
+  /// Changes the elements of an unmanaged set; nobody else holds them meanwhile, who would be a
+  /// reason to copy them.
+  private func edit(_ body: (inout UniqueElements<Element>) -> Void) {
+    guard case .unmanaged(var elements) = storage else { return }
     storage = .unmanaged(UniqueElements())
-    var elements = elements
     body(&elements)
     storage = .unmanaged(elements)
   }
@@ -21,32 +20,20 @@ extension MutableSet {
   /// Adds the elements that are not in the set yet.
   public func insert<Elements: Sequence>(objectsIn objects: Elements)
   where Elements.Element == Element {
-    switch storage {
-    case .unmanaged:
-      // Taken first: the elements may be the set's own.
-      let added = Array(objects)
-      guard case .unmanaged(let elements) = storage else { return }
-      edit(elements) { for element in added { $0.insert(element) } }
-    case .managed(let cell):
-      let group = cell.requireWriting()
-      cell.withValues(Array(objects)) {
-        group.setInsert(cell.storedTable, cell.key, cell.column, $0)
-      }
-      cell.changed()
-    }
+    // Taken first: the elements may be the set's own.
+    let added = Array(objects)
+    guard let cell else { return edit { for element in added { $0.insert(element) } } }
+    let group = cell.requireWriting()
+    cell.withValues(added) { group.setInsert(cell.storedTable, cell.key, cell.column, $0) }
+    cell.changed()
   }
 
   /// Removes an element, if it is in the set; an object stays in the Realm.
   public func remove(_ object: Element) {
-    switch storage {
-    case .unmanaged(let elements): edit(elements) { $0.remove(object) }
-    case .managed(let cell):
-      let group = cell.requireWriting()
-      cell.withKnownValue(object) {
-        group.setRemove(cell.storedTable, cell.key, cell.column, $0)
-      }
-      cell.changed()
-    }
+    guard let cell else { return edit { $0.remove(object) } }
+    let group = cell.requireWriting()
+    cell.withKnownValue(object) { group.setRemove(cell.storedTable, cell.key, cell.column, $0) }
+    cell.changed()
   }
 
   /// Removes all elements; objects stay in the Realm.

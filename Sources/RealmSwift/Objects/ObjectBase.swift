@@ -121,7 +121,7 @@ nonisolated open class ObjectBase: Hashable, CustomStringConvertible {
 
   /// What identifies a managed object for as long as it lives: nothing of a live one without
   /// primary key.
-  private var identityKey: ManagedIdentity? {
+  final var identityKey: ManagedIdentity? {
     guard let realm = _realm, let table = _table,
       realm.isFrozen || table.pointee.binding.primaryKeyColumn != nil
     else { return nil }
