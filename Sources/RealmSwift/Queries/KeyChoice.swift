@@ -259,7 +259,8 @@ extension LinkedTest {
         choice.count <= 1_024
       else { return nil }
       var keys: [Int64] = []
-      PlanRun(condition, readers, target, reader).forEachCluster { scan, rows in
+      // The same choice: to make it again at each link would double what the one before took.
+      PlanRun(condition, readers, reader, choice, limit: nil).forEachCluster { scan, rows in
         rows.forEach {
           keys.append(scan.key($0).rawValue)
           return true

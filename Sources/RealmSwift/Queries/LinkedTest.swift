@@ -54,7 +54,8 @@ struct LinkedTest {
     var rest = path
     rest.hops.removeFirst()
     rest.start = target
-    let restValues = ValuesTest(left: .path(rest), isAll: false, right: .test(test))
+    let restValues = ValuesTest(
+      left: .path(rest), isAll: false, right: .test(test), slots: &slots)
     if rest.hops.isEmpty, case .column(let column) = rest.end, rest.type != .any {
       form = .related(.column(ColumnTest(column: column, type: rest.type, test: test)))
     } else if let linked = LinkedTest(rest, test, restValues, slots: &slots) {

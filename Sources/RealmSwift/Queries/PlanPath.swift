@@ -76,13 +76,15 @@ struct PlanPath {
 
   /// Runs `body` on each value until it returns false.
   ///
-  /// - Parameter table: the position of the class of the subject; of no use for an element.
+  /// - Parameter memo: what is known of the ways to values; they are not given again, `body` has to
+  ///   answer equal values alike.
   /// - Returns: false when `body` did.
   @discardableResult
   func forEach(
-    _ subject: PlanSubject, _ readers: PlanReaders, _ body: (PlanValue) -> Bool
+    _ subject: PlanSubject, _ readers: PlanReaders, memo: PathMemo? = nil,
+    _ body: (PlanValue) -> Bool
   ) -> Bool {
-    step(subject, start, 0, readers, body)
+    step(subject, start, 0, readers, memo, body)
   }
 
   /// The class of the object that the path starts from, by its position.
@@ -90,7 +92,7 @@ struct PlanPath {
 
   private func step(
     _ subject: PlanSubject, _ table: Int, _ index: Int, _ readers: PlanReaders,
-    _ body: (PlanValue) -> Bool
+    _ memo: PathMemo?, _ body: (PlanValue) -> Bool
   ) -> Bool {
     if index == hops.count { return finish(subject, table, readers, body) }
     guard case .object(let key, let location) = subject, let reader = readers[table] else {
@@ -99,8 +101,11 @@ struct PlanPath {
     func go(_ key: ObjectKey?, _ target: Int) -> Bool {
       // What leads nowhere is null at the end of the path.
       guard let key else { return body(.null) }
-      guard let location = readers[target]?.locate(key) else { return true }
-      return step(.object(key, location), target, index + 1, readers, body)
+      func follow() -> Bool {
+        guard let location = readers[target]?.locate(key) else { return true }
+        return step(.object(key, location), target, index + 1, readers, memo, body)
+      }
+      return memo?.goesOn(from: key, after: index + 1, follow) ?? follow()
     }
     switch hops[index] {
     case .link(let column, let target): return go(reader.link(location, column), target)

@@ -19,8 +19,8 @@ struct PlanScope {
 struct PlanResolver {
   let realm: ConfinedRealm
   private var tables: Set<Int> = []
-  /// How many conditions on linked objects there are.
-  private var linkedCount = 0
+  /// See `QueryPlan.slotCount`.
+  private var slotCount = 0
 
   init(_ realm: ConfinedRealm) { self.realm = realm }
 
@@ -41,7 +41,7 @@ struct PlanResolver {
     if let binding = scope.binding { resolver.tables.insert(realm.position(of: binding)) }
     let condition = resolver.resolve(tree, scope)
     return QueryPlan(
-      condition: condition, tables: resolver.tables, linkedCount: resolver.linkedCount)
+      condition: condition, tables: resolver.tables, slotCount: resolver.slotCount)
   }
 
   /// The path of a key path, and the classes that it looks at.
@@ -104,7 +104,8 @@ struct PlanResolver {
       return .values(
         ValuesTest(
           left: left.operand, isAll: comparison.quantifier == .all,
-          right: .operand(right.operand, comparison.comparator, comparison.options)))
+          right: .operand(right.operand, comparison.comparator, comparison.options),
+          slots: &slotCount))
     }
   }
 
@@ -115,7 +116,7 @@ struct PlanResolver {
   }
 
   /// Whether a linked place lies inside of an area.
-  private func resolveArea(
+  private mutating func resolveArea(
     _ comparison: PredicateComparison, _ left: ResolvedOperand
   ) -> PlanCondition {
     guard case .value(let value) = comparison.right, let area = GeoArea(value) else {
@@ -129,7 +130,8 @@ struct PlanResolver {
     }
     return .values(
       ValuesTest(
-        left: left.operand, isAll: comparison.quantifier == .all, right: .area(test)))
+        left: left.operand, isAll: comparison.quantifier == .all, right: .area(test),
+        slots: &slotCount))
   }
 
   /// A comparison of a property with values.
@@ -145,9 +147,10 @@ struct PlanResolver {
       return .column(ColumnTest(column: column, type: path.type, test: test))
     }
     let values = ValuesTest(
-      left: left.operand, isAll: comparison.quantifier == .all, right: .test(test))
+      left: left.operand, isAll: comparison.quantifier == .all, right: .test(test),
+      slots: &slotCount)
     if case .path(let path) = left.operand,
-      let linked = LinkedTest(path, test, values, slots: &linkedCount)
+      let linked = LinkedTest(path, test, values, slots: &slotCount)
     {
       return .linked(linked)
     }
@@ -172,7 +175,8 @@ struct PlanResolver {
     return .values(
       ValuesTest(
         left: .constant(constant(value, for: right)), isAll: false,
-        right: .operand(right.operand, comparison.comparator, comparison.options)))
+        right: .operand(right.operand, comparison.comparator, comparison.options),
+        slots: &slotCount))
   }
 
   // MARK: - Operands
@@ -211,8 +215,10 @@ struct PlanResolver {
         binding: binding, type: collection.type, variable: subquery.variable,
         name: binding?.schema.name ?? collection.type.description)
       let condition = resolve(subquery.condition, inner)
+      let slot = slotCount
+      slotCount += 2
       return ResolvedOperand(
-        operand: .subquery(collection, condition), type: .int, name: "SUBQUERY",
+        operand: .subquery(collection, condition, slot: slot), type: .int, name: "SUBQUERY",
         className: scope.name)
     }
   }

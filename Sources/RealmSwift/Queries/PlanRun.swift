@@ -57,6 +57,19 @@ struct PlanRun {
     _ condition: PlanCondition, _ readers: PlanReaders, _ table: Int, _ reader: TableReader,
     limit: Int? = nil
   ) {
+    var choice: KeyChoice?
+    if case .constant = condition {
+    } else if reader.count > 0 {
+      choice = KeyChoice(condition, readers, table, reader)
+    }
+    self.init(condition, readers, reader, choice, limit: limit)
+  }
+
+  /// - Parameter choice: of the condition; nil where nothing tells its objects.
+  init(
+    _ condition: PlanCondition, _ readers: PlanReaders, _ reader: TableReader,
+    _ choice: KeyChoice?, limit: Int?
+  ) {
     self.readers = readers
     self.reader = reader
     isLimited = limit != nil
@@ -68,8 +81,7 @@ struct PlanRun {
       (access, asked) = (.nothing, condition)
       return
     }
-    guard let choice = KeyChoice(condition, readers, table, reader),
-      choice.isWorthwhile(condition, reader, limit: limit)
+    guard let choice, choice.isWorthwhile(condition, reader, limit: limit)
     else {
       (access, asked) = (.scan, condition)
       return

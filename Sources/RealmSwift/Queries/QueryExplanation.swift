@@ -115,7 +115,7 @@ extension QueryPlan {
   /// How objects of a table are found: the way, what else was thought of, and what it took.
   func explain(_ realm: ConfinedRealm, _ table: Int, into text: inout QueryExplanation) {
     let names = PlanNames(realm)
-    let readers = PlanReaders(realm, tables, and: table)
+    let readers = readers(realm, and: table)
     guard let reader = readers[table], reader.count > 0 else {
       text.add("no objects")
       return

@@ -9,8 +9,9 @@ struct QueryPlan {
   let condition: PlanCondition
   /// The Realm's classes that the condition looks at, by position.
   let tables: Set<Int>
-  /// How many sets of linked objects a run of the plan may make; see `LinkedTargets`.
-  var linkedCount = 0
+  /// How many slots there are for what a run of the plan finds out on the way; see `LinkedTargets`
+  /// and `PlanMemos`.
+  var slotCount = 0
 }
 
 /// A condition on one object or element.
@@ -46,6 +47,8 @@ struct PlanReaders {
   private var others: [(table: Int, reader: TableReader?)] = []
   /// What was found on the other side of links; nil where objects are asked one by one.
   var linked: LinkedTargets?
+  /// What was found behind objects; nil where each question starts with none.
+  var memos: PlanMemos?
 
   /// - Parameter table: a further class.
   init(_ realm: ConfinedRealm, _ tables: Set<Int>, and table: Int? = nil) {
@@ -198,19 +201,28 @@ extension QueryPlan {
   ///
   /// - Parameter limit: how many of them are wanted; nil for all.
   func run(_ realm: ConfinedRealm, _ table: Int, limit: Int? = nil) -> PlanRun? {
-    var readers = PlanReaders(realm, tables, and: table)
+    var readers = readers(realm, and: table)
     guard let reader = readers[table] else { return nil }
-    if linkedCount > 0 {
+    if slotCount > 0 {
       readers.linked = LinkedTargets(
-        count: linkedCount, expectedRows: limit == nil ? reader.count : 0)
+        count: slotCount, expectedRows: limit == nil ? reader.count : 0)
     }
     return PlanRun(condition, readers, table, reader, limit: limit)
+  }
+
+  /// The readers for many questions at one version.
+  ///
+  /// - Parameter table: a further class.
+  func readers(_ realm: ConfinedRealm, and table: Int? = nil) -> PlanReaders {
+    var readers = PlanReaders(realm, tables, and: table)
+    if slotCount > 0 { readers.memos = PlanMemos() }
+    return readers
   }
 
   /// How many objects of a table fulfil the condition, where the trees tell; see `PlanCondition`.
   func exactCount(_ realm: ConfinedRealm, _ table: Int) -> Int? {
     if case .values = condition { return nil }
-    let readers = PlanReaders(realm, tables, and: table)
+    let readers = readers(realm, and: table)
     guard let reader = readers[table] else { return 0 }
     return condition.exactCount(readers, table, reader)
   }
@@ -234,6 +246,18 @@ struct ValuesTest {
   /// How many of the left values have to fit; one of them by default.
   let isAll: Bool
   let right: Right
+  /// What is known of the ways to the left values; nil where there is but one way.
+  private let memo: (slot: Int, levels: Int)?
+
+  init(left: PlanOperand, isAll: Bool, right: Right, slots: inout Int) {
+    self.left = left
+    self.isAll = isAll
+    self.right = right
+    var levels = 0
+    if case .path(let path) = left { levels = path.memoLevels }
+    memo = levels > 0 ? (slots, levels) : nil
+    if memo != nil { slots += 1 }
+  }
 
   enum Right {
     case test(ValueTest)
@@ -242,8 +266,20 @@ struct ValuesTest {
   }
 
   func matches(_ subject: PlanSubject, _ readers: PlanReaders) -> Bool {
+    var readers = readers
+    var way: PathMemo?
+    if let memo {
+      let memos = readers.memos ?? PlanMemos()
+      readers.memos = memos
+      if case .operand = right {
+        // What a value is compared with is the subject's.
+        way = PathMemo(levels: memo.levels)
+      } else {
+        way = memos.way(memo.slot, levels: memo.levels)
+      }
+    }
     // Stopped at the first value that decides.
-    let isUndecided = left.forEach(subject, readers) { value in
+    let isUndecided = left.forEach(subject, readers, way) { [readers] value in
       let fits: Bool
       switch right {
       case .test(let test): fits = test.matches(value)
@@ -262,27 +298,55 @@ indirect enum PlanOperand {
   case constant(PlanConstant)
   case path(PlanPath)
   /// How many of the path's objects or elements fulfil the condition.
-  case subquery(PlanPath, PlanCondition)
+  ///
+  /// The slots from the number on are those of the path's ways and of the condition.
+  case subquery(PlanPath, PlanCondition, slot: Int)
 
   /// Runs `body` on each value until it returns false.
   ///
+  /// - Parameter way: what is known of the ways to the values; see `PlanPath.forEach`.
   /// - Returns: false when `body` did.
   @discardableResult
   func forEach(
-    _ subject: PlanSubject, _ readers: PlanReaders, _ body: (PlanValue) -> Bool
+    _ subject: PlanSubject, _ readers: PlanReaders, _ way: PathMemo? = nil,
+    _ body: (PlanValue) -> Bool
   ) -> Bool {
     switch self {
     case .constant(let constant): return constant.withValue(body)
-    case .path(let path): return path.forEach(subject, readers, body)
-    case .subquery(let path, let condition):
-      var count: Int64 = 0
-      path.forEach(subject, readers) { value in
-        guard let element = path.subject(of: value, readers) else { return true }
-        if condition.matches(element, path.target.flatMap { readers[$0] }, readers) { count += 1 }
-        return true
-      }
-      return body(.integer(count))
+    case .path(let path):
+      return path.forEach(subject, readers, memo: way ?? path.passingMemo, body)
+    case .subquery(let path, let condition, let slot):
+      return body(.integer(Self.count(path, condition, slot, subject, readers)))
     }
+  }
+
+  private static func count(
+    _ path: PlanPath, _ condition: PlanCondition, _ slot: Int, _ subject: PlanSubject,
+    _ readers: PlanReaders
+  ) -> Int64 {
+    var readers = readers
+    let memos = readers.memos ?? PlanMemos()
+    readers.memos = memos
+    let levels = path.memoLevels
+    let way = levels > 0 ? memos.way(slot, levels: levels) : nil
+    way?.startCounting()
+    let table = path.target.flatMap { readers[$0] }
+    let isCheap = condition.cost < .values
+    var count: Int64 = 0
+    path.forEach(subject, readers, memo: way) { [readers] value in
+      guard let element = path.subject(of: value, readers) else { return true }
+      let fits: Bool
+      if !isCheap, case .object(let key, _) = element {
+        fits = memos.answer(slot + 1, key) { condition.matches(element, table, readers) }
+      } else {
+        fits = condition.matches(element, table, readers)
+      }
+      if fits {
+        if let way { way.add(1) } else { count += 1 }
+      }
+      return true
+    }
+    return way?.count ?? count
   }
 }
 

@@ -272,7 +272,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       }
       return
     }
-    let readers = PlanReaders(realm, plan.tables)
+    let readers = plan.readers(realm)
     let table = origin.table.flatMap { realm.reader(of: $0) }
     origin.forEach { item, subject in
       plan.condition.matches(subject, table, readers) ? body(item, subject) : true
@@ -332,7 +332,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       finder.find(1, into: &keys)
       return keys.first.flatMap { run.reader.position(of: ObjectKey(rawValue: $0)) }
     }
-    let readers = PlanReaders(realm, added.tables)
+    let readers = added.readers(realm)
     let table = origin.table.flatMap { realm.reader(of: $0) }
     if resolved.orderings.isEmpty {
       var position = -1

@@ -190,7 +190,7 @@ extension WatchedPath {
     switch operand {
     case .constant: return []
     case .path(let plan): return of(plan, from: path, realm)
-    case .subquery(let plan, let condition):
+    case .subquery(let plan, let condition, _):
       return of(plan, from: path, realm)
         + of(condition, from: extended(path, by: plan, realm), realm)
     }
