@@ -40,7 +40,7 @@ struct AsUsersSumTests {
   private let realm: Realm
 
   init() throws {
-    realm = try Realm(
+    let realm = try Realm(
       configuration: Realm.Configuration(
         inMemoryIdentifier: "AsUsersSumTests", objectTypes: [Amounts.self]))
     let amounts = Amounts.filled()
@@ -50,6 +50,7 @@ struct AsUsersSumTests {
       realm.add(Amounts())
     }
     managed = amounts
+    self.realm = realm
   }
 
   @Test func ofValues() {

@@ -29,7 +29,7 @@ private final class Pebble: Object {
 }
 
 /// A number that counts how often it is asked for what is stored.
-private struct Counted: CustomPersistable, Hashable {
+private struct CountedElement: CustomPersistable, Hashable {
   static let lock = NSLock()
   nonisolated(unsafe) static var asked = 0
 
@@ -45,11 +45,11 @@ private struct Counted: CustomPersistable, Hashable {
 @Suite(.serialized) struct MutableSetElementTests {
   @Test func valuesAreNotLookedAtAgain() {
     func asked(_ count: Int) -> Int {
-      let before = Counted.lock.withLock { Counted.asked }
-      let set = MutableSet<Counted>()
-      for number in 0..<count { set.insert(Counted(number)) }
+      let before = CountedElement.lock.withLock { CountedElement.asked }
+      let set = MutableSet<CountedElement>()
+      for number in 0..<count { set.insert(CountedElement(number)) }
       while let first = set.first { set.remove(first) }
-      return Counted.lock.withLock { Counted.asked } - before
+      return CountedElement.lock.withLock { CountedElement.asked } - before
     }
     #expect(asked(2000) <= 2 * asked(1000) + 100)
   }
