@@ -1,6 +1,6 @@
-// A getter of an object cannot throw: on damaged bytes, and where a rule is broken, the engine stops
-// the process. In a verb that looks at a file of the user's that is an ending as any other: an error
-// in words, and an exit code of the contract.
+// A getter of an object cannot throw: on damaged bytes, and where a rule is broken, the engine
+// stops the process. In a verb that looks at a file of the user's that is an ending as any other:
+// an error in words, and an exit code of the contract.
 internal import Glibc
 internal import RealmSwift
 internal import Storage
