@@ -191,6 +191,53 @@ __attribute__((weak)) void SWIFT_ASYNC swift_task_switch(
   __attribute__((musttail)) return original(context, resume, identity, implementation);
 }
 
+// MARK: - Globals that are made when they are first used
+
+static _Atomic(race_hunt_once_sink) current_once_sink;
+static void *_Atomic found_once;
+typedef void (*once)(void *predicate, void (*function)(void *), void *context);
+
+/// As the runtime has it: whether it was done, -1 then, and a lock, 0 while nobody has it.
+struct once_state {
+  int32_t is_done;
+  uint32_t lock;
+};
+static bool knows_once_state;
+
+static void do_nothing(void *context) { (void)context; }
+
+void race_hunt_install_once(race_hunt_once_sink sink) {
+  // A runtime that has it in another way shows that here.
+  struct once_state state[2] = {{0, 0}, {0, 0}};
+  once original = (once)race_hunt_look_up(&found_once, RTLD_NEXT, "swift_once");
+  if (original == NULL) return;
+  original(&state[0], do_nothing, NULL);
+  knows_once_state = state[0].is_done == -1 && state[0].lock == 0 && state[1].is_done == 0 &&
+                     state[1].lock == 0;
+  atomic_store_explicit(&current_once_sink, sink, memory_order_release);
+}
+
+void race_hunt_forget_once(void *predicate) {
+  struct once_state *state = predicate;
+  if (!knows_once_state || __atomic_load_n(&state->is_done, __ATOMIC_ACQUIRE) == -1) return;
+  __atomic_store_n(&state->lock, 0, __ATOMIC_RELEASE);
+}
+
+// In front of the runtime's own, which holds a lock of the machine while it makes a global. Weak: in
+// a program that is linked with the static runtime that one goes first.
+__attribute__((weak)) void swift_once(
+    void *predicate, void (*function)(void *), void *context) {
+  once original = (once)race_hunt_look_up(&found_once, RTLD_NEXT, "swift_once");
+  race_hunt_once_sink sink = NULL;
+  if (race_hunt_is_exploring() && current_worker != NULL &&
+      !(knows_once_state &&
+        __atomic_load_n(&((struct once_state *)predicate)->is_done, __ATOMIC_ACQUIRE) == -1))
+    sink = atomic_load_explicit(&current_once_sink, memory_order_acquire);
+  if (sink) sink(predicate, RACE_HUNT_BEGINS);
+  original(predicate, function, context);
+  if (sink) sink(predicate, RACE_HUNT_ENDS);
+}
+
 // MARK: - Dispatch
 
 static _Atomic(race_hunt_timer_sink) current_timer_sink;

@@ -130,7 +130,9 @@ package final class Explorer {
           count(last)
           source.profile.learn(last)
           if last.violation != nil { return nil }
-          if settings.comparesEvery > 0 && schedules % settings.comparesEvery == 1 {
+          if settings.comparesEvery > 0 && schedules % settings.comparesEvery == 1
+            && !last.hasMadeGlobalInSteps
+          {
             compared = last
             return rerun(last.schedule)
           }

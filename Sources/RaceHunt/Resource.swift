@@ -21,6 +21,8 @@ final class Resource {
     case cancellation
     /// What lies in streams: one for all of them.
     case streams
+    /// A global or static property that is made when it is first used.
+    case global
   }
 
   let kind: Kind

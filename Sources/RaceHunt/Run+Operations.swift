@@ -25,7 +25,10 @@ extension Run {
 
   /// The run in which something with this address is made, 0 for none.
   static func home(_ address: UInt) -> UInt64 {
-    guard race_hunt_is_exploring() != 0, let run = Worker.current?.run else { return 0 }
+    guard race_hunt_is_exploring() != 0, let worker = Worker.current, let run = worker.run
+    else { return 0 }
+    // What a global has is older than the next run.
+    if worker.strand?.globals.isEmpty == false { return 0 }
     run.noteBirth(address)
     return run.identity
   }
@@ -276,6 +279,8 @@ extension Run {
   }
 
   func sleep(_ strand: Strand, nanoseconds: UInt64, at place: Place?) {
+    // Whoever makes a global sleeps alone, and the time is taken back.
+    if !strand.globals.isEmpty { return setTime(now &+ nanoseconds) }
     record(strand, .sleeps, at: place)
     readsTime(strand)
     block(strand, for: .time, until: now &+ nanoseconds)

@@ -51,7 +51,7 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var points = 0
   @exclusivity(unchecked) private(set) var switches = 0
   /// How often a strand was told to go on, whether there was a choice or none.
-  @exclusivity(unchecked) private var steps = 0
+  @exclusivity(unchecked) private(set) var steps = 0
   /// Virtual time, in nanoseconds.
   @exclusivity(unchecked) var now: UInt64 = 0
   @exclusivity(unchecked) private(set) var violation: Violation?
@@ -64,6 +64,10 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) private var pointers: [UInt: Int] = [:]
   /// Queues, groups and other parts of the program that know more than a resource does.
   @exclusivity(unchecked) var parts: [UInt: AnyObject] = [:]
+  /// Who makes which global, by its address.
+  @exclusivity(unchecked) var globalMakers: [UInt: Strand] = [:]
+  /// Whether others have gone on while a global was made: no other schedule is like that.
+  @exclusivity(unchecked) var hasMadeGlobalInSteps = false
   /// How many locks of Swift's runtime the strands have.
   @exclusivity(unchecked) var runtimeLocks = 0
   @exclusivity(unchecked) private var lastRun: Strand?
@@ -131,6 +135,7 @@ final class Run: @unchecked Sendable {
       worker.isAbandoned = true
       worker.grant()
     }
+    if !globalMakers.isEmpty { forgetGlobals() }
     ActiveRuns.leave(identity, tasks: ownedTasks)
     identity = 0
     parts = [:]
@@ -159,6 +164,7 @@ final class Run: @unchecked Sendable {
     strand.pending = pending
     pool.noteProgress()
     if points > limits.points { return stop(.livelock, livelockText()) }
+    if strand.passesOver(isYield: isYield) { return }
     isYielding = isYield
     defer { isYielding = false }
     strand.state = .ready
@@ -397,6 +403,17 @@ final class Run: @unchecked Sendable {
     return resource
   }
 
+  /// As if the last ones had never been used.
+  func forgetResources(since count: Int) {
+    for (address, resource) in resources where resource.number >= count {
+      resources[address] = nil
+      parts[address] = nil
+    }
+    resourceList.removeSubrange(count...)
+  }
+
+  func setTime(_ time: UInt64) { now = time }
+
   /// Addresses in the order in which the program shows them.
   func pointerNumber(_ address: UInt) -> Int {
     if let known = pointers[address] { return known }
@@ -425,6 +442,7 @@ final class Run: @unchecked Sendable {
     _ strand: Strand, _ operation: Operation, _ object: Int = -1, value: Int? = nil,
     at place: Place? = nil
   ) {
+    if !strand.globals.isEmpty && operation != .violates { return }
     if events.count == limits.lastStep { stopThere() }
     events.append(
       Event(

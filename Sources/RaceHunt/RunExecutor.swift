@@ -108,6 +108,14 @@ enum JobHooks {
       run.executor.receive(arrival)
       return 1
     }
+    race_hunt_install_once { predicate, step in
+      guard let (run, strand) = Run.current, let predicate else { return }
+      if step == Int32(RACE_HUNT_BEGINS) {
+        run.beginGlobal(strand, predicate)
+      } else {
+        run.endGlobal(strand, predicate)
+      }
+    }
     race_hunt_fix_hashing()
     let hooks = race_hunt_install(
       sink, words(MainExecutor.shared.asUnownedSerialExecutor()),

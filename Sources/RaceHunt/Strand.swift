@@ -52,6 +52,8 @@ final class Strand {
   var jobSteps = 0
   /// How many locks, words and the like it has made.
   var births: UInt64 = 0
+  /// The globals that it makes, the innermost last.
+  var globals: [GlobalInTheMaking] = []
   /// Numbers of the locks that it has.
   var held: [Int] = []
   /// Numbers of the locks that it has given back since it was chosen.

@@ -59,6 +59,16 @@ int race_hunt_clock(clockid_t clock, struct timespec *time);
 /// New sets and dictionaries have an order that does not depend on where they lie in memory.
 void race_hunt_fix_hashing(void);
 
+/// What a worker does with a global that is made when it is first used.
+enum { RACE_HUNT_BEGINS, RACE_HUNT_ENDS };
+/// Is told before and after a worker makes one, or finds it made; returns when no other one of its
+/// run makes it.
+typedef void (*race_hunt_once_sink)(void *predicate, int step);
+/// Lets `sink` see the globals that workers make. To be called once.
+void race_hunt_install_once(race_hunt_once_sink sink);
+/// Lets a global be made anew whose making will never go on.
+void race_hunt_forget_once(void *predicate);
+
 /// Takes what is to run after so many nanoseconds; 0 when it does not want it.
 typedef int (*race_hunt_timer_sink)(void (*function)(void *), void *context, uint64_t delay);
 /// Is told of a function of Dispatch that a worker calls and that is not under control.
