@@ -35,6 +35,16 @@ public final class DispatchSemaphore: Sendable {
   /// Waits until the count is above 0, and takes one.
   public func wait() { _ = wait(timeout: .distantFuture) }
 
+  /// As `wait()`, until that time of the calendar.
+  @discardableResult
+  public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
+    guard Run.current != nil else {
+      noteOutsider()
+      return real.wait(wallTimeout: wallTimeout)
+    }
+    return wait(timeout: wallTimeout.fromNow)
+  }
+
   /// As `wait()`, until that time.
   @discardableResult
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
@@ -145,6 +155,16 @@ public final class DispatchGroup: Sendable {
   /// Waits for the end of all of its work.
   public func wait() { _ = wait(timeout: .distantFuture) }
 
+  /// As `wait()`, until that time of the calendar.
+  @discardableResult
+  public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
+    guard Run.current != nil else {
+      noteOutsider()
+      return real.wait(wallTimeout: wallTimeout)
+    }
+    return wait(timeout: wallTimeout.fromNow)
+  }
+
   /// As `wait()`, until that time.
   @discardableResult
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
@@ -229,6 +249,12 @@ public final class DispatchWorkItem: @unchecked Sendable {
   /// Waits for its end, until that time.
   @discardableResult
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { end.wait(timeout: timeout) }
+
+  /// Waits for its end, until that time of the calendar.
+  @discardableResult
+  public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
+    end.wait(wallTimeout: wallTimeout)
+  }
 
   /// Has a queue do something at its end.
   public func notify(

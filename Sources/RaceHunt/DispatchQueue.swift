@@ -55,6 +55,9 @@ public final class DispatchQueue: @unchecked Sendable {
       ? shared : DispatchQueue(.global(qos: qos), label: "global queue", isConcurrent: true)
   }
 
+  /// How much its work matters, outside of explorations.
+  public var qos: DispatchQoS { real.qos }
+
   private func state(_ run: Run) -> QueueState {
     run.part(self) {
       let resource = run.resource(Run.address(self), .queue, name: label.isEmpty ? nil : label)
@@ -120,6 +123,23 @@ public final class DispatchQueue: @unchecked Sendable {
   /// Has the queue do the work, but not before that time.
   public func asyncAfter(deadline: DispatchTime, execute workItem: DispatchWorkItem) {
     asyncAfter(deadline: deadline, flags: workItem.flags) { workItem.perform() }
+  }
+
+  /// Has the queue do the work, but not before that time of the calendar.
+  @preconcurrency
+  public func asyncAfter(
+    wallDeadline: DispatchWallTime, qos: DispatchQoS = .unspecified,
+    flags: DispatchWorkItemFlags = [], execute work: @escaping @Sendable () -> Void
+  ) {
+    guard Run.current != nil else {
+      return real.asyncAfter(wallDeadline: wallDeadline, qos: qos, flags: flags, execute: work)
+    }
+    asyncAfter(deadline: wallDeadline.fromNow, qos: qos, flags: flags, execute: work)
+  }
+
+  /// Has the queue do the work, but not before that time of the calendar.
+  public func asyncAfter(wallDeadline: DispatchWallTime, execute workItem: DispatchWorkItem) {
+    asyncAfter(wallDeadline: wallDeadline, flags: workItem.flags) { workItem.perform() }
   }
 
   /// Does the work when it is its turn in the queue, and waits for its end.

@@ -9,6 +9,9 @@ public struct DispatchTime: Comparable, Hashable, Sendable {
   /// The time so many nanoseconds after the clock's start.
   public init(uptimeNanoseconds: UInt64) { self.uptimeNanoseconds = uptimeNanoseconds }
 
+  /// As Dispatch writes it.
+  public var rawValue: UInt64 { real.rawValue }
+
   /// The time now.
   public static func now() -> DispatchTime {
     DispatchTime(
@@ -71,6 +74,16 @@ public struct DispatchTime: Comparable, Hashable, Sendable {
     let now = run.readClock()
     // Looking at the clock takes virtual time, too.
     return uptimeNanoseconds > now ? JobHooks.rounded(uptimeNanoseconds - now) : 0
+  }
+}
+
+extension DispatchWallTime {
+  /// As long from now, in the time of explored programs; the calendar is the machine's.
+  var fromNow: DispatchTime {
+    if self == .distantFuture { return .distantFuture }
+    // Nanoseconds since 1970, counted downward.
+    let left = Int64(bitPattern: DispatchWallTime.now().rawValue &- rawValue)
+    return .now() + .nanoseconds(Int(JobHooks.rounded(UInt64(max(0, left)))))
   }
 }
 
