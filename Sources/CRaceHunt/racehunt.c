@@ -223,8 +223,8 @@ void race_hunt_forget_once(void *predicate) {
   __atomic_store_n(&state->lock, 0, __ATOMIC_RELEASE);
 }
 
-// In front of the runtime's own, which holds a lock of the machine while it makes a global. Weak: in
-// a program that is linked with the static runtime that one goes first.
+// In front of the runtime's own, which holds a lock of the machine while it makes a global. Weak:
+// in a program that is linked with the static runtime that one goes first.
 __attribute__((weak)) void swift_once(
     void *predicate, void (*function)(void *), void *context) {
   once original = (once)race_hunt_look_up(&found_once, RTLD_NEXT, "swift_once");

@@ -48,6 +48,8 @@ final class ReplayChooser: Chooser {
   private var position = 0
   /// Turns that could be taken behind those of the list.
   private(set) var alternatives: [Schedule.Turn] = []
+  /// Why a turn of the list could not be taken.
+  private(set) var misfit: String?
 
   init(_ turns: [Schedule.Turn]) { self.turns = turns }
 
@@ -62,7 +64,10 @@ final class ReplayChooser: Chooser {
         alternatives.append(.init(decision: situation.decision, strand: strand))
       }
     }
-    if let strand = turn(at: situation.decision), situation.ready.contains(strand) { return strand }
+    if let strand = turn(at: situation.decision) {
+      if situation.ready.contains(strand) { return strand }
+      misfit = misfit ?? "thread or task \(strand) cannot go on at decision \(situation.decision)"
+    }
     return situation.usual
   }
 

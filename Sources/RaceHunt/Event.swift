@@ -14,6 +14,14 @@ enum Operation: UInt8, Sendable {
   /// Steps of code that has no types of its own here.
   case touches, calls
 
+  /// Whether who does it may see what others have changed before.
+  var isLook: Bool {
+    switch self {
+    case .loads, .failsToExchange, .wakesUp, .timesOut: true
+    default: false
+    }
+  }
+
   var text: String {
     switch self {
     case .waitsForLock: "waits to lock"

@@ -11,6 +11,8 @@ struct Limits {
   var grace: UInt64 = 2_000_000_000
   /// The number of the step before which the run is ended; -1 for none.
   var lastStep = -1
+  /// How long nothing may move, in nanoseconds: more than any step takes on a busy machine.
+  var patience: UInt64 = 20_000_000_000
 }
 
 /// One exploration.
@@ -33,6 +35,11 @@ package final class Explorer {
       get { limits.points }
       set { limits.points = newValue }
     }
+    /// The nanoseconds after which a step that does not end is a hang.
+    package var patience: UInt64 {
+      get { limits.patience }
+      set { limits.patience = newValue }
+    }
     package init() {}
   }
 
@@ -47,8 +54,6 @@ package final class Explorer {
   private var distinct: Set<UInt64> = []
   /// How long a smaller schedule is looked for, in nanoseconds: long programs take a while each.
   private static let shrinkingTime: UInt64 = 10_000_000_000
-  /// How long nothing may move, in nanoseconds: more than any step takes on a busy machine.
-  private static let patience: UInt64 = 20_000_000_000
 
   package init(_ program: @escaping Program, _ settings: Settings) {
     self.program = program
@@ -142,7 +147,10 @@ package final class Explorer {
       else { return nil }
       return run(schedules, chooser)
     }
-    guard let last = batch.execute(patience: Self.patience) else { throw hanging(schedules) }
+    guard let last = batch.execute(patience: settings.limits.patience) else {
+      guard let current = batch.current else { fatalError("a batch hangs without a run") }
+      throw hanging(current)
+    }
     if compared != nil {
       // The second run of a schedule that was sound has been ended from within.
       count(last)
@@ -205,14 +213,15 @@ package final class Explorer {
     .init(schedules: schedules, seconds: seconds, seed: settings.seed, strategy: settings.strategy)
   }
 
-  private func hanging(_ schedule: Int) -> RaceFailure {
-    RaceFailure(
-      Violation(
-        kind: .hang,
-        text: "hangs: schedule \(schedule) of seed \(settings.seed) has not come to a point for "
-          + "\(Self.patience / 1_000_000_000) s; it runs without end, or waits for something that is "
-          + "not under control"),
-      Schedule(seed: 0, turns: []), found: found)
+  /// What a run that is given up has done so far.
+  ///
+  /// Sound: nobody who is in it comes to a step of it any more (`WorkerPool.pass`).
+  private func hanging(_ run: Run) -> RaceFailure {
+    var found = found
+    found.schedules = max(found.schedules, run.number + 1)
+    return RaceFailure(
+      Violation(kind: .hang, text: run.hangText(settings.limits.patience)), run.schedule, run: run,
+      found: found)
   }
 
   // MARK: - A failing schedule
@@ -223,18 +232,33 @@ package final class Explorer {
       if hasRun { return nil }
       hasRun = true
       return run
-    }.execute(patience: Self.patience)
+    }.execute(patience: settings.limits.patience)
   }
 
   private func smallest(_ run: Run, _ violation: Violation) -> RaceFailure {
     let found = found
-    guard let again = execute(rerun(run.schedule)) else { return hanging(run.number) }
+    let second = rerun(run.schedule)
+    guard let again = execute(second) else { return hanging(second) }
     if let difference = Self.difference(run, again) {
       return RaceFailure(difference, run.schedule, run: again, found: found)
     }
-    // Each run of a program that waits for something outside takes as long as that is waited for.
-    let best = settings.shrinks && violation.kind != .stuckTask ? shrink(again) : again
+    let best = settings.shrinks ? smaller(again) : again
     return RaceFailure(best.violation ?? violation, best.schedule, run: best, found: found)
+  }
+
+  /// A run that waits for something outside takes as long as that is waited for, unless nothing
+  /// was seen of it: then the smaller ones do not wait, and the last one shows that it was right.
+  private func smaller(_ run: Run) -> Run {
+    guard run.violation?.kind == .stuckTask else { return shrink(run) }
+    if !run.uncontrolledText.isEmpty { return run }
+    let grace = settings.limits.grace
+    settings.limits.grace = min(grace, 2_000_000)
+    let small = shrink(run)
+    settings.limits.grace = grace
+    guard small !== run, let shown = execute(rerun(small.schedule)),
+      shown.violation?.kind == .stuckTask
+    else { return run }
+    return shown
   }
 
   /// Looks for a schedule with fewer turns that fails in the same way: first by leaving turns out,
@@ -247,7 +271,11 @@ package final class Explorer {
       budget = Self.nanoseconds() < end ? budget - 1 : 0
       let chooser = ReplayChooser(turns)
       let tried = execute(rerun(Schedule(seed: run.seed, turns: turns), chooser))
-      guard let tried else { return chooser }
+      guard let tried else {
+        // It hangs, and what hangs has the threads.
+        budget = 0
+        return chooser
+      }
       if tried.violation?.kind == run.violation?.kind,
         (tried.turns.count, tried.switches) < (best.turns.count, best.switches)
       {
@@ -280,9 +308,21 @@ package final class Explorer {
   }
 
   func replay(_ schedule: Schedule) throws(RaceFailure) -> String {
-    guard let run = execute(rerun(schedule)) else { throw hanging(0) }
+    let chooser = ReplayChooser(schedule.turns)
+    let run = rerun(schedule, chooser)
+    guard execute(run) != nil else { throw hanging(run) }
     if let violation = run.violation {
       throw RaceFailure(violation, run.schedule, run: run, found: nil)
+    }
+    // One that is ended early, for a debugger, does not come to all of its turns.
+    let left = run.isAbandoned ? nil : schedule.turns.first { $0.decision >= run.decisions }
+    if let misfit = chooser.misfit ?? left.map({ "it has no decision \($0.decision)" }) {
+      throw RaceFailure(
+        Violation(
+          kind: .notReproducible,
+          text: "the schedule does not fit: \(misfit); the program is not the one that it was "
+            + "found in, and that it does not fail says nothing"),
+        run.schedule, run: run)
     }
     return ScheduleTable(run).text
   }

@@ -25,7 +25,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
   }
 
   struct Found: Sendable {
-    let schedules: Int
+    var schedules: Int
     let seconds: Double
     let seed: UInt64
     let strategy: Strategy
@@ -50,6 +50,8 @@ public struct RaceFailure: Error, CustomStringConvertible {
   /// The seconds that it took to find it.
   public package(set) var seconds: Double?
   private let found: Found?
+  /// What the run has done that is not under control, where the reason does not say so.
+  private let uncontrolled: String
 
   init(_ violation: Violation, _ schedule: Schedule, run: Run? = nil, found: Found? = nil) {
     kind =
@@ -73,6 +75,8 @@ public struct RaceFailure: Error, CustomStringConvertible {
     schedules = found?.schedules
     seconds = found?.seconds
     self.found = found
+    let text = run?.uncontrolledText ?? ""
+    uncontrolled = violation.text.hasSuffix(text) ? "" : String(text.dropFirst(2))
   }
 
   /// What ends the process in the middle of a run, as found and not made smaller.
@@ -87,6 +91,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
     schedules = run.number + 1
     seconds = nil
     found = nil
+    uncontrolled = String(run.uncontrolledText.dropFirst(2))
   }
 
   /// A failure of a run that was not under control.
@@ -101,6 +106,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
     self.schedules = schedules
     self.seconds = seconds
     found = nil
+    uncontrolled = ""
   }
 
   /// Everything that is known, several lines.
@@ -110,6 +116,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
   package func description(repeated: (String) -> String) -> String {
     var text = reason + "\n"
     if !table.isEmpty { text += "\n" + table + "\n" }
+    if !uncontrolled.isEmpty { text += uncontrolled + "\n" }
     if let found {
       text +=
         "seed \(found.seed), strategy \(found.strategy): found in schedule \(found.schedules), after "

@@ -44,8 +44,8 @@ final class Resource {
   var owner: Strand?
   /// Who waits, first come first.
   var waiters: [Strand] = []
-  /// The step of the last notification that nobody was waiting for.
-  var unheardNotification: Int?
+  /// The steps of notifications that nobody was waiting for.
+  var unheardNotifications: [Int] = []
 
   init(kind: Kind, name: String, number: Int, birth: UInt64?) {
     self.kind = kind

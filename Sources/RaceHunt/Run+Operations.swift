@@ -215,7 +215,7 @@ extension Run {
     point(.accesses(condition, writes: true))
     record(strand, all ? .notifiesAll : .notifiesOne, condition.number, at: place)
     if condition.waiters.isEmpty {
-      condition.unheardNotification = events.count
+      condition.unheardNotifications.append(events.count)
     } else if all {
       wakeAll(condition)
     } else {

@@ -47,7 +47,11 @@ final class Run: @unchecked Sendable {
   /// Points at which more than one strand could go on.
   @exclusivity(unchecked) private(set) var decisions = 0
   /// Where the choice was another one than that of the plain order.
-  @exclusivity(unchecked) private(set) var turns: [Schedule.Turn] = []
+  @exclusivity(unchecked) private(set) var turns: [Schedule.Turn] = [] {
+    didSet { turnSteps.append(events.count) }
+  }
+  /// How many steps came before each of them.
+  @exclusivity(unchecked) private(set) var turnSteps: [Int] = []
   @exclusivity(unchecked) private(set) var points = 0
   @exclusivity(unchecked) private(set) var switches = 0
   /// How often a strand was told to go on, whether there was a choice or none.
@@ -70,7 +74,7 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var hasMadeGlobalInSteps = false
   /// How many locks of Swift's runtime the strands have.
   @exclusivity(unchecked) var runtimeLocks = 0
-  @exclusivity(unchecked) private var lastRun: Strand?
+  @exclusivity(unchecked) private(set) var lastRun: Strand?
   @exclusivity(unchecked) private var isYielding = false
   /// What goes on for a task that has just let others go first, as one that waits for them.
   @exclusivity(unchecked) var yielding: Strand?
@@ -162,7 +166,7 @@ final class Run: @unchecked Sendable {
     guard let strand = Worker.current?.strand else { return }
     points += 1
     strand.pending = pending
-    pool.noteProgress()
+    pool.pass()
     if points > limits.points { return stop(.livelock, livelockText()) }
     if strand.passesOver(isYield: isYield) { return }
     isYielding = isYield

@@ -4,9 +4,6 @@ internal import CRaceHunt
 /// The steps of a run, a column a strand.
 struct ScheduleTable {
   private let run: Run
-  /// Of more rows than these some are left out.
-  private var rowsMax: Int { run.violation?.kind == .livelock ? 24 : 100 }
-
   private static let rowsAroundSwitch = 8
 
   init(_ run: Run) { self.run = run }
@@ -14,9 +11,12 @@ struct ScheduleTable {
   /// So many of what the program says itself are shown.
   private static let notesMax = 60
 
-  /// The last rows, and in front of them those around switches and what the program has noted, the
-  /// later ones first.
-  private var rows: [Int] {
+  /// A wider table has fewer rows, and so fewer columns.
+  private static let widthMax = 240
+
+  /// The last rows, those around the schedule's own turns and what the program has noted, and then
+  /// those around other switches, the later ones first.
+  private func rows(atMost rowsMax: Int) -> [Int] {
     let events = run.events
     if events.count <= rowsMax { return Array(events.indices) }
     var isShown = events.indices.map { $0 >= events.count - rowsMax / 2 }
@@ -24,24 +24,52 @@ struct ScheduleTable {
       isShown[step] = true
     }
     var left = rowsMax - rowsMax / 2
-    for step in events.indices.dropFirst().reversed() {
-      if left < Self.rowsAroundSwitch { break }
-      guard events[step - 1].strand != events[step].strand else { continue }
+    func show(around step: Int) {
       let first = max(0, step - Self.rowsAroundSwitch / 2)
       let last = min(events.count, step + Self.rowsAroundSwitch / 2)
-      for row in first..<last where !isShown[row] {
+      for row in first..<max(first, last) where !isShown[row] {
         isShown[row] = true
         left -= 1
       }
     }
+    for step in run.turnSteps.reversed() where left >= Self.rowsAroundSwitch { show(around: step) }
+    for step in events.indices.dropFirst().reversed() {
+      if left < Self.rowsAroundSwitch { break }
+      if events[step - 1].strand != events[step].strand { show(around: step) }
+    }
     return events.indices.filter { isShown[$0] }
+  }
+
+  /// In one line of a table, whose columns are not to be too wide.
+  private static func short(_ text: String) -> String {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: true)
+    let line = lines.joined(separator: " / ")
+    return line.count > 120 ? line.prefix(117) + "..." : line
+  }
+
+  private func shown(in rows: [Int]) -> [Int] {
+    Set(rows.map { Int(run.events[$0].strand) }).sorted()
+  }
+
+  private var rows: [Int] {
+    var rows: [Int] = []
+    for count in run.violation?.kind == .livelock ? [24] : [100, 60, 40, 24] {
+      rows = self.rows(atMost: count)
+      var widths: [Int32: Int] = [:]
+      for row in rows {
+        let event = run.events[row]
+        widths[event.strand] = max(widths[event.strand] ?? 0, Self.short(run.cell(event)).count)
+      }
+      if widths.values.reduce(0, { $0 + $1 + 3 }) <= Self.widthMax { break }
+    }
+    return rows
   }
 
   var text: String {
     let events = run.events
     let rows = rows
-    let shown = Set(rows.map { Int(events[$0].strand) }).sorted()
-    let cells = rows.map { run.cell(events[$0]) }
+    let shown = shown(in: rows)
+    let cells = rows.map { Self.short(run.cell(events[$0])) }
     let widths = shown.map { strand in
       zip(rows, cells).reduce(run.strands[strand].name.count) {
         Int(events[$1.0].strand) == strand ? max($0, $1.1.count) : $0

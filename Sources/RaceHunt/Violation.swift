@@ -22,7 +22,7 @@ extension Run {
     for strand in strands {
       guard case .blocked(let waiting, _) = strand.state else { continue }
       sentences.append("\(strand.name) \(text(of: waiting))")
-      if case .condition(let resource) = waiting, let step = resource.unheardNotification {
+      if case .condition(let resource) = waiting, let step = lostNotification(strand, resource) {
         lost = (strand, resource, step)
       }
     }
@@ -34,8 +34,8 @@ extension Run {
     }
     if !hasProgramEnded && !sentences.contains(where: { $0.hasPrefix("program ") }) {
       sentences.append(
-        "the program waits for a task that nothing resumes (or that waits for something outside: a "
-          + "timer, a queue, the main actor)")
+        "the program waits for a task that nothing resumes (or that waits for something that is not "
+          + "under control)" + lastSteps)
     }
     let waits = strands.contains {
       if case .blocked = $0.state { return true }
@@ -44,6 +44,35 @@ extension Run {
     return Violation(
       kind: waits ? .deadlock : .stuckTask,
       text: (waits ? "deadlock: " : "") + sentences.joined(separator: "; ") + uncontrolledText)
+  }
+
+  /// What the program and its tasks have done last: the runtime does not tell which of them have
+  /// ended.
+  private var lastSteps: String {
+    var texts: [String] = []
+    for strand in strands where strand.kind == .task && strand.isResting {
+      guard let step = events.lastIndex(where: { Int($0.strand) == strand.number })
+      else { continue }
+      let place = events[step].place.map { " at \($0.text)" } ?? ""
+      texts.append("\(strand.name) is at step \(step + 1)\(place)")
+    }
+    if texts.isEmpty { return "" }
+    let shown = texts.prefix(4).joined(separator: ", ")
+    return "; last, \(shown)\(texts.count > 4 ? ", ..." : "")"
+  }
+
+  /// The step of another one's last notification before the strand has waited, and after it has
+  /// last looked: one that came before the look has told it nothing.
+  private func lostNotification(_ strand: Strand, _ condition: Resource) -> Int? {
+    let own = events.indices.filter { Int(events[$0].strand) == strand.number }
+    let wait = own.last {
+      events[$0].operation == .waits && Int(events[$0].object) == condition.number
+    }
+    guard let wait else { return nil }
+    let look = own.last { $0 < wait && events[$0].operation.isLook } ?? -1
+    return condition.unheardNotifications.last { step in
+      look < step - 1 && step - 1 < wait && Int(events[step - 1].strand) != strand.number
+    }
   }
 
   private func text(of waiting: Waiting) -> String {
@@ -57,6 +86,13 @@ extension Run {
     case .end(let strand): "waits for the end of \(strand.name)"
     case .time: "sleeps"
     }
+  }
+
+  func hangText(_ patience: UInt64) -> String {
+    let last = events.last.flatMap { event in event.place.map { " (\($0.text))" } } ?? ""
+    return "hangs: \(lastRun?.name ?? "the program") has not come to a point for "
+      + "\(Double(patience) / 1e9) s after step \(events.count)\(last); it runs without end, or waits "
+      + "for something that is not under control" + uncontrolledText
   }
 
   func livelockText() -> String {

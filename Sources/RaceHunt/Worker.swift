@@ -11,8 +11,15 @@ final class Worker: @unchecked Sendable {
   private let baton: UnsafeMutablePointer<Synchronization.Atomic<UInt32>>
   /// What runs here now.
   @exclusivity(unchecked) var strand: Strand?
-  /// The run to which that belongs.
-  @exclusivity(unchecked) var run: Run?
+  @exclusivity(unchecked) private var ownRun: Run?
+  /// The run to which that belongs; never comes back once the run was given up.
+  var run: Run? {
+    get {
+      ownRun?.pool.pass()
+      return ownRun
+    }
+    set { ownRun = newValue }
+  }
   /// What to do when the baton comes and this worker was idle.
   @exclusivity(unchecked) var work: Work?
   /// What stands here is not to go on: the thread ends when the baton comes.
@@ -109,7 +116,7 @@ final class Worker: @unchecked Sendable {
       if let strand = next {
         self.strand = strand
         strand.worker = self
-        run.pool.noteProgress()
+        run.pool.pass()
         strand.perform(run)
         strand.worker = nil
         self.strand = nil
@@ -134,17 +141,35 @@ final class WorkerPool: @unchecked Sendable {
   // on.
   @exclusivity(unchecked) private var idle: [Worker] = []
   private let processor: UInt32?
-  /// Grows with each point; the only thing that the explorer's thread looks at meanwhile.
+  /// Grows with each step; the only thing that the explorer's thread looks at meanwhile.
+  ///
+  /// Negative when it has given up.
   private let progress: Synchronization.Atomic<Int> = .init(0)
 
   init(processor: UInt32?) { self.processor = processor }
 
-  /// Called by the holder of the baton.
-  func noteProgress() {
-    progress.store(progress.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+  /// Called by the holder of the baton, before it does something in the run; not to go on once the
+  /// run was given up, since then the explorer's thread reads it.
+  func pass() {
+    while true {
+      let seen = progress.load(ordering: .relaxed)
+      if seen < 0 {
+        pause()
+      } else if progress.compareExchange(
+        expected: seen, desired: seen &+ 1, ordering: .acquiringAndReleasing
+      ).exchanged {
+        return
+      }
+    }
   }
 
   var progressSoFar: Int { progress.load(ordering: .relaxed) }
+
+  /// Gives up what has not moved since then; false when it has.
+  func giveUp(since seen: Int) -> Bool {
+    progress.compareExchange(expected: seen, desired: -1, ordering: .acquiringAndReleasing)
+      .exchanged
+  }
 
   func take() -> Worker {
     if let worker = idle.popLast() { return worker }
@@ -176,6 +201,8 @@ final class Batch: @unchecked Sendable {
   @exclusivity(unchecked) private var next: (Run?) -> Run?
   private let pool: WorkerPool
   @exclusivity(unchecked) private(set) var last: Run?
+  /// The run that goes on; for others, once it was given up.
+  @exclusivity(unchecked) private(set) var current: Run?
 
   /// - Parameter next: gives the next run, knowing the one before; nil ends the batch.
   init(_ pool: WorkerPool, next: @escaping (Run?) -> Run?) {
@@ -192,14 +219,17 @@ final class Batch: @unchecked Sendable {
     let worker = pool.take()
     worker.work = .batch(self)
     worker.grant()
-    var seen = pool.progressSoFar
+    // In parts, so that a hang is seen soon, and a process that was stopped is not one.
+    let parts = 20
+    var (seen, idle) = (pool.progressSoFar, 0)
     while finished.pointee.load(ordering: .acquiring) == 0 {
       race_hunt_wait(
-        UnsafeRawPointer(finished).assumingMemoryBound(to: UInt32.self), patience)
+        UnsafeRawPointer(finished).assumingMemoryBound(to: UInt32.self), patience / UInt64(parts))
       if finished.pointee.load(ordering: .acquiring) != 0 { break }
       let now = pool.progressSoFar
-      if now == seen { return nil }
+      idle = now == seen ? idle + 1 : 0
       seen = now
+      if idle >= parts && pool.giveUp(since: seen) { return nil }
     }
     return last
   }
@@ -215,6 +245,7 @@ final class Batch: @unchecked Sendable {
       wake()
       return nil
     }
+    current = run
     worker.run = run
     run.begin(batch: self)
     return run

@@ -85,11 +85,11 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
     Issue.record(Comment(rawValue: text), sourceLocation: test.sourceLocation)
   }
 
-  /// What selects the test: its identity begins with module, suites and name, as in
-  /// `Module.Suite/name()/File.swift:1:2`.
+  /// What selects the test and no other one: its identity begins with module, suites and name, as
+  /// in `Module.Suite/name()/File.swift:1:2`, and the filter is a regular expression.
   private static func filter(of test: Test) -> String {
     let identity = "\(test.id)"
-    return identity.firstIndex(of: "(").map { String(identity[..<$0]) } ?? identity
+    return "^" + (identity.firstIndex(of: "(").map { identity[..<$0] + "\\(" } ?? identity)
   }
 }
 
