@@ -73,6 +73,54 @@ import Testing
     #expect(open.contains("\(folder.path)/my plans/busy.json"))
   }
 
+  /// A picture alone has title, legend, colours and the same lines as the page.
+  @Test(arguments: RunReport.Picture.allCases) func eachPictureIsAFileOfItsOwn(
+    picture: RunReport.Picture
+  ) throws {
+    let run = try makeRun("one")
+    let path = folder.path + "/drawn.svg"
+    let words = [run, "--picture", picture.rawValue, "-o", path]
+    let output = CollectedOutput()
+    #expect(try ReportVerb.run(words, console: output.console()) == .success)
+    let drawn = try String(contentsOfFile: path, encoding: .utf8)
+    for tag in ["svg", "text", "style", "title"] {
+      #expect(
+        drawn.matches(of: try Regex("<\(tag)[ >]")).count == drawn.components(
+          separatedBy: "</\(tag)>"
+        ).count - 1, "\(tag)")
+    }
+    let lines = drawn.matches(of: /points="[^"]* [^"]* [^"]*"/).map { String($0.0) }
+    let (_, page) = try report([run])
+    #expect(lines.allSatisfy { page.contains($0) } && drawn.contains("from "))
+    #expect(!lines.isEmpty || drawn.contains("<circle"), "\(drawn)")
+    #expect(!drawn.contains(folder.path) && drawn.contains("prefers-color-scheme:dark"))
+    // It replaces itself only when told to, and nothing of others.
+    #expect(throws: UsageError.self) { try ReportVerb.run(words, console: output.console()) }
+    #expect(
+      try ReportVerb.run(words + ["--overwrite"], console: output.console()) == .success)
+    try "<svg>mine</svg>".write(toFile: path, atomically: true, encoding: .utf8)
+    #expect(throws: UsageError.self) {
+      try ReportVerb.run(words + ["--overwrite"], console: output.console())
+    }
+  }
+
+  @Test func picturesThatAreNotThereAreRefused() throws {
+    let run = try makeRun("one")
+    #expect {
+      try report([run, "--picture", "files"])
+    } throws: {
+      "\($0)".contains("not one of latency, rate") && "\($0)".contains("did you mean")
+    }
+    try (FileManager.default.contentsOfDirectory(atPath: run + "/histograms")).forEach {
+      try FileManager.default.removeItem(atPath: run + "/histograms/" + $0)
+    }
+    #expect {
+      try report([run, "--picture", "latency"])
+    } throws: {
+      "\($0)".contains("nothing to draw from histograms/")
+    }
+  }
+
   @Test func twoRunsOfOnePlanAreCompared() throws {
     let (_, page) = try report([try makeRun("one"), try makeRun("two")])
     #expect(page.contains("<h2>Comparison</h2>") && page.contains("cannot tell"))

@@ -7,8 +7,12 @@ package enum ReportVerb: VerbDescription {
   package static let arguments = "FOLDER ... [-o report.html]"
   package static let summary = "one self-contained page with pictures"
   package static let flags: [FlagDefinition] = [
-    .init("output", "FILE", "where the page goes (report.html)"),
-    .init("overwrite", nil, "replace an existing page of report"),
+    .init("output", "FILE", "where the page goes (report.html; a picture: NAME.svg)"),
+    .init("overwrite", nil, "replace an existing page or picture of report"),
+    .init(
+      "picture", "NAME",
+      "one picture of the page alone, as SVG: "
+        + RunReport.Picture.allCases.map(\.rawValue).joined(separator: ", ")),
     .init(
       "trend", "DIR",
       "add the given folders to DIR/history.csv, and draw it with the changes of level"),
@@ -18,11 +22,13 @@ package enum ReportVerb: VerbDescription {
 
   package static let usage = """
     realm-bench report FOLDER ... [-o report.html]
+    realm-bench report FOLDER ... --picture file [-o file.svg]
     realm-bench report --trend results/history [FOLDER ...] [-o trend.html]
 
     One page of HTML without anything from the network: latencies by percentile, rates and tails over
     time, the file and its pins, invariants and their cost, environment. Two folders of one plan are
-    compared, too. Works without scripts, in light and dark, on paper and on a phone.
+    compared, too. Works without scripts, in light and dark, on paper and on a phone. One of its
+    pictures as a file of its own, for a README or a comment: --picture.
 
     A history keeps a line of each run that came to its end. Levels are drawn from valid runs alone,
     those of one plan on one machine together. Lines that cannot be read are left out, and named.
@@ -45,8 +51,11 @@ package enum ReportVerb: VerbDescription {
       throw UsageError(
         "report needs a results folder" + RecentResults.example { "report \($0)" })
     }
-    let file = try page(values, "report.html")
-    let html: String
+    let picture = try values.choice("picture", RunReport.Picture.self)
+    let file = try output(
+      values, picture.map { $0.rawValue + ".svg" } ?? "report.html",
+      picture == nil ? .page : .picture)
+    let text: String
     do {
       let sides = try values.paths("report").map {
         try MeasuredRun.all(in: try Baselines.resolve($0))
@@ -55,23 +64,33 @@ package enum ReportVerb: VerbDescription {
       // A page shows whatever there is; what is to be known of it stands beside it.
       rules.acceptsPartial = true
       var comparison: Comparison?
-      if sides.count == 2 {
+      if sides.count == 2 && picture == nil {
         do throws(ResultsError) {
           comparison = try Comparison(baseline: sides[0], candidate: sides[1], rules: rules)
         } catch {
           console.note("note: the page compares nothing: \(error.message)")
         }
       }
-      html = try RunReport(
-        sides.flatMap(\.self), comparison: comparison, showsPlaces: values.has("show-places")
-      ).html()
+      let report = RunReport(
+        sides.flatMap(\.self), comparison: comparison, showsPlaces: values.has("show-places"))
+      if let picture {
+        let chart = try report.chart(picture)
+        if chart.isEmpty {
+          throw UsageError(
+            "report: there is nothing to draw \(chart.source) for --picture \(picture.rawValue); "
+              + "the page shows what there is")
+        }
+        text = chart.picture()
+      } else {
+        text = try report.html()
+      }
     } catch let error as ResultsError {
       throw UsageError("report: \(error.message)")
     } catch let missing as Baselines.Missing {
       throw UsageError("report: \(missing.message)")
     }
     do {
-      try file.write(html)
+      try file.write(text)
     } catch {
       console.note("error: cannot write '\(file.path)': \(error.explanation)")
       return .failed
@@ -81,12 +100,12 @@ package enum ReportVerb: VerbDescription {
     return .success
   }
 
-  /// Where the page goes.
-  private static func page(
-    _ values: FlagValues, _ usual: String
+  /// Where the page or picture goes.
+  private static func output(
+    _ values: FlagValues, _ usual: String, _ kind: OutputFile.Kind = .page
   ) throws(UsageError) -> OutputFile {
     try OutputFile(
-      values.first("output") ?? usual, flag: "--output", .page, replaces: values.has("overwrite"))
+      values.first("output") ?? usual, flag: "--output", kind, replaces: values.has("overwrite"))
   }
 
   // MARK: - Trend
@@ -95,7 +114,8 @@ package enum ReportVerb: VerbDescription {
     _ folder: String, _ values: FlagValues, _ console: Console
   ) throws -> ExitCode {
     try values.refuse("trend", with: "show-places", because: "a history names no places")
-    let file = try page(values, "trend.html")
+    try values.refuse("trend", with: "picture", because: "a history is a page")
+    let file = try output(values, "trend.html")
     let path = file.path
     do {
       var history = try TrendHistory(folder: folder)

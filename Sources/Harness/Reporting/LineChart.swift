@@ -38,6 +38,15 @@ package struct ChartAxis: Sendable {
     self.isWhole = isWhole
     self.label = label
   }
+
+  /// An axis of sizes in bytes.
+  package static func binary(
+    _ title: String, label: @escaping @Sendable (Double) -> String
+  ) -> ChartAxis {
+    var axis = ChartAxis(title, label: label)
+    axis.isBinary = true
+    return axis
+  }
 }
 
 /// A drawing is made twice, for wide and for narrow windows; the style sheet shows one of them.
@@ -60,6 +69,8 @@ package struct LineChart {
   private let x: ChartAxis
   private let y: ChartAxis
   private let series: [ChartSeries]
+  /// Lines that have no colour any more, and are not drawn.
+  package let leftOut: Int
 
   private static let height = 320.0
   private static let (top, bottom) = (12.0, 44.0)
@@ -73,14 +84,16 @@ package struct LineChart {
     self.source = source
     self.x = x
     self.y = y
-    self.series = series.map { line in
+    let drawn = series.map { line in
       var line = line
       line.points = line.points.filter {
         $0.x.isFinite && $0.y.isFinite && (x.scale == .linear || $0.x > 0)
           && (y.scale == .linear || $0.y > 0)
       }
       return line
-    }.filter { !$0.points.isEmpty }.prefix(Self.seriesMax).map(\.self)
+    }.filter { !$0.points.isEmpty }
+    self.series = Array(drawn.prefix(Self.seriesMax))
+    leftOut = drawn.count - self.series.count
   }
 
   /// Whether there is nothing to draw.
@@ -95,7 +108,7 @@ package struct LineChart {
       <figure>
       <figcaption><b>\(escapedHTML(title))</b> <span class="source">\(escapedHTML(source))</span></figcaption>
       <ul class="legend">\(legend)</ul>
-      \(DrawingWidth.allCases.map(svg).joined(separator: "\n"))
+      \(DrawingWidth.allCases.map { svg($0) }.joined(separator: "\n"))
       </figure>
 
       """
@@ -103,7 +116,47 @@ package struct LineChart {
 
   // MARK: - Drawing
 
-  private func svg(_ width: DrawingWidth) -> String {
+  /// The chart as a file of its own, with title, legend and colours: an SVG picture.
+  package func picture() -> String {
+    let width = DrawingWidth.wide.units
+    var head = [
+      "<text class=\"name\" x=\"10\" y=\"20\">\(escapedHTML(title))</text>",
+      "<text x=\"\(Int(width) - 10)\" y=\"20\" text-anchor=\"end\">\(escapedHTML(source))</text>",
+    ]
+    var (left, top) = (10.0, 40.0)
+    for (number, line) in series.enumerated() {
+      let room = DrawingWidth.textWidth(line.name) + 40
+      if left > 10 && left + room > width { (left, top) = (10, top + 18) }
+      head.append(
+        "<polyline class=\"s\(number + 1)\" points=\"\(coordinate(left)),\(coordinate(top - 4)) "
+          + "\(coordinate(left + 18)),\(coordinate(top - 4))\"/>"
+          + text(left + 24, top, "start", line.name))
+      left += room
+    }
+    let drawn = svg(
+      .wide, " x=\"0\" y=\"\(Int(top) + 8)\" width=\"\(Int(width))\" height=\"\(Int(Self.height))\""
+    )
+    let height = Int(top + 8 + Self.height)
+    return """
+      \(Self.pictureStart)viewBox="0 0 \(Int(width)) \(height)" width="\(Int(width))" height="\(height)">
+      <style>\(ReportPage.colours)\(ReportPage.drawings)
+      text{font-family:system-ui,sans-serif}.name{fill:var(--ink);font-weight:600}</style>
+      <rect width="100%" height="100%" style="fill:var(--paper)"/>
+      \(head.joined(separator: "\n"))
+      \(drawn)
+      </svg>
+
+      """
+  }
+
+  private static let pictureStart =
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"realm-bench\" "
+
+  /// Whether a picture that begins so is one of the tool's.
+  static func isBegun(by text: String) -> Bool { text.hasPrefix(pictureStart) }
+
+  /// - Parameter position: attributes that say where it lies in another drawing.
+  private func svg(_ width: DrawingWidth, _ position: String = "") -> String {
     let across = Span(series.flatMap { $0.points.map(\.x) }, x)
     // Files and rates are seen against nothing; times on a logarithmic axis have no nothing.
     let up = Span(series.flatMap { $0.points.map(\.y) }, y, includesZero: y.scale == .linear)
@@ -123,7 +176,7 @@ package struct LineChart {
     }
     var parts = [
       "<svg class=\"\(width.rawValue)\" viewBox=\"0 0 \(Int(width.units)) \(Int(Self.height))\" "
-        + "role=\"img\" aria-label=\"\(escapedHTML(title))\">"
+        + "role=\"img\" aria-label=\"\(escapedHTML(title))\"\(position)>"
     ]
     for (tick, label) in zip(up.ticks, labels) {
       let height = place((across.low, tick)).1

@@ -59,22 +59,16 @@ package struct ReportPage {
   }
 
   private static let style = """
-    :root{color-scheme:light dark;--paper:#fff;--ink:#1d2330;--faint:#687084;--rule:#dfe3ea;--band:#f5f7fa;
-    --bad:#b3261e;--good:#1b7a43;
-    --c1:#1f6fd1;--c2:#d1571f;--c3:#1b8a5a;--c4:#8a4fc7;--c5:#b8860b;--c6:#c2337a;--c7:#0e8f9e;--c8:#6b6f76}
-    @media (prefers-color-scheme:dark){:root{--paper:#14171d;--ink:#e6e9ef;--faint:#98a1b3;--rule:#2c323d;
-    --band:#1b2028;--bad:#ff8a80;--good:#7ad69b;
-    --c1:#6aa9ff;--c2:#ff9a62;--c3:#5fd39c;--c4:#c49bff;--c5:#e5b84a;--c6:#ff86bb;--c7:#5ed6e4;--c8:#b0b5bd}}
+    \(colours)
     *{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);
     font:16px/1.5 system-ui,sans-serif}main{max-width:980px;margin:0 auto;padding:1rem}
     h1{font-size:1.4rem;line-height:1.25}h2{font-size:1.1rem;border-bottom:1px solid var(--rule);padding-bottom:.2rem;margin-top:2rem}
     nav a{margin-right:.8rem}a{color:var(--c1)}figure{margin:1rem 0}figcaption,.source{font-size:.9rem}
     .source{color:var(--faint);text-align:left}svg{width:100%;height:auto;display:block}
-    svg text{fill:var(--faint);font-size:12px}.grid{stroke:var(--rule);stroke-width:1}
-    polyline{fill:none;stroke-width:2;stroke-linejoin:round}
+    \(drawings)
     .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1rem;padding:0;margin:.3rem 0;font-size:.9rem}
     .key{display:inline-block;width:1.1em;height:.25em;margin-right:.4em;vertical-align:middle}
-    \((1...LineChart.seriesMax).map { "polyline.s\($0),circle.s\($0){stroke:var(--c\($0))}circle.s\($0){fill:var(--c\($0))}.key.s\($0){background:var(--c\($0))}" }.joined())
+    \((1...LineChart.seriesMax).map { ".key.s\($0){background:var(--c\($0))}" }.joined())
     .table{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;margin:.6rem 0}caption{padding:.2rem 0}
     pre{white-space:pre-wrap}p,pre,li,h1,figcaption{overflow-wrap:anywhere}td.wide{white-space:normal;min-width:16rem}
     th,td{padding:.25rem .6rem;border-bottom:1px solid var(--rule);text-align:left;white-space:nowrap}
@@ -84,6 +78,23 @@ package struct ReportPage {
     svg.narrow{display:none}
     @media (max-width:600px){svg.wide{display:none}svg.narrow{display:block}}
     @media print{nav,button{display:none}section{break-inside:avoid}:root{--paper:#fff;--ink:#000}}
+    """
+
+  /// The colours by their names, light and dark.
+  static let colours = """
+    :root{color-scheme:light dark;--paper:#fff;--ink:#1d2330;--faint:#687084;--rule:#dfe3ea;--band:#f5f7fa;
+    --bad:#b3261e;--good:#1b7a43;
+    --c1:#1f6fd1;--c2:#d1571f;--c3:#1b8a5a;--c4:#8a4fc7;--c5:#b8860b;--c6:#c2337a;--c7:#0e8f9e;--c8:#6b6f76}
+    @media (prefers-color-scheme:dark){:root{--paper:#14171d;--ink:#e6e9ef;--faint:#98a1b3;--rule:#2c323d;
+    --band:#1b2028;--bad:#ff8a80;--good:#7ad69b;
+    --c1:#6aa9ff;--c2:#ff9a62;--c3:#5fd39c;--c4:#c49bff;--c5:#e5b84a;--c6:#ff86bb;--c7:#5ed6e4;--c8:#b0b5bd}}
+    """
+
+  /// How the parts of a drawing look.
+  static let drawings = """
+    svg text{fill:var(--faint);font-size:12px}.grid{stroke:var(--rule);stroke-width:1}
+    polyline{fill:none;stroke-width:2;stroke-linejoin:round}
+    \((1...LineChart.seriesMax).map { "polyline.s\($0),circle.s\($0){stroke:var(--c\($0))}circle.s\($0){fill:var(--c\($0))}" }.joined())
     """
 
   private static let script = """

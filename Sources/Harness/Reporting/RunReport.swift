@@ -35,9 +35,9 @@ package struct RunReport {
           + ReportPage.table(EngineTable.header, engines.rows, source: source("summary.csv")))
     }
     page.add("Operations", operations())
-    page.add("Latency by percentile", try percentiles())
-    page.add("Over time", try overTime())
-    page.add("File and pins", try growth())
+    for (name, pictures) in Picture.sections {
+      page.add(name, try pictures.map { html(try chart($0)) }.joined())
+    }
     page.add("Invariants", try invariants())
     page.add("Environment", environment())
     return page.html()
@@ -189,13 +189,46 @@ package struct RunReport {
 
   // MARK: - Charts
 
-  private func percentiles() throws -> String {
+  /// A picture of the page.
+  package enum Picture: String, CaseIterable, Sendable {
+    case latency, rate, p99, file, pins, memory
+
+    /// The sections that have them.
+    fileprivate static let sections: [(name: String, [Picture])] = [
+      ("Latency by percentile", [.latency]), ("Over time", [.rate, .p99]),
+      ("File and pins", [.file, .pins, .memory]),
+    ]
+  }
+
+  /// One picture of the page.
+  ///
+  /// - Throws: `ResultsError` when a folder's file cannot be read.
+  package func chart(_ picture: Picture) throws -> LineChart {
+    switch picture {
+    case .latency: percentiles()
+    case .rate: try rates()
+    case .p99: try tails()
+    case .file: try files()
+    case .pins: try pins()
+    case .memory: try memory()
+    }
+  }
+
+  private func html(_ chart: LineChart) -> String {
+    if chart.isEmpty {
+      return "<p>\(escapedHTML(chart.title)): nothing \(escapedHTML(chart.source)).</p>"
+    }
+    return chart.html()
+      + (chart.leftOut > 0 ? "<p class=\"source\">\(chart.leftOut) more are in the files.</p>" : "")
+  }
+
+  private func percentiles() -> LineChart {
     let axis = ChartAxis(
       "percentile", .logarithmic, ticks: [1, 2, 10, 100, 1_000, 10_000, 100_000]
     ) { tick in
       let share = 100 * (1 - 1 / tick)
       return tick < 2
-        ? "0" : (share < 99.99 ? "p\(trimmed(share))" : "p" + decimal(share, places: 3))
+        ? "0" : (share < 99.995 ? "p\(trimmed(share))" : "p" + decimal(share, places: 3))
     }
     var lines: [ChartSeries] = []
     for run in runs {
@@ -231,76 +264,82 @@ package struct RunReport {
     return thinned(points)
   }
 
-  private func overTime() throws -> String {
-    var rates: [ChartSeries] = []
-    var tails: [ChartSeries] = []
-    for run in runs {
-      var points: [String: [String: [(x: Double, y: Double)]]] = [:]
-      for cells in try run.cells(of: "samples.csv") {
-        guard let metric = cells["metric"], metric == "rate" || metric == "service_p99",
-          let operation = cells["operation"], let time = cells["elapsed_s"].flatMap(Double.init),
-          let value = cells["value"].flatMap(Double.init)
-        else { continue }
-        points[metric, default: [:]][operation, default: []].append((time, value))
-      }
-      for operation in run.operations where Operation(rawValue: operation)?.isMinor != true {
-        let name = label(run, operation)
-        rates.append(ChartSeries(name, Self.thinned(points["rate"]?[operation] ?? [])))
-        tails.append(ChartSeries(name, Self.thinned(points["service_p99"]?[operation] ?? [])))
-      }
-    }
-    let time = ChartAxis("seconds since the start") { trimmed($0) }
-    return chart(
-      "Operations a second", "samples.csv", time,
-      ChartAxis("a second", .logarithmic, label: shortNumber), rates)
-      + chart(
-        "p99 of each interval", "samples.csv", time,
-        ChartAxis("time", .logarithmic) { roundDuration($0) }, tails)
+  private static let time = ChartAxis("seconds since the start") { trimmed($0) }
+  private static let size = ChartAxis.binary("bytes") {
+    readableBytes(UInt64(max(0, $0))).replacing(".0 ", with: " ")
   }
 
-  private func growth() throws -> String {
-    var bytes: [ChartSeries] = []
-    var pins: [ChartSeries] = []
-    var memory: [ChartSeries] = []
-    for run in runs {
-      let rows = try run.cells(of: "growth.csv")
-      func series(_ name: String, _ column: String) -> ChartSeries {
-        ChartSeries(
-          label(run, name),
-          Self.thinned(
-            rows.compactMap { cells in
-              guard let time = cells["elapsed_s"].flatMap(Double.init),
-                let value = cells[column].flatMap(Double.init)
-              else { return nil }
-              return (time, value)
-            }))
-      }
-      bytes += [
-        series("file", "file_bytes"), series("live", "live_bytes"),
-        series("held by pins", "held_bytes"), series("free", "free_bytes"),
-      ]
-      pins += [series("pins", "pins"), series("live versions", "live_versions")]
-      memory += [series("resident", "resident_bytes"), series("allocated", "allocated_bytes")]
-    }
-    let time = ChartAxis("seconds since the start") { trimmed($0) }
-    var size = ChartAxis("bytes") { readableBytes(UInt64(max(0, $0))).replacing(".0 ", with: " ") }
-    size.isBinary = true
-    return chart("The file, and who keeps its bytes", "growth.csv", time, size, bytes)
-      + chart(
-        "Pins and live versions", "growth.csv", time,
-        ChartAxis("number", isWhole: true, label: shortNumber), pins)
-      + chart("Memory", "growth.csv", time, size, memory)
+  private func rates() throws -> LineChart {
+    chart(
+      "Operations a second", "samples.csv", Self.time,
+      ChartAxis("a second", .logarithmic, label: shortNumber), try samples("rate"))
   }
+
+  private func tails() throws -> LineChart {
+    chart(
+      "p99 of each interval", "samples.csv", Self.time,
+      ChartAxis("time", .logarithmic) { roundDuration($0) }, try samples("service_p99"))
+  }
+
+  /// A line an operation of a run.
+  private func samples(_ metric: String) throws -> [ChartSeries] {
+    try runs.flatMap { run in
+      var points: [String: [(x: Double, y: Double)]] = [:]
+      for cells in try run.cells(of: "samples.csv") where cells["metric"] == metric {
+        guard let operation = cells["operation"], let time = number(cells["elapsed_s"]),
+          let value = number(cells["value"])
+        else { continue }
+        points[operation, default: []].append((time, value))
+      }
+      return run.operations.filter { Operation(rawValue: $0)?.isMinor != true }.map {
+        ChartSeries(label(run, $0), Self.thinned(points[$0] ?? []))
+      }
+    }
+  }
+
+  private func files() throws -> LineChart {
+    chart(
+      "The file, and who keeps its bytes", "growth.csv", Self.time, Self.size,
+      try growth([
+        ("file", "file_bytes"), ("live", "live_bytes"), ("held by pins", "held_bytes"),
+        ("free", "free_bytes"),
+      ]))
+  }
+
+  private func pins() throws -> LineChart {
+    chart(
+      "Pins and live versions", "growth.csv", Self.time,
+      ChartAxis("number", isWhole: true, label: shortNumber),
+      try growth([("pins", "pins"), ("live versions", "live_versions")]))
+  }
+
+  private func memory() throws -> LineChart {
+    chart(
+      "Memory", "growth.csv", Self.time, Self.size,
+      try growth([("resident", "resident_bytes"), ("allocated", "allocated_bytes")]))
+  }
+
+  /// A line a column of a run.
+  private func growth(_ columns: [(name: String, column: String)]) throws -> [ChartSeries] {
+    try runs.flatMap { run in
+      let rows = try run.cells(of: "growth.csv")
+      return columns.map { name, column in
+        let points = rows.compactMap { cells -> (x: Double, y: Double)? in
+          guard let time = number(cells["elapsed_s"]), let value = number(cells[column])
+          else { return nil }
+          return (time, value)
+        }
+        return ChartSeries(label(run, name), Self.thinned(points))
+      }
+    }
+  }
+
+  private func number(_ cell: String?) -> Double? { cell.flatMap(Double.init) }
 
   private func chart(
     _ title: String, _ file: String, _ x: ChartAxis, _ y: ChartAxis, _ series: [ChartSeries]
-  ) -> String {
-    let chart = LineChart(title, source: source(file), x: x, y: y, series)
-    if chart.isEmpty { return "<p>\(escapedHTML(title)): nothing in \(escapedHTML(file)).</p>" }
-    let drawn = series.filter { !$0.points.isEmpty }.count
-    let rest = drawn - LineChart.seriesMax
-    return chart.html()
-      + (rest > 0 ? "<p class=\"source\">\(rest) more are in the files.</p>" : "")
+  ) -> LineChart {
+    LineChart(title, source: source(file), x: x, y: y, series)
   }
 
   /// At most `pointsMax` points, each the mean of its neighbours.

@@ -8,7 +8,7 @@ internal import Platform
 struct OutputFile {
   /// What a file of the tool's own begins with.
   enum Kind {
-    case page
+    case page, picture
     case comparison(ComparisonFormat?)
   }
 
@@ -135,6 +135,7 @@ extension OutputFile.Kind {
   fileprivate var words: String {
     switch self {
     case .page: "a page of 'realm-bench report'"
+    case .picture: "a picture of 'realm-bench report'"
     case .comparison(nil): "a compare.csv of 'realm-bench compare'"
     case .comparison(let format?): "what 'realm-bench compare' writes as \(format.rawValue)"
     }
@@ -144,6 +145,7 @@ extension OutputFile.Kind {
   fileprivate func isBegun(by text: String) -> Bool {
     switch self {
     case .page: ReportPage.isBegun(by: text)
+    case .picture: LineChart.isBegun(by: text)
     case .comparison(let format): ComparisonOutput.isBegun(by: text, as: format)
     }
   }
