@@ -8,7 +8,11 @@ import Testing
 
 @Suite(.serialized, .ownThreads) struct PlanTests {
   private let folder: TemporaryFolder
-  init() { folder = TemporaryFolder() }
+  private let lawful: LawfulRuns
+  init() {
+    folder = TemporaryFolder()
+    lawful = LawfulRuns(folder.path)
+  }
 
   // MARK: - Questions
 
@@ -68,7 +72,7 @@ import Testing
   ])
   func badQuestionsAreRefusedBeforeAnythingStarts(question: String, reason: String) {
     #expect {
-      try plan(["--ask", question, "--output", folder.path + "/never"])
+      try lawful.plan(["--ask", question, "--output", folder.path + "/never"])
     } throws: { error in
       (error as? UsageError)?.message.contains(reason) == true
     }
@@ -88,7 +92,7 @@ import Testing
       (["--format", "xml"], "is not one of"),
     ] {
       #expect("\(words)") {
-        try plan(words)
+        try lawful.plan(words)
       } throws: { error in
         (error as? UsageError)?.message.contains(reason) == true
       }
@@ -96,7 +100,7 @@ import Testing
   }
 
   @Test func aDryRunNamesTheRunsAndMakesNone() throws {
-    let result = try plan([
+    let result = try lawful.plan([
       "--ask", "file size at pins=20 pin-every=10 objects=10k", "--budget", "10s", "--dry-run",
     ])
     #expect(result.code == .success)
@@ -105,15 +109,6 @@ import Testing
   }
 
   // MARK: - Models
-
-  @Test func causesAreNeverNegative() {
-    // The second column would have to be negative to fit exactly.
-    let rows: [[Double]] = [[1, 1], [1, 2], [1, 3]]
-    let fitted = LeastSquares.fit(rows, [3, 2, 1])
-    #expect(fitted[0] > 0 && fitted[1] == 0)
-    let exact = LeastSquares.fit([[1, 0], [1, 10], [1, 500]], [7, 27, 1_007])
-    #expect(abs(exact[0] - 7) < 1e-3 && abs(exact[1] - 2) < 1e-3)
-  }
 
   /// One exponential server: 99 % of the responses are below ln(100)/(service rate − arrival rate).
   @Test func aQueueAnswersAsTheoryDoes() {
@@ -136,109 +131,17 @@ import Testing
 
   // MARK: - Results that follow a known law
 
-  /// Live 200 bytes an object; blocks of 64 objects with 150 bytes each; a fifth of the file is
-  /// free.
-  private func lawfulSpace(
-    objects: Double, batch: Double, pins: Double, since: Double, every: Double
-  ) -> (live: Double, held: Double, file: Double) {
-    func overwritten(_ transactions: Double) -> Double {
-      objects * 150 * (1 - pow(1 - 64 / objects, transactions * batch))
-    }
-    let live = 4_096 + objects * 200
-    let held = max(0, pins - 1) * overwritten(every) + (pins > 0 ? overwritten(since) : 0)
-    return (live, held, (live + held) * 1.25 + 65_536)
-  }
-
-  /// Makes a results folder whose figures are lawful.
-  private func makeRun(
-    _ name: String, objects: Int, batch: Int, pins: Int, every: Int, open rate: Double? = nil
-  ) throws -> String {
-    let path = folder.path + "/" + name
-    try runOnModel(
-      "readers-writer --readers 1 --objects \(objects) --batch \(batch) --value-size 100B --warmup 0s "
-        + "--pins \(pins) --pin-every \(every) --ops 100 --invariants none --output \(path)"
-        + (rate == nil ? "" : " --rate 5000/s --arrivals poisson"))
-    try growth(Double(objects), Double(batch), Double(pins), Double(every))
-      .write(toFile: path + "/growth.csv", atomically: true, encoding: .utf8)
-    try writeTimes(path, batch: Double(batch), rate: rate)
-    return path
-  }
-
-  private func growth(_ objects: Double, _ batch: Double, _ pins: Double, _ every: Double) -> String
-  {
-    var table = CSVTable(columns: ResultSchema.growthColumns)
-    let last = pins * every * 1.3
-    for step in 0...60 {
-      let transactions = (last * Double(step) / 60).rounded(.down)
-      let taken = min(pins, (transactions / every).rounded(.down))
-      let since = transactions - (transactions / every).rounded(.down) * every
-      let space = lawfulSpace(
-        objects: objects, batch: batch, pins: taken, since: since, every: every)
-      let cells: [String: String] = [
-        "phase": "measure", "commits": "\(transactions)", "pins": "\(taken)",
-        "transactions": "\(transactions)", "live_bytes": "\(space.live)",
-        "held_bytes": "\(space.held)", "file_bytes": "\(space.file)",
-        "resident_bytes": "\(2e7 + space.file * 0.5)",
-      ]
-      table.append(ResultSchema.growthColumns.map { cells[$0] })
-    }
-    return table.text
-  }
-
-  /// Every object of a transaction takes 10 us; reads take 500 ns on each of the threads.
-  private func writeTimes(_ path: String, batch: Double, rate: Double?) throws {
-    let histogram = LatencyHistogram()
-    for step in 0..<1_000 {
-      histogram.record(UInt64(batch * 10_000 * (0.5 + Double(step) / 1_000)))
-    }
-    try histogram.percentileText()
-      .write(toFile: path + "/histograms/write.hgrm", atomically: true, encoding: .utf8)
-    var table = CSVTable(columns: ResultSchema.summaryColumns)
-    let shared = ["engine": "realm", "workload": "readers-writer", "phase": "measure"]
-    let load = rate == nil ? "closed" : "open"
-    for cells in [
-      [
-        "operation": "write", "load": load, "rate_per_s": "\(rate ?? 1e5 / batch)",
-        "syncs_per_commit": "0", "service_p50_ns": "\(batch * 10_000)",
-      ],
-      ["operation": "read", "load": "closed", "rate_per_s": "2000000", "service_p50_ns": "480"],
-    ] {
-      let row = cells.merging(shared) { first, _ in first }
-      table.append(ResultSchema.summaryColumns.map { row[$0] })
-    }
-    try table.text.write(toFile: path + "/summary.csv", atomically: true, encoding: .utf8)
-  }
-
-  private func plan(
-    _ words: [String], executable: String = "/nonexistent", isInterrupted: Bool = false
-  ) throws -> (code: ExitCode, output: String, errors: String) {
-    let output = CollectedOutput()
-    let code = try PlanVerb.run(
-      words, console: output.console(), executable: executable,
-      interruption: { TimedInterruption(afterNanoseconds: isInterrupted ? 0 : nil) })
-    return (code, output.output, output.errors)
-  }
-
-  private func rows(_ name: String) throws -> [[String: String]] {
-    let text = try String(contentsOfFile: folder.path + "/\(name)/plan.csv", encoding: .utf8)
-    let table = try #require(CSVTable.parse(text))
-    #expect(table.first == PlanOutput.columns)
-    return table.dropFirst().map { row in
-      Dictionary(uniqueKeysWithValues: zip(table[0], row))
-    }
-  }
-
   private func lawfulRuns() throws -> [String] {
     [
-      try makeRun("a", objects: 20_000, batch: 10, pins: 10, every: 40),
-      try makeRun("b", objects: 40_000, batch: 10, pins: 20, every: 10),
-      try makeRun("c", objects: 10_000, batch: 10, pins: 5, every: 100),
-      try makeRun("d", objects: 10_000, batch: 2, pins: 5, every: 100, open: 5_000),
+      try lawful.makeRun("a", objects: 20_000, batch: 10, pins: 10, every: 40),
+      try lawful.makeRun("b", objects: 40_000, batch: 10, pins: 20, every: 10),
+      try lawful.makeRun("c", objects: 10_000, batch: 10, pins: 5, every: 100),
+      try lawful.makeRun("d", objects: 10_000, batch: 2, pins: 5, every: 100, open: 5_000),
     ]
   }
 
   @Test func filesAreForetoldByTheBlocksThatPinsKeep() throws {
-    let result = try plan(
+    let result = try lawful.plan(
       [
         "--ask", "file size at pins=50 age=100s rate=100/s objects=200k batch=10",
         "--ask", "growth a commit at pins=50 pin-every=200 objects=200k",
@@ -247,9 +150,9 @@ import Testing
         "--output", folder.path + "/plan", "--from",
       ] + (try lawfulRuns()))
     #expect(result.code == .success, "\(result.output) \(result.errors)")
-    let answers = try rows("plan").filter { $0["kind"] == "answer" }
+    let answers = try lawful.rows("plan").filter { $0["kind"] == "answer" }
     #expect(answers.count == 4)
-    let law = lawfulSpace(objects: 200_000, batch: 10, pins: 50, since: 100, every: 200)
+    let law = lawful.space(objects: 200_000, batch: 10, pins: 50, since: 100, every: 200)
     func value(_ position: Int) throws -> Double {
       try #require(answers[position]["value"].flatMap(Double.init))
     }
@@ -258,14 +161,17 @@ import Testing
     #expect(abs(try value(1) / (law.held * 1.25 / 10_000) - 1) < 0.1)
     #expect(abs(try value(2) / (2e7 + law.file * 0.5) - 1) < 0.15)
     let limit = Double(100 << 20)
-    let most = lawfulSpace(
+    let most = lawful.space(
       objects: 200_000, batch: 10, pins: try value(3), since: 100, every: 200)
     #expect(abs(most.file / limit - 1) < 0.1)
     #expect(answers[0]["extrapolated"] == "yes" && answers[0]["vouched"] == "yes")
     #expect(answers[0]["extrapolation"]?.contains("objects 200k is 5.0 times beyond") == true)
     #expect(result.output.contains("an age of 100s is replaced by as many transactions"))
     #expect(FileManager.default.fileExists(atPath: folder.path + "/plan/plan.html"))
-    #expect(try rows("plan").contains { $0["kind"] == "curve" && $0["metric"] == "file_bytes" })
+    #expect(
+      try lawful.rows("plan").contains {
+        $0["kind"] == "curve" && $0["metric"] == "file_bytes"
+      })
   }
 
   @Test func whatCannotBeVouchedForEndsWithFour() throws {
@@ -276,14 +182,14 @@ import Testing
       ("nothing", "write rate at durability=memory"),
     ] {
       let words = ["--ask", question, "--output", folder.path + "/" + name]
-      let result = try plan(words + from)
+      let result = try lawful.plan(words + from)
       #expect(result.code == .inconclusive, "\(question): \(result.output)")
       #expect(!result.errors.isEmpty || result.output.contains("no run tells of it"))
     }
   }
 
   @Test func anInterruptionBeforeTheFirstRunSaysSo() throws {
-    let result = try plan(
+    let result = try lawful.plan(
       ["--ask", "write rate", "--budget", "5s", "--output", folder.path + "/none"],
       isInterrupted: true)
     #expect(result.code == .interrupted)
@@ -291,7 +197,7 @@ import Testing
   }
 
   @Test func timesComeFromAQueueAndReadersFromCores() throws {
-    let result = try plan(
+    let result = try lawful.plan(
       [
         "--ask", "p99 at rate=7k/s batch=10 objects=20k pins=10 pin-every=40 readers=1",
         "--ask", "largest rate with write.response_p99<400us at batch=10 objects=20k readers=1",
@@ -318,7 +224,7 @@ import Testing
   /// A program that takes the place of realm-bench: every run has the results of one prepared
   /// folder.
   @Test func runsAreMadeFittedAndChecked() throws {
-    let prepared = try makeRun("prepared", objects: 20_000, batch: 10, pins: 10, every: 40)
+    let prepared = try lawful.makeRun("prepared", objects: 20_000, batch: 10, pins: 10, every: 40)
     let program = folder.path + "/program"
     let text = """
       #!/usr/bin/env bash
@@ -330,25 +236,25 @@ import Testing
       """
     try text.write(toFile: program, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
-    let result = try plan(
+    let result = try lawful.plan(
       [
         "--ask", "file size at pins=10 pin-every=40 objects=20k", "--budget", "20s",
         "--output", folder.path + "/made",
       ], executable: program)
     #expect(result.code == .success, "\(result.output) \(result.errors)")
     #expect(result.output.contains("checked by a run") && result.output.contains("error "))
-    let table = try rows("made")
+    let table = try lawful.rows("made")
     let check = try #require(table.first { $0["kind"] == "check" })
     #expect(check["command"]?.hasPrefix("realm-bench run readers-writer") == true)
     #expect(check["error_percent"].flatMap(Double.init) != nil)
     #expect(table.filter { $0["kind"] == "experiment" }.count > 3)
     // What was made can be used again, without new runs.
-    let again = try plan([
+    let again = try lawful.plan([
       "--ask", "file size at pins=10 pin-every=40 objects=20k", "--from", folder.path + "/made",
       "--output", folder.path + "/again",
     ])
     #expect(again.code == .success && again.output.contains("not checked by a run"))
-    let failing = try plan(
+    let failing = try lawful.plan(
       ["--budget", "1s", "--output", folder.path + "/failed"], executable: "/bin/false")
     #expect(failing.code == .failed && failing.errors.contains("ended with 1"))
   }

@@ -36,6 +36,8 @@ package struct PlanAnswer: Sendable {
   private let readableValue: @Sendable (Double) -> String
   package var method: String
   package var extrapolations: [PlanExtrapolation] = []
+  /// Set where what was looked for has no end in the range that was searched.
+  package var bound: PlanBound?
   package var notes: [String] = []
   package var check: PlanCheck?
 
@@ -52,7 +54,20 @@ package struct PlanAnswer: Sendable {
   }
 
   /// Whether it goes no further than can be vouched for.
-  package var isVouched: Bool { extrapolations.allSatisfy(\.isVouched) }
+  package var isVouched: Bool { extrapolations.allSatisfy(\.isVouched) && !isTooWide }
+
+  /// Of a file a range like this says that the runs do not tell; of times it is what a queue does
+  /// near its capacity.
+  package var isTooWide: Bool {
+    guard case .value(let metric) = question.kind, metric.isSpace else { return false }
+    return estimate.high > 6 * estimate.low
+  }
+
+  /// What of it goes beyond the runs, in words.
+  package var doubts: [String] {
+    extrapolations.map(\.text)
+      + (isTooWide ? ["the runs tell too little: the range is wider than six times"] : [])
+  }
 }
 
 /// A point of a curve that shows what happens around the answers.

@@ -106,13 +106,14 @@ struct PlanNotes {
         let held = space.value(.heldBytes, one) / 1.5
         let live = space.value(.liveBytes, setting)
         notes.append(
-          "live \(readableBytes(UInt64(live))); each pin keeps about "
-            + "\(readableBytes(UInt64(held))): the blocks overwritten until the next one")
+          "live \(PlanMetric.liveBytes.readable(live)); each pin keeps about "
+            + "\(PlanMetric.heldBytes.readable(held)): the blocks overwritten until the next one")
       }
     case .readers:
       notes.append(
         "memory copies \(readableBytes(UInt64(model.machine.memoryBytesPerSecond)))/s: at most "
-          + "\(grouped(Int(model.readsByMemory(setting)))) reads/s with nothing in a cache")
+          + "\(grouped(Int(wholeNumber(model.readsByMemory(setting))))) reads/s with nothing in a cache"
+      )
     default: break
     }
     if isTimed(question), let note = diskNote(setting) { notes.append(note) }
@@ -137,10 +138,10 @@ struct PlanNotes {
     var faster = setting
     faster.syncNanoseconds = sync / 2
     guard let other = model.queue(.write, faster) else { return nil }
-    func time(_ value: Double) -> String { readableDuration(UInt64(max(0, value))) }
+    func time(_ value: Double) -> String { readableDuration(wholeNumber(value)) }
     return
       "a raw write and sync takes \(time(sync)) of the mean commit's \(time(mean)); on a disk that "
-      + "needs half of it a closed loop would do \(grouped(Int(other.capacity))) instead of "
-      + "\(grouped(Int(queue.capacity))) commits/s (ask with sync=TIME)"
+      + "needs half of it a closed loop would do \(grouped(Int(wholeNumber(other.capacity)))) instead of "
+      + "\(grouped(Int(wholeNumber(queue.capacity)))) commits/s (ask with sync=TIME)"
   }
 }

@@ -102,7 +102,8 @@ package struct PlanExperiments {
         ? small.pins * (small.pinEvery ?? 1) * 1.3 : max(100, touches / 4 / small.batch)
       experiments.append(
         PlanExperiment(
-          setting: small, length: .transactions(max(20, Int(transactions.rounded(.up))))))
+          setting: small,
+          length: .transactions(max(20, Int(wholeNumber(transactions.rounded(.up)))))))
     }
     return experiments
   }
@@ -173,7 +174,7 @@ package struct PlanExperiments {
     if small.pins > 0, let touches = asked.touchesPerObject {
       small.pinEvery = max(1, (touches * small.objects / small.batch).rounded())
       small.pins = max(2, min(asked.pinsKept, (small.pins * 1.5).rounded()))
-      experiment.length = .transactions(Int(small.pins * small.pinEvery! * 1.3) + 20)
+      experiment.length = .transactions(Int(wholeNumber(small.pins * small.pinEvery! * 1.3)) + 20)
     }
     experiment.setting = small
     return experiment

@@ -4,41 +4,14 @@
 internal import Foundation
 internal import Platform
 
-/// Where an answer goes beyond what was measured.
-package struct PlanExtrapolation: Equatable, Sendable {
-  package var name: String
-  package var asked: Double
-  package var measured: ClosedRange<Double>
-  /// Whether the model's law is known to hold that far.
-  package var isVouched: Bool
-
-  package var factor: Double {
-    asked > measured.upperBound
-      ? asked / max(measured.upperBound, 1e-12) : measured.lowerBound / max(asked, 1e-12)
-  }
-
-  package var text: String {
-    func number(_ value: Double) -> String {
-      value < 10 && value != value.rounded()
-        ? decimal(value, places: 4) : PlanSetting.count(value.rounded())
-    }
-    let range =
-      measured.lowerBound == measured.upperBound
-      ? number(measured.lowerBound)
-      : "\(number(measured.lowerBound)) to \(number(measured.upperBound))"
-    return "\(name) \(number(asked)) is \(decimal(factor, places: 1)) times beyond what was "
-      + "measured (\(range))" + (isVouched ? "" : ", too far to vouch for")
-  }
-}
-
 /// Predicts figures of settings.
 package struct PlanModel: Sendable {
   package let observations: [PlanObservation]
   package let machine: MachineCosts
   package let space: SpaceModel?
-  private let memory: [Double]
-  private let memoryError: Double
-  private let writeCosts: [Double]
+  private let memory: CauseModel
+  private let hasMemory: Bool
+  private let writeCosts: CauseModel
   /// Length of the runs whose percentiles are predicted.
   package var runSeconds = 5.0
 
@@ -50,26 +23,44 @@ package struct PlanModel: Sendable {
     let resident = observations.compactMap { run in
       run.residentBytes.flatMap { bytes in
         run.space.map(\.file).max().map { file in
-          ([1, file, run.setting.pins], bytes)
+          CauseModel.Equation([1, file, run.setting.pins], bytes)
         }
       }
     }
-    memory = LeastSquares.fit(resident.map(\.0), resident.map(\.1))
-    var residuals = PlanResiduals()
-    for (causes, bytes) in resident {
-      residuals.add(predicted: LeastSquares.value(memory, causes), measured: bytes)
-    }
-    memoryError = residuals.relativeError(least: 0.05)
-    let writes = observations.filter { $0.distributions[.write] != nil }
-    writeCosts = LeastSquares.fit(
-      writes.map { Self.writeCauses($0.setting, $0.syncTime) },
-      writes.map { $0.distributions[.write]!.mean })
+    hasMemory = !resident.isEmpty
+    memory = CauseModel(
+      [.init(45e6, spread: 3e7), .init(1.3, spread: 0.6), .init(20_000, spread: 40_000)],
+      resident, noise: 0.05)
+    writeCosts = Self.writeCosts(observations)
   }
 
-  /// What a transaction's time is made of: itself, its objects, their ways through the trees, the
-  /// syncs.
+  /// What is known of a transaction's time before any run, in nanoseconds of a usual machine.
+  private static let usualCosts = [20_000.0, 3_000, 300, 20]
+
+  private static func writeCosts(_ observations: [PlanObservation]) -> CauseModel {
+    let writes = observations.compactMap { run in
+      run.distributions[.write].map {
+        CauseModel.Equation(writeCauses(run.setting, run.syncTime), $0.mean)
+      }
+    }
+    // The machine may be any number of times as fast; the causes keep their shares.
+    let times = writes.map { equation in
+      let usual = zip(usualCosts, equation.row).reduce(0) { $0 + $1.0 * $1.1 }
+      return max(0.1 * equation.target, equation.target - (equation.row.last ?? 0)) / usual
+    }
+    let machine = times.isEmpty ? 1 : max(1e-3, median(times))
+    return CauseModel(
+      usualCosts.map { CauseModel.Cause($0 * machine, spread: $0 * machine) }
+        + [.init(1, spread: 0.5)], writes, noise: 0.08)
+  }
+
+  /// What a transaction's time is made of: itself, its objects, their ways through the trees, their
+  /// values, the syncs.
   private static func writeCauses(_ setting: PlanSetting, _ syncTime: Double) -> [Double] {
-    [1, setting.batch, setting.batch * log2(max(2, setting.objects)), syncTime]
+    [
+      1, setting.batch, setting.batch * log2(max(2, setting.objects)),
+      setting.batch * setting.valueBytes, syncTime,
+    ]
   }
 
   // MARK: - Answers
@@ -81,10 +72,14 @@ package struct PlanModel: Sendable {
     case .fileBytes, .liveBytes, .heldBytes, .growthPerCommit:
       return space?.estimate(metric, setting)
     case .memoryBytes:
-      guard let space, !memory.isEmpty else { return nil }
+      guard let space, hasMemory else { return nil }
       let file = space.value(.fileBytes, setting)
+      let causes = [1, file, setting.pinsKept]
+      let value = memory.value(causes)
+      let ofFile = memory.weights[1] * file * space.spread(.fileBytes, setting)
+      let unknown = (pow(memory.spread(causes), 2) + ofFile * ofFile).squareRoot() / max(1, value)
       return PlanEstimate(
-        LeastSquares.value(memory, [1, file, setting.pinsKept]), relativeError: memoryError)
+        value, relativeError: (pow(memory.noise, 2) + unknown * unknown).squareRoot())
     case .rate(.write):
       guard let queue = queue(.write, setting) else { return nil }
       let error = spread(.write, setting)
@@ -154,7 +149,7 @@ package struct PlanModel: Sendable {
     guard let busyRun = closed ?? runs.first, let busy = busyRun.distributions[operation] else {
       return nil
     }
-    let servers = max(1, operation == .read ? setting.readers : setting.writers)
+    let servers = operation == .read ? max(1, setting.readers) : writers(setting, like: busyRun)
     var queue = QueueModel(
       measured: [(1, busy)], startDelay: 20_000, servers: servers, arrivals: setting.arrivals)
     // Open loops of the same kind of load tell how an engine does that is idle in between.
@@ -180,11 +175,20 @@ package struct PlanModel: Sendable {
           * (sync - (busyRun.rawSyncNanoseconds ?? machine.syncNanoseconds ?? sync))
       }
       let syncTime = busyRun.syncTime
-      let base = LeastSquares.value(writeCosts, Self.writeCauses(busyRun.setting, syncTime))
-      let here = LeastSquares.value(writeCosts, Self.writeCauses(setting, syncTime))
+      let base = writeCosts.value(Self.writeCauses(busyRun.setting, syncTime))
+      let here = writeCosts.value(Self.writeCauses(setting, syncTime))
       if base > 0 && here > 0 { queue.scale = here / base }
     }
     return queue
+  }
+
+  /// How many writers work side by side: transactions follow each other, and only the syncs of
+  /// several are shared.
+  private func writers(_ setting: PlanSetting, like run: PlanObservation) -> Double {
+    let (asked, measured) = (max(1, setting.writers), max(1, run.setting.writers))
+    guard asked > measured, let mean = run.distributions[.write]?.mean else { return asked }
+    let alone = max(0.05 * mean, mean - run.syncTime)
+    return measured * min(asked / measured, max(1, mean / alone))
   }
 
   /// How far two settings are apart, in natural logarithms of what matters to time.
@@ -214,16 +218,26 @@ package struct PlanModel: Sendable {
       ? 0.1
       : (stretches.reduce(0) { $0 + ($1 - 1) * ($1 - 1) } / Double(stretches.count)).squareRoot()
     var error = max(0.06, own / 2)
-    if operation == .write && distance(nearest.setting, setting) > 0.3 {
-      var residuals = PlanResiduals()
-      for run in runs where run.distributions[operation] != nil {
-        residuals.add(
-          predicted: LeastSquares.value(writeCosts, Self.writeCauses(run.setting, run.syncTime)),
-          measured: run.distributions[operation]!.mean)
-      }
-      error = (error * error + pow(residuals.relativeError(least: 0.08), 2)).squareRoot()
+    func add(_ more: Double) { error = (error * error + more * more).squareRoot() }
+    if operation == .read {
+      add(Self.unlikeReads(nearest.setting, setting))
+    } else if distance(nearest.setting, setting) > 0.3 {
+      add(writeCosts.noise)
+      add(
+        writeCosts.relativeSpread(
+          Self.writeCauses(setting, nearest.syncTime),
+          over: Self.writeCauses(nearest.setting, nearest.syncTime)))
+      // How much of what several writers do is shared has to be measured.
+      add(0.4 * abs(log(max(1, setting.writers) / max(1, nearest.setting.writers))))
     }
-    return min(0.3, error)
+    return min(1, error)
+  }
+
+  /// One standard deviation of what reads of another file and other values take, as a share.
+  static func unlikeReads(_ measured: PlanSetting, _ asked: PlanSetting) -> Double {
+    // Longer ways and values, and fewer of them in a cache.
+    0.15 * abs(log(max(1, asked.objects) / max(1, measured.objects)))
+      + 0.3 * abs(log((asked.valueBytes + 256) / (measured.valueBytes + 256)))
   }
 
   // MARK: - Reads and cores
@@ -234,8 +248,13 @@ package struct PlanModel: Sendable {
     let cores = setting.cores ?? machine.cores
     let value = scaling.readsPerSecond(threads: min(max(1, setting.readers), cores))
     let capped = min(value, readsByMemory(setting))
+    let unlike = scaling.settings.map { Self.unlikeReads($0, setting) }.min() ?? 0
+    let unknown = scaling.spread(threads: min(max(1, setting.readers), cores))
+    let error = (pow(scaling.error, 2) + unlike * unlike + unknown * unknown).squareRoot()
+    let rate = setting.readRatePerSecond ?? .infinity
+    let estimate = PlanEstimate(capped, relativeError: error)
     return PlanEstimate(
-      min(capped, setting.readRatePerSecond ?? .infinity), relativeError: scaling.error)
+      min(rate, estimate.value), low: min(rate, estimate.low), high: min(rate, estimate.high))
   }
 
   /// Reads that the memory can bring: an object's bytes, and as many lines again for the way to it.
@@ -278,35 +297,37 @@ extension PlanObservation {
 
 /// Reads by threads, with the share that does not scale (Amdahl).
 struct ReadScaling {
-  private let one: Double
-  private let contention: Double
+  private let costs: CauseModel
   let error: Double
+  /// What was measured.
+  let settings: [PlanSetting]
 
   init?(_ observations: [PlanObservation]) {
-    let runs = observations.compactMap { run -> (threads: Double, rate: Double)? in
+    let runs = observations.compactMap { run -> (threads: Double, rate: Double, PlanSetting)? in
       guard run.setting.readers > 0, run.setting.readRatePerSecond == nil,
         let rate = run.figure(.read, "rate_per_s"), rate > 0
       else { return nil }
       // More threads than cores have no more time than the cores.
       let busy = run.setting.readers + (run.setting.ratePerSecond == nil ? run.setting.writers : 0)
-      return (run.setting.readers * min(1, run.cores / busy), rate)
+      return (run.setting.readers * min(1, run.cores / busy), rate, run.setting)
     }
     guard !runs.isEmpty else { return nil }
+    settings = runs.map(\.2)
     // rate = n·r / (1 + s·(n−1)), so n / rate = 1/r + s/r·(n−1).
-    let causes = LeastSquares.fit(
-      runs.map { [1, max(0, $0.threads - 1)] }, runs.map { $0.threads / $0.rate })
-    guard causes[0] > 0 else { return nil }
-    one = 1 / causes[0]
-    contention = causes[1] / causes[0]
-    var residuals = PlanResiduals()
-    for run in runs {
-      let predicted = run.threads * one / (1 + contention * max(0, run.threads - 1))
-      residuals.add(predicted: predicted, measured: run.rate)
-    }
-    error = residuals.relativeError(least: 0.05)
+    let usual = median(runs.map { $0.threads / $0.rate })
+    costs = CauseModel(
+      [.init(usual, spread: usual), .init(usual * 0.03, spread: usual * 0.06)],
+      runs.map { .init([1, max(0, $0.threads - 1)], $0.threads / $0.rate) }, noise: 0.05)
+    guard costs.weights[0] > 0 else { return nil }
+    error = costs.noise
   }
 
   func readsPerSecond(threads: Double) -> Double {
-    threads * one / (1 + contention * max(0, threads - 1))
+    threads / costs.value([1, max(0, threads - 1)])
+  }
+
+  /// One standard deviation of what the runs have not told, as a share.
+  func spread(threads: Double) -> Double {
+    costs.relativeSpread([1, max(0, threads - 1)])
   }
 }

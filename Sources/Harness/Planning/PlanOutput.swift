@@ -27,7 +27,7 @@ package struct PlanOutput {
     "schema_version", "kind", "question", "metric", "unit", "objects", "value_bytes", "batch",
     "pins", "age_s", "commits_between_pins", "rate_per_s", "readers", "read_rate_per_s", "writers",
     "durability", "value", "low", "high", "extrapolated", "vouched", "extrapolation", "method",
-    "measured", "error_percent", "within", "knee", "command",
+    "measured", "error_percent", "within", "knee", "command", "bound",
   ]
 
   /// A row an experiment, answer, check, validation or point of a curve.
@@ -45,9 +45,10 @@ package struct PlanOutput {
       var cells = range(answer.estimate)
       cells["question"] = answer.question.text
       cells["method"] = answer.method
+      cells["bound"] = answer.bound?.name
       cells["extrapolated"] = answer.extrapolations.isEmpty ? "no" : "yes"
       cells["vouched"] = answer.isVouched ? "yes" : "no"
-      cells["extrapolation"] = answer.extrapolations.map(\.text).joined(separator: "; ")
+      cells["extrapolation"] = answer.doubts.joined(separator: "; ")
       add(&table, "answer", answer.question.setting, answer.name, answer.unit, cells)
       if let check = answer.check {
         add(&table, "check", check, question: answer.question.text)
@@ -120,7 +121,34 @@ package struct PlanOutput {
     let estimate = answer.estimate
     let low = answer.readable(estimate.low)
     let high = answer.readable(estimate.high)
+    if answer.bound != nil { return Self.boundLine(answer) }
     return "\(answer.name) \(answer.readable(estimate.value)), 9 of 10 times from \(low) to \(high)"
+  }
+
+  /// An answer that ends where the search did, and so is none.
+  private static func boundLine(_ answer: PlanAnswer) -> String {
+    let readable = answer.readable
+    switch answer.bound {
+    case .least(let end):
+      let low = answer.estimate.low
+      return "\(answer.name) at least \(readable(end)), as far as was searched"
+        + (low < end ? "; 1 of 20 times only up to \(readable(low))" : "")
+    case .most(let end):
+      return "\(answer.name) \(readable(end)), which is all that a closed loop does"
+    case .nowhere(let from, let to?):
+      return "\(answer.name): nowhere from \(readable(from)) to \(readable(to))"
+    case .nowhere(let from, nil):
+      return "\(answer.name): nowhere from \(readable(from))"
+    case nil: return ""
+    }
+  }
+
+  private func value(_ answer: PlanAnswer) -> String {
+    switch answer.bound {
+    case .least(let end): "at least \(answer.readable(end))"
+    case .nowhere: "nowhere"
+    case .most, nil: answer.readable(answer.estimate.value)
+    }
   }
 
   private func checkLine(_ check: PlanCheck) -> String {
@@ -133,7 +161,7 @@ package struct PlanOutput {
 
   private func details(_ answer: PlanAnswer) -> [String] {
     var lines = ["by: \(answer.method)"]
-    lines += answer.extrapolations.map { "extrapolated: \($0.text)" }
+    lines += answer.doubts.map { "extrapolated: \($0)" }
     lines += answer.notes
     lines.append(answer.check.map(checkLine) ?? "not checked by a run")
     return lines
@@ -142,7 +170,7 @@ package struct PlanOutput {
   private var knee: String? {
     guard let point = result.curves.first(where: \.isKnee), let rate = point.setting.ratePerSecond
     else { return nil }
-    return "knee of response time against throughput: \(grouped(Int(rate)))/s, p99 "
+    return "knee of response time against throughput: \(grouped(Int(wholeNumber(rate))))/s, p99 "
       + point.metric.readable(point.estimate.value)
   }
 
@@ -200,9 +228,9 @@ package struct PlanOutput {
         }
         lines.append(
           "| \(answer.question.text.replacing("|", with: "\\|")) "
-            + "| \(answer.readable(estimate.value)) "
+            + "| \(value(answer)) "
             + "| \(answer.readable(estimate.low)) .. \(answer.readable(estimate.high)) "
-            + "| \(answer.extrapolations.map(\.text).joined(separator: "; ")) | \(check ?? "no") |")
+            + "| \(answer.doubts.joined(separator: "; ")) | \(check ?? "no") |")
       }
       lines.append("")
       for answer in result.answers {
@@ -242,7 +270,7 @@ package struct PlanOutput {
   private func json() throws -> String {
     let words: Set = [
       "kind", "question", "metric", "unit", "durability", "extrapolated", "vouched",
-      "extrapolation", "method", "within", "knee", "command",
+      "extrapolation", "method", "within", "knee", "command", "bound",
     ]
     let rows = (CSVTable.parse(table().text) ?? []).dropFirst().map { row in
       Dictionary(

@@ -35,9 +35,10 @@ package struct PlanPage {
       ["question", "answer", "from", "to", "extrapolated", "checked by a run"],
       result.answers.map { answer in
         [
-          answer.question.text, answer.readable(answer.estimate.value),
+          answer.question.text,
+          (answer.bound.map { $0.name + " " } ?? "") + answer.readable(answer.estimate.value),
           answer.readable(answer.estimate.low), answer.readable(answer.estimate.high),
-          answer.extrapolations.map(\.text).joined(separator: "; "),
+          answer.doubts.joined(separator: "; "),
           answer.check.map {
             "\($0.metric.readable($0.measured)), error \(decimal($0.errorPercent, places: 1)) %"
           } ?? "no",

@@ -44,9 +44,11 @@ package enum PlanMetric: Equatable, Sendable {
   /// The value for people.
   package func readable(_ value: Double) -> String {
     switch unit {
-    case "bytes": readableBytes(UInt64(max(0, value)))
-    case "ns": readableDuration(UInt64(max(0, value)))
-    default: grouped(Int(value.rounded())) + "/s"
+    case "bytes": readableSize(value)
+    case "ns": readableDuration(wholeNumber(value))
+    // A rate that is not 0 is not shown as that.
+    case _ where value > 0 && value < 10: decimal(value, places: 2) + "/s"
+    default: grouped(Int(wholeNumber(value))) + "/s"
     }
   }
 
@@ -105,9 +107,9 @@ package enum PlanVariable: String, CaseIterable, Sendable {
   /// What a value of it is for people.
   func readable(_ value: Double) -> String {
     switch self {
-    case .rate, .readRate: grouped(Int(value)) + "/s"
-    case .age: readableDuration(UInt64(value * 1e9))
-    default: grouped(Int(value))
+    case .rate, .readRate: PlanMetric.rate(.write).readable(value)
+    case .age: readableAge(value)
+    default: grouped(Int(wholeNumber(value.rounded(.down))))
     }
   }
 
@@ -251,6 +253,14 @@ package struct PlanQuestion: Equatable, Sendable {
       if metric == .growthPerCommit && complete.pins == 0 {
         throw UsageError("--ask: without pins a file does not grow; say pins, age and rate")
       }
+      if metric == .heldBytes && complete.pins == 0 {
+        throw UsageError("--ask: without pins nothing is held; say pins, age and rate")
+      }
+      if let variable, !metric.depends(on: variable, complete) {
+        throw UsageError(
+          "--ask: \(variable.rawValue) changes nothing about \(metric.name)"
+            + (metric.isSpace && complete.pins == 0 ? " without pins" : ""))
+      }
       try checkLoad(metric, complete)
     case .readers: break
     }
@@ -277,4 +287,40 @@ package struct PlanQuestion: Equatable, Sendable {
       }
     }
   }
+}
+
+extension PlanMetric {
+  /// Whether a variable makes a difference: looking for its largest value has no end otherwise.
+  fileprivate func depends(on variable: PlanVariable, _ setting: PlanSetting) -> Bool {
+    switch (self, variable) {
+    case (_, .objects): true
+    case (.liveBytes, _): false
+    case (.latency(.read, _), .rate), (.latency(.read, _), .batch), (.rate(.read), .rate),
+      (.rate(.read), .batch), (.latency(.write, _), .readRate), (.rate(.write), .readRate):
+      false
+    case (_, .pins), (_, .age): isSpace
+    case (_, .readRate): !isSpace
+    case (_, .rate): !isSpace || (setting.pins > 0 && setting.ageSeconds != nil)
+    case (_, .batch): !isSpace || setting.pins > 0
+    }
+  }
+}
+
+/// The nearest whole number that there is, also of what is no number.
+func wholeNumber(_ value: Double) -> UInt64 {
+  value > 0 ? UInt64(min(value.rounded(), 1e18)) : 0
+}
+
+/// Bytes for people, also of files that no disk holds.
+private func readableSize(_ value: Double) -> String {
+  let tebibyte = 1_099_511_627_776.0
+  guard value >= tebibyte else { return readableBytes(wholeNumber(value)) }
+  return decimal(value / tebibyte, places: 1) + " TiB"
+}
+
+/// Seconds for people, in hours and days where that is what they would say.
+private func readableAge(_ seconds: Double) -> String {
+  if seconds >= 172_800 { return decimal(seconds / 86_400, places: 1) + " days" }
+  if seconds >= 7_200 { return decimal(seconds / 3_600, places: 1) + " h" }
+  return readableDuration(wholeNumber(seconds * 1e9))
 }

@@ -48,7 +48,7 @@ package struct PlanSetting: Equatable, Sendable {
   /// In the words of a question.
   package var text: String {
     var words = ["objects=\(Self.count(objects))"]
-    if valueBytes != 100 { words.append("value-size=\(Int(valueBytes))B") }
+    if valueBytes != 100 { words.append("value-size=\(wholeNumber(valueBytes))B") }
     words.append("batch=\(Self.count(batch))")
     if pins > 0 { words.append("pins=\(Self.count(pins))") }
     if let ageSeconds { words.append("age=\(Self.time(ageSeconds))") }
@@ -74,11 +74,13 @@ package struct PlanSetting: Equatable, Sendable {
   }
 
   private static func plain(_ value: Double) -> String {
-    value == value.rounded() ? String(Int(value)) : "\(value)"
+    // Beyond that there are no digits left, nor whole numbers in the end.
+    guard abs(value) < 1e15 else { return String(format: "%.1e", value) }
+    return value == value.rounded() ? String(Int(value)) : "\(value)"
   }
 
   static func time(_ seconds: Double) -> String {
-    Units.text(nanoseconds: UInt64((seconds * 1e9).rounded()))
+    Units.text(nanoseconds: wholeNumber(seconds * 1e9))
   }
 
   // MARK: - As a run
@@ -103,5 +105,5 @@ package struct PlanSetting: Equatable, Sendable {
     return words
   }
 
-  private func whole(_ value: Double) -> String { String(Int(value.rounded())) }
+  private func whole(_ value: Double) -> String { String(wholeNumber(value)) }
 }

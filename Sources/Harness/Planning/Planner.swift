@@ -46,9 +46,12 @@ package struct Planner {
     }
     for question in options.questions {
       guard let answer = try answer(question) else {
-        result.warnings.append(
-          "'\(question.text)': no run tells of it"
-            + (options.budgetSeconds == nil ? "; give --budget to make some" : ""))
+        var warning = "'\(question.text)': no run tells of it"
+        if options.budgetSeconds == nil {
+          warning += "; give --budget to make some"
+          if let wanted = wantedRun(question) { warning += ", or make one for --from: \(wanted)" }
+        }
+        result.warnings.append(warning)
         continue
       }
       result.answers.append(answer)
@@ -119,24 +122,31 @@ package struct Planner {
         PlanAnswer(
           question: question, name: "readers", unit: "1", estimate: $0,
           method: "reads by threads, at most what memory brings",
-          readable: { grouped(Int($0)) })
+          readable: { grouped(Int(wholeNumber($0.rounded(.down)))) })
       }
       answer?.extrapolations = model.extrapolations(.rate(.read), setting)
       if let reads = model.reads(setting), cores <= machine.cores {
-        answer?.notes.append("all readers together: \(grouped(Int(reads.value))) reads/s")
+        answer?.notes.append(
+          "all readers together: \(grouped(Int(wholeNumber(reads.value)))) reads/s")
       }
     }
-    if answer != nil { answer!.notes += PlanNotes(model).notes(question) }
+    guard var answer else { return nil }
+    answer.notes += PlanNotes(model).notes(question)
+    if !answer.isVouched, options.budgetSeconds == nil, let wanted = wantedRun(question) {
+      answer.notes.append("a run that tells more, for --from: \(wanted)")
+    }
     return answer
   }
 
   private mutating func largest(
     _ variable: PlanVariable, _ metric: PlanMetric, _ limit: Double, _ question: PlanQuestion
   ) throws -> PlanAnswer? {
-    func make(_ estimate: PlanEstimate, _ method: String) -> PlanAnswer {
-      PlanAnswer(
-        question: question, name: variable.rawValue, unit: variable.unit, estimate: estimate,
-        method: method, readable: variable.readable)
+    func make(_ found: PlanFound, _ method: String) -> PlanAnswer {
+      var answer = PlanAnswer(
+        question: question, name: variable.rawValue, unit: variable.unit,
+        estimate: found.estimate, method: method, readable: variable.readable)
+      answer.bound = found.bound
+      return answer
     }
     let isRate = variable == .rate || variable == .readRate
     guard let guess = PlanInversion(model).largest(variable, metric, limit, question.setting)
@@ -150,7 +160,7 @@ package struct Planner {
       // Where the model sees no rate that would do, a sixth of the capacity is tried all the same.
       let least =
         variable == .rate ? (model.queue(.write, question.setting)?.capacity ?? 60) / 6 : 60
-      if let found = try search.run(from: max(guess.value, least), with: runs) {
+      if let found = try search.run(from: max(guess.estimate.value, least), with: runs) {
         answer = make(found, "search in open loop, \(search.tries) runs")
       }
       experiments += search.observations
@@ -158,8 +168,23 @@ package struct Planner {
     }
     var setting = question.setting
     variable.set(answer.estimate.value, in: &setting)
+    if case .nowhere(let from, _) = answer.bound {
+      variable.set(from, in: &setting)
+      if let there = model.estimate(metric, setting) {
+        answer.notes.append(
+          "at \(variable.rawValue) \(variable.readable(from)), \(metric.name) is "
+            + metric.readable(there.value) + " by the model")
+      }
+    }
     answer.extrapolations = model.extrapolations(metric, setting)
     return answer
+  }
+
+  /// The run that would tell what the ones that there are do not.
+  private func wantedRun(_ question: PlanQuestion) -> String? {
+    PlanExperiments(budgetSeconds: 60, questions: 1, cores: machine.cores)
+      .experiments(for: question).first
+      .map(PlanRuns.command)
   }
 
   // MARK: - Checks

@@ -1,24 +1,47 @@
 // What a file holds: the newest version, and for each pin the blocks that were overwritten until
-// the next pin was taken, each distinct block once. Which blocks there are is not assumed: classes
-// of blocks by how many objects share one, their bytes an object fitted to what runs have held.
-// Free space is the residual, by a constant and a share. Everything scales with objects and touches
-// an object, so small runs tell about large files.
+// the next pin was taken, each distinct block once, and together not more than a version. Classes
+// of blocks by how many objects share one begin with what the engine's blocks are known to be, and
+// are moved by what runs have held. Free space is the residual, by a constant and a share.
+// Everything scales with objects and touches an object, so small runs tell about large files; what
+// runs have not told stays in the range of an answer.
 internal import Foundation
 
 /// Predicts live, held and file bytes.
 package struct SpaceModel: Sendable {
-  /// Objects that share a block.
-  ///
-  /// The last class is there once a version, however many objects.
-  private static let classes: [Double] = [
-    1, 8, 32, 64, 128, 256, 1_024, 4_096, 65_536, 4_194_304,
-  ]
+  /// Blocks that so many objects share, in files with values of 100 bytes.
+  private struct BlockClass {
+    var objects: Double
+    /// Bytes an object that such blocks are likely to have.
+    var likely: Double
+    /// Whether values are in them: then larger values leave room for fewer objects in each.
+    var hasValues: Bool
+  }
 
-  private let live: [Double]
-  private let held: [Double]
-  private let file: [Double]
-  private let hasValueSizes: Bool
-  private let meanValueBytes: Double
+  /// Leaves of values end at 6 KB, those of numbers with their cluster of 256 objects; above them
+  /// are the branches, the last one there once a version.
+  private static let classes: [BlockClass] = [
+    BlockClass(objects: 1, likely: 1.5, hasValues: true),
+    BlockClass(objects: 8, likely: 4, hasValues: true),
+    BlockClass(objects: 32, likely: 7, hasValues: true),
+    BlockClass(objects: 64, likely: 65, hasValues: true),
+    BlockClass(objects: 128, likely: 10, hasValues: true),
+    BlockClass(objects: 256, likely: 8, hasValues: false),
+    BlockClass(objects: 1_024, likely: 1, hasValues: false),
+    BlockClass(objects: 4_096, likely: 0.2, hasValues: false),
+    BlockClass(objects: 65_536, likely: 0.03, hasValues: false),
+    BlockClass(objects: 4_194_304, likely: 0.002, hasValues: false),
+  ]
+  /// Bytes of an object beside its value.
+  private static let ownBytes = 34.0
+  private static let usualValueBytes = 100.0
+  /// By how much repeated runs differ.
+  private static let noise = 0.04
+
+  private let live: CauseModel
+  private let held: CauseModel
+  private let file: CauseModel
+  /// Value sizes that were measured, the smallest and the largest.
+  private let valueBytes: ClosedRange<Double>
   private var errors: [String: Double] = [:]
 
   /// Nil without a run that tells of the file.
@@ -29,54 +52,62 @@ package struct SpaceModel: Sendable {
   private init?(_ observations: [PlanObservation], checksItself: Bool) {
     let useful = observations.filter { !$0.space.isEmpty }
     guard !useful.isEmpty else { return nil }
-    let sizes = Set(useful.map(\.setting.valueBytes))
-    hasValueSizes = sizes.count > 1
-    meanValueBytes = sizes.reduce(0, +) / Double(sizes.count)
-    var liveRows: [([Double], Double)] = []
-    var heldRows: [([Double], Double)] = []
+    let sizes = useful.map(\.setting.valueBytes)
+    valueBytes = (sizes.min() ?? 0)...(sizes.max() ?? 0)
+    var liveRows: [CauseModel.Equation] = []
+    var heldRows: [CauseModel.Equation] = []
     for run in useful {
-      for point in run.spacePoints {
-        liveRows.append((Self.liveCauses(run.setting, hasValueSizes), point.live))
-        if point.held > 0 {
-          heldRows.append((Self.heldCauses(run.setting, point.age, hasValueSizes), point.held))
-        }
+      let points = run.spacePoints
+      // The points of a run are not as many runs.
+      let weight = min(1, 4 / Double(max(1, points.count)))
+      for point in points {
+        liveRows.append(.init(Self.liveCauses(run.setting), point.live, weight: weight))
+        // A transaction that waits for its sync holds a little, with no pin there.
+        guard point.held > 0, point.age.transactionsBetween > 0 else { continue }
+        heldRows.append(.init(Self.heldCauses(run.setting, point.age), point.held, weight: weight))
       }
     }
-    live = LeastSquares.fit(liveRows.map(\.0), liveRows.map(\.1))
-    held = LeastSquares.fit(heldRows.map(\.0), heldRows.map(\.1))
+    live = CauseModel(
+      [
+        .init(16_384, spread: 32_768), .init(Self.ownBytes, spread: 30), .init(1, spread: 0.1),
+      ], liveRows, noise: Self.noise)
+    held = CauseModel(
+      Self.classes.map { CauseModel.Cause($0.likely, spread: $0.likely) }
+        + [.init(2_000, spread: 4_000), .init(8_000, spread: 20_000)],
+      heldRows, noise: Self.noise)
     // The file is as long as its last intervals needed it to be.
-    let ends = useful.compactMap { run in
-      run.lastSpace.map { ([1, $0.live + $0.held], $0.file) }
-    }
-    file = LeastSquares.fit(ends.map(\.0), ends.map(\.1))
+    file = CauseModel(
+      [.init(32_768, spread: 65_536), .init(1.2, spread: 0.2)],
+      useful.compactMap { run in
+        run.lastSpace.map { CauseModel.Equation([1, $0.live + $0.held], $0.file) }
+      }, noise: Self.noise)
     if checksItself { errors = Self.errors(useful) }
   }
 
   // MARK: - Causes
 
-  private static func withValueSize(
-    _ causes: [Double], _ setting: PlanSetting, _ hasValueSizes: Bool
-  ) -> [Double] {
-    hasValueSizes ? causes + causes.map { $0 * setting.valueBytes } : causes
-  }
-
-  private static func liveCauses(_ setting: PlanSetting, _ hasValueSizes: Bool) -> [Double] {
-    [1] + withValueSize([setting.objects], setting, hasValueSizes)
+  private static func liveCauses(_ setting: PlanSetting) -> [Double] {
+    [1, setting.objects, setting.objects * setting.valueBytes]
   }
 
   /// Bytes held for pins, a cause each: by class of blocks, and what every version keeps.
-  private static func heldCauses(
-    _ setting: PlanSetting, _ pins: PlanPinAges, _ hasValueSizes: Bool
-  ) -> [Double] {
-    let blocks = classes.map { size in
-      overwritten(setting, pins.transactionsBetween, size) * pins.fullIntervals
-        + overwritten(setting, pins.transactionsSinceLast, size)
-    }
+  private static func heldCauses(_ setting: PlanSetting, _ pins: PlanPinAges) -> [Double] {
+    let full = overwritten(setting, pins.transactionsBetween)
+    let last = overwritten(setting, pins.transactionsSinceLast)
     // A commit that waits for its sync holds what it replaced, pins or not.
-    return withValueSize(blocks, setting, hasValueSizes) + [pins.fullIntervals + 1, 1]
+    return zip(full, last).map { $0 * pins.fullIntervals + $1 } + [pins.fullIntervals + 1, 1]
   }
 
-  /// Objects in the distinct blocks that these transactions overwrite.
+  /// Objects in the distinct blocks that these transactions overwrite, by class; of blocks with
+  /// values in units of an object with a value of the usual size.
+  private static func overwritten(_ setting: PlanSetting, _ transactions: Double) -> [Double] {
+    let size = (ownBytes + setting.valueBytes) / (ownBytes + usualValueBytes)
+    return classes.map { kind in
+      guard kind.hasValues else { return overwritten(setting, transactions, kind.objects) }
+      return size * overwritten(setting, transactions, min(256, max(1, kind.objects / size)))
+    }
+  }
+
   private static func overwritten(
     _ setting: PlanSetting, _ transactions: Double, _ objectsInBlock: Double
   ) -> Double {
@@ -88,38 +119,70 @@ package struct SpaceModel: Sendable {
 
   // MARK: - Answers
 
+  /// Between two pins the last one has had half the time on average.
+  private static func ages(_ setting: PlanSetting) -> PlanPinAges? {
+    guard setting.pins > 0, let between = setting.commitsBetweenPins else { return nil }
+    return PlanPinAges(
+      fullIntervals: max(0, setting.pinsKept - 1), transactionsBetween: between,
+      transactionsSinceLast: between / 2)
+  }
+
+  private func heldBytes(_ setting: PlanSetting) -> Double {
+    guard let ages = Self.ages(setting) else { return 0 }
+    let held = self.held.value(Self.heldCauses(setting, ages))
+    // Nothing can be overwritten between two pins that the first one does not see.
+    let live = self.live.value(Self.liveCauses(setting))
+    return min(held, live * (ages.fullIntervals + 1))
+  }
+
   /// A metric of space in the end: all pins there.
   package func value(_ metric: PlanMetric, _ setting: PlanSetting) -> Double {
-    let live = LeastSquares.value(self.live, Self.liveCauses(setting, hasValueSizes))
-    var held = 0.0
-    if setting.pins > 0, let between = setting.commitsBetweenPins {
-      // Between two pins the last one has had half the time on average.
-      let ages = PlanPinAges(
-        fullIntervals: max(0, setting.pinsKept - 1), transactionsBetween: between,
-        transactionsSinceLast: between / 2)
-      held = LeastSquares.value(self.held, Self.heldCauses(setting, ages, hasValueSizes))
-    }
+    let live = self.live.value(Self.liveCauses(setting))
+    let held = heldBytes(setting)
     switch metric {
     case .liveBytes: return live
     case .heldBytes: return held
     case .growthPerCommit:
-      let commits = setting.pinsKept * (setting.commitsBetweenPins ?? 1)
-      return LeastSquares.value(file, [0, held]) / commits
-    default: return LeastSquares.value(file, [1, live + held])
+      return file.value([0, held]) / transactionsOfAllPins(setting)
+    default: return file.value([1, live + held])
     }
   }
 
-  package func estimate(_ metric: PlanMetric, _ setting: PlanSetting) -> PlanEstimate {
-    PlanEstimate(value(metric, setting), relativeError: errors[metric.name] ?? 0.15)
+  private func transactionsOfAllPins(_ setting: PlanSetting) -> Double {
+    max(1, setting.pinsKept * (setting.commitsBetweenPins ?? 1))
   }
 
-  /// Bytes an object of each class of blocks, for the answer's explanation.
-  package var blockClasses: [(objectsInBlock: Double, bytesPerObject: Double)] {
-    Self.classes.indices.compactMap { position in
-      guard position < held.count else { return nil }
-      var bytes = held[position]
-      if hasValueSizes { bytes += held[Self.classes.count + position] * meanValueBytes }
-      return bytes > 0.01 ? (Self.classes[position], bytes) : nil
+  package func estimate(_ metric: PlanMetric, _ setting: PlanSetting) -> PlanEstimate {
+    let value = value(metric, setting)
+    let known = errors[metric.name] ?? 0.15
+    let unknown = spread(metric, setting)
+    return PlanEstimate(value, relativeError: (known * known + unknown * unknown).squareRoot())
+  }
+
+  /// One standard deviation, as a share of the value, of what the runs have not told.
+  package func spread(_ metric: PlanMetric, _ setting: PlanSetting) -> Double {
+    // Leaves are filled by another rule where values are longer than the largest of them.
+    let beyond = max(
+      log((setting.valueBytes + Self.ownBytes) / (valueBytes.upperBound + Self.ownBytes)),
+      log((valueBytes.lowerBound + Self.ownBytes) / (setting.valueBytes + Self.ownBytes)), 0)
+    let live = self.live.value(Self.liveCauses(setting))
+    let liveSpread = self.live.spread(Self.liveCauses(setting))
+    let held = heldBytes(setting)
+    var heldSpread = 0.0
+    if let ages = Self.ages(setting) {
+      heldSpread = self.held.spread(Self.heldCauses(setting, ages))
+      heldSpread = (heldSpread * heldSpread + pow(0.25 * beyond * held, 2)).squareRoot()
+    }
+    switch metric {
+    case .liveBytes: return live > 0 ? liveSpread / live : 0
+    case .heldBytes: return held > 0 ? heldSpread / held : 0
+    case .growthPerCommit:
+      let share = file.relativeSpread([0, 1])
+      return held > 0 ? (pow(heldSpread / held, 2) + share * share).squareRoot() : share
+    default:
+      let share = file.relativeSpread([1, live + held])
+      let bytes = (liveSpread * liveSpread + heldSpread * heldSpread).squareRoot()
+      return (pow(bytes / max(1, live + held), 2) + share * share).squareRoot()
     }
   }
 
