@@ -140,6 +140,22 @@ import Testing
     #expect(found.code == .inconclusive)
   }
 
+  /// A leaf of values is written again whole, however long the values in it are: in a run with
+  /// values of 4 KiB, transactions took no longer than in one with 100 bytes.
+  @Test func valuesWithinALeafTakeNoLonger() throws {
+    let found = try answers(
+      [
+        "write rate at objects=20k", "write rate at objects=20k value-size=4KiB",
+        "write.service_p50 at objects=20k", "write.service_p50 at objects=20k writers=4",
+      ], from: [try oneRun()])
+    let values = found.rows.compactMap { $0["value"].flatMap(Double.init) }
+    try #require(values.count == 4, "\(found.output)")
+    #expect(abs(values[1] / values[0] - 1) < 0.05, "\(values)")
+    #expect(found.rows[0]["vouched"] == "yes" && found.rows[1]["vouched"] == "no")
+    // Four that follow each other wait for each other.
+    #expect(abs(values[3] / values[2] / 4 - 1) < 0.05, "\(values)")
+  }
+
   @Test func batchesThatNoRunHadAreBetweenTwoLaws() throws {
     let found = try answers(
       ["write rate at objects=20k batch=10", "write rate at objects=20k batch=100"],

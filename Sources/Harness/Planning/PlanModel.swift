@@ -30,12 +30,12 @@ package struct PlanModel: Sendable {
     hasMemory = !resident.isEmpty
     memory = CauseModel(
       [.init(45e6, spread: 3e7), .init(1.3, spread: 0.6), .init(20_000, spread: 40_000)],
-      resident, noise: 0.05)
+      resident, noise: 0.1)
     writeCosts = Self.writeCosts(observations)
   }
 
   /// What is known of a transaction's time before any run, in nanoseconds of a usual machine.
-  private static let usualCosts = [20_000.0, 3_000, 300, 20]
+  private static let usualCosts = [20_000.0, 3_000, 300, 2]
 
   private static func writeCosts(_ observations: [PlanObservation]) -> CauseModel {
     let writes = observations.compactMap { run in
@@ -54,12 +54,14 @@ package struct PlanModel: Sendable {
         + [.init(1, spread: 0.5)], writes, noise: 0.08)
   }
 
-  /// What a transaction's time is made of: itself, its objects, their ways through the trees, their
-  /// values, the syncs.
+  /// What a transaction's time is made of: itself, its objects, their ways through the trees,
+  /// their values, the syncs.
+  ///
+  /// A leaf is written again whole: only a value that is longer than one takes longer than others.
   private static func writeCauses(_ setting: PlanSetting, _ syncTime: Double) -> [Double] {
     [
       1, setting.batch, setting.batch * log2(max(2, setting.objects)),
-      setting.batch * setting.valueBytes, syncTime,
+      setting.batch * max(0, setting.valueBytes - SpaceModel.leafBytes), syncTime,
     ]
   }
 
@@ -124,8 +126,11 @@ package struct PlanModel: Sendable {
       return PlanEstimate(estimate.value, low: low, high: high)
     }
     let source = rate == nil ? queue.busy : queue.idle
+    // Writers that are never idle wait for each other within their transactions.
+    let waiting = operation == .write && rate == nil ? max(1, setting.writers) / queue.servers : 1
     return PlanEstimate(
-      source.quantile(share) * queue.scale + queue.shift, relativeError: max(error, 0.1))
+      (source.quantile(share) * queue.scale + queue.shift) * waiting,
+      relativeError: max(error, 0.1))
   }
 
   /// The share that a column such as `response_p99_9_ns` stands for.
@@ -227,6 +232,9 @@ package struct PlanModel: Sendable {
         writeCosts.relativeSpread(
           Self.writeCauses(setting, nearest.syncTime),
           over: Self.writeCauses(nearest.setting, nearest.syncTime)))
+      add(
+        0.15
+          * abs(log((setting.valueBytes + 256) / (nearest.setting.valueBytes + 256))))
       // How much of what several writers do is shared has to be measured.
       add(0.4 * abs(log(max(1, setting.writers) / max(1, nearest.setting.writers))))
     }

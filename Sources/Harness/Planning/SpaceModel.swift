@@ -31,6 +31,8 @@ package struct SpaceModel: Sendable {
     BlockClass(objects: 65_536, likely: 0.03, hasValues: false),
     BlockClass(objects: 4_194_304, likely: 0.002, hasValues: false),
   ]
+  /// The longest leaf of values.
+  static let leafBytes = 6_144.0
   /// Bytes of an object beside its value.
   private static let ownBytes = 34.0
   private static let usualValueBytes = 100.0
