@@ -1,5 +1,6 @@
 // Dispatch's semaphores, groups and work items for explored programs. Outside of an exploration
 // they are Dispatch's.
+internal import CRaceHunt
 public import Dispatch
 
 /// A count to wait for: `Dispatch.DispatchSemaphore`, by its names.
@@ -33,7 +34,7 @@ public final class DispatchSemaphore: Sendable {
   }
 
   /// Waits until the count is above 0, and takes one.
-  public func wait() { _ = wait(timeout: .distantFuture) }
+  public func wait() { _ = wait(until: .distantFuture, Place(call: race_hunt_caller())) }
 
   /// As `wait()`, until that time of the calendar.
   @discardableResult
@@ -42,12 +43,16 @@ public final class DispatchSemaphore: Sendable {
       noteOutsider()
       return real.wait(wallTimeout: wallTimeout)
     }
-    return wait(timeout: wallTimeout.fromNow)
+    return wait(until: wallTimeout.fromNow, Place(call: race_hunt_caller()))
   }
 
   /// As `wait()`, until that time.
   @discardableResult
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
+    wait(until: timeout, Place(call: race_hunt_caller()))
+  }
+
+  fileprivate func wait(until timeout: DispatchTime, _ place: Place) -> DispatchTimeoutResult {
     guard let (run, strand) = Run.current else {
       noteOutsider()
       return real.wait(timeout: timeout.real)
@@ -57,15 +62,15 @@ public final class DispatchSemaphore: Sendable {
     let deadline = timeout.left(run).map { run.now &+ $0 }
     if deadline != nil { run.readsTime(strand) }
     while state.value == 0 {
-      run.record(strand, .waits, state.resource.number)
+      run.record(strand, .waits, state.resource.number, at: place)
       state.resource.waiters.append(strand)
       guard run.block(strand, for: .turn(state.resource), until: deadline) else {
-        run.record(strand, .timesOut, state.resource.number)
+        run.record(strand, .timesOut, state.resource.number, at: place)
         return .timedOut
       }
     }
     state.value -= 1
-    run.record(strand, .passes, state.resource.number, value: state.value)
+    run.record(strand, .passes, state.resource.number, value: state.value, at: place)
     return .success
   }
 
@@ -79,7 +84,8 @@ public final class DispatchSemaphore: Sendable {
     let state = state(run)
     run.point(.accesses(state.resource, writes: true))
     state.value += 1
-    run.record(strand, .signals, state.resource.number, value: state.value)
+    let place = Place(call: race_hunt_caller())
+    run.record(strand, .signals, state.resource.number, value: state.value, at: place)
     let waiters = state.resource.waiters.count
     run.wakeAll(state.resource)
     return waiters > 0 ? 1 : 0
@@ -117,7 +123,9 @@ public final class DispatchGroup: Sendable {
   }
 
   /// Some work begins.
-  public func enter() {
+  public func enter() { enter(Place(call: race_hunt_caller())) }
+
+  func enter(_ place: Place) {
     guard let (run, strand) = Run.current else {
       noteOutsider()
       return real.enter()
@@ -125,11 +133,13 @@ public final class DispatchGroup: Sendable {
     let state = state(run)
     run.point(.accesses(state.resource, writes: true))
     state.count += 1
-    run.record(strand, .enters, state.resource.number, value: state.count)
+    run.record(strand, .enters, state.resource.number, value: state.count, at: place)
   }
 
   /// Some work has ended.
-  public func leave() {
+  public func leave() { leave(Place(call: race_hunt_caller())) }
+
+  func leave(_ place: Place) {
     guard let (run, strand) = Run.current else {
       noteOutsider()
       return real.leave()
@@ -138,10 +148,11 @@ public final class DispatchGroup: Sendable {
     run.point(.accesses(state.resource, writes: true))
     if state.count == 0 {
       return run.violate(
-        .check, "\(strand.name) leaves \(state.resource.name) more often than it was entered")
+        .check, "\(strand.name) leaves \(state.resource.name) more often than it was entered",
+        at: place)
     }
     state.count -= 1
-    run.record(strand, .leaves, state.resource.number, value: state.count)
+    run.record(strand, .leaves, state.resource.number, value: state.count, at: place)
     if state.count == 0 { end(state, run) }
   }
 
@@ -153,7 +164,7 @@ public final class DispatchGroup: Sendable {
   }
 
   /// Waits for the end of all of its work.
-  public func wait() { _ = wait(timeout: .distantFuture) }
+  public func wait() { _ = wait(until: .distantFuture, Place(call: race_hunt_caller())) }
 
   /// As `wait()`, until that time of the calendar.
   @discardableResult
@@ -162,12 +173,16 @@ public final class DispatchGroup: Sendable {
       noteOutsider()
       return real.wait(wallTimeout: wallTimeout)
     }
-    return wait(timeout: wallTimeout.fromNow)
+    return wait(until: wallTimeout.fromNow, Place(call: race_hunt_caller()))
   }
 
   /// As `wait()`, until that time.
   @discardableResult
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
+    wait(until: timeout, Place(call: race_hunt_caller()))
+  }
+
+  fileprivate func wait(until timeout: DispatchTime, _ place: Place) -> DispatchTimeoutResult {
     guard let (run, strand) = Run.current else {
       noteOutsider()
       return real.wait(timeout: timeout.real)
@@ -176,15 +191,15 @@ public final class DispatchGroup: Sendable {
     run.point(.accesses(state.resource, writes: true))
     let deadline = timeout.left(run).map { run.now &+ $0 }
     if deadline != nil { run.readsTime(strand) }
-    run.record(strand, .waits, state.resource.number)
+    run.record(strand, .waits, state.resource.number, at: place)
     while state.count > 0 {
       state.resource.waiters.append(strand)
       guard run.block(strand, for: .turn(state.resource), until: deadline) else {
-        run.record(strand, .timesOut, state.resource.number)
+        run.record(strand, .timesOut, state.resource.number, at: place)
         return .timedOut
       }
     }
-    run.record(strand, .wakesUp, state.resource.number)
+    run.record(strand, .wakesUp, state.resource.number, at: place)
     return .success
   }
 
@@ -210,7 +225,8 @@ public final class DispatchGroup: Sendable {
 
   /// Has a queue do the work at the end of the group's.
   public func notify(queue: DispatchQueue, work: DispatchWorkItem) {
-    notify(flags: work.flags, queue: queue) { work.perform() }
+    let call = race_hunt_caller()
+    notify(flags: work.flags, queue: queue) { work.perform(call) }
   }
 }
 
@@ -230,25 +246,33 @@ public final class DispatchWorkItem: @unchecked Sendable {
   ) {
     self.block = block
     self.flags = flags
-    end.enter()
+    // Who makes it is no call of this module's that has a line.
+    end.enter(Place(call: 0))
   }
 
-  deinit { finish() }
+  deinit { finish(0) }
 
-  private func finish() { if !hasEnded.exchange(true) { end.leave() } }
+  private func finish(_ call: UInt) {
+    if hasEnded.exchange(true, file: Place.callFile, line: call) { return }
+    end.leave(Place(call: call))
+  }
 
   /// Does the work now, unless it is cancelled.
-  public func perform() {
-    if !isToEnd.load() { block() }
-    finish()
+  public func perform() { perform(race_hunt_caller()) }
+
+  func perform(_ call: UInt) {
+    if !isToEnd.load(file: Place.callFile, line: call) { block() }
+    finish(call)
   }
 
   /// Waits for its end.
-  public func wait() { end.wait() }
+  public func wait() { _ = end.wait(until: .distantFuture, Place(call: race_hunt_caller())) }
 
   /// Waits for its end, until that time.
   @discardableResult
-  public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { end.wait(timeout: timeout) }
+  public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
+    end.wait(until: timeout, Place(call: race_hunt_caller()))
+  }
 
   /// Waits for its end, until that time of the calendar.
   @discardableResult
@@ -268,8 +292,10 @@ public final class DispatchWorkItem: @unchecked Sendable {
   }
 
   /// Has it not begin; work that has begun has to look.
-  public func cancel() { isToEnd.store(true) }
+  public func cancel() { isToEnd.store(true, file: Place.callFile, line: race_hunt_caller()) }
 
   /// Whether it was cancelled.
-  public var isCancelled: Bool { isToEnd.load() }
+  public var isCancelled: Bool {
+    isToEnd.load(file: Place.callFile, line: race_hunt_caller())
+  }
 }

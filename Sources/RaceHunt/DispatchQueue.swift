@@ -1,4 +1,5 @@
 // Dispatch's queues for explored programs. Outside of an exploration they are Dispatch's.
+internal import CRaceHunt
 public import Dispatch
 
 /// A queue of work: `Dispatch.DispatchQueue`, by its names.
@@ -77,7 +78,14 @@ public final class DispatchQueue: @unchecked Sendable {
     group: DispatchGroup? = nil, qos: DispatchQoS = .unspecified,
     flags: DispatchWorkItemFlags = [], execute work: @escaping @Sendable () -> Void
   ) {
-    group?.enter()
+    add(group, qos, flags, Place(call: race_hunt_caller()), work)
+  }
+
+  private func add(
+    _ group: DispatchGroup?, _ qos: DispatchQoS, _ flags: DispatchWorkItemFlags, _ place: Place,
+    _ work: @escaping @Sendable () -> Void
+  ) {
+    group?.enter(place)
     guard let (run, strand) = Run.current else {
       return real.async(qos: qos, flags: flags) {
         work()
@@ -86,21 +94,23 @@ public final class DispatchQueue: @unchecked Sendable {
     }
     let state = state(run)
     run.point(.accesses(state.resource, writes: true))
-    run.record(strand, .submits, state.resource.number)
+    run.record(strand, .submits, state.resource.number, at: place)
     submit(run, isBarrier: isBarrier(flags)) {
       work()
-      group?.leave()
+      group?.leave(place)
     }
   }
 
   /// Has the queue do the work.
   public func async(execute workItem: DispatchWorkItem) {
-    async(flags: workItem.flags) { workItem.perform() }
+    let place = Place(call: race_hunt_caller())
+    add(nil, .unspecified, workItem.flags, place) { workItem.perform(place.number) }
   }
 
   /// Has the queue do the work, as a part of the group's.
   public func async(group: DispatchGroup, execute workItem: DispatchWorkItem) {
-    async(group: group, flags: workItem.flags) { workItem.perform() }
+    let place = Place(call: race_hunt_caller())
+    add(group, .unspecified, workItem.flags, place) { workItem.perform(place.number) }
   }
 
   /// Has the queue do the work, but not before that time.
@@ -109,12 +119,19 @@ public final class DispatchQueue: @unchecked Sendable {
     deadline: DispatchTime, qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
     execute work: @escaping @Sendable () -> Void
   ) {
+    add(deadline, qos, flags, Place(call: race_hunt_caller()), work)
+  }
+
+  private func add(
+    _ deadline: DispatchTime, _ qos: DispatchQoS, _ flags: DispatchWorkItemFlags, _ place: Place,
+    _ work: @escaping @Sendable () -> Void
+  ) {
     guard let (run, strand) = Run.current else {
       return real.asyncAfter(deadline: deadline.real, qos: qos, flags: flags, execute: work)
     }
     let state = state(run)
     run.point(.accesses(state.resource, writes: true))
-    run.record(strand, .submits, state.resource.number)
+    run.record(strand, .submits, state.resource.number, at: place)
     let isBarrier = isBarrier(flags)
     guard let left = deadline.left(run) else { return }
     run.after(left) { [self] in submit(run, isBarrier: isBarrier, work) }
@@ -122,7 +139,8 @@ public final class DispatchQueue: @unchecked Sendable {
 
   /// Has the queue do the work, but not before that time.
   public func asyncAfter(deadline: DispatchTime, execute workItem: DispatchWorkItem) {
-    asyncAfter(deadline: deadline, flags: workItem.flags) { workItem.perform() }
+    let place = Place(call: race_hunt_caller())
+    add(deadline, .unspecified, workItem.flags, place) { workItem.perform(place.number) }
   }
 
   /// Has the queue do the work, but not before that time of the calendar.
@@ -134,22 +152,29 @@ public final class DispatchQueue: @unchecked Sendable {
     guard Run.current != nil else {
       return real.asyncAfter(wallDeadline: wallDeadline, qos: qos, flags: flags, execute: work)
     }
-    asyncAfter(deadline: wallDeadline.fromNow, qos: qos, flags: flags, execute: work)
+    add(wallDeadline.fromNow, qos, flags, Place(call: race_hunt_caller()), work)
   }
 
   /// Has the queue do the work, but not before that time of the calendar.
   public func asyncAfter(wallDeadline: DispatchWallTime, execute workItem: DispatchWorkItem) {
-    asyncAfter(wallDeadline: wallDeadline, flags: workItem.flags) { workItem.perform() }
+    let call = race_hunt_caller()
+    asyncAfter(wallDeadline: wallDeadline, flags: workItem.flags) { workItem.perform(call) }
   }
 
   /// Does the work when it is its turn in the queue, and waits for its end.
   public func sync<Result>(
     flags: DispatchWorkItemFlags, execute work: () throws -> Result
   ) rethrows -> Result {
+    try perform(flags, Place(call: race_hunt_caller()), work)
+  }
+
+  private func perform<Result>(
+    _ flags: DispatchWorkItemFlags, _ place: Place, _ work: () throws -> Result
+  ) rethrows -> Result {
     guard let (run, strand) = Run.current else { return try real.sync(flags: flags, execute: work) }
     let state = state(run)
     run.point(.accesses(state.resource, writes: true))
-    run.record(strand, .waitsForTurn, state.resource.number)
+    run.record(strand, .waitsForTurn, state.resource.number, at: place)
     let isBarrier = isBarrier(flags)
     var hasTurn = false
     state.items.append(
@@ -160,11 +185,11 @@ public final class DispatchQueue: @unchecked Sendable {
     state.pump()
     strand.state = .running
     while !hasTurn { run.block(strand, for: .turn(state.resource)) }
-    run.record(strand, .entersQueue, state.resource.number)
+    run.record(strand, .entersQueue, state.resource.number, at: place)
     strand.queues.append(self)
     defer {
       strand.queues.removeLast()
-      run.record(strand, .leavesQueue, state.resource.number)
+      run.record(strand, .leavesQueue, state.resource.number, at: place)
       state.finish(isBarrier: isBarrier)
     }
     return try work()
@@ -172,18 +197,19 @@ public final class DispatchQueue: @unchecked Sendable {
 
   /// Does the work when it is its turn in the queue, and waits for its end.
   public func sync<Result>(execute work: () throws -> Result) rethrows -> Result {
-    try sync(flags: [], execute: work)
+    try perform([], Place(call: race_hunt_caller()), work)
   }
 
   /// Does the work when it is its turn in the queue, and waits for its end.
   public func sync(execute workItem: DispatchWorkItem) {
-    sync(flags: workItem.flags) { workItem.perform() }
+    let place = Place(call: race_hunt_caller())
+    perform(workItem.flags, place) { workItem.perform(place.number) }
   }
 
   /// As `sync`.
   public func asyncAndWait<Result>(
     flags: DispatchWorkItemFlags = [], execute work: () throws -> Result
-  ) rethrows -> Result { try sync(flags: flags, execute: work) }
+  ) rethrows -> Result { try perform(flags, Place(call: race_hunt_caller()), work) }
 
   /// Calls `work` for each number, several at once, and waits for the end of all.
   @preconcurrency
@@ -193,15 +219,16 @@ public final class DispatchQueue: @unchecked Sendable {
     guard let (run, strand) = Run.current else {
       return Dispatch.DispatchQueue.concurrentPerform(iterations: iterations, execute: work)
     }
+    let place = Place(call: race_hunt_caller())
     // More columns show no more.
     let count = Swift.min(iterations, 4)
     withoutActuallyEscaping(work) { work in
       let strands = (0..<Swift.max(count, 0)).map { first in
-        run.start(strand, name: "iterations \(first + 1)", at: nil) {
+        run.start(strand, name: "iterations \(first + 1)", at: place) {
           for number in stride(from: first, to: iterations, by: count) { work(number) }
         }
       }
-      for other in strands { run.join(strand, other, at: nil) }
+      for other in strands { run.join(strand, other, at: place) }
     }
   }
 
@@ -228,19 +255,22 @@ public final class DispatchQueue: @unchecked Sendable {
 
   /// Begins no further work until `resume`.
   public func suspend() {
-    guard let (run, _) = Run.current else { return real.suspend() }
+    guard let (run, strand) = Run.current else { return real.suspend() }
     let state = state(run)
     run.point(.accesses(state.resource, writes: true))
+    run.record(strand, .suspends, state.resource.number, at: Place(call: race_hunt_caller()))
     state.suspensions += 1
   }
 
   /// Goes on after `suspend`.
   public func resume() {
-    guard let (run, _) = Run.current else { return real.resume() }
+    guard let (run, strand) = Run.current else { return real.resume() }
     let state = state(run)
     run.point(.accesses(state.resource, writes: true))
+    let place = Place(call: race_hunt_caller())
+    run.record(strand, .resumes, state.resource.number, at: place)
     if state.suspensions == 0 {
-      return run.violate(.check, "\(label) is resumed and was not suspended")
+      return run.violate(.check, "\(label) is resumed and was not suspended", at: place)
     }
     state.suspensions -= 1
     state.pump()
@@ -248,9 +278,10 @@ public final class DispatchQueue: @unchecked Sendable {
 
   /// Begins the work of a queue that was made inactive.
   public func activate() {
-    guard let (run, _) = Run.current else { return real.activate() }
+    guard let (run, strand) = Run.current else { return real.activate() }
     let state = state(run)
     run.point(.accesses(state.resource, writes: true))
+    run.record(strand, .resumes, state.resource.number, at: Place(call: race_hunt_caller()))
     if isInactive && !state.isActivated { state.suspensions -= 1 }
     state.isActivated = true
     state.pump()
@@ -277,14 +308,14 @@ public final class DispatchQueue: @unchecked Sendable {
     return strand.queues.last?.getSpecific(key: key)
   }
 
-  fileprivate func check(_ isExpected: Bool) {
+  fileprivate func check(_ isExpected: Bool, _ place: Place) {
     guard let (run, strand) = Run.current else {
       return Dispatch.dispatchPrecondition(
         condition: isExpected ? .onQueue(real) : .notOnQueue(real))
     }
     if strand.queues.contains(where: { $0 === self }) != isExpected {
       run.violate(
-        .check, "\(strand.name) runs \(isExpected ? "outside of" : "in") \(label)")
+        .check, "\(strand.name) runs \(isExpected ? "outside of" : "in") \(label)", at: place)
     }
   }
 }
@@ -301,9 +332,10 @@ public enum DispatchPredicate {
 
 /// Stops, or fails the schedule, when the work runs elsewhere than it has to.
 public func dispatchPrecondition(condition: @autoclosure () -> DispatchPredicate) {
+  let place = Place(call: race_hunt_caller())
   switch condition() {
-  case .onQueue(let queue), .onQueueAsBarrier(let queue): queue.check(true)
-  case .notOnQueue(let queue): queue.check(false)
+  case .onQueue(let queue), .onQueueAsBarrier(let queue): queue.check(true, place)
+  case .notOnQueue(let queue): queue.check(false, place)
   }
 }
 

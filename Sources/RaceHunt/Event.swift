@@ -4,10 +4,10 @@
 @usableFromInline
 enum Operation: UInt8, Sendable {
   case begins, ends, runs, starts, joins, yields, sleeps, wakesUp, timesOut
-  case locks, waitsForLock, unlocks, waits, notifiesOne, notifiesAll
+  case locks, locksToRead, waitsForLock, unlocks, waits, notifiesOne, notifiesAll
   case loads, stores, exchanges, comparesAndExchanges, failsToExchange, adds
   case subtracts, changes
-  case submits, waitsForTurn, entersQueue, leavesQueue
+  case submits, waitsForTurn, entersQueue, leavesQueue, suspends, resumes
   case passes, signals, enters, leaves
   case sends, receives, closes
   case notes, violates, decides
@@ -24,6 +24,7 @@ enum Operation: UInt8, Sendable {
 
   var text: String {
     switch self {
+    case .locksToRead: "locks to read"
     case .waitsForLock: "waits to lock"
     case .notifiesOne: "notifies one of"
     case .notifiesAll: "notifies all of"
@@ -49,14 +50,30 @@ struct Place: Sendable {
   /// A line of the file; without one an address of code.
   let number: UInt
 
+  /// Whether the address is where a call comes back to, whose line is wanted.
+  let isCall: Bool
+
+  /// Without a name of a file the line is where a call comes back to: `Place.callFile`.
   init(file: StaticString, line: UInt) {
-    self.file = file
+    isCall = file.utf8CodeUnitCount == 0
+    self.file = isCall ? nil : file
     number = line
   }
+
+  /// For operations that take a line of a file, in functions that know the address of their call.
+  static let callFile: StaticString = ""
 
   init(caller: UInt) {
     file = nil
     number = caller
+    isCall = false
+  }
+
+  /// Where a call comes back to: `race_hunt_caller()` in the function that is called.
+  init(call: UInt) {
+    file = nil
+    number = call
+    isCall = true
   }
 }
 

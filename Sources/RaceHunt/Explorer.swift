@@ -324,7 +324,7 @@ package final class Explorer {
             + "found in, and that it does not fail says nothing"),
         run.schedule, run: run)
     }
-    return ScheduleTable(run).text
+    return CallLines.resolved(in: ScheduleTable(run).text)
   }
 
   /// The first step in which two runs of a schedule differ.

@@ -1,4 +1,5 @@
 // Foundation's locks for explored programs. Outside of an exploration they are Foundation's.
+internal import CRaceHunt
 public import Foundation
 
 /// A lock: `Foundation.NSLock`.
@@ -22,21 +23,39 @@ open class NSLock: NSObject, NSLocking, @unchecked Sendable {
   deinit { Run.forget(address(of: self)) }
 
   /// Waits for the lock and takes it.
-  open func lock() {
+  open func lock() { lock(at: Place(call: race_hunt_caller())) }
+
+  private func lock(at place: Place) {
     guard let (run, strand) = Run.locking(home, "an NSLock") else { return real.lock() }
-    run.lock(strand, address(of: self), name: name, at: nil)
+    run.lock(strand, address(of: self), name: name, at: place)
   }
 
   /// Gives the lock up.
-  open func unlock() {
+  open func unlock() { unlock(at: Place(call: race_hunt_caller())) }
+
+  private func unlock(at place: Place) {
     guard let (run, strand) = Run.current else { return real.unlock() }
-    run.unlock(strand, address(of: self), name: name, at: nil)
+    run.unlock(strand, address(of: self), name: name, at: place)
+  }
+
+  /// Runs `body` with the lock.
+  public func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+    // A subclass may lock in its own way.
+    if type(of: self) != NSLock.self {
+      lock()
+      defer { unlock() }
+      return try body()
+    }
+    let place = Place(call: race_hunt_caller())
+    lock(at: place)
+    defer { unlock(at: place) }
+    return try body()
   }
 
   /// Takes the lock if nobody has it; false otherwise.
   open func `try`() -> Bool {
     guard let (run, strand) = Run.locking(home, "an NSLock") else { return real.try() }
-    return run.tryLock(strand, address(of: self), name: name, at: nil)
+    return run.tryLock(strand, address(of: self), name: name, at: Place(call: race_hunt_caller()))
   }
 
   /// Waits for the lock until a date; false when it has not got it.
@@ -45,7 +64,8 @@ open class NSLock: NSObject, NSLocking, @unchecked Sendable {
       return real.lock(before: limit)
     }
     return run.lock(
-      strand, address(of: self), name: name, at: nil, nanoseconds: UInt64(until: limit))
+      strand, address(of: self), name: name, at: Place(call: race_hunt_caller()),
+      nanoseconds: UInt64(until: limit))
   }
 }
 
@@ -75,28 +95,47 @@ open class NSRecursiveLock: NSObject, NSLocking, @unchecked Sendable {
   }
 
   /// Waits for the lock and takes it.
-  open func lock() {
+  open func lock() { lock(at: Place(call: race_hunt_caller())) }
+
+  private func lock(at place: Place) {
     guard let (run, strand) = Run.locking(home, "an NSRecursiveLock") else { return real.lock() }
-    if !isMine(run, strand) { run.lock(strand, address(of: self), name: name, at: nil) }
+    if !isMine(run, strand) { run.lock(strand, address(of: self), name: name, at: place) }
     depth += 1
   }
 
   /// Gives the lock up as often as it was taken.
-  open func unlock() {
+  open func unlock() { unlock(at: Place(call: race_hunt_caller())) }
+
+  private func unlock(at place: Place) {
     guard let (run, strand) = Run.current else { return real.unlock() }
     if isMine(run, strand) && depth > 1 {
       depth -= 1
     } else {
       depth = 0
-      run.unlock(strand, address(of: self), name: name, at: nil)
+      run.unlock(strand, address(of: self), name: name, at: place)
     }
+  }
+
+  /// Runs `body` with the lock.
+  public func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+    // A subclass may lock in its own way.
+    if type(of: self) != NSRecursiveLock.self {
+      lock()
+      defer { unlock() }
+      return try body()
+    }
+    let place = Place(call: race_hunt_caller())
+    lock(at: place)
+    defer { unlock(at: place) }
+    return try body()
   }
 
   /// Takes the lock if no other thread has it; false otherwise.
   open func `try`() -> Bool {
     guard let (run, strand) = Run.locking(home, "an NSRecursiveLock") else { return real.try() }
+    let place = Place(call: race_hunt_caller())
     let isTaken =
-      isMine(run, strand) || run.tryLock(strand, address(of: self), name: name, at: nil)
+      isMine(run, strand) || run.tryLock(strand, address(of: self), name: name, at: place)
     if isTaken { depth += 1 }
     return isTaken
   }
@@ -106,10 +145,11 @@ open class NSRecursiveLock: NSObject, NSLocking, @unchecked Sendable {
     guard let (run, strand) = Run.locking(home, "an NSRecursiveLock") else {
       return real.lock(before: limit)
     }
+    let place = Place(call: race_hunt_caller())
     let isTaken =
       isMine(run, strand)
       || run.lock(
-        strand, address(of: self), name: name, at: nil, nanoseconds: UInt64(until: limit))
+        strand, address(of: self), name: name, at: place, nanoseconds: UInt64(until: limit))
     if isTaken { depth += 1 }
     return isTaken
   }
@@ -141,42 +181,69 @@ open class NSCondition: NSObject, NSLocking, @unchecked Sendable {
   }
 
   /// Waits for the lock and takes it.
-  open func lock() {
+  open func lock() { lock(at: Place(call: race_hunt_caller())) }
+
+  fileprivate func lock(at place: Place) {
     guard let (run, strand) = Run.locking(home, "an NSCondition") else { return real.lock() }
-    run.lock(strand, address(of: self), name: name, at: nil)
+    run.lock(strand, address(of: self), name: name, at: place)
   }
 
   /// Gives the lock up.
-  open func unlock() {
+  open func unlock() { unlock(at: Place(call: race_hunt_caller())) }
+
+  fileprivate func unlock(at place: Place) {
     guard let (run, strand) = Run.current else { return real.unlock() }
-    run.unlock(strand, address(of: self), name: name, at: nil)
+    run.unlock(strand, address(of: self), name: name, at: place)
+  }
+
+  /// Runs `body` with the lock.
+  public func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+    // A subclass may lock in its own way.
+    if type(of: self) != NSCondition.self {
+      lock()
+      defer { unlock() }
+      return try body()
+    }
+    let place = Place(call: race_hunt_caller())
+    lock(at: place)
+    defer { unlock(at: place) }
+    return try body()
   }
 
   /// Gives the lock up, waits for a signal, and takes the lock again.
-  open func wait() {
+  open func wait() { wait(at: Place(call: race_hunt_caller())) }
+
+  fileprivate func wait(at place: Place) {
     guard let (run, strand) = Run.current else { return real.wait() }
     _ = run.wait(
-      strand, condition, name: name, mutex: address(of: self), nanoseconds: nil, at: nil)
+      strand, condition, name: name, mutex: address(of: self), nanoseconds: nil, at: place)
   }
 
   /// As `wait()`, until a date; false when no signal came.
   open func wait(until limit: Date) -> Bool {
+    wait(until: limit, at: Place(call: race_hunt_caller()))
+  }
+
+  fileprivate func wait(until limit: Date, at place: Place) -> Bool {
     guard let (run, strand) = Run.current else { return real.wait(until: limit) }
     return run.wait(
       strand, condition, name: name, mutex: address(of: self), nanoseconds: UInt64(until: limit),
-      at: nil)
+      at: place)
   }
 
   /// Wakes one that waits, if there is one.
   open func signal() {
     guard let (run, strand) = Run.locking(home, "an NSCondition") else { return real.signal() }
-    run.notify(strand, condition, name: name, all: false, at: nil)
+    let place = Place(call: race_hunt_caller())
+    run.notify(strand, condition, name: name, all: false, at: place)
   }
 
   /// Wakes all that wait.
-  open func broadcast() {
+  open func broadcast() { broadcast(at: Place(call: race_hunt_caller())) }
+
+  fileprivate func broadcast(at place: Place) {
     guard let (run, strand) = Run.locking(home, "an NSCondition") else { return real.broadcast() }
-    run.notify(strand, condition, name: name, all: true, at: nil)
+    run.notify(strand, condition, name: name, all: true, at: place)
   }
 }
 
@@ -201,51 +268,58 @@ open class NSConditionLock: NSObject, NSLocking, @unchecked Sendable {
 
   /// The condition.
   open var condition: Int {
-    changes.lock()
-    defer { changes.unlock() }
+    let place = Place(call: race_hunt_caller())
+    changes.lock(at: place)
+    defer { changes.unlock(at: place) }
     return number
   }
 
-  private func take(_ wanted: Int?, until limit: Date? = nil, waits: Bool = true) -> Bool {
-    changes.lock()
-    defer { changes.unlock() }
+  private func take(
+    _ wanted: Int?, until limit: Date? = nil, waits: Bool = true, at call: UInt
+  ) -> Bool {
+    let place = Place(call: call)
+    changes.lock(at: place)
+    defer { changes.unlock(at: place) }
     while isLocked || wanted.map({ $0 != number }) ?? false {
       if !waits { return false }
       if let limit {
-        if !changes.wait(until: limit) { return false }
+        if !changes.wait(until: limit, at: place) { return false }
       } else {
-        changes.wait()
+        changes.wait(at: place)
       }
     }
     isLocked = true
     return true
   }
 
-  private func giveUp(_ condition: Int?) {
-    changes.lock()
+  private func giveUp(_ condition: Int?, at call: UInt) {
+    let place = Place(call: call)
+    changes.lock(at: place)
     if let condition { number = condition }
     isLocked = false
-    changes.broadcast()
-    changes.unlock()
+    changes.broadcast(at: place)
+    changes.unlock(at: place)
   }
 
   /// Waits for the lock and takes it, whatever the condition.
-  open func lock() { _ = take(nil) }
+  open func lock() { _ = take(nil, at: race_hunt_caller()) }
   /// Gives the lock up.
-  open func unlock() { giveUp(nil) }
+  open func unlock() { giveUp(nil, at: race_hunt_caller()) }
   /// Waits for lock and condition.
-  open func lock(whenCondition condition: Int) { _ = take(condition) }
+  open func lock(whenCondition condition: Int) { _ = take(condition, at: race_hunt_caller()) }
   /// Takes the lock if nobody has it; false otherwise.
-  open func `try`() -> Bool { take(nil, waits: false) }
+  open func `try`() -> Bool { take(nil, waits: false, at: race_hunt_caller()) }
   /// Takes the lock if nobody has it and the condition holds; false otherwise.
-  open func tryLock(whenCondition condition: Int) -> Bool { take(condition, waits: false) }
+  open func tryLock(whenCondition condition: Int) -> Bool {
+    take(condition, waits: false, at: race_hunt_caller())
+  }
   /// Gives the lock up with another condition.
-  open func unlock(withCondition condition: Int) { giveUp(condition) }
+  open func unlock(withCondition condition: Int) { giveUp(condition, at: race_hunt_caller()) }
   /// Waits for the lock until a date; false when it has not got it.
-  open func lock(before limit: Date) -> Bool { take(nil, until: limit) }
+  open func lock(before limit: Date) -> Bool { take(nil, until: limit, at: race_hunt_caller()) }
   /// Waits for lock and condition until a date; false when it has not got it.
   open func lock(whenCondition condition: Int, before limit: Date) -> Bool {
-    take(condition, until: limit)
+    take(condition, until: limit, at: race_hunt_caller())
   }
 }
 

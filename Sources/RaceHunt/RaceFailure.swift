@@ -14,6 +14,8 @@ public struct RaceFailure: Error, CustomStringConvertible {
     case lostWakeUp = "lost wake-up"
     /// There are more steps than allowed.
     case livelock
+    /// The closure has returned, and a task or thread of it goes on without end.
+    case goesOn = "goes on after the end"
     /// The program waits for a task that nothing resumes.
     case stuckTask = "stuck task"
     /// A step does not end.
@@ -38,7 +40,8 @@ public struct RaceFailure: Error, CustomStringConvertible {
   /// Seed and turns, for `replay`; empty when there is nothing to repeat.
   public let schedule: String
   /// The schedule as a table with a column a thread or task; switches are marked by `>`.
-  public let table: String
+  public var table: String { CallLines.resolved(in: markedTable) }
+  private let markedTable: String
   /// What the program has noted of itself, a line each with the step and who it was.
   package let history: String
   /// What the program has kept for this, by name.
@@ -62,13 +65,14 @@ public struct RaceFailure: Error, CustomStringConvertible {
       case .livelock: .livelock
       case .lostWakeUp: .lostWakeUp
       case .stuckTask: .stuckTask
+      case .goesOn: .goesOn
       case .hang: .hang
       case .crash: .crash
       case .notReproducible: .notReproducible
       }
     reason = violation.text
     self.schedule = run == nil ? "" : schedule.description
-    table = run.map { ScheduleTable($0).text } ?? ""
+    markedTable = run.map { ScheduleTable($0).text } ?? ""
     history = run?.history ?? ""
     attachments = run?.attachments ?? []
     turns = schedule.turns.count
@@ -84,7 +88,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
     kind = .crash
     self.reason = reason
     schedule = run.schedule.description
-    table = ScheduleTable(run).text
+    markedTable = ScheduleTable(run).text
     history = run.history
     attachments = run.attachments
     turns = run.turns.count
@@ -99,7 +103,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
     kind = .check
     self.reason = reason
     schedule = ""
-    table = ""
+    markedTable = ""
     history = ""
     attachments = []
     turns = 0

@@ -12,6 +12,7 @@ final class Resource {
 
   enum Kind: String {
     case mutex, condition, channel, atomic, semaphore, group, queue
+    case readWriteLock = "read-write lock"
     /// A word that is waited for.
     case word
     /// A line of code whose accesses have no resource of their own.

@@ -37,7 +37,7 @@ extension Run {
   /// Jobs need not come to a point, and may make others without end.
   func countJob() {
     jobs += 1
-    if jobs > limits.points { stop(.livelock, livelockText()) }
+    if jobs > limits.points { stopWithoutEnd() }
   }
 
   /// The main actor's jobs run one after the other.

@@ -98,7 +98,7 @@ extension Run {
   }
 
   /// Who locks it from now on passes a point once it has it: the step that comes here changes that.
-  private func noteTry(_ mutex: Resource, _ strand: Strand) {
+  func noteTry(_ mutex: Resource, _ strand: Strand) {
     if mutex.isTried { return }
     mutex.isTried = true
     strand.changed.append(mutex.number)
@@ -278,9 +278,28 @@ extension Run {
     record(strand, .joins, other.number, at: place)
   }
 
+  /// Ends the thread in the middle of what it does; does not come back.
+  ///
+  /// Its functions are left as they are, and the thread of the machine with them: another one goes
+  /// on.
+  func exit(_ strand: Strand) {
+    guard strand.kind == .thread, let worker = strand.worker else {
+      return stop(
+        .check, "\(strand.name) calls Thread.exit(), but its thread is not one that it has started")
+    }
+    strand.finishBody(self)
+    strand.worker = nil
+    worker.strand = nil
+    let other = pool.take()
+    other.work = .rest(self)
+    other.grant()
+    race_hunt_leave()
+  }
+
   func sleep(_ strand: Strand, nanoseconds: UInt64, at place: Place?) {
     // Whoever makes a global sleeps alone, and the time is taken back.
     if !strand.globals.isEmpty { return setTime(now &+ nanoseconds) }
+    countPoint()
     record(strand, .sleeps, at: place)
     readsTime(strand)
     block(strand, for: .time, until: now &+ nanoseconds)

@@ -124,7 +124,7 @@ final class Run: @unchecked Sendable {
         do { try await program() } catch {
           Worker.current?.run?.violate(.thrown, "the program throws \(error)")
         }
-        Worker.current?.run?.hasProgramEnded = true
+        Worker.current?.run?.noteEnd()
       }
     }
   }
@@ -164,10 +164,9 @@ final class Run: @unchecked Sendable {
   /// Lets the strategy choose who goes on before the current strand does what others can see.
   func point(_ pending: Pending = .begins, isYield: Bool = false) {
     guard let strand = Worker.current?.strand else { return }
-    points += 1
     strand.pending = pending
     pool.pass()
-    if points > limits.points { return stop(.livelock, livelockText()) }
+    countPoint()
     if strand.passesOver(isYield: isYield) { return }
     isYielding = isYield
     defer { isYielding = false }
@@ -175,6 +174,12 @@ final class Run: @unchecked Sendable {
     guard let next = choose(current: strand) else { fatalError("no strand at its own point") }
     if next !== strand { switchOver(to: next, from: strand) }
     strand.state = .running
+  }
+
+  /// Also before what is no choice, but may be done without end.
+  func countPoint() {
+    points += 1
+    if points > limits.points { stopWithoutEnd() }
   }
 
   /// Waits until another strand makes this one ready; false when the time ran out before.

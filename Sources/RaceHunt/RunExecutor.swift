@@ -91,7 +91,7 @@ enum JobHooks {
       })
     race_hunt_install_calls { kind, name, caller in
       guard let (run, strand) = Run.current, let name else { return }
-      run.beforeCall(strand, kind, String(cString: name), at: Place(caller: caller))
+      run.beforeCall(strand, kind, String(cString: name), at: Place(call: caller))
     }
     let sink: race_hunt_sink = { pointer, kind, delay in
       guard let pointer else { return 0 }

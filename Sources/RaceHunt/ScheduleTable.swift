@@ -51,9 +51,13 @@ struct ScheduleTable {
     Set(rows.map { Int(run.events[$0].strand) }).sorted()
   }
 
+  private var hasNoEnd: Bool {
+    run.violation?.kind == .livelock || run.violation?.kind == .goesOn
+  }
+
   private var rows: [Int] {
     var rows: [Int] = []
-    for count in run.violation?.kind == .livelock ? [24] : [100, 60, 40, 24] {
+    for count in hasNoEnd ? [24] : [100, 60, 40, 24] {
       rows = self.rows(atMost: count)
       var widths: [Int32: Int] = [:]
       for row in rows {
@@ -65,6 +69,7 @@ struct ScheduleTable {
     return rows
   }
 
+  /// The table, with marks for the lines of calls: see `CallLines`.
   var text: String {
     let events = run.events
     let rows = rows
@@ -90,7 +95,7 @@ struct ScheduleTable {
       let event = events[step]
       let isSwitch = step > 0 && events[step - 1].strand != event.strand
       let texts = shown.map { $0 == Int(event.strand) ? cell : "" }
-      text += row(isSwitch ? ">" : " ", "\(step + 1)", texts, event.place?.text ?? "")
+      text += row(isSwitch ? ">" : " ", "\(step + 1)", texts, event.place?.textToResolve ?? "")
     }
     return text.split(separator: "\n").map { line in
       var line = line
@@ -98,22 +103,25 @@ struct ScheduleTable {
       return line
     }.joined(separator: "\n") + "\n"
   }
+}
 
+extension Place {
   /// The function that an address is in, without its parameters; else where the address is in its
   /// file.
-  fileprivate static func symbol(_ address: UInt) -> String {
+  static func symbol(_ address: UInt) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
       race_hunt_symbol(address, buffer.baseAddress!, buffer.count)
       let name = String(cString: buffer.baseAddress!)
       return String(name.prefix { $0 != "(" && $0 != "<" }.suffix(60))
     }
   }
-}
 
-extension Place {
   /// A line of a file, or a function.
-  var text: String {
-    guard let file else { return ScheduleTable.symbol(number) }
+  var text: String { CallLines.resolved(in: textToResolve) }
+
+  /// A line of a file, what stands for the line of a call, or a function.
+  fileprivate var textToResolve: String {
+    guard let file else { return isCall ? CallLines.marked(number) : Self.symbol(number) }
     let whole = "\(file)"
     return (whole.split(separator: "/").last.map(String.init) ?? whole) + ":\(number)"
   }

@@ -1,5 +1,6 @@
 // What the scheduler chooses among: a thread, a task, or the queue of an actor.
 internal import CRaceHunt
+internal import Glibc
 
 /// One column of a schedule: a thread of the program, a task, or an actor that runs what it was
 /// asked.
@@ -38,6 +39,8 @@ final class Strand {
   var queues: [DispatchQueue] = []
   /// What `Thread.current` is there.
   var thread: Thread?
+  /// What it has by keys of POSIX.
+  var values: [pthread_key_t: UnsafeMutableRawPointer] = [:]
   /// By what the runtime knows a task; 0 for an actor.
   let key: UInt64
   var hasEnded = false
@@ -48,6 +51,8 @@ final class Strand {
   var joiners: [Strand] = []
   /// How often it was chosen.
   var steps = 0
+  /// How often until the program has ended.
+  var stepsAtEnd = 0
   /// How often it was chosen to begin a job, of a task, an actor or a queue.
   var jobSteps = 0
   /// How many locks, words and the like it has made.
@@ -118,22 +123,27 @@ final class Strand {
     do { try body() } catch { run.violate(.thrown, "\(name) throws \(error)") }
   }
 
+  /// Those who wait for its end go on.
+  func finishBody(_ run: Run) {
+    run.record(self, .ends)
+    state = .resting
+    hasEnded = true
+    for joiner in joiners { joiner.state = .ready }
+    joiners = []
+    thread = nil
+    if let end {
+      self.end = nil
+      end()
+    }
+  }
+
   /// Runs what it has to run; called by its worker, with the baton.
   func perform(_ run: Run) {
     state = .running
     if body != nil {
       run.record(self, .begins)
       performBody(run)
-      run.record(self, .ends)
-      state = .resting
-      hasEnded = true
-      for joiner in joiners { joiner.state = .ready }
-      joiners = []
-      thread = nil
-      if let end {
-        self.end = nil
-        end()
-      }
+      finishBody(run)
     } else if !jobs.isEmpty {
       let (job, kind) = jobs.removeFirst()
       pending = .begins

@@ -57,11 +57,11 @@ open class Thread: NSObject, @unchecked Sendable {
 
   /// Starts a thread that nobody joins.
   open class func detachNewThread(_ block: @Sendable @escaping () -> Void) {
-    Thread(block: block).start()
+    Thread(block: block).start(at: Place(call: race_hunt_caller()))
   }
 
   /// Starts the thread.
-  open func start() { start(at: nil) }
+  open func start() { start(at: Place(call: race_hunt_caller())) }
 
   private func start(at place: Place?) {
     guard let (run, strand) = Run.current else { return startReal() }
@@ -115,36 +115,35 @@ open class Thread: NSObject, @unchecked Sendable {
   /// Whether it has ended.
   open var isFinished: Bool {
     guard let strand else { return real?.isFinished ?? false }
-    passPoint()
+    passPoint(race_hunt_caller())
     return strand.hasEnded
   }
 
   /// Whether it has been started and has not ended.
   open var isExecuting: Bool {
     guard let strand else { return real?.isExecuting ?? false }
-    passPoint()
+    passPoint(race_hunt_caller())
     return !strand.hasEnded
   }
 
   /// Whether it was told to end.
   open var isCancelled: Bool {
-    passPoint()
+    passPoint(race_hunt_caller())
     return real?.isCancelled ?? isToEnd
   }
 
   /// Tells it to end; it has to look.
   open func cancel() {
-    passPoint()
+    passPoint(race_hunt_caller())
     isToEnd = true
     real?.cancel()
   }
 
   /// Before something that other threads may change in a step of any kind, such as their last.
-  @inline(never)
-  private func passPoint() {
+  private func passPoint(_ caller: UInt) {
     guard let (run, strand) = Run.current else { return }
     run.point(.unknown)
-    run.record(strand, .touches, at: Place(caller: race_hunt_caller()))
+    run.record(strand, .touches, at: Place(call: caller))
   }
 
   /// Whether it is the main thread.
@@ -180,6 +179,20 @@ open class Thread: NSObject, @unchecked Sendable {
     return strand.kind == .main || strand.queues.last === DispatchQueue.main
   }
 
+  /// Ends the calling thread where it is: what its functions hold is not given back.
+  ///
+  /// In an explored program those who join it go on, and its locks stay locked.
+  open class func exit() {
+    guard let (run, strand) = Run.current else {
+      if let thread = ofSystem {
+        ofSystem = nil
+        thread.ended.leave()
+      }
+      return Foundation.Thread.exit()
+    }
+    run.exit(strand)
+  }
+
   /// Where the functions that are running go on.
   open class var callStackSymbols: [String] { Foundation.Thread.callStackSymbols }
 
@@ -209,13 +222,13 @@ open class Thread: NSObject, @unchecked Sendable {
     guard let (run, strand) = Run.current else {
       return Foundation.Thread.sleep(forTimeInterval: interval)
     }
-    run.sleep(strand, nanoseconds: UInt64(seconds: interval), at: nil)
+    run.sleep(strand, nanoseconds: UInt64(seconds: interval), at: Place(call: race_hunt_caller()))
   }
 
   /// Sleeps until a date.
   open class func sleep(until date: Date) {
     guard let (run, strand) = Run.current else { return Foundation.Thread.sleep(until: date) }
-    run.sleep(strand, nanoseconds: UInt64(until: date), at: nil)
+    run.sleep(strand, nanoseconds: UInt64(until: date), at: Place(call: race_hunt_caller()))
   }
 }
 
@@ -243,7 +256,7 @@ extension UInt64 {
 @discardableResult
 public func usleep(_ microseconds: UInt32) -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.usleep(microseconds) }
-  run.sleep(strand, nanoseconds: UInt64(microseconds) * 1_000, at: nil)
+  run.sleep(strand, nanoseconds: UInt64(microseconds) * 1_000, at: Place(call: race_hunt_caller()))
   return 0
 }
 
@@ -251,7 +264,8 @@ public func usleep(_ microseconds: UInt32) -> Int32 {
 @discardableResult
 public func sleep(_ seconds: UInt32) -> UInt32 {
   guard let (run, strand) = Run.current else { return Glibc.sleep(seconds) }
-  run.sleep(strand, nanoseconds: UInt64(seconds) * 1_000_000_000, at: nil)
+  let place = Place(call: race_hunt_caller())
+  run.sleep(strand, nanoseconds: UInt64(seconds) * 1_000_000_000, at: place)
   return 0
 }
 
@@ -259,7 +273,7 @@ public func sleep(_ seconds: UInt32) -> UInt32 {
 @discardableResult
 public func sched_yield() -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.sched_yield() }
-  run.record(strand, .yields)
+  run.record(strand, .yields, at: Place(call: race_hunt_caller()))
   run.point(isYield: true)
   return 0
 }

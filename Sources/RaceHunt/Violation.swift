@@ -6,6 +6,7 @@ struct Violation: Sendable {
     case check, thrown, deadlock, livelock
     case lostWakeUp = "lost wake-up"
     case stuckTask = "a task is never resumed"
+    case goesOn = "goes on after the end"
     case hang, crash
     case notReproducible = "not reproducible"
   }
@@ -78,7 +79,9 @@ extension Run {
   private func text(of waiting: Waiting) -> String {
     switch waiting {
     case .mutex(let resource):
-      "waits for \(resource.name)" + (resource.owner.map { ", held by \($0.name)" } ?? "")
+      "waits for \(resource.name)"
+        + (resource.owner.map { ", held by \($0.name)\($0.hasEnded ? ", which has ended" : "")" }
+          ?? "")
     case .condition(let resource): "waits for \(resource.name), which nobody notifies"
     case .channel(let resource, let sends):
       "waits to \(sends ? "send to" : "receive from") \(resource.name)"
@@ -95,9 +98,29 @@ extension Run {
       + "for something that is not under control" + uncontrolledText
   }
 
-  func livelockText() -> String {
+  /// The program's closure has returned.
+  func noteEnd() {
+    hasProgramEnded = true
+    for strand in strands { strand.stepsAtEnd = strand.steps }
+  }
+
+  /// There are too many steps: of the program, or of what it has left behind.
+  func stopWithoutEnd() {
+    // The one of a task that lets others go first is another column.
+    let left = strands.filter { $0.kind != .yield && $0.steps > $0.stepsAtEnd }
+    let last = left.max { $0.steps - $0.stepsAtEnd < $1.steps - $1.stepsAtEnd }
+    let since = strands.reduce(0) { $0 + $1.steps - $1.stepsAtEnd }
+    if hasProgramEnded, since > steps / 2, let last {
+      let cure = last.kind == .thread ? "have it end, and join it" : "cancel it, and wait for it"
+      return stop(
+        .goesOn,
+        "\(last.name) goes on after the program's end: the closure has returned \(since) steps ago; "
+          + "\(cure) before the closure returns")
+    }
     let busy = strands.max { $0.steps < $1.steps }
-    return "livelock: no end after \(limits.points) steps"
-      + (busy.map { ", \($0.steps) of them of \($0.name)" } ?? "")
+    stop(
+      .livelock,
+      "livelock: no end after \(limits.points) steps"
+        + (busy.map { ", \($0.steps) of them of \($0.name)" } ?? ""))
   }
 }

@@ -27,6 +27,8 @@ final class Worker: @unchecked Sendable {
 
   enum Work {
     case strand(Strand, Run)
+    /// Does what follows the end of a strand.
+    case rest(Run)
     /// Runs schedules until the source has no more.
     case batch(Batch)
     case end
@@ -100,6 +102,7 @@ final class Worker: @unchecked Sendable {
       switch work {
       case .end: return
       case .strand(let strand, let run): carry(strand, run)
+      case .rest(let run): carry(nil, run)
       case .batch(let batch):
         if let run = batch.next(after: nil, on: self) { carry(nil, run) }
       }

@@ -106,6 +106,9 @@ void race_hunt_stopped(void);
 uintptr_t race_hunt_caller(void);
 /// The name of the function that holds an address, readable; else file and offset.
 void race_hunt_symbol(uintptr_t address, char *text, size_t capacity);
+/// Writes, for each place behind a call, the file and line of the call, `capacity` bytes each; an
+/// empty text where it is not known. Of more than 128 only the first ones.
+void race_hunt_lines(const uintptr_t *addresses, size_t count, char *texts, size_t capacity);
 
 /// Sleeps while the word is 0, until it is woken or so much time is over.
 void race_hunt_wait(const uint32_t *word, uint64_t nanoseconds);
