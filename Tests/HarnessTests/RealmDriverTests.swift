@@ -146,6 +146,11 @@ import Testing
       "run readers-writer --duration 1s --path /proc/no.realm --output \(folder.path)/out")
     #expect(result.code == .failed)
     #expect(result.errors.contains("error: cannot open '/proc/no.realm'"))
+    // Who reads the folder later learns the same, and not that a process was killed.
+    let document = try RunDocument(path: folder.path + "/out/run.json")
+    #expect(document.status == "failed" && document.realmFile == nil)
+    #expect(document.failure?.hasPrefix("cannot open '/proc/no.realm': ") == true)
+    #expect(document.verdict.reasons.contains { $0.contains("cannot open '/proc/no.realm'") })
   }
 
   @Test(

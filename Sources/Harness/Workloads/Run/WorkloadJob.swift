@@ -57,8 +57,8 @@ package struct WorkloadJob<Driver: EngineDriver> {
       driver = try settings.workload.facts.openDriver(
         path, settings.durability, otherwise: surroundings.makeDriver)
     } catch {
-      progress.fail("cannot open '\(path)': \(error.explanation)")
-      return .failed
+      return end(
+        "cannot open '\(path)': \(error.explanation)", environment, recordingCost)
     }
     let series: SeriesFiles
     do {
@@ -68,8 +68,8 @@ package struct WorkloadJob<Driver: EngineDriver> {
           settings: settings, outcome: RunOutcome(collector: Collector(openLoop: [])),
           runID: folder.runID))
     } catch {
-      progress.fail("cannot write to '\(folder.path)': \(error.explanation)")
-      return .failed
+      return end(
+        "cannot write to '\(folder.path)': \(error.explanation)", environment, recordingCost)
     }
     let companions =
       settings.script.background.isEmpty
@@ -82,8 +82,8 @@ package struct WorkloadJob<Driver: EngineDriver> {
     do {
       outcome = try run(driver, interruption, companions, series)
     } catch {
-      progress.fail("cannot write to '\(folder.path)': \(error.explanation)")
-      return .failed
+      return end(
+        "cannot write to '\(folder.path)': \(error.explanation)", environment, recordingCost)
     }
     outcome.events = companions?.events ?? []
     outcome.disturbance = machine.disturbance()
@@ -149,13 +149,37 @@ package struct WorkloadJob<Driver: EngineDriver> {
   private func writeFirstDocument(
     _ environment: EnvironmentRecord, _ recordingCost: Double
   ) throws {
+    try writeDocument(
+      failure: "the process ended before the run did", environment, recordingCost, keptFile: path)
+  }
+
+  /// Writes a run.json that has no figures, and why it has none.
+  private func writeDocument(
+    failure: String, _ environment: EnvironmentRecord, _ recordingCost: Double, keptFile: String?
+  ) throws {
     var outcome = RunOutcome(collector: Collector(openLoop: settings.openLoop))
     outcome.status = .failed
-    outcome.failure = "the process ended before the run did"
+    outcome.failure = failure
     let tables = ResultTables(settings: settings, outcome: outcome, runID: folder.runID)
     let document = document(
-      outcome, tables, environment: environment, recordingCost: recordingCost, keptFile: path)
+      outcome, tables, environment: environment, recordingCost: recordingCost, keptFile: keptFile)
     try folder.write(try document.json(), to: "run.json")
+  }
+
+  /// Ends a run that has measured nothing: run.json gets the cause, in the place of the words that
+  /// stand there for a process that is gone.
+  private func end(
+    _ failure: String, _ environment: EnvironmentRecord, _ recordingCost: Double
+  ) -> ExitCode {
+    progress.fail(failure)
+    folder.useReserve()
+    do {
+      let keptFile = (try? FileCalls.kind(path)) == nil ? nil : path
+      try writeDocument(failure: failure, environment, recordingCost, keptFile: keptFile)
+    } catch {
+      progress.warn("'\(folder.path)/run.json' does not tell it: \(error.explanation)")
+    }
+    return .failed
   }
 
   private func document(
