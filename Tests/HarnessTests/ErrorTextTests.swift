@@ -30,7 +30,45 @@ internal import Testing
     #expect(!told.contains("Domain=") && !told.isEmpty)
   }
 
-  @Test func anyOtherErrorTellsItself() {
+  @Test func errorsOfTheToolAreToldByTheirWords() {
+    let told: [(any Error, String)] = [
+      (UsageError("a"), "a"), (ResultsError("b"), "b"),
+      (ExecutableFailure(message: "c", code: .failed), "c"),
+      (Baselines.Missing(message: "d"), "d"), (HuntBundle.Unusable(message: "e"), "e"),
+      (LocatedJSON.SyntaxError(line: 7, message: "f"), "line 7: f"),
+      (CompanionFailure(description: "g"), "g"), (EngineFailure("h"), "h"),
+    ]
+    for (error, words) in told { #expect(error.explanation == words) }
+    let encoding = #expect(throws: EncodingError.self) { try JSONEncoder().encode([Double.nan]) }
+    #expect(encoding?.explanation == "it holds a value that JSON cannot hold")
+  }
+
+  /// An error of the tool that is no `ErrorInWords` would be printed as the Swift value that it is.
+  @Test func noErrorOfTheToolIsWithoutWords() throws {
+    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../Sources/Harness").standardizedFileURL
+    let files = try #require(
+      FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+    let declaration = #/(?:struct|enum|class|extension) +([\w.]+) *:([^{]*)/#
+    var found: Set<String> = []
+    for case let file as URL in files where file.pathExtension == "swift" {
+      let text = try String(contentsOf: file, encoding: .utf8)
+      for match in text.matches(of: declaration) {
+        let protocols = Set(
+          match.2.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+        if protocols.contains("ErrorInWords") { found.insert(String(match.1)) }
+        let others: Set = ["Error", "LocalizedError", "CustomNSError"]
+        #expect(
+          protocols.isDisjoint(with: others),
+          "\(match.1) in \(file.lastPathComponent) has to be an ErrorInWords")
+      }
+    }
+    #expect(found.isSuperset(of: ["UsageError", "ExecutableFailure", "Missing"]))
+  }
+
+  @Test func anErrorOfAWorkloadOfTheUsersOwnIsToldByItsDescription() {
+    struct Described: LocalizedError { let errorDescription: String? = "the shop is closed" }
+    #expect(Described().explanation == "the shop is closed")
     struct Simple: Error {}
     #expect(Simple().explanation == "Simple()")
   }

@@ -3,8 +3,9 @@
 internal import Foundation
 
 /// What the caller of the tool did wrong; exit code 64.
-package struct UsageError: Error, Equatable, Sendable {
+package struct UsageError: ErrorInWords, Equatable, Sendable {
   package let message: String
+  package var words: String { message }
   package init(_ message: String) { self.message = message }
 }
 

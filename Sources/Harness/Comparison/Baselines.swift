@@ -7,8 +7,9 @@ internal import Platform
 /// Saves and finds baselines.
 package enum Baselines {
   /// A name that nothing was saved under.
-  package struct Missing: Error, Sendable {
+  package struct Missing: ErrorInWords, Sendable {
     package let message: String
+    package var words: String { message }
   }
 
   private static let folder = "results/baselines"

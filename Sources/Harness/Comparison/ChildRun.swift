@@ -3,9 +3,10 @@
 internal import Foundation
 
 /// An executable that did not do what it was asked for.
-package struct ExecutableFailure: Error, Sendable {
+package struct ExecutableFailure: ErrorInWords, Sendable {
   package let message: String
   package let code: ExitCode
+  package var words: String { message }
 }
 
 /// A run that has begun.

@@ -3,8 +3,9 @@
 internal import Foundation
 
 /// A results folder that cannot be used.
-package struct ResultsError: Error, Equatable, Sendable {
+package struct ResultsError: ErrorInWords, Equatable, Sendable {
   package let message: String
+  package var words: String { message }
   package init(_ message: String) { self.message = message }
 }
 

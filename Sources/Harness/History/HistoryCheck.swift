@@ -49,8 +49,9 @@ package struct HistoryCheck {
     }
   }
 
-  private struct Damage: Error {
+  private struct Damage: ErrorInWords {
     let message: String
+    var words: String { message }
   }
 
   private var verdict: HistoryVerdict

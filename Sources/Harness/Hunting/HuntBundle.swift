@@ -35,7 +35,10 @@ package struct HuntBundle: Codable, Sendable {
   }
 
   /// Why a folder is no bundle.
-  package struct Unusable: Error { package let message: String }
+  package struct Unusable: ErrorInWords {
+    package let message: String
+    package var words: String { message }
+  }
 
   package static func read(_ folder: String) throws(Unusable) -> HuntBundle {
     let path = folder.hasSuffix(".json") ? folder : folder + "/bundle.json"

@@ -10,7 +10,9 @@ internal import Storage
 
 /// A thread's Realm and what it has seen there.
 final class HuntUser {
-  private struct Refused: Error {}
+  private struct Refused: ErrorInWords {
+    var words: String { "the transaction was cancelled on purpose" }
+  }
 
   let realm: Realm
   private let number: Int

@@ -144,12 +144,13 @@ package struct Invariant: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// One finding of a checker.
-package struct Violation: Error, Equatable, Sendable {
+package struct Violation: ErrorInWords, Equatable, Sendable {
   package let invariant: Invariant
   /// What was violated, in one sentence.
   package let sentence: String
   /// The least that shows it, a line each.
   package let witness: [String]
+  package var words: String { "\(invariant.name) violated: \(sentence)" }
 
   package init(_ invariant: Invariant, _ sentence: String, witness: [String]) {
     self.invariant = invariant

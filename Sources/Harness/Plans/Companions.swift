@@ -7,8 +7,9 @@ internal import Glibc
 internal import Platform
 
 /// What went wrong with a background process.
-struct CompanionFailure: Error, CustomStringConvertible {
+struct CompanionFailure: ErrorInWords, CustomStringConvertible {
   let description: String
+  var words: String { description }
 }
 
 /// Runs the background load of a plan.

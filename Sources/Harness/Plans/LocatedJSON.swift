@@ -23,9 +23,10 @@ package struct LocatedJSON: Sendable {
   package let line: Int
 
   /// What is wrong, and in which line.
-  package struct SyntaxError: Error, Equatable {
+  package struct SyntaxError: ErrorInWords, Equatable {
     package let line: Int
     package let message: String
+    package var words: String { "line \(line): \(message)" }
   }
 
   /// Reads a whole text.

@@ -4,16 +4,27 @@ internal import Foundation
 internal import Glibc
 internal import Platform
 
+/// An error that the tool itself throws.
+///
+/// Each of its types is one, so that none can be printed as the value that it is: a test goes
+/// through the sources.
+package protocol ErrorInWords: Error {
+  /// What was wrong, in a sentence for the user.
+  var words: String { get }
+}
+
 extension Error {
-  /// What went wrong: the description that the error carries, without domain and code, or the error
-  /// itself.
+  /// What went wrong: the description that the error carries, without domain and code; of an error
+  /// without one, which only a workload of the user's own throws, the error itself.
   var explanation: String {
-    if let error = self as? ResultsError { return error.message }
-    if let error = self as? UsageError { return error.message }
+    if let error = self as? any ErrorInWords { return error.words }
     if let error = self as? SystemError { return error.reason }
     if let error = self as? DecodingError { return FoundationErrors.words(error) }
     let carried = (self as? any CustomNSError)?.errorUserInfo[NSLocalizedDescriptionKey] as? String
     if let carried { return carried }
+    if self is EncodingError { return "it holds a value that JSON cannot hold" }
+    if self is CancellationError { return "it was cancelled" }
+    if let described = (self as? any LocalizedError)?.errorDescription { return described }
     // Foundation's own errors print all that they hold.
     guard self is CocoaError || self is POSIXError || type(of: self) == NSError.self else {
       return "\(self)"

@@ -57,8 +57,9 @@ extension ConnectionEngine {
 }
 
 /// What went wrong in another engine.
-package struct EngineFailure: Error, CustomStringConvertible {
+package struct EngineFailure: ErrorInWords, CustomStringConvertible {
   package let description: String
+  package var words: String { description }
   package init(_ description: String) { self.description = description }
 }
 

@@ -93,8 +93,9 @@ package final class RunControl: Sendable {
   package static var endingNanoseconds: UInt64 { 5_000_000_000 }
 
   /// The run was over long before the transaction could begin.
-  package struct GivenUp: Error {
+  package struct GivenUp: ErrorInWords {
     package init() {}
+    package var words: String { "the run was over before the transaction could begin" }
   }
 
   /// At the begin of a transaction: nobody is to wait for hundreds of threads that have waited for
