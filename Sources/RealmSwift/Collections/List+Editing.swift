@@ -21,9 +21,7 @@ extension List: MutableCollection {
         bulk.finish()
       }
       cell.changed()
-    case .nested(let place):
-      let added = Array(objects)
-      edit(place) { $0.append(contentsOf: added) }
+    case .nested(let place): replace(in: place, with: Array(objects)) { $0..<$0 }
     }
   }
 
@@ -45,9 +43,10 @@ extension List: MutableCollection {
       }
       cell.changed()
     case .nested(let place):
-      checkBounds(index, place.count(.list) + 1)
-      let added = Array(objects)
-      edit(place) { $0.insert(contentsOf: added, at: index) }
+      replace(in: place, with: Array(objects)) { count in
+        checkBounds(index, count + 1)
+        return index..<index
+      }
     }
   }
 
@@ -89,7 +88,7 @@ extension List: MutableCollection {
       if range.isEmpty { return }
       group.listRemove(cell.storedTable, cell.key, cell.column, range)
       cell.changed()
-    case .nested(let place): edit(place) { $0.removeSubrange(range) }
+    case .nested(let place): replace(in: place, with: []) { _ in range }
     }
   }
 
@@ -109,7 +108,7 @@ extension List: MutableCollection {
     switch storage {
     // In one pass, however many ranges there are.
     case .unmanaged: edit { $0 = $0[...].without(offsets) }
-    case .nested(let place): edit(place) { $0 = $0[...].without(offsets) }
+    case .nested(let place): place.rearrange { $0 = $0[...].without(offsets) }
     case .managed: for range in offsets.rangeView.reversed() { removeSubrange(range) }
     }
   }
@@ -144,7 +143,7 @@ extension List: MutableCollection {
       let count = place.count(.list)
       checkBounds(from, count)
       checkBounds(to, count)
-      edit(place) { $0.insert($0.remove(at: from), at: to) }
+      place.rearrange { $0.insert($0.remove(at: from), at: to) }
     }
   }
 
@@ -158,7 +157,7 @@ extension List: MutableCollection {
     if offsets.isEmpty { return }
     switch storage {
     case .unmanaged: edit { $0.move(offsets, to: offset) }
-    case .nested(let place): edit(place) { $0.move(offsets, to: offset) }
+    case .nested(let place): place.rearrange { $0.move(offsets, to: offset) }
     case .managed: moveOneByOne(offsets, to: offset)
     }
   }
@@ -185,7 +184,12 @@ extension List: MutableCollection {
       checkBounds(first, count)
       checkBounds(second, count)
       edit { $0.swapAt(first, second) }
-    case .managed, .nested:
+    case .nested(let place):
+      let count = place.count(.list)
+      checkBounds(first, count)
+      checkBounds(second, count)
+      place.rearrange { $0.swapAt(first, second) }
+    case .managed:
       // By moves, which embedded objects survive.
       let (low, high) = (Swift.min(first, second), Swift.max(first, second))
       move(from: low, to: high)

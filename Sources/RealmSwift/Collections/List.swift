@@ -182,14 +182,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     storage = .unmanaged(elements)
   }
 
-  /// Runs `body` on the elements of a list inside of a mixed value, which is written anew.
-  func edit(_ place: MixedPlace, _ body: (inout [Element]) -> Void) {
-    place.editList { values in
-      // Only lists of mixed values are inside of one.
-      var elements = values as! [Element]
-      body(&elements)
-      values = elements as! [AnyRealmValue]
-    }
+  /// Replaces elements of a list inside of a mixed value; `range` says which ones of how many.
+  func replace(
+    in place: MixedPlace, with elements: [Element], _ range: (_ count: Int) -> Range<Int>
+  ) {
+    // Only lists of mixed values are inside of one.
+    place.replaceElements(with: elements as! [AnyRealmValue], range)
   }
 
   /// Adds an element at the end.
@@ -217,7 +215,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   @usableFromInline
   func appendNested(_ object: Element) {
-    if case .nested(let place) = storage { edit(place) { $0.append(object) } }
+    if case .nested(let place) = storage { replace(in: place, with: [object]) { $0..<$0 } }
   }
 
   @usableFromInline
@@ -263,8 +261,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       }
       cell.changed()
     case .nested(let place):
-      checkBounds(index, place.count(.list))
-      edit(place) { $0[index] = object }
+      replace(in: place, with: [object]) { count in
+        checkBounds(index, count)
+        return index..<index + 1
+      }
     }
   }
 
@@ -284,7 +284,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
       let group = cell.requireWriting()
       group.removeAllElements(cell.storedTable, cell.key, cell.column)
       cell.changed()
-    case .nested(let place): edit(place) { $0.removeAll() }
+    case .nested(let place): replace(in: place, with: []) { 0..<$0 }
     }
   }
 

@@ -32,7 +32,7 @@ extension Map {
       cell.changed()
     case .nested(let place):
       // Only maps of mixed values are inside of one.
-      place.editEntries { $0[StoredText(key._text)] = value as? AnyRealmValue }
+      place.setEntry(key._text, (value as! AnyRealmValue))
     }
   }
 
@@ -50,7 +50,7 @@ extension Map {
         _ = group.mapRemove(cell.storedTable, cell.key, cell.column, $0)
       }
       cell.changed()
-    case .nested(let place): place.editEntries { $0[StoredText(key._text)] = nil }
+    case .nested(let place): place.removeEntry(key._text)
     }
   }
 
@@ -62,7 +62,7 @@ extension Map {
       let group = cell.requireWriting()
       group.removeAllElements(cell.storedTable, cell.key, cell.column)
       cell.changed()
-    case .nested(let place): place.editEntries { $0.removeAll() }
+    case .nested(let place): place.removeEntries()
     }
   }
 

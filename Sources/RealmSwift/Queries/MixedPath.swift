@@ -1,5 +1,6 @@
 // Values inside of mixed values: lists and dictionaries in their stored form, gone through in
 // place. The form is described at `AnyTag`.
+internal import Glibc
 internal import ObjectStore
 
 /// A way into an encoded mixed value.
@@ -28,24 +29,56 @@ enum MixedPath {
     return bytes
   }
 
-  /// The value with another one where the steps lead to; nil when there is nothing.
+  /// Where the values on the way of the steps are: the whole value first, what they lead to last;
+  /// nil when there is nothing.
+  static func way(
+    _ bytes: UnsafeRawBufferPointer, _ steps: ArraySlice<PathStep>
+  ) -> [Range<Int>]? {
+    var way = [0..<bytes.count]
+    for step in steps {
+      let outer = UnsafeRawBufferPointer(rebasing: bytes[way[way.count - 1]])
+      guard let part = MixedParts(outer)?.first(where: { $0.isMeant(by: step) }) else { return nil }
+      let start = part.value.baseAddress! - bytes.baseAddress!
+      way.append(start..<start + part.value.count)
+    }
+    return way
+  }
+
+  /// The value with other bytes for some of those of the last value on a way.
+  ///
+  /// What stays is copied as it is.
+  ///
+  /// - Parameters:
+  ///   - range: which bytes of the last value.
+  ///   - count: how many parts the last value has afterwards; nil if that is in the new bytes.
   static func replacing(
-    _ bytes: UnsafeRawBufferPointer, _ steps: ArraySlice<PathStep>, with value: [UInt8]
-  ) -> [UInt8]? {
-    guard let part = part(bytes, steps), let whole = bytes.baseAddress else { return nil }
-    var result = Array(bytes)
-    let start = part.baseAddress! - whole
-    result.replaceSubrange(start..<start + part.count, with: value)
-    // Each value on the way stands behind its own length.
-    for depth in 1..<steps.count + 1 {
-      guard let passed = Self.part(bytes, steps.prefix(depth)) else { return nil }
-      let length = UInt32(passed.count + value.count - part.count)
-      result.withUnsafeMutableBytes {
-        $0.storeBytes(
-          of: length.littleEndian, toByteOffset: passed.baseAddress! - whole - 4, as: UInt32.self)
+    _ bytes: UnsafeRawBufferPointer, _ way: [Range<Int>], _ range: Range<Int>,
+    with new: [UInt8], count: Int? = nil
+  ) -> [UInt8] {
+    let place = way[way.count - 1]
+    let start = place.lowerBound + range.lowerBound
+    let growth = new.count - range.count
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count + growth)
+    result.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<start]))
+    result.append(contentsOf: new)
+    result.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[(start + range.count)...]))
+    result.withUnsafeMutableBytes { result in
+      // Each value on the way stands behind its own length.
+      for passed in way.dropFirst() {
+        setNumber(passed.count + growth, result, passed.lowerBound - 4)
       }
+      if let count { setNumber(count, result, place.lowerBound + 1) }
     }
     return result
+  }
+
+  private static func setNumber(
+    _ number: Int, _ bytes: UnsafeMutableRawBufferPointer, _ position: Int
+  ) {
+    // What is too long for its length is too long to be stored, and refused then.
+    bytes.storeBytes(
+      of: UInt32(truncatingIfNeeded: number).littleEndian, toByteOffset: position, as: UInt32.self)
   }
 }
 
@@ -54,12 +87,14 @@ struct MixedParts {
   let tag: AnyTag
   /// How many parts it says that it has.
   let count: Int
-  private let bytes: UnsafeRawBufferPointer
+  let bytes: UnsafeRawBufferPointer
 
   /// A value of a list or dictionary.
   struct Part {
     let index: Int
     let isLast: Bool
+    /// Where it stands in the collection's bytes, together with the lengths of key and value.
+    let place: Range<Int>
     /// UTF-8; nil in a list.
     let key: UnsafeRawBufferPointer?
     let value: UnsafeRawBufferPointer
@@ -92,15 +127,83 @@ struct MixedParts {
   /// Ends early where the bytes are no parts.
   @discardableResult
   func forEach(_ body: (Part) -> Bool) -> Bool {
-    var position = 5
+    var position = Self.start
     for index in 0..<count {
-      let key = tag == .dictionary ? Self.part(bytes, &position) : nil
-      if tag == .dictionary, key == nil { return true }
-      guard let value = Self.part(bytes, &position) else { return true }
-      let part = Part(index: index, isLast: index == count - 1, key: key, value: value)
+      guard let part = part(index, at: position) else { return true }
       if !body(part) { return false }
+      position = part.place.upperBound
     }
     return true
+  }
+
+  /// The part that begins at a place; nil when the bytes there are none.
+  func part(_ index: Int, at start: Int) -> Part? {
+    var position = start
+    let key = tag == .dictionary ? Self.part(bytes, &position) : nil
+    if tag == .dictionary, key == nil { return nil }
+    guard let value = Self.part(bytes, &position) else { return nil }
+    return Part(
+      index: index, isLast: index == count - 1, place: start..<position, key: key, value: value)
+  }
+
+  /// Where the first part begins: behind the tag and the number of parts.
+  static let start = 5
+
+  /// Where each part is.
+  var places: [Range<Int>] {
+    var places: [Range<Int>] = []
+    forEach { part in
+      places.append(part.place)
+      return true
+    }
+    return places
+  }
+
+  /// The bytes of some parts of a list, by their positions.
+  func places(of range: Range<Int>) -> Range<Int> {
+    // What is added at the end needs no look at what is in front of it.
+    if range.lowerBound >= count { return bytes.count..<bytes.count }
+    var (lower, upper) = (bytes.count, bytes.count)
+    forEach { part in
+      if part.index == range.lowerBound { lower = part.place.lowerBound }
+      if part.index == range.upperBound { upper = part.place.lowerBound }
+      return part.index < range.upperBound
+    }
+    return lower..<upper
+  }
+
+  /// The bytes of the entry of a key of a dictionary; empty, and where it belongs, when there is
+  /// none.
+  func place(ofKey key: UnsafeRawBufferPointer) -> Range<Int> {
+    var found = bytes.count..<bytes.count
+    forEach { part in
+      let order = Self.order(part.key!, key)
+      if order < 0 { return true }
+      found = order == 0 ? part.place : part.place.lowerBound..<part.place.lowerBound
+      return false
+    }
+    return found
+  }
+
+  /// The part with a key of a dictionary, by where the parts are; nil without such a one.
+  func part(ofKey key: UnsafeRawBufferPointer, _ places: [Range<Int>]) -> Part? {
+    var (lower, upper) = (0, places.count)
+    while lower < upper {
+      let middle = (lower + upper) / 2
+      guard let part = part(middle, at: places[middle].lowerBound) else { return nil }
+      let order = Self.order(part.key!, key)
+      if order == 0 { return part }
+      if order < 0 { lower = middle + 1 } else { upper = middle }
+    }
+    return nil
+  }
+
+  /// Below zero when the left key comes first, zero when both are one.
+  private static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int
+  {
+    let count = min(left.count, right.count)
+    let order = count == 0 ? 0 : Int(memcmp(left.baseAddress!, right.baseAddress!, count))
+    return order == 0 ? left.count - right.count : order
   }
 
   func first(where isMeant: (Part) -> Bool) -> Part? {

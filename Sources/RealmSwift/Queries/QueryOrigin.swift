@@ -121,10 +121,7 @@ struct NestedOrigin: QueryOrigin {
   }
 
   func withValue(at position: Int, _ body: (PlanValue) -> Void) {
-    place.forEachPart(tag) { part in
-      if part.index == position { body(PlanValue(mixed: part.value)) }
-      return part.index < position
-    }
+    place.withValue(tag, atIndex: position) { body(PlanValue(mixed: $0)) }
   }
 
   func moved(to realm: ConfinedRealm) -> (any QueryOrigin)? {

@@ -205,8 +205,8 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
 
 extension AnyValueWriter {
   /// Makes the bytes of values to store; what they link to is added to the Realm.
-  init(_ links: LinkInsertion) {
-    self.init { object in (links.realm.tableKey(of: object), links.key(of: object)) }
+  init(_ links: LinkInsertion, inside depth: Int = 0) {
+    self.init(inside: depth) { object in (links.realm.tableKey(of: object), links.key(of: object)) }
   }
 }
 

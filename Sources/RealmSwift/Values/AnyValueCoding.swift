@@ -10,9 +10,15 @@ struct AnyValueWriter {
   let place: (Object) -> (tableKey: UInt64, key: ObjectKey)
 
   /// How many collections the value that is written now is inside of.
-  private var depth = 0
+  private var depth: Int
 
-  init(place: @escaping (Object) -> (tableKey: UInt64, key: ObjectKey)) { self.place = place }
+  /// - Parameter depth: how many collections everything that is written is inside of.
+  init(
+    inside depth: Int = 0, place: @escaping (Object) -> (tableKey: UInt64, key: ObjectKey)
+  ) {
+    self.depth = depth
+    self.place = place
+  }
 
   mutating func append(_ value: AnyRealmValue) {
     switch value {
@@ -47,10 +53,20 @@ struct AnyValueWriter {
     append(.dictionary, UInt32(entries.count))
     nest { writer in
       for (key, value) in entries.sorted {
-        writer.appendBehindLength { $0.bytes += Array(key.text.utf8) }
+        writer.append(key: key.text)
         writer.appendBehindLength { $0.append(value) }
       }
     }
+  }
+
+  /// Writes an element of a list, or the value of an entry, as `append(list:)` does.
+  mutating func append(inside value: AnyRealmValue) {
+    nest { writer in writer.appendBehindLength { $0.append(value) } }
+  }
+
+  /// Writes the key of an entry.
+  mutating func append(key: String) {
+    appendBehindLength { writer in key._withBytes { writer.bytes.append(contentsOf: $0) } }
   }
 
   private mutating func nest(_ body: (inout AnyValueWriter) -> Void) {

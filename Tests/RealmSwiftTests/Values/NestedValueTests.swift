@@ -242,6 +242,25 @@ private class Document: Object {
       try realm.write { document.content = .list(list) }
     }
     expectStop(deep, "can be nested at most 100 deep.")
+    let deeper = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      // One inside of the other, each of them when that is stored already.
+      let (realm, document) = try NestedValueTests().document()
+      try realm.write {
+        document.content = .fromArray([])
+        var list = document.content.listValue!
+        for _ in 1..<100 {
+          list.append(.fromArray([]))
+          list = list[0].listValue!
+        }
+        FileHandle.standardError.write(Data("a hundred\n".utf8))
+        list.append(.fromArray([]))
+      }
+    }
+    expectStop(deeper, "can be nested at most 100 deep.")
+    let said = String(decoding: deeper?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(said.contains("a hundred"))
     let gone = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
