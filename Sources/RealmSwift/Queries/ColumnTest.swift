@@ -169,6 +169,7 @@ private struct BytesTest {
   private enum Form {
     case equal, prefix, suffix, part
     case oneOf(ByteStringSet, hasNull: Bool)
+    case anyOf(PatternSet)
   }
 
   private let form: Form
@@ -180,6 +181,10 @@ private struct BytesTest {
     guard test.options.isEmpty else { return nil }
     if let set = test.set, let strings = set.byteStrings(type) {
       (form, wanted, isNegated) = (.oneOf(strings, hasNull: set.hasNull), [], false)
+      return
+    }
+    if type == .string, let patterns = test.patterns {
+      (form, wanted, isNegated) = (.anyOf(patterns), [], false)
       return
     }
     guard test.constants.count == 1 else { return nil }
@@ -206,6 +211,11 @@ private struct BytesTest {
         strings.contains($0)
       }
     }
+    if case .anyOf(let patterns) = form {
+      return scan.table.rows(scan.cluster, column, among: candidates, includesNull: false) {
+        patterns.fits($0)
+      }
+    }
     return wanted.withUnsafeBytes { wanted in
       let (count, isNegated) = (wanted.count, isNegated)
       func rows(_ test: (UnsafeRawBufferPointer) -> Bool) -> RowSet {
@@ -225,7 +235,7 @@ private struct BytesTest {
             && UnsafeRawBufferPointer(rebasing: $0[($0.count - count)...]).hasSameBytes(as: wanted)
         }
       case .part: return rows { TextMatching.contains($0, wanted) }
-      case .oneOf: return RowSet()
+      case .oneOf, .anyOf: return RowSet()
       }
     }
   }

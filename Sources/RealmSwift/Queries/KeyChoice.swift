@@ -191,7 +191,7 @@ extension KeySource {
 extension ColumnTest {
   /// Whether to look for each of many constants takes longer than to look at all objects.
   fileprivate func takesLongerToLookUp(_ reader: TableReader) -> Bool {
-    PlanChoice.current == .byCost && test.set != nil
+    PlanChoice.current == .byCost && (test.set != nil || test.patterns != nil)
       && 16 * test.constants.count > reader.count
   }
 

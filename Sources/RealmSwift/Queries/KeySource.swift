@@ -220,7 +220,16 @@ extension ColumnTest {
         orders.lowerBound, upper.withUnsafeBytes { OrderKey.range($0, form).upperBound }
       )
       return (first <= last ? OrderSet(first...last) : OrderSet([]), false)
-    case .beginsWith: return prefixOrders(bytes[...], form)
+    case .beginsWith:
+      var (ranges, isExact) = ([ClosedRange<Int64>](), true)
+      for constant in test.constants {
+        guard case .text(let bytes) = constant, let found = prefixOrders(bytes[...], form) else {
+          return nil
+        }
+        ranges += found.orders.ranges
+        isExact = isExact && found.isExact
+      }
+      return (OrderSet(ranges), isExact)
     case .like:
       let special = [UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "\\")]
       guard let orders = prefixOrders(bytes.prefix { !special.contains($0) }, form) else {

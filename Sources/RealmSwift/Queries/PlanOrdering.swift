@@ -143,6 +143,32 @@ enum QueryOrder {
   case distinct([String])
 }
 
+extension [QueryOrder] {
+  /// These orders and then another one, without those that it leaves nothing to do: a chain of many
+  /// is no longer than there are properties.
+  func followed(by order: QueryOrder) -> [QueryOrder] {
+    switch order {
+    case .distinct(let keyPaths):
+      // Elements that are distinct stay so in any order.
+      let isKnown = contains { order in
+        if case .distinct(let known) = order { known == keyPaths } else { false }
+      }
+      return isKnown ? self : self + [order]
+    case .sort(let descriptors):
+      // Elements that an order tells apart are in no other one, and all others are equal by its
+      // properties. What is in front of distinct ones chooses them.
+      let paths = Set(descriptors.map { StoredText($0.keyPath) })
+      let start = (lastIndex { if case .distinct = $0 { true } else { false } } ?? -1) + 1
+      let rest = self[start...].compactMap { earlier -> QueryOrder? in
+        guard case .sort(let earlier) = earlier else { return nil }
+        let left = earlier.filter { !paths.contains(StoredText($0.keyPath)) }
+        return left.isEmpty ? nil : .sort(left)
+      }
+      return self[..<start] + rest + [order]
+    }
+  }
+}
+
 extension PlanOrdering {
   /// The order in the terms of a schema; stops when a key path cannot be used.
   init(_ order: QueryOrder, _ origin: any QueryOrigin) {

@@ -59,7 +59,7 @@ struct PlanResolver {
   // MARK: - Conditions
 
   private mutating func resolve(_ tree: PredicateTree, _ scope: PlanScope) -> PlanCondition {
-    let planned = tree.joiningEqualities().folded { leaf in
+    let planned = tree.joiningComparisons().folded { leaf in
       switch leaf {
       case .constant(let value): PlannedCondition(.constant(value))
       case .comparison(let comparison): PlannedCondition(resolve(comparison, scope))

@@ -281,10 +281,12 @@ enum PlanConstant {
 struct ValueTest {
   let comparator: PredicateComparator
   let options: StringOptions
-  /// One; two for between; any number for in.
+  /// One; two for between; any number for in and for beginnings, ends and parts of texts.
   let constants: [PlanConstant]
   /// The same for in, where they are many.
   let set: ConstantSet?
+  /// Several beginnings, ends or parts of texts.
+  let patterns: PatternSet?
 
   /// - Parameter type: of the values that are compared.
   init(
@@ -302,6 +304,7 @@ struct ValueTest {
     set =
       comparator == .isIn && folded.count >= ConstantSet.countMin
       ? ConstantSet(folded, type) : nil
+    patterns = PatternSet(comparator, folded)
   }
 
   func matches(_ value: PlanValue) -> Bool {
@@ -319,7 +322,12 @@ struct ValueTest {
     case .isIn:
       if let set { return set.contains(value) }
       return constants.contains { constant in constant.withValue { value.holds(.equal, $0) } }
-    default: return constants[0].withValue { value.holds(comparator, $0) }
+    default:
+      if let patterns {
+        if case .text(let text) = value { return patterns.fits(text) }
+        return false
+      }
+      return constants[0].withValue { value.holds(comparator, $0) }
     }
   }
 }

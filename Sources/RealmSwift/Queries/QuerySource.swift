@@ -143,7 +143,9 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   /// The same elements in another order, or without equal ones.
   func ordered(_ order: QueryOrder) -> QuerySource {
     check()
-    return QuerySource(origin, condition, orders + [order])
+    // Only what is new is looked at; see `filtered`.
+    _ = PlanOrdering(order, origin)
+    return QuerySource(origin, condition, orders.followed(by: order), isChecked: true)
   }
 
   // MARK: - Finding
@@ -504,7 +506,9 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   override func position(of element: Element) -> Int? {
     check()
     guard let table = origin.table else {
-      return items().firstIndex { self.element($0) == element }
+      if Element.hasEqualityOfFile { return items().firstIndex { self.element($0) == element } }
+      let identity = element._identity
+      return items().firstIndex { self.element($0)?._identity == identity }
     }
     let projected = (element as? any _AnyProjection)?._projectedObject
     guard let object = projected ?? element as? ObjectBase, object._realm === realm,
