@@ -94,37 +94,37 @@ struct PlainCondition {
     switch operand {
     case .value(let value): return [queryValue(value)]
     case .values(let values): return values.map { queryValue($0) }
-    case .path(let path): return values(at: path).flatMap(Self.elements)
+    case .path(let path): return ways(path).flatMap { Self.elements($0.value) }
     case .subquery(let subquery):
-      let elements = values(at: subquery.collection).flatMap(Self.elements)
+      let elements = ways(subquery.collection).elements().merged { $0.identityKey }
       var inner = self
-      let count = elements.count { element in
-        inner.variables[subquery.variable] = .some(element)
-        return inner.holds(subquery.condition)
+      var count = 0
+      for element in elements {
+        inner.variables[subquery.variable] = .some(element.value)
+        if inner.holds(subquery.condition) { count = count.addingClamped(element.count) }
       }
       return [count]
     }
   }
 
   /// What a path leads to; a collection at its end is one value.
-  private func values(at path: PropertyPath) -> [Any?] {
-    var values = [queryValue(path.variable.map { variables[$0] ?? nil } ?? subject)]
+  private func ways(_ path: PropertyPath) -> [PlainWay] {
+    var ways = [PlainWay(queryValue(path.variable.map { variables[$0] ?? nil } ?? subject))]
     var steps = path.steps[...]
     while let step = steps.popFirst() {
       switch step {
       case .property(let name):
-        values = values.flatMap(Self.elements).map {
-          queryValue(($0 as? ObjectBase)?.value(forKey: name))
-        }
-      case .key(let key): values = values.map { untypedEntries($0)?[StoredText(key)] ?? nil }
+        ways = ways.elements().merged { $0.managedIdentity }
+        ways.replace { ($0 as? ObjectBase)?.value(forKey: name) }
+      case .key(let key): ways.replace { untypedEntries($0)?[StoredText(key)] ?? nil }
       case .index(let index):
-        values = values.map { value in
+        ways.replace { value in
           let elements = Self.elements(value)
           return index < elements.count ? elements[index] : nil
         }
-      case .last: values = values.map { Self.elements($0).last ?? nil }
-      case .anyElement, .mapValues: values = values.flatMap(Self.elements)
-      case .mapKeys: values = values.flatMap(Self.keys)
+      case .last: ways.replace { Self.elements($0).last ?? nil }
+      case .anyElement, .mapValues: ways = ways.elements()
+      case .mapKeys: ways = ways.flatMap { way in Self.keys(way.value).map { way.on(to: $0) } }
       case .aggregate(let aggregate):
         // What is left of the path is the property of the elements.
         var names: [String] = []
@@ -133,11 +133,11 @@ struct PlainCondition {
           steps.removeFirst()
         }
         let rest = names.isEmpty ? "self" : names.joined(separator: ".")
-        values = values.map { Self.aggregate(aggregate, of: $0, rest) }
+        ways.replace { Self.aggregate(aggregate, of: $0, rest) }
       }
-      values = values.map { queryValue($0) }
+      ways.replace { queryValue($0) }
     }
-    return values
+    return ways
   }
 
   private static func aggregate(
@@ -154,11 +154,71 @@ struct PlainCondition {
   }
 
   /// The elements of a collection, the values of a map, or the value itself.
-  private static func elements(_ value: Any?) -> [Any?] {
+  fileprivate static func elements(_ value: Any?) -> [Any?] {
     switch value {
     case let values as any _UntypedElements: return values._untypedElements.map { queryValue($0) }
     case let map as any _UntypedEntries: return map._untypedEntries.values.map { queryValue($0) }
     default: return [value]
     }
+  }
+}
+
+/// What a part of a path leads to, and in how many ways.
+///
+/// So an object is asked once for what is behind it, however many ways lead to it. PathMemo does
+/// the same for what a Realm stores.
+private struct PlainWay {
+  var value: Any?
+  /// A number that is too large is the largest there is.
+  var count = 1
+
+  init(_ value: Any?) { self.value = value }
+
+  /// As many ways to another value.
+  func on(to value: Any?) -> PlainWay {
+    var way = self
+    way.value = value
+    return way
+  }
+}
+
+extension [PlainWay] {
+  fileprivate mutating func replace(_ value: (Any?) -> Any?) {
+    for index in indices { self[index].value = value(self[index].value) }
+  }
+
+  /// The ways to the elements of the collections among the values.
+  fileprivate func elements() -> [PlainWay] {
+    flatMap { way in PlainCondition.elements(way.value).map { way.on(to: $0) } }
+  }
+
+  /// One way for each object, with the number of all that lead to it, in the order of the first.
+  ///
+  /// - Parameter identity: what tells a managed object, where instances can stand for one another.
+  fileprivate func merged(_ identity: (ObjectBase) -> ManagedIdentity?) -> [PlainWay] {
+    if count < 2 { return self }
+    var positions: [AnyHashable: Int] = [:]
+    var merged: [PlainWay] = []
+    for way in self {
+      guard let object = way.value as? ObjectBase else {
+        merged.append(way)
+        continue
+      }
+      let key = identity(object).map { AnyHashable($0) } ?? AnyHashable(ObjectIdentifier(object))
+      if let position = positions[key] {
+        merged[position].count = merged[position].count.addingClamped(way.count)
+      } else {
+        positions[key] = merged.count
+        merged.append(way)
+      }
+    }
+    return merged
+  }
+}
+
+extension Int {
+  fileprivate func addingClamped(_ other: Int) -> Int {
+    let (sum, isTooLarge) = addingReportingOverflow(other)
+    return isTooLarge ? .max : sum
   }
 }

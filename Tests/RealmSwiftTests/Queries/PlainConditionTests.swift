@@ -4,6 +4,13 @@ import RealmSwift
 import TestSupport
 import Testing
 
+private class Hub: Object {
+  @Persisted var id: Int
+  @Persisted var kids: List<Hub>
+  @Persisted var byName: Map<String, Hub?>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite(.ownThreads) struct PlainConditionTests {
   /// An object that is linked to itself, with something in every property that the formats name.
   private func filled() -> Asked {
@@ -128,6 +135,33 @@ import Testing
     #expect(objects.filter { both.evaluate(with: $0) }.map(\.id) == [3])
     let text = NSPredicate(format: "SELF BEGINSWITH[c] 'X'")
     #expect(["abc", "xyz"].filter { text.evaluate(with: $0) } == ["xyz"])
+  }
+
+  /// To go each of the ways through these lists by itself would take years.
+  @Test func askEachObjectOnce() {
+    let hops = 40
+    for name in ["kids", "byName"] {
+      let end = Hub()
+      end.id = 7
+      var top = end
+      for _ in 0..<hops {
+        let next = Hub()
+        next.kids.append(objectsIn: [top, top])
+        next.byName["a"] = top
+        next.byName["b"] = top
+        top = next
+      }
+      let path = Array(repeating: name, count: hops).joined(separator: ".")
+      #expect(NSPredicate(format: "ANY \(path).id == 7").evaluate(with: top))
+      #expect(!NSPredicate(format: "ANY \(path).id == 8").evaluate(with: top))
+      #expect(NSPredicate(format: "ALL \(path).id == 7").evaluate(with: top))
+      let count = NSPredicate(format: "SUBQUERY(\(path), $x, $x.id == 7).@count == %d", 1 << hops)
+      #expect(count.evaluate(with: top))
+    }
+    let (leaf, top) = (Hub(), Hub())
+    top.kids.append(objectsIn: [leaf, leaf, top, leaf])
+    let counted = NSPredicate(format: "SUBQUERY(kids, $x, $x.id == 0).@count == 4")
+    #expect(counted.evaluate(with: top))
   }
 
   @Test func stops() async {
