@@ -130,9 +130,10 @@ static void *run_loop_of_thread(void) {
   if (!_CFGetTSD) return CFRunLoopGetCurrent();
   int known = __atomic_load_n(&is_slot_right, __ATOMIC_RELAXED);
   if (known < 0) {
-    // Foundation ends the process when it cannot open them. A thread without a run loop then goes
-    // on without one; whoever comes later looks again.
-    if (!has_free_descriptors(4)) return NULL;
+    // Foundation ends the process when it cannot open them: three for this thread's, and three for
+    // that of the main thread, which it makes first. A thread without a run loop then goes on
+    // without one; whoever comes later looks again.
+    if (!has_free_descriptors(8)) return NULL;
     known = CFRunLoopGetCurrent() == _CFGetTSD(run_loop_slot);
     __atomic_store_n(&is_slot_right, known, __ATOMIC_RELAXED);
   }

@@ -5,8 +5,9 @@ import TestSupport
 import Testing
 
 @Suite(.ownThreads) struct DescriptorTests {
-  @Test func aThreadOpensWhatIsOpenElsewhere() async {
-    await #expect(processExitsWith: .success) {
+  /// Foundation makes the main thread's run loop before that of another thread, if there is room.
+  @Test(arguments: 0...9) func aThreadOpensWhatIsOpenElsewhere(free: Int) async {
+    await #expect(processExitsWith: .success) { [free] in
       let configuration = memoryConfiguration()
       let queue = DispatchQueue(label: "first")
       // On a queue: nobody has asked for a thread's run loop when the descriptors are gone.
@@ -15,7 +16,10 @@ import Testing
       }
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-      limit.rlim_cur = 0
+      // Descriptors are given from the lowest on.
+      let next = dup(0)
+      close(next)
+      limit.rlim_cur = rlim_t(free == 0 ? 0 : Int(next) + free)
       #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
       onThread {
         do {
