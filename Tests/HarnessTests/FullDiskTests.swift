@@ -8,9 +8,6 @@ import Testing
 @Suite(.serialized, .ownThreads) struct FullDiskTests {
   private let folder = TemporaryFolder()
 
-  private static let tool = Bundle.main.executableURL!.deletingLastPathComponent()
-    .appendingPathComponent("realm-bench").path
-
   /// Whether this process may mount a file system in a name space of its own.
   private static let canMount: Bool = {
     let process = Process()
@@ -22,28 +19,10 @@ import Testing
     return process.terminationStatus == 0
   }()
 
-  /// Runs a script of the shell in which `$tool` is the tool, until it ends.
   private func shell(
     _ script: String, in nameSpace: Bool = false
   ) throws -> (code: Int32, errors: String) {
-    let file = folder.file("errors")
-    try "".write(toFile: file, atomically: false, encoding: .utf8)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: nameSpace ? "/usr/bin/unshare" : "/bin/sh")
-    process.arguments =
-      (nameSpace ? ["-m", "/bin/sh"] : []) + ["-c", "tool='\(Self.tool)'; \(script)"]
-    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
-    try process.run()
-    let hasEnded = eventually { !process.isRunning }
-    if !hasEnded { kill(process.processIdentifier, SIGKILL) }
-    process.waitUntilExit()
-    #expect(hasEnded)
-    return (
-      process.terminationReason == .exit ? process.terminationStatus : -1,
-      try String(contentsOfFile: file, encoding: .utf8)
-    )
+    try ToolInShell(folder).run(script, in: nameSpace)
   }
 
   private static let load =
