@@ -20,7 +20,7 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
 
   /// No file descriptor is left for what wakes the main queue.
   package static func noDescriptor(_ path: String) -> SystemError {
-    SystemError(call: "eventfd for", path: path, code: EMFILE)
+    SystemError(call: "eventfd", path: path, code: EMFILE)
   }
 
   /// The text of errno, as strerror gives it.

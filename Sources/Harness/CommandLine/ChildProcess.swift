@@ -19,7 +19,7 @@ struct ChildProcess {
     var isToldToEnd: Bool
   }
 
-  private let process = Process()
+  private let process: Process
   /// What it says on standard error, once all has been read; nil where it goes on to ours.
   private let errors: Monitor<Data?>?
 
@@ -34,6 +34,10 @@ struct ChildProcess {
     _ executable: String, _ arguments: [String], isSilent: Bool, showsOutput: Bool = true,
     environment: [String: String] = [:]
   ) throws {
+    do throws(SystemError) { try FreeDescriptors.check(toStart: executable) } catch {
+      throw Self.notStarted(executable, error)
+    }
+    process = Process()
     process.executableURL = URL(fileURLWithPath: executable)
     process.arguments = arguments
     process.environment = Parent.environmentOfChild.merging(environment) { $1 }
@@ -46,8 +50,7 @@ struct ChildProcess {
     do {
       try process.run()
     } catch {
-      throw ExecutableFailure(
-        message: "cannot start '\(executable)': \(error.explanation)", code: .failed)
+      throw Self.notStarted(executable, error)
     }
     guard let pipe else {
       errors = nil
@@ -61,6 +64,11 @@ struct ChildProcess {
       gathered.withLock { $0 = data }
       gathered.notifyAll()
     }.detach()
+  }
+
+  private static func notStarted(_ executable: String, _ error: any Error) -> ExecutableFailure {
+    ExecutableFailure(
+      message: "cannot start '\(executable)': \(error.explanation)", code: .failed)
   }
 
   var isRunning: Bool { process.isRunning }

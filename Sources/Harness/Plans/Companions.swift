@@ -78,6 +78,9 @@ package final class Companions {
   }
 
   private func launch(_ load: BackgroundLoad, _ number: Int) throws -> Member {
+    do throws(SystemError) { try FreeDescriptors.check(toStart: tool) } catch {
+      throw Self.notStarted(load, error)
+    }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: tool)
     process.arguments = [
@@ -92,9 +95,7 @@ package final class Companions {
     do {
       try process.run()
     } catch {
-      throw CompanionFailure(
-        description: "the background process '\(load.name)' cannot be started: \(error.explanation)"
-      )
+      throw Self.notStarted(load, error)
     }
     let member = Member(load, number, process, errors)
     // It says one line when it has the file open, or ends.
@@ -109,6 +110,11 @@ package final class Companions {
         description: "the background process '\(member.name)' did not start: \(lastWords(errors))")
     }
     return member
+  }
+
+  private static func notStarted(_ load: BackgroundLoad, _ error: any Error) -> CompanionFailure {
+    CompanionFailure(
+      description: "the background process '\(load.name)' cannot be started: \(error.explanation)")
   }
 
   private func lastWords(_ pipe: Pipe) -> String {
