@@ -96,6 +96,11 @@ import Testing
     let json = CollectedOutput()
     _ = try CheckVerb.perform([out, "--format", "json"], console: json.console())
     #expect(json.output.contains("\"transactions\" : \(transactions)"))
+    // The folder says that it has one.
+    try FileManager.default.removeItem(atPath: path)
+    let gone = CollectedOutput()
+    #expect(try CheckVerb.perform([out], console: gone.console()) == .failed)
+    #expect(gone.output.contains("no history: "), "\(gone.output)")
   }
 
   /// A history of a few transactions, each by a process of its own: begin and end, and what it did.

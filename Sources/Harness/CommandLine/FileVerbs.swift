@@ -188,12 +188,14 @@ package enum CheckVerb: VerbDescription {
     ).markdown
   }
 
-  /// The histories of a results folder and its replicas.
+  /// The histories of a results folder and its replicas, those that it should have, too.
   private static func histories(of path: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     let replicas = names.filter { $0.hasPrefix("replica-") }.sorted().map { "\(path)/\($0)" }
-    return ([path] + replicas).map { $0 + "/history.jsonl" }
-      .filter(FileManager.default.fileExists)
+    return ([path] + replicas).filter { folder in
+      FileManager.default.fileExists(atPath: folder + "/history.jsonl")
+        || FileList(of: folder)?.lists("history.jsonl") == true
+    }.map { $0 + "/history.jsonl" }
   }
 
   private static func text(_ check: FileCheck) -> String {

@@ -123,6 +123,9 @@ struct FileList {
     files[name + "/"] != nil || (acceptsKnownNames && KnownNames.isPart(name))
   }
 
+  /// Whether a file of this name is listed.
+  func lists(_ name: String) -> Bool { files[name] != nil }
+
   /// Why a listed file is not as the run has left it, or no more there; nil when it is, and where
   /// the list does not have it.
   func damage(of name: String, in folder: String) -> String? {
