@@ -19,6 +19,8 @@ import Testing
         .replacing(",realm,", with: ",\(engine),")
       try text.write(toFile: path + "/" + file, atomically: true, encoding: .utf8)
     }
+    // The table is not the run's any more.
+    try FigureFolders.edit(path) { $0.files = nil }
     return try MeasuredRun(folder: path)
   }
 

@@ -46,6 +46,8 @@ struct FigureFolders {
     try Self.edit(path) { document in
       document.verdict.isValid = true
       document.verdict.reasons = []
+      // The tables are not the run's any more.
+      document.files = nil
       change(&document)
     }
     return path

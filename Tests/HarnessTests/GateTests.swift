@@ -137,6 +137,58 @@ import Testing
     #expect(refusal([one, two]).contains("summary.csv' is damaged: line 3 has"))
   }
 
+  /// However right they look: run.json knows how its run has left them.
+  @Test(arguments: ["summary.csv", "growth.csv", "samples.csv", "histograms/read.hgrm"])
+  func tablesThatWereEditedAreRefused(name: String) throws {
+    let paths = try ["one", "two"].map { side in
+      let path = folder.file(side)
+      try runOnModel(
+        "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 200 "
+          + "--output \(path)")
+      return path
+    }
+    let file = paths[1] + "/" + name
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let digit = try #require(text.lastIndex { $0.isNumber })
+    let edited =
+      text[..<digit] + (text[digit] == "1" ? "2" : "1") + text[text.index(after: digit)...]
+    try edited.write(toFile: file, atomically: true, encoding: .utf8)
+    let words = "'\(file)' is not as its run has written it"
+    #expect(refusal(paths).contains(words))
+    let console = CollectedOutput().console()
+    let readers: [() throws -> ExitCode] = [
+      { try ReportVerb.run([paths[1], "-o", folder.file("x.html")], console: console) },
+      { try MergeVerb.perform([paths[1], "-o", folder.file("joined")], console: console) },
+      {
+        try PlanVerb.run(
+          ["--from", paths[1], "--ask", "read rate at readers=1"], console: console,
+          executable: "/nonexistent", interruption: { TimedInterruption() })
+      },
+    ]
+    for reader in readers {
+      do {
+        Issue.record("not refused: \(try reader())")
+      } catch {
+        let message = (error as? UsageError)?.message ?? "\(error)"
+        #expect(message.contains(words), "\(message)")
+      }
+    }
+  }
+
+  /// What a comparison does not need may be thrown away; a table that it needs may not.
+  @Test func tablesThatAreMissingAreRefused() throws {
+    let path = folder.file("one")
+    try runOnModel(
+      "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 200 "
+        + "--output \(path)")
+    let manager = FileManager.default
+    try manager.removeItem(atPath: path + "/samples.csv")
+    try manager.removeItem(atPath: path + "/histograms")
+    #expect(!refusal([path, path]).contains("missing"))
+    try manager.removeItem(atPath: path + "/growth.csv")
+    #expect(refusal([path, path]).contains("growth.csv' is missing, which run.json lists"))
+  }
+
   /// There is no ratio to 0, and rows with one were left out: the first sync of a commit was none.
   @Test func countersThatAreZeroAreJudged() throws {
     func write(_ syncs: String) -> [String: [String: String]] {

@@ -37,6 +37,8 @@ struct LawfulRuns {
     try growth(Double(objects), Double(batch), Double(pins), Double(every))
       .write(toFile: path + "/growth.csv", atomically: true, encoding: .utf8)
     try writeTimes(path, batch: Double(batch), rate: rate)
+    // The tables are not the run's any more.
+    try FigureFolders.edit(path) { $0.files = nil }
     return path
   }
 

@@ -96,7 +96,9 @@ import Testing
     #expect(refusal([one, two] + out).contains("is interrupted"))
     let partial = try merge([one, two, "--partial"] + out)
     #expect(partial.code == .success && partial.errors.contains("its figures are partial"))
+    // As a run of a version that did not list its files.
     let damaged = try makeRun("damaged", "--seed 3")
+    try FigureFolders.edit(damaged) { $0.files = nil }
     try "x y z".write(
       toFile: damaged + "/histograms/read.hgrm", atomically: true, encoding: .utf8)
     #expect(
@@ -109,6 +111,8 @@ import Testing
   @Test func histogramsThatAreMissingOrCutAreRefused() throws {
     let runs = try (1...2).map { try makeRun("run-\($0)", "--seed \($0)") }
     let words = runs + ["-o", folder.file("out")]
+    // As a run of a version that did not list its files.
+    try FigureFolders.edit(runs[1]) { $0.files = nil }
     let file = runs[1] + "/histograms/read.hgrm"
     let text = try String(contentsOfFile: file, encoding: .utf8)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

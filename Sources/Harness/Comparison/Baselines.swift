@@ -13,7 +13,8 @@ package enum Baselines {
   }
 
   private static let folder = "results/baselines"
-  private static let files = ["run.json", "summary.csv", "growth.csv", "invariants.csv"]
+  /// What is copied.
+  static let files = ["run.json", "summary.csv", "growth.csv", "invariants.csv"]
 
   /// Why a name cannot be a folder's.
   package static func obstacle(_ name: String) -> String? {

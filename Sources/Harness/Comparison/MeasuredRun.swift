@@ -58,6 +58,25 @@ package struct MeasuredRun: Sendable {
     let isWhole = document.status == RunStatus.complete.rawValue
     rows = try Self.summary(folder, isWhole: isWhole)
     growth = try Self.growth(folder, isWhole: isWhole)
+    try Self.refuseChanges(folder, document.files ?? [])
+  }
+
+  /// Refuses tables and distributions that are not as the run has left them.
+  ///
+  /// A saved baseline has the tables alone, and somebody may have no room for all the rest.
+  private static func refuseChanges(_ folder: String, _ files: [ListedFile]) throws {
+    guard let list = FileList(of: folder) else { return }
+    for name in files.map(\.name) where name.hasSuffix(".csv") || name.hasSuffix(".hgrm") {
+      let isThere = FileManager.default.fileExists(atPath: folder + "/" + name)
+      if !isThere && !Baselines.files.contains(name) { continue }
+      guard list.damage(of: name, in: folder) != nil else { continue }
+      throw ResultsError(
+        isThere
+          ? "'\(folder)/\(name)' is not as its run has written it: size or hash are not those in "
+            + "run.json; take the original, or run it again"
+          : "'\(folder)/\(name)' is missing, which run.json lists; take the original, or run it "
+            + "again")
+    }
   }
 
   /// The runs of a folder: itself, its replicas, or the experiments of a plan.
