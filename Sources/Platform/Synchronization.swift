@@ -6,7 +6,9 @@ public import CShim
 public import Glibc
 
 #if CONTROLLED_SCHEDULING
-  public import RaceHunt
+  // By name: the module has functions of its own for locks of POSIX.
+  public import enum RaceHunt.Control
+  public import func RaceHunt.note
 #endif
 
 /// A value guarded by a mutex, with a condition to wait on.
