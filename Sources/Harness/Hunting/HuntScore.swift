@@ -1,5 +1,6 @@
 // `hunt --bugs`: how soon each known bug is found, by machine threads and by each strategy. Bugs of
-// the engine are looked for by hunts in processes of their own, since what they break may end one.
+// the engine, and all by machine threads, are looked for by hunts in processes of their own, since
+// what they break may end one: a real Mutex, for example, stops a process at a deadlock.
 internal import Foundation
 internal import Platform
 internal import RaceHunt
@@ -49,10 +50,19 @@ struct HuntScore {
   private func bugs(_ interruption: any Interruption) -> [Bug] {
     let all =
       HuntProgram.broken.map { program in
-        Bug(name: program.name) { way(to: program, $0, $1) }
+        Bug(name: program.name) { strategy, seed in
+          guard case .explored(let explored) = strategy else {
+            return try way(inProcess: program.name, strategy, seed, interruption)
+          }
+          return way(to: program, explored, seed)
+        }
       }
       + EngineBug.all.map { bug in
-        Bug(name: bug.title) { try way(to: bug, $0, $1, interruption) }
+        Bug(name: bug.title) { strategy, seed in
+          try way(
+            inProcess: bug.program, strategy, seed, interruption,
+            environment: ["REALM_PLANTED_BUG": bug.name])
+        }
       }
     let (number, count) = settings.shard
     return stride(from: number - 1, to: all.count, by: count).map { all[$0] }
@@ -131,12 +141,7 @@ struct HuntScore {
     return ways[ways.count / 2]
   }
 
-  private func way(to program: HuntProgram, _ strategy: HuntStrategy, _ seed: UInt64) -> Way {
-    guard case .explored(let strategy) = strategy else {
-      let result = Stress.run(program.program, nanoseconds: limit)
-      return Way(
-        schedules: result.runs, seconds: result.seconds, isFound: result.failure != nil)
-    }
+  private func way(to program: HuntProgram, _ strategy: Strategy, _ seed: UInt64) -> Way {
     var explored = Explorer.Settings()
     explored.iterations = .max
     explored.strategy = strategy
@@ -153,19 +158,21 @@ struct HuntScore {
     }
   }
 
-  /// A hunt of one program in a process in whose engine the bug is.
+  /// A hunt of one program in a process of its own.
   private func way(
-    to bug: EngineBug, _ strategy: HuntStrategy, _ seed: UInt64, _ interruption: any Interruption
+    inProcess program: String, _ strategy: HuntStrategy, _ seed: UInt64,
+    _ interruption: any Interruption, environment: [String: String] = [:]
   ) throws -> Way {
     let path = folder.path + "/hunt"
     let start = MonotonicClock().nanoseconds()
     let child = try ChildProcess(
       ForbiddenUse.ownExecutable,
       [
-        "hunt", "--scenario", bug.program, "--strategy", strategy.description, "--seed", "\(seed)",
+        "hunt", "--scenario", program, "--strategy", strategy.description, "--seed", "\(seed)",
         "--duration", Units.text(nanoseconds: limit), "--output", path, "--quiet", "--no-progress",
       ],
-      isSilent: true, environment: ["REALM_PLANTED_BUG": bug.name, "SWIFT_BACKTRACE": "enable=no"])
+      isSilent: true,
+      environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { given, _ in given })
     let ending = child.wait(interruption)
     let seconds = Double(MonotonicClock().nanoseconds() - start) / 1e9
     let rows = textOfFile(path + "/hunt.csv").flatMap { CSVTable.parse($0) } ?? []
