@@ -125,6 +125,77 @@ extension Collection where Element: RealmCollectionValue {
   }
 }
 
+extension Array where Element: RealmCollectionValue {
+  /// The first place of a value for which a file has the same.
+  ///
+  /// Values of the usual types are compared as such: to make an identity of each takes long.
+  func firstIndex(identicalTo element: Element) -> Int? {
+    switch Element.self {
+    case is String.Type:
+      return firstIndex(String.self, element) { $0.hasBytes(of: $1) }
+    case is Double.Type: return firstIndex(ofPacked: Double.self, element)
+    case is Float.Type: return firstIndex(ofPacked: Float.self, element)
+    case is Date.Type: return firstIndex(ofPacked: Date.self, element)
+    case is Decimal128.Type:
+      return firstIndex(Decimal128.self, element) { $0.inSet.bits == $1.inSet.bits }
+    case is AnyRealmValue.Type:
+      return firstIndex(AnyRealmValue.self, element) { $0.isIdentical(to: $1) }
+    default: break
+    }
+    if Element.hasEqualityOfFile { return firstIndex(of: element) }
+    let identity = element._identity
+    return firstIndex { $0._identity == identity }
+  }
+
+  private func firstIndex<Value: _PackedValue>(ofPacked: Value.Type, _ element: Element) -> Int? {
+    let order = ValueType(rawValue: UInt8(Value._rlmType.rawValue))!.order
+    return firstIndex(Value.self, element) {
+      OrderKey.integer($0._packed, order) == OrderKey.integer($1._packed, order)
+    }
+  }
+
+  private func firstIndex<Value>(
+    _: Value.Type, _ element: Element, _ isSame: (Value, Value) -> Bool
+  ) -> Int? {
+    // The caller has asked that elements are of this type.
+    let (values, value) = (
+      unsafeBitCast(self, to: [Value].self), unsafeBitCast(element, to: Value.self)
+    )
+    return values.firstIndex { isSame($0, value) }
+  }
+}
+
+extension String {
+  /// Whether a file has the same text for both.
+  fileprivate func hasBytes(of other: String) -> Bool {
+    // What differs is found out by the first two, which are fast.
+    utf8.count == other.utf8.count && self == other && utf8.elementsEqual(other.utf8)
+  }
+}
+
+extension AnyRealmValue {
+  /// Whether both have the same identity.
+  fileprivate func isIdentical(to other: AnyRealmValue) -> Bool {
+    switch (self, other) {
+    case (.none, .none): true
+    case (.int(let left), .int(let right)): left == right
+    case (.bool(let left), .bool(let right)): left == right
+    case (.float(let left), .float(let right)): left._packed == right._packed
+    case (.double(let left), .double(let right)): left._packed == right._packed
+    case (.date(let left), .date(let right)): left._packed == right._packed
+    case (.string(let left), .string(let right)): left.hasBytes(of: right)
+    case (.data(let left), .data(let right)): left == right
+    case (.objectId(let left), .objectId(let right)): left == right
+    case (.uuid(let left), .uuid(let right)): left == right
+    case (.decimal128(let left), .decimal128(let right)): left.inSet.bits == right.inSet.bits
+    case (.object(let left), .object(let right)): left == right
+    // Of a Realm or not, these are equal when their content is.
+    case (.list, .list), (.dictionary, .dictionary): self == other
+    default: false
+    }
+  }
+}
+
 // MARK: - Order
 
 extension ValueIdentity {

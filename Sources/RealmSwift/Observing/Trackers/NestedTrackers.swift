@@ -88,14 +88,7 @@ final class NestedTracker: CollectionTracker {
   static func change(from old: [[UInt8]], to new: [[UInt8]]) -> CollectionChange {
     var change = CollectionChange()
     if old == new { return change }
-    var removed: Set<Int> = []
-    var inserted: Set<Int> = []
-    for difference in new.difference(from: old) {
-      switch difference {
-      case .remove(let offset, _, _): removed.insert(offset)
-      case .insert(let offset, _, _): inserted.insert(offset)
-      }
-    }
+    let (removed, inserted) = differences(from: old, to: new)
     var (before, after) = (0, 0)
     while before < old.count || after < new.count {
       let (isRemoved, isInserted) = (removed.contains(before), inserted.contains(after))
@@ -110,6 +103,38 @@ final class NestedTracker: CollectionTracker {
     }
     return change
   }
+}
+
+/// Looking for what stayed takes the square of what differs, in time and in memory.
+private let differencesMax = 2_000
+
+/// The positions of elements that are gone, and of those that are new.
+private func differences(
+  from old: [[UInt8]], to new: [[UInt8]]
+) -> (removed: Set<Int>, inserted: Set<Int>) {
+  // Mostly some elements in a row were added, changed or removed.
+  let shorter = min(old.count, new.count)
+  var start = 0
+  while start < shorter, old[start] == new[start] { start += 1 }
+  var end = 0
+  while end < shorter - start, old[old.count - 1 - end] == new[new.count - 1 - end] { end += 1 }
+  let (before, after) = (old[start..<old.count - end], new[start..<new.count - end])
+  if before.isEmpty || after.isEmpty { return (Set(before.indices), Set(after.indices)) }
+  var removed: Set<Int> = []
+  var inserted: Set<Int> = []
+  if before.count + after.count > differencesMax {
+    // Position by position.
+    removed = Set(before.indices.filter { !after.indices.contains($0) || old[$0] != new[$0] })
+    inserted = Set(after.indices.filter { !before.indices.contains($0) || old[$0] != new[$0] })
+    return (removed, inserted)
+  }
+  for difference in after.difference(from: before) {
+    switch difference {
+    case .remove(let offset, _, _): removed.insert(start + offset)
+    case .insert(let offset, _, _): inserted.insert(start + offset)
+    }
+  }
+  return (removed, inserted)
 }
 
 /// Follows a dictionary inside of a mixed value.
