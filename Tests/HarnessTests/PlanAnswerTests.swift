@@ -156,6 +156,24 @@ import Testing
     #expect(abs(values[3] / values[2] / 4 - 1) < 0.05, "\(values)")
   }
 
+  /// Measured with readers-writer: 281 ns of 10,000 objects, 801 ns of 300,000.
+  @Test func readsOfLargerFilesTakeLonger() throws {
+    let found = try answers(
+      [
+        "read.service_p50 at objects=20k readers=1",
+        "read.service_p50 at objects=600k readers=1",
+      ], from: [try oneRun()])
+    let values = found.rows.compactMap { $0["value"].flatMap(Double.init) }
+    let high = found.rows.compactMap { $0["high"].flatMap(Double.init) }
+    if values.count == 2 {
+      #expect(values[1] > 1.5 * values[0] && high[1] > 2.85 * values[0], "\(values) \(high)")
+    }
+    var (small, large) = (PlanSetting(), PlanSetting())
+    (small.objects, large.objects) = (10_000, 300_000)
+    let cost = PlanModel.readCost(large) / PlanModel.readCost(small)
+    #expect(cost > 2 && cost < 3.5)
+  }
+
   @Test func batchesThatNoRunHadAreBetweenTwoLaws() throws {
     let found = try answers(
       ["write rate at objects=20k batch=10", "write rate at objects=20k batch=100"],

@@ -201,7 +201,7 @@ import Testing
       [
         "--ask", "p99 at rate=7k/s batch=10 objects=20k pins=10 pin-every=40 readers=1",
         "--ask", "largest rate with write.response_p99<400us at batch=10 objects=20k readers=1",
-        "--ask", "readers at 500k reads/s each on 1 cores",
+        "--ask", "readers at 500k reads/s each on 1 cores objects=20k",
         "--output", folder.path + "/times", "--format", "json", "--from",
       ] + (try lawfulRuns()))
     #expect(result.code == .success, "\(result.output)")

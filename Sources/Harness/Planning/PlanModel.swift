@@ -173,7 +173,9 @@ package struct PlanModel: Sendable {
       queue.measured.append((load, service))
     }
     queue.measured.sort { $0.load < $1.load }
-    if operation == .write {
+    if operation == .read {
+      queue.scale = Self.readCost(setting) / Self.readCost(busyRun.setting)
+    } else {
       if let sync = setting.syncNanoseconds, setting.durability == .full {
         queue.shift =
           (busyRun.syncsPerCommit ?? 1)
@@ -244,15 +246,22 @@ package struct PlanModel: Sendable {
   /// One standard deviation of what reads of another file and other values take, as a share.
   static func unlikeReads(_ measured: PlanSetting, _ asked: PlanSetting) -> Double {
     // Longer ways and values, and fewer of them in a cache.
-    0.15 * abs(log(max(1, asked.objects) / max(1, measured.objects)))
-      + 0.3 * abs(log((asked.valueBytes + 256) / (measured.valueBytes + 256)))
+    0.4 * abs(log(readCost(asked) / readCost(measured)))
+      + 0.03 * abs(log(max(1, asked.objects) / max(1, measured.objects)))
+  }
+
+  /// What a read takes, in nanoseconds of a usual machine: more for each doubling of a file that
+  /// is larger than a cache, and for the bytes of its value.
+  package static func readCost(_ setting: PlanSetting) -> Double {
+    let file = setting.objects * (setting.valueBytes + 34)
+    return 180 + 100 * log2(1 + file / 1.3e6) + 0.065 * setting.valueBytes
   }
 
   // MARK: - Reads and cores
 
   /// Reads a second of readers in a closed loop, on as many cores as there are or as are asked for.
   package func reads(_ setting: PlanSetting) -> PlanEstimate? {
-    guard let scaling = ReadScaling(observations) else { return nil }
+    guard let scaling = ReadScaling(observations, setting) else { return nil }
     let cores = setting.cores ?? machine.cores
     let value = scaling.readsPerSecond(threads: min(max(1, setting.readers), cores))
     let capped = min(value, readsByMemory(setting))
@@ -278,7 +287,9 @@ package struct PlanModel: Sendable {
     all.cores = cores
     all.readers = cores
     all.readRatePerSecond = nil
-    guard let total = reads(all), let scaling = ReadScaling(observations) else { return nil }
+    guard let total = reads(all), let scaling = ReadScaling(observations, setting) else {
+      return nil
+    }
     // A writer takes its part of a core.
     var writing = 0.0
     if setting.ratePerSecond != nil || setting.load != nil, let queue = queue(.write, setting),
@@ -310,14 +321,15 @@ struct ReadScaling {
   /// What was measured.
   let settings: [PlanSetting]
 
-  init?(_ observations: [PlanObservation]) {
+  init?(_ observations: [PlanObservation], _ asked: PlanSetting) {
     let runs = observations.compactMap { run -> (threads: Double, rate: Double, PlanSetting)? in
       guard run.setting.readers > 0, run.setting.readRatePerSecond == nil,
         let rate = run.figure(.read, "rate_per_s"), rate > 0
       else { return nil }
       // More threads than cores have no more time than the cores.
       let busy = run.setting.readers + (run.setting.ratePerSecond == nil ? run.setting.writers : 0)
-      return (run.setting.readers * min(1, run.cores / busy), rate, run.setting)
+      let cost = PlanModel.readCost(run.setting) / PlanModel.readCost(asked)
+      return (run.setting.readers * min(1, run.cores / busy), rate * cost, run.setting)
     }
     guard !runs.isEmpty else { return nil }
     settings = runs.map(\.2)
