@@ -98,6 +98,28 @@ import Testing
     #expect(process.terminationStatus == 0, "\(String(decoding: output, as: UTF8.self))")
   }
 
+  /// `scripts/hunt` builds these with points of the scheduler in them, which no test's build has.
+  @Test(arguments: ["Platform", "Storage"])
+  func theEngineForHuntsCompiles(module: String) throws {
+    let sources = Self.root.appendingPathComponent("Sources/\(module)")
+    let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path)
+      .filter { $0.hasSuffix(".swift") }.sorted().map { sources.appendingPathComponent($0).path }
+    let switched = try files.filter {
+      try String(contentsOfFile: $0, encoding: .utf8).contains("#if CONTROLLED_SCHEDULING")
+    }
+    #expect(!switched.isEmpty)
+    // As SwiftPM makes it of the folder's name.
+    let package = String(
+      Self.root.lastPathComponent.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
+    let features = ["InternalImportsByDefault", "MemberImportVisibility", "ExistentialAny"]
+    let (output, _, status) = try runCompiler(
+      ["-typecheck", "-swift-version", "6", "-module-name", module, "-package-name", package]
+        + features.flatMap { ["-enable-upcoming-feature", $0] }
+        + ["-D", "CONTROLLED_SCHEDULING", "-D", "PLANTED_BUGS"]
+        + files.flatMap { switched.contains($0) ? ["-primary-file", $0] : [$0] })
+    #expect(status == 0 && !output.contains("warning: "), "\(output)")
+  }
+
   // MARK: - Compiling
 
   /// The folder of the package.
@@ -158,6 +180,7 @@ import Testing
     let sources = Self.root.appendingPathComponent("Sources")
     let maps = [
       products.appendingPathComponent("CShim.build/module.modulemap"),
+      products.appendingPathComponent("CRaceHunt.build/module.modulemap"),
       sources.appendingPathComponent("COpenSSL/module.modulemap"),
       sources.appendingPathComponent("CXXHash/module.modulemap"),
     ]

@@ -44,7 +44,13 @@ struct HuntScore {
   }
 
   /// Most time for a bug and a strategy.
-  private var limit: UInt64 { settings.nanoseconds ?? 2_000_000_000 }
+  ///
+  /// The score is that of the machine's threads and of the portfolio; the strategies which that is
+  /// made of get a third, as most of an hour went there.
+  private func limit(_ strategy: HuntStrategy) -> UInt64 {
+    let limit = settings.nanoseconds ?? 2_000_000_000
+    return strategy == .machine || strategy == .explored(.portfolio) ? limit : limit / 3
+  }
 
   /// Those of the shard.
   private func bugs(_ interruption: any Interruption) -> [Bug] {
@@ -146,7 +152,7 @@ struct HuntScore {
     explored.iterations = .max
     explored.strategy = strategy
     explored.seed = seed
-    explored.deadline = MonotonicClock().nanoseconds() + limit
+    explored.deadline = MonotonicClock().nanoseconds() + limit(.explored(strategy))
     explored.shrinks = false
     do throws(RaceFailure) {
       let result = try Explorer(program.program, explored).explore()
@@ -169,7 +175,8 @@ struct HuntScore {
       ForbiddenUse.ownExecutable,
       [
         "hunt", "--scenario", program, "--strategy", strategy.description, "--seed", "\(seed)",
-        "--duration", Units.text(nanoseconds: limit), "--output", path, "--quiet", "--no-progress",
+        "--duration", Units.text(nanoseconds: limit(strategy)), "--output", path, "--quiet",
+        "--no-progress",
       ],
       isSilent: true,
       environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { given, _ in given })
