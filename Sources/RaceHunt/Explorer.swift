@@ -238,7 +238,9 @@ package final class Explorer {
   private func smallest(_ run: Run, _ violation: Violation) -> RaceFailure {
     let found = found
     let second = rerun(run.schedule)
-    guard let again = execute(second) else { return hanging(second) }
+    guard let again = withoutWaiting(after: run, { execute(second) }) else {
+      return hanging(second)
+    }
     if let difference = Self.difference(run, again) {
       return RaceFailure(difference, run.schedule, run: again, found: found)
     }
@@ -249,16 +251,23 @@ package final class Explorer {
   /// A run that waits for something outside takes as long as that is waited for, unless nothing
   /// was seen of it: then the smaller ones do not wait, and the last one shows that it was right.
   private func smaller(_ run: Run) -> Run {
-    guard run.violation?.kind == .stuckTask else { return shrink(run) }
+    guard run.hasWaitedOutside else { return shrink(run) }
     if !run.uncontrolledText.isEmpty { return run }
-    let grace = settings.limits.grace
-    settings.limits.grace = min(grace, 2_000_000)
-    let small = shrink(run)
-    settings.limits.grace = grace
+    let small = withoutWaiting(after: run) { shrink(run) }
     guard small !== run, let shown = execute(rerun(small.schedule)),
-      shown.violation?.kind == .stuckTask
+      shown.violation?.kind == run.violation?.kind
     else { return run }
     return shown
+  }
+
+  /// Does not wait for what the run has waited for in vain, if nothing at all came from outside.
+  private func withoutWaiting<Value>(after run: Run, _ work: () -> Value) -> Value {
+    let grace = settings.limits.grace
+    defer { settings.limits.grace = grace }
+    if run.hasWaitedOutside && run.uncontrolledText.isEmpty {
+      settings.limits.grace = min(grace, 2_000_000)
+    }
+    return work()
   }
 
   /// Looks for a schedule with fewer turns that fails in the same way: first by leaving turns out,

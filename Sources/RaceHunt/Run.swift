@@ -91,6 +91,8 @@ final class Run: @unchecked Sendable {
   /// Of its own, too: whether and how far time passes.
   @exclusivity(unchecked) var timeRandom: Random
   @exclusivity(unchecked) var hasProgramEnded = false
+  /// Whether nobody could go on, and somebody outside might have changed that.
+  @exclusivity(unchecked) private(set) var hasWaitedOutside = false
   /// Ended from within, where it was.
   @exclusivity(unchecked) private(set) var isAbandoned = false
 
@@ -313,9 +315,9 @@ final class Run: @unchecked Sendable {
       if let next = choose(current: nil) { return next }
       if passTime() { continue }
       // A task whose program waits may be resumed from outside.
-      guard !hasProgramEnded, case .resting = strands[0].state,
-        executor.waitForArrival(limits.grace)
-      else { return nil }
+      guard !hasProgramEnded, case .resting = strands[0].state else { return nil }
+      hasWaitedOutside = true
+      if !executor.waitForArrival(limits.grace) { return nil }
     }
   }
 

@@ -109,6 +109,25 @@ import Testing
     #expect(found?.kind == .stuckTask)
   }
 
+  /// Something outside might resume the program, which the scheduler waits for: that is no step of
+  /// those who are blocked.
+  @Test func aDeadlockOfTasksThatAreAwaitedShowsTheirStepsOnly() throws {
+    let program: Program = {
+      let (left, right) = (NSLock(), NSLock())
+      let first = Task { left.withLock { right.withLock {} } }
+      let second = Task { right.withLock { left.withLock {} } }
+      await first.value
+      await second.value
+    }
+    let found = try #require(failure(program))
+    #expect(found.kind == .deadlock)
+    #expect(found.reason.contains("task 1 waits for mutex 2, held by task 2"))
+    #expect(found.reason.contains("task 2 waits for mutex 1, held by task 1"))
+    #expect(!found.table.contains("sleeps"))
+    let again = #expect(throws: RaceFailure.self) { try replay(found.schedule, program) }
+    #expect(again?.table == found.table)
+  }
+
   /// Continuations that nobody resumes while they are looked at.
   private final class Kept: @unchecked Sendable {
     // @unchecked: appended to by one run at a time.
