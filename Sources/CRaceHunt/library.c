@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -72,6 +73,82 @@ static async dispatch_now;
 static void on_async(void *queue, void *job, void (*function)(void *)) {
   int kind = queue == (void *)&_dispatch_main_q ? RACE_HUNT_MAIN : RACE_HUNT_GLOBAL;
   if (!race_hunt_takes(job, kind, 0)) dispatch_now(queue, job, function);
+}
+
+// MARK: - Sleep with a tolerance
+
+extern void dispatch_after_f(uint64_t when, void *queue, void *context, void (*function)(void *));
+
+/// What a worker is given for a source of Dispatch: the library makes one for each task that sleeps
+/// and says how exactly, and uses it for nothing but one time.
+struct timer {
+  uint64_t when;
+  void *queue;
+  void *context;
+};
+
+static void *(*source_create)(const void *type, uintptr_t handle, uintptr_t mask, void *queue);
+static void (*source_set_timer)(void *source, uint64_t when, uint64_t interval, uint64_t leeway);
+static void (*source_set_handler)(void *source, void (*function)(void *));
+static void (*set_context)(void *object, void *context);
+static void (*activate)(void *object);
+static void (*release)(void *object);
+
+/// Objects of Dispatch have even addresses, so that an odd one is a timer's.
+static struct timer *timer_of(void *source) {
+  return (uintptr_t)source & 1 ? (struct timer *)((uintptr_t)source - 1) : NULL;
+}
+
+static void *on_source_create(const void *type, uintptr_t handle, uintptr_t mask, void *queue) {
+  struct timer *timer = NULL;
+  if (race_hunt_is_exploring() && race_hunt_worker() != NULL) timer = calloc(1, sizeof *timer);
+  if (timer == NULL) return source_create(type, handle, mask, queue);
+  timer->queue = queue;
+  return (void *)((uintptr_t)timer + 1);
+}
+
+static void on_set_timer(void *source, uint64_t when, uint64_t interval, uint64_t leeway) {
+  struct timer *timer = timer_of(source);
+  if (timer == NULL) return source_set_timer(source, when, interval, leeway);
+  timer->when = when;
+}
+
+static void on_set_context(void *object, void *context) {
+  struct timer *timer = timer_of(object);
+  if (timer == NULL) return set_context(object, context);
+  timer->context = context;
+}
+
+/// The last thing that is said before the library activates it.
+static void on_set_handler(void *source, void (*function)(void *)) {
+  struct timer *timer = timer_of(source);
+  if (timer == NULL) return source_set_handler(source, function);
+  // As for a task that sleeps without a tolerance. The function releases the source.
+  dispatch_after_f(timer->when, timer->queue, timer->context, function);
+}
+
+static void on_activate(void *object) {
+  if (timer_of(object) == NULL) activate(object);
+}
+
+static void on_release(void *object) {
+  struct timer *timer = timer_of(object);
+  if (timer == NULL) return release(object);
+  free(timer);
+}
+
+/// Whether Dispatch has all that is used for sources.
+static bool finds_sources(void) {
+  // The first one stands in front of Dispatch's own here.
+  source_create = (__typeof__(source_create))dlsym(RTLD_NEXT, "dispatch_source_create");
+  source_set_timer = (__typeof__(source_set_timer))dlsym(RTLD_DEFAULT, "dispatch_source_set_timer");
+  source_set_handler = (__typeof__(source_set_handler))dlsym(
+      RTLD_DEFAULT, "dispatch_source_set_event_handler_f");
+  set_context = (__typeof__(set_context))dlsym(RTLD_DEFAULT, "dispatch_set_context");
+  activate = (__typeof__(activate))dlsym(RTLD_DEFAULT, "dispatch_activate");
+  release = (__typeof__(release))dlsym(RTLD_DEFAULT, "dispatch_release");
+  return source_create && source_set_timer && source_set_handler && set_context && activate &&
+         release;
 }
 
 // MARK: - Where the addresses are
@@ -145,10 +222,17 @@ int race_hunt_install_library(race_hunt_lock_sink sink, race_hunt_time_sink time
       {"pthread_mutex_unlock", (void *)on_unlock, 0},
       {"clock_gettime", (void *)race_hunt_clock, 0},
       {"dispatch_async_f", (void *)on_async, 0},
+      {"dispatch_source_create", (void *)on_source_create, 0},
+      {"dispatch_source_set_timer", (void *)on_set_timer, 0},
+      {"dispatch_source_set_event_handler_f", (void *)on_set_handler, 0},
+      {"dispatch_set_context", (void *)on_set_context, 0},
+      {"dispatch_activate", (void *)on_activate, 0},
+      {"dispatch_release", (void *)on_release, 0},
   };
+  const size_t all = sizeof replacements / sizeof *replacements;
   struct search search = {
       dlsym(RTLD_DEFAULT, "swift_task_enqueueGlobal"), replacements,
-      dispatch_now ? sizeof replacements / sizeof *replacements : 3};
+      !dispatch_now ? 3 : finds_sources() ? all : 4};
   if (search.base == NULL) return 0;
   dl_iterate_phdr(look_through, &search);
   int found = 0;

@@ -131,7 +131,7 @@ enum JobHooks {
         nanoseconds.pointee = run.readClock()
         return 1
       })
-    return hooks == 6 && calls == 4
+    return hooks == 6 && calls == 10
   }()
 
   /// The runtime computes what is left until a time of the machine's clock; the microseconds that

@@ -97,4 +97,35 @@ import Testing
     }
     #expect(found?.reason == "an update is lost")
   }
+
+  /// The runtime takes another way for them.
+  @Test func sleepsWithAToleranceAreVirtual() throws {
+    let exploration = try explore(iterations: 200) {
+      let took = try await ContinuousClock().measure {
+        try await Task.sleep(for: .seconds(3_600), tolerance: .seconds(1))
+        try await SuspendingClock().sleep(for: .seconds(60), tolerance: .zero)
+      }
+      check(took >= .seconds(3_660) && took < .seconds(3_700), "it took \(took)")
+    }
+    #expect(exploration.schedules == 200)
+  }
+
+  @Test func whoSleepsWithAToleranceRunsBesideOthers() throws {
+    let program: Program = {
+      let sum = Sum()
+      let sleepers = (0..<2).map { _ in
+        Task {
+          try await Task.sleep(for: .milliseconds(20), tolerance: .milliseconds(5))
+          sum.add()
+        }
+      }
+      for sleeper in sleepers { try await sleeper.value }
+      check(sum.value == 2, "an update is lost")
+    }
+    let found = #expect(throws: RaceFailure.self) { try explore(iterations: 1_000, program) }
+    #expect(found?.reason == "an update is lost")
+    #expect(found?.description.contains("not under control") == false)
+    let again = #expect(throws: RaceFailure.self) { try replay(found!.schedule, program) }
+    #expect(again?.table == found?.table)
+  }
 }

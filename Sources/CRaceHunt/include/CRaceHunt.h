@@ -51,8 +51,8 @@ typedef int (*race_hunt_lock_sink)(const void *lock, int step);
 typedef int (*race_hunt_time_sink)(uint64_t *nanoseconds);
 /// Lets `sink` see what workers do with the locks of Swift's concurrency library, whose clocks show
 /// them the time that `time` gives, and the sink of `race_hunt_install` the jobs that the library
-/// gives to Dispatch without asking a hook. Returns how many of the four calls were found. To be
-/// called once, after `race_hunt_install`.
+/// gives to Dispatch without asking a hook; tasks that sleep with a tolerance do so as others.
+/// Returns how many of the ten calls were found. To be called once, after `race_hunt_install`.
 int race_hunt_install_library(race_hunt_lock_sink sink, race_hunt_time_sink time);
 /// As `clock_gettime`; for workers, once the library is installed, in virtual time.
 int race_hunt_clock(clockid_t clock, struct timespec *time);
