@@ -62,7 +62,9 @@ public final class DispatchQueue: @unchecked Sendable {
   private func state(_ run: Run) -> QueueState {
     run.part(self) {
       let resource = run.resource(Run.address(self), .queue, name: label.isEmpty ? nil : label)
-      return QueueState(resource, isConcurrent: isConcurrent, isSuspended: isInactive)
+      let state = QueueState(resource, isConcurrent: isConcurrent, isSuspended: isInactive)
+      if self === Self.main { run.shareMain(with: state) }
+      return state
     }
   }
 
@@ -313,7 +315,8 @@ public final class DispatchQueue: @unchecked Sendable {
       return Dispatch.dispatchPrecondition(
         condition: isExpected ? .onQueue(real) : .notOnQueue(real))
     }
-    if strand.queues.contains(where: { $0 === self }) != isExpected {
+    let isHere = self === Self.main ? strand.isOnMain : strand.queues.contains { $0 === self }
+    if isHere != isExpected {
       run.violate(
         .check, "\(strand.name) runs \(isExpected ? "outside of" : "in") \(label)", at: place)
     }
@@ -340,7 +343,7 @@ public func dispatchPrecondition(condition: @autoclosure () -> DispatchPredicate
 }
 
 /// What a run knows of a queue.
-private final class QueueState {
+final class QueueState {
   struct Item {
     let isBarrier: Bool
     let start: () -> Void
@@ -359,6 +362,12 @@ private final class QueueState {
     self.resource = resource
     self.isConcurrent = isConcurrent
     suspensions = isSuspended ? 1 : 0
+  }
+
+  /// The work that goes on was not begun here, and ends with `finish`.
+  func occupy() {
+    running += 1
+    hasBarrier = true
   }
 
   /// Begins what can begin.

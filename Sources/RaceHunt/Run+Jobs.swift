@@ -40,12 +40,29 @@ extension Run {
     if jobs > limits.points { stopWithoutEnd() }
   }
 
-  /// The main actor's jobs run one after the other.
+  /// The main actor's jobs run one after the other, and none beside the main queue's work: both
+  /// are the main thread's.
   private func enqueueOnMain(_ job: UnownedJob) -> Strand {
-    let strand = strands.first { $0.kind == .main } ?? addTask(.main, key: 0)
-    strand.jobs.append((job, .main))
-    if strand.isResting { wake(strand) }
+    let known = strands.first { $0.kind == .main }
+    let strand = known ?? addTask(.main, key: 0)
+    let start = { [unowned self] in
+      strand.jobs.append((job, .main))
+      if strand.isResting { wake(strand) }
+    }
+    guard let mainQueue else {
+      start()
+      return strand
+    }
+    if known == nil { strand.state = .resting }
+    mainQueue.items.append(QueueState.Item(isBarrier: true, start: start))
+    mainQueue.pump()
     return strand
+  }
+
+  /// The program uses the main queue, from now on by turns with the main actor.
+  func shareMain(with queue: QueueState) {
+    mainQueue = queue
+    if strands.contains(where: { $0.kind == .main && !$0.isResting }) { queue.occupy() }
   }
 
   private func addTask(_ kind: Strand.Kind, key: UInt64) -> Strand {

@@ -68,6 +68,8 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) private var pointers: [UInt: Int] = [:]
   /// Queues, groups and other parts of the program that know more than a resource does.
   @exclusivity(unchecked) var parts: [UInt: AnyObject] = [:]
+  /// By whose turns the main actor's jobs run, once the program has used it.
+  @exclusivity(unchecked) var mainQueue: QueueState?
   /// Who makes which global, by its address.
   @exclusivity(unchecked) var globalMakers: [UInt: Strand] = [:]
   /// Whether others have gone on while a global was made: no other schedule is like that.
@@ -145,6 +147,7 @@ final class Run: @unchecked Sendable {
     ActiveRuns.leave(identity, tasks: ownedTasks)
     identity = 0
     parts = [:]
+    mainQueue = nil
     deadlines.timers = []
     // The batch knows its last run.
     batch = nil

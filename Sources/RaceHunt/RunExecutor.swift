@@ -172,6 +172,15 @@ private final class MainExecutor: SerialExecutor {
     }
     // Else the run is over, and the task with it.
   }
+
+  /// Of work that is no job: that of the main queue.
+  func isIsolatingCurrentContext() -> Bool? { Worker.current?.strand?.isOnMain ?? false }
+
+  func checkIsolated() {
+    guard isIsolatingCurrentContext() == true else {
+      fatalError("this code is the main actor's, and runs elsewhere")
+    }
+  }
 }
 
 /// The runs that go on in the process: of which of them a task or an object is.

@@ -96,6 +96,9 @@ final class Strand {
     return false
   }
 
+  /// Whether what it runs is the main thread's.
+  var isOnMain: Bool { kind == .main || queues.contains { $0 === DispatchQueue.main } }
+
   /// By what the step before which it stands is known in all schedules.
   ///
   /// Jobs are all of one kind: on which actor they run, the runtime does not tell.
@@ -156,6 +159,7 @@ final class Strand {
       case .main: race_hunt_run_on_main(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
       }
       pending = .begins
+      if self.kind == .main && jobs.isEmpty { run.mainQueue?.finish(isBarrier: true) }
       // While it ran it may have become ready again.
       if case .running = state { state = jobs.isEmpty ? .resting : .ready }
     }
