@@ -52,6 +52,8 @@ package final class Explorer {
   private var points = 0
   private var switches = 0
   private var distinct: Set<UInt64> = []
+  /// Whether it was made by an explored program, for whose threads it would wait.
+  private let isInside = Worker.current?.run != nil
   /// How long a smaller schedule is looked for, in nanoseconds: long programs take a while each.
   private static let shrinkingTime: UInt64 = 10_000_000_000
 
@@ -101,6 +103,7 @@ package final class Explorer {
   ///
   /// A job for an actor that several of them use may be done by another one, or wait for it.
   package func explore() throws(RaceFailure) -> Exploration {
+    try check("explore")
     let (result, hadCompany) = Company.ofProcess.beside { () throws(RaceFailure) in
       try exploreOnce()
     }
@@ -110,6 +113,26 @@ package final class Explorer {
       (schedules, points, switches, distinct) = (0, 0, 0, [])
       return try exploreOnce()
     }
+  }
+
+  /// Refuses what no schedule could be run with.
+  private func check(_ function: String) throws(RaceFailure) {
+    var text: String?
+    if settings.iterations < 1 {
+      text =
+        "\(function) has no schedule to run: iterations is \(settings.iterations); "
+        + "give at least 1"
+    } else if settings.limits.points < 1 {
+      text = "no program ends within \(settings.limits.points) steps; give at least 1 as steps"
+    } else if let cure = settings.strategy.misfit {
+      text = "\(settings.strategy) is no strategy; \(cure)"
+    } else if isInside {
+      text =
+        "\(function) is called in a program that is explored; call it outside of the "
+        + "closure, and not at all in a test with the trait .explored"
+    }
+    guard let text else { return }
+    throw RaceFailure(.init(kind: .thrown, text: text), Schedule(seed: 0, turns: []))
   }
 
   /// Whether a program fails in the same way again, or cannot be asked.
@@ -317,6 +340,7 @@ package final class Explorer {
   }
 
   func replay(_ schedule: Schedule) throws(RaceFailure) -> String {
+    try check("replay")
     let chooser = ReplayChooser(schedule.turns)
     let run = rerun(schedule, chooser)
     guard execute(run) != nil else { throw hanging(run) }

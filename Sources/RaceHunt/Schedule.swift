@@ -42,8 +42,12 @@ struct Schedule: Sendable, Equatable, CustomStringConvertible {
   /// Throws for another text.
   static func parsed(_ text: String) throws(RaceFailure) -> Schedule {
     guard let schedule = Schedule(text) else {
+      let shown = text.count > 60 ? "\(text.prefix(60))..." : text
       throw RaceFailure(
-        .init(kind: .thrown, text: "'\(text)' is not a schedule, as 1f:3>2,5>1"),
+        .init(
+          kind: .thrown,
+          text: "'\(shown)' is not a schedule, such as 1f:3>2,5>1; give the text that a failure "
+            + "shows behind \"to repeat it\""),
         Schedule(seed: 0, turns: []))
     }
     return schedule

@@ -51,11 +51,19 @@ public enum Strategy: Sendable, Equatable, CustomStringConvertible {
     case ("surw", nil): self = .selectivelyUniform
     case ("exhaustive", nil): self = .exhaustive
     case ("portfolio", nil): self = .portfolio
-    case ("pct", let depth) where depth ?? 3 >= 1 && depth ?? 3 <= 100:
-      self = .pct(depth: depth ?? 3)
-    case ("depth-first", let count) where count ?? 2 >= 0 && count ?? 2 <= 100:
-      self = .depthFirst(preemptions: count ?? 2)
+    case ("pct", let depth): self = .pct(depth: depth ?? 3)
+    case ("depth-first", let count): self = .depthFirst(preemptions: count ?? 2)
     default: return nil
+    }
+    if misfit != nil { return nil }
+  }
+
+  /// What to give in place of a number that means nothing; nil when it does.
+  var misfit: String? {
+    switch self {
+    case .pct(let depth) where !(1...100).contains(depth): "give a depth from 1 to 100"
+    case .depthFirst(let count) where !(0...100).contains(count): "give 0 to 100 preemptions"
+    default: nil
     }
   }
 }

@@ -140,6 +140,44 @@ func failure(
     #expect(refused?.reason.contains("is not a schedule") == true)
   }
 
+  @Test func aLongTextThatIsNoScheduleIsShownInPart() {
+    let refused = #expect(throws: RaceFailure.self) {
+      try replay(String(repeating: "7", count: 100_000)) {}
+    }
+    #expect(refused.map { $0.reason.count < 200 } == true)
+  }
+
+  @Test func numbersThatMeanNothingAreRefused() {
+    func refusal(
+      _ iterations: Int = 1, _ strategy: Strategy = .portfolio, steps: Int = 100
+    ) -> String? {
+      #expect(throws: RaceFailure.self) {
+        try explore(iterations: iterations, strategy: strategy, steps: steps) {}
+      }?.reason
+    }
+    #expect(refusal(0) == "explore has no schedule to run: iterations is 0; give at least 1")
+    #expect(refusal(-5) == "explore has no schedule to run: iterations is -5; give at least 1")
+    #expect(refusal(steps: 0) == "no program ends within 0 steps; give at least 1 as steps")
+    #expect(refusal(1, .pct(depth: 0)) == "pct:0 is no strategy; give a depth from 1 to 100")
+    #expect(
+      refusal(1, .depthFirst(preemptions: -1))
+        == "depth-first:-1 is no strategy; give 0 to 100 preemptions")
+  }
+
+  /// It would wait for the threads that it has itself, until that is told as a hang.
+  @Test func anExplorationInsideOfAnotherOneIsRefused() async throws {
+    let inner: @Sendable () throws -> Void = { try explore(iterations: 1) {} }
+    let programs: [Program] = [
+      { try inner() }, { try await explore(iterations: 1) {} }, { try await replay("1:") {} },
+    ]
+    for program in programs {
+      let refused = await #expect(throws: RaceFailure.self) {
+        try await explore(iterations: 2, program)
+      }
+      #expect(refused?.reason.contains("is called in a program that is explored") == true)
+    }
+  }
+
   @Test(arguments: [
     "", "pct:0", "pct:x", "random:2", "depth-first:-1", "pct:2:3", "walk", "pos:1", "surw:2",
   ])
