@@ -35,6 +35,11 @@ shim_executor shim_main_executor(void) {
 extern SWIFT void *swift_task_getCurrent(void) WEAK;
 extern SWIFT size_t swift_task_getJobFlags(void *task) WEAK;
 
+// Of RaceHunt, in programs that have it.
+extern void *race_hunt_worker(void) WEAK;
+
+int shim_is_explored(void) { return race_hunt_worker && race_hunt_worker() != NULL; }
+
 int shim_is_in_task(void) { return swift_task_getCurrent && swift_task_getCurrent() != NULL; }
 
 void *shim_current_task(void) {

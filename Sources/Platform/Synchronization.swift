@@ -230,15 +230,27 @@ package struct Thread: @unchecked Sendable {
   package static func start(
     name: String, stackBytes: Int = 1 << 20, _ body: @escaping @Sendable () -> Void
   ) -> Thread {
-    guard let thread = startIfPossible(name: name, stackBytes: stackBytes, body) else {
+    guard let thread = begin(name: name, stackBytes: stackBytes, body) else {
       preconditionFailure("cannot start a thread: the system has no more to give")
     }
     return thread
   }
 
-  /// Starts a thread; nil where the system has none to give: the caller does without.
+  /// Starts a thread; nil where there is none to have: the caller does without.
+  ///
+  /// There is none in a program that RaceHunt explores: what one of the machine's threads does, and
+  /// when, would differ from run to run.
   package static func startIfPossible(
     name: String, stackBytes: Int = 1 << 20, _ body: @escaping @Sendable () -> Void
+  ) -> Thread? {
+    #if !CONTROLLED_SCHEDULING
+      if shim_is_explored() != 0 { return nil }
+    #endif
+    return begin(name: name, stackBytes: stackBytes, body)
+  }
+
+  private static func begin(
+    name: String, stackBytes: Int, _ body: @escaping @Sendable () -> Void
   ) -> Thread? {
     #if CONTROLLED_SCHEDULING
       if let controlled = Control.startThread(name, body) {

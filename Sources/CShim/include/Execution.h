@@ -18,6 +18,9 @@ int shim_is_on_executor(shim_executor executor);
 shim_executor shim_current_executor(void);
 shim_executor shim_main_executor(void);
 
+/// Whether RaceHunt explores the program, and the calling thread is one of the schedule.
+int shim_is_explored(void);
+
 /// Whether a task of Swift's concurrency runs now.
 int shim_is_in_task(void);
 /// The task that runs now, an object of Swift's. NULL outside of tasks, and for a task that may lie
