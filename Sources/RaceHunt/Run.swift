@@ -40,6 +40,8 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var attachments: [(name: String, bytes: [UInt8])] = []
   @exclusivity(unchecked) private(set) var resources: [UInt: Resource] = [:]
   @exclusivity(unchecked) private(set) var resourceList: [Resource] = []
+  /// How many there are of each kind.
+  @exclusivity(unchecked) private var resourceCounts: [Resource.Kind: Int] = [:]
   /// By what resources are known in all schedules, by address.
   @exclusivity(unchecked) private var births: [UInt: UInt64] = [:]
   /// Maps of memory that has several of them, the latest one last.
@@ -407,7 +409,8 @@ final class Run: @unchecked Sendable {
 
   func resource(_ address: UInt, _ kind: Resource.Kind, name: String?) -> Resource {
     if let known = resources[address], known.kind == kind { return known }
-    let count = resourceList.reduce(1) { $0 + ($1.kind == kind ? 1 : 0) }
+    resourceCounts[kind, default: 0] += 1
+    let count = resourceCounts[kind, default: 0]
     // A line of code is the same one in all runs of a process.
     let resource = Resource(
       kind: kind, name: name ?? "\(kind.rawValue) \(count)", number: resourceList.count,
@@ -423,6 +426,7 @@ final class Run: @unchecked Sendable {
       resources[address] = nil
       parts[address] = nil
     }
+    for resource in resourceList[count...] { resourceCounts[resource.kind, default: 0] -= 1 }
     resourceList.removeSubrange(count...)
   }
 

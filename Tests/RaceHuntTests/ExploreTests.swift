@@ -164,6 +164,20 @@ func failure(
         == "depth-first:-1 is no strategy; give 0 to 100 preemptions")
   }
 
+  /// Each one has its number at once: 20,000 took minutes when all were counted for each.
+  @Test func wordsWithoutNamesAreNumbered() throws {
+    let count = 20_000
+    let found = #expect(throws: RaceFailure.self) {
+      try explore(iterations: 1, steps: 2 * count) {
+        let words = (0..<count).map { _ in Atomic(0) }
+        for word in words { word.store(1) }
+        check(false, "it ends")
+      }
+    }
+    #expect(found?.reason == "it ends")
+    #expect(found?.table.contains("stores atomic \(count) = 1") == true)
+  }
+
   /// It would wait for the threads that it has itself, until that is told as a hang.
   @Test func anExplorationInsideOfAnotherOneIsRefused() async throws {
     let inner: @Sendable () throws -> Void = { try explore(iterations: 1) {} }
