@@ -159,7 +159,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     case .unmanaged(let elements): return elements.firstIndex(identicalTo: object)
     case .managed(let cell):
       // What is equal in several stored forms is compared as values.
-      if Element._rlmType == .decimal128 || Element.self is any _CustomPersistable.Type {
+      if Element._rlmType == .decimal128 || Element.self is any _CustomPersistable.Type
+        || Element._rlmType == .any && (object as? AnyRealmValue)?.hasSeveralForms == true
+      {
         return firstIndex(identicalTo: object)
       }
       var found: Int?

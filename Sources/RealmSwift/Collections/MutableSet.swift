@@ -162,7 +162,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       let elements = cell.requireElements()
       cell.withKnownValue(object) { value in
         if case .bytes(let bytes) = value {
-          isFound = cell.sortedPosition(of: bytes, in: elements) != nil
+          // A mixed value may have two forms.
+          isFound = isFound || cell.sortedPosition(of: bytes, in: elements) != nil
         } else {
           isFound = elements.position(of: value, sorted: true) != nil
         }

@@ -153,9 +153,10 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
 
   /// Gives the value to a managed collection.
   public func _writeElement(to sink: _ElementSink) {
-    if sink.kind == .set, case .decimal128(let value) = self {
-      let canonical = value.inSet
-      if canonical.bits != value.bits { return Self.decimal128(canonical)._writeElement(to: sink) }
+    if sink.kind == .set, let form = formInSet {
+      form._writeElement(to: sink)
+      // A look-up also finds what earlier versions may have written.
+      if sink.links != nil { return }
     }
     if let links = sink.links {
       if sink.kind == .set, isCollection {
@@ -186,6 +187,33 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     var writer = AnyValueWriter(links)
     writer.append(self)
     return writer.bytes
+  }
+
+  /// Whether several stored forms are this one value.
+  var hasSeveralForms: Bool {
+    switch self {
+    case .float(let value): return value == 0
+    case .double(let value): return value == 0
+    case .date(let value): return value.timeIntervalSinceReferenceDate == 0
+    case .decimal128: return true
+    default: return false
+    }
+  }
+
+  /// The form of the value in which a set holds it, once; nil when it has that form.
+  var formInSet: AnyRealmValue? {
+    switch self {
+    case .float(let value) where value == 0 && value.sign == .minus: return .float(0)
+    case .double(let value) where value == 0 && value.sign == .minus: return .double(0)
+    case .date(let value):
+      let seconds = value.timeIntervalSinceReferenceDate
+      guard seconds == 0, seconds.sign == .minus else { return nil }
+      return .date(Date(timeIntervalSinceReferenceDate: 0))
+    case .decimal128(let value):
+      let canonical = value.inSet
+      return canonical.bits == value.bits ? nil : .decimal128(canonical)
+    default: return nil
+    }
   }
 
   private var isCollection: Bool {

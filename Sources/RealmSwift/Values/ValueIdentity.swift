@@ -63,11 +63,7 @@ enum ValueIdentity: Hashable {
     default:
       // Only objects have a place in the file.
       var writer = AnyValueWriter { _ in (0, ObjectKey(rawValue: -1)) }
-      if case .decimal128(let number) = value {
-        writer.append(.decimal128(number.inSet))
-      } else {
-        writer.append(value)
-      }
+      writer.append(value.formInSet ?? value)
       self = .mixed(writer.bytes)
     }
   }
@@ -173,6 +169,11 @@ extension String {
   }
 }
 
+extension BinaryFloatingPoint {
+  /// Both zeros are one value, and so is all that is no number.
+  fileprivate func isSame(as other: Self) -> Bool { self == other || isNaN && other.isNaN }
+}
+
 extension AnyRealmValue {
   /// Whether both have the same identity.
   fileprivate func isIdentical(to other: AnyRealmValue) -> Bool {
@@ -180,9 +181,10 @@ extension AnyRealmValue {
     case (.none, .none): true
     case (.int(let left), .int(let right)): left == right
     case (.bool(let left), .bool(let right)): left == right
-    case (.float(let left), .float(let right)): left._packed == right._packed
-    case (.double(let left), .double(let right)): left._packed == right._packed
-    case (.date(let left), .date(let right)): left._packed == right._packed
+    case (.float(let left), .float(let right)): left.isSame(as: right)
+    case (.double(let left), .double(let right)): left.isSame(as: right)
+    case (.date(let left), .date(let right)):
+      left.timeIntervalSinceReferenceDate.isSame(as: right.timeIntervalSinceReferenceDate)
     case (.string(let left), .string(let right)): left.hasBytes(of: right)
     case (.data(let left), .data(let right)): left == right
     case (.objectId(let left), .objectId(let right)): left == right

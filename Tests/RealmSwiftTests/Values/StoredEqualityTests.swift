@@ -17,6 +17,7 @@ private class Holder: Object {
   @Persisted var list: List<String>
   @Persisted var numbers: Map<String, Int>
   @Persisted var any: AnyRealmValue
+  @Persisted var anyList: List<AnyRealmValue>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
@@ -85,6 +86,38 @@ private let otherNaN = -Double.nan
     ]
     let grown = [1, 2, 3, 3, 4, 5, 6, 7, 7, 8, 9, 9, 9]
     #expect(try sizes(mixed, \.mixed) == [grown, grown])
+  }
+
+  /// Numbers that are equal in a collection of their own type are so among values of any type.
+  @Test func equalNumbersAmongMixedValues() throws {
+    let day = Date(timeIntervalSinceReferenceDate: 0)
+    let sameDay = Date(timeIntervalSinceReferenceDate: -0.0)
+    let values: [AnyRealmValue] = [
+      .double(-0.0), .double(0), .float(-0.0), .float(0), .date(sameDay), .date(day),
+      .decimal128("1.10"), .decimal128("1.1"),
+    ]
+    let grown = [1, 1, 2, 2, 3, 3, 4, 4]
+    #expect(try sizes(values, \.mixed) == [grown, grown])
+    let realm = try memoryRealm([Holder.self])
+    let (inMemory, managed) = (Holder(), Holder())
+    try realm.write { realm.add(managed) }
+    try realm.write {
+      for holder in [inMemory, managed] {
+        holder.anyList.append(objectsIn: values)
+        holder.anyList.append(.double(1))
+        let found = values.map { holder.anyList.index(of: $0) }
+        #expect(found == [0, 0, 2, 2, 4, 4, 6, 6])
+        #expect(values.allSatisfy { holder.anyList.contains($0) })
+        #expect(holder.anyList.index(of: .double(1)) == 8)
+        #expect(holder.anyList.index(of: .decimal128(0)) == nil)
+        holder.mixed.insert(objectsIn: values)
+        holder.mixed.remove(.double(-0.0))
+        holder.mixed.remove(.decimal128("1.1000"))
+        #expect(holder.mixed.count == 2 && !holder.mixed.contains(.double(0)))
+      }
+    }
+    let filtered = managed.anyList.where { $0 != .double(1) }
+    #expect(values.map { filtered.index(of: $0) } == [0, 0, 2, 2, 4, 4, 6, 6])
   }
 
   @Test func removingTakesTheVeryOne() {
