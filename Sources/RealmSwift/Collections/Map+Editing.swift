@@ -71,7 +71,7 @@ extension Map {
   public func merge<Entries: Sequence>(
     _ sequence: Entries, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where Entries.Element == (key: Key, value: Value) {
-    for (key, value) in sequence { try merge(value, forKey: key, combine) }
+    try mergeEach(sequence.lazy.map { ($0.0, $0.1) }, combine)
   }
 
   /// Adds the entries of a sequence; `combine` says what becomes of the values of keys that are
@@ -79,7 +79,7 @@ extension Map {
   public func merge<Entries: Sequence>(
     _ sequence: Entries, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where Entries.Element == (Key, Value) {
-    for (key, value) in sequence { try merge(value, forKey: key, combine) }
+    try mergeEach(sequence.lazy.map { ($0.0, $0.1) }, combine)
   }
 
   /// Adds the entries of another map; `combine` says what becomes of the values of keys that are
@@ -87,13 +87,29 @@ extension Map {
   public func merge(
     _ map: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
-    for (key, value) in map.asKeyValueSequence() { try merge(value, forKey: key, combine) }
+    try mergeEach(map.asKeyValueSequence().lazy.map { ($0.0, $0.1) }, combine)
   }
 
-  private func merge(
-    _ value: Value, forKey key: Key, _ combine: (Value, Value) throws -> Value
-  ) rethrows {
-    updateValue(try self[key].map { try combine($0, value) } ?? value, forKey: key)
+  private func mergeEach<Entries: Sequence>(
+    _ entries: Entries, _ combine: (Value, Value) throws -> Value
+  ) rethrows where Entries.Element == (Key, Value) {
+    guard let place = nestedPlace else {
+      for (key, value) in entries {
+        updateValue(try self[key].map { try combine($0, value) } ?? value, forKey: key)
+      }
+      return
+    }
+    // Together: each change writes the whole mixed value anew.
+    var merged: [StoredText: Value] = [:]
+    defer {
+      // Only maps of mixed values are inside of one.
+      if !merged.isEmpty { place.setEntries(merged as! [StoredText: AnyRealmValue]) }
+    }
+    for (key, value) in entries {
+      let text = StoredText(key._text)
+      let old = merged[text] ?? self[key]
+      merged[text] = try old.map { try combine($0, value) } ?? value
+    }
   }
 
   // MARK: - Key-value coding

@@ -198,6 +198,38 @@ struct MixedParts {
     return nil
   }
 
+  /// The stored form of a dictionary that has the entries of two; those of the other one where both
+  /// have a key.
+  func merged(with other: MixedParts) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count + other.bytes.count)
+    result.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<Self.start]))
+    var total: UInt32 = 0
+    func take(_ part: Part, of parts: MixedParts) {
+      result.append(contentsOf: UnsafeRawBufferPointer(rebasing: parts.bytes[part.place]))
+      total += 1
+    }
+    // Both are in the order of their keys.
+    var added = other.part(0, at: Self.start)
+    forEach { part in
+      while let next = added {
+        let order = Self.order(next.key!, part.key!)
+        if order > 0 { break }
+        take(next, of: other)
+        added = other.part(next.index + 1, at: next.place.upperBound)
+        if order == 0 { return true }
+      }
+      take(part, of: self)
+      return true
+    }
+    while let next = added {
+      take(next, of: other)
+      added = other.part(next.index + 1, at: next.place.upperBound)
+    }
+    withUnsafeBytes(of: total.littleEndian) { result.replaceSubrange(1..<Self.start, with: $0) }
+    return result
+  }
+
   /// Below zero when the left key comes first, zero when both are one.
   private static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int
   {

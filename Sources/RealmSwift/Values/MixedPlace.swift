@@ -249,6 +249,22 @@ final class MixedPlace {
     }
   }
 
+  /// Sets the values of several keys of a dictionary.
+  func setEntries(_ entries: [StoredText: AnyRealmValue]) {
+    _ = cell.requireWriting()
+    let links = LinkInsertion(cell.realm, .error)
+    // Before the dictionary is looked for, as in `replaceParts`.
+    var writer = AnyValueWriter(links, inside: inner.count)
+    writer.append(dictionary: entries)
+    store(links) { root in
+      guard let way = MixedPath.way(root, inner), let parts = parts(.dictionary, root, way) else {
+        return nil
+      }
+      let merged = writer.bytes.withUnsafeBytes { parts.merged(with: MixedParts($0)!) }
+      return MixedPath.replacing(root, way, 0..<parts.bytes.count, with: merged)
+    }
+  }
+
   /// Removes a key of a dictionary, if it is there.
   func removeEntry(_ key: String) {
     _ = cell.requireWriting()

@@ -114,6 +114,45 @@ private class Document: Object {
     #expect(frozen["map"]?.dictionaryValue?.isFrozen == true)
   }
 
+  /// A merge writes the mixed value once: until then the dictionary is as it was.
+  @Test func mergingWritesOnce() throws {
+    struct Refused: Error {}
+    let (realm, document) = try document()
+    try realm.write {
+      document.content = .fromArray([
+        .int(0), .fromDictionary(["b": .int(1), "d": .int(2)]), .none,
+      ])
+      let map = try #require(document.content.listValue?[1].dictionaryValue)
+      var counts: [Int] = []
+      let added: [(String, AnyRealmValue)] = [
+        ("e", .int(3)), ("", .string("first")), ("c", .fromArray([.int(4)])), ("b", .int(5)),
+        ("e", .int(6)), ("d", .object(Dog())),
+      ]
+      map.merge(added) { old, new in
+        counts.append(map.count)
+        return new == .int(6) ? old : new
+      }
+      #expect(counts == [2, 2, 2])
+      #expect(map.keys == ["", "b", "c", "d", "e"] && map["b"] == .int(5) && map["e"] == .int(3))
+      #expect(map["c"] == .fromArray([.int(4)]) && map[""] == .string("first"))
+      #expect(map["d"]?.object(Dog.self)?.realm == realm)
+      #expect(document.content.listValue?.count == 3 && document.content.listValue?[0] == .int(0))
+      // Into an empty one, from itself, nothing at all.
+      document.fields["x"] = .fromDictionary([:])
+      let other = try #require(document.fields["x"]?.dictionaryValue)
+      other.merge(map) { $1 }
+      other.merge(other) { $1 }
+      other.merge([(String, AnyRealmValue)]()) { $1 }
+      #expect(other.keys == map.keys && other["c"] == map["c"])
+      // What came before an error is kept, as in a dictionary.
+      #expect(throws: Refused.self) {
+        try other.merge([("q", .int(1)), ("b", .int(2)), ("r", .int(3))]) { _, _ in throw Refused()
+        }
+      }
+      #expect(other.keys == ["", "b", "c", "d", "e", "q"] && other["b"] == .int(5))
+    }
+  }
+
   @Test func insideOfCollections() throws {
     let (realm, document) = try document()
     try realm.write {
