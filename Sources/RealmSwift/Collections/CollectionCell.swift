@@ -288,7 +288,8 @@ final class CollectionCell {
       // The sink does not keep it.
       defer { withExtendedLifetime(links) {} }
       let sink = _ElementSink(realm: realm, links: links, kind: kind, take: body)
-      let isDynamic = Elements.Element.self == DynamicObject.self
+      // Also the elements that may be nil of a map.
+      let isDynamic = objectClass == DynamicObject.self
       for element in elements {
         if isDynamic, let object = element as? DynamicObject { requireTarget(object) }
         element._writeElement(to: sink)
@@ -309,10 +310,16 @@ final class CollectionCell {
 
   /// Gives the stored form of an element to `body`, without adding anything.
   ///
-  /// An object that is not in the Realm has none: `body` is not called.
+  /// An object that is not in the Realm has none: `body` is not called. Neither has a dynamic one
+  /// of another class, whose key can be that of an element.
   func withKnownValue<Element: RealmCollectionValue>(
     _ element: Element, _ body: (ElementValue) -> Void
   ) {
+    if objectClass == DynamicObject.self, let object = element as? DynamicObject,
+      !object.isOf(realm.targetTable(of: DynamicObject.self, table, column))
+    {
+      return
+    }
     withoutActuallyEscaping(body) { body in
       element._writeElement(to: _ElementSink(realm: realm, links: nil, kind: kind, take: body))
     }

@@ -109,7 +109,7 @@ public struct _ElementSink {
     }
     requireClass(object, objectClass)
     unmanagedLinks._withUnsafeGuaranteedRef { links in
-      if object._table != nil, object is EmbeddedObject, !links.copies {
+      if object._table != nil, object.isEmbedded, !links.copies {
         misuse(
           .ownership, "Cannot add an existing managed embedded object to a \(kind.typeName).")
       }

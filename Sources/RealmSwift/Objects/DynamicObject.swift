@@ -26,6 +26,11 @@ extension ObjectBase {
   final var classSchema: ClassSchema {
     _table?.pointee.binding.schema ?? ClassSchema.of(type(of: self))
   }
+
+  /// Whether the object lives inside of another one.
+  ///
+  /// Of a dynamic object its table says so, not its class in Swift.
+  final var isEmbedded: Bool { _table?.pointee.isEmbedded ?? (self is EmbeddedObject) }
 }
 
 extension ObjectBase {
@@ -78,6 +83,16 @@ extension ObjectBase {
 }
 
 extension ConfinedRealm {
+  /// The class in Swift of an object of any Realm; of a dynamic one the class of that name here.
+  ///
+  /// Stops when the Realm does not hold a dynamic object's class.
+  func ownClass(of object: ObjectBase) -> ObjectBase.Type {
+    guard object is DynamicObject, object._table != nil else { return type(of: object) }
+    let name = object.classSchema.name
+    _ = requireDynamicTable(named: name)
+    return classes.binding(named: name)!.schema.objectClass
+  }
+
   /// The shared state of dynamic accessors of a class; nil when the Realm does not hold it.
   func dynamicTable(named name: String) -> TablePointer? {
     guard let binding = classes.binding(named: name) else { return nil }

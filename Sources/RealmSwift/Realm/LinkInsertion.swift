@@ -35,7 +35,7 @@ final class LinkInsertion {
 
   /// The key of an object to link to; an unmanaged one gets a row.
   func key(of object: ObjectBase) -> ObjectKey {
-    if copies { return keyOfCopy(of: object, type(of: object)) }
+    if copies { return keyOfCopy(of: object, realm.ownClass(of: object)) }
     if object._table != nil {
       unmanagedRealm._withUnsafeGuaranteedRef { $0.requireLinkable(object) }
       return object._key
@@ -81,7 +81,7 @@ final class LinkInsertion {
 
   /// An object of this Realm itself; of any other a copy.
   private func keyOfCopy(of object: ObjectBase, _ objectClass: ObjectBase.Type) -> ObjectKey {
-    if object._realm === realm, !(object is EmbeddedObject) {
+    if object._realm === realm, !object.isEmbedded {
       realm.requireLinkable(object)
       return object._key
     }
@@ -215,7 +215,7 @@ extension ConfinedRealm {
         .frozen, "Cannot add a frozen object to a live collection: call thaw on it first.")
     }
     requireOwn(object)
-    if object is EmbeddedObject {
+    if object.isEmbedded {
       misuse(.ownership, "Can't set link to existing managed embedded object")
     }
   }

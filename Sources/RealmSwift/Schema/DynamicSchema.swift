@@ -252,6 +252,12 @@ extension _PropertyCodec {
     let target = realm.targetTable(of: DynamicObject.self, table, Int(column))
     var key: ObjectKey?
     if let value {
+      // An embedded object has one owner: only where it is already can it be set.
+      if target.pointee.isEmbedded, let linked = value as? ObjectBase, linked._realm === realm,
+        linked.isOf(target), linked._key.rawValue == optionalInteger(object, column)
+      {
+        return true
+      }
       let links = LinkInsertion(realm, .error, copies: true)
       guard let found = links.key(from: value, in: target) else { return false }
       links.finish()
@@ -268,6 +274,7 @@ extension _PropertyCodec {
     let cell = CollectionCell(object, column, DynamicObject.self)
     let group = cell.requireWriting()
     let target = cell.realm.targetTable(of: DynamicObject.self, cell.table, cell.column)
+    if target.pointee.isEmbedded, cell.isOwnContent(value, target) { return true }
     let links = LinkInsertion(cell.realm, .error, copies: true)
     var entries: [(name: String, value: ElementValue)] = []
     func add(_ name: String, _ value: Any?) -> Bool {
@@ -298,6 +305,26 @@ extension _PropertyCodec {
     }
     cell.changed()
     return true
+  }
+}
+
+extension CollectionCell {
+  /// Whether a value holds the very embedded objects that the collection holds: no others of the
+  /// Realm can be set, since each has one owner.
+  fileprivate func isOwnContent(_ value: Any?, _ target: TablePointer) -> Bool {
+    func isSame(_ known: DynamicObject?, _ given: Any?) -> Bool {
+      guard let known else { return unwrapped(given) == nil }
+      guard let given = unwrapped(given) as? ObjectBase else { return false }
+      return given._realm === realm && given.isOf(target) && given._key == known._key
+    }
+    if kind == .map {
+      let known = Map<String, DynamicObject?>(self)
+      guard let given = untypedEntries(value), given.count == known.count else { return false }
+      return given.allSatisfy { key, given in known[key.text].map { isSame($0, given) } ?? false }
+    }
+    let known = List<DynamicObject>(self)
+    guard let given = untypedElements(value), given.count == known.count else { return false }
+    return zip(known, given).allSatisfy { isSame($0, $1) }
   }
 }
 

@@ -234,7 +234,17 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
 extension AnyValueWriter {
   /// Makes the bytes of values to store; what they link to is added to the Realm.
   init(_ links: LinkInsertion, inside depth: Int = 0) {
-    self.init(inside: depth) { object in (links.realm.tableKey(of: object), links.key(of: object)) }
+    self.init(inside: depth) { object in
+      if object.isEmbedded {
+        misuse(
+          .ownership,
+          "An embedded object of class '\(object.classSchema.name)' cannot be in a mixed value: it "
+            + "lives inside of its one owner. Store a dictionary of its values instead.")
+      }
+      // The key first: for an object that cannot be linked to, it says why.
+      let key = links.key(of: object)
+      return (links.realm.tableKey(of: object), key)
+    }
   }
 }
 
@@ -263,7 +273,7 @@ extension ConfinedRealm {
 
   /// The key of the table that holds an object's class; stops when the Realm has none.
   func tableKey(of object: Object) -> UInt64 {
-    let table = object._realm === self ? object._table! : requireTable(of: type(of: object))
+    let table = object._realm === self ? object._table! : requireTable(of: ownClass(of: object))
     return table.pointee.binding.table!.tableKey
   }
 
