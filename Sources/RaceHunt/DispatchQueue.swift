@@ -7,7 +7,8 @@ public import Dispatch
 /// In an explored program a serial queue has one column in the schedule, a concurrent one as many
 /// as run at once. Qualities of service change nothing there, and later work is in virtual time.
 public final class DispatchQueue: @unchecked Sendable {
-  // @unchecked: `specifics` is set before the queue is used by others, as Dispatch asks for.
+  // @unchecked: `specifics` and `target` are set before the queue is used by others, as Dispatch
+  // asks for.
 
   /// Serial, concurrent, or not yet active.
   public typealias Attributes = Dispatch.DispatchQueue.Attributes
@@ -17,7 +18,10 @@ public final class DispatchQueue: @unchecked Sendable {
   private let real: Dispatch.DispatchQueue
   private let isConcurrent: Bool
   private let isInactive: Bool
+  private let isGlobal: Bool
   private var specifics: [ObjectIdentifier: Any] = [:]
+  /// On which queue its work runs, too; nil where that makes no difference.
+  private var target: DispatchQueue?
 
   /// The queue's name, also in tables of schedules.
   public let label: String
@@ -29,10 +33,15 @@ public final class DispatchQueue: @unchecked Sendable {
   ) {
     self.label = label
     isConcurrent = attributes.contains(.concurrent)
-    real = Dispatch.DispatchQueue(
-      label: label, qos: qos, attributes: attributes, autoreleaseFrequency: autoreleaseFrequency,
-      target: target?.real)
     isInactive = attributes.contains(.initiallyInactive)
+    isGlobal = false
+    // In an explored program nobody activates the real one, and Dispatch stops at the end of one
+    // that is inactive.
+    real = Dispatch.DispatchQueue(
+      label: label, qos: qos,
+      attributes: Run.current == nil ? attributes : attributes.subtracting(.initiallyInactive),
+      autoreleaseFrequency: autoreleaseFrequency, target: target?.real)
+    self.target = target?.isGlobal == false ? target : nil
     _ = Run.home(Run.address(self))
   }
 
@@ -40,6 +49,7 @@ public final class DispatchQueue: @unchecked Sendable {
     self.real = real
     self.label = label
     self.isConcurrent = isConcurrent
+    isGlobal = isConcurrent
     isInactive = false
   }
 
@@ -63,13 +73,14 @@ public final class DispatchQueue: @unchecked Sendable {
     run.part(self) {
       let resource = run.resource(Run.address(self), .queue, name: label.isEmpty ? nil : label)
       let state = QueueState(resource, isConcurrent: isConcurrent, isSuspended: isInactive)
+      state.target = target?.state(run)
       if self === Self.main { run.shareMain(with: state) }
       return state
     }
   }
 
   private func isBarrier(_ flags: DispatchWorkItemFlags) -> Bool {
-    !isConcurrent || flags.contains(.barrier) && self !== Self.shared
+    !isConcurrent || flags.contains(.barrier) && !isGlobal
   }
 
   // MARK: - Work
@@ -289,7 +300,28 @@ public final class DispatchQueue: @unchecked Sendable {
     state.pump()
   }
 
+  /// Has its work run on another queue, too; for a queue that is not active yet.
+  public func setTarget(queue: DispatchQueue?) {
+    target = queue?.isGlobal == false ? queue : nil
+    guard let (run, strand) = Run.current else {
+      return real.setTarget(queue: queue?.real ?? .global())
+    }
+    let state = state(run)
+    let place = Place(call: race_hunt_caller())
+    if state.suspensions == 0 {
+      return run.violate(
+        .check, "\(strand.name) sets a target of \(state.resource.name), which is active",
+        at: place)
+    }
+    state.target = target?.state(run)
+  }
+
   // MARK: - Which queue it is
+
+  /// Whether its work runs there.
+  func runs(on other: DispatchQueue) -> Bool {
+    self === other || target?.runs(on: other) == true
+  }
 
   /// Keeps a value for those whose work runs in the queue.
   public func setSpecific<Value>(key: DispatchSpecificKey<Value>, value: Value?) {
@@ -307,7 +339,12 @@ public final class DispatchQueue: @unchecked Sendable {
     guard let (_, strand) = Run.current else {
       return Dispatch.DispatchQueue.getSpecific(key: key)
     }
-    return strand.queues.last?.getSpecific(key: key)
+    var queue = strand.queues.last
+    while let next = queue {
+      if let value = next.getSpecific(key: key) { return value }
+      queue = next.target
+    }
+    return nil
   }
 
   fileprivate func check(_ isExpected: Bool, _ place: Place) {
@@ -315,7 +352,7 @@ public final class DispatchQueue: @unchecked Sendable {
       return Dispatch.dispatchPrecondition(
         condition: isExpected ? .onQueue(real) : .notOnQueue(real))
     }
-    let isHere = self === Self.main ? strand.isOnMain : strand.queues.contains { $0 === self }
+    let isHere = self === Self.main ? strand.isOnMain : strand.queues.contains { $0.runs(on: self) }
     if isHere != isExpected {
       run.violate(
         .check, "\(strand.name) runs \(isExpected ? "outside of" : "in") \(label)", at: place)
@@ -351,6 +388,8 @@ final class QueueState {
 
   let resource: Resource
   private let isConcurrent: Bool
+  /// Where its work has to have a turn, too.
+  var target: QueueState?
   var items: [Item] = []
   var suspensions: Int
   var isActivated = false
@@ -380,13 +419,19 @@ final class QueueState {
       items.removeFirst()
       running += 1
       hasBarrier = item.isBarrier
-      item.start()
+      guard let target else {
+        item.start()
+        continue
+      }
+      target.items.append(Item(isBarrier: !target.isConcurrent, start: item.start))
+      target.pump()
     }
   }
 
   func finish(isBarrier: Bool) {
     running -= 1
     if isBarrier { hasBarrier = false }
+    if let target { target.finish(isBarrier: !target.isConcurrent) }
     pump()
   }
 

@@ -97,7 +97,7 @@ final class Strand {
   }
 
   /// Whether what it runs is the main thread's.
-  var isOnMain: Bool { kind == .main || queues.contains { $0 === DispatchQueue.main } }
+  var isOnMain: Bool { kind == .main || queues.contains { $0.runs(on: .main) } }
 
   /// By what the step before which it stands is known in all schedules.
   ///

@@ -65,6 +65,9 @@ open class Thread: NSObject, @unchecked Sendable {
 
   private func start(at place: Place?) {
     guard let (run, strand) = Run.current else { return startReal() }
+    if let known = self.strand, !known.hasEnded {
+      return run.violate(.check, "\(strand.name) starts \(known.name) a second time", at: place)
+    }
     let name = name.flatMap { $0.isEmpty ? nil : $0 }
     let started = run.start(strand, name: name, at: place) { [self] in
       if type(of: self) == Thread.self { try body?() } else { main() }
@@ -105,7 +108,14 @@ open class Thread: NSObject, @unchecked Sendable {
 
   /// Waits for its end.
   public func join(file: StaticString = #fileID, line: UInt = #line) {
-    guard let other = strand else { return ended.wait() }
+    guard let other = strand else {
+      if real == nil, let (run, strand) = Run.current {
+        run.violate(
+          .check, "\(strand.name) waits for \(name ?? "a thread"), which was not started",
+          at: Place(file: file, line: line))
+      }
+      return ended.wait()
+    }
     guard let (run, strand) = Run.current else {
       fatalError("a thread of an exploration is joined outside of it")
     }
@@ -176,7 +186,7 @@ open class Thread: NSObject, @unchecked Sendable {
   /// Whether it is the main thread; in an explored program the main actor's.
   open class var isMainThread: Bool {
     guard let (_, strand) = Run.current else { return Foundation.Thread.isMainThread }
-    return strand.kind == .main || strand.queues.last === DispatchQueue.main
+    return strand.kind == .main || strand.queues.last?.runs(on: .main) == true
   }
 
   /// Ends the calling thread where it is: what its functions hold is not given back.
