@@ -23,6 +23,14 @@ where
 }
 
 extension RealmCollection {
+  /// The next position; whether there is an element is not looked at.
+  @inlinable
+  public func index(after position: Int) -> Int { position + 1 }
+
+  /// The position before; whether there is an element is not looked at.
+  @inlinable
+  public func index(before position: Int) -> Int { position - 1 }
+
   /// The elements at positions; stops when one is out of bounds.
   public func objects(at indexes: IndexSet) -> [Element] {
     if let last = indexes.last, last >= count {

@@ -25,12 +25,6 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
   /// Position behind the last object.
   public var endIndex: Int { source.count }
 
-  /// The next position; whether there is an object is not looked at.
-  public func index(after position: Int) -> Int { position + 1 }
-
-  /// The position before; whether there is an object is not looked at.
-  public func index(before position: Int) -> Int { position - 1 }
-
   /// The number of objects.
   ///
   /// - Complexity: O(1).

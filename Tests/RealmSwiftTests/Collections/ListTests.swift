@@ -277,6 +277,17 @@ import Testing
 
   // MARK: - Stops
 
+  /// Positions are numbers, in every collection.
+  @Test func positionsNextToOthers() throws {
+    let list = List<Int>()
+    #expect(list.index(after: 0) == 1 && list.index(before: 0) == -1)
+    let realm = try memoryRealm(kennelClasses)
+    let kennel = try realm.write { realm.create(Kennel.self, value: ["id": 1]) }
+    #expect(kennel.numbers.index(after: 7) == 8 && kennel.nameSet.index(before: 0) == -1)
+    #expect(AnyRealmCollection(kennel.numbers).index(after: 0) == 1)
+    #expect(realm.objects(Kennel.self).index(after: 1) == 2)
+  }
+
   @Test func stopsOutOfBounds() async {
     let read = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -310,6 +321,14 @@ import Testing
       list.removeSubrange(0..<2)
     }
     expectStop(range, "Index 2 is out of bounds (must be less than 2).")
+    let closed = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let list = List<Int>()
+      list.append(1)
+      list.replaceSubrange(0...4, with: [2])
+    }
+    expectStop(closed, "Index 5 is out of bounds (must be less than 2).")
     let indexes = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
