@@ -75,7 +75,14 @@ extension _CustomPersistable {
   @inlinable
   public static var _keepsDefault: Bool { PersistedType._keepsDefault }
   /// The value of the stored type's default; stops when it stands for none.
-  public static func _defaultValue() -> Self { _require(PersistedType._defaultValue()) }
+  public static func _defaultValue() -> Self {
+    if let value = _make(persistedValue: PersistedType._defaultValue()) { return value }
+    misuse(
+      .argument,
+      "A property of type '\(Self.self)' has no default: the default of what is stored for it stands "
+        + "for no value of the type. Declare one, as in `@Persisted var name = \(Self.self)(...)`, or "
+        + "make the property optional.")
+  }
 
   /// Reads a managed property; stops when the stored value stands for none.
   @inlinable @inline(__always)

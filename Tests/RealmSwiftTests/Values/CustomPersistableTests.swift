@@ -4,6 +4,11 @@ import RealmSwift
 import TestSupport
 import Testing
 
+private class Letterbox: Object {
+  @Persisted var address: Address
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite(.ownThreads) struct CustomPersistableTests {
   private let types: [ObjectBase.Type] = [Sensor.self]
 
@@ -136,5 +141,23 @@ import Testing
       Sensor().setValue("", forKey: "fallback")
     }
     expectStop(optional, "Could not convert value '' to type 'Address'.")
+  }
+
+  @Test func aDefaultThatIsNoValueStops() async {
+    let message =
+      "A property of type 'Address' has no default: the default of what is stored for it stands for "
+      + "no value of the type. Declare one, as in `@Persisted var name = Address(...)`, or make the "
+      + "property optional."
+    let unmanaged = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = Letterbox().address }
+    expectStop(unmanaged, message)
+    let created = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let realm = try memoryRealm([Letterbox.self])
+      try realm.write { _ = realm.create(Letterbox.self) }
+    }
+    expectStop(created, message)
   }
 }
