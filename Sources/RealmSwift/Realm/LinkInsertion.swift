@@ -148,14 +148,16 @@ final class LinkInsertion {
   }
 }
 
-/// An object that is copied: a managed one is the same by whatever accessor it is reached.
+/// An object that is copied: a managed one is the same by whatever accessor it is reached, also by
+/// a dynamic one.
 private enum Original: Hashable {
   case unmanaged(ObjectIdentifier)
-  case managed(TablePointer, ObjectKey)
+  case managed(realm: ObjectIdentifier?, table: Int, ObjectKey)
 
   init(_ object: ObjectBase) {
-    if let table = object._table {
-      self = .managed(table, object._key)
+    if let table = object._table?.pointee.binding.table {
+      self = .managed(
+        realm: object._realm.map { ObjectIdentifier($0) }, table: table.index, object._key)
     } else {
       self = .unmanaged(ObjectIdentifier(object))
     }

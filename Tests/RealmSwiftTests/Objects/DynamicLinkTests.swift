@@ -32,6 +32,13 @@ private class Harbour: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+private class Buoy: Object {
+  @Persisted var next: Buoy?
+  @Persisted var near: List<Buoy>
+  @Persisted var sign: AnyRealmValue
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite(.ownThreads) struct DynamicLinkTests {
   /// A Realm with a ship of one mast and a harbour, whose keys are equal; runs `body` in a
   /// transaction.
@@ -177,5 +184,37 @@ private class Harbour: Object {
       }
     }
     expectStop(assigned, "Object is already managed by another Realm. Use create instead")
+  }
+
+  /// A link of a dynamic object is an object of its class, an element of a list is a dynamic one:
+  /// both are one object, which is copied once.
+  @Test func circlesAreCopiedOnce() throws {
+    let other = try memoryRealm([Buoy.self, Ship.self, Mast.self])
+    try other.write {
+      let first = other.create(Buoy.self)
+      let second = other.create(Buoy.self, value: ["next": first])
+      first.next = second
+      first.near.append(objectsIn: [first, second, first])
+      first.sign = .object(second)
+      let ship = other.create(Ship.self, value: ["id": 7])
+      ship.line.append(objectsIn: [ship, ship])
+      ship.cargo = .object(ship)
+    }
+    let realm = try memoryRealm([Buoy.self, Ship.self, Mast.self])
+    try realm.write {
+      let first = realm.create(Buoy.self, value: other.dynamicObjects("Buoy")[0])
+      #expect(realm.objects(Buoy.self).count == 2)
+      #expect(first.next?.next?.isSameObject(as: first) == true)
+      #expect(first.near.map { $0.isSameObject(as: first) } == [true, false, true])
+      #expect(first.sign.object(Buoy.self)?.isSameObject(as: first.next) == true)
+      // With a primary key the second copy would stop.
+      let ship = realm.create(Ship.self, value: other.dynamicObjects("Ship")[0])
+      #expect(ship.line.count == 2 && ship.cargo.object(Ship.self) == ship)
+      // By whatever accessor both are reached.
+      realm.delete(realm.objects(Buoy.self))
+      let mixed: [Any] = [other.objects(Buoy.self)[0], other.dynamicObjects("Buoy")[1]]
+      realm.create(Buoy.self, value: ["near": mixed])
+      #expect(realm.objects(Buoy.self).count == 3)
+    }
   }
 }
