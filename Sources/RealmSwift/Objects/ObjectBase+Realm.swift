@@ -83,6 +83,11 @@ extension ObjectBase {
     }
   }
 
+  /// What is known of a property; nil when there is none of the name.
+  final func property(named name: String) -> PropertyDescription? {
+    withClassSchema { schema in schema.index(ofProperty: name).map { schema.properties[$0] } }
+  }
+
   /// Runs `body` on the object's properties, of a managed object without counting references.
   @inline(__always)
   private final func withClassSchema<Result>(_ body: (ClassSchema) -> Result) -> Result {

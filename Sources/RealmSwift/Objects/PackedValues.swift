@@ -84,9 +84,12 @@ extension FixedWidthInteger where Self: SignedInteger {
     case let value as NSDecimalNumber: return exactInteger(Decimal128(number: value))
     case let value as Decimal128: return value.number.exactInteger.flatMap { Self(exactly: $0) }
     case let value as NSNumber:
+      switch String(cString: value.objCType) {
       // A floating point number has to be a whole one.
-      return "fd".contains(String(cString: value.objCType))
-        ? Self(exactly: value.doubleValue) : Self(exactly: value.int64Value)
+      case "f", "d": return Self(exactly: value.doubleValue)
+      case "Q": return Self(exactly: value.uint64Value)
+      default: return Self(exactly: value.int64Value)
+      }
     default: return storedForm(value).flatMap { exactInteger($0) }
     }
   }

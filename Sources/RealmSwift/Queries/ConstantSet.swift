@@ -116,13 +116,18 @@ final class ConstantSet: Sendable {
     }
   }
 
-  /// Packed values of a type, by their order keys; nil when values of the type are not packed.
+  /// Packed values of a type, by their order keys; nil when values of the type are not packed, or
+  /// constants have another form.
   func packed(_ type: PropertyType) -> Set<Int64>? {
-    switch type {
+    if !decimals.isEmpty { return nil }
+    return switch type {
     case .int: integers
     case .bool: Set(bools.map { $0 ? 1 : 0 })
     case .date: dates
-    case .double: Set(integers.map { Self.bits(Double($0)) }).union(fractions)
+    case .double:
+      // An integer between two numbers is none of them.
+      Set(integers.filter { Int64(exactly: Double($0)) == $0 }.map { Self.bits(Double($0)) })
+        .union(fractions)
     case .float:
       Set(
         (integers.map { Double($0) } + fractions.map { Double(_packed: $0 < 0 ? $0 ^ .max : $0) })

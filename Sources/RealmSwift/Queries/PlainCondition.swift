@@ -9,6 +9,8 @@ struct PlainCondition {
   let subject: Any?
   /// The elements of the sub-queries that are around here, by name.
   private var variables: [String: Any?] = [:]
+  /// What sub-queries found of their elements.
+  private let memo = PlainMemo()
 
   init(subject: Any?) { self.subject = subject }
 
@@ -37,9 +39,9 @@ struct PlainCondition {
       misuse(.argument, "Places are only compared in queries of a Realm.")
     }
     let right = values(comparison.right)
-    let fits: (Any?) -> Bool = { left in
-      func fits(_ comparator: PredicateComparator, _ right: Any?) -> Bool {
-        Self.holds(left, comparator, right, comparison.options)
+    let fits: (PlainValue) -> Bool = { left in
+      func fits(_ comparator: PredicateComparator, _ right: PlainValue) -> Bool {
+        left.holds(comparator, right, comparison.options)
       }
       switch comparison.comparator {
       case .between: return fits(.greaterOrEqual, right[0]) && fits(.lessOrEqual, right[1])
@@ -50,80 +52,51 @@ struct PlainCondition {
     return comparison.quantifier == .all ? left.allSatisfy(fits) : left.contains(where: fits)
   }
 
-  private static func holds(
-    _ left: Any?, _ comparator: PredicateComparator, _ right: Any?, _ options: StringOptions
-  ) -> Bool {
-    if left is ObjectBase || right is ObjectBase {
-      let isSame = (left as? ObjectBase)?.isEqual(right) ?? false
-      switch comparator {
-      case .equal, .isIn: return isSame
-      case .notEqual: return !isSame
-      default: return false
-      }
-    }
-    let wanted = constant(right, as: left)
-    return constant(left, as: right).withValue { left in
-      wanted.withValue { left.holds(comparator, $0, options) }
-    }
-  }
-
-  /// The form in which a value is compared with another one: truth values with numbers as numbers.
-  private static func constant(_ value: Any?, as other: Any?) -> PlanConstant {
-    if other is Decimal128, let value = Decimal128._fromAny(value) { return .decimal(value.number) }
-    switch value {
-    case nil: return .null
-    case let value as Bool:
-      return other is any BinaryInteger ? .integer(value ? 1 : 0) : .bool(value)
-    case let value as any BinaryInteger:
-      return .integer(Int64(clamping: value))
-    case let value as Float: return .number(Double(value))
-    case let value as Double: return .number(value)
-    case let value as Date: return .date(value.timeIntervalSinceReferenceDate)
-    case let value as String: return .text(Array(value.utf8))
-    case let value as Decimal128: return .decimal(value.number)
-    case let value as any _BytesValue:
-      return .bytes(type(of: value)._rlmType, value._withBytes { Array($0) })
-    default: misuse(.argument, "'\(ValueText.of(value))' is no value that a condition can compare.")
-    }
-  }
-
   // MARK: - Operands
 
   /// The values that one side of a comparison leads to.
-  private func values(_ operand: PredicateOperand) -> [Any?] {
+  private func values(_ operand: PredicateOperand) -> [PlainValue] {
     switch operand {
-    case .value(let value): return [queryValue(value)]
-    case .values(let values): return values.map { queryValue($0) }
-    case .path(let path): return ways(path).flatMap { Self.elements($0.value) }
-    case .subquery(let subquery):
-      let elements = ways(subquery.collection).elements().merged { $0.identityKey }
-      var inner = self
-      var count = 0
-      for element in elements {
-        inner.variables[subquery.variable] = .some(element.value)
-        if inner.holds(subquery.condition) { count = count.addingClamped(element.count) }
-      }
-      return [count]
+    case .value(let value): return [PlainValue(constant: value)]
+    case .values(let values): return values.map { PlainValue(constant: $0) }
+    case .path(let path): return ways(path).elements().map { PlainValue($0) }
+    case .subquery(let subquery): return [PlainValue(constant: count(subquery))]
     }
+  }
+
+  /// How many elements fulfil a sub-query's condition.
+  private func count(_ subquery: Subquery) -> Int {
+    let elements = ways(subquery.collection).elements().merged { $0.identityKey }
+    var inner = self
+    var count = 0
+    for element in elements {
+      inner.variables[subquery.variable] = .some(element.value)
+      let holds = memo.answer(subquery, of: element.value as? ObjectBase) {
+        inner.holds(subquery.condition)
+      }
+      if holds { count = count.addingClamped(element.count) }
+    }
+    return count
   }
 
   /// What a path leads to; a collection at its end is one value.
   private func ways(_ path: PropertyPath) -> [PlainWay] {
-    var ways = [PlainWay(queryValue(path.variable.map { variables[$0] ?? nil } ?? subject))]
+    var ways = [PlainWay(path.variable.map { variables[$0] ?? nil } ?? subject)]
     var steps = path.steps[...]
     while let step = steps.popFirst() {
       switch step {
       case .property(let name):
+        let isOneValue = Self.makeOneValue(steps)
         ways = ways.elements().merged { $0.managedIdentity }
-        ways.replace { ($0 as? ObjectBase)?.value(forKey: name) }
-      case .key(let key): ways.replace { untypedEntries($0)?[StoredText(key)] ?? nil }
+          .compactMap { $0.going(to: name, isOneValue: isOneValue) }
+      case .key(let key): ways.replaceInside { untypedEntries($0)?[StoredText(key)] ?? nil }
       case .index(let index):
-        ways.replace { value in
-          let elements = Self.elements(value)
+        ways.replaceInside { value in
+          let elements = PlainWay.members(value) ?? [value]
           return index < elements.count ? elements[index] : nil
         }
-      case .last: ways.replace { Self.elements($0).last ?? nil }
-      case .anyElement, .mapValues: ways = ways.elements()
+      case .last: ways.replaceInside { (PlainWay.members($0) ?? [$0]).last ?? nil }
+      case .anyElement, .mapValues: ways = ways.flatMap { $0.inside() }
       case .mapKeys: ways = ways.flatMap { way in Self.keys(way.value).map { way.on(to: $0) } }
       case .aggregate(let aggregate):
         // What is left of the path is the property of the elements.
@@ -133,17 +106,26 @@ struct PlainCondition {
           steps.removeFirst()
         }
         let rest = names.isEmpty ? "self" : names.joined(separator: ".")
-        ways.replace { Self.aggregate(aggregate, of: $0, rest) }
+        ways.replaceInside { Self.aggregate(aggregate, of: $0, rest) }
       }
-      ways.replace { queryValue($0) }
     }
     return ways
+  }
+
+  /// Whether what follows makes one value of a collection.
+  private static func makeOneValue(_ steps: ArraySlice<PathStep>) -> Bool {
+    switch steps.first {
+    case .key, .index, .last: return true
+    default:
+      return steps.contains { if case .aggregate = $0 { true } else { false } }
+    }
   }
 
   private static func aggregate(
     _ aggregate: PredicateAggregate, of value: Any?, _ keyPath: String
   ) -> Any? {
-    if aggregate == .count { return elements(value).count }
+    guard let value else { return nil }
+    if aggregate == .count { return (PlainWay.members(value) ?? [value]).count }
     let keyPath = "\(aggregate.rawValue).\(keyPath)"
     if let map = value as? any RealmKeyedCollection { return map.value(forKeyPath: keyPath) }
     return (value as? any _KeyPathReadable)?._value(forKeyPath: keyPath)
@@ -152,73 +134,58 @@ struct PlainCondition {
   private static func keys(_ map: Any?) -> [Any?] {
     (untypedEntries(map) ?? [:]).keys.map { $0.text }
   }
+}
 
-  /// The elements of a collection, the values of a map, or the value itself.
-  fileprivate static func elements(_ value: Any?) -> [Any?] {
-    switch value {
-    case let values as any _UntypedElements: return values._untypedElements.map { queryValue($0) }
-    case let map as any _UntypedEntries: return map._untypedEntries.values.map { queryValue($0) }
-    default: return [value]
-    }
+/// What was found of the elements of sub-queries while one subject is asked: an element that many
+/// lead to is asked once.
+private final class PlainMemo {
+  private struct Question: Hashable {
+    let subquery: ObjectIdentifier
+    let element: AnyHashable
+  }
+
+  /// With the objects: no other takes their place in memory meanwhile.
+  private var answers: [Question: (answer: Bool, ObjectBase)] = [:]
+  /// Whether the conditions of sub-queries speak of their elements alone.
+  private var areOwn: [ObjectIdentifier: Bool] = [:]
+
+  func answer(_ subquery: Subquery, of element: ObjectBase?, _ ask: () -> Bool) -> Bool {
+    let identity = ObjectIdentifier(subquery.identity)
+    guard let element, let key = element.plainIdentity else { return ask() }
+    if areOwn[identity] == nil { areOwn[identity] = subquery.speaksOfElementsAlone }
+    if areOwn[identity] == false { return ask() }
+    let question = Question(subquery: identity, element: key)
+    if let known = answers[question] { return known.answer }
+    let answer = ask()
+    answers[question] = (answer, element)
+    return answer
   }
 }
 
-/// What a part of a path leads to, and in how many ways.
-///
-/// So an object is asked once for what is behind it, however many ways lead to it. PathMemo does
-/// the same for what a Realm stores.
-private struct PlainWay {
-  var value: Any?
-  /// A number that is too large is the largest there is.
-  var count = 1
-
-  init(_ value: Any?) { self.value = value }
-
-  /// As many ways to another value.
-  func on(to value: Any?) -> PlainWay {
-    var way = self
-    way.value = value
-    return way
+extension ObjectBase {
+  /// What tells the object while one subject is asked; nil where it is another instance each time.
+  fileprivate final var plainIdentity: AnyHashable? {
+    if _realm == nil { return AnyHashable(ObjectIdentifier(self)) }
+    return identityKey.map { AnyHashable($0) }
   }
 }
 
-extension [PlainWay] {
-  fileprivate mutating func replace(_ value: (Any?) -> Any?) {
-    for index in indices { self[index].value = value(self[index].value) }
-  }
-
-  /// The ways to the elements of the collections among the values.
-  fileprivate func elements() -> [PlainWay] {
-    flatMap { way in PlainCondition.elements(way.value).map { way.on(to: $0) } }
-  }
-
-  /// One way for each object, with the number of all that lead to it, in the order of the first.
-  ///
-  /// - Parameter identity: what tells a managed object, where instances can stand for one another.
-  fileprivate func merged(_ identity: (ObjectBase) -> ManagedIdentity?) -> [PlainWay] {
-    if count < 2 { return self }
-    var positions: [AnyHashable: Int] = [:]
-    var merged: [PlainWay] = []
-    for way in self {
-      guard let object = way.value as? ObjectBase else {
-        merged.append(way)
-        continue
-      }
-      let key = identity(object).map { AnyHashable($0) } ?? AnyHashable(ObjectIdentifier(object))
-      if let position = positions[key] {
-        merged[position].count = merged[position].count.addingClamped(way.count)
-      } else {
-        positions[key] = merged.count
-        merged.append(way)
+extension Subquery {
+  /// Whether all paths of the condition begin with the sub-query's own element.
+  fileprivate var speaksOfElementsAlone: Bool {
+    var isOwn = true
+    condition.forEachComparison { comparison in
+      for operand in [comparison.left, comparison.right] {
+        switch operand {
+        case .path(let path): isOwn = isOwn && path.variable == variable
+        case .subquery(let inner):
+          isOwn =
+            isOwn && inner.collection.variable == variable && inner.variable != variable
+            && inner.speaksOfElementsAlone
+        case .value, .values: break
+        }
       }
     }
-    return merged
-  }
-}
-
-extension Int {
-  fileprivate func addingClamped(_ other: Int) -> Int {
-    let (sum, isTooLarge) = addingReportingOverflow(other)
-    return isTooLarge ? .max : sum
+    return isOwn
   }
 }

@@ -11,10 +11,8 @@ extension PlanConstant {
         self = .integer(Int64(integer))
       } else if value is Double || value is Float {
         self = .number(Double._fromAny(value)!)
-      } else if let integer = Int64._fromAny(value) {
-        self = .integer(integer)
-      } else if let number = Double._fromAny(value) {
-        self = .number(number)
+      } else if let constant = PlanConstant(number: value) {
+        self = constant
       } else {
         return nil
       }
@@ -22,11 +20,19 @@ extension PlanConstant {
       guard let bool = Bool._fromAny(value) else { return nil }
       self = .bool(bool)
     case .float:
-      guard let number = Double._fromAny(value) else { return nil }
+      // Rounded: what is written as 0.1 means the property's own 0.1.
+      guard let number = Double._fromAny(value) ?? (value as? Decimal128)?.doubleValue else {
+        return nil
+      }
       self = .number(Double(Float(number)))
     case .double:
-      guard let number = plain(value, Double.self) ?? Double._fromAny(value) else { return nil }
-      self = .number(number)
+      if let number = plain(value, Double.self) {
+        self = .number(number)
+      } else if let constant = PlanConstant(number: value) {
+        self = constant.asExactNumber
+      } else {
+        return nil
+      }
     case .date:
       guard let date = plain(value, Date.self) ?? value as? Date else { return nil }
       self = .date(date.timeIntervalSinceReferenceDate)
@@ -65,6 +71,17 @@ extension PlanConstant {
 
   /// The form that a value has in a mixed column; nil when it has none.
   private init?(mixed value: Any, _ realm: ConfinedRealm) {
+    // A number of Foundation's can be cast to every other, a truth value too.
+    if type(of: value) is NSNumber.Type {
+      if case .bool(let truth) = AnyRealmValue._fromAny(value) {
+        self = .bool(truth)
+      } else if let constant = PlanConstant(number: value) {
+        self = constant
+      } else {
+        return nil
+      }
+      return
+    }
     switch value {
     case let value as Bool: self = .bool(value)
     case let object as ObjectBase:
@@ -85,13 +102,29 @@ extension PlanConstant {
       writer.append(value)
       self = .bytes(.any, writer.bytes)
     default:
-      if let integer = Int64._fromAny(value), !(value is Double || value is Float) {
-        self = .integer(integer)
-      } else if let number = Double._fromAny(value) {
-        self = .number(number)
-      } else {
-        return nil
-      }
+      guard let constant = PlanConstant(number: value) else { return nil }
+      self = constant
     }
+  }
+
+  /// A number without loss: an integer, else a double precision number, else a decimal one.
+  private init?(number value: Any) {
+    if let integer = Int64._fromAny(value), !(value is Double || value is Float) {
+      self = .integer(integer)
+    } else if let number = Double._fromAny(value) {
+      self = .number(number)
+    } else if let decimal = value as? Decimal128 {
+      self = .decimal(decimal.number)
+    } else {
+      return nil
+    }
+  }
+
+  /// An integer as a number, of which columns of numbers are searched faster, if it is one.
+  private var asExactNumber: PlanConstant {
+    guard case .integer(let integer) = self, Int64(exactly: Double(integer)) == integer else {
+      return self
+    }
+    return .number(Double(integer))
   }
 }

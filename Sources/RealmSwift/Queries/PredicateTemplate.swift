@@ -92,10 +92,11 @@ extension PredicateOperand {
     case .path: return self
     case .value(let value): return .value(Self.bound(value, arguments))
     case .values(let values): return .values(values.map { Self.bound($0, arguments) })
-    case .subquery(var subquery):
+    case .subquery(let subquery):
       guard let condition = subquery.condition.bound(arguments) else { return nil }
-      subquery.condition = condition
-      return .subquery(subquery)
+      return .subquery(
+        Subquery(
+          collection: subquery.collection, variable: subquery.variable, condition: condition))
     }
   }
 

@@ -81,9 +81,14 @@ struct Subquery {
   var collection: PropertyPath
   /// What the condition calls the element, without `$`.
   var variable: String
-  var condition: PredicateTree
+  let condition: PredicateTree
   /// How many sub-queries are inside of each other, with this one.
   private(set) var depth: Int
+  /// Tells the sub-query from all with another condition.
+  let identity = Identity()
+
+  /// A place in memory that is nobody else's.
+  final class Identity: Sendable {}
 
   /// Stops when there are too many sub-queries inside of each other.
   init(collection: PropertyPath, variable: String, condition: PredicateTree) {

@@ -218,12 +218,25 @@ extension Query {
 }
 
 /// A value as the file knows it: enumerations by their raw values, own types by what they are
-/// stored as.
+/// stored as, Foundation's and Swift's other texts, bytes and numbers as the types of properties.
 func queryValue(_ value: Any?) -> Any? {
   // To ask for protocols takes long, and there may be tens of thousands of constants.
   if isPlain(value) { return value }
   guard let value = unwrapped(value) else { return nil }
   if let value = value as? any _Persistable { return unwrapped(value._anyValue) }
   if let value = value as? any RawRepresentable { return unwrapped(value.rawValue) }
-  return (value as? NSUUID).map { UUID._fromAny($0) } ?? value
+  // Numbers of Foundation's can be cast to Swift's, and these to Foundation's.
+  if type(of: value) is NSNumber.Type {
+    return (value as? NSDecimalNumber).map { Decimal128(number: $0) } ?? value
+  }
+  switch value {
+  case let value as NSUUID: return UUID._fromAny(value)
+  // Before Foundation's: it can be cast to that.
+  case let value as Substring: return String(value)
+  case is NSString: return value as? String ?? value
+  case is NSData: return value as? Data ?? value
+  case let value as Decimal: return Decimal128._fromAny(value) ?? value
+  case let value as any BinaryFloatingPoint: return Double(value)
+  default: return value
+  }
 }

@@ -109,6 +109,7 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     case "c", "B": return .bool(value.boolValue)
     case "f": return .float(value.floatValue)
     case "d": return .double(value.doubleValue)
+    case "Q": return Int(exactly: value.uint64Value).map { .int($0) }
     default: return .int(value.intValue)
     }
   }
