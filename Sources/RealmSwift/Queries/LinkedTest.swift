@@ -43,7 +43,7 @@ struct LinkedTest {
     case .element, .mapValues, .mapValue, .backlinks: return nil
     }
     self.values = values
-    acceptsNull = test.matches(.null)
+    acceptsNull = test.matches(.null) && !path.isMultiple(from: 1)
     slot = slots
     if path.hops.count == 1, case .subject = path.end {
       guard let form = Self.objects(test, target, isSingle: isSingle) else { return nil }

@@ -44,6 +44,17 @@ struct PlanPath {
     case nested(column: Int, [PathStep])
     /// The same of mixed values that are elements.
     case inside(End, [PathStep])
+
+    /// Whether it may be any number of values.
+    fileprivate var isMultiple: Bool {
+      switch self {
+      case .subject, .column, .element, .mapValue, .aggregate: return false
+      case .elements, .mapKeys, .mapValues: return true
+      case .nested(_, let steps): return steps.contains(.anyElement)
+      case .inside(let element, let steps):
+        return element.isMultiple || steps.contains(.anyElement)
+      }
+    }
   }
 
   /// The same way with another end.
@@ -54,8 +65,11 @@ struct PlanPath {
   }
 
   /// Whether a collection of a property is on the way to the end.
-  var passesCollection: Bool {
-    hops.contains { hop in
+  var passesCollection: Bool { passesCollection(from: 0) }
+
+  /// - Parameter index: the first hop that counts.
+  private func passesCollection(from index: Int) -> Bool {
+    hops[index...].contains { hop in
       switch hop {
       case .link, .element, .mapValue: return false
       case .elements, .mapValues, .backlinks: return true
@@ -64,15 +78,12 @@ struct PlanPath {
   }
 
   /// Whether there may be any number of values.
-  var isMultiple: Bool {
-    switch end {
-    case .subject, .column, .element, .mapValue, .aggregate: return passesCollection
-    case .elements, .mapKeys, .mapValues: return true
-    case .nested(_, let steps): return passesCollection || steps.contains(.anyElement)
-    case .inside(let element, let steps):
-      return ending(element).isMultiple || steps.contains(.anyElement)
-    }
-  }
+  var isMultiple: Bool { isMultiple(from: 0) }
+
+  /// Whether there may be any number of values behind an object on the way.
+  ///
+  /// - Parameter index: of the hop that leads on from the object.
+  func isMultiple(from index: Int) -> Bool { end.isMultiple || passesCollection(from: index) }
 
   /// Runs `body` on each value until it returns false.
   ///
@@ -99,8 +110,8 @@ struct PlanPath {
       return true
     }
     func go(_ key: ObjectKey?, _ target: Int) -> Bool {
-      // What leads nowhere is null at the end of the path.
-      guard let key else { return body(.null) }
+      // What leads nowhere is null at the end of the path; a collection there has no elements.
+      guard let key else { return isMultiple(from: index + 1) || body(.null) }
       func follow() -> Bool {
         guard let location = readers[target]?.locate(key) else { return true }
         return step(.object(key, location), target, index + 1, readers, memo, body)

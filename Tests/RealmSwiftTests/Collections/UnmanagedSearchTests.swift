@@ -4,7 +4,7 @@ import RealmSwift
 import TestSupport
 import Testing
 
-private class Shelf: Object {
+private class SearchedShelf: Object {
   @Persisted var texts: List<String>
   @Persisted var doubles: List<Double>
   @Persisted var floats: List<Float>
@@ -19,13 +19,13 @@ private class Shelf: Object {
 @Suite(.ownThreads) struct UnmanagedSearchTests {
   /// Looks for each value among all, and for each of them from behind.
   private func compare<Element>(
-    _ property: KeyPath<Shelf, List<Element>>, _ values: [Element],
+    _ property: KeyPath<SearchedShelf, List<Element>>, _ values: [Element],
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
-    let realm = try memoryRealm([Shelf.self])
-    let plain = Shelf()
+    let realm = try memoryRealm([SearchedShelf.self])
+    let plain = SearchedShelf()
     plain[keyPath: property].append(objectsIn: values.reversed() + values)
-    let stored = try realm.write { realm.create(Shelf.self, value: plain) }
+    let stored = try realm.write { realm.create(SearchedShelf.self, value: plain) }
     for value in values {
       let (found, expected) = (
         plain[keyPath: property].index(of: value), stored[keyPath: property].index(of: value)
