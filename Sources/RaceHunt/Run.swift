@@ -128,7 +128,7 @@ final class Run: @unchecked Sendable {
     carrier.perform {
       Task(executorPreference: executor) {
         do { try await program() } catch {
-          Worker.current?.run?.violate(.thrown, "the program throws \(error)")
+          Worker.current?.run?.violate(.thrown, "the program throws \(words(of: error))")
         }
         Worker.current?.run?.noteEnd()
       }

@@ -123,7 +123,9 @@ final class Strand {
   private func performBody(_ run: Run) {
     guard let body else { return }
     self.body = nil
-    do { try body() } catch { run.violate(.thrown, "\(name) throws \(error)") }
+    do { try body() } catch {
+      run.violate(.thrown, "\(name) throws \(words(of: error))")
+    }
   }
 
   /// Those who wait for its end go on.

@@ -29,7 +29,7 @@ package enum Stress {
     while Explorer.nanoseconds() - start < nanoseconds, !isInterrupted() {
       let ended = Dispatch.DispatchSemaphore(value: 0)
       Task.detached(executorPreference: executor) {
-        do { try await program() } catch { note("the program throws \(error)") }
+        do { try await program() } catch { note("the program throws \(words(of: error))") }
         ended.signal()
       }
       runs += 1

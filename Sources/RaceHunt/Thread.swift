@@ -93,7 +93,7 @@ open class Thread: NSObject, @unchecked Sendable {
   }
 
   /// What the thread runs.
-  open func main() { do { try body?() } catch { Stress.note("\(error)") } }
+  open func main() { do { try body?() } catch { Stress.note(words(of: error)) } }
 
   /// The name in tables of schedules.
   open var name: String?

@@ -1,4 +1,5 @@
 // Why a schedule fails, and how a run that cannot go on is explained.
+internal import Foundation
 
 /// What is wrong with a schedule.
 struct Violation: Sendable {
@@ -13,6 +14,11 @@ struct Violation: Sendable {
 
   let kind: Kind
   let text: String
+}
+
+/// What an error says of itself to users, if it says anything.
+func words(of error: any Error) -> String {
+  (error as? any LocalizedError)?.errorDescription ?? "\(error)"
 }
 
 extension Run {

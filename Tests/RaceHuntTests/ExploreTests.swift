@@ -109,6 +109,13 @@ func failure(
     #expect(thrown?.reason.contains("worker throws Refused") == true)
   }
 
+  @Test func errorsAreToldByTheirDescription() {
+    struct Refused: LocalizedError { var errorDescription: String? { "all seats are taken" } }
+    #expect(failure { throw Refused() }?.reason == "the program throws all seats are taken")
+    let thrown = failure { Thread.start(name: "worker") { throw Refused() }.join() }
+    #expect(thrown?.reason == "worker throws all seats are taken")
+  }
+
   @Test func aProgramThatIsNotTheSameTwiceIsNamed() throws {
     let calls = Atomic(0)
     let found = failure(iterations: 1_000) {

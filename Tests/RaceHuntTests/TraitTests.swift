@@ -8,6 +8,8 @@ import Testing
 /// Expects that a test has one issue with these texts.
 private struct ExpectsIssue: TestTrait, TestScoping {
   let texts: [String]
+  /// What it does not contain.
+  let absent: String?
 
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
@@ -22,11 +24,14 @@ private struct ExpectsIssue: TestTrait, TestScoping {
     let issues = seen.withLock { $0 }
     #expect(issues.count == 1)
     for text in texts { #expect(issues.first?.contains(text) == true, "\(issues)") }
+    if let absent { #expect(issues.first?.contains(absent) == false, "\(issues)") }
   }
 }
 
 extension Trait where Self == ExpectsIssue {
-  fileprivate static func expects(_ texts: String...) -> Self { ExpectsIssue(texts: texts) }
+  fileprivate static func expects(_ texts: String..., without absent: String? = nil) -> Self {
+    ExpectsIssue(texts: texts, absent: absent)
+  }
 }
 
 private actor Account {
@@ -62,7 +67,8 @@ private actor Account {
     #expect(balance >= 0)
   }
 
-  @Test(.expects("is nil"), .explored()) func aRequirementThatDoesNotHoldIsOneIssue() throws {
+  @Test(.expects("is nil", without: "ExpectationFailedError"), .explored())
+  func aRequirementThatDoesNotHoldIsOneIssue() throws {
     let word = RaceHunt.Atomic(0)
     let thread = RaceHunt.Thread { word.store(1, ordering: .relaxed) }
     thread.start()
