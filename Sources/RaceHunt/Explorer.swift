@@ -368,12 +368,16 @@ package final class Explorer {
       ?? (first.events.count == second.events.count
         && first.violation?.kind == second.violation?.kind ? nil : count)
     guard let step else { return nil }
+    let uncontrolled = (second.uncontrolledText.isEmpty ? first : second).uncontrolledText
+    let cure =
+      uncontrolled.isEmpty
+      ? "the program must make all of its state anew and draw random numbers by random(below:)"
+      : "the program depends on when something comes that is not under control"
     return Violation(
       kind: .notReproducible,
       text: "not reproducible: two runs of one schedule differ at step \(step + 1): "
-        + "\(first.sentence(step)), and the second time \(second.sentence(step)); the program must "
-        + "make all of its state anew and draw random numbers by random(below:)"
-        + (second.uncontrolledText.isEmpty ? first : second).uncontrolledText)
+        + "\(first.sentence(step)), and the second time \(second.sentence(step)); \(cure)"
+        + uncontrolled)
   }
 }
 

@@ -88,7 +88,10 @@ enum JobHooks {
       },
       { name in
         guard let run = Worker.current?.run, let name else { return }
-        run.noteUncontrolled("the program calls \(String(cString: name))")
+        let function = String(cString: name)
+        // Users of what calls it for them do not know the name.
+        let caller = function == "dispatch_source_create" ? "DispatchSource" : "OperationQueue"
+        run.noteUncontrolled("the program calls \(function), as \(caller) does")
       })
     race_hunt_install_calls { kind, name, caller in
       guard let (run, strand) = Run.current, let name else { return }

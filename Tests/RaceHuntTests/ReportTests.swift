@@ -67,6 +67,23 @@ private final class Outside: @unchecked Sendable {
     #expect(found.description.contains("not under control: another thread uses an Atomic at"))
   }
 
+  /// It is not replaced, and its users do not know what it calls.
+  @Test func operationQueuesAreNamedAtTheEnd() throws {
+    @Sendable func operate() {
+      let queue = OperationQueue()
+      queue.addOperation {}
+      queue.waitUntilAllOperationsAreFinished()
+    }
+    let found = try #require(
+      failure {
+        operate()
+        check(false, "it fails")
+      })
+    #expect(
+      found.description.contains(
+        "not under control: the program calls dispatch_async, as OperationQueue does"))
+  }
+
   @Test func aStuckTaskIsMadeSmallerAndNamed() throws {
     let found = try #require(
       failure(strategy: .randomWalk) {
