@@ -174,6 +174,9 @@ package final class Explorer {
       guard let current = batch.current else { fatalError("a batch hangs without a run") }
       throw hanging(current)
     }
+    if let violation = last.violation, violation.kind == .noThread {
+      throw RaceFailure(violation, last.schedule)
+    }
     if compared != nil {
       // The second run of a schedule that was sound has been ended from within.
       count(last)
@@ -264,6 +267,10 @@ package final class Explorer {
     guard let again = withoutWaiting(after: run, { execute(second) }) else {
       return hanging(second)
     }
+    if again.violation?.kind == .noThread {
+      // As it was found: it cannot be run again.
+      return RaceFailure(violation, run.schedule, run: run, found: found)
+    }
     if let difference = Self.difference(run, again) {
       return RaceFailure(difference, run.schedule, run: again, found: found)
     }
@@ -345,6 +352,7 @@ package final class Explorer {
     let run = rerun(schedule, chooser)
     guard execute(run) != nil else { throw hanging(run) }
     if let violation = run.violation {
+      if violation.kind == .noThread { throw RaceFailure(violation, run.schedule) }
       throw RaceFailure(violation, run.schedule, run: run, found: nil)
     }
     // One that is ended early, for a debugger, does not come to all of its turns.

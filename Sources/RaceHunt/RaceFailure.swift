@@ -24,6 +24,8 @@ public struct RaceFailure: Error, CustomStringConvertible {
     case crash
     /// Two runs of one schedule differ.
     case notReproducible = "not reproducible"
+    /// The system has no thread to run the program on; says nothing of the program.
+    case noThread = "no thread"
   }
 
   struct Found: Sendable {
@@ -69,6 +71,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
       case .hang: .hang
       case .crash: .crash
       case .notReproducible: .notReproducible
+      case .noThread: .noThread
       }
     reason = violation.text
     self.schedule = run == nil ? "" : schedule.description

@@ -287,10 +287,10 @@ extension Run {
       return stop(
         .check, "\(strand.name) calls Thread.exit(), but its thread is not one that it has started")
     }
+    guard let other = pool.take() else { return stop(.noThread) }
     strand.finishBody(self)
     strand.worker = nil
     worker.strand = nil
-    let other = pool.take()
     other.work = .rest(self)
     other.grant()
     race_hunt_leave()

@@ -225,7 +225,7 @@ final class Run: @unchecked Sendable {
     if let other = next.worker {
       other.grant()
     } else {
-      let other = pool.take()
+      guard let other = pool.take() else { return stop(.noThread) }
       other.work = .strand(next, self)
       other.grant()
     }
@@ -486,8 +486,10 @@ final class Run: @unchecked Sendable {
   func note(_ violation: Violation) { self.violation = self.violation ?? violation }
 
   /// Ends the run where it is: nobody who is in it goes on.
-  func stop(_ kind: Violation.Kind, _ text: String) {
-    note(Violation(kind: kind, text: text))
+  func stop(_ kind: Violation.Kind, _ text: String) { stop(Violation(kind: kind, text: text)) }
+
+  func stop(_ violation: Violation) {
+    note(violation)
     abandon()
   }
 

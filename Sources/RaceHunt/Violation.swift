@@ -10,10 +10,18 @@ struct Violation: Sendable {
     case goesOn = "goes on after the end"
     case hang, crash
     case notReproducible = "not reproducible"
+    /// Says nothing of the program.
+    case noThread = "no thread"
   }
 
   let kind: Kind
   let text: String
+
+  /// The system gives no thread for what would go on.
+  static let noThread = Violation(
+    kind: .noThread,
+    text: "the system has no more threads to give, so the program could not be explored (see "
+      + "'ulimit -u' and 'ulimit -v')")
 }
 
 /// What an error says of itself to users, if it says anything.

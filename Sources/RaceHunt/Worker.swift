@@ -62,8 +62,8 @@ final class Worker: @unchecked Sendable {
     if isAbandoned { race_hunt_leave() }
   }
 
-  /// Starts the thread, which waits for the baton first.
-  func start(processor: UInt32?) {
+  /// Starts the thread, which waits for the baton first; false where the system has none to give.
+  func start(processor: UInt32?) -> Bool {
     final class Start {
       let worker: Worker
       let processor: UInt32?
@@ -91,7 +91,8 @@ final class Worker: @unchecked Sendable {
           Unmanaged.passUnretained(start.worker).toOpaque())
         return nil
       }, start.toOpaque())
-    precondition(failure == 0, "cannot start a thread: errno \(failure)")
+    if failure != 0 { start.release() }
+    return failure == 0
   }
 
   private func loop() {
@@ -174,12 +175,20 @@ final class WorkerPool: @unchecked Sendable {
       .exchanged
   }
 
-  func take() -> Worker {
+  /// A worker that waits for the baton; nil where the system has no thread for it.
+  ///
+  /// Those that have just ended, of this exploration or an earlier one, still count for a moment.
+  func take() -> Worker? {
     if let worker = idle.popLast() { return worker }
     let worker = Worker()
-    worker.start(processor: processor)
-    return worker
+    for _ in 0..<Self.attempts {
+      if worker.start(processor: processor) { return worker }
+      Glibc.usleep(10_000)
+    }
+    return nil
   }
+
+  private static let attempts = 50
 
   func giveBack(_ worker: Worker) {
     worker.run = nil
@@ -219,7 +228,11 @@ final class Batch: @unchecked Sendable {
 
   /// Runs the batch; returns the last run, or nil when nothing has moved for so long.
   func execute(patience: UInt64) -> Run? {
-    let worker = pool.take()
+    guard let worker = pool.take() else {
+      last = next(nil)
+      last?.note(.noThread)
+      return last
+    }
     worker.work = .batch(self)
     worker.grant()
     // In parts, so that a hang is seen soon, and a process that was stopped is not one.

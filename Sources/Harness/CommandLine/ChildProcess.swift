@@ -34,7 +34,7 @@ struct ChildProcess {
     _ executable: String, _ arguments: [String], isSilent: Bool, showsOutput: Bool = true,
     environment: [String: String] = [:]
   ) throws {
-    do throws(SystemError) { try FreeDescriptors.check(toStart: executable) } catch {
+    do throws(SystemError) { try ProcessStart.check(toStart: executable) } catch {
       throw Self.notStarted(executable, error)
     }
     process = Process()

@@ -153,7 +153,7 @@ package struct ForbiddenUse: Equatable, Sendable {
 
   /// Starts a process that tries it, and waits for its end.
   package func run(by tool: String) throws -> Outcome {
-    try FreeDescriptors.check(toStart: tool)
+    try ProcessStart.check(toStart: tool)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: tool)
     process.arguments = [Self.verb, name]

@@ -17,7 +17,7 @@ struct HuntProcesses {
     var processes: [Process] = []
     do {
       for number in 1...settings.processes {
-        try FreeDescriptors.check(toStart: ForbiddenUse.ownExecutable)
+        try ProcessStart.check(toStart: ForbiddenUse.ownExecutable)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: ForbiddenUse.ownExecutable)
         process.arguments = arguments(number)

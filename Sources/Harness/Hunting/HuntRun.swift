@@ -178,6 +178,7 @@ final class HuntRun {
       _ = try Explorer(canary.program, explored).explore()
     } catch {
       if error.kind == .check { return nil }
+      if let code = giveUp(error) { return code }
     }
     progress.clear()
     console.note("internal error: the known bug of 'lost-update' is not found")
@@ -220,10 +221,22 @@ final class HuntRun {
         + "\(grouped(rate(total)))/s, \(left) programs left in this round")
   }
 
+  /// The end of a hunt that cannot go on, which is no failure of a program.
+  private func giveUp(_ failure: RaceFailure) -> ExitCode? {
+    guard failure.kind == .noThread else { return nil }
+    progress.clear()
+    console.note("error: \(failure.reason)")
+    return .failed
+  }
+
   /// Prints and keeps a failure.
   private func report(
     _ failure: RaceFailure, _ program: HuntProgram, _ seed: UInt64
   ) throws -> ExitCode {
+    if let code = giveUp(failure) {
+      try write(failure: nil)
+      return code
+    }
     let bundle = HuntBundle(failure, of: program, strategy: settings.strategy, seed: seed)
     // Shown before it is written: on a full disk it is not lost.
     console.print(program.name + ": " + failure.reason)

@@ -152,6 +152,10 @@ package enum ReplayVerb: VerbDescription {
       }
       return .success
     } catch {
+      if error.kind == .noThread {
+        console.note("error: \(error.reason)")
+        return .failed
+      }
       console.printRaw(error.reason + "\n\n" + SourceLines.named(in: error.table) + "\n")
       let isSame = error.kind.rawValue == bundle.kind
       console.print(

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// What a command prints on standard output; nil when it cannot be run or fails.
 func outputOfCommand(_ executable: String, _ arguments: [String]) -> String? {
-  guard (try? FreeDescriptors.check(toStart: executable)) != nil else { return nil }
+  guard (try? ProcessStart.check(toStart: executable)) != nil else { return nil }
   let process = Process()
   process.executableURL = URL(fileURLWithPath: executable)
   process.arguments = arguments

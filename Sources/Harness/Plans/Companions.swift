@@ -78,7 +78,7 @@ package final class Companions {
   }
 
   private func launch(_ load: BackgroundLoad, _ number: Int) throws -> Member {
-    do throws(SystemError) { try FreeDescriptors.check(toStart: tool) } catch {
+    do throws(SystemError) { try ProcessStart.check(toStart: tool) } catch {
       throw Self.notStarted(load, error)
     }
     let process = Process()

@@ -1,0 +1,49 @@
+// A process that the system gives no threads says so, and neither waits without end nor ends by a
+// signal in a library.
+import Foundation
+import Glibc
+import Harness
+import TestSupport
+import Testing
+
+@Suite(.serialized, .ownThreads) struct FewThreadTests {
+  private let folder = TemporaryFolder()
+
+  /// As a user who has no other process, for whom the limit of processes holds: it does not hold for
+  /// the superuser.
+  private static func limited(_ user: Int, to threads: Int) -> String {
+    "setpriv --reuid \(user) --clear-groups prlimit --nproc=\(threads):\(threads) $tool"
+  }
+
+  /// Whether this process may become another user, and that one may run the tool.
+  private static let canLimit: Bool = {
+    guard geteuid() == 0 else { return false }
+    let result = try? ToolInShell(TemporaryFolder()).run("\(limited(425_100, to: 8)) version")
+    return result?.code == 0
+  }()
+
+  /// From none but the first to hardly enough.
+  @Test(
+    .enabled(if: FewThreadTests.canLimit),
+    arguments: [
+      "run readers-writer --readers 1 --objects 50 --warmup 0s --ops 200",
+      "run readers-writer --readers 1 --objects 50 --warmup 0s --ops 200 --processes 2",
+      "run readers-writer --readers 1 --objects 50 --warmup 0s --ops 200 --replicas 2",
+      "hunt --scenario lost-update --duration 100ms",
+      "hunt --scenario lost-update --duration 100ms --processes 2", "doctor --duration 50ms",
+    ]) func noLimitEndsTheProcess(words: String) throws
+  {
+    #expect(chmod(folder.path, 0o777) == 0)
+    for threads in 1...4 {
+      let output = words.hasPrefix("doctor") ? "" : " --output out-\(threads)"
+      // A user of its own each: one that has just ended may still be counted.
+      let result = try ToolInShell(folder).run(
+        "exec \(Self.limited(425_100 + threads, to: threads)) \(words)\(output)")
+      #expect(
+        ExitCode(rawValue: result.code) != nil, "\(threads): \(result.code) \(result.errors)")
+      if result.code == ExitCode.failed.rawValue {
+        #expect(result.errors.contains("no more threads"), "\(threads): \(result.errors)")
+      }
+    }
+  }
+}
