@@ -62,7 +62,7 @@ import Testing
     ("inspect", "the path of one Realm file"), ("inspect a b", "the path of one Realm file"),
     ("inspect a --profile=x", "takes no value"), ("inspect .", "is a folder without Realm files"),
     ("check", "needs the path"), ("check .", "is a folder without Realm files"),
-    ("check /dev/null", "is a device or a socket"),
+    ("check /dev/null", "is a device, pipe or socket"),
     ("check x --encryption-key nowhere", "cannot read 'nowhere': No such file or directory"),
     ("replay", "needs the folder of one failure"), ("replay a b", "needs the folder of one"),
     ("replay nowhere", "holds no bundle.json"), ("replay x --until y", "--until needs a whole"),

@@ -1,6 +1,7 @@
 // Histories: their shape is the one that Jepsen's and elle's tools read, and a history that is
 // wrong in one way is found out from its file alone.
 import Foundation
+import Glibc
 import Harness
 import Platform
 import TestSupport
@@ -247,6 +248,24 @@ import Testing
     ).initialRow(id)
     row.stamp = 5
     return row
+  }
+
+  /// Nobody writes to it: whoever opened it would wait without end.
+  @Test func aPipeIsNoHistory() throws {
+    let line = "readers-writer --readers 0 --objects 50 --warmup 0s --ops 100 --history"
+    for (name, seed) in [("a", 1), ("b", 2)] {
+      #expect(try run("\(line) --seed \(seed) --output \(folder.file(name))").code == .success)
+    }
+    let history = folder.file("a/history.jsonl")
+    try FileManager.default.removeItem(atPath: history)
+    mkfifo(history, 0o600)
+    let words = "is a device, pipe or socket"
+    let damage = HistoryCheck.check(history).damage
+    #expect(damage?.contains(words) == true)
+    let output = CollectedOutput()
+    let merge = [folder.file("a"), folder.file("b"), "-o", folder.file("joined")]
+    #expect(try MergeVerb.perform(merge, console: output.console()) == .failed)
+    #expect(output.errors.contains(words), "\(output.errors)")
   }
 
   // MARK: - Shards

@@ -1,6 +1,7 @@
 // The tool on the real engine: a short run end to end, `check` and `inspect` of what it leaves, and
 // of files that are not what they should be.
 import Foundation
+import Glibc
 import Harness
 import Platform
 import TestSupport
@@ -170,9 +171,19 @@ import Testing
 
   @Test func whatIsNoFileIsRefused() throws {
     for verb in ["check", "inspect"] {
-      #expect(throws: UsageError("\(verb): '/dev/null' is a device or a socket, no file")) {
+      #expect(
+        throws: UsageError(
+          "\(verb): '/dev/null' is a device, pipe or socket, no file; give it a copy as a file")
+      ) {
         try tool("\(verb) /dev/null")
       }
+      // Nobody writes to it: whoever opened it would wait without end.
+      let pipe = folder.file("pipe-\(verb)")
+      mkfifo(pipe, 0o600)
+      #expect(throws: UsageError.self) { try tool("\(verb) \(pipe)") }
+      let link = folder.file("link-\(verb)")
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: pipe)
+      #expect(throws: UsageError.self) { try tool("\(verb) \(link)") }
       #expect(throws: UsageError("\(verb) needs the path of a file, not an empty one")) {
         try RealmBench.dispatch([verb, ""], console: CollectedOutput().console())
       }

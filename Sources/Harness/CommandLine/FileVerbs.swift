@@ -5,11 +5,10 @@ internal import Platform
 /// Refuses what could be neither a Realm file nor a folder.
 func refuseNoFile(_ path: String, verb: String) throws(UsageError) {
   if path.isEmpty { throw UsageError("\(verb) needs the path of a file, not an empty one") }
-  let kind = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
-  switch kind {
-  case .typeCharacterSpecial, .typeBlockSpecial, .typeSocket:
-    throw UsageError("\(verb): '\(path)' is a device or a socket, no file")
-  default: return
+  // A pipe, too: whoever opens one waits for somebody who writes, and a Realm is read anywhere.
+  if case .other? = try? FileCalls.kind(path, followsLinks: true) {
+    throw UsageError(
+      "\(verb): '\(path)' is a device, pipe or socket, no file; give it a copy as a file")
   }
 }
 

@@ -303,6 +303,7 @@ package struct MergedRuns {
       try FileCalls.makeFolder(target)
       try FileCalls.makeFolder(target + "/histograms")
       for name in try Self.results(in: run.folder) {
+        try FileCalls.refuseEndless("\(run.folder)/\(name)")
         try FileManager.default.copyItem(
           atPath: "\(run.folder)/\(name)", toPath: "\(target)/\(name)")
       }

@@ -129,6 +129,8 @@ package struct EngineKind: Sendable {
 extension EngineKind {
   /// What a file of another engine is, by its first bytes.
   static func foreignFile(_ path: String) -> String? {
+    // Anything else may never give a byte.
+    guard case .file? = try? FileCalls.kind(path, followsLinks: true) else { return nil }
     guard let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: 20)
     else { return nil }
     if head.starts(with: "SQLite format 3\0".utf8) {

@@ -11,6 +11,7 @@ final class LineReader {
   private var isAtEnd = false
 
   init(path: String) throws {
+    try FileCalls.refuseEndless(path)
     file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
   }
 

@@ -57,6 +57,13 @@ enum FileCalls {
     }
   }
 
+  /// Refuses what is there and no file: whoever opens a pipe waits for somebody who writes to it.
+  static func refuseEndless(_ path: String) throws(ResultsError) {
+    if case .other? = try? kind(path, followsLinks: true) {
+      throw ResultsError("'\(path)' is a device, pipe or socket, no file; take the original")
+    }
+  }
+
   /// Makes a folder that was not there; EEXIST when something has its name.
   static func makeFolder(_ path: String) throws(SystemError) {
     _ = try check("mkdir", path) { mkdir(path, 0o777) }
