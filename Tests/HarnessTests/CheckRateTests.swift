@@ -28,6 +28,15 @@ import Testing
     }
   }
 
+  /// A share as small as that is no mistake, and as good as none.
+  @Test(arguments: [1e-12, 1e-30, 5e-324])
+  func aTinyShareIsNone(rate: Double) {
+    var random = RandomGenerator(seed: testSeed())
+    var sampler = CheckSampler(rate: rate, &random)
+    let hits = (0..<1_000).filter { _ in sampler.isDue(&random) }.count
+    #expect(hits == 0)
+  }
+
   /// A load that repeats itself with any period must not keep the same reads from being checked.
   @Test func noPatternEscapes() {
     var random = RandomGenerator(seed: testSeed())

@@ -58,6 +58,10 @@ import Testing
   @Test(arguments: ["version", "--version", "-V", "-v"])
   func versions(_ line: String) throws {
     #expect(try dispatch(line).output.hasPrefix("realm-bench 0."))
+    let words = "\(line) takes nothing behind it, but got '--format'"
+    #expect(refusal("\(line) --format json") == words)
+    #expect(refusal("\(line) x").contains("but got 'x'"))
+    #expect(try dispatch("\(line) --help").output.hasPrefix("realm-bench - measure"))
   }
 
   @Test(arguments: ["run -h", "run --help", "help run", "run help", "--help run", "-h run"])

@@ -54,6 +54,26 @@ import Testing
     #expect(schedule.due == 10_000_005)
   }
 
+  /// A rate as small as that is no mistake: nothing more is due, and nothing overflows.
+  @Test(arguments: [1e-9, 1e-30, 1e-300])
+  func whatIsDueInNoRunIsAMomentAllTheSame(rate: Double) {
+    for arrivals in Arrivals.allCases {
+      for ramp in [nil, (to: rate / 2, nanoseconds: UInt64(1_000_000_000))] {
+        var schedule = ArrivalSchedule(
+          arrivals, ratePerSecond: rate, start: 1 << 50, offset: 0.5,
+          random: RandomGenerator(seed: 1), ramp: ramp)
+        for _ in 0..<3 {
+          schedule.advance()
+          schedule.postpone(nanoseconds: 1_000)
+          #expect(schedule.due > 1 << 55)
+          var skipped = 0
+          schedule.skip(until: 1 << 51) { _, _ in skipped += 1 }
+          #expect(skipped == 0)
+        }
+      }
+    }
+  }
+
   /// However many there are, counting them takes no longer than for some.
   @Test func moreThanOneCanCountAreCountedAllTheSame() {
     for arrivals in Arrivals.allCases {

@@ -76,6 +76,13 @@ public enum RealmBench {
       console.printRaw(Help.overview)
       return .success
     case "version", "--version", "-V", "-v":
+      if let word = rest.first {
+        guard ["help", "-h", "--help"].contains(word) else {
+          throw UsageError("\(arguments[0]) takes nothing behind it, but got '\(word)'")
+        }
+        console.printRaw(Help.overview)
+        return .success
+      }
       console.print(
         Tool.current.name == "realm-bench"
           ? "realm-bench \(ResultSchema.toolVersion) (results schema \(ResultSchema.version))"

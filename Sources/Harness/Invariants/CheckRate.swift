@@ -7,12 +7,15 @@ package struct CheckSampler: Sendable {
   /// Share of the reads that is checked unless the user says otherwise.
   package static let usualRate = 1.0 / 32
 
+  /// Never reached: a share as small as that is as good as none.
+  private static let longestGap = 1e18
+
   private let meanGap: UInt64
   private var left: UInt64
 
   /// `rate` from 0 to 1; 0 = never.
   package init(rate: Double, _ random: inout RandomGenerator) {
-    meanGap = rate <= 0 ? 0 : UInt64(max(1, (1 / rate).rounded()))
+    meanGap = rate <= 0 ? 0 : UInt64(min(max(1, (1 / rate).rounded()), Self.longestGap))
     left = meanGap <= 1 ? meanGap : 1 + random.next(upperBound: meanGap)
   }
 

@@ -15,6 +15,8 @@ package struct ArrivalSchedule: Sendable {
   /// Where the rate goes to, and when it is there; nil where it stays.
   private let ramp: (to: Double, nanoseconds: UInt64)?
   private let start: UInt64
+  /// Later than the end of any run: what a tiny rate is due after stays a number that can be added.
+  private static let farthest = 1e18
   private var position: Double
   private var random: RandomGenerator
 
@@ -36,7 +38,7 @@ package struct ArrivalSchedule: Sendable {
   }
 
   /// When the current operation is due.
-  package var due: UInt64 { start + UInt64(position) }
+  package var due: UInt64 { start + UInt64(min(position, Self.farthest)) }
 
   /// Moves to the next operation.
   package mutating func advance() { position += gap() }
@@ -67,9 +69,9 @@ package struct ArrivalSchedule: Sendable {
 
   /// The mean gap at the present time.
   private var meanGap: Double {
-    guard let ramp else { return 1_000_000_000 / ratePerSecond }
+    guard let ramp else { return min(1_000_000_000 / ratePerSecond, Self.farthest) }
     let part = min(position / Double(ramp.nanoseconds), 1)
-    return 1_000_000_000 / (ratePerSecond + (ramp.to - ratePerSecond) * part)
+    return min(1_000_000_000 / (ratePerSecond + (ramp.to - ratePerSecond) * part), Self.farthest)
   }
 
   private mutating func gap() -> Double {
