@@ -441,13 +441,16 @@ struct PredicateParser {
   }
 }
 
-/// The values of an untyped collection; nil when it is none.
+/// The values of an untyped collection, of a dictionary those of its keys; nil when it is none.
 func listedValues(_ value: Any?) -> [Any?]? {
   switch unwrapped(value) {
   case let values as [Any?]: return values.map { unwrapped($0) }
   case let values as NSArray: return values.map { unwrapped($0) }
   case let values as NSSet: return values.map { unwrapped($0) }
   case is String, is Data: return nil
+  case let value as AnyRealmValue: return listedValues(value._anyValue)
+  case let map as any _UntypedEntries: return map._untypedEntries.values.map { unwrapped($0) }
+  case let map as [AnyHashable: Any]: return map.values.map { unwrapped($0) }
   case let values as any Sequence: return values.untypedElements
   default: return nil
   }

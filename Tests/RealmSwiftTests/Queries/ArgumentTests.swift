@@ -81,6 +81,33 @@ private class AskedWith: Object {
     }
   }
 
+  /// What stands behind IN: the values of a dictionary, too, and of a mixed value's collection.
+  @Test func collections() throws {
+    let objects = (0..<4).map { AskedWith(value: ["id": $0, "int": $0, "mixed": $0]) }
+    let realm = try realm(objects)
+    let (map, list, mixed) = (Map<String, Int?>(), List<Int>(), List<AnyRealmValue>())
+    map["a"] = 1
+    map["b"] = 2
+    map["none"] = .some(nil)
+    list.append(objectsIn: [1, 2])
+    mixed.append(objectsIn: [.int(1), .int(2)])
+    let entries = Map<String, AnyRealmValue>()
+    entries["a"] = .int(1)
+    entries["b"] = .int(2)
+    let arguments: [Any] = [
+      map, list, mixed, AnyRealmValue.list(mixed), AnyRealmValue.dictionary(entries),
+      ["a": 1, "b": 2], [1: 1, 2: 2.0], NSDictionary(dictionary: ["a": 1, "b": 2]), Set([1, 2]),
+      NSOrderedSet(array: [1, 2]), 1...2, [0, 1, 2].dropFirst(), [1, nil, 2] as [Int?],
+    ]
+    for argument in arguments {
+      for format in ["int IN %@", "mixed IN %@"] {
+        let found = ids(format, argument, objects, realm)
+        #expect(found.managed == [1, 2], "\(format), \(type(of: argument))")
+        #expect(found.plain == [1, 2], "\(format), \(type(of: argument)), plain")
+      }
+    }
+  }
+
   /// No number is rounded to one that the property can have, neither alone nor among many.
   @Test func numbersThatAPropertyCannotHold() throws {
     let numbers: [Double] = [0, 0x1p53, 0x1p63, .infinity, .nan, 0.1]
