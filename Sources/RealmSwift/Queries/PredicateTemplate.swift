@@ -21,7 +21,7 @@ struct PredicateTemplate {
   private struct Known: @unchecked Sendable {
     // @unchecked: the values in a template are numbers and texts of its format, which nobody
     // changes.
-    var templates: [String: PredicateTemplate?] = [:]
+    var templates: [StoredText: PredicateTemplate?] = [:]
   }
 
   private static let known = Monitor(Known())
@@ -30,13 +30,15 @@ struct PredicateTemplate {
   static func condition(_ format: String, _ arguments: [Any?]) -> PredicateTree? {
     if format.utf8.count > keptLength { return nil }
     let found: PredicateTemplate?
-    if let before = known.withLock({ $0.templates[format] }) {
+    // Byte by byte: texts that Swift calls equal may be told apart by a condition.
+    let key = StoredText(format)
+    if let before = known.withLock({ $0.templates[key] }) {
       found = before
     } else {
       found = PredicateParser.template(format)
       known.withLock {
         if $0.templates.count >= keptMost { $0.templates.removeAll() }
-        $0.templates[format] = .some(found)
+        $0.templates[key] = .some(found)
       }
     }
     guard let found, found.argumentCount <= arguments.count else { return nil }

@@ -138,6 +138,19 @@ private class Knot: Object {
     ])
   }
 
+  /// Formats are kept by their bytes: of two that Swift calls equal each finds its own.
+  @Test func formatsThatSwiftCallsEqual() throws {
+    let knots = try knots()
+    try #require(knots.realm).write {
+      knots[0].s = "\u{e9}"
+      knots[1].s = "e\u{301}"
+    }
+    for _ in 0..<2 {
+      #expect(knots.filter("s == '\u{e9}'").map { $0.id } == [0])
+      #expect(knots.filter("s == 'e\u{301}'").map { $0.id } == [1])
+    }
+  }
+
   @Test func connectives() throws {
     try check([
       ("id > 1 && id < 3 || id == 5", [], { $0.id == 2 || $0.id == 5 }),
