@@ -302,6 +302,8 @@ final class CollectionCell {
   private func requireTarget(_ object: DynamicObject) {
     let target = realm.targetTable(of: DynamicObject.self, table, column)
     if object._realm === realm, object.isOf(target) { return }
+    // Of another Realm, such as the old one of a migration: that is told, whatever its class.
+    if object._realm != nil, object._realm !== realm { realm.requireLinkable(object) }
     misuse(
       .argument,
       "An object of class '\(object.classSchema.name)' cannot be linked where "

@@ -163,7 +163,7 @@ private class Buoy: Object {
     }
   }
 
-  @Test func dynamicObjectsOfOtherRealmsInMixedValues() async throws {
+  @Test func dynamicObjectsOfOtherRealms() async throws {
     let other = try memoryRealm([Ship.self, Mast.self, Harbour.self])
     try other.write {
       other.create(Ship.self, value: ["id": 7, "mast": ["height": 5]] as [String: Any])
@@ -184,6 +184,14 @@ private class Buoy: Object {
       }
     }
     expectStop(assigned, "Object is already managed by another Realm. Use create instead")
+    let appended = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let other = try memoryRealm([Ship.self, Mast.self])
+      try other.write { _ = other.create(Ship.self) }
+      try Self.sail { _, ship in ship.dynamicList("line").append(other.dynamicObjects("Ship")[0]) }
+    }
+    expectStop(appended, "Object is already managed by another Realm. Use create instead")
   }
 
   /// A link of a dynamic object is an object of its class, an element of a list is a dynamic one:
