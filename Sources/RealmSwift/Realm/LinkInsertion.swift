@@ -80,13 +80,26 @@ final class LinkInsertion {
   }
 
   /// An object of this Realm itself; of any other a copy.
+  ///
+  /// An embedded one is copied for each owner.
   private func keyOfCopy(of object: ObjectBase, _ objectClass: ObjectBase.Type) -> ObjectKey {
     if object._realm === realm, !object.isEmbedded {
       realm.requireLinkable(object)
       return object._key
     }
-    if let known = copied[Original(object)] { return known.key }
+    if let known = copied[Original(object)] {
+      if !object.isEmbedded { return known.key }
+      // Copying would have no end.
+      if object._table == nil, object.isInsideOfItself { stopForCircle(object) }
+    }
     return startCreating(object, objectClass).key
+  }
+
+  private func stopForCircle(_ object: ObjectBase) -> Never {
+    misuse(
+      .ownership,
+      "An embedded object of class '\(object.classSchema.name)' is inside of itself, and it can have "
+        + "one owner. Link to an object that is not embedded instead.")
   }
 
   /// Remembers a copy as soon as it has a row: what it links to may link back.
@@ -145,6 +158,36 @@ final class LinkInsertion {
     let insertion = ObjectInsertion(realm, objectClass, hasKey ? update : .error)
     insertions[identifier] = insertion
     return insertion
+  }
+}
+
+extension ObjectBase {
+  /// Whether an embedded object that belongs to no Realm is reached from itself by embedded ones.
+  fileprivate final var isInsideOfItself: Bool {
+    var seen: Set<ObjectIdentifier> = []
+    var pending = embeddedParts
+    while let part = pending.popLast() {
+      if part === self { return true }
+      if part._table == nil, seen.insert(ObjectIdentifier(part)).inserted {
+        pending += part.embeddedParts
+      }
+    }
+    return false
+  }
+
+  /// The embedded objects of its properties and of their collections.
+  private final var embeddedParts: [ObjectBase] {
+    classSchema.properties.flatMap { property -> [ObjectBase] in
+      guard property.codec.type == .object, !property.isComputed else { return [] }
+      let value = property.codec.value(pointer(to: property), self)
+      let parts: [Any?]
+      switch property.codec.collection {
+      case .none: parts = [value]
+      case .list, .set: parts = untypedElements(value) ?? []
+      case .map: parts = (untypedEntries(value) ?? [:]).map(\.value)
+      }
+      return parts.compactMap { unwrapped($0) as? ObjectBase }.filter(\.isEmbedded)
+    }
   }
 }
 
