@@ -29,7 +29,7 @@ import Testing
   }
 
   /// A share as small as that is no mistake, and as good as none.
-  @Test(arguments: [1e-12, 1e-30, 5e-324])
+  @Test(arguments: [1e-12, 1e-30, .leastNonzeroMagnitude])
   func aTinyShareIsNone(rate: Double) {
     var random = RandomGenerator(seed: testSeed())
     var sampler = CheckSampler(rate: rate, &random)

@@ -9,8 +9,7 @@ import Testing
 @Suite(.serialized, .ownThreads) struct FewThreadTests {
   private let folder = TemporaryFolder()
 
-  /// As a user who has no other process, for whom the limit of processes holds: it does not hold for
-  /// the superuser.
+  /// As a user who has no other process: the limit does not hold for the superuser.
   private static func limited(_ user: Int, to threads: Int) -> String {
     "setpriv --reuid \(user) --clear-groups prlimit --nproc=\(threads):\(threads) $tool"
   }

@@ -122,16 +122,29 @@ struct SchemaUpdate {
     }
   }
 
-  /// - Throws: unless each object of a class that becomes embedded has exactly one link.
+  /// - Throws: unless each object of a class that becomes embedded has exactly one link, and that
+  ///   from no mixed value.
   private func checkOwners(_ classSchema: ClassSchema) throws {
     let table = table(classSchema)!
     let origins = group.schema.linkColumns(to: table.index).map { place in
-      (reader: group.reader(group.schema.tables[place.table]), column: place.column)
+      let origin = group.schema.tables[place.table]
+      return (
+        reader: group.reader(origin), column: place.column,
+        isMixed: origin.schema.columns[place.column].type == .any
+      )
     }
     var reason: String?
     group.reader(table).forEachObject { key, _ in
-      let count = origins.reduce(0) {
-        $0 + $1.reader.backlinks($1.column, key, in: table).count
+      var count = 0
+      for origin in origins {
+        let found = origin.reader.backlinks(origin.column, key, in: table).count
+        if found > 0, origin.isMixed {
+          reason =
+            "At least one object is in a mixed value, which can hold no embedded object. Take it out "
+            + "in the migration block."
+          return false
+        }
+        count += found
       }
       if count == 0 {
         reason = "At least one object does not have a backlink (data would get lost)."

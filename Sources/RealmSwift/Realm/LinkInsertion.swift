@@ -88,9 +88,12 @@ final class LinkInsertion {
       return object._key
     }
     if let known = copied[Original(object)] {
-      if !object.isEmbedded { return known.key }
+      // The class here says it: an old object of a migration may belong to one that was none yet.
+      if !(objectClass is EmbeddedObject.Type) { return known.key }
       // Copying would have no end.
-      if object._table == nil, object.isInsideOfItself { stopForCircle(object) }
+      if object._table == nil || !object.isEmbedded, isInsideOfItself(object) {
+        stopForCircle(object)
+      }
     }
     return startCreating(object, objectClass).key
   }
@@ -161,32 +164,35 @@ final class LinkInsertion {
   }
 }
 
-extension ObjectBase {
-  /// Whether an embedded object that belongs to no Realm is reached from itself by embedded ones.
-  fileprivate final var isInsideOfItself: Bool {
-    var seen: Set<ObjectIdentifier> = []
-    var pending = embeddedParts
+extension LinkInsertion {
+  /// Whether an object of an embedded class is reached from itself by objects of such classes.
+  ///
+  /// It belongs to no Realm, or its class was not embedded yet: others are in one place only.
+  private func isInsideOfItself(_ object: ObjectBase) -> Bool {
+    let original = Original(object)
+    var seen: Set<Original> = []
+    var pending = parts(of: object)
     while let part = pending.popLast() {
-      if part === self { return true }
-      if part._table == nil, seen.insert(ObjectIdentifier(part)).inserted {
-        pending += part.embeddedParts
-      }
+      if Original(part) == original { return true }
+      if seen.insert(Original(part)).inserted { pending += parts(of: part) }
     }
     return false
   }
 
-  /// The embedded objects of its properties and of their collections.
-  private final var embeddedParts: [ObjectBase] {
-    classSchema.properties.flatMap { property -> [ObjectBase] in
+  /// What its properties, and their collections, hold of classes that are embedded here.
+  private func parts(of object: ObjectBase) -> [ObjectBase] {
+    object.classSchema.properties.flatMap { property -> [ObjectBase] in
       guard property.codec.type == .object, !property.isComputed else { return [] }
-      let value = property.codec.value(pointer(to: property), self)
+      let value = property.codec.value(object.pointer(to: property), object)
       let parts: [Any?]
       switch property.codec.collection {
       case .none: parts = [value]
       case .list, .set: parts = untypedElements(value) ?? []
       case .map: parts = (untypedEntries(value) ?? [:]).map(\.value)
       }
-      return parts.compactMap { unwrapped($0) as? ObjectBase }.filter(\.isEmbedded)
+      return parts.compactMap { unwrapped($0) as? ObjectBase }.filter { part in
+        realm.classes.binding(named: part.classSchema.name)?.schema.isEmbedded ?? part.isEmbedded
+      }
     }
   }
 }

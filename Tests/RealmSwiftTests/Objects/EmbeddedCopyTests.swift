@@ -1,25 +1,25 @@
-// Embedded objects as values that objects are created from: each place that is given one gets a copy
-// of its own. A copy was once remembered and used again, so that two owners held one object; when
-// the first was deleted, the other one led to nothing.
+// Embedded objects as values that objects are created from: each place that is given one gets a
+// copy of its own. A copy was once remembered and used again, so that two owners held one object;
+// when the first was deleted, the other one led to nothing.
 import Foundation
 import RealmSwift
 import Storage
 import TestSupport
 import Testing
 
-private class Door: EmbeddedObject {
+private class CopiedDoor: EmbeddedObject {
   @Persisted var width = 0
-  @Persisted var flap: Door?
+  @Persisted var flap: CopiedDoor?
   @Persisted var into: House?
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
 private class House: Object {
   @Persisted(primaryKey: true) var id = 0
-  @Persisted var front: Door?
-  @Persisted var back: Door?
-  @Persisted var doors: List<Door>
-  @Persisted var named: Map<String, Door?>
+  @Persisted var front: CopiedDoor?
+  @Persisted var back: CopiedDoor?
+  @Persisted var doors: List<CopiedDoor>
+  @Persisted var named: Map<String, CopiedDoor?>
   @Persisted var neighbours: List<House>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
@@ -27,7 +27,7 @@ private class House: Object {
 @Suite(.ownThreads) struct EmbeddedCopyTests {
   /// How many doors the houses hold.
   private func doors(of realm: Realm) -> Int {
-    func count(_ door: Door?) -> Int { door.map { 1 + count($0.flap) } ?? 0 }
+    func count(_ door: CopiedDoor?) -> Int { door.map { 1 + count($0.flap) } ?? 0 }
     return realm.objects(House.self).reduce(0) { sum, house in
       sum + count(house.front) + count(house.back) + house.doors.reduce(0) { $0 + count($1) }
         + house.named.values.reduce(0) { $0 + count($1) }
@@ -49,7 +49,7 @@ private class House: Object {
       let house = realm.create(House.self, value: values(9, door), update: update)
       #expect(house.doors[1].flap?.width == 6 && house.named["b"]??.flap?.width == 6)
     }
-    #expect(realm.dynamicObjects("Door").count == others + 12)
+    #expect(realm.dynamicObjects("CopiedDoor").count == others + 12)
     #expect(doors(of: realm) == others + 12)
     try realm.write {
       let house = realm.object(ofType: House.self, forPrimaryKey: 9)!
@@ -58,48 +58,48 @@ private class House: Object {
       #expect(house.back?.flap?.width == 6 && house.doors[0].flap?.width == 6)
       realm.delete(house)
     }
-    #expect(realm.dynamicObjects("Door").count == others)
+    #expect(realm.dynamicObjects("CopiedDoor").count == others)
     #expect(try realm.checkInvariants().findings == [])
   }
 
   @Test(arguments: [Realm.UpdatePolicy.error, .modified, .all])
   func eachPlaceGetsItsOwn(_ update: Realm.UpdatePolicy) throws {
-    let classes = [House.self, Door.self] as [ObjectBase.Type]
+    let classes = [House.self, CopiedDoor.self] as [ObjectBase.Type]
     let realm = try memoryRealm(classes)
     let other = try memoryRealm(classes)
     let given: [String: Any] = ["id": 1, "front": ["width": 5, "flap": ["width": 6]]]
     for realm in [realm, other] { try realm.write { _ = realm.create(House.self, value: given) } }
     try check(realm, update, realm.objects(House.self)[0].front!)
-    try check(realm, update, realm.dynamicObjects("Door")[0])
+    try check(realm, update, realm.dynamicObjects("CopiedDoor")[0])
     try check(realm, update, other.objects(House.self)[0].front!)
     try check(realm, update, other.freeze().objects(House.self)[0].front!)
-    try check(realm, update, Door(value: ["width": 5, "flap": ["width": 6]] as [String: Any]))
+    try check(realm, update, CopiedDoor(value: ["width": 5, "flap": ["width": 6]] as [String: Any]))
   }
 
   @Test func aWayBackByAnObjectOfItsOwnIsNoCircle() throws {
-    let realm = try memoryRealm([House.self, Door.self])
+    let realm = try memoryRealm([House.self, CopiedDoor.self])
     let house = House()
-    house.front = Door(value: ["into": house])
+    house.front = CopiedDoor(value: ["into": house])
     house.neighbours.append(house)
     try realm.write {
       let made = realm.create(House.self, value: house)
       #expect(made.front?.into == made && made.neighbours[0] == made)
     }
-    #expect(realm.dynamicObjects("Door").count == 1 && realm.objects(House.self).count == 1)
+    #expect(realm.dynamicObjects("CopiedDoor").count == 1 && realm.objects(House.self).count == 1)
   }
 
   @Test func aDoorInsideOfItselfStops() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let realm = try memoryRealm([House.self, Door.self])
-      let door = Door()
-      door.flap = Door(value: ["flap": door])
+      let realm = try memoryRealm([House.self, CopiedDoor.self])
+      let door = CopiedDoor()
+      door.flap = CopiedDoor(value: ["flap": door])
       try realm.write { _ = realm.create(House.self, value: ["front": door]) }
     }
     expectStop(
       result,
-      "An embedded object of class 'Door' is inside of itself, and it can have one owner. Link to an "
+      "An embedded object of class 'CopiedDoor' is inside of itself, and it can have one owner. Link to an "
         + "object that is not embedded instead.")
   }
 }
