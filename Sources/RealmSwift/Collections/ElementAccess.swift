@@ -15,6 +15,9 @@ public struct _ElementSource {
   /// Packed values that were copied ahead, and the position of the first.
   @usableFromInline var ahead = UnsafeBufferPointer<Int64>(start: nil, count: 0)
   @usableFromInline var aheadStart = 0
+  /// Whether the Realm has left the version that the elements are of: what they link to may have
+  /// been deleted since, and counts as null then.
+  var isLeft = false
 
   init(
     elements: ElementReader, realm: ConfinedRealm, target: TablePointer?, owner: ElementOwner
@@ -45,7 +48,11 @@ public struct _ElementSource {
   func storedInteger(_ position: Int) -> Int64 { elements.integer(at: position) }
 
   /// Whether there is no value at a position.
-  func isNull(_ position: Int) -> Bool { elements.isNull(at: position) }
+  func isNull(_ position: Int) -> Bool {
+    if elements.isNull(at: position) { return true }
+    guard isLeft, let target, let key = elements.link(at: position) else { return false }
+    return realm.reader(of: target)?.locate(key) == nil
+  }
 
   /// Runs `body` on the bytes at a position.
   func withBytes<Result>(_ position: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {

@@ -42,6 +42,40 @@ final class ArrayCursor<Element>: ElementCursor<Element> {
   }
 }
 
+/// Goes through elements that were copied because a transaction may change what they are read from.
+@usableFromInline
+final class CopyCursor<Element: RealmCollectionValue>: ElementCursor<Element> {
+  private let elements: [Element]
+  private var position = 0
+
+  @usableFromInline
+  init(_ elements: [Element]) { self.elements = elements }
+
+  @usableFromInline
+  override func next() -> Element? {
+    guard position < elements.count else { return nil }
+    defer { position += 1 }
+    return elements[position].unlessDeleted
+  }
+}
+
+extension RealmCollectionValue {
+  /// The value; nil, or none, in the place of an object that was deleted since it was read.
+  var unlessDeleted: Self {
+    guard Self._rlmType == .any || Self.isObject, let object = _anyElement as? ObjectBase,
+      object.isInvalidated
+    else { return self }
+    return Self._elementFromAny(nil) ?? self
+  }
+
+  /// Whether values are objects of a Realm, perhaps optional, and no own types stored as such.
+  static var isObject: Bool {
+    if _rlmType != .object { return false }
+    let type: Any.Type = (Self.self as? any OptionalProtocol.Type)?._wrappedType ?? Self.self
+    return type is ObjectBase.Type
+  }
+}
+
 /// Goes through objects whose keys are known; those deleted on the way are left out.
 final class KeyCursor<Element>: ElementCursor<Element> {
   private let keys: [ObjectKey]

@@ -176,13 +176,17 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     case .unmanaged(let entries):
       return ArrayCursor(entries.sorted.map { entry(Key(_text: $0.key.text), $0.value) })
     case .managed(let cell):
-      if cell.realm.writing != nil {
-        return ArrayCursor(zip(keys, values).map { entry($0, $1) })
+      // Own types that are stored as objects are copied: the objects may be deleted on the way.
+      if cell.realm.writing != nil || cell.objectClass != nil && !Value.isObject {
+        let (keys, values) = (keys, values)
+        return PositionCursor(count: { keys.count }) { entry(keys[$0], values[$0].unlessDeleted) }
       }
       let keys = cell.requireKeys()
       let source = cell.source(cell.requireValues())
-      return EntryCursor(cell.realm, keys.count) { position in
-        entry(Key(_text: keys.text(at: position)), Value._readElement(source, position))
+      return EntryCursor(cell.realm, keys.count) { position, isLeft in
+        var source = source
+        source.isLeft = isLeft
+        return entry(Key(_text: keys.text(at: position)), Value._readElement(source, position))
       }
     case .nested(let place):
       return ArrayCursor(place.entries().map { entry(Key(_text: $0.key), $0.value as! Value) })
@@ -261,10 +265,14 @@ private final class EntryCursor<Entry>: ElementCursor<Entry> {
   /// Keeps what the entries are read from.
   private let snapshot: Snapshot
   private let end: Int
-  private let entry: (Int) -> Entry
+  private let entry: (_ position: Int, _ isLeft: Bool) -> Entry
   private var position = 0
 
-  init(_ realm: ConfinedRealm, _ count: Int, _ entry: @escaping (Int) -> Entry) {
+  /// - Parameter entry: makes an entry; it is told whether the Realm has left the version since.
+  init(
+    _ realm: ConfinedRealm, _ count: Int,
+    _ entry: @escaping (_ position: Int, _ isLeft: Bool) -> Entry
+  ) {
     self.realm = realm
     snapshot = realm.currentSnapshot()
     end = count
@@ -275,7 +283,7 @@ private final class EntryCursor<Entry>: ElementCursor<Entry> {
     realm.check()
     guard position < end else { return nil }
     defer { position += 1 }
-    return entry(position)
+    return entry(position, realm.writing != nil || realm.snapshot !== snapshot)
   }
 }
 

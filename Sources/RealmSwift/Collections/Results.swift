@@ -72,7 +72,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
   /// - Complexity: O(log n).
   public func index(of object: Element) -> Int? {
     // Values that are stored as objects are compared as values.
-    if Element._rlmType == .object, Element.self is any _CustomPersistable.Type {
+    if Element._rlmType == .object, !Element.isObject, !(Element.self is any _AnyProjection.Type) {
       return firstIndex(of: object)
     }
     return source.position(of: object)

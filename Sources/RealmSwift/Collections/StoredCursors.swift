@@ -236,7 +236,7 @@ extension RLMIterator {
     } else if let cursor = cell.makeStoredCursor() {
       self.init(cursor)
     } else {
-      self.init(ArrayCursor(cell.copyElements()))
+      self.init(CopyCursor(cell.copyElements()))
     }
   }
 }
@@ -259,14 +259,13 @@ extension CollectionCell {
   }
 
   /// A cursor of values; nil when they have to be copied: in a transaction, unless they are
-  /// integers.
+  /// integers, and own types that are stored as objects, which may be deleted on the way.
   @usableFromInline
   func makeStoredCursor() -> StoredCursor? {
     let elements = requireElements()
     let isPacked = storedTable.isPacked(column)
-    if realm.writing != nil && (!isPacked || storedTable.isOptional(column)) {
-      return nil
-    }
+    if objectClass != nil { return nil }
+    if realm.writing != nil && (!isPacked || storedTable.isOptional(column)) { return nil }
     return StoredCursor(self, elements, isPacked: isPacked)
   }
 

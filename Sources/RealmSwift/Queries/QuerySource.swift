@@ -12,9 +12,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   private let condition: PredicateTree?
   private let orders: [QueryOrder]
   let state: Monitor<State>
-  /// Whether elements are made of objects: values of a client's type, projections.
-  let isCustom =
-    Element.self is any _CustomPersistable.Type || Element.self is any _AnyProjection.Type
+  /// Whether elements are made of objects: values of a client's type, perhaps optional, projections.
+  let isCustom = Element._rlmType == .object && !Element.isObject
 
   // What is made of the query, and what it found.
   // @unchecked: plans are values that are never changed after they are made; a head is searched
