@@ -231,6 +231,12 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     return shape
   }
 
+  /// Goes through the elements that are in a section now.
+  func makeIterator(of section: ValueIdentity) -> RLMIterator<Element> {
+    let positions = sections().positions(of: section)
+    return query.makeIterator(at: (0..<positions.count).lazy.map { positions[$0] })
+  }
+
   func frozen() -> SectionSource {
     results.isFrozen
       ? self

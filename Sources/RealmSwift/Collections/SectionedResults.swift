@@ -39,6 +39,11 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     return ResultsSection(source, sections.keys[position])
   }
 
+  /// Goes through the sections that are there now; those that go meanwhile are empty.
+  public func makeIterator() -> IndexingIterator<[ResultsSection<Key, SectionElement>]> {
+    source.sections().keys.map { ResultsSection(source, $0) }.makeIterator()
+  }
+
   /// The element at a position inside of a section; stops when one is out of bounds.
   public subscript(indexPath: IndexPath) -> SectionElement { self[indexPath[0]][indexPath[1]] }
 
@@ -102,6 +107,12 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     let positions = positions
     checkBounds(position, positions.count)
     return source.results[positions[position]]
+  }
+
+  /// Goes through the elements that are in the section now; objects that are deleted meanwhile are
+  /// left out.
+  public func makeIterator() -> RLMIterator<Element> {
+    source.makeIterator(of: ValueIdentity(key: key))
   }
 
   /// The section as it is now, immutable and usable from any thread.

@@ -532,10 +532,24 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
             realm, table, keys: firsts,
             then: firsts.count < Self.firstsMin ? nil : itemsBehind(firsts.count)))
       }
-      return RLMIterator(LinkCursor(realm, table, keys: items()))
     }
+    return makeIterator(of: items())
+  }
+
+  /// Goes through the elements that are at some positions now.
+  func makeIterator(at positions: some Sequence<Int>) -> RLMIterator<Element> {
+    let items = items()
+    return makeIterator(of: positions.map { items[$0] })
+  }
+
+  private func makeIterator(of items: [Int64]) -> RLMIterator<Element> {
+    guard let table = origin.table else {
+      // Places of values mean other ones after a change: all are taken at once.
+      return RLMIterator(CopyCursor(items.compactMap { element($0) }))
+    }
+    if !isCustom { return RLMIterator(LinkCursor(realm, table, keys: items)) }
     return RLMIterator(
-      KeyCursor(keys: items().map { ObjectKey(rawValue: $0) }) { [self] key in
+      KeyCursor(keys: items.map { ObjectKey(rawValue: $0) }) { [self] key in
         check()
         return element(key.rawValue)
       })

@@ -1,5 +1,5 @@
-// Loops over collections whose bodies delete objects that the loop has yet to come to, in one
-// transaction around it and in transactions of their own.
+// Loops over collections whose bodies delete objects that the loop has yet to come to, or move them
+// elsewhere, in one transaction around it and in transactions of their own.
 import Foundation
 import RealmSwift
 import TestSupport
@@ -21,6 +21,7 @@ private struct Milestone: CustomPersistable, Hashable {
 
 private class Rider: Object {
   @Persisted(primaryKey: true) var number: Int
+  @Persisted var hasArrived: Bool
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
@@ -29,6 +30,7 @@ private class Tour: Object {
   @Persisted var namedMilestones: Map<String, Milestone?>
   @Persisted var stops: Map<String, Stop?>
   @Persisted var riders: List<Rider>
+  @Persisted var distances: List<Int>
   @Persisted var ridersByName: Map<String, Rider?>
   @Persisted var anyList: List<AnyRealmValue>
   @Persisted var anySet: MutableSet<AnyRealmValue>
@@ -46,7 +48,8 @@ private class Tour: Object {
     tour = try realm.write {
       let tour = realm.create(Tour.self)
       for number in 0..<6 {
-        let rider = realm.create(Rider.self, value: [number])
+        let rider = realm.create(Rider.self, value: ["number": number])
+        tour.distances.append(number)
         tour.milestones.append(Milestone(number))
         tour.namedMilestones["\(number)"] = Milestone(number)
         tour.stops["\(number)"] = Stop(value: [number])
@@ -140,6 +143,59 @@ private class Tour: Object {
       }
     }
     #expect(found == [[0, 1, 2, 3, nil, nil], [0, 1, 2, 3, nil, nil], [0, 1, 2, 3, nil, nil]])
+  }
+
+  /// What an element is when the loop comes to it is not asked: it was there when the loop began.
+  @Test(arguments: [true, false])
+  func sectionsThatElementsLeave(_ isOneTransaction: Bool) throws {
+    let sections = realm.objects(Rider.self).sectioned(by: \.hasArrived)
+    var seen: [Int] = []
+    try loop(isOneTransaction) { change in
+      for rider in sections[0] {
+        seen.append(rider.number)
+        try change { rider.hasArrived = true }
+      }
+    }
+    #expect(seen == [0, 1, 2, 3, 4, 5] && sections.allKeys == [true])
+    seen = []
+    try loop(isOneTransaction) { change in
+      for rider in sections[0] {
+        seen.append(rider.number)
+        try change { deleteLast() }
+      }
+    }
+    #expect(seen == [0, 1, 2, 3])
+  }
+
+  @Test(arguments: [true, false])
+  func sectionsThatGo(_ isOneTransaction: Bool) throws {
+    var counts: [Int: Int] = [:]
+    try loop(isOneTransaction) { change in
+      for section in realm.objects(Rider.self).sectioned(by: \.number) {
+        counts[section.key] = section.count
+        try change { realm.delete(realm.objects(Rider.self).where { $0.number > 0 }) }
+      }
+    }
+    #expect(counts == [0: 1, 1: 0, 2: 0, 3: 0, 4: 0, 5: 0])
+  }
+
+  @Test(arguments: [true, false])
+  func resultsOfValues(_ isOneTransaction: Bool) throws {
+    var seen: [[Int]] = [[], [], []]
+    try loop(isOneTransaction) { change in
+      // Three loops that stand on their first element when the values move.
+      var filtered = tour.distances.where { $0 > 1 }.makeIterator()
+      var sorted = tour.distances.sorted(byKeyPath: "self", ascending: false).makeIterator()
+      let sections = tour.distances.sectioned(by: { $0 % 2 })
+      var section = sections[1].makeIterator()
+      for step in 0..<6 {
+        if let distance = filtered.next() { seen[0].append(distance) }
+        if let distance = sorted.next() { seen[1].append(distance) }
+        if let distance = section.next() { seen[2].append(distance) }
+        if step == 0 { try change { tour.distances.removeFirst(4) } }
+      }
+    }
+    #expect(seen == [[2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [1, 3, 5]])
   }
 
   @Test func resultsOfOptionalOwnTypes() throws {
