@@ -1,5 +1,5 @@
-// Sets: each element once, in the file sorted by value. Here is what a set is and how its elements
-// are read; changes are in MutableSet+Editing.swift, its place as a property's value in
+// Sets: each element once, in the file sorted by what is stored. Here is what a set is and how its
+// elements are read; changes are in MutableSet+Editing.swift, its place as a property's value in
 // MutableSet+Persisted.swift.
 public import Foundation
 internal import ObjectStore
@@ -9,7 +9,8 @@ internal import Platform
 ///
 /// As a property's value it belongs to its object: it is managed when the object is. By itself, or
 /// in an object that belongs to no Realm, it is a plain set in memory. Elements have positions, but
-/// the client has no say in them: those of a managed set are sorted.
+/// the client has no say in them: those of a managed set are sorted by what is stored for them,
+/// which is the order of the values, but for decimal numbers and values of any type.
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// Goes through the elements.
   public typealias Iterator = RLMIterator<Element>

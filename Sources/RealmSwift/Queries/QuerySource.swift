@@ -12,7 +12,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   private let condition: PredicateTree?
   private let orders: [QueryOrder]
   let state: Monitor<State>
-  /// Whether elements are made of objects: values of a client's type, perhaps optional, projections.
+  /// Whether elements are made of objects: projections, and own types, perhaps optional.
   let isCustom = Element._rlmType == .object && !Element.isObject
 
   // What is made of the query, and what it found.
