@@ -111,8 +111,9 @@ struct PlainWay {
 
   private(set) var value: Any?
   private(set) var form: Form
-  /// The class of the object, or of a collection's objects, where there is none.
-  private var objectClass: ObjectBase.Type?
+  /// The property that led here, and its Realm: they tell the class of an object that is not there.
+  private var property: PropertyDescription?
+  private var realm: ConfinedRealm?
   /// A number that is too large is the largest there is.
   fileprivate(set) var count = 1
 
@@ -141,23 +142,31 @@ struct PlainWay {
   /// - Parameter isOneValue: whether one value is made of the collection.
   func going(to name: String, isOneValue: Bool) -> PlainWay? {
     var way = self
-    let property: PropertyDescription?
     if let object = value as? ObjectBase {
       way.value = queryValue(object.value(forKey: name))
-      property = object.property(named: name)
+      way.property = object.property(named: name)
+      way.realm = object._realm
     } else {
-      let schema = objectClass.map { ClassSchema.of($0) }
-      property = schema?.index(ofProperty: name).flatMap { schema?.properties[$0] }
-      if !isOneValue, property?.isCollection == true { return nil }
+      let schema = classOfNone
+      way.property = schema?.index(ofProperty: name).flatMap { schema?.properties[$0] }
+      if !isOneValue, way.property?.isCollection == true { return nil }
       way.value = nil
     }
-    way.objectClass = property?.codec.objectClass
-    if property?.codec.type == .any {
-      way.form = property?.isCollection == true ? .mixedElements : .mixed
+    if way.property?.codec.type == .any {
+      way.form = way.property?.isCollection == true ? .mixedElements : .mixed
     } else {
       way.form = .plain
     }
     return way
+  }
+
+  /// The class of the objects that the property leads to; nil where it is not known.
+  private var classOfNone: ClassSchema? {
+    // By its name: the links of dynamic objects do not know their classes.
+    if let realm, let name = property?.objectClassName {
+      return realm.classes.binding(named: name)?.schema
+    }
+    return property?.codec.objectClass.map { ClassSchema.of($0) }
   }
 
   /// The ways to what is inside of the value; none when it is no collection.

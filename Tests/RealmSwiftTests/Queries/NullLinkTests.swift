@@ -67,6 +67,8 @@ private class LinkedNowhere: Object {
       // The objects of one condition were in a set of keys; these are asked one by one.
       let list = realm.objects(LinkedNowhere.self).filter("id >= 0 AND (\(format))")
       #expect(list.map { $0.id } == expected, "\(format), one by one")
+      let dynamic = realm.dynamicObjects("LinkedNowhere").filter { predicate.evaluate(with: $0) }
+      #expect(dynamic.map { $0["id"] as? Int } == expected, "\(format), dynamic")
       if format.contains("back") { continue }
       let plain = objects.filter { predicate.evaluate(with: $0) }.map { $0.id }
       #expect(plain == expected, "\(format), plain")
