@@ -178,6 +178,21 @@ static int leaves_actor(void *identity) {
   return current && preferred && current().identity != NULL && preferred().identity == NULL;
 }
 
+static _Atomic(race_hunt_hop_sink) current_hop_sink;
+
+void race_hunt_install_hops(race_hunt_hop_sink sink) {
+  atomic_store_explicit(&current_hop_sink, sink, memory_order_release);
+}
+
+/// Before a hop to an actor on which the task is not yet.
+static void before_hop(void *identity) {
+  race_hunt_hop_sink sink = atomic_load_explicit(&current_hop_sink, memory_order_acquire);
+  if (identity == NULL || current_worker == NULL || sink == NULL) return;
+  current_executor current = (current_executor)race_hunt_look_up(
+      &found_current, RTLD_DEFAULT, "swift_task_getCurrentExecutor");
+  if (current && current().identity != identity) sink();
+}
+
 // In front of the runtime's own, which has no hook here: code that is linked with this module comes
 // here. Weak: in a program that is linked with the static runtime that one goes first, and hops
 // are no points there.
@@ -187,6 +202,8 @@ __attribute__((weak)) void SWIFT_ASYNC swift_task_switch(
   if (race_hunt_is_exploring() && leaves_actor(identity)) {
     identity = hop_executor.identity;
     implementation = hop_executor.implementation;
+  } else if (race_hunt_is_exploring()) {
+    before_hop(identity);
   }
   __attribute__((musttail)) return original(context, resume, identity, implementation);
 }

@@ -15,6 +15,7 @@ extension Run {
       ownedTasks.append(key)
       ActiveRuns.add(task: key, self)
     }
+    Worker.current?.strand?.hasWoken = true
     if kind == .main { return enqueueOnMain(job) }
     let isYield = race_hunt_is_yield(pointer) != 0
     let strandKind: Strand.Kind = isYield ? .yield : key == 0 ? .actor : .task

@@ -172,6 +172,7 @@ final class Run: @unchecked Sendable {
   func point(_ pending: Pending = .begins, isYield: Bool = false) {
     guard let strand = Worker.current?.strand else { return }
     strand.pending = pending
+    strand.hasWoken = false
     pool.pass()
     countPoint()
     if strand.passesOver(isYield: isYield) { return }

@@ -97,6 +97,11 @@ enum JobHooks {
       guard let (run, strand) = Run.current, let name else { return }
       run.beforeCall(strand, kind, String(cString: name), at: Place(call: caller))
     }
+    race_hunt_install_hops {
+      // What it has started or resumed may come to the actor first.
+      guard let (run, strand) = Run.current, strand.hasWoken else { return }
+      run.point(.unknown)
+    }
     let sink: race_hunt_sink = { pointer, kind, delay in
       guard let pointer else { return 0 }
       // Sound: an UnownedJob is one pointer, and the hook hands over that of a job to run once.

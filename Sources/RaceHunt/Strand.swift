@@ -67,6 +67,8 @@ final class Strand {
   var changed: [Int] = []
   /// The step that has woken it from its rest; nil if it did not rest.
   var cause: Int?
+  /// Whether another one can go on because of it, and could not at its last point.
+  var hasWoken = false
   /// How often it has let others go first, as a task.
   var yields = 0
   /// How often others have spun since it was chosen.
@@ -152,6 +154,7 @@ final class Strand {
     } else if !jobs.isEmpty {
       let (job, kind) = jobs.removeFirst()
       pending = .begins
+      hasWoken = false
       run.countJob()
       run.record(self, .runs)
       // Sound below: UnownedJob is one pointer, that of the job.

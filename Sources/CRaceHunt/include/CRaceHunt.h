@@ -84,6 +84,11 @@ typedef void (*race_hunt_call_sink)(int kind, const char *name, uintptr_t caller
 /// Lets `sink` see these calls, on x86-64. To be called once.
 void race_hunt_install_calls(race_hunt_call_sink sink);
 
+/// Is told that the task which a worker runs is about to go to an actor.
+typedef void (*race_hunt_hop_sink)(void);
+/// Lets `sink` see these hops. To be called once.
+void race_hunt_install_hops(race_hunt_hop_sink sink);
+
 /// The number of the task that a job belongs to; 0 for a job that is none of a task.
 uint64_t race_hunt_task_number(void *job);
 /// Whether a job is that of a task which lets others go first.
