@@ -379,7 +379,8 @@ package final class Explorer {
     let uncontrolled = (second.uncontrolledText.isEmpty ? first : second).uncontrolledText
     let cure =
       uncontrolled.isEmpty
-      ? "the program must make all of its state anew and draw random numbers by random(below:)"
+      ? "the program must make all of its state anew and draw random numbers by random(below:); a "
+        + "dictionary with keys by UUID() has another order each time"
       : "the program depends on when something comes that is not under control"
     return Violation(
       kind: .notReproducible,

@@ -124,6 +124,8 @@ func failure(
     }
     #expect(found?.kind == .notReproducible)
     #expect(found?.reason.contains("differ at step") == true)
+    #expect(found?.reason.contains("random(below:)") == true)
+    #expect(found?.reason.contains("keys by UUID()") == true)
   }
 
   @Test func aReplayEndsBeforeTheStepThatIsNamed() throws {
