@@ -209,6 +209,14 @@ import Testing
     }
   }
 
+  /// Another program, or an old one, may end well without having done anything.
+  @Test func anExecutableThatLeavesNoResultsIsNamed() throws {
+    let base = try program("base", prepared: try makeRun("prepared"), nanoseconds: 10_000)
+    let result = try compare(["--executables", "/bin/true", base, "--", "readers-writer"])
+    #expect(result.code == .failed, "\(result)")
+    #expect(result.errors.contains("'/bin/true run readers-writer' has left no results"))
+  }
+
   @Test func aBudgetIsAtMostAndSaysWhatItWouldTake() throws {
     let prepared = try makeRun("prepared")
     let base = try program("base", prepared: prepared, nanoseconds: 10_000)

@@ -373,6 +373,24 @@ import Testing
     #expect(try MeasuredRun(folder: folder.path + "/out").document.realmFile != nil)
   }
 
+  /// One file that cannot be written makes the run no valid one, and costs no other file.
+  @Test func aFileThatCannotBeWrittenMarksTheRun() throws {
+    let path = folder.path + "/out/summary.csv"
+    let (code, output) = try run("") {
+      try? FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true)
+      _ = FileManager.default.createFile(atPath: path + "/taken", contents: nil)
+    }
+    #expect(code == .failed)
+    #expect(output.errors.contains("cannot write summary.csv in"), "\(output.errors)")
+    #expect(output.output.contains("operation"))
+    let document = try RunDocument(path: folder.path + "/out/run.json")
+    #expect(document.status == "failed" && !document.verdict.isValid)
+    #expect(document.failure?.contains("cannot write summary.csv") == true)
+    #expect(document.verdict.reasons.first?.contains("cannot write summary.csv") == true)
+    #expect(lines("out/invariants.csv") > 1 && lines("out/histograms/read.hgrm") > 3)
+  }
+
   @Test func aHistoryThatCannotBeJoinedLosesNothingElse() throws {
     let path = folder.path + "/out/history.jsonl"
     let (code, output) = try run("--history") {

@@ -42,8 +42,7 @@ struct ChildRun {
   /// Waits for its end.
   /// - Returns: what it measured.
   /// - Throws: `ExecutableFailure` when it ends in another way than a run that can be used, with
-  ///   its code, `interrupted` when the user had enough; `ResultsError` when its folder cannot be
-  ///   read.
+  ///   its code, `interrupted` when the user had enough, or has left no folder that can be read.
   func finish(_ interruption: any Interruption) throws -> MeasuredRun {
     let ending = process.wait(interruption)
     guard ending.code == .success || ending.code == .inconclusive else {
@@ -53,6 +52,10 @@ struct ChildRun {
           + (ending.errors.isEmpty ? "" : ": " + ending.errors),
         code: ending.isToldToEnd ? .interrupted : ending.code)
     }
-    return try MeasuredRun(folder: output)
+    do { return try MeasuredRun(folder: output) } catch let error as ResultsError {
+      throw ExecutableFailure(
+        message: "'\(executable) \(words.joined(separator: " "))' has left no results: "
+          + error.message, code: .failed)
+    }
   }
 }

@@ -200,8 +200,10 @@ package final class ResultsFolder: Sendable {
       return destination
     } catch let error as SystemError {
       throw ResultsError(
-        "the results are in '\(path)' and could not all be listed or moved to '\(destination)': "
-          + error.reason)
+        replaces
+          ? "the results are in '\(path)' and could not all be listed or moved to '\(destination)': "
+            + error.reason
+          : "the list of the files in '\(path)' could not be written: \(error.reason)")
     }
   }
 

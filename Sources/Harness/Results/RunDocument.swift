@@ -86,6 +86,16 @@ package struct RunDocument: Codable, Sendable {
     realmFile = realmFile.map(moved)
   }
 
+  /// As a reason why a verdict is not valid.
+  package static func failed(_ failure: String) -> String { "the run failed: \(failure)" }
+
+  /// Marks a run as failed by what came after it.
+  package mutating func fail(because failures: [String]) {
+    status = RunStatus.failed.rawValue
+    verdict.isValid = false
+    verdict.reasons.insert(Self.failed(failures.joined(separator: "; ")), at: 0)
+  }
+
   /// Sorted keys, snake_case, readable.
   package func json() throws -> String { try encodeJSON(self) }
 }

@@ -11,7 +11,7 @@ package enum Verdict {
     if let found = outcome.violation {
       reasons.append("invariant \(found.violation.invariant.name) was violated")
     }
-    if let failure = outcome.failure { reasons.append("the run failed: \(failure)") }
+    if let failure = outcome.failure { reasons.append(RunDocument.failed(failure)) }
     if outcome.status == .interrupted { reasons.append("interrupted") }
     let threads = outcome.unended.filter { $0 != RunOutcome.finalCheck }
     if !threads.isEmpty { reasons.append(unended(threads, outcome) + crowd(outcome, settings)) }

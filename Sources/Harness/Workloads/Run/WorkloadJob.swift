@@ -91,12 +91,14 @@ package struct WorkloadJob<Driver: EngineDriver> {
     folder.useReserve()
     let keptFile = removeFile(driver, outcome)
     let tables = ResultTables(settings: settings, outcome: outcome, runID: folder.runID)
-    let document = document(
+    var document = document(
       outcome, tables, environment: environment, recordingCost: recordingCost, keptFile: keptFile)
-    let losses = write(document, tables, outcome, series)
+    let lostFiles = write(document, tables, outcome, series)
+    let losses = lostFiles + joinHistory()
     if !losses.isEmpty {
-      var document = document
       document.failure = ([outcome.failure].compactMap(\.self) + losses).joined(separator: "; ")
+      // Without its history, whose parts stay, a run is whole.
+      if !lostFiles.isEmpty { document.fail(because: lostFiles) }
       // It may be what could not be written.
       if let text = try? document.json() { try? folder.write(text, to: "run.json") }
     }
@@ -254,27 +256,39 @@ package struct WorkloadJob<Driver: EngineDriver> {
   private func write(
     _ document: RunDocument, _ tables: ResultTables, _ outcome: RunOutcome, _ series: SeriesFiles
   ) -> [String] {
-    var losses: [String] = []
-    func keep(_ what: String, _ body: () throws -> Void) {
-      do {
-        try body()
-      } catch {
-        losses.append("cannot write \(what) in '\(folder.path)': \(error.explanation)")
+    var lost: [(reason: String, names: [String])] = []
+    func keep(_ name: String, _ body: () throws -> Void) {
+      do { try body() } catch {
+        let reason = error.explanation
+        if lost.last?.reason != reason { lost.append((reason, [])) }
+        lost[lost.count - 1].names.append(name)
       }
     }
-    keep("samples.csv and growth.csv") { try series.end() }
-    keep("the results") { try write(document, tables, outcome) }
+    keep("samples.csv, growth.csv") { try series.end() }
+    write(document, tables, outcome) { name, text in
+      keep(name) { try folder.write(try text(), to: name) }
+    }
+    return lost.map { reason, names in
+      let others = names.count > 3 ? " and \(names.count - 3) more" : ""
+      return "cannot write \(names.prefix(3).joined(separator: ", "))\(others) in "
+        + "'\(folder.path)': \(reason)"
+    }
+  }
+
+  /// Joins the parts of the history, if there are any; returns what could not be done, and why.
+  private func joinHistory() -> [String] {
     // One of several processes leaves its parts to the one that has started it.
-    guard settings.recordsHistory && settings.member == nil else { return losses }
+    guard settings.recordsHistory && settings.member == nil else { return [] }
     progress.step("joining the history ...")
     do {
       try HistoryMerge.join(historyFolders, to: folder.path + "/history.jsonl")
+      return []
     } catch {
-      losses.append(
+      return [
         "cannot join the history: \(error.explanation); its parts stay in "
-          + "'\(folder.historyParts)', the run's other files are whole")
+          + "'\(folder.historyParts)', the run's other files are whole"
+      ]
     }
-    return losses
   }
 
   /// Its own parts, or those that its processes have left.
@@ -286,29 +300,29 @@ package struct WorkloadJob<Driver: EngineDriver> {
       }.filter { (try? FileCalls.kind($0)) != nil }
   }
 
+  /// - Parameter put: writes a file by its name.
   private func write(
-    _ document: RunDocument, _ tables: ResultTables, _ outcome: RunOutcome
-  ) throws {
+    _ document: RunDocument, _ tables: ResultTables, _ outcome: RunOutcome,
+    _ put: (_ name: String, _ text: () throws -> String) -> Void
+  ) {
     // The shortest and most telling first.
-    try folder.write(try document.json(), to: "run.json")
-    try folder.write(tables.summary().text, to: "summary.csv")
-    try folder.write(tables.invariants().text, to: "invariants.csv")
-    if let plan = settings.planText { try folder.write(plan, to: "plan.json") }
-    if !outcome.events.isEmpty { try folder.write(tables.events().text, to: "events.csv") }
+    put("run.json") { try document.json() }
+    put("summary.csv") { tables.summary().text }
+    put("invariants.csv") { tables.invariants().text }
+    if let plan = settings.planText { put("plan.json") { plan } }
+    if !outcome.events.isEmpty { put("events.csv") { tables.events().text } }
     for operation in settings.operationsMeasured {
       guard let figures = outcome.collector.total(operation.phase, operation) else { continue }
       let name = "histograms/\(operation.rawValue)"
-      try folder.write(figures.service.percentileText(), to: name + ".hgrm")
+      put(name + ".hgrm") { figures.service.percentileText() }
       if let responses = figures.responses {
-        try folder.write(responses.percentileText(), to: name + "-response.hgrm")
+        put(name + "-response.hgrm") { responses.percentileText() }
         if responses.leftOut.count > 0 {
-          try folder.write(responses.leftOut.percentileText(), to: name + "-left-out.hgrm")
+          put(name + "-left-out.hgrm") { responses.leftOut.percentileText() }
         }
       }
     }
-    if let violation = outcome.violation {
-      try folder.write(evidence(violation), to: "violation.txt")
-    }
+    if let violation = outcome.violation { put("violation.txt") { evidence(violation) } }
   }
 
   // MARK: - Standard output
@@ -322,7 +336,8 @@ package struct WorkloadJob<Driver: EngineDriver> {
     if let failure = outcome.failure { progress.fail(failure) }
     if outcome.status == .interrupted { progress.warn("interrupted: the results are partial") }
     if outcome.status != .failed {
-      for reason in document.verdict.reasons where reason != "interrupted" {
+      let told = ["interrupted", RunDocument.failed("")]
+      for reason in document.verdict.reasons where !told.contains(where: reason.hasPrefix) {
         progress.warn("verdict not valid: \(reason)")
       }
       for caution in document.verdict.cautions ?? [] { progress.warn(caution) }
