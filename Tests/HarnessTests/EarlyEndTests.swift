@@ -388,7 +388,7 @@ import Testing
     #expect(document.status == "failed" && !document.verdict.isValid)
     #expect(document.failure?.contains("cannot write summary.csv") == true)
     #expect(document.verdict.reasons.first?.contains("cannot write summary.csv") == true)
-    #expect(lines("out/invariants.csv") > 1 && lines("out/histograms/read.hgrm") > 3)
+    #expect(lines("out/invariants.csv") > 0 && lines("out/histograms/read.hgrm") > 3)
   }
 
   @Test func aHistoryThatCannotBeJoinedLosesNothingElse() throws {

@@ -92,7 +92,8 @@ import Testing
     let lines = drawn.matches(of: /points="[^"]* [^"]* [^"]*"/).map { String($0.0) }
     let (_, page) = try report([run])
     #expect(lines.allSatisfy { page.contains($0) } && drawn.contains("from "))
-    #expect(!lines.isEmpty || drawn.contains("<circle"), "\(drawn)")
+    // A run on a busy machine may have two samples, which make a line of two points.
+    #expect(drawn.contains("<polyline") || drawn.contains("<circle"), "\(drawn)")
     #expect(!drawn.contains(folder.path) && drawn.contains("prefers-color-scheme:dark"))
     // It replaces itself only when told to, and nothing of others.
     #expect(throws: UsageError.self) { try ReportVerb.run(words, console: output.console()) }

@@ -59,11 +59,18 @@ struct ChildProcess {
     let gathered = Monitor<Data?>(nil)
     errors = gathered
     let reading = pipe.fileHandleForReading
-    Thread.start(name: "errors of a child") {
+    let thread = Thread.startIfPossible(name: "errors of a child") {
       let data = reading.readDataToEndOfFile()
       gathered.withLock { $0 = data }
       gathered.notifyAll()
-    }.detach()
+    }
+    guard let thread else {
+      // The child counts, too, and may have been the last one that the limit has room for.
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+      throw Self.notStarted(executable, ProcessStart.noThread(for: executable))
+    }
+    thread.detach()
   }
 
   private static func notStarted(_ executable: String, _ error: any Error) -> ExecutableFailure {

@@ -165,7 +165,7 @@ private final class ScrubbedFile {
     let work = work
     let end = pace.clock.nanoseconds() + Self.sliceNanoseconds
     // Only this thread, which holds no lock that others wait for.
-    Thread.start(name: "continuous check") {
+    let advance: @Sendable () -> Void = {
       Thread.runWhenIdle()
       work.withLock { work in
         var found: [String] = []
@@ -180,7 +180,13 @@ private final class ScrubbedFile {
         work.found = found
         work.end = isWhole ? .end : interruption.isRequested() ? .interrupted : .more
       }
-    }.join()
+    }
+    if let thread = Thread.startIfPossible(name: "continuous check", advance) {
+      thread.join()
+    } else {
+      // The system has none to give: the calling thread does nothing else anyway.
+      advance()
+    }
     let slice = work.withLock { $0 }
     for finding in slice.found { tell(finding, console) }
     if slice.end == .end { endRound(slice.walk, slice.journalBytes, console) }

@@ -26,9 +26,12 @@ enum ProcessStart {
       }
       opened.append(descriptor)
     }
-    if !canStart(threads: threadsNeeded) {
-      throw SystemError(call: threadCall, path: executable, code: EAGAIN)
-    }
+    if !canStart(threads: threadsNeeded) { throw noThread(for: executable) }
+  }
+
+  /// What is told where a thread that a process needs here cannot be started.
+  static func noThread(for executable: String) -> SystemError {
+    SystemError(call: threadCall, path: executable, code: EAGAIN)
   }
 
   /// What is missing, in words that say what to do; nil of other errors.
