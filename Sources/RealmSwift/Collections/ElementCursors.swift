@@ -27,7 +27,7 @@ final class PositionCursor<Element>: ElementCursor<Element> {
 
 /// Goes through an array.
 @usableFromInline
-final class ArrayCursor<Element>: ElementCursor<Element> {
+class ArrayCursor<Element>: ElementCursor<Element> {
   private let elements: [Element]
   private var position = 0
 
@@ -44,19 +44,9 @@ final class ArrayCursor<Element>: ElementCursor<Element> {
 
 /// Goes through elements that were copied because a transaction may change what they are read from.
 @usableFromInline
-final class CopyCursor<Element: RealmCollectionValue>: ElementCursor<Element> {
-  private let elements: [Element]
-  private var position = 0
-
+final class CopyCursor<Element: RealmCollectionValue>: ArrayCursor<Element> {
   @usableFromInline
-  init(_ elements: [Element]) { self.elements = elements }
-
-  @usableFromInline
-  override func next() -> Element? {
-    guard position < elements.count else { return nil }
-    defer { position += 1 }
-    return elements[position].unlessDeleted
-  }
+  override func next() -> Element? { super.next()?.unlessDeleted }
 }
 
 extension RealmCollectionValue {
