@@ -112,6 +112,7 @@ public final class DispatchQueue: @unchecked Sendable {
       work()
       group?.leave(place)
     }
+    run.pointBehindStart()
   }
 
   /// Has the queue do the work.

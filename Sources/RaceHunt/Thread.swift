@@ -74,6 +74,7 @@ open class Thread: NSObject, @unchecked Sendable {
     }
     started.thread = self
     self.strand = started
+    run.pointBehindStart()
   }
 
   private func startReal() {
