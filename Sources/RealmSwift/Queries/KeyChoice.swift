@@ -32,7 +32,12 @@ struct KeyChoice {
     _ condition: PlanCondition, _ readers: PlanReaders, _ table: Int, _ reader: TableReader
   ) {
     switch condition {
-    case .constant, .not, .nested, .values: return nil
+    case .constant, .not, .nested: return nil
+    case .values(let test):
+      guard let stored = readers.stored(table), let source = test.mixedSource(reader, stored) else {
+        return nil
+      }
+      self.init(source, isExact: false, isTight: true, condition, reader)
     case .column(let test):
       guard let stored = readers.stored(table), !test.takesLongerToLookUp(reader),
         let found = test.source(reader, stored)
