@@ -34,7 +34,8 @@ __attribute__((constructor)) static void shareOneTemporaryFolder(void) {
   if (parent == NULL || *parent == 0) parent = "/tmp";
   owner = getpid();
   int length = snprintf(folder, sizeof folder, "%s/realm-tests-%d", parent, (int)owner);
-  if (length < 0 || (size_t)length >= sizeof folder || mkdir(folder, 0700) != 0) return;
+  // Some tests become another user, who has to come to a folder inside.
+  if (length < 0 || (size_t)length >= sizeof folder || mkdir(folder, 0711) != 0) return;
   setenv("REALM_TEST_FOLDER", folder, 1);
   setenv("TMPDIR", folder, 1);
   atexit(removeFolder);

@@ -10,15 +10,23 @@ import Testing
   private let folder = TemporaryFolder()
 
   /// As a user who has no other process: the limit does not hold for the superuser.
-  private static func limited(_ user: Int, to threads: Int) -> String {
-    "setpriv --reuid \(user) --clear-groups prlimit --nproc=\(threads):\(threads) $tool"
+  ///
+  /// The tool is there under another name: nobody else may enter the folder of the build, perhaps.
+  private static func limited(
+    _ user: Int, to threads: Int, _ program: String = "./tool"
+  ) -> String {
+    "setpriv --reuid \(user) --clear-groups prlimit --nproc=\(threads):\(threads) \(program)"
   }
 
-  /// Whether this process may become another user, and that one may run the tool.
+  private static let makesTool = "{ [ -e tool ] || ln $tool tool 2>/dev/null || cp $tool tool; }"
+
+  /// Whether this process may become another user, who may run the tool and write where tests do.
   private static let canLimit: Bool = {
-    guard geteuid() == 0 else { return false }
-    let result = try? ToolInShell(TemporaryFolder()).run("\(limited(425_100, to: 8)) version")
-    return result?.code == 0
+    let folder = TemporaryFolder()
+    guard geteuid() == 0, chmod(folder.path, 0o777) == 0 else { return false }
+    let (tool, touch) = (limited(425_100, to: 8), limited(425_100, to: 8, "touch"))
+    let script = "\(makesTool) && \(tool) version && \(touch) $PWD/new"
+    return (try? ToolInShell(folder).run(script))?.code == 0
   }()
 
   /// From none but the first to hardly enough.
@@ -37,7 +45,7 @@ import Testing
       let output = words.hasPrefix("doctor") ? "" : " --output out-\(threads)"
       // A user of its own each: one that has just ended may still be counted.
       let result = try ToolInShell(folder).run(
-        "exec \(Self.limited(425_100 + threads, to: threads)) \(words)\(output)")
+        "\(Self.makesTool); exec \(Self.limited(425_100 + threads, to: threads)) \(words)\(output)")
       #expect(
         ExitCode(rawValue: result.code) != nil, "\(threads): \(result.code) \(result.errors)")
       if result.code == ExitCode.failed.rawValue {
@@ -53,7 +61,8 @@ import Testing
     #expect(chmod(folder.path, 0o777) == 0)
     let result = try ToolInShell(folder).run(
       """
-      $tool run readers-writer --readers 1 --objects 50 --warmup 0s --ops 50 --keep-file \
+      \(Self.makesTool)
+      ./tool run readers-writer --readers 1 --objects 50 --warmup 0s --ops 50 --keep-file \
         --output kept && chmod -R a+rwX kept || exit 99
       exec \(Self.limited(425_110, to: 1)) check --continuous kept --rounds 1 --pause 0s
       """)

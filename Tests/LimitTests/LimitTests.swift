@@ -50,7 +50,6 @@ private class LimitedNote: Object {
   /// Lets the user in whom the process becomes: the system's limits do not hold for root.
   private func openFolderToAll() {
     #expect(chmod(folder.path, 0o777) == 0)
-    chmod(URL(fileURLWithPath: folder.path).deletingLastPathComponent().path, 0o711)
   }
 
   /// The first block that a commit puts into the main queue needs no descriptor any more.
