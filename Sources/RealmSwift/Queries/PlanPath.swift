@@ -289,7 +289,7 @@ struct AggregateFolding {
     if aggregate == .count { return true }
     let isExtreme = aggregate == .min || aggregate == .max
     if case .date = value { return isExtreme }
-    return value.asDecimal.map { !(isExtreme && $0.isNaN) } ?? false
+    return value.asDecimal != nil
   }
 
   var result: PlanConstant {

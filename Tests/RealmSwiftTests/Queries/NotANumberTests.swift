@@ -104,6 +104,10 @@ private let values: [Double] = [3, .nan, 1, -.nan, 2, .nan, -.infinity, 3, 0]
     #expect(readings.sorted(byKeyPath: "decimal").first?.decimal.isNaN == true)
     let decimal: Decimal128? = readings.min(of: \.decimal)
     #expect(decimal?.isNaN == true && readings.max(of: \.decimal) == 3)
+    // Mixed values are ordered as decimals.
+    #expect(readings.sorted(byKeyPath: "mixed").first?.mixed.doubleValue?.isNaN == true)
+    let mixed: AnyRealmValue? = readings.min(of: \.mixed)
+    #expect(mixed?.doubleValue?.isNaN == true && readings.max(of: \.mixed) == .double(3))
     #expect(readings.filter("id > 0").max(of: \.optional)?.isNaN == true)
     for order in [values, values.reversed(), [.nan, 1], [1, .nan]] {
       let list = List<Double>()
