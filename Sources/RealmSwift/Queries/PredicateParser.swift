@@ -206,9 +206,11 @@ struct PredicateParser {
     var operand = operand
     if case .value(let value) = operand {
       if value is PredicateTemplate.Argument { return operand }
-      guard let values = listedValues(value) else {
+      guard let values = comparator == .between ? boundValues(value) : listedValues(value) else {
         throw PredicateSyntaxError(
-          message: "\(comparator.rawValue) needs several values, not '\(ValueText.of(value))'")
+          message: comparator == .between
+            ? "BETWEEN needs two values in their order, or a closed range"
+            : "\(comparator.rawValue) needs several values, not '\(ValueText.of(value))'")
       }
       operand = .values(values)
     }
@@ -454,6 +456,23 @@ func listedValues(_ value: Any?) -> [Any?]? {
   case let values as any Sequence: return values.untypedElements
   default: return nil
   }
+}
+
+/// The bounds in a collection or closed range; nil for what has no order, or not two of them.
+func boundValues(_ value: Any?) -> [Any?]? {
+  switch unwrapped(value) {
+  case let range as any UntypedBounds: return range.untypedBounds
+  case is NSSet, is any SetAlgebra, is any _UntypedEntries, is [AnyHashable: Any]: return nil
+  case let other: return listedValues(other).flatMap { $0.count == 2 ? $0 : nil }
+  }
+}
+
+private protocol UntypedBounds {
+  var untypedBounds: [Any?] { get }
+}
+
+extension ClosedRange: UntypedBounds {
+  fileprivate var untypedBounds: [Any?] { [lowerBound, upperBound] }
 }
 
 extension Sequence {

@@ -76,8 +76,8 @@ extension PredicateComparison {
       comparison.comparator == .isIn || comparison.comparator == .between
     {
       // An area, or no collection: rare enough to be read with its value.
-      guard case .value(let given) = right, let values = listedValues(given),
-        comparison.comparator == .isIn || values.count == 2
+      guard case .value(let given) = right,
+        let values = comparison.comparator == .isIn ? listedValues(given) : boundValues(given)
       else { return nil }
       comparison.right = .values(values)
     } else {

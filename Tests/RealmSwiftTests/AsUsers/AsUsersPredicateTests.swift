@@ -121,6 +121,11 @@ func boardRealm() throws -> Realm {
     finds("id IN %@", [Int](), ids: [])
     finds("priority BETWEEN {3, 5}", ids: [3, 4, 5])
     finds("priority BETWEEN %@", [3, 5], ids: [3, 4, 5])
+    finds("priority BETWEEN %@", 3...5, ids: [3, 4, 5])
+    finds("weight BETWEEN %@", 1.5...2.5, ids: [1, 2])
+    finds(
+      "due BETWEEN %@", Date(timeIntervalSince1970: 100)...Date(timeIntervalSince1970: 300),
+      ids: [1, 2, 3])
     finds("weight BETWEEN {1.5, 2.5}", ids: [1, 2])
     finds(
       "due BETWEEN {%@, %@}", Date(timeIntervalSince1970: 100), Date(timeIntervalSince1970: 300),
