@@ -30,6 +30,7 @@ public final class Migration {
   /// Made anew when a table changes, which ends all objects.
   private var newRealm: ConfinedRealm
   private let makeRealm: () -> ConfinedRealm
+  private var hasEnded = false
 
   init(
     _ oldRealm: ConfinedRealm, _ update: SchemaUpdate, _ makeRealm: @escaping () -> ConfinedRealm
@@ -52,6 +53,7 @@ public final class Migration {
   public func enumerateObjects(
     ofType typeName: String, _ block: MigrationObjectEnumerateBlock
   ) {
+    check()
     let oldTable = oldRealm.dynamicTable(named: storedName(typeName))
     var newTable = newRealm.dynamicTable(named: typeName)
     guard let oldTable else {
@@ -117,19 +119,24 @@ public final class Migration {
   ///   - value: a dictionary by property name, an array in property order, or another object.
   @discardableResult
   public func create(_ typeName: String, value: Any = [:]) -> MigrationObject {
-    newRealm.dynamicCreate(typeName, value, .error)
+    check()
+    return newRealm.dynamicCreate(typeName, value, .error)
   }
 
   /// Removes a new object.
   ///
   /// Stops when it is not one of this migration.
-  public func delete(_ object: MigrationObject) { Realm(newRealm).delete(object) }
+  public func delete(_ object: MigrationObject) {
+    check()
+    Realm(newRealm).delete(object)
+  }
 
   /// Removes all objects of a class, and the class if it is no longer declared.
   ///
   /// - Returns: whether the file has the class.
   @discardableResult
   public func deleteData(forType typeName: String) -> Bool {
+    check()
     let group = newRealm.requireWriting()
     let name = storedName(typeName)
     guard let table = group.schema.table(named: name) else { return false }
@@ -153,6 +160,7 @@ public final class Migration {
   /// Stops when one of the properties does not exist, when the old one is still declared, and when
   /// the types differ.
   public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
+    check()
     let name = storedName(typeName)
     func stop(_ reason: String) -> Never {
       misuse(
@@ -220,8 +228,19 @@ public final class Migration {
     newRealm = makeRealm()
   }
 
+  private func check() {
+    if hasEnded {
+      misuse(
+        .transaction,
+        "The migration has ended: use it inside of its migration block, and do not keep it.")
+    }
+  }
+
   /// Ends all objects of the migration.
-  func end() { newRealm.endMigration() }
+  func end() {
+    newRealm.endMigration()
+    hasEnded = true
+  }
 }
 
 @available(*, unavailable)

@@ -486,6 +486,25 @@ import Testing
     expectStop(result, "Invalid property name 'age' for class 'Cat'.")
   }
 
+  @Test func aKeptMigrationStopsAfterItsBlock() async throws {
+    try makeCats()
+    let path = folder.file("a.realm")
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      let kept = KeptMigration()
+      let realm = try Realm(
+        configuration: Realm.Configuration(
+          fileURL: URL(fileURLWithPath: path), schemaVersion: 1,
+          migrationBlock: { migration, _ in kept.migration = migration },
+          objectTypes: [CatForms.Removed.Cat.self]))
+      withExtendedLifetime(realm) {
+        kept.migration?.enumerateObjects(ofType: "Cat") { _, _ in }
+      }
+    }
+    expectStop(result, "The migration has ended")
+  }
+
   @Test func anOpenRealmIsNotMigrated() throws {
     try makeCats()
     let held = try Realm(configuration: configuration([CatForms.First.Cat.self], version: 0))
@@ -551,4 +570,10 @@ import Testing
     #expect(items.enumerated().allSatisfy { $1.number == String($0) })
     #expect(try realm.checkInvariants().findings == [])
   }
+}
+
+/// Keeps what should not be kept.
+private final class KeptMigration: @unchecked Sendable {
+  // @unchecked: the block and the rest of the test run on one thread.
+  var migration: Migration?
 }
