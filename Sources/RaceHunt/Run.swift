@@ -38,12 +38,8 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var texts: [String] = []
   /// What the program wants to be kept with its failure, by name.
   @exclusivity(unchecked) var attachments: [(name: String, bytes: [UInt8])] = []
-  @exclusivity(unchecked) private(set) var resources: [UInt: Resource] = [:]
-  @exclusivity(unchecked) private(set) var resourceList: [Resource] = []
-  /// How many there are of each kind.
-  @exclusivity(unchecked) private var resourceCounts: [Resource.Kind: Int] = [:]
-  /// By what resources are known in all schedules, by address.
-  @exclusivity(unchecked) private var births: [UInt: UInt64] = [:]
+  @exclusivity(unchecked) private(set) var resources = ResourceTable()
+  var resourceList: [Resource] { resources.list }
   /// Maps of memory that has several of them, the latest one last.
   @exclusivity(unchecked) var sharedWords: [(map: Range<UInt>, memory: UInt)] = []
   /// Points at which more than one strand could go on.
@@ -67,7 +63,6 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var deadlines = Deadlines()
   /// Tasks by which the runtime's hooks know the run.
   @exclusivity(unchecked) var ownedTasks: [UInt64] = []
-  @exclusivity(unchecked) private var pointers: [UInt: Int] = [:]
   /// Queues, groups and other parts of the program that know more than a resource does.
   @exclusivity(unchecked) var parts: [UInt: AnyObject] = [:]
   /// By whose turns the main actor's jobs run, once the program has used it.
@@ -423,49 +418,27 @@ final class Run: @unchecked Sendable {
   // MARK: - Resources
 
   func resource(_ address: UInt, _ kind: Resource.Kind, name: String?) -> Resource {
-    if let known = resources[address], known.kind == kind { return known }
-    resourceCounts[kind, default: 0] += 1
-    let count = resourceCounts[kind, default: 0]
-    // A line of code is the same one in all runs of a process.
-    let resource = Resource(
-      kind: kind, name: name ?? "\(kind.rawValue) \(count)", number: resourceList.count,
-      birth: kind == .code ? UInt64(address) : births[address])
-    resourceList.append(resource)
-    resources[address] = resource
-    return resource
+    resources.resource(address, kind, name: name)
   }
 
   /// As if the last ones had never been used.
   func forgetResources(since count: Int) {
-    for (address, resource) in resources where resource.number >= count {
-      resources[address] = nil
-      parts[address] = nil
-    }
-    for resource in resourceList[count...] { resourceCounts[resource.kind, default: 0] -= 1 }
-    resourceList.removeSubrange(count...)
+    for address in resources.forget(since: count) { parts[address] = nil }
   }
 
   func setTime(_ time: UInt64) { now = time }
 
   /// Addresses in the order in which the program shows them.
-  func pointerNumber(_ address: UInt) -> Int {
-    if let known = pointers[address] { return known }
-    pointers[address] = pointers.count + 1
-    return pointers.count
-  }
+  func pointerNumber(_ address: UInt) -> Int { resources.pointerNumber(address) }
 
   /// What a strand makes is known again in other schedules, in which it is used in another order.
   func noteBirth(_ address: UInt) {
-    guard let strand = Worker.current?.strand else { return }
-    strand.births += 1
-    // The highest bit tells it from the hashes of names more often than not.
-    births[address] = 1 << 63 | UInt64(strand.number) << 32 | strand.births
+    if let strand = Worker.current?.strand { resources.noteBirth(address, by: strand) }
   }
 
   /// The memory may become another resource.
   func forget(_ address: UInt) {
-    resources[address] = nil
-    births[address] = nil
+    resources.forget(address)
     if !parts.isEmpty { parts[address] = nil }
   }
 
