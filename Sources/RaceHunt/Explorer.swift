@@ -203,20 +203,23 @@ package final class Explorer {
     return Explorer(program, settings)
   }
 
-  /// Explores on a thread of its own.
+  /// Explores on a thread of its own: one of the pool would be missing there.
   func elsewhere<Value: Sendable>(
     _ work: @escaping @Sendable (Explorer) throws(RaceFailure) -> Value
   ) async throws(RaceFailure) -> Value {
     // Sound: the caller waits, and uses nothing of this before the thread has ended.
     nonisolated(unsafe) let explorer = self
     let result: Result<Value, RaceFailure> = await withCheckedContinuation { continuation in
-      Foundation.Thread {
+      let explore: @Sendable () -> Void = {
         let result: Result<Value, RaceFailure>
         do throws(RaceFailure) { result = .success(try work(explorer)) } catch {
           result = .failure(error)
         }
         continuation.resume(returning: result)
-      }.start()
+      }
+      // Where the system has no threads to give, the exploration has none for its program either,
+      // and says so.
+      if !startThread(explore) { explore() }
     }
     return try result.get()
   }

@@ -64,35 +64,14 @@ final class Worker: @unchecked Sendable {
 
   /// Starts the thread, which waits for the baton first; false where the system has none to give.
   func start(processor: UInt32?) -> Bool {
-    final class Start {
-      let worker: Worker
-      let processor: UInt32?
-      init(worker: Worker, processor: UInt32?) {
-        self.worker = worker
-        self.processor = processor
-      }
+    startThread(stackSize: 1 << 20) { [self] in
+      race_hunt_set_worker(Unmanaged.passUnretained(self).toOpaque())
+      race_hunt_prepare_crash()
+      if let processor { race_hunt_pin(processor) }
+      race_hunt_enter(
+        { Unmanaged<Worker>.fromOpaque($0!).takeUnretainedValue().loop() },
+        Unmanaged.passUnretained(self).toOpaque())
     }
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    pthread_attr_setstacksize(&attributes, 1 << 20)
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    defer { pthread_attr_destroy(&attributes) }
-    var handle = pthread_t()
-    let start = Unmanaged.passRetained(Start(worker: self, processor: processor))
-    let failure = pthread_create(
-      &handle, &attributes,
-      { context in
-        let start = Unmanaged<Start>.fromOpaque(context!).takeRetainedValue()
-        race_hunt_set_worker(Unmanaged.passUnretained(start.worker).toOpaque())
-        race_hunt_prepare_crash()
-        if let processor = start.processor { race_hunt_pin(processor) }
-        race_hunt_enter(
-          { Unmanaged<Worker>.fromOpaque($0!).takeUnretainedValue().loop() },
-          Unmanaged.passUnretained(start.worker).toOpaque())
-        return nil
-      }, start.toOpaque())
-    if failure != 0 { start.release() }
-    return failure == 0
   }
 
   private func loop() {
@@ -280,4 +259,28 @@ final class Batch: @unchecked Sendable {
     finished.pointee.store(1, ordering: .releasing)
     race_hunt_wake(UnsafeRawPointer(finished).assumingMemoryBound(to: UInt32.self))
   }
+}
+
+/// Starts a thread that nobody joins; false where the system has none to give, of which
+/// Foundation's says nothing.
+func startThread(stackSize: Int? = nil, _ body: @escaping () -> Void) -> Bool {
+  final class Start {
+    let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+  }
+  var attributes = pthread_attr_t()
+  pthread_attr_init(&attributes)
+  if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
+  pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+  defer { pthread_attr_destroy(&attributes) }
+  var handle = pthread_t()
+  let start = Unmanaged.passRetained(Start(body))
+  let failure = pthread_create(
+    &handle, &attributes,
+    { context in
+      Unmanaged<Start>.fromOpaque(context!).takeRetainedValue().body()
+      return nil
+    }, start.toOpaque())
+  if failure != 0 { start.release() }
+  return failure == 0
 }
