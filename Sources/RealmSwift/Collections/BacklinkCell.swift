@@ -80,7 +80,7 @@ final class BacklinkCell {
   }
 
   /// Whether the object is there.
-  private var isThere: Bool {
+  var isThere: Bool {
     table.pointee.generation == generation || realm.reader(of: table)?.locate(key) != nil
   }
 
@@ -91,10 +91,15 @@ final class BacklinkCell {
     return epoch != realm.epoch || !isThere
   }
 
+  /// Stops when the object is gone.
+  func requireThere() {
+    if !isThere { misuse(.invalidated, "Object has been deleted or invalidated.") }
+  }
+
   /// Who links to the object; stops when it is gone.
   func backlinks() -> Backlinks? {
     check()
-    if !isThere { misuse(.invalidated, "Object has been deleted or invalidated.") }
+    requireThere()
     return realm.reader(of: origin)?.backlinks(column, key, in: table.pointee.binding.table!)
   }
 
@@ -173,9 +178,10 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
 
   override func makeQueryOrigin() -> any QueryOrigin {
     check()
+    cell.requireThere()
     return KeysOrigin(
       source: self, objects: cell.origin, column: cell.column, linked: (cell.table, cell.key)
-    ) { [cell] in cell.keys() }
+    ) { [cell] in cell.isThere ? cell.keys() : [] }
   }
 
   override func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {

@@ -119,6 +119,9 @@ final class CollectionCell {
     return (reader, location)
   }
 
+  /// Stops when the object is gone.
+  func requireThere() { if !hasContent { _ = requireRow() } }
+
   /// The elements of a list or set.
   @inline(__always)
   func requireElements() -> ElementReader {
@@ -230,6 +233,12 @@ final class CollectionCell {
 
   /// The elements of a list or set, or the values of a map.
   func requireContent() -> ElementReader { kind == .map ? requireValues() : requireElements() }
+
+  /// The same; nil when the object is gone: results of the collection are empty then.
+  func contentIfThere() -> ElementReader? {
+    if !hasContent, !realm.isFrozen, isInvalidated { return nil }
+    return requireContent()
+  }
 
   /// Elements together with what reading them takes.
   func source(_ elements: ElementReader) -> _ElementSource {

@@ -7,11 +7,13 @@ extension Map {
   /// The values as a query; stops when the map is not managed.
   private func querySource() -> QuerySource<Value> {
     if let nestedPlace {
+      nestedPlace.requireThere(.dictionary)
       return QuerySource(NestedOrigin(place: nestedPlace, tag: .dictionary))
     }
     guard let cell else {
       misuse(.ownership, "This method may only be called on managed collections.")
     }
+    cell.requireThere()
     return QuerySource(CellOrigin(cell: cell, type: Value._rlmType))
   }
 

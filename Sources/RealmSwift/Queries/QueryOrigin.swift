@@ -13,6 +13,8 @@ protocol QueryOrigin {
   var tables: Set<Int> { get }
   /// The object that the elements hang on; nil for none.
   var owner: (table: TablePointer, key: ObjectKey)? { get }
+  /// Whether that was deleted, or what it held there: then there are no elements.
+  var isGone: Bool { get }
   /// Runs `body` on each element, in the order of the collection, until it returns false.
   func forEach(_ body: (_ item: Int64, PlanSubject) -> Bool)
   /// The value at a position, in the form of the elements; nil when there is none, and of objects.
@@ -26,6 +28,11 @@ protocol QueryOrigin {
 extension QueryOrigin {
   func value<Element: RealmCollectionValue>(at position: Int, _: Element.Type) -> Element? { nil }
   func withValue(at position: Int, _ body: (PlanValue) -> Void) {}
+
+  var isGone: Bool {
+    guard let owner, !realm.isFrozen else { return false }
+    return realm.reader(of: owner.table)?.locate(owner.key) == nil
+  }
 
   /// What conditions on the elements speak of.
   var scope: PlanScope {
@@ -76,7 +83,7 @@ struct CellOrigin: QueryOrigin {
   }
 
   func forEach(_ body: (Int64, PlanSubject) -> Bool) {
-    let elements = cell.requireContent()
+    guard let elements = cell.contentIfThere() else { return }
     guard let table else {
       elements.forEach { position, value in
         body(Int64(position), .value(PlanValue(value, type, target: -1)))
@@ -91,8 +98,7 @@ struct CellOrigin: QueryOrigin {
   }
 
   func value<Element: RealmCollectionValue>(at position: Int, _: Element.Type) -> Element? {
-    let elements = cell.requireContent()
-    guard position < elements.count else { return nil }
+    guard let elements = cell.contentIfThere(), position < elements.count else { return nil }
     return Element._readElement(cell.source(elements), position)
   }
 
@@ -111,8 +117,10 @@ struct NestedOrigin: QueryOrigin {
   var type: PropertyType { .any }
   var tables: Set<Int> { [realm.position(of: place.cell.table.pointee.binding)] }
   var owner: (table: TablePointer, key: ObjectKey)? { (place.cell.table, place.cell.key) }
+  var isGone: Bool { !realm.isFrozen && place.isInvalidated(tag) }
 
   func forEach(_ body: (Int64, PlanSubject) -> Bool) {
+    if isGone { return }
     place.forEachPart(tag) { body(Int64($0.index), .value(PlanValue(mixed: $0.value))) }
   }
 
@@ -129,6 +137,27 @@ struct NestedOrigin: QueryOrigin {
     let place = MixedPlace(cell, place.steps)
     return place.isInvalidated(tag) ? nil : NestedOrigin(place: place, tag: tag)
   }
+}
+
+/// What is left in another Realm of an origin that is gone: no elements.
+struct GoneOrigin: QueryOrigin {
+  let realm: ConfinedRealm
+  let table: TablePointer?
+  let type: PropertyType
+
+  init(_ origin: any QueryOrigin, in realm: ConfinedRealm) {
+    self.realm = realm
+    table = origin.table.map { realm.table($0.pointee.binding) }
+    type = origin.type
+  }
+
+  var tables: Set<Int> { table.map { [realm.position(of: $0.pointee.binding)] } ?? [] }
+  var owner: (table: TablePointer, key: ObjectKey)? { nil }
+  var isGone: Bool { true }
+
+  func forEach(_ body: (Int64, PlanSubject) -> Bool) {}
+
+  func moved(to realm: ConfinedRealm) -> (any QueryOrigin)? { GoneOrigin(self, in: realm) }
 }
 
 /// The objects that link to one.
@@ -195,11 +224,13 @@ extension Results: QueryableCollection {
 extension List: QueryableCollection {
   func makeQuerySource() -> AnyObject {
     if let nestedPlace {
+      nestedPlace.requireThere(.list)
       return QuerySource<Element>(NestedOrigin(place: nestedPlace, tag: .list))
     }
     guard let cell else {
       misuse(.ownership, "This method may only be called on managed collections.")
     }
+    cell.requireThere()
     return QuerySource<Element>(CellOrigin(cell: cell, type: Element._rlmType))
   }
 }
@@ -218,6 +249,7 @@ extension MutableSet: QueryableCollection {
     guard let cell else {
       misuse(.ownership, "This method may only be called on managed collections.")
     }
+    cell.requireThere()
     return QuerySource<Element>(CellOrigin(cell: cell, type: Element._rlmType))
   }
 }

@@ -314,7 +314,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       guard let origin = origin as? CellOrigin, origin.table == nil, resolved.plan == nil else {
         return false
       }
-      origin.cell.requireContent().add(to: &folding)
+      origin.cell.contentIfThere()?.add(to: &folding)
       return true
     default: return false
     }
@@ -571,7 +571,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func moved(to realm: ConfinedRealm) -> ResultsSource<Element>? {
-    origin.moved(to: realm).map { QuerySource($0, condition, orders, sharing: self) }
+    let moved = origin.moved(to: realm) ?? (origin.isGone ? GoneOrigin(origin, in: realm) : nil)
+    return moved.map { QuerySource($0, condition, orders, sharing: self) }
   }
 
   override func makeQueryOrigin() -> any QueryOrigin { origin }

@@ -15,8 +15,10 @@ struct SubjectReader {
   init(_ origin: any QueryOrigin) {
     if let reader = origin.table.flatMap({ origin.realm.reader(of: $0) }) {
       place = .objects(reader)
-    } else if origin.table == nil, let origin = origin as? CellOrigin {
-      place = .values(origin.cell.requireContent(), origin.type)
+    } else if origin.table == nil, let origin = origin as? CellOrigin,
+      let content = origin.cell.contentIfThere()
+    {
+      place = .values(content, origin.type)
     } else {
       place = .nested(origin)
     }

@@ -197,6 +197,9 @@ final class MixedPlace {
     if lookUpsLeft == 0 { content = Content(bytes: Array(parts.bytes), places: parts.places) }
   }
 
+  /// Stops when there is no such collection any more.
+  func requireThere(_ tag: AnyTag) { if isInvalidated(tag) { stopForInvalidation() } }
+
   private func stopForInvalidation() -> Never {
     misuse(.invalidated, "Object has been deleted or invalidated.")
   }

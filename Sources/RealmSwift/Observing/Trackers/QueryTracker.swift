@@ -53,7 +53,9 @@ final class QueryTracker: CollectionTracker {
     elements = KnownElements(query.items())
     resolved = Self.resolve(query)
     identity = query.identity.map { TrackedIdentity(query: $0, keyPaths: keyPaths) }
+    isOver = query.origin.isGone
     super.init()
+    if isOver { return }
     prepare(resolved.keyed)
     if let identity { elements = realm.elementSharing.shared(elements, of: identity) }
   }
