@@ -144,6 +144,9 @@ private final class WatchGroup<Member> {
   private var filter: KeyPathFilter?
   /// Tables whose changed objects can concern elements of a collection.
   private lazy var reached = filter?.watchedTables() ?? []
+  /// Whether objects that only come or go can change elements: they may link to these.
+  private lazy var followsBacklinks =
+    filter?.watchedPaths().contains { $0.hops.contains(where: \.isBacklinks) } ?? false
   private var members: [ObjectKey: [Member]] = [:]
 
   init(_ watched: Watched, _ realm: ConfinedRealm) {
@@ -247,7 +250,9 @@ private final class WatchGroup<Member> {
   /// The objects that have changed elements; nil when it takes less to ask all members.
   private func owners(_ step: VersionStep) -> Set<ObjectKey>? {
     guard let target = watched.target?.pointee.binding.table,
-      step.changes.tables.contains(where: { reached.contains($0) && !$1.modified.isEmpty }),
+      step.changes.tables.contains(where: {
+        reached.contains($0) && (followsBacklinks ? !$1.isEmpty : !$1.modified.isEmpty)
+      }),
       let origin = watched.table?.pointee.binding.table
     else { return [] }
     let elements = filter?.changedElements(step) ?? step.noObjects

@@ -105,6 +105,58 @@ private let pathClasses: [ObjectBase.Type] = [PathRoot.self, PathPart.self, Path
     other.invalidate()
   }
 
+  /// A commit that only adds or deletes who links changes no object that was there before.
+  @MainActor @Test func elementsByWhoLinksToThem() throws {
+    let realm = try memoryRealm(pathClasses)
+    let (root, leaf) = try realm.write { () -> (PathRoot, PathRoot) in
+      let root = realm.create(PathRoot.self, value: ["name": "root"])
+      let leaf = realm.create(PathRoot.self, value: ["name": "leaf"])
+      root.link = leaf
+      root.list.append(leaf)
+      root.set.insert(leaf)
+      root.map["a"] = leaf
+      return (root, leaf)
+    }
+    var told: [String] = []
+    func note<Elements>(_ name: String, _ change: RealmCollectionChange<Elements>) {
+      guard case .update(_, let deletions, let insertions, let modifications) = change else {
+        return
+      }
+      told.append("\(name) \(deletions) \(insertions) \(modifications)")
+    }
+    let tokens = [
+      root.list.observe(keyPaths: ["linkedBy"]) { note("list", $0) },
+      root.list.observe(keyPaths: [\PathRoot.linkedBy]) { note("typed", $0) },
+      root.list.observe(keyPaths: ["linkedBy.number"]) { note("number", $0) },
+      root.set.observe(keyPaths: ["linkedBy"]) { note("set", $0) },
+      root.map.observe(keyPaths: ["linkedBy"]) { change in
+        if case .update(_, [], [], let keys) = change { told.append("map \(keys)") }
+      },
+      root.list.observe(keyPaths: ["name"]) { note("name", $0) },
+      root.list.filter("name == 'leaf'").observe(keyPaths: ["linkedBy"]) { note("query", $0) },
+    ]
+    realm.refresh()
+    let all = [
+      "list [] [] [0]", "typed [] [] [0]", "number [] [] [0]", "set [] [] [0]", "map [\"a\"]",
+      "query [] [] [0]",
+    ]
+    let other = try realm.write {
+      realm.create(PathRoot.self, value: ["list": [leaf]] as [String: Any])
+    }
+    realm.refresh()
+    #expect(told == all)
+    told = []
+    try realm.write { realm.delete(other) }
+    realm.refresh()
+    #expect(told == all)
+    told = []
+    // Neither comes from what links to an element.
+    try realm.write { realm.create(PathRoot.self, value: ["name": "alone"]) }
+    realm.refresh()
+    #expect(told == [])
+    for token in tokens { token.invalidate() }
+  }
+
   @MainActor @Test func projectionsByTheirOwnProperties() async throws {
     let realm = try memoryRealm(pathClasses)
     let root = try realm.write { () -> PathRoot in

@@ -10,6 +10,11 @@ struct WatchedPath: Hashable {
     case links(column: Int)
     /// The objects of the next table that link here by a column of theirs.
     case backlinks(column: Int)
+
+    var isBacklinks: Bool {
+      if case .backlinks = self { return true }
+      return false
+    }
   }
 
   /// What is watched of the objects after some hops.
