@@ -148,6 +148,12 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     self.isOrderedByKey = isOrderedByKey
   }
 
+  /// The name, from the object, of the property that makes the sections; nil for a closure.
+  var keyName: String? {
+    guard let keyPath, let root = Element.self as? any _KeyPathRoot.Type else { return nil }
+    return root._observedName(keyPath)
+  }
+
   func sections() -> Sections {
     var stamp = query.stamp()
     // Inside of a transaction the keys may come from other classes, which have changed since.

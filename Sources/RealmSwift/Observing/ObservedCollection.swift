@@ -57,7 +57,8 @@ extension _ObservedCollection {
   /// - Parameters:
   ///   - keyPaths: which properties of objects count, with dots through links and `*` for all of a
   ///     class. Nil: all, and those of objects up to four links away; of one property of all
-  ///     objects only that. Empty: only what comes, goes or moves.
+  ///     objects only that. Empty: only what comes, goes or moves. An element that comes to another
+  ///     section moves; what a closure reads that makes sections has to be listed for that.
   ///   - queue: a serial queue on which the block is called, with a collection that belongs there;
   ///     nil: where the collection belongs.
   ///   - block: gets the change.

@@ -30,6 +30,10 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
   private let callback: (SectionedResultsChange<Subject>) -> Void
   /// Follows the elements from the first call on.
   private var tracker: CollectionTracker?
+  /// Follows also what makes the sections; nil where that is among the key paths.
+  ///
+  /// An element can come to another section without a change of its place.
+  private var keyTracker: CollectionTracker?
   /// The sections as the observer knows them.
   private var shape: SectionShape?
 
@@ -46,13 +50,16 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
 
   override var hasBegun: Bool { tracker != nil }
 
-  override var watched: Watched { tracker?.watched ?? .everything }
+  override var watched: Watched { (keyTracker ?? tracker)?.watched ?? .everything }
 
   override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
     if tracker == nil {
       // Gone before the first call.
       if subject.isInvalidated { return false }
       tracker = CollectionTracker.make(observed.source.results, keyPaths: keyPaths)
+      if let keyPaths, let name = observed.source.keyName, !keyPaths.contains(name) {
+        keyTracker = CollectionTracker.make(observed.source.results, keyPaths: keyPaths + [name])
+      }
       shape = observed.source.shape()
       callback(.initial(subject))
       return true
@@ -70,14 +77,18 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
   override func skip(_ step: VersionStep) { _ = advance(step) }
 
   private func advance(_ step: VersionStep) -> SectionChange? {
-    guard let change = tracker?.advance(step), let older = shape else { return nil }
+    let told = tracker?.advance(step)
+    let toldOfKeys = keyTracker?.advance(step)
+    guard let older = shape, told != nil || toldOfKeys != nil else { return nil }
+    // Both tell the same of what comes, goes and moves.
+    let change = told ?? CollectionChange()
     let place = AdvancedSections.Place(before: ObjectIdentifier(older), keyPaths: keyPaths)
     // Observers of the same sections are told the same.
     let advanced =
       step.advancedSections[place] ?? AdvancedSections(older, observed.source.shape(), change)
     step.advancedSections[place] = advanced
     shape = advanced.after
-    guard let key = observed.key else { return advanced.change }
+    guard let key = observed.key else { return advanced.change.isEmpty ? nil : advanced.change }
     let identity = ValueIdentity(key: key)
     var sections = advanced.change
     sections.keep(

@@ -151,6 +151,42 @@ import Testing
     await watched.expectTold([])
   }
 
+  /// Key paths leave modifications out, not that an element is in another section.
+  @Test func otherSectionsInTheSamePlace() async {
+    let watched = await WatchedRealm()
+    await watched.write { realm in for name in ["Ada", "Bob", "Bob"] { realm.add(Hound(name)) } }
+    await watched.run { watched in
+      let sections = watched.realm.objects(Hound.self).sectioned(by: \.name)
+      let section = sections[1]
+      watched.tokens = [
+        sections.observe(keyPaths: ["age"]) { [unowned watched] in watched.note("a " + text($0)) },
+        sections.observe(keyPaths: [String]()) { [unowned watched] in
+          watched.note("b " + text($0))
+        },
+        section.observe(keyPaths: ["age"]) { [unowned watched] in
+          watched.note("c " + sectionText($0))
+        },
+      ]
+    }
+    await watched.expectTold(["a initial A1 B2", "b initial A1 B2", "c initial B2"], afterCalls: 3)
+    await watched.write { $0.hound("Ada").name = "Abe" }
+    let renamed = "-0.0 +0.0 -[0] +[0] | A1 B2"
+    await watched.expectTold(["a " + renamed, "b " + renamed], afterCalls: 5)
+    await watched.write { $0.objects(Hound.self).last!.name = "Cid" }
+    let apart = "-1.1 +2.0 +[2] | A1 B1 C1"
+    await watched.expectTold(["a " + apart, "b " + apart, "c -1.1 | B1"], afterCalls: 8)
+    await watched.write { realm in
+      realm.hound("Abe").name = "Abe"
+      realm.hound("Bob").weight = 2
+    }
+    await watched.write { $0.hound("Bob").age = 1 }
+    await watched.expectTold(["a ~1.0 | A1 B1 C1", "c ~1.0 | B1"], afterCalls: 10)
+    watched.writeElsewhere { $0.hound("Bob").name = "Bub" }
+    await watched.run { $0.realm.refresh() }
+    let others = "-1.0 +1.0 -[1] +[1] | A1 B1 C1"
+    await watched.expectTold(["a " + others, "b " + others, "c -1.0 -[1] | B0"], afterCalls: 13)
+  }
+
   @Test func onAnActor() async throws {
     let log = Log()
     let told = Event()
