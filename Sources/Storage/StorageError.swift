@@ -47,7 +47,7 @@ extension StorageError: CustomStringConvertible {
       return
         "The disk is full: \(error). The transaction was rolled back; free space and try again."
     case .fileNotFound(let path):
-      return "No file at '\(path)'. A read-only Realm is never created; check the path."
+      return "No file at '\(path)'. Only opening it for writing makes one; check the path."
     case .fileExists(let path):
       return "'\(path)' exists already. Remove it first or choose another path."
     case .parentMissing(let path):

@@ -56,6 +56,12 @@ extension Store {
     return (hold.number, writer)
   }
 
+  /// Whether a write transaction of this process is open.
+  package var isBeingWritten: Bool { queue.hold != nil }
+
+  /// Whether one is open that belongs to the calling thread.
+  package var isBeingWrittenByThisThread: Bool { queue.hold?.place == PlaceNote(.current) }
+
   /// Whether anybody waits for the write lock, here or in another process.
   package var isWaitedFor: Bool {
     queue.hasWaiters || !lockFile.waiterDescriptions().isEmpty

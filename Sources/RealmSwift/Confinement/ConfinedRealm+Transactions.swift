@@ -35,6 +35,13 @@ extension ConfinedRealm {
       frozenTwin = nil
       // Stale from here on: should the lock fail, the next read starts on the newest version.
       bumpAll()
+      if WritersHere.have(store) {
+        misuse(
+          .transaction,
+          "The Realm is already in a write transaction: another Realm of '\(configuration.place)', or "
+            + "a migration, has one here, which would be waited for forever. End that one first, or "
+            + "write with its Realm.")
+      }
       let transaction: WriteTransaction
       do throws(StorageError) { transaction = try store.beginWrite(by: place) } catch {
         versionBefore = known

@@ -431,9 +431,15 @@ package final class ConfinedRealm {
     epoch &+= 1
     tables.forEach { $0.pointee.epoch = epoch }
     move(to: nil)
+    letGoOfHeld()
+    observers?.wasInvalidated()
+  }
+
+  /// Lets go of a transaction that is only held while observers are told; a new one begins for the
+  /// one who told them.
+  func letGoOfHeld() {
     held?.cancel()
     held = nil
-    observers?.wasInvalidated()
   }
 
   /// Whether the Realm's version was taken back by a failed write or sync.

@@ -63,6 +63,12 @@ enum LeftTransactions {
     _ = remove { $0.identity == identity && $0.form.store === store }
   }
 
+  /// Rolls back what Realms of a file have left wherever the caller runs.
+  static func endHere(of store: Store) {
+    guard count.load(ordering: .acquiring) > 0 else { return }
+    _ = remove { $0.form.store === store && $0.isHere }
+  }
+
   /// Rolls back what was left on a thread that ends.
   private static func end(onThread token: ThreadToken) {
     guard count.load(ordering: .acquiring) > 0 else { return }
@@ -110,7 +116,9 @@ private final class LeftTransaction {
   private let autorefresh: Bool?
   private var asynchronousWrites: AsynchronousWrites?
   private let queue: LaterReference<DispatchQueue>?
+  private let mark: QueueMark?
   private let actor: ActorReference?
+  private let executor: ExecutorIdentity?
   private let task: TaskReference?
   /// Nobody can tell when the code that has left it ends.
   private let isEndUnknown: Bool
@@ -121,13 +129,15 @@ private final class LeftTransaction {
     let confinement = realm.confinement
     let isHere = confinement.isHere
     var queue: LaterReference<DispatchQueue>?
+    var mark: QueueMark?
     var actor: ActorReference?
+    var executor: ExecutorIdentity?
     switch confinement.owner {
     case .anyone: return nil
     case .thread: guard isHere, LeftTransactions.watchThread() else { return nil }
     case .main: break
-    case .queue(let owner, _): queue = LaterReference(owner)
-    case .actor(let owner): actor = owner.reference
+    case .queue(let owner, let own): (queue, mark) = (LaterReference(owner), own)
+    case .actor(let owner): (actor, executor) = (owner.reference, owner.executor)
     }
     // A queue is a place of its own, whatever runs there; else it matters whose code has begun it.
     let isInTask = isHere && queue == nil && TaskReference.isInTask
@@ -138,7 +148,9 @@ private final class LeftTransaction {
     isEndUnknown =
       queue == nil ? isInTask || !isHere || !isMainThread : asynchronousWrites != nil
     self.queue = queue
+    self.mark = mark
     self.actor = actor
+    self.executor = executor
     self.writing = writing
     identity = confinement.identity
     form = RealmForm(
@@ -148,6 +160,17 @@ private final class LeftTransaction {
   }
 
   deinit { asynchronousWrites?.abandon() }
+
+  /// Whether the caller runs in the place that has left it.
+  var isHere: Bool {
+    switch identity {
+    case .anyone: false
+    case .thread(let token): token == ThreadToken.current.rawValue
+    case .main: Confinement.isMain
+    case .queue: mark?.isHere == true
+    case .actor: executor?.isCurrent == true
+    }
+  }
 
   /// Whether queue, actor and task are there, as far as that can be told.
   var isOwnerThere: Bool {

@@ -120,6 +120,27 @@ enum RealmCache {
     return nil
   }
 
+  /// The live Realms of a file in whose place the caller runs.
+  static func findHere(of store: Store) -> [ConfinedRealm] {
+    let thread = Confinement.Identity.thread(ThreadToken.current.rawValue)
+    let entries = files.withLock { files in
+      var entries: [(confinement: Confinement, form: RealmForm)] = []
+      for file in files.values {
+        for entry in file.entries where entry.form.store === store {
+          // Of many writers most are other threads.
+          if case .thread = entry.place, entry.place != thread { continue }
+          let confinement = entry.realm._withUnsafeGuaranteedRef { $0.confinement }
+          entries.append((confinement, entry.form))
+        }
+      }
+      return entries
+    }
+    return entries.compactMap { entry in
+      entry.confinement.isHere
+        ? find(entry.form.configuration, entry.confinement.identity).realm : nil
+    }
+  }
+
   // MARK: - Entering
 
   /// - Parameters:

@@ -30,7 +30,8 @@ extension Realm {
   /// The file may be in use: then what no version needs any more is moved out and cut off as far as
   /// the versions that are held allow.
   /// - Returns: whether the file is small now; false when versions that are held, in this process
-  ///   or another, stopped it, and for a Realm in memory.
+  ///   or another, stopped it, when a write transaction of the file is open where the caller runs,
+  ///   and for a Realm in memory.
   /// - Throws: `Realm.Error`: `fileNotFound`, and what opening throws.
   @discardableResult
   public static func compact(configuration: Configuration = .defaultConfiguration) throws -> Bool {
@@ -39,7 +40,7 @@ extension Realm {
       guard Store.fileExists(path: path, fileSystem: LinuxFileSystem()) else {
         throw StorageError.fileNotFound(path: path)
       }
-      return try Store.compact(configuration.storeOptions)
+      return try Store.compact(configuration.storeOptions, unless: WritersHere.have)
     }
   }
 

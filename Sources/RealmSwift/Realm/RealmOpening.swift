@@ -253,6 +253,13 @@ struct RealmOpening {
 
   /// Does what is still needed, in a transaction, since another thread may be doing the same.
   private func update(_ store: Store) throws -> Opened {
+    if WritersHere.have(store) {
+      throw Realm.Error(
+        .alreadyOpen,
+        "Cannot change the classes of '\(configuration.place)' while a write transaction or a "
+          + "migration of it is running here, which would be waited for forever. Open this Realm "
+          + "before or after that.", path: configuration.place)
+    }
     let transaction = try mappingErrors { () throws(StorageError) in try store.beginWrite() }
     do {
       let stored = try mappingErrors { () throws(StorageError) in

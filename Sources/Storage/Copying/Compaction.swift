@@ -20,11 +20,16 @@ extension Store {
   ///
   /// Killed at any point this leaves the old file or the new one.
   ///
-  /// - Returns: false when pins, here or in another process, keep it much longer than its content.
+  /// - Parameter isBlocked: whether the write lock of a store in use would be waited for forever.
+  /// - Returns: false when pins, here or in another process, keep it much longer than its content,
+  ///   and where it is blocked.
   /// - Throws: what opening throws, and errors of the disk; then the old file is there.
-  package static func compact(_ options: StoreOptions) throws(StorageError) -> Bool {
+  package static func compact(
+    _ options: StoreOptions, unless isBlocked: (Store) -> Bool = { _ in false }
+  ) throws(StorageError) -> Bool {
     var store: Store? = try openOrShare(options).store
     if try replaceFile(of: &store, options) { return true }
+    if isBlocked(store!) { return false }
     return try store!.compact()
   }
 
