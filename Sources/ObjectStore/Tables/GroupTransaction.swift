@@ -301,6 +301,12 @@ package final class GroupTransaction {
     baseIndexes?.remove(at: index)
   }
 
+  /// Whether the transaction has given keys to new objects of a table.
+  package func hasAdded(to table: StoredTable) -> Bool {
+    guard let tableEditor = tables[table.index] else { return false }
+    return tableEditor._withUnsafeGuaranteedRef { $0.hasAdded }
+  }
+
   // MARK: - Finishing
 
   /// Writes the table roots and the group root.

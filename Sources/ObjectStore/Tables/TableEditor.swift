@@ -53,6 +53,9 @@ final class TableEditor {
 
   deinit { pairRoots.deallocate() }
 
+  /// Whether new objects were given keys.
+  var hasAdded: Bool { tree.shape.nextKey > base.nextKey }
+
   /// What the table root has to say now.
   var root: TableRoot {
     tree.flush()

@@ -14,6 +14,8 @@ package struct TableReader {
   @usableFromInline package let count: Int
   /// Key of the next object.
   let nextKey: Int64
+  /// The same as a key.
+  package var nextNewKey: ObjectKey { ObjectKey(rawValue: nextKey) }
   @usableFromInline let indexRoot: BlockReference
   @usableFromInline let bucketCount: Int
   /// Column of the primary key; -1 without one.

@@ -81,7 +81,9 @@ final class BacklinkCell {
 
   /// Whether the object is there.
   var isThere: Bool {
-    table.pointee.generation == generation || realm.reader(of: table)?.locate(key) != nil
+    table.pointee.generation == generation
+      || realm.reader(of: table)?.locate(key) != nil
+        && !table.pointee.rollBacks.haveTaken(key, since: generation)
   }
 
   /// Whether the object is gone, or the Realm was invalidated.
@@ -116,7 +118,7 @@ final class BacklinkCell {
   /// The first position of an object.
   func position(of object: ObjectBase) -> Int? {
     guard object._realm === realm, object._table == origin, let backlinks = backlinks(),
-      backlinks.count(of: object._key) > 0
+      backlinks.count(of: object.lastingKey) > 0
     else { return nil }
     return backlinks.count(before: object._key)
   }

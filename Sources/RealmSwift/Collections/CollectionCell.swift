@@ -104,7 +104,9 @@ final class CollectionCell {
 
   private func locate() -> RowLocation? {
     if realm.isFrozen || table.pointee.generation == generation { return location }
-    guard epoch == realm.epoch, let found = realm.reader(of: table)?.locate(key) else { return nil }
+    guard epoch == realm.epoch, let found = realm.reader(of: table)?.locate(key),
+      !table.pointee.rollBacks.haveTaken(key, since: generation)
+    else { return nil }
     location = found
     generation = table.pointee.generation
     return found

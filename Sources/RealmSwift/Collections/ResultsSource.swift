@@ -108,14 +108,14 @@ final class TableSource<Element: RealmCollectionValue>: ResultsSource<Element> {
     guard let reader = reader(), let object = element as? ObjectBase, object._realm === realm,
       object._table == table
     else { return nil }
-    return reader.locate(object._key) != nil
+    return reader.locate(object.lastingKey) != nil
   }
 
   override func position(of element: Element) -> Int? {
     let reader = reader()
     guard let object = element as? ObjectBase, object._realm === realm, object._table == table
     else { return nil }
-    return reader?.position(of: object._key)
+    return reader?.position(of: object.lastingKey)
   }
 
   override func makeIterator() -> RLMIterator<Element> {

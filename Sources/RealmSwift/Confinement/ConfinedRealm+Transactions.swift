@@ -83,6 +83,7 @@ extension ConfinedRealm {
       // one.
       noteStanding()
       stepBackIfLost()
+      noteRollBack(of: writing)
       settleReferences()
       observers?.didEndTransaction()
       throw error
@@ -109,6 +110,7 @@ extension ConfinedRealm {
         to: try writing.transaction.commitAsynchronously(awaitsMore: awaitsMore, completion))
     } catch {
       noteStanding()
+      noteRollBack(of: writing)
       settleReferences()
       observers?.didEndTransaction()
       throw error
@@ -123,9 +125,22 @@ extension ConfinedRealm {
   func cancelWrite() {
     let writing = endWriting("Can't cancel a non-existing write transaction")
     writing.transaction.cancel()
+    noteRollBack(of: writing)
     settleReferences()
     asynchronousWrites?.didEndTransaction()
     observers?.didEndTransaction()
+  }
+
+  /// Makes what the transaction has added invalid for good: its keys will be given again.
+  private func noteRollBack(of writing: Writing) {
+    // Without a version all objects are invalid.
+    guard snapshot != nil else { return }
+    tables.forEach { table in
+      guard let stored = table.pointee.binding.table,
+        !writing.isWhole || writing.group.hasAdded(to: stored), let reader = reader(of: table)
+      else { return }
+      table.pointee.noteRollBack(from: reader.nextNewKey)
+    }
   }
 
   /// The running transaction, with all changes so far below its root; it goes on from there.

@@ -49,6 +49,9 @@ struct TableState {
   /// Ends with the Realm's version and when a transaction begins.
   var frozenForm: TablePointer?
 
+  /// Which objects were added by transactions that were rolled back.
+  var rollBacks = RollBacks()
+
   /// Position of the class among the Realm's.
   let index: Int
 
@@ -106,6 +109,15 @@ struct TableState {
       twin.pointee.generation &+= 1
       twin.pointee.isStale = true
     }
+  }
+
+  /// Notes that the objects from a key on, which a transaction has added, are gone for good.
+  ///
+  /// After the roll-back has made all locations stale.
+  mutating func noteRollBack(from firstKey: ObjectKey) {
+    rollBacks.add(firstKey, generation: generation)
+    // What comes from now on is of another generation.
+    bump()
   }
 
   /// Goes on with another binding of the same class, which has to live as long as the Realm.

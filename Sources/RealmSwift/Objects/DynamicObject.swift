@@ -39,7 +39,9 @@ extension ObjectBase {
     if let dynamic = self as? DynamicObject { return dynamic }
     guard let realm = _realm, let table = _table else { return nil }
     let dynamicTable = realm.table(realm.classes.dynamicBinding(of: table.pointee.binding))
-    return realm.accessor(dynamicTable, _key).map { unsafeDowncast($0, to: DynamicObject.self) }
+    return realm.accessor(dynamicTable, lastingKey).map {
+      unsafeDowncast($0, to: DynamicObject.self)
+    }
   }
 }
 

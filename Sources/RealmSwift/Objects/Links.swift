@@ -18,7 +18,7 @@ extension ObjectBase {
       let binding = realm.classes.binding(named: table.pointee.binding.schema.name)
     else { return nil }
     realm.check()
-    return realm.accessor(realm.table(binding), _key)
+    return realm.accessor(realm.table(binding), lastingKey)
   }
 }
 

@@ -82,6 +82,7 @@ extension ConfinedRealm {
     guard _fastPath(table.pointee.image != nil) else {
       let object = table.pointee.objectClass.init()
       // Before the collections of an older class become managed, which look where the row is.
+      object.identify(table, key)
       object.settle(at: location, generation: table.pointee.generation)
       object.attach(table, key)
       return object

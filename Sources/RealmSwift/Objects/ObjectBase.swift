@@ -106,6 +106,7 @@ nonisolated open class ObjectBase: Hashable, CustomStringConvertible {
     guard let other = object as? ObjectBase else { return false }
     if self === other { return true }
     return identityKey != nil && identityKey == other.identityKey
+      && wasRolledBack == other.wasRolledBack
   }
 
   /// Calls `isEqual`.
@@ -132,8 +133,17 @@ nonisolated open class ObjectBase: Hashable, CustomStringConvertible {
   final func isAccessor(ofSameAs other: ObjectBase) -> Bool {
     if self === other { return true }
     guard let realm = _realm, realm === other._realm, let table = other._table else { return false }
-    return _key == other._key && isOf(table)
+    return _key == other._key && isOf(table) && wasRolledBack == other.wasRolledBack
   }
+
+  /// Whether the object was added by a transaction that was rolled back: another one can have its
+  /// key.
+  final var wasRolledBack: Bool {
+    _table?.pointee.rollBacks.haveTaken(_key, since: _generation) ?? false
+  }
+
+  /// The key; of an object whose transaction was rolled back one that no object has.
+  final var lastingKey: ObjectKey { wasRolledBack ? ObjectKey(rawValue: -1) : _key }
 
   /// What identifies a managed object.
   final var managedIdentity: ManagedIdentity? {
@@ -192,6 +202,7 @@ extension ObjectBase {
     // A frozen object got its location when it was made; it is never written again.
     let realm = _realm.unsafelyUnwrapped
     guard _epoch == realm.epoch, let reader = realm.reader(of: table),
+      !table.pointee.rollBacks.haveTaken(_key, since: _generation),
       let location = reader.locate(_key)
     else { return nil }
     _location = location
@@ -207,9 +218,9 @@ extension ObjectBase {
   final func isThere(in group: Unmanaged<GroupTransaction>) -> Bool {
     let table = _table.unsafelyUnwrapped
     if table.pointee.generation == _generation { return _location != nil }
-    guard _epoch == table.pointee.epoch, let stored = table.pointee.unmanagedTable else {
-      return false
-    }
+    guard _epoch == table.pointee.epoch, let stored = table.pointee.unmanagedTable,
+      !table.pointee.rollBacks.haveTaken(_key, since: _generation)
+    else { return false }
     return group._withUnsafeGuaranteedRef { group in
       stored._withUnsafeGuaranteedRef { group.contains($0, _key) }
     }
@@ -256,6 +267,8 @@ extension ObjectBase {
     _table = table
     _key = key
     _epoch = table.pointee.epoch
+    // Where the row is has to be found, but it is one of now.
+    _generation = table.pointee.generation &- 1
   }
 
   /// The same for an object that was just made as a copy of one that belongs to no Realm.

@@ -133,6 +133,8 @@ final class PropertyBox<Value: _Persistable> {
     let table: TablePointer
     let key: ObjectKey
     let epoch: UInt32
+    /// The object was there in this one.
+    let generation: UInt64
 
     init(_ object: ObjectBase) {
       self.object = object
@@ -140,6 +142,7 @@ final class PropertyBox<Value: _Persistable> {
       table = object._table.unsafelyUnwrapped
       key = object._key
       epoch = object._epoch
+      generation = table.pointee.generation
     }
   }
 
@@ -189,6 +192,7 @@ final class PropertyBox<Value: _Persistable> {
   private func require(_ owner: Owner) -> ObjectBase {
     if let object = owner.object { return object }
     if owner.epoch == owner.table.pointee.epoch,
+      !owner.table.pointee.rollBacks.haveTaken(owner.key, since: owner.generation),
       let object = owner.realm.accessor(owner.table, owner.key)
     {
       return object

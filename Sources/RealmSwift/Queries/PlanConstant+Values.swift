@@ -65,7 +65,7 @@ extension PlanConstant {
       }
       let position = realm.position(of: table.pointee.binding)
       if let target, target != position { return nil }
-      self = .link(table: position, object._key)
+      self = .link(table: position, object.lastingKey)
     }
   }
 
@@ -90,7 +90,7 @@ extension PlanConstant {
         self = .mixedLink(table: .max, ObjectKey(rawValue: -1))
         return
       }
-      self = .mixedLink(table: table.tableKey, object._key)
+      self = .mixedLink(table: table.tableKey, object.lastingKey)
     case let value as any _BytesValue:
       let type = Swift.type(of: value)._rlmType
       self = value._withBytes { PlanConstant(PlanValue(bytes: $0, type)) }
@@ -98,7 +98,7 @@ extension PlanConstant {
     case is any _UntypedElements, is any _UntypedEntries:
       // Compared as a whole, byte by byte.
       guard let value = AnyRealmValue._fromAny(value) else { return nil }
-      var writer = AnyValueWriter { (realm.tableKey(of: $0), $0._key) }
+      var writer = AnyValueWriter { (realm.tableKey(of: $0), $0.lastingKey) }
       writer.append(value)
       self = .bytes(.any, writer.bytes)
     default:

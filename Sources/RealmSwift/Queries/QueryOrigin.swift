@@ -82,6 +82,8 @@ struct CellOrigin: QueryOrigin {
     return tables
   }
 
+  var isGone: Bool { !realm.isFrozen && cell.isInvalidated }
+
   func forEach(_ body: (Int64, PlanSubject) -> Bool) {
     guard let elements = cell.contentIfThere() else { return }
     guard let table else {

@@ -216,7 +216,7 @@ extension QuerySource {
   /// Whether an object of the class is among the elements.
   func isMatch(_ object: ObjectBase, _ resolved: Resolved) -> Bool {
     guard let table = origin.table, let reader = realm.reader(of: table),
-      let location = reader.locate(object._key)
+      let location = reader.locate(object.lastingKey)
     else { return false }
     guard let plan = resolved.plan else { return true }
     return plan.condition.matches(
