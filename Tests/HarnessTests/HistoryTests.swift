@@ -161,6 +161,31 @@ import Testing
     #expect(try verdict([(31..<40, "none", [w(1, 3)]), (50..<60, "ok", [r(1, 1)])]) == nil)
   }
 
+  /// Zeros are what a crash of the machine may leave of a file that was not synced.
+  @Test(arguments: ["", String(repeating: "\0", count: 5_000), "{\"index\":0"])
+  func ofNothingNoOrderIsTold(_ text: String) throws {
+    let path = folder.file("history.jsonl")
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    let output = CollectedOutput()
+    #expect(try CheckVerb.perform([folder.path], console: output.console()) == .failed)
+    #expect(output.output.contains("no history: it holds no transaction"), "\(output.output)")
+  }
+
+  /// It says how long the history was.
+  @Test(arguments: ["", "[]", "{"])
+  func aHistoryWhoseListIsDamagedIsNotCalledWhole(_ text: String) throws {
+    let out = folder.path + "/out"
+    let line = "readers-writer --readers 0 --objects 50 --warmup 0s --ops 100 --history"
+    #expect(try run("\(line) --output \(out)").code == .success)
+    try text.write(toFile: out + "/run.json", atomically: true, encoding: .utf8)
+    let output = CollectedOutput()
+    #expect(try CheckVerb.perform([out], console: output.console()) == .failed)
+    #expect(output.output.contains("'run.json' cannot be read"), "\(output.output)")
+    // Beside a history alone there is nothing that could contradict it.
+    try FileManager.default.removeItem(atPath: out + "/run.json")
+    #expect(try CheckVerb.perform([out], console: output.console()) == .success)
+  }
+
   @Test func aViolationAndADamagedHistoryHaveTheirExitCodes() throws {
     let out = folder.path + "/out"
     let line = "transfer --objects 30 --warmup 0s --ops 500 --history --output \(out)"

@@ -130,7 +130,9 @@ package enum CheckVerb: VerbDescription {
         // A part of a history may be sound: nobody would see that the rest is gone.
         if verdict.damage == nil, verdict.violation == nil {
           let folder = Platform.folder(of: path)
-          verdict.damage = FileList(of: folder)?.damage(of: "history.jsonl", in: folder)
+          verdict.damage =
+            FileList.unreadable(in: folder)
+            ?? FileList(of: folder)?.damage(of: "history.jsonl", in: folder)
         }
         self = .history(verdict)
       }

@@ -137,6 +137,8 @@ package struct HistoryCheck {
     guard open.isEmpty else {
       throw Damage(message: "process \(open.keys.min()!) never ends its last transaction")
     }
+    // Nothing is in order, whatever is asked of it.
+    guard verdict.transactions > 0 else { throw Damage(message: "it holds no transaction") }
     // Of a transaction whose end is not known, what somebody has read did happen.
     if !unknown.isEmpty {
       try Self.forEach(path) { event in

@@ -100,6 +100,13 @@ struct FileList {
     return (try? decoder.decode(Marker.self, from: Data(text.utf8))).map { ($0, text) }
   }
 
+  /// Why the list of a run cannot say what the run has left; nil when it can, or none is there.
+  static func unreadable(in folder: String) -> String? {
+    let path = folder + "/run.json"
+    guard (try? FileCalls.kind(path)) != nil, marker(path) == nil else { return nil }
+    return "'run.json' cannot be read, so nobody knows whether it is whole"
+  }
+
   private mutating func add(_ list: [ListedFile]?) {
     guard let list else {
       acceptsKnownNames = true
