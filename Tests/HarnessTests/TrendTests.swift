@@ -1,6 +1,7 @@
 // `report --trend`: the history only grows, changes of level are found where they are, and noise
 // shows none.
 import Foundation
+import Glibc
 import Harness
 import Platform
 import TestSupport
@@ -79,6 +80,38 @@ import Testing
 
   private func page() throws -> String {
     try String(contentsOfFile: folder.file("trend.html"), encoding: .utf8)
+  }
+
+  /// Lines that were added to it could not be read again.
+  @Test func aHistoryThatCannotBeReadIsNotAddedTo() throws {
+    let run = try makeRun("run")
+    let history = try write("")
+    let file = history + "/history.csv"
+    let words = ["--trend", history, run, "-o", folder.path + "/trend.html", "--overwrite"]
+    func refusal() throws -> String {
+      let error = #expect(throws: UsageError.self) { try report(words) }
+      return error?.message ?? ""
+    }
+    let line = CSVTable.line(cells(1, 100)).replacing("readers-writer", with: "readers\u{e9}")
+    let latin = Array((CSVTable.line(TrendHistory.columns) + line).unicodeScalars)
+      .map { UInt8(truncatingIfNeeded: $0.value) }
+    try Data(latin).write(to: URL(fileURLWithPath: file))
+    #expect(try refusal().contains("'\(file)' cannot be read: it is no UTF-8 text"))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data(latin))
+
+    // Nobody writes to it: whoever opened it would wait without end.
+    try FileManager.default.removeItem(atPath: file)
+    mkfifo(file, 0o600)
+    #expect(try refusal().contains("is a device, pipe or socket"))
+    try FileManager.default.removeItem(atPath: file)
+    try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+    #expect(try refusal().contains("'\(file)' cannot be read"))
+    rmdir(file)
+    symlink("nowhere", file)
+    #expect(try refusal().contains("'\(file)' cannot be read"))
+    #expect(!FileManager.default.fileExists(atPath: history + "/nowhere"))
+    unlink(file)
+    #expect(try report(words).code == .success)
   }
 
   @Test func aHistoryOnlyGrows() throws {

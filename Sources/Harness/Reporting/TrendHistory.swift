@@ -3,6 +3,7 @@
 // be read (cut where a process was killed, or edited by hand) is left out, stays where it is, and
 // is told.
 internal import Foundation
+internal import Glibc
 internal import Platform
 
 /// The file of a history.
@@ -51,7 +52,7 @@ package struct TrendHistory {
   /// - Throws: `ResultsError` when it is no history.
   package init(folder: String) throws {
     path = folder + "/history.csv"
-    guard let text = textOfFile(path) else { return }
+    guard let text = try Self.text(of: path) else { return }
     guard !text.isEmpty else {
       preamble = CSVTable.line(Self.columns)
       return
@@ -78,6 +79,31 @@ package struct TrendHistory {
         continue
       }
       entries.append(entry)
+    }
+  }
+
+  /// What the file holds; nil when there is none.
+  ///
+  /// One that is there and cannot be read is not taken for none: lines would be added to it that
+  /// nobody can read again.
+  private static func text(of path: String) throws -> String? {
+    try FileCalls.refuseEndless(path)
+    do throws(SystemError) {
+      // A link to nothing, too, is no file to add lines to.
+      guard try FileCalls.kind(path) != nil else { return nil }
+    } catch {
+      // The folder is to come.
+      if error.code == ENOTDIR || error.code == ENOENT { return nil }
+      throw ResultsError("'\(path)' cannot be read: \(error.reason)")
+    }
+    do {
+      return try String(contentsOfFile: path, encoding: .utf8)
+    } catch let error as CocoaError
+      where [.fileReadCorruptFile, .fileReadInapplicableStringEncoding].contains(error.code)
+    {
+      throw ResultsError("'\(path)' cannot be read: it is no UTF-8 text; take the original")
+    } catch {
+      throw ResultsError("'\(path)' cannot be read: \(error.explanation)")
     }
   }
 
