@@ -198,6 +198,24 @@ import Testing
     #expect(taken.code == 64 && taken.errors.contains("the folder 'replica-002'"))
   }
 
+  @Test(arguments: ["9223372036854775807", "-9223372036854775808", "99999999999999999999"])
+  func aNumberThatIsTooHighIsNotGoneOnFrom(_ number: String) throws {
+    for part in ["results", "results/baselines", "results/baselines/main"] {
+      _ = folder.makeFolder(part)
+    }
+    _ = folder.makeFolder("results/baselines/main/replica-" + number)
+    let result = try tool(Self.run + "--output a --save-baseline main")
+    #expect(result.code == 0, "\(result.errors)")
+    #expect(Set(replicas("main")) == ["replica-001", "replica-" + number])
+  }
+
+  @Test func aNameThatIsTooLongForABaselineIsRefusedBeforeTheRun() throws {
+    let name = String(repeating: "n", count: 256)
+    let result = try tool(Self.run + "--output a --save-baseline " + name)
+    #expect(result.code == 64 && result.errors.contains("at most 255 letters"), "\(result.errors)")
+    #expect(!FileManager.default.fileExists(atPath: folder.file("a")))
+  }
+
   @Test func aBaselineThatCannotBeSavedLeavesNothingAndSaysSo() throws {
     _ = folder.makeFolder("results")
     try write("mine", "results/baselines")

@@ -24,8 +24,15 @@ package enum Baselines {
     if name.isEmpty || name.hasPrefix(".") || !isPlain {
       return "'\(name)' is no name for a baseline: use letters, digits, '-', '_' and '.'"
     }
+    if name.utf8.count > longestName {
+      return "the name of a baseline has at most \(longestName) letters, and this one has "
+        + "\(name.utf8.count)"
+    }
     return nil
   }
+
+  /// What file systems take as the name of a folder.
+  private static let longestName = 255
 
   /// The folder of a saved name.
   package static func saved(_ name: String) throws(Missing) -> String {
@@ -124,10 +131,16 @@ package enum Baselines {
     return []
   }
 
+  /// No baseline has so many runs.
+  private static let highestNumber = 1_000_000_000
+
   /// Gives a copy the next number that nobody has.
   private static func number(_ copy: String, in target: String) throws {
+    // A folder of somebody else's may have any number: what is higher than ours could be does not
+    // count.
     let numbers = try FileCalls.names(in: target).filter { $0.hasPrefix("replica-") }
       .compactMap { Int($0.dropFirst("replica-".count)) }
+      .filter { (0..<highestNumber).contains($0) }
     var number = (numbers.max() ?? 0) + 1
     while true {
       do throws(SystemError) {
