@@ -17,6 +17,8 @@ struct ChildProcess {
     var signal: Int32? = nil
     /// Whether it was told to end.
     var isToldToEnd: Bool
+    /// Whether it had not ended by itself when its time was over.
+    var isLate = false
   }
 
   private let process: Process
@@ -105,15 +107,40 @@ struct ChildProcess {
 
   /// Waits for its end, and tells it to end when the user has enough.
   func wait(_ interruption: any Interruption) -> Ending {
-    var isTold = false
+    wait(interruption, limit: nil, patience: nil)
+  }
+
+  /// The same for a program of somebody else's, which may hear nothing: a script that has started
+  /// the one that runs, or one that hangs.
+  /// - Parameters:
+  ///   - limit: after how many nanoseconds it is told to end; nil for none.
+  ///   - patience: how many nanoseconds it has from then on before it is ended, with all that it
+  ///     has started and that is in its group; nil for ever.
+  func wait(_ interruption: any Interruption, limit: UInt64?, patience: UInt64?) -> Ending {
+    let clock = MonotonicClock()
+    let start = clock.nanoseconds()
+    var (isTold, isLate) = (false, false)
+    var told: UInt64?
     while process.isRunning {
-      if !isTold && interruption.isRequested() {
-        isTold = true
-        tell()
+      let now = clock.nanoseconds()
+      if told == nil {
+        isTold = interruption.isRequested()
+        isLate = !isTold && limit.map { now - start > $0 } ?? false
+        if isTold || isLate {
+          told = now
+          if patience != nil { kill(-process.processIdentifier, SIGTERM) }
+          tell()
+        }
+      } else if let patience, let told, now - told > patience {
+        // Also again: a process may just have been started.
+        kill(-process.processIdentifier, SIGKILL)
+        end()
       }
       sleep(nanoseconds: 5_000_000)
     }
-    return ending(isTold: isTold)
+    var ending = ending(isTold: isTold)
+    ending.isLate = isLate
+    return ending
   }
 
   /// How it has ended; waits for that.

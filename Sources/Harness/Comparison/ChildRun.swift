@@ -39,12 +39,24 @@ struct ChildRun {
       }
   }
 
+  /// How many nanoseconds a run that is told to end has for that.
+  ///
+  /// Nothing that it writes then is used.
+  private static let patience: UInt64 = 10_000_000_000
+
   /// Waits for its end.
+  /// - Parameter limit: after how many nanoseconds it counts as one that hangs; nil for never.
   /// - Returns: what it measured.
   /// - Throws: `ExecutableFailure` when it ends in another way than a run that can be used, with
   ///   its code, `interrupted` when the user had enough, or has left no folder that can be read.
-  func finish(_ interruption: any Interruption) throws -> MeasuredRun {
-    let ending = process.wait(interruption)
+  func finish(_ interruption: any Interruption, limit: UInt64? = nil) throws -> MeasuredRun {
+    let ending = process.wait(interruption, limit: limit, patience: Self.patience)
+    if ending.isLate, let limit {
+      throw ExecutableFailure(
+        message: "'\(executable) \(words.joined(separator: " "))' had not ended after "
+          + "\(readableDuration(limit)), which is more than twice the budget: it hangs, or needs "
+          + "more --budget", code: .failed)
+    }
     guard ending.code == .success || ending.code == .inconclusive else {
       let end = ending.signal.map { "was ended by signal \($0)" } ?? "ended with \(ending.status)"
       throw ExecutableFailure(

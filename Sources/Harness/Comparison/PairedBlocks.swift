@@ -149,7 +149,11 @@ package struct PairedBlocks {
   ) throws -> MeasuredRun {
     // Files of a block are not needed any more once they are read.
     defer { try? FileManager.default.removeItem(atPath: output) }
-    return try run.finish(interruption)
+    // A run may take longer than the budget, which says how much more it would need; one that hangs
+    // would take for ever.
+    let (twice, isTooLong) = budgetNanoseconds.multipliedReportingOverflow(by: 2)
+    let limit = isTooLong || twice > .max / 2 ? nil : twice + 60_000_000_000
+    return try run.finish(interruption, limit: limit)
   }
 
   // MARK: - Duet
