@@ -43,6 +43,25 @@ internal import Testing
     #expect(encoding?.explanation == "it holds a value that JSON cannot hold")
   }
 
+  /// Fields are named as the document has them, and a number that does not fit is not called no
+  /// JSON.
+  @Test(arguments: [
+    ("[]", "it is no object with named fields"), ("7", "it is no object with named fields"),
+    (#"{"raw_sync": 1}"#, "the field 'schema_version' is missing"),
+    (#"{"schema_version": "1"}"#, "the field 'schema_version' has another type"),
+    (#"{"schema_version": -1}"#, "it is not JSON, or holds a number that no such document has"),
+    ("{", "it is not JSON, or holds a number that no such document has"),
+  ])
+  func aDocumentIsToldInItsOwnWords(_ text: String, _ words: String) throws {
+    struct Document: Decodable { var schemaVersion: UInt64 }
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    let error = #expect(throws: DecodingError.self) {
+      _ = try decoder.decode(Document.self, from: Data(text.utf8))
+    }
+    #expect(error?.explanation == words)
+  }
+
   /// An error of the tool that is no `ErrorInWords` would be printed as the Swift value that it is.
   @Test func noErrorOfTheToolIsWithoutWords() throws {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -85,18 +85,30 @@ enum FoundationErrors {
   /// What is wrong with a document, and where in it.
   static func words(_ error: DecodingError) -> String {
     func place(_ context: DecodingError.Context, _ last: [any CodingKey] = []) -> String {
-      (context.codingPath + last).map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
+      (context.codingPath + last).map { $0.intValue.map { "[\($0)]" } ?? written($0.stringValue) }
         .joined(separator: ".")
     }
     switch error {
     case .keyNotFound(let key, let context):
       return "the field '\(place(context, [key]))' is missing"
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      return "the field '\(place(context))' has another type"
+      let place = place(context)
+      return place.isEmpty
+        ? "it is no object with named fields" : "the field '\(place)' has another type"
     case .dataCorrupted(let context):
       let place = place(context)
-      return place.isEmpty ? "it is not JSON" : "the field '\(place)' cannot be read"
+      // Nobody is told of the place where a number is too large for its field, or negative.
+      return place.isEmpty
+        ? "it is not JSON, or holds a number that no such document has"
+        : "the field '\(place)' cannot be read"
     @unknown default: return "it cannot be read"
+    }
+  }
+
+  /// A field as documents have it: Swift knows it by another name.
+  private static func written(_ name: String) -> String {
+    name.reduce(into: "") { text, letter in
+      text += letter.isUppercase ? "_" + letter.lowercased() : String(letter)
     }
   }
 }
