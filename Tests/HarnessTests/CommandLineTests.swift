@@ -373,6 +373,9 @@ import Testing
     #expect(editDistance("kitten", "sitting") == 3)
     #expect(editDistance("same", "same") == 0)
     #expect(nearestName("qqqq", in: ["readers", "writers"]) == nil)
+    // A file's contents in the place of a word would be measured for minutes.
+    let long = String(repeating: "x", count: 2_000)
+    #expect(nearestName(long, in: [long + "x"]) == nil)
   }
 
   // MARK: - The command that repeats a run

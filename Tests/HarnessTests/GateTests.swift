@@ -137,6 +137,23 @@ import Testing
     #expect(refusal([one, two]).contains("summary.csv' is damaged: line 3 has"))
   }
 
+  /// Which of two figures is the run's nobody knows.
+  @Test func rowsAndColumnsThatAreThereTwiceAreRefused() throws {
+    let (one, two) = (try runs.make("one", Self.usual), try runs.make("two", Self.usual))
+    let file = two + "/summary.csv"
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let lines = text.split(separator: "\n").map(String.init)
+    try (text + lines[1] + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+    let row = refusal([one, two])
+    #expect(row.contains("summary.csv' is damaged: the row of '"), "\(row)")
+    #expect(row.contains("' is there twice"), "\(row)")
+    let wide = lines.enumerated().map { number, line in line + (number == 0 ? ",count\n" : ",7\n") }
+    try wide.joined().write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(refusal([one, two]).contains("is damaged: it has the column 'count' twice"))
+    try text.write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(refusal([one, two]).hasPrefix("not refused"))
+  }
+
   /// However right they look: run.json knows how its run has left them.
   @Test(arguments: ["summary.csv", "growth.csv", "samples.csv", "histograms/read.hgrm"])
   func tablesThatWereEditedAreRefused(name: String) throws {

@@ -209,6 +209,18 @@ import Testing
     ) { try hunt("--scenario lost-updat") }
   }
 
+  @Test func aBundleOfALaterVersionIsRefused() throws {
+    let path = folder.path + "/out"
+    _ = try hunt("--scenario lost-update --output \(path) --no-progress")
+    var bundle = try HuntBundle.read(path)
+    #expect(try replay(path).code == .invariantViolated)
+    bundle.schemaVersion += 1
+    try encodeJSON(bundle).write(
+      toFile: path + "/bundle.json", atomically: true, encoding: .utf8)
+    let error = #expect(throws: UsageError.self) { try replay(path) }
+    #expect(error?.message.contains("has schema version 2; this tool knows up to 1") == true)
+  }
+
   @Test func foldersThatAreNoBundleAreRefused() throws {
     #expect(throws: UsageError.self) { try replay(folder.path) }
     try Data("{}".utf8).write(to: URL(fileURLWithPath: folder.path + "/bundle.json"))

@@ -99,6 +99,19 @@ import Testing
     }
   }
 
+  /// Answers would look surer than one run makes them.
+  @Test func aRunThatIsGivenTwiceIsRefused() throws {
+    let run = try lawful.makeRun("one", objects: 2_000, batch: 10, pins: 5, every: 40)
+    let copy = folder.path + "/copy"
+    try FileManager.default.copyItem(atPath: run, toPath: copy)
+    for other in [run, copy] {
+      let error = #expect(throws: UsageError.self) {
+        try lawful.plan(["--ask", "write rate", "--from", run, other])
+      }
+      #expect(error?.message.contains("are the same run: it would count twice") == true)
+    }
+  }
+
   @Test func aDryRunNamesTheRunsAndMakesNone() throws {
     let result = try lawful.plan([
       "--ask", "file size at pins=20 pin-every=10 objects=10k", "--budget", "10s", "--dry-run",
@@ -233,6 +246,9 @@ import Testing
         shift
       done
       mkdir -p "$(dirname "$output")" && cp -r '\(prepared)' "$output"
+      # No two runs are the same, which would be refused.
+      echo >>'\(prepared).count'
+      printf '%*s' "$(wc -l <'\(prepared).count')" '' >>"$output/run.json"
       """
     try text.write(toFile: program, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)

@@ -193,10 +193,12 @@ package enum PlanVerb: VerbDescription {
       }
     }
     do {
-      for folder in values.all("from") {
-        let runs = try wholeRuns(in: try Baselines.resolve(folder), warn: warn)
-        options.earlier += try runs.map { try PlanObservation($0) }
+      let runs = try values.all("from").flatMap {
+        try wholeRuns(in: try Baselines.resolve($0), warn: warn)
       }
+      // It would make the answers look surer than they are.
+      try SamePlan.refuseTwice(runs)
+      options.earlier += try runs.map { try PlanObservation($0) }
     } catch let error as ResultsError {
       throw UsageError("plan: \(error.message)")
     } catch let missing as Baselines.Missing {

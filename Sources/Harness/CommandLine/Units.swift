@@ -305,6 +305,8 @@ package enum Units {
 
 /// The name with the least edit distance, when it is near enough to be a slip.
 package func nearestName(_ wrong: String, in names: [String]) -> String? {
+  // Nothing is near to a text that is much longer than all names, and to measure it takes long.
+  guard wrong.utf8.count <= 1_024 else { return nil }
   let ranked = names.map { ($0, editDistance(wrong.lowercased(), $0.lowercased())) }
   // Slips are rarely in the first letter: it decides between equals.
   func rank(_ entry: (String, Int)) -> (Int, Int) {

@@ -115,6 +115,9 @@ package struct MeasuredRun: Sendable {
         "'\(path)' is damaged: line \(cut + 1) has \(rows[cut].count) cells, its header "
           + "\(columns.count)")
     }
+    if let twice = columns.first(where: { column in columns.count { $0 == column } > 1 }) {
+      throw ResultsError("'\(path)' is damaged: it has the column '\(twice)' twice")
+    }
     if isWhole { try refuseNoNumbers(rows, columns, path, isSigned: name == "samples.csv") }
     return rows.dropFirst().filter { $0.count == columns.count }.map { row in
       let cells = Dictionary(zip(columns, row)) { first, _ in first }
@@ -155,11 +158,19 @@ package struct MeasuredRun: Sendable {
     _ folder: String, isWhole: Bool
   ) throws -> [RowKey: [String: Double]] {
     var rows: [RowKey: [String: Double]] = [:]
+    // Tables of several runs have a row of each.
+    var found: Set<[String]> = []
     for (cells, numbers) in try table("summary.csv", folder, isWhole: isWhole) ?? [] {
       let key = RowKey(
         engine: cells["engine"] ?? "", workload: cells["workload"] ?? "",
         operation: cells["operation"] ?? "", phase: cells["phase"] ?? "",
         load: cells["load"] ?? "")
+      let names = [key.engine, key.workload, key.operation, key.phase, key.load]
+      let isNew = found.insert(names + [cells["run_id"] ?? "", cells["replica"] ?? ""]).inserted
+      guard isNew || !isWhole else {
+        throw ResultsError(
+          "'\(folder)/summary.csv' is damaged: the row of '\(key.name)' is there twice")
+      }
       rows[key] = numbers
     }
     return rows

@@ -5,7 +5,10 @@ package import RaceHunt
 
 /// One failure, as `bundle.json` has it.
 package struct HuntBundle: Codable, Sendable {
-  package var schemaVersion = 1
+  /// Of what this version writes.
+  private static let schemaVersion = 1
+
+  package var schemaVersion = Self.schemaVersion
   package var toolVersion = ResultSchema.toolVersion
   package var scenario: String
   package var kind: String
@@ -47,9 +50,17 @@ package struct HuntBundle: Codable, Sendable {
     }
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
-    do { return try decoder.decode(HuntBundle.self, from: data) } catch {
+    let bundle: HuntBundle
+    do { bundle = try decoder.decode(HuntBundle.self, from: data) } catch {
       throw Unusable(message: "'\(path)' is no bundle of a hunt: \(error.explanation)")
     }
+    // What this one does not know of may be what makes the program fail.
+    guard bundle.schemaVersion <= schemaVersion else {
+      throw Unusable(
+        message: "'\(path)' has schema version \(bundle.schemaVersion); this tool knows up to "
+          + "\(schemaVersion): use a newer \(Tool.current.name)")
+    }
+    return bundle
   }
 
   /// Writes it with the table of the schedule, and what the program has noted and kept.
