@@ -47,6 +47,10 @@ public enum RealmBench {
       Console.standard().note("\(Tool.current.name): \(error.explanation)")
       return ExitCode.usage.rawValue
     }
+    if let words = StackLimit.objection {
+      Console.standard().note("\(Tool.current.name): error: \(words)")
+      return ExitCode.failed.rawValue
+    }
     for position in 1..<max(1, Int(CommandLine.argc)) {
       guard let word = CommandLine.unsafeArgv[position] else { continue }
       if String(validatingCString: word) == nil {
