@@ -51,7 +51,9 @@ extension StorageError: CustomStringConvertible {
     case .fileExists(let path):
       return "'\(path)' exists already. Remove it first or choose another path."
     case .parentMissing(let path):
-      return "The folder of '\(path)' does not exist. Create it first."
+      // The kernel's own folders, such as /proc, say so of each new file.
+      return "The folder of '\(path)' does not exist, or takes no new files. Create it first, or "
+        + "choose another path."
     case .permissionDenied(let path, let reason):
       return "No permission for '\(path)': \(reason). Check the owner and mode of file and folder."
     case .isDirectory(let path):

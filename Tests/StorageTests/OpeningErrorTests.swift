@@ -192,6 +192,15 @@ enum StoreFile {
     #expect(!LinuxFileSystem().exists(path + ".lock"))
   }
 
+  /// The kernel says of its own folders that no new file is found there.
+  @Test func aFolderThatTakesNoFilesIsNotOnlyCalledMissing() {
+    let error = #expect(throws: StorageError.self) {
+      _ = try Store.open(StoreOptions(path: "/proc/new.realm"))
+    }
+    #expect(error?.description.contains("or takes no new files") == true, "\(error as Any)")
+    #expect(error?.description.contains("choose another path") == true)
+  }
+
   @Test(arguments: [false, true]) func aMissingParent(isReadOnly: Bool) {
     let folder = TemporaryFolder()
     let path = folder.file("no/such/folder.realm")
