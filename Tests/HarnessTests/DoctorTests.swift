@@ -189,4 +189,16 @@ import Testing
       try doctor(line.split(separator: " ").map(String.init))
     }
   }
+
+  /// The file on which the disk is measured would be left.
+  @Test func whoIsInterruptedLeavesNothing() throws {
+    struct Always: Interruption { func isRequested() -> Bool { true } }
+    let folder = TemporaryFolder()
+    let output = CollectedOutput()
+    let code = try DoctorVerb.run(
+      ["--path", folder.path, "--duration", "1h"], console: output.console(),
+      interruption: Always())
+    #expect(code == .interrupted && output.output.isEmpty && output.errors.contains("interrupted"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
 }

@@ -31,12 +31,16 @@ package enum DoctorVerb: VerbDescription {
   }
 
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
-    try run(arguments, console: console)
+    try run(arguments, console: console, interruption: SignalInterruption())
   }
 
-  /// - Parameter root: where `/proc` and `/sys` are.
+  /// - Parameters:
+  ///   - root: where `/proc` and `/sys` are.
+  ///   - interruption: whether the user has enough; the file on which the disk is measured is
+  ///     removed before the end.
   package static func run(
-    _ arguments: [String], console: Console, root: String = ""
+    _ arguments: [String], console: Console, root: String = "",
+    interruption: (any Interruption)? = nil
   ) throws -> ExitCode {
     let values = try FlagValues(arguments, known: flags)
     if values.has("help") {
@@ -59,7 +63,11 @@ package enum DoctorVerb: VerbDescription {
     guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue
     else { throw UsageError("--path: '\(folder)' is no folder") }
     var facts = MachineFacts(folder: folder, root: root)
-    facts.measure(nanoseconds: nanoseconds)
+    facts.measure(nanoseconds: nanoseconds, interruption)
+    if interruption?.isRequested() == true {
+      console.note("interrupted: nothing is told of what was not measured to its end")
+      return .interrupted
+    }
     let findings = facts.findings()
     let worst = findings.map(\.level).max() ?? .fine
     switch format {

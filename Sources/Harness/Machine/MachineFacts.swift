@@ -167,20 +167,24 @@ package struct MachineFacts: Codable, Equatable, Sendable {
   // MARK: - Measurements
 
   /// Measures clock, wake-ups and disk, and watches what else goes on, for about so long.
-  package mutating func measure(nanoseconds: UInt64) {
+  package mutating func measure(
+    nanoseconds: UInt64, _ interruption: (any Interruption)? = nil
+  ) {
     let watch = MachineWatch()
     let clock = MonotonicClock()
     let start = clock.nanoseconds()
     clockReadNs = Self.clockCost(clock)
     wakeLateP99Ns = Self.wakeDelays(clock, nanoseconds: min(nanoseconds / 4, 250_000_000))
-    let costs = measureDisk(folder: folder, nanosecondsMax: max(nanoseconds / 2, 50_000_000))
+    let costs = measureDisk(
+      folder: folder, nanosecondsMax: max(nanoseconds / 2, 50_000_000), interruption)
     writeP50Ns = costs.writes.isEmpty ? nil : costs.writes[costs.writes.count / 2]
     syncP50Ns = costs.syncs.isEmpty ? nil : costs.syncs[costs.syncs.count / 2]
     syncP99Ns = costs.syncs.count < 100 ? nil : costs.syncs[costs.syncs.count * 99 / 100]
     syncSamples = costs.syncs.count
     let end = start + nanoseconds
-    let now = clock.nanoseconds()
-    if now < end { sleep(nanoseconds: end - now) }
+    while clock.nanoseconds() < end, interruption?.isRequested() != true {
+      sleep(nanoseconds: min(end - min(end, clock.nanoseconds()), 20_000_000))
+    }
     watchedS = Double(clock.nanoseconds() - start) / 1e9
     disturbance = watch.disturbance()
   }
@@ -207,7 +211,7 @@ package struct MachineFacts: Codable, Equatable, Sendable {
 
   /// Times of pwrite alone, and of the fdatasync behind it, both sorted.
   private func measureDisk(
-    folder: String, nanosecondsMax: UInt64
+    folder: String, nanosecondsMax: UInt64, _ interruption: (any Interruption)?
   ) -> (writes: [UInt64], syncs: [UInt64]) {
     let clock = MonotonicClock()
     guard let file = try? FileCalls.openTemporaryFile("realm-bench-doctor", in: folder) else {
@@ -224,7 +228,9 @@ package struct MachineFacts: Codable, Equatable, Sendable {
         try file.write(UnsafeRawBufferPointer(memory), at: 0)
         try file.synchronize()
         let begin = clock.nanoseconds()
-        while syncs.count < 1_000, clock.nanoseconds() - begin < nanosecondsMax {
+        while syncs.count < 1_000, clock.nanoseconds() - begin < nanosecondsMax,
+          interruption?.isRequested() != true
+        {
           let start = clock.nanoseconds()
           try file.write(page, at: random.next(upperBound: UInt64(pages)) * 4_096)
           let written = clock.nanoseconds()
