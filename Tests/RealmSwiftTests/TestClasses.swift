@@ -123,6 +123,16 @@ func onThread(_ name: String = "other", _ body: @escaping @Sendable () -> Void) 
   startThread(name, body).joinInTime()
 }
 
+/// The code of the error that a body throws; nil when it throws none, or one of another type.
+func errorCode(_ body: () throws -> Void) -> Realm.Error.Code? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return (error as? Realm.Error)?.code
+  }
+}
+
 /// Checks what a stopped process has printed.
 func expectStop(
   _ result: ExitTest.Result?, _ message: String, sourceLocation: SourceLocation = #_sourceLocation

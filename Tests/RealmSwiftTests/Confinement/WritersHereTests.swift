@@ -42,15 +42,6 @@ private func widened(_ configuration: Realm.Configuration) -> Realm.Configuratio
 
   private var configuration: Realm.Configuration { folder.configuration("a.realm", [Ship.self]) }
 
-  private func code(_ body: () throws -> Void) -> Realm.Error.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? Realm.Error)?.code
-    }
-  }
-
   // MARK: - Transactions
 
   @Test func anotherRealmOfTheFileStops() async {
@@ -123,10 +114,10 @@ private func widened(_ configuration: Realm.Configuration) -> Realm.Configuratio
     let configuration = configuration
     let realm = try Realm(configuration: configuration)
     try realm.write {
-      #expect(code { _ = try Realm(configuration: widened(configuration)) } == .alreadyOpen)
+      #expect(errorCode { _ = try Realm(configuration: widened(configuration)) } == .alreadyOpen)
       var newer = configuration
       newer.schemaVersion = 1
-      #expect(code { _ = try Realm(configuration: newer) } == .alreadyOpen)
+      #expect(errorCode { _ = try Realm(configuration: newer) } == .alreadyOpen)
       realm.create(Ship.self, value: ["id": 1])
     }
     let other = try Realm(configuration: widened(configuration))
@@ -140,7 +131,7 @@ private func widened(_ configuration: Realm.Configuration) -> Realm.Configuratio
     nonisolated(unsafe) var new = old
     new.schemaVersion = 1
     new.migrationBlock = { _, _ in
-      codes.append(code { _ = try Realm(configuration: new) })
+      codes.append(errorCode { _ = try Realm(configuration: new) })
       #expect((try? Realm.compact(configuration: old)) == false)
     }
     #expect(try Realm(configuration: new).isEmpty)

@@ -15,15 +15,6 @@ import Testing
     try Data(contentsOf: url(name)).count
   }
 
-  private func code(_ body: () throws -> Void) -> Realm.Error.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? Realm.Error)?.code
-    }
-  }
-
   private func dogs(_ name: String) throws -> Int {
     let realm = try Realm(configuration: folder.configuration(name, [Dog.self]))
     #expect(try realm.checkInvariants().findings == [])
@@ -40,8 +31,8 @@ import Testing
     // The copy is a file of its own.
     try realm.write { realm.deleteAll() }
     #expect(try dogs("b.realm") == 1_000)
-    #expect(code { try realm.writeCopy(toFile: url("b.realm")) } == .fileExists)
-    #expect(code { try realm.writeCopy(toFile: url("no/b.realm")) } == .fileNotFound)
+    #expect(errorCode { try realm.writeCopy(toFile: url("b.realm")) } == .fileExists)
+    #expect(errorCode { try realm.writeCopy(toFile: url("no/b.realm")) } == .fileNotFound)
   }
 
   @Test func copiesToAConfiguration() throws {
@@ -49,10 +40,11 @@ import Testing
     try realm.write { realm.add(Dog()) }
     try realm.writeCopy(configuration: folder.configuration("b.realm"))
     #expect(try dogs("b.realm") == 1)
-    #expect(code { try realm.writeCopy(configuration: memoryConfiguration()) } == .invalidInput)
+    #expect(
+      errorCode { try realm.writeCopy(configuration: memoryConfiguration()) } == .invalidInput)
     try realm.write {
       #expect(
-        code { try realm.writeCopy(configuration: folder.configuration("c.realm")) } == .fail)
+        errorCode { try realm.writeCopy(configuration: folder.configuration("c.realm")) } == .fail)
     }
     #expect(!FileManager.default.fileExists(atPath: folder.file("c.realm")))
   }
@@ -128,7 +120,8 @@ import Testing
     #expect(try length("a.realm") < 100_000)
     #expect(try dogs("a.realm") == 100)
     #expect(
-      code { try Realm.compact(configuration: folder.configuration("none.realm")) } == .fileNotFound
+      errorCode { try Realm.compact(configuration: folder.configuration("none.realm")) }
+        == .fileNotFound
     )
     #expect(try !Realm.compact(configuration: memoryConfiguration()))
   }

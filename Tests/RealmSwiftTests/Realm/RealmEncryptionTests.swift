@@ -43,15 +43,6 @@ import Testing
     #expect(try realm.checkInvariants().findings == [])
   }
 
-  private func code(_ body: () throws -> Void) -> Realm.Error.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? Realm.Error)?.code
-    }
-  }
-
   @Test func contentSurvivesReopening() throws {
     try fill("a.realm")
     try check(configuration("a.realm"))
@@ -64,14 +55,16 @@ import Testing
     try fill("a.realm")
     for key in [Self.otherKey, nil] {
       #expect(
-        code { _ = try Realm(configuration: configuration("a.realm", key: key)) }
+        errorCode { _ = try Realm(configuration: configuration("a.realm", key: key)) }
           == .invalidDatabase)
     }
     #expect(try schemaVersionAtURL(configuration("a.realm").fileURL!, encryptionKey: Self.key) == 0)
     #expect(
-      code { _ = try schemaVersionAtURL(configuration("a.realm").fileURL!) } == .invalidDatabase)
+      errorCode { _ = try schemaVersionAtURL(configuration("a.realm").fileURL!) }
+        == .invalidDatabase)
     _ = try Realm(configuration: configuration("plain.realm", key: nil))
-    #expect(code { _ = try Realm(configuration: configuration("plain.realm")) } == .invalidDatabase)
+    #expect(
+      errorCode { _ = try Realm(configuration: configuration("plain.realm")) } == .invalidDatabase)
     try check(configuration("a.realm"))
   }
 
@@ -79,7 +72,8 @@ import Testing
     let realm = try Realm(configuration: configuration("a.realm"))
     for key in [Self.otherKey, nil] {
       #expect(
-        code { _ = try Realm(configuration: configuration("a.realm", key: key)) } == .alreadyOpen)
+        errorCode { _ = try Realm(configuration: configuration("a.realm", key: key)) }
+          == .alreadyOpen)
     }
     withExtendedLifetime(realm) {}
   }

@@ -18,15 +18,6 @@ private enum OtherDogs {
 @Suite(.ownThreads) struct RealmFilesTests {
   let folder = TemporaryFolder()
 
-  private func code(_ body: () throws -> Void) -> Realm.Error.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? Realm.Error)?.code
-    }
-  }
-
   private func exists(_ name: String) -> Bool {
     FileManager.default.fileExists(atPath: folder.file(name))
   }
@@ -89,7 +80,7 @@ private enum OtherDogs {
 
   @Test func theSchemaVersionIsRead() throws {
     let url = URL(fileURLWithPath: folder.file("a.realm"))
-    #expect(code { _ = try schemaVersionAtURL(url) } == .fileNotFound)
+    #expect(errorCode { _ = try schemaVersionAtURL(url) } == .fileNotFound)
     #expect(!exists("a.realm") && !exists("a.realm.lock"))
     try makeFile("a.realm", schemaVersion: 17)
     #expect(try schemaVersionAtURL(url) == 17)
@@ -101,7 +92,7 @@ private enum OtherDogs {
       withExtendedLifetime(realm) {}
     }
     try Data(repeating: 5, count: 10_000).write(to: url)
-    #expect(code { _ = try schemaVersionAtURL(url) } == .invalidDatabase)
+    #expect(errorCode { _ = try schemaVersionAtURL(url) } == .invalidDatabase)
   }
 
   // MARK: - Reading only
@@ -109,7 +100,7 @@ private enum OtherDogs {
   @Test func readingLeavesNothingBehind() throws {
     var configuration = folder.configuration("a.realm", [Dog.self])
     configuration.readOnly = true
-    #expect(code { _ = try Realm(configuration: configuration) } == .fileNotFound)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .fileNotFound)
     #expect(!exists("a.realm") && !exists("a.realm.lock"))
     try makeFile("a.realm")
     try FileManager.default.removeItem(atPath: folder.file("a.realm.lock"))
@@ -145,7 +136,7 @@ private enum OtherDogs {
     }
     try makeFile("a.realm")
     var configuration = folder.configuration("a.realm", [Changed.Dog.self])
-    #expect(code { _ = try Realm(configuration: configuration) } == .schemaMismatch)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .schemaMismatch)
     configuration.deleteRealmIfMigrationNeeded = true
     do {
       let realm = try Realm(configuration: configuration)
@@ -199,7 +190,7 @@ private enum OtherDogs {
     let held = try Realm(configuration: folder.configuration("a.realm", [Dog.self]))
     var configuration = folder.configuration("a.realm", [Changed.Dog.self])
     configuration.deleteRealmIfMigrationNeeded = true
-    #expect(code { _ = try Realm(configuration: configuration) } == .alreadyOpen)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .alreadyOpen)
     #expect(held.objects(Dog.self).count == 1)
   }
 
@@ -236,11 +227,11 @@ private enum OtherDogs {
   @Test func aSeedHasToBeARealm() throws {
     var configuration = folder.configuration("a.realm", [Dog.self])
     configuration.seedFilePath = URL(fileURLWithPath: folder.file("seed.realm"))
-    #expect(code { _ = try Realm(configuration: configuration) } == .fileNotFound)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .fileNotFound)
     try Data(repeating: 5, count: 10_000).write(to: configuration.seedFilePath!)
-    #expect(code { _ = try Realm(configuration: configuration) } == .invalidDatabase)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .invalidDatabase)
     #expect(!exists("a.realm"))
     configuration.readOnly = true
-    #expect(code { _ = try Realm(configuration: configuration) } == .fileNotFound)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .fileNotFound)
   }
 }

@@ -7,15 +7,6 @@ import Testing
 @Suite(.ownThreads) struct RealmOpeningTests {
   let folder = TemporaryFolder()
 
-  private func code(_ body: () throws -> Void) -> Realm.Error.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? Realm.Error)?.code
-    }
-  }
-
   @Test func sameSettingsGiveTheSameInstance() throws {
     let configuration = folder.configuration()
     let first = try Realm(configuration: configuration)
@@ -52,7 +43,7 @@ import Testing
     }
     #expect(dog?.realm != nil)
     #expect(dog?.name == "Rex")
-    #expect(code { try Realm.deleteFiles(for: configuration) } == .alreadyOpen)
+    #expect(errorCode { try Realm.deleteFiles(for: configuration) } == .alreadyOpen)
     dog = nil
     #expect(try Realm.deleteFiles(for: configuration))
   }
@@ -104,9 +95,9 @@ import Testing
   @Test func missingFiles() throws {
     var configuration = folder.configuration("missing.realm")
     configuration.readOnly = true
-    #expect(code { _ = try Realm(configuration: configuration) } == .fileNotFound)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .fileNotFound)
     let noFolder = folder.configuration("no/folder/a.realm")
-    #expect(code { _ = try Realm(configuration: noFolder) } == .fileNotFound)
+    #expect(errorCode { _ = try Realm(configuration: noFolder) } == .fileNotFound)
     do {
       _ = try Realm(configuration: noFolder)
     } catch let error as Realm.Error {
@@ -117,7 +108,7 @@ import Testing
   @Test func aFolderInTheWay() throws {
     _ = folder.makeFolder("folder.realm")
     let configuration = folder.configuration("folder.realm")
-    #expect(code { _ = try Realm(configuration: configuration) } == .fileAccess)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .fileAccess)
   }
 
   @Test func garbageIsLeftAlone() throws {
@@ -125,7 +116,7 @@ import Testing
     let bytes = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     try bytes.write(to: url)
     let configuration = folder.configuration("garbage.realm")
-    #expect(code { _ = try Realm(configuration: configuration) } == .invalidDatabase)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .invalidDatabase)
     #expect(try Data(contentsOf: url) == bytes)
   }
 
@@ -211,8 +202,8 @@ import Testing
     configuration.schemaVersion = 3
     do { _ = try Realm(configuration: configuration) }
     configuration.schemaVersion = 2
-    #expect(code { _ = try Realm(configuration: configuration) } == .schemaMismatch)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .schemaMismatch)
     configuration.schemaVersion = 3
-    #expect(code { _ = try Realm(configuration: configuration) } == nil)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == nil)
   }
 }
