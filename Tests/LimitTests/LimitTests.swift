@@ -32,8 +32,7 @@ private class LimitedNote: Object {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       becomeNobody()
       let store = try Store.open(StoreOptions(path: "\(path)/commits.realm"))
-      // Of processes and threads; Swift sees no name for it.
-      setLimit(6, 0)
+      forbidThreads()
       let told = Monitor<[Int]>([])
       for number in 0..<5 {
         let transaction = try store.beginWrite()
@@ -135,22 +134,10 @@ private func note(_ length: Int) -> LimitedNote {
   LimitedNote(value: ["text": String(repeating: "x", count: length)])
 }
 
-private func becomeNobody() {
-  if getuid() == 0 { #expect(setgid(65534) == 0 && setuid(65534) == 0) }
-}
-
-private func setLimit(_ kind: UInt32, _ value: UInt64) {
-  var limit = rlimit()
-  #expect(getrlimit(__rlimit_resource_t(kind), &limit) == 0)
-  limit.rlim_cur = min(rlim_t(value), limit.rlim_max)
-  #expect(setrlimit(__rlimit_resource_t(kind), &limit) == 0)
-}
-
 /// What starts threads of the engine, by calls that wait.
 private func useWithoutThreads(_ folder: String) throws {
   let realm = try openRealm(configuration("threads", folder))
-  // Of processes and threads; Swift sees no name for it.
-  setLimit(6, 0)
+  forbidThreads()
   for number in 1...3 { try realm.write { realm.add(note(number)) } }
   #expect(realm.objects(LimitedNote.self).count == 3)
   let copy = configuration("copy", folder)

@@ -1,5 +1,4 @@
 // An exploration to which the system gives no threads says so, and never waits without end.
-import Glibc
 import RaceHunt
 import TestSupport
 import Testing
@@ -7,7 +6,8 @@ import Testing
 @Suite struct NoThreadTests {
   @Test func anExplorationSaysThatThereAreNone() async {
     await #expect(processExitsWith: .success) {
-      withoutThreads()
+      becomeNobody()
+      forbidThreads()
       #expect {
         try explore(iterations: 10) { await Task {}.value }
       } throws: {
@@ -19,7 +19,8 @@ import Testing
   /// The form that does not block its thread explores on another one.
   @Test func soDoesOneThatIsAwaited() async {
     await #expect(processExitsWith: .success) {
-      withoutThreads()
+      becomeNobody()
+      forbidThreads()
       await #expect {
         try await explore(iterations: 10) { await Task {}.value }
       } throws: {
@@ -27,12 +28,4 @@ import Testing
       }
     }
   }
-}
-
-/// From here on this process may start no thread: the limit does not hold for the superuser.
-private func withoutThreads() {
-  if getuid() == 0 { #expect(setgid(65534) == 0 && setuid(65534) == 0) }
-  var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-  // Of processes and threads; Swift sees no name for it.
-  #expect(setrlimit(__rlimit_resource_t(6), &limit) == 0)
 }
