@@ -106,17 +106,16 @@ struct ChildProcess {
   }
 
   /// Waits for its end, and tells it to end when the user has enough.
-  func wait(_ interruption: any Interruption) -> Ending {
-    wait(interruption, limit: nil, patience: nil)
-  }
-
-  /// The same for a program of somebody else's, which may hear nothing: a script that has started
-  /// the one that runs, or one that hangs.
+  ///
+  /// A program of somebody else's may not hear that: it hangs, or is a script that has started the
+  /// one that runs.
   /// - Parameters:
   ///   - limit: after how many nanoseconds it is told to end; nil for none.
   ///   - patience: how many nanoseconds it has from then on before it is ended, with all that it
   ///     has started and that is in its group; nil for ever.
-  func wait(_ interruption: any Interruption, limit: UInt64?, patience: UInt64?) -> Ending {
+  func wait(
+    _ interruption: any Interruption, limit: UInt64? = nil, patience: UInt64? = nil
+  ) -> Ending {
     let clock = MonotonicClock()
     let start = clock.nanoseconds()
     var (isTold, isLate) = (false, false)
