@@ -13,9 +13,7 @@ package struct TableReader {
   /// Number of objects.
   @usableFromInline package let count: Int
   /// Key of the next object.
-  let nextKey: Int64
-  /// The same as a key.
-  package var nextNewKey: ObjectKey { ObjectKey(rawValue: nextKey) }
+  package let nextKey: Int64
   @usableFromInline let indexRoot: BlockReference
   @usableFromInline let bucketCount: Int
   /// Column of the primary key; -1 without one.

@@ -139,7 +139,7 @@ extension ConfinedRealm {
       guard let stored = table.pointee.binding.table,
         !writing.isWhole || writing.group.hasAdded(to: stored), let reader = reader(of: table)
       else { return }
-      table.pointee.noteRollBack(from: reader.nextNewKey)
+      table.pointee.noteRollBack(from: ObjectKey(rawValue: reader.nextKey))
     }
   }
 

@@ -50,7 +50,7 @@ struct TableState {
   var frozenForm: TablePointer?
 
   /// Which objects were added by transactions that were rolled back.
-  var rollBacks = RollBacks()
+  private(set) var rollBacks = RollBacks()
 
   /// Position of the class among the Realm's.
   let index: Int

@@ -30,7 +30,6 @@ public final class Migration {
   /// Made anew when a table changes, which ends all objects.
   private var newRealm: ConfinedRealm
   private let makeRealm: () -> ConfinedRealm
-  private var hasEnded = false
 
   init(
     _ oldRealm: ConfinedRealm, _ update: SchemaUpdate, _ makeRealm: @escaping () -> ConfinedRealm
@@ -229,7 +228,7 @@ public final class Migration {
   }
 
   private func check() {
-    if hasEnded {
+    if newRealm.writing == nil {
       misuse(
         .transaction,
         "The migration has ended: use it inside of its migration block, and do not keep it.")
@@ -237,10 +236,7 @@ public final class Migration {
   }
 
   /// Ends all objects of the migration.
-  func end() {
-    newRealm.endMigration()
-    hasEnded = true
-  }
+  func end() { newRealm.endMigration() }
 }
 
 @available(*, unavailable)
