@@ -381,6 +381,11 @@ __attribute__((noinline)) uintptr_t race_hunt_caller(void) {
   return (uintptr_t)__builtin_extract_return_addr(__builtin_return_address(1));
 }
 
+int race_hunt_is_static(const void *address) {
+  Dl_info information;
+  return dladdr(address, &information) != 0;
+}
+
 typedef char *(*demangle)(const char *, size_t, char *, size_t *, uint32_t);
 
 void race_hunt_symbol(uintptr_t address, char *text, size_t capacity) {

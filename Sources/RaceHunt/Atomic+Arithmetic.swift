@@ -6,7 +6,7 @@ extension Atomic where Value: FixedWidthInteger {
   /// One step of the processor where it has one for words of this size.
   @inlinable @inline(__always)
   func change(
-    _ operation: Operation, _ operand: Value, _ ordering: AtomicUpdateOrdering,
+    _ operation: EventKind, _ operand: Value, _ ordering: AtomicUpdateOrdering,
     _ file: StaticString, _ line: UInt,
     _ step: (UnsafeMutableRawPointer, Int, race_hunt_bits, Int32) -> race_hunt_bits,
     _ result: (Value, Value) -> Value
@@ -24,7 +24,7 @@ extension Atomic where Value: FixedWidthInteger {
 
   @inlinable @inline(__always)
   func replace(
-    _ operation: Operation, _ ordering: AtomicUpdateOrdering, _ file: StaticString, _ line: UInt,
+    _ operation: EventKind, _ ordering: AtomicUpdateOrdering, _ file: StaticString, _ line: UInt,
     _ result: (Value) -> Value
   ) -> (oldValue: Value, newValue: Value) {
     let (old, new) = update(operation, ordering, file, line) { Self.bits(result(Self.value($0))) }

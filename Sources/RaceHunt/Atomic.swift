@@ -61,7 +61,7 @@ public final class Atomic<Value: AtomicRepresentable> {
   }
 
   @usableFromInline
-  func note(_ operation: Operation, _ bits: race_hunt_bits, _ file: StaticString, _ line: UInt) {
+  func note(_ operation: EventKind, _ bits: race_hunt_bits, _ file: StaticString, _ line: UInt) {
     guard let (run, strand) = Run.current else { return }
     let word = run.resource(address, .atomic, name: name)
     var value = Int(truncatingIfNeeded: bits.low)
@@ -167,7 +167,7 @@ public final class Atomic<Value: AtomicRepresentable> {
   /// Replaces the value by what `change` makes of it, as one step.
   @inlinable @inline(__always)
   func update(
-    _ operation: Operation, _ ordering: AtomicUpdateOrdering, _ file: StaticString, _ line: UInt,
+    _ operation: EventKind, _ ordering: AtomicUpdateOrdering, _ file: StaticString, _ line: UInt,
     _ change: (race_hunt_bits) -> race_hunt_bits
   ) -> (old: race_hunt_bits, new: race_hunt_bits) {
     let isExplored = passesPoint(file, line)

@@ -20,17 +20,10 @@ public final class DispatchSemaphore: Sendable {
 
   deinit { Run.forget(Run.address(self)) }
 
-  private final class State {
-    let resource: Resource
-    var value: Int
-    init(_ resource: Resource, _ value: Int) {
-      self.resource = resource
-      self.value = value
+  private func state(_ run: Run) -> SemaphoreState {
+    run.part(self) {
+      SemaphoreState(run.resource(Run.address(self), .semaphore, name: nil), value)
     }
-  }
-
-  private func state(_ run: Run) -> State {
-    run.part(self) { State(run.resource(Run.address(self), .semaphore, name: nil), value) }
   }
 
   /// Waits until the count is above 0, and takes one.
@@ -57,21 +50,8 @@ public final class DispatchSemaphore: Sendable {
       noteOutsider()
       return real.wait(timeout: timeout.real)
     }
-    let state = state(run)
-    run.point(.accesses(state.resource, writes: true))
-    let deadline = timeout.left(run).map { run.now &+ $0 }
-    if deadline != nil { run.readsTime(strand) }
-    while state.value == 0 {
-      run.record(strand, .waits, state.resource.number, at: place)
-      state.resource.waiters.append(strand)
-      guard run.block(strand, for: .turn(state.resource), until: deadline) else {
-        run.record(strand, .timesOut, state.resource.number, at: place)
-        return .timedOut
-      }
-    }
-    state.value -= 1
-    run.record(strand, .passes, state.resource.number, value: state.value, at: place)
-    return .success
+    let isTaken = state(run).take(run, strand, in: timeout.left(run), at: place)
+    return isTaken ? .success : .timedOut
   }
 
   /// Adds one to the count; 0 when nobody waits.
@@ -81,14 +61,8 @@ public final class DispatchSemaphore: Sendable {
       noteOutsider()
       return real.signal()
     }
-    let state = state(run)
-    run.point(.accesses(state.resource, writes: true))
-    state.value += 1
     let place = Place(call: race_hunt_caller())
-    run.record(strand, .signals, state.resource.number, value: state.value, at: place)
-    let waiters = state.resource.waiters.count
-    run.wakeAll(state.resource)
-    return waiters > 0 ? 1 : 0
+    return state(run).give(run, strand, at: place) > 0 ? 1 : 0
   }
 
   private func noteOutsider() {

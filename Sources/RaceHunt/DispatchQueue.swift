@@ -15,7 +15,8 @@ public final class DispatchQueue: @unchecked Sendable {
   /// When objects are freed; of no meaning here.
   public typealias AutoreleaseFrequency = Dispatch.DispatchQueue.AutoreleaseFrequency
 
-  private let real: Dispatch.DispatchQueue
+  /// What does the work outside of explorations.
+  let real: Dispatch.DispatchQueue
   private let isConcurrent: Bool
   private let isInactive: Bool
   private let isGlobal: Bool

@@ -89,7 +89,7 @@ extension DispatchWallTime {
 
 extension DispatchTimeInterval {
   /// Nil for never.
-  fileprivate var nanoseconds: Int64? {
+  var nanoseconds: Int64? {
     func times(_ count: Int, _ unit: Int64) -> Int64 {
       let (product, overflows) = Int64(count).multipliedReportingOverflow(by: unit)
       return overflows ? (count < 0 ? .min + 1 : .max) : product

@@ -2,7 +2,7 @@
 
 /// What a strand does at a step.
 @usableFromInline
-enum Operation: UInt8, Sendable {
+enum EventKind: UInt8, Sendable {
   case begins, ends, runs, starts, joins, yields, sleeps, wakesUp, timesOut
   case locks, locksToRead, waitsForLock, unlocks, waits, notifiesOne, notifiesAll
   case loads, stores, exchanges, comparesAndExchanges, failsToExchange, adds
@@ -13,6 +13,7 @@ enum Operation: UInt8, Sendable {
   case notes, violates, decides
   /// Steps of code that has no types of its own here.
   case touches, calls
+  case cancels
 
   /// Whether who does it may see what others have changed before.
   var isLook: Bool {
@@ -79,7 +80,7 @@ struct Place: Sendable {
 
 struct Event: Sendable {
   let strand: Int32
-  let operation: Operation
+  let operation: EventKind
   /// The number of a resource or of another strand, or of a text; -1 for none.
   let object: Int32
   let value: Int?

@@ -1,5 +1,5 @@
-// Read-write locks and values by thread of POSIX for explored programs, by their names in C.
-// Outside of an exploration they are the system's.
+// Read-write locks of POSIX for explored programs, by their names in C. Outside of an exploration
+// they are the system's.
 public import CRaceHunt
 public import Glibc
 
@@ -158,22 +158,4 @@ public func pthread_rwlock_unlock(_ lock: UnsafeMutablePointer<pthread_rwlock_t>
   guard let (run, strand) = Run.current else { return Glibc.pthread_rwlock_unlock(lock) }
   run.unlock(strand, lock, at: Place(call: race_hunt_caller()))
   return 0
-}
-
-// MARK: - Values by thread
-
-/// Sets what the calling thread has for the key: in an explored program the one of the schedule,
-/// whichever thread of the machine it is on.
-@discardableResult
-public func pthread_setspecific(_ key: pthread_key_t, _ value: UnsafeRawPointer?) -> Int32 {
-  guard let (_, strand) = Run.current else { return Glibc.pthread_setspecific(key, value) }
-  strand.values[key] = UnsafeMutableRawPointer(mutating: value)
-  return 0
-}
-
-/// What the calling thread has for the key.
-@discardableResult
-public func pthread_getspecific(_ key: pthread_key_t) -> UnsafeMutableRawPointer? {
-  guard let (_, strand) = Run.current else { return Glibc.pthread_getspecific(key) }
-  return strand.values[key]
 }

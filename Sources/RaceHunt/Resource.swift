@@ -11,7 +11,14 @@ final class Resource {
   static let jobsKey: UInt64 = 0
 
   enum Kind: String {
-    case mutex, condition, channel, atomic, semaphore, group, queue
+    case mutex, condition, channel, atomic, semaphore, group, queue, barrier
+    /// What is done once.
+    case once
+    case operation
+    case operationQueue = "operation queue"
+    case timer
+    /// What is merged until somebody is told of it.
+    case event
     case readWriteLock = "read-write lock"
     /// A word that is waited for.
     case word

@@ -282,11 +282,12 @@ extension Run {
   ///
   /// Its functions are left as they are, and the thread of the machine with them: another one goes
   /// on.
-  func exit(_ strand: Strand) {
+  func exit(_ strand: Strand, _ call: String) {
     guard strand.kind == .thread, let worker = strand.worker else {
       return stop(
-        .check, "\(strand.name) calls Thread.exit(), but its thread is not one that it has started")
+        .check, "\(strand.name) calls \(call), but its thread is not one that it has started")
     }
+    strand.destroyValues()
     guard let other = pool.take() else { return stop(.noThread) }
     strand.finishBody(self)
     strand.worker = nil
@@ -310,7 +311,7 @@ extension Run {
 
   /// Blocks while the channel is full, or empty; `isBlocked` is asked again after each change.
   func passChannel(
-    _ strand: Strand, _ address: UInt, name: String?, _ operation: Operation, at place: Place?,
+    _ strand: Strand, _ address: UInt, name: String?, _ operation: EventKind, at place: Place?,
     while isBlocked: () -> Bool
   ) {
     let channel = resource(address, .channel, name: name)

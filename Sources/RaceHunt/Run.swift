@@ -65,6 +65,8 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var ownedTasks: [UInt64] = []
   /// Queues, groups and other parts of the program that know more than a resource does.
   @exclusivity(unchecked) var parts: [UInt: AnyObject] = [:]
+  /// What the program does by queues of operations.
+  @exclusivity(unchecked) var operationQueues: [OperationQueueState] = []
   /// By whose turns the main actor's jobs run, once the program has used it.
   @exclusivity(unchecked) var mainQueue: QueueState?
   /// Who makes which global, by its address.
@@ -150,6 +152,7 @@ final class Run: @unchecked Sendable {
     ActiveRuns.leave(identity, tasks: ownedTasks)
     identity = 0
     parts = [:]
+    operationQueues = []
     mainQueue = nil
     deadlines.timers = []
     // The batch knows its last run.
@@ -445,7 +448,7 @@ final class Run: @unchecked Sendable {
   // MARK: - What happens
 
   func record(
-    _ strand: Strand, _ operation: Operation, _ object: Int = -1, value: Int? = nil,
+    _ strand: Strand, _ operation: EventKind, _ object: Int = -1, value: Int? = nil,
     at place: Place? = nil
   ) {
     if !strand.globals.isEmpty && operation != .violates { return }
@@ -457,7 +460,7 @@ final class Run: @unchecked Sendable {
   }
 
   func record(
-    _ strand: Strand, _ operation: Operation, text: String, at place: Place? = nil
+    _ strand: Strand, _ operation: EventKind, text: String, at place: Place? = nil
   ) {
     texts.append(text)
     record(strand, operation, texts.count - 1, at: place)

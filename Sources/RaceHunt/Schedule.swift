@@ -41,15 +41,19 @@ struct Schedule: Sendable, Equatable, CustomStringConvertible {
 
   /// Throws for another text.
   static func parsed(_ text: String) throws(RaceFailure) -> Schedule {
-    guard let schedule = Schedule(text) else {
-      let shown = text.count > 60 ? "\(text.prefix(60))..." : text
-      throw RaceFailure(
-        .init(
-          kind: .thrown,
-          text: "'\(shown)' is not a schedule, such as 1f:3>2,5>1; give the text that a failure "
-            + "shows behind \"to repeat it\""),
-        Schedule(seed: 0, turns: []))
-    }
-    return schedule
+    if let schedule = Schedule(text) { return schedule }
+    throw RaceFailure(
+      .init(kind: .thrown, text: mistake(in: text) ?? ""), Schedule(seed: 0, turns: []))
+  }
+
+  /// Why a text is none; nil for one that is.
+  fileprivate static func mistake(in text: String) -> String? {
+    if Schedule(text) != nil { return nil }
+    let shown = text.count > 60 ? "\(text.prefix(60))..." : text
+    return "'\(shown)' is not a schedule, such as 1f:3>2,5>1; give the text that a failure shows "
+      + "behind \"to repeat it\""
   }
 }
+
+/// Why a text is no schedule; nil for one that is.
+package func mistake(inSchedule text: String) -> String? { Schedule.mistake(in: text) }

@@ -37,6 +37,8 @@ final class Strand {
   var jobs: [(job: UnownedJob, kind: JobKind)] = []
   /// The queues whose work it runs, the innermost last.
   var queues: [DispatchQueue] = []
+  /// The queues whose operations it runs, the innermost last.
+  var operationQueues: [OperationQueue] = []
   /// What `Thread.current` is there.
   var thread: Thread?
   /// What it has by keys of POSIX.
@@ -47,6 +49,10 @@ final class Strand {
   var isJoined = false
   /// Nobody waits for its end.
   var isDetached = false
+  /// Whether the program has said that nobody will join it, as a thread of POSIX.
+  var isGivenUp = false
+  /// What it has returned, as a thread of POSIX.
+  var result: UnsafeMutableRawPointer?
   /// Strands that wait for its end.
   var joiners: [Strand] = []
   /// How often it was chosen.
@@ -128,6 +134,8 @@ final class Strand {
     do { try body() } catch {
       run.violate(.thrown, "\(name) throws \(words(of: error))")
     }
+    // The threads of a queue go on.
+    if kind == .thread { destroyValues() }
   }
 
   /// Those who wait for its end go on.

@@ -201,7 +201,7 @@ open class Thread: NSObject, @unchecked Sendable {
       }
       return Foundation.Thread.exit()
     }
-    run.exit(strand)
+    run.exit(strand, "Thread.exit()")
   }
 
   /// Where the functions that are running go on.
@@ -261,32 +261,6 @@ extension UInt64 {
   init(until date: Date) {
     self = JobHooks.rounded(UInt64(seconds: date.timeIntervalSinceNow))
   }
-}
-
-/// Sleeps for so many microseconds; in an explored program in virtual time.
-@discardableResult
-public func usleep(_ microseconds: UInt32) -> Int32 {
-  guard let (run, strand) = Run.current else { return Glibc.usleep(microseconds) }
-  run.sleep(strand, nanoseconds: UInt64(microseconds) * 1_000, at: Place(call: race_hunt_caller()))
-  return 0
-}
-
-/// Sleeps for so many seconds; in an explored program in virtual time.
-@discardableResult
-public func sleep(_ seconds: UInt32) -> UInt32 {
-  guard let (run, strand) = Run.current else { return Glibc.sleep(seconds) }
-  let place = Place(call: race_hunt_caller())
-  run.sleep(strand, nanoseconds: UInt64(seconds) * 1_000_000_000, at: place)
-  return 0
-}
-
-/// Lets other threads go first.
-@discardableResult
-public func sched_yield() -> Int32 {
-  guard let (run, strand) = Run.current else { return Glibc.sched_yield() }
-  run.record(strand, .yields, at: Place(call: race_hunt_caller()))
-  run.point(isYield: true)
-  return 0
 }
 
 /// Fails the schedule, with this sentence, unless the condition holds; the schedule goes on.

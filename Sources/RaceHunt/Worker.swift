@@ -275,7 +275,7 @@ func startThread(stackSize: Int? = nil, _ body: @escaping () -> Void) -> Bool {
   defer { pthread_attr_destroy(&attributes) }
   var handle = pthread_t()
   let start = Unmanaged.passRetained(Start(body))
-  let failure = pthread_create(
+  let failure = Glibc.pthread_create(
     &handle, &attributes,
     { context in
       Unmanaged<Start>.fromOpaque(context!).takeRetainedValue().body()

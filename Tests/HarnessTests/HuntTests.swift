@@ -197,7 +197,7 @@ import Testing
     try bundle.keep(in: corpus)
     #expect(try kept().count == 1)
     let first = bundle.schedule
-    bundle.schedule += " 9999>1"
+    bundle.schedule += ",9999>1"
     try bundle.keep(in: corpus)
     let schedules = try kept().map { try HuntBundle.read(corpus + "/" + $0).schedule }
     #expect(Set(schedules) == [first, bundle.schedule])
@@ -225,6 +225,17 @@ import Testing
     #expect(throws: UsageError.self) { try replay(folder.path) }
     try Data("{}".utf8).write(to: URL(fileURLWithPath: folder.path + "/bundle.json"))
     #expect(throws: UsageError.self) { try replay(folder.path) }
+  }
+
+  @Test func aScheduleThatIsNoneIsRefused() throws {
+    let path = folder.path + "/out"
+    _ = try hunt("--scenario lost-update --output \(path) --no-progress")
+    var bundle = try HuntBundle.read(path)
+    bundle.schedule = "1>2"
+    try encodeJSON(bundle).write(
+      toFile: path + "/bundle.json", atomically: true, encoding: .utf8)
+    let error = #expect(throws: UsageError.self) { try replay(path) }
+    #expect(error?.message.contains("'1>2' is not a schedule, such as 1f:3>2,5>1") == true)
   }
 
   @Test func anExistingFolderIsRefused() throws {

@@ -67,10 +67,10 @@ private final class Outside: @unchecked Sendable {
     #expect(found.description.contains("not under control: another thread uses an Atomic at"))
   }
 
-  /// It is not replaced, and its users do not know what it calls.
-  @Test func operationQueuesAreNamedAtTheEnd() throws {
+  /// Its users do not know what it calls.
+  @Test func foundationsOperationQueuesAreNamedAtTheEnd() throws {
     @Sendable func operate() {
-      let queue = OperationQueue()
+      let queue = Foundation.OperationQueue()
       queue.addOperation {}
       queue.waitUntilAllOperationsAreFinished()
     }

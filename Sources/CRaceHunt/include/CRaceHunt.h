@@ -109,6 +109,8 @@ void race_hunt_stopped(void);
 
 /// Where the caller of the calling function goes on.
 uintptr_t race_hunt_caller(void);
+/// Whether the memory belongs to a program or library, and not to its heap or stacks.
+int race_hunt_is_static(const void *address);
 /// The name of the function that holds an address, readable; else file and offset.
 void race_hunt_symbol(uintptr_t address, char *text, size_t capacity);
 /// Writes, for each place behind a call, the file and line of the call, `capacity` bytes each; an

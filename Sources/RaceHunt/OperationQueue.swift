@@ -1,0 +1,321 @@
+// Foundation's queues of operations for explored programs. Outside of an exploration they are
+// Foundation's.
+internal import CRaceHunt
+public import Foundation
+
+/// A queue of operations: `Foundation.OperationQueue`, by its names.
+///
+/// In an explored program it has as many columns in the schedule as operations run at once.
+open class OperationQueue: NSObject, @unchecked Sendable {
+  // @unchecked: its settings are made before others use it, as Foundation asks for; the rest has
+  // locks, or belongs to the holder of the baton.
+  private let real: Foundation.OperationQueue
+
+  /// Makes a queue that runs as many operations at once as it is given.
+  public override init() {
+    let real = RealOperationQueue()
+    self.real = real
+    super.init()
+    real.queue = self
+    _ = Run.home(Run.address(self))
+  }
+
+  private init(_ main: Foundation.OperationQueue) {
+    real = main
+    super.init()
+  }
+
+  deinit { Run.forget(Run.address(self)) }
+
+  private func state(_ run: Run) -> OperationQueueState {
+    run.part(self) {
+      let resource = run.resource(Run.address(self), .operationQueue, name: name)
+      let state = OperationQueueState(resource, self)
+      run.operationQueues.append(state)
+      return state
+    }
+  }
+
+  // MARK: - Which queue it is
+
+  private static let mainQueue: OperationQueue = {
+    let queue = OperationQueue(Foundation.OperationQueue.main)
+    queue.underlying = .main
+    queue.count = 1
+    return queue
+  }()
+
+  /// The main thread's queue.
+  open class var main: OperationQueue { mainQueue }
+
+  /// The queue whose operation runs; the main one's on the main thread.
+  open class var current: OperationQueue? {
+    guard let (_, strand) = Run.current else {
+      let real = Foundation.OperationQueue.current
+      return real === Foundation.OperationQueue.main
+        ? mainQueue : (real as? RealOperationQueue)?.queue
+    }
+    return strand.operationQueues.last ?? (strand.isOnMain ? mainQueue : nil)
+  }
+
+  // MARK: - Operations
+
+  /// Has the queue do the operation, once what it depends on has ended.
+  open func addOperation(_ operation: Operation) { add(operation, race_hunt_caller()) }
+
+  /// Has the queue call the closure.
+  @preconcurrency
+  open func addOperation(_ block: @escaping @Sendable () -> Void) {
+    add(BlockOperation(block: block), race_hunt_caller())
+  }
+
+  /// Has the queue do the operations; `wait` waits for the end of all.
+  open func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
+    let call = race_hunt_caller()
+    for operation in operations { add(operation, call) }
+    if wait { for operation in operations { operation.waitUntilFinished() } }
+  }
+
+  /// Has the queue call the closure once all that it was given before has ended, and before what it
+  /// is given later.
+  @preconcurrency
+  open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
+    guard Run.current != nil else { return real.addBarrierBlock(barrier) }
+    let operation = BlockOperation(block: barrier)
+    operation.isBarrier = true
+    add(operation, race_hunt_caller())
+  }
+
+  private func add(_ operation: Operation, _ call: UInt) {
+    guard let (run, strand) = Run.current else {
+      operation.real.enterQueue()
+      return real.addOperation(operation.real)
+    }
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: true))
+    run.record(strand, .submits, state.resource.number, at: Place(call: call))
+    guard operation.enter(state) else {
+      return run.violate(
+        .check, "\(strand.name) gives \(state.resource.name) an operation that a queue was given",
+        at: Place(call: call))
+    }
+    state.add(operation, run)
+    run.pointBehindStart()
+  }
+
+  /// What it was given and has not ended.
+  open var operations: [Operation] {
+    guard let (run, strand) = Run.current else {
+      return real.operations.compactMap { ($0 as? RealOperation)?.operation }
+    }
+    return look(run, strand, race_hunt_caller()).map(\.operation)
+  }
+
+  /// How many of them there are.
+  open var operationCount: Int {
+    guard let (run, strand) = Run.current else { return real.operationCount }
+    return look(run, strand, race_hunt_caller()).count
+  }
+
+  private func look(_ run: Run, _ strand: Strand, _ call: UInt) -> [OperationQueueState.Entry] {
+    let state = state(run)
+    run.point(.accesses(state.resource, writes: false))
+    let entries = state.entries
+    run.record(strand, .loads, state.resource.number, value: entries.count, at: Place(call: call))
+    return entries
+  }
+
+  /// Tells all of them to end.
+  open func cancelAllOperations() { for operation in operations { operation.cancel() } }
+
+  /// Waits for the end of all.
+  open func waitUntilAllOperationsAreFinished() {
+    guard let (run, strand) = Run.current else { return real.waitUntilAllOperationsAreFinished() }
+    let state = state(run)
+    let place = Place(call: race_hunt_caller())
+    run.point(.accesses(state.resource, writes: true))
+    run.record(strand, .waits, state.resource.number, at: place)
+    while !state.entries.isEmpty {
+      state.resource.waiters.append(strand)
+      run.block(strand, for: .turn(state.resource))
+    }
+    run.record(strand, .wakesUp, state.resource.number, at: place)
+  }
+
+  // MARK: - Settings
+
+  /// As many at once as there are.
+  public static let defaultMaxConcurrentOperationCount = -1
+
+  private var count = defaultMaxConcurrentOperationCount
+
+  /// How many run at once.
+  open var maxConcurrentOperationCount: Int {
+    get { count }
+    set {
+      count = newValue
+      guard let (run, _) = Run.current else { return real.maxConcurrentOperationCount = newValue }
+      state(run).pump(run)
+    }
+  }
+
+  private var isHeld = false
+
+  /// Whether it begins no further operations.
+  open var isSuspended: Bool {
+    get { isHeld }
+    set {
+      guard let (run, strand) = Run.current else {
+        isHeld = newValue
+        return real.isSuspended = newValue
+      }
+      let state = state(run)
+      run.point(.accesses(state.resource, writes: true))
+      run.record(
+        strand, newValue ? .suspends : .resumes, state.resource.number,
+        at: Place(call: race_hunt_caller()))
+      isHeld = newValue
+      state.pump(run)
+    }
+  }
+
+  private var underlying: DispatchQueue?
+
+  /// The queue of Dispatch that its operations run in; nil for threads of its own.
+  open var underlyingQueue: DispatchQueue? {
+    get { underlying }
+    set {
+      underlying = newValue
+      real.underlyingQueue = newValue?.real
+    }
+  }
+
+  /// The name, also in tables of schedules.
+  open var name: String? {
+    didSet { real.name = name }
+  }
+
+  /// How much its work matters, outside of explorations.
+  open var qualityOfService = QualityOfService.default {
+    didSet { real.qualityOfService = qualityOfService }
+  }
+
+  /// How far it is, outside of explorations.
+  open var progress: Progress { real.progress }
+}
+
+/// Knows the program's queue.
+private final class RealOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
+  // @unchecked: set while the queue is made.
+  weak var queue: OperationQueue?
+}
+
+/// What a run knows of a queue of operations.
+final class OperationQueueState {
+  struct Entry {
+    let operation: Operation
+    var hasBegun = false
+  }
+
+  let resource: Resource
+  private weak var queue: OperationQueue?
+  /// The same while it has something to do: who made it may have forgotten it.
+  private var kept: OperationQueue?
+  /// What has not ended, in the order in which it came.
+  private(set) var entries: [Entry] = []
+  private var strands: [Strand] = []
+
+  init(_ resource: Resource, _ queue: OperationQueue) {
+    self.resource = resource
+    self.queue = queue
+  }
+
+  func add(_ operation: Operation, _ run: Run) {
+    entries.append(Entry(operation: operation))
+    kept = queue
+    pump(run)
+  }
+
+  func noteEnd(of operation: Operation, _ run: Run) {
+    entries.removeAll { $0.operation === operation }
+    pump(run)
+    if !entries.isEmpty { return }
+    run.wakeAll(resource)
+    kept = nil
+  }
+
+  /// Begins what can begin.
+  func pump(_ run: Run) {
+    // Also where an operation ends, which is a step on that.
+    Run.current?.strand.changed.append(resource.number)
+    guard let queue else { return }
+    while let operation = next(queue) { begin(operation, queue, run) }
+  }
+
+  private func hasRoom(_ queue: OperationQueue) -> Bool {
+    let most = queue.maxConcurrentOperationCount
+    return !queue.isSuspended && (most < 0 || entries.count(where: \.hasBegun) < most)
+  }
+
+  /// Those whose turn it may be: before a barrier all, behind it none.
+  private var candidates: [Operation] {
+    var result: [Operation] = []
+    for (position, entry) in entries.enumerated() {
+      if entry.operation.isBarrier && position > 0 { break }
+      if !entry.hasBegun { result.append(entry.operation) }
+      if entry.operation.isBarrier { break }
+    }
+    return result
+  }
+
+  private func next(_ queue: OperationQueue) -> Operation? {
+    while hasRoom(queue) {
+      // A class of the program may look in its own way, with steps between which others come.
+      let isReady = candidates.filter(\.isReady)
+      let best = isReady.max { $0.queuePriority.rawValue < $1.queuePriority.rawValue }
+      guard let best else { return nil }
+      let first = isReady.first { $0.queuePriority == best.queuePriority } ?? best
+      if hasRoom(queue), let place = entries.firstIndex(where: { $0.operation === first }),
+        !entries[place].hasBegun
+      {
+        entries[place].hasBegun = true
+        return first
+      }
+    }
+    return nil
+  }
+
+  private func begin(_ operation: Operation, _ queue: OperationQueue, _ run: Run) {
+    let work = {
+      let strand = Run.current?.strand
+      strand?.operationQueues.append(queue)
+      operation.start()
+      strand?.operationQueues.removeLast()
+    }
+    if let underlying = queue.underlyingQueue { return underlying.submit(run, [], work) }
+    run.restart(idleStrand(run), work) {}
+  }
+
+  /// A column that has nothing to do.
+  private func idleStrand(_ run: Run) -> Strand {
+    if let idle = strands.first(where: \.isResting) { return idle }
+    let name = strands.isEmpty ? resource.name : "\(resource.name) (\(strands.count + 1))"
+    let strand = run.addStrand(.queue, name)
+    strands.append(strand)
+    return strand
+  }
+}
+
+extension NotificationCenter {
+  /// Has the queue call the closure for each such notification.
+  @preconcurrency
+  public func addObserver(
+    forName name: NSNotification.Name?, object: Any?, queue: OperationQueue,
+    using block: @escaping @Sendable (Notification) -> Void
+  ) -> any NSObjectProtocol {
+    addObserver(forName: name, object: object, queue: nil) { notification in
+      let notification = Unchecked(notification)
+      queue.addOperation { block(notification.value) }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// Sleeping and letting others go first by their names in C, for explored programs. Outside of an
+// exploration they are the system's.
+public import CRaceHunt
+internal import Glibc
+
+/// Sleeps for so many microseconds; in an explored program in virtual time.
+@discardableResult
+public func usleep(_ microseconds: UInt32) -> Int32 {
+  guard let (run, strand) = Run.current else { return Glibc.usleep(microseconds) }
+  run.sleep(strand, nanoseconds: UInt64(microseconds) * 1_000, at: Place(call: race_hunt_caller()))
+  return 0
+}
+
+/// Sleeps for so many seconds; in an explored program in virtual time.
+@discardableResult
+public func sleep(_ seconds: UInt32) -> UInt32 {
+  guard let (run, strand) = Run.current else { return Glibc.sleep(seconds) }
+  let place = Place(call: race_hunt_caller())
+  run.sleep(strand, nanoseconds: UInt64(seconds) * 1_000_000_000, at: place)
+  return 0
+}
+
+/// Sleeps for so long; in an explored program in virtual time.
+@discardableResult
+public func nanosleep(
+  _ duration: UnsafePointer<timespec>, _ left: UnsafeMutablePointer<timespec>?
+) -> Int32 {
+  guard let (run, strand) = Run.current else { return Glibc.nanosleep(duration, left) }
+  let (seconds, nanoseconds) = (duration.pointee.tv_sec, duration.pointee.tv_nsec)
+  guard seconds >= 0, 0..<1_000_000_000 ~= nanoseconds else {
+    errno = EINVAL
+    return -1
+  }
+  run.sleep(
+    strand, nanoseconds: UInt64(seconds) &* 1_000_000_000 &+ UInt64(nanoseconds),
+    at: Place(call: race_hunt_caller()))
+  return 0
+}
+
+/// Lets other threads go first.
+@discardableResult
+public func sched_yield() -> Int32 {
+  guard let (run, strand) = Run.current else { return Glibc.sched_yield() }
+  run.record(strand, .yields, at: Place(call: race_hunt_caller()))
+  run.point(isYield: true)
+  return 0
+}
