@@ -24,6 +24,8 @@ package enum CompareVerb: VerbDescription {
       "blocks", "N",
       "with --executables: run so many, decided or not; with --resample: at most so many a gate"),
     .init(
+      "every-row", nil, "go on until every gate row is decided, although one is worse"),
+    .init(
       "resample", "FILE",
       "tell what a gate here can see: draws gates from the blocks of --write runs=FILE"),
     .init("gates", "N", "with --resample: how many (1000)"),
@@ -66,11 +68,12 @@ package enum CompareVerb: VerbDescription {
     --partial, runs that did other work always.
 
     With --executables both are run by turns on this machine, in fresh processes and files, until
-    every gate row is decided or the budget is used up: the way to compare two commits. Then the ratio
-    is the mean of the paired ratios, and its interval a confidence sequence: looking after each block
-    does no harm. --write runs=FILE keeps the figures of each block; --resample draws many gates from
-    them, by chance and with repetition, and tells how often each row is called worse, and after how
-    many blocks: false alarms, when both executables were the same, and power, when one was not.
+    every gate row is decided, one is worse, or the budget is used up: the way to compare two commits.
+    Then the ratio is the mean of the paired ratios, from 30 blocks on without the weight of those
+    that are far off (Huber's estimate), and its interval a confidence sequence: looking after each
+    block does no harm. --write runs=FILE keeps the figures of each block; --resample draws many gates
+    from them, by chance and with repetition, and tells how often each row is called worse, and after
+    how many blocks: false alarms, when both executables were the same, and power, when one was not.
     Exit codes: 0 no regression, 2 a regression, 4 cannot tell (with --strict), 5 no such baseline.
     """
 
@@ -114,6 +117,7 @@ package enum CompareVerb: VerbDescription {
         try values.refuse("duet", without: "executables")
         try values.refuse("budget", without: "executables")
         try values.refuse("blocks", without: "executables")
+        try values.refuse("every-row", without: "executables")
         try values.refuse("seed", without: "executables")
         let before = [try Baselines.resolve(folders[0])] + values.all("baseline")
         let after = [try candidate(folders[1])] + values.all("candidate")
@@ -200,6 +204,7 @@ package enum CompareVerb: VerbDescription {
   private static func rules(_ values: FlagValues) throws(UsageError) -> ComparisonRules {
     var rules = ComparisonRules()
     rules.acceptsPartial = values.has("partial")
+    rules.decidesEveryRow = values.has("every-row")
     try readTolerances(values.all("max-regression"), &rules)
     let (rows, reasons) = (values.all("accept"), values.all("reason"))
     guard rows.count == reasons.count else {

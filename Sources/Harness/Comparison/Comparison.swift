@@ -53,6 +53,8 @@ package struct ComparisonRules: Sendable {
   package var gateRowsMax = 12
   /// Whether runs are taken that did not end, are not valid, or are smoke runs.
   package var acceptsPartial = false
+  /// Whether paired blocks go on until each gate row is decided, although one is worse.
+  package var decidesEveryRow = false
 
   package init() {}
 }

@@ -66,8 +66,7 @@ struct GateTrials {
       if blocks < PairedJudge.blocksMin { continue }
       let judge = try PairedJudge(figures, blocks: blocks, rules)
       let rows = judge.decidingVerdicts()
-      let isOpen = rows.contains { $0.verdict == .cannotTell && !$0.isUnknown }
-      if isOpen && blocks < blocksMax { continue }
+      if !judge.isDecided(rows) && blocks < blocksMax { continue }
       let verdicts = rows.map { ($0.row, $0.verdict) }
       return Gate(verdicts: Dictionary(uniqueKeysWithValues: verdicts), blocks: blocks)
     }

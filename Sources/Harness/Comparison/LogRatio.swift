@@ -4,8 +4,10 @@
 // Sources: Welch's interval for two samples of different variance; the asymptotic confidence
 // sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas ("Time-uniform central limit theory
 // and asymptotic confidence sequences", 2021), which stays valid however often one looks and
-// whenever one stops; Holm's step-down procedure for several rows. Student's quantiles by bisection
-// of the incomplete beta function.
+// whenever one stops, of Huber's estimate of location ("Robust Estimation of a Location Parameter",
+// 1964, proposal 2), which a few blocks that something has disturbed do not move far; Holm's
+// step-down procedure for several rows. Student's quantiles by bisection of the incomplete beta
+// function.
 internal import Foundation
 
 /// An interval for a ratio; 1 = no change.
@@ -41,13 +43,17 @@ package enum LogRatio {
 
   /// Candidate over baseline, from paired blocks of which more may come; nil with fewer than four.
   ///
+  /// Blocks on a machine that others use have a few figures that are far off: the mean of 500 of
+  /// them is as uncertain as Huber's estimate of 200. Of two equal sides the logarithms lie evenly
+  /// around 0, so that no change is found where none is, whatever their distribution.
+  ///
   /// - Parameters:
   ///   - logRatios: of each block, in order.
   ///   - error: the chance that the ratio ever lies outside, at any of all looks.
   package static func paired(_ logRatios: [Double], error: Double) -> RatioInterval? {
     guard logRatios.count >= 4 else { return nil }
-    let figures = moments(logarithms: logRatios)
-    let count = Double(figures.count)
+    let figures = RobustMean(of: logRatios)
+    let count = Double(logRatios.count)
     // The sequence is narrowest near this many blocks.
     let best = 20.0
     let surprise: Double = -2 * log(error)
@@ -55,7 +61,7 @@ package enum LogRatio {
     let scaled: Double = count * spread + 1
     let bound: Double = log(scaled.squareRoot() / error)
     let radius: Double = (2 * scaled * bound / (count * count * spread)).squareRoot()
-    return interval(figures.mean, radius * figures.variance.squareRoot())
+    return interval(figures.center, radius * figures.deviation)
   }
 
   /// The largest ratio between two runs of one side: what no change at all looks like here; nil
@@ -85,7 +91,7 @@ package enum LogRatio {
     _ values: [Double]
   ) -> (mean: Double, variance: Double, count: Int) { moments(logarithms: values.map { log($0) }) }
 
-  private static func moments(
+  static func moments(
     logarithms values: [Double]
   ) -> (mean: Double, variance: Double, count: Int) {
     // The same figure in every run has no variance, whatever the rounding of its sum.

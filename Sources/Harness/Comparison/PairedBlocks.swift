@@ -92,8 +92,8 @@ package struct PairedBlocks {
       }
       for side in [0, 1] { runs[side].append(block[side]!) }
       try SamePlan.check(runs[0] + runs[1])
-      (rows, beyond) = try PairedJudge(baseline: runs[0], candidate: runs[1], rules: rules)
-        .verdicts()
+      let judge = try PairedJudge(baseline: runs[0], candidate: runs[1], rules: rules)
+      (rows, beyond) = judge.verdicts()
       let blocks = runs[0].count
       let open = rows.filter { $0.isGate && $0.verdict == .cannotTell && !$0.isUnknown }
       progress("block \(blocks): \(open.count) gate rows undecided")
@@ -101,8 +101,7 @@ package struct PairedBlocks {
       longest = max(longest, now - blockStart)
       // What may not end within the budget is not begun.
       let isOver = now - start + longest > budgetNanoseconds
-      let isEnough =
-        count.map { blocks >= $0 } ?? (blocks >= PairedJudge.blocksMin && open.isEmpty)
+      let isEnough = count.map { blocks >= $0 } ?? judge.isDecided(rows)
       if isOver && !isEnough { shortage = self.shortage(after: blocks, longest) }
       if isEnough || isOver { break }
       if interruption.isRequested() {
@@ -114,6 +113,13 @@ package struct PairedBlocks {
       baseline: runs[0], candidate: runs[1], rows: rows, beyond: beyond, rules: rules)
     comparison.place = whereabouts
     if let shortage { comparison.warnings.append(shortage) }
+    if count == nil, !isInterrupted, PairedJudge.hasRegression(rows, rules),
+      !comparison.undecided.isEmpty
+    {
+      comparison.warnings.append(
+        "ended with the first regression, after \(runs[0].count) blocks; --every-row goes on until "
+          + "all rows are decided")
+    }
     if isInterrupted {
       comparison.isInterrupted = true
       comparison.warnings.append(

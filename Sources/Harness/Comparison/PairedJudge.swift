@@ -43,6 +43,22 @@ struct PairedJudge {
     verdicts(on: figures.rows.filter { gates.tolerances[$0] != nil })
   }
 
+  /// Whether more blocks could change what the gate says.
+  func isDecided(_ rows: [ComparedRow]) -> Bool {
+    if blocks < Self.blocksMin { return false }
+    let gates = rows.filter(\.isGate)
+    return Self.hasRegression(rows, rules)
+      || !gates.contains { $0.verdict == .cannotTell && !$0.isUnknown }
+  }
+
+  /// Whether a row is worse that ends the gate.
+  static func hasRegression(_ rows: [ComparedRow], _ rules: ComparisonRules) -> Bool {
+    !rules.decidesEveryRow
+      && rows.contains {
+        $0.isGate && $0.verdict == .worse && rules.accepted[$0.row.name] == nil
+      }
+  }
+
   private func verdicts(on judged: [GateRow]) -> [ComparedRow] {
     let obstacle =
       blocks < Self.blocksMin
