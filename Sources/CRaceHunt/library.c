@@ -1,5 +1,6 @@
-// What Swift's concurrency library asks of other libraries without a hook: taken where it has
-// written down the addresses of their functions. All other callers keep the functions they had.
+// What Swift's concurrency library asks of other libraries without a hook, and Foundation's dates
+// of the clocks: taken where they have written down the addresses of these functions. All other
+// callers keep the functions they had.
 #define _GNU_SOURCE
 #include "CRaceHunt.h"
 
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,6 +63,22 @@ int race_hunt_clock(clockid_t clock, struct timespec *time) {
   time->tv_sec = origins[clock].tv_sec + (time_t)(now / 1000000000);
   time->tv_nsec = (long)(now % 1000000000);
   return 0;
+}
+
+int race_hunt_time_of_day(struct timeval *time, void *zone) {
+  if (time == NULL || zone != NULL) return gettimeofday(time, zone);
+  struct timespec now;
+  if (race_hunt_clock(CLOCK_REALTIME, &now) != 0) return -1;
+  time->tv_sec = now.tv_sec;
+  time->tv_usec = now.tv_nsec / 1000;
+  return 0;
+}
+
+time_t race_hunt_time(time_t *seconds) {
+  struct timespec now;
+  if (race_hunt_clock(CLOCK_REALTIME, &now) != 0) return -1;
+  if (seconds != NULL) *seconds = now.tv_sec;
+  return now.tv_sec;
 }
 
 // MARK: - Jobs
@@ -212,6 +230,18 @@ static int look_through(struct dl_phdr_info *object, size_t size, void *context)
   return 1;
 }
 
+/// Dates are virtual for workers. Run loops, of another library, are not: they wait in the kernel.
+static void take_clocks_of_dates(void) {
+  const void *function = dlsym(RTLD_DEFAULT, "$s20FoundationEssentials4DateV3nowACvgZ");
+  struct replacement replacements[] = {
+      {"clock_gettime", (void *)race_hunt_clock, 0},
+      {"gettimeofday", (void *)race_hunt_time_of_day, 0},
+      {"time", (void *)race_hunt_time, 0},
+  };
+  struct search search = {function, replacements, sizeof replacements / sizeof *replacements};
+  if (function != NULL) dl_iterate_phdr(look_through, &search);
+}
+
 int race_hunt_install_library(race_hunt_lock_sink sink, race_hunt_time_sink time) {
   for (clockid_t clock = 0; clock <= CLOCK_BOOTTIME; clock++) clock_gettime(clock, &origins[clock]);
   atomic_store_explicit(&time_sink, time, memory_order_release);
@@ -235,6 +265,7 @@ int race_hunt_install_library(race_hunt_lock_sink sink, race_hunt_time_sink time
       !dispatch_now ? 3 : finds_sources() ? all : 4};
   if (search.base == NULL) return 0;
   dl_iterate_phdr(look_through, &search);
+  take_clocks_of_dates();
   int found = 0;
   for (size_t i = 0; i < search.count; i++) found += replacements[i].found;
   return found;

@@ -22,7 +22,7 @@ package struct MonotonicClock: Clock {
       if let virtual = Control.nanoseconds { return virtual }
     #endif
     var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
+    Glibc.clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 }

@@ -217,7 +217,7 @@ open class Operation: NSObject, @unchecked Sendable {
 }
 
 /// Closures: `Foundation.BlockOperation`, by its names.
-public final class BlockOperation: Operation, @unchecked Sendable {
+open class BlockOperation: Operation, @unchecked Sendable {
   // @unchecked: closures are added before it is given to a queue, as Foundation asks for.
 
   /// What it does.
@@ -243,7 +243,7 @@ public final class BlockOperation: Operation, @unchecked Sendable {
   }
 
   /// Calls all of its closures.
-  public override func main() {
+  open override func main() {
     let blocks = executionBlocks
     if Run.current == nil || blocks.count < 2 {
       for block in blocks { block() }

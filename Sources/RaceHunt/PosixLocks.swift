@@ -20,10 +20,10 @@ extension pthread_mutex_t {
 }
 
 extension Run {
-  /// Nanoseconds until a time of one of the machine's clocks.
+  /// Nanoseconds until a time of one of the clocks, whose time is virtual.
   static func left(until time: timespec, _ clock: clockid_t) -> UInt64 {
     var now = timespec()
-    clock_gettime(clock, &now)
+    race_hunt_clock(clock, &now)
     let seconds = Double(time.tv_sec - now.tv_sec)
     return JobHooks.rounded(UInt64(seconds: seconds + Double(time.tv_nsec - now.tv_nsec) / 1e9))
   }

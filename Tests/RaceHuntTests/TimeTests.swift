@@ -128,4 +128,57 @@ import Testing
     let again = #expect(throws: RaceFailure.self) { try replay(found!.schedule, program) }
     #expect(again?.table == found?.table)
   }
+
+  /// Who waits by looking at the calendar waited in the machine's time, and slept in virtual time:
+  /// a livelock.
+  @Test func datesAreVirtual() throws {
+    let start = Date()
+    try explore(iterations: 100) {
+      let deadline = Date().addingTimeInterval(3_600)
+      var looks = 0
+      while Date() < deadline {
+        Thread.sleep(forTimeInterval: 60)
+        looks += 1
+      }
+      check(59...61 ~= looks, "\(looks) looks")
+      check(-deadline.timeIntervalSinceNow < 61)
+      let condition = NSCondition()
+      condition.lock()
+      check(!condition.wait(until: Date(timeIntervalSinceNow: 100)))
+      condition.unlock()
+      check(Date().timeIntervalSince(deadline) > 99)
+    }
+    // Outside of explorations they are the machine's.
+    #expect(Date().timeIntervalSince(start) < 1_000)
+  }
+
+  @Test func theClocksOfPosixAreVirtual() throws {
+    try explore(iterations: 20) {
+      var (before, after) = (timespec(), timespec())
+      clock_gettime(CLOCK_MONOTONIC, &before)
+      sleep(50)
+      clock_gettime(CLOCK_MONOTONIC, &after)
+      check(50...51 ~= after.tv_sec - before.tv_sec)
+      var day = timeval()
+      gettimeofday(&day, nil)
+      check(0...1 ~= abs(time(nil) - day.tv_sec))
+      check(abs(Date().timeIntervalSince1970 - Double(day.tv_sec)) < 2)
+      // A deadline that was computed from it.
+      let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+      let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+      defer {
+        mutex.deallocate()
+        condition.deallocate()
+      }
+      pthread_mutex_init(mutex, nil)
+      pthread_cond_init(condition, nil)
+      pthread_mutex_lock(mutex)
+      var deadline = timespec(tv_sec: day.tv_sec + 100, tv_nsec: 0)
+      check(pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT)
+      pthread_mutex_unlock(mutex)
+      check(99...102 ~= time(nil) - day.tv_sec)
+      pthread_cond_destroy(condition)
+      pthread_mutex_destroy(mutex)
+    }
+  }
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/time.h>
 #include <time.h>
 
 #include "RaceHuntCrash.h"
@@ -56,6 +57,10 @@ typedef int (*race_hunt_time_sink)(uint64_t *nanoseconds);
 int race_hunt_install_library(race_hunt_lock_sink sink, race_hunt_time_sink time);
 /// As `clock_gettime`; for workers, once the library is installed, in virtual time.
 int race_hunt_clock(clockid_t clock, struct timespec *time);
+/// As `gettimeofday`, in the same way.
+int race_hunt_time_of_day(struct timeval *time, void *zone);
+/// As `time`, in the same way.
+time_t race_hunt_time(time_t *seconds);
 /// New sets and dictionaries have an order that does not depend on where they lie in memory.
 void race_hunt_fix_hashing(void);
 

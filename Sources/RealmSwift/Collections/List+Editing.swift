@@ -177,6 +177,28 @@ extension List: MutableCollection {
     }
   }
 
+  /// Runs `body` on a copy of the elements, which then takes their place; nil for a property of a
+  /// managed object, whose elements are changed one by one.
+  ///
+  /// Sorting and partitioning ask for it: inside of a mixed value each change writes all of it.
+  public func withContiguousMutableStorageIfAvailable<Result>(
+    _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> Result
+  ) rethrows -> Result? {
+    switch storage {
+    case .unmanaged(var elements):
+      // The list stays readable meanwhile.
+      let result = try elements.withUnsafeMutableBufferPointer(body)
+      storage = .unmanaged(elements)
+      return result
+    case .managed: return nil
+    case .nested(let place):
+      var elements = nestedElements(place)
+      let result = try elements.withUnsafeMutableBufferPointer(body)
+      replace(in: place, with: elements) { 0..<$0 }
+      return result
+    }
+  }
+
   /// Exchanges two elements; stops when a position is out of bounds.
   public func swapAt(_ first: Int, _ second: Int) {
     switch storage {

@@ -84,7 +84,7 @@ struct ObservationStart<Subject: ThreadConfined> {
           slot.end()
           return
         }
-        guard let live = realm.live(frozen) else { return wasDeleted() }
+        guard let live = realm.observable(frozen) else { return wasDeleted() }
         realm.requireObservers().add(
           make(live), slot, since: (since, reader), isPending: hasFirstCall)
       }

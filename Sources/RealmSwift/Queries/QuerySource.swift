@@ -571,7 +571,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   }
 
   override func moved(to realm: ConfinedRealm) -> ResultsSource<Element>? {
-    let moved = origin.moved(to: realm) ?? (origin.isGone ? GoneOrigin(origin, in: realm) : nil)
+    let isEmptied = origin.isGone || realm.takesEmptied && origin.owner != nil
+    let moved = origin.moved(to: realm) ?? (isEmptied ? GoneOrigin(origin, in: realm) : nil)
     return moved.map { QuerySource($0, condition, orders, sharing: self) }
   }
 

@@ -237,6 +237,13 @@ extension ConfinedRealm {
     return receiving { frozen.thaw() }
   }
 
+  /// As `live`, but of results whose owner was deleted since: none, which an observer is told.
+  func observable<Value: ThreadConfined>(_ frozen: Value) -> Value? {
+    takesEmptied = true
+    defer { takesEmptied = false }
+    return live(frozen)
+  }
+
   /// Moves to a version at least; false when that was lost with a failed sync.
   func advance(to version: Version) -> Bool {
     // A transaction builds on the newest version of all.

@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import RealmSwift
+import Synchronization
 import TestSupport
 import Testing
 
@@ -191,6 +192,40 @@ import Testing
     try realm.write { addOwner(realm, name: "Bob").chores.append(Chore(id: 7)) }
     realm.refresh()
     #expect(calls.take() == [])
+    for token in tokens { token.invalidate() }
+  }
+
+  /// The observation goes to the queue, and the owner is deleted on the way.
+  @Test func anObserverOnAQueueThatComesAfterTheDeletion() throws {
+    let queue = DispatchQueue(label: "observers")
+    let calls = Mutex<[String]>([])
+    queue.suspend()
+    var tokens = results().map { name, chores in
+      chores.observe(on: queue) { @Sendable change in
+        if case .initial(let chores) = change {
+          calls.withLock { $0.append("\(name) \(chores.count) \(chores.isInvalidated)") }
+        } else {
+          calls.withLock { $0.append("\(name) \(change)") }
+        }
+      }
+    }
+    let sections = owner.chores.sectioned(by: \.title, ascending: true)
+    tokens.append(
+      sections.observe(on: queue) { @Sendable change in
+        if case .initial(let sections) = change {
+          calls.withLock { $0.append("sections \(sections.count)") }
+        }
+      })
+    try realm.write { realm.delete(owner) }
+    queue.resume()
+    #expect(eventually { calls.withLock { $0.count } == 5 })
+    #expect(
+      calls.withLock(\.self) == [
+        "chosen 0 false", "in order 0 false", "distinct 0 false", "all of it 0 false", "sections 0",
+      ])
+    try realm.write { addOwner(realm, name: "Bob").chores.append(Chore(id: 7)) }
+    queue.sync {}
+    #expect(calls.withLock(\.count) == 5)
     for token in tokens { token.invalidate() }
   }
 

@@ -91,6 +91,42 @@ private class Document: Object {
     #expect(list.isInvalidated && frozen.thaw() == nil)
   }
 
+  /// Sorting writes the mixed value once, at its end; each change of an element would write all of
+  /// it.
+  @Test func sortingWritesOnce() throws {
+    let (realm, document) = try document()
+    let start: [AnyRealmValue] = [.int(3), .fromArray([.int(7)]), .int(1), .string("x"), .int(2)]
+    func number(_ value: AnyRealmValue) -> Int {
+      value.intValue ?? (value.listValue?.count ?? 5) * 9
+    }
+    try realm.write {
+      document.content = .fromArray(start)
+      var list = try #require(document.content.listValue)
+      let same = try #require(document.content.listValue)
+      var isUnchanged = true
+      list.sort { left, right in
+        isUnchanged = isUnchanged && same.first == .int(3) && same.last == .int(2)
+        return number(left) < number(right)
+      }
+      #expect(isUnchanged)
+      #expect(
+        Array(same) == [.int(1), .int(2), .int(3), .fromArray([.int(7)]), .string("x")])
+      let pivot = list.partition { number($0) < 3 }
+      #expect(pivot == 3 && Set(list[pivot...].compactMap(\.intValue)) == [1, 2])
+      list.reverse()
+      #expect(Set(list.prefix(2).compactMap(\.intValue)) == [1, 2])
+      // What stops on the way has changed nothing.
+      struct Refused: Error {}
+      let before = Array(list)
+      #expect(throws: Refused.self) { try list.sort { _, _ in throw Refused() } }
+      #expect(Array(list) == before)
+    }
+    var plain = List<AnyRealmValue>()
+    plain.append(objectsIn: start)
+    plain.sort { number($0) < number($1) }
+    #expect(plain.first == .int(1) && plain.last == .string("x"))
+  }
+
   @Test func dictionariesAreLive() throws {
     let (realm, document) = try document()
     try realm.write { document.content = .fromDictionary(["a": .int(1)]) }

@@ -1,5 +1,5 @@
-// Sleeping and letting others go first by their names in C, for explored programs. Outside of an
-// exploration they are the system's.
+// Clocks, sleeping and letting others go first by their names in C, for explored programs. Outside
+// of an exploration they are the system's.
 public import CRaceHunt
 internal import Glibc
 
@@ -45,3 +45,20 @@ public func sched_yield() -> Int32 {
   run.point(isYield: true)
   return 0
 }
+
+/// The time of a clock; in an explored program it is virtual, and the calendar's begins with the
+/// process's first exploration.
+@discardableResult
+public func clock_gettime(_ clock: clockid_t, _ time: UnsafeMutablePointer<timespec>) -> Int32 {
+  race_hunt_clock(clock, time)
+}
+
+/// The time of the calendar, as `clock_gettime` tells it.
+@discardableResult
+public func gettimeofday(
+  _ time: UnsafeMutablePointer<timeval>, _ zone: UnsafeMutableRawPointer?
+) -> Int32 { race_hunt_time_of_day(time, zone) }
+
+/// The seconds of the calendar, as `clock_gettime` tells them.
+@discardableResult
+public func time(_ seconds: UnsafeMutablePointer<time_t>?) -> time_t { race_hunt_time(seconds) }
