@@ -7,7 +7,7 @@ import Testing
   private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 
   @Test func timersComeAtTheirTimesUntilTheyAreCancelled() throws {
-    try explore(iterations: 200) {
+    try explore(iterations: 100) {
       let start = DispatchTime.now()
       let count = Atomic(0, name: "count")
       let (isDone, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -60,7 +60,7 @@ import Testing
     }
     let found = try #require(failure(program(isSound: false)))
     #expect(found.reason == "there are 2 answers")
-    try explore(iterations: 300, program(isSound: true))
+    try explore(iterations: 100, program(isSound: true))
   }
 
   @Test func aTimerThatNobodyKeepsNeverComes() throws {
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test func dataIsMergedUntilItIsTold() throws {
-    try explore(iterations: 300) {
+    try explore(iterations: 100) {
       let (sum, calls) = (Atomic(0), Atomic(0))
       let isDone = DispatchSemaphore(value: 0)
       let source = DispatchSource.makeUserDataAddSource(queue: DispatchQueue(label: "sums"))

@@ -11,7 +11,7 @@ import Testing
   /// Two threads of each of them wait for ever.
   @Test func threadsOfFailingSchedulesEnd() throws {
     let before = try Self.threads
-    let explorations = 300
+    let explorations = 120
     for seed in 1...explorations {
       let found = try #require(
         failure(seed: UInt64(seed)) {

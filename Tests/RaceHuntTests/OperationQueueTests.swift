@@ -84,7 +84,7 @@ private final class Order: Sendable {
   ]
 
   @Test(arguments: sound.indices) func oneAfterTheOtherNothingIsLost(number: Int) throws {
-    try explore(iterations: 500, Self.additions(Self.sound[number]))
+    try explore(iterations: 200, Self.additions(Self.sound[number]))
   }
 
   @Test func barriersWaitForAllBeforeThemAndAreWaitedFor() throws {
@@ -103,12 +103,12 @@ private final class Order: Sendable {
         check(word.load() == 12, "it is \(word.load())")
       }
     }
-    try explore(iterations: 300, program(isBarrier: true))
+    try explore(iterations: 100, program(isBarrier: true))
     #expect(failure(program(isBarrier: false)) != nil)
   }
 
   @Test func dependenciesOverQueuesCompletionsAndPrioritiesHold() throws {
-    try explore(iterations: 300) {
+    try explore(iterations: 100) {
       let order = Order()
       let (one, other) = (OperationQueue(), OperationQueue())
       let last = BlockOperation { order.note("last") }
@@ -140,7 +140,7 @@ private final class Order: Sendable {
   }
 
   @Test func whatIsCancelledBeforeItBeginsIsNotDone() throws {
-    try explore(iterations: 300) {
+    try explore(iterations: 100) {
       let word = Atomic(0)
       let queue = OperationQueue()
       queue.isSuspended = true

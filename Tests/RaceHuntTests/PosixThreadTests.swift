@@ -107,7 +107,7 @@ private final class Shared: @unchecked Sendable {
   @Test(arguments: [bySemaphore, bySpinLock, byTrying].indices)
   func locksOfThreadsHold(number: Int) throws {
     let body = [Self.bySemaphore, Self.bySpinLock, Self.byTrying][number]
-    let exploration = try explore(iterations: 500) {
+    let exploration = try explore(iterations: 100) {
       let shared = Shared()
       _ = shared.run(body, body)
       check(shared.counter.load() == 2, "an update is lost")
@@ -154,7 +154,7 @@ private final class Shared: @unchecked Sendable {
   }
 
   @Test func barriersOrderWhatIsOnTheirSides() throws {
-    try explore(iterations: 200) {
+    try explore(iterations: 100) {
       let results = Shared().run(Self.beforeBarrier, Self.behindBarrier)
       check(results.count { $0 != nil } == 1, "one of them is told apart")
     }
@@ -187,7 +187,7 @@ private final class Shared: @unchecked Sendable {
   }
 
   @Test func whatIsDoneOnceIsDoneBeforeOthersGoOn() throws {
-    let exploration = try explore(iterations: 300) {
+    let exploration = try explore(iterations: 100) {
       let shared = Shared()
       Onces.made.withLock { $0 = shared }
       _ = shared.run(Self.onceEach, Self.onceEach)
