@@ -166,15 +166,11 @@ public final class DispatchGroup: Sendable {
     let deadline = timeout.left(run).map { run.now &+ $0 }
     if deadline != nil { run.readsTime(strand) }
     run.record(strand, .waits, state.resource.number, at: place)
-    while state.count > 0 {
-      state.resource.waiters.append(strand)
-      guard run.block(strand, for: .turn(state.resource), until: deadline) else {
-        run.record(strand, .timesOut, state.resource.number, at: place)
-        return .timedOut
-      }
+    let isInTime = run.wait(strand, inLineFor: state.resource, until: deadline) {
+      state.count > 0
     }
-    run.record(strand, .wakesUp, state.resource.number, at: place)
-    return .success
+    run.record(strand, isInTime ? .wakesUp : .timesOut, state.resource.number, at: place)
+    return isInTime ? .success : .timedOut
   }
 
   /// Has a queue do the work at the end of the group's.

@@ -256,7 +256,7 @@ public final class DispatchQueue: @unchecked Sendable {
     let state = state(run)
     state.items.append(
       QueueState.Item(isBarrier: isBarrier) { [self] in
-        let strand = state.idleStrand(run)
+        let strand = state.columns.idle(run, of: state.resource)
         strand.queues = [self]
         run.restart(strand, work) {
           strand.queues = []
@@ -397,7 +397,7 @@ final class QueueState {
   var isActivated = false
   private var running = 0
   private var hasBarrier = false
-  private var strands: [Strand] = []
+  var columns = QueueColumns()
 
   init(_ resource: Resource, isConcurrent: Bool, isSuspended: Bool) {
     self.resource = resource
@@ -435,15 +435,6 @@ final class QueueState {
     if isBarrier { hasBarrier = false }
     if let target { target.finish(isBarrier: !target.isConcurrent) }
     pump()
-  }
-
-  /// A column that has nothing to do.
-  func idleStrand(_ run: Run) -> Strand {
-    if let idle = strands.first(where: { $0.isResting }) { return idle }
-    let name = strands.isEmpty ? resource.name : "\(resource.name) (\(strands.count + 1))"
-    let strand = run.addStrand(.queue, name)
-    strands.append(strand)
-    return strand
   }
 }
 

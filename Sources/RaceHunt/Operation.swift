@@ -28,6 +28,7 @@ open class Operation: NSObject, @unchecked Sendable {
   /// Work that does nothing: classes of the program say what to do in `main` or `start`.
   public override init() {
     super.init()
+    // Made before threads could make it at the same time.
     if Run.home(Run.address(self)) == 0 { _ = real }
   }
 
@@ -37,16 +38,13 @@ open class Operation: NSObject, @unchecked Sendable {
     run.resource(Run.address(self), .operation, name: name)
   }
 
-  /// A step before which others may come.
-  private func pass(_ run: Run, _ strand: Strand, _ kind: EventKind, _ value: Int?, _ call: UInt) {
-    let resource = resource(run)
-    run.point(.accesses(resource, writes: kind != .loads))
-    run.record(strand, kind, resource.number, value: value, at: Place(call: call))
+  private func step(_ run: Run, _ strand: Strand, _ kind: EventKind, _ call: UInt) {
+    run.step(strand, kind, on: resource(run), at: Place(call: call))
   }
 
   private func look(_ call: UInt, _ real: () -> Bool, _ value: () -> Bool) -> Bool {
     guard let (run, strand) = Run.current else { return real() }
-    pass(run, strand, .loads, nil, call)
+    step(run, strand, .loads, call)
     return value()
   }
 
@@ -59,14 +57,14 @@ open class Operation: NSObject, @unchecked Sendable {
   open func start() {
     guard let (run, strand) = Run.current else { return real.startAsFoundation() }
     let call = race_hunt_caller()
-    pass(run, strand, .enters, nil, call)
+    step(run, strand, .enters, call)
     if progress != .waits {
       return run.violate(
         .check, "\(resource(run).name) is started a second time", at: Place(call: call))
     }
     progress = .executes
     if !isToEnd { main() }
-    pass(run, strand, .leaves, nil, call)
+    step(run, strand, .leaves, call)
     finish(run)
   }
 
@@ -112,7 +110,7 @@ open class Operation: NSObject, @unchecked Sendable {
   /// Tells it to end: it does not begin, or has to look.
   open func cancel() {
     guard let (run, strand) = Run.current else { return real.cancel() }
-    pass(run, strand, .cancels, nil, race_hunt_caller())
+    step(run, strand, .cancels, race_hunt_caller())
     isToEnd = true
     queue?.pump(run)
   }
@@ -121,12 +119,9 @@ open class Operation: NSObject, @unchecked Sendable {
   open func waitUntilFinished() {
     guard let (run, strand) = Run.current else { return real.waitUntilFinished() }
     let call = race_hunt_caller()
-    pass(run, strand, .waits, nil, call)
+    step(run, strand, .waits, call)
     let resource = resource(run)
-    while progress != .hasFinished {
-      resource.waiters.append(strand)
-      run.block(strand, for: .turn(resource))
-    }
+    run.wait(strand, inLineFor: resource) { progress != .hasFinished }
     run.record(strand, .wakesUp, resource.number, at: Place(call: call))
   }
 
@@ -139,7 +134,7 @@ open class Operation: NSObject, @unchecked Sendable {
   open func didChangeValue(forKey key: String) {
     guard let (run, strand) = Run.current else { return real.didChangeValue(forKey: key) }
     if key == "isFinished" && progress != .hasFinished && isFinished {
-      pass(run, strand, .leaves, nil, race_hunt_caller())
+      step(run, strand, .leaves, race_hunt_caller())
       finish(run)
     } else if key == "isReady" {
       queue?.pump(run)
@@ -157,11 +152,13 @@ open class Operation: NSObject, @unchecked Sendable {
   }
 
   private static func key(_ path: AnyKeyPath) -> String? {
-    let known: [AnyKeyPath: String] = [
-      \Operation.isFinished: "isFinished", \Operation.isExecuting: "isExecuting",
-      \Operation.isReady: "isReady", \Operation.isCancelled: "isCancelled",
-    ]
-    return known[path]
+    switch path {
+    case \Operation.isFinished: "isFinished"
+    case \Operation.isExecuting: "isExecuting"
+    case \Operation.isReady: "isReady"
+    case \Operation.isCancelled: "isCancelled"
+    default: nil
+    }
   }
 
   // MARK: - Before and after it

@@ -92,8 +92,7 @@ open class OperationQueue: NSObject, @unchecked Sendable {
       return real.addOperation(operation.real)
     }
     let state = state(run)
-    run.point(.accesses(state.resource, writes: true))
-    run.record(strand, .submits, state.resource.number, at: Place(call: call))
+    run.step(strand, .submits, on: state.resource, at: Place(call: call))
     guard operation.enter(state) else {
       return run.violate(
         .check, "\(strand.name) gives \(state.resource.name) an operation that a queue was given",
@@ -119,10 +118,9 @@ open class OperationQueue: NSObject, @unchecked Sendable {
 
   private func look(_ run: Run, _ strand: Strand, _ call: UInt) -> [OperationQueueState.Entry] {
     let state = state(run)
-    run.point(.accesses(state.resource, writes: false))
-    let entries = state.entries
-    run.record(strand, .loads, state.resource.number, value: entries.count, at: Place(call: call))
-    return entries
+    run.step(
+      strand, .loads, on: state.resource, value: state.entries.count, at: Place(call: call))
+    return state.entries
   }
 
   /// Tells all of them to end.
@@ -133,12 +131,8 @@ open class OperationQueue: NSObject, @unchecked Sendable {
     guard let (run, strand) = Run.current else { return real.waitUntilAllOperationsAreFinished() }
     let state = state(run)
     let place = Place(call: race_hunt_caller())
-    run.point(.accesses(state.resource, writes: true))
-    run.record(strand, .waits, state.resource.number, at: place)
-    while !state.entries.isEmpty {
-      state.resource.waiters.append(strand)
-      run.block(strand, for: .turn(state.resource))
-    }
+    run.step(strand, .waits, on: state.resource, at: place)
+    run.wait(strand, inLineFor: state.resource) { !state.entries.isEmpty }
     run.record(strand, .wakesUp, state.resource.number, at: place)
   }
 
@@ -170,9 +164,8 @@ open class OperationQueue: NSObject, @unchecked Sendable {
         return real.isSuspended = newValue
       }
       let state = state(run)
-      run.point(.accesses(state.resource, writes: true))
-      run.record(
-        strand, newValue ? .suspends : .resumes, state.resource.number,
+      run.step(
+        strand, newValue ? .suspends : .resumes, on: state.resource,
         at: Place(call: race_hunt_caller()))
       isHeld = newValue
       state.pump(run)
@@ -223,7 +216,7 @@ final class OperationQueueState {
   private var kept: OperationQueue?
   /// What has not ended, in the order in which it came.
   private(set) var entries: [Entry] = []
-  private var strands: [Strand] = []
+  private var columns = QueueColumns()
 
   init(_ resource: Resource, _ queue: OperationQueue) {
     self.resource = resource
@@ -293,16 +286,7 @@ final class OperationQueueState {
       strand?.operationQueues.removeLast()
     }
     if let underlying = queue.underlyingQueue { return underlying.submit(run, [], work) }
-    run.restart(idleStrand(run), work) {}
-  }
-
-  /// A column that has nothing to do.
-  private func idleStrand(_ run: Run) -> Strand {
-    if let idle = strands.first(where: \.isResting) { return idle }
-    let name = strands.isEmpty ? resource.name : "\(resource.name) (\(strands.count + 1))"
-    let strand = run.addStrand(.queue, name)
-    strands.append(strand)
-    return strand
+    run.restart(columns.idle(run, of: resource), work) {}
   }
 }
 

@@ -28,12 +28,7 @@ extension Run {
     return JobHooks.rounded(UInt64(seconds: seconds + Double(time.tv_nsec - now.tv_nsec) / 1e9))
   }
 
-  private func depth(_ mutex: UInt) -> Depth {
-    if let known = parts[mutex] as? Depth { return known }
-    let made = Depth()
-    parts[mutex] = made
-    return made
-  }
+  private func depth(_ mutex: UInt) -> Depth { part(at: mutex) { Depth() } }
 
   /// What a mutex that is the strand's says to another locking; nil when it is not.
   fileprivate func lockAgain(
@@ -71,8 +66,7 @@ public func pthread_mutex_init(
   _ mutex: UnsafeMutablePointer<pthread_mutex_t>,
   _ attributes: UnsafePointer<pthread_mutexattr_t>?
 ) -> Int32 {
-  Run.forget(location(of: mutex))
-  _ = Run.home(location(of: mutex))
+  Run.renew(location(of: mutex))
   return Glibc.pthread_mutex_init(mutex, attributes)
 }
 
@@ -134,8 +128,7 @@ public func pthread_cond_init(
   _ condition: UnsafeMutablePointer<pthread_cond_t>,
   _ attributes: UnsafePointer<pthread_condattr_t>?
 ) -> Int32 {
-  Run.forget(location(of: condition))
-  _ = Run.home(location(of: condition))
+  Run.renew(location(of: condition))
   return Glibc.pthread_cond_init(condition, attributes)
 }
 

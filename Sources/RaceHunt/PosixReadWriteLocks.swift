@@ -20,10 +20,7 @@ private final class Holders {
 extension Run {
   private func holders(_ lock: UnsafeMutablePointer<pthread_rwlock_t>) -> Holders {
     let address = UInt(bitPattern: lock)
-    if let known = parts[address] as? Holders { return known }
-    let made = Holders(resource(address, .readWriteLock, name: nil))
-    parts[address] = made
-    return made
+    return part(at: address) { Holders(resource(address, .readWriteLock, name: nil)) }
   }
 
   /// As for a lock of the system, which answers so to one that has it.
@@ -86,8 +83,7 @@ public func pthread_rwlock_init(
   _ lock: UnsafeMutablePointer<pthread_rwlock_t>,
   _ attributes: UnsafePointer<pthread_rwlockattr_t>?
 ) -> Int32 {
-  Run.forget(UInt(bitPattern: lock))
-  _ = Run.home(UInt(bitPattern: lock))
+  Run.renew(UInt(bitPattern: lock))
   return Glibc.pthread_rwlock_init(lock, attributes)
 }
 

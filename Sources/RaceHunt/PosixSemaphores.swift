@@ -6,13 +6,12 @@ public import Glibc
 extension Run {
   fileprivate func semaphore(_ semaphore: UnsafeMutablePointer<sem_t>) -> SemaphoreState {
     let address = UInt(bitPattern: semaphore)
-    if let known = parts[address] as? SemaphoreState { return known }
-    // Of one that was made outside of the exploration the system knows it.
-    var value: Int32 = 0
-    Glibc.sem_getvalue(semaphore, &value)
-    let made = SemaphoreState(resource(address, .semaphore, name: nil), Int(value))
-    parts[address] = made
-    return made
+    return part(at: address) {
+      // Of one that was made outside of the exploration the system knows it.
+      var value: Int32 = 0
+      Glibc.sem_getvalue(semaphore, &value)
+      return SemaphoreState(resource(address, .semaphore, name: nil), Int(value))
+    }
   }
 }
 
@@ -21,8 +20,7 @@ extension Run {
 public func sem_init(
   _ semaphore: UnsafeMutablePointer<sem_t>, _ isShared: Int32, _ value: UInt32
 ) -> Int32 {
-  Run.forget(UInt(bitPattern: semaphore))
-  _ = Run.home(UInt(bitPattern: semaphore))
+  Run.renew(UInt(bitPattern: semaphore))
   return Glibc.sem_init(semaphore, isShared, value)
 }
 
@@ -79,9 +77,8 @@ public func sem_getvalue(
 ) -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.sem_getvalue(semaphore, value) }
   let state = run.semaphore(semaphore)
-  run.point(.accesses(state.resource, writes: false))
   let place = Place(call: race_hunt_caller())
-  run.record(strand, .loads, state.resource.number, value: state.value, at: place)
+  run.step(strand, .loads, on: state.resource, value: state.value, at: place)
   value.pointee = Int32(state.value)
   return 0
 }
@@ -105,12 +102,11 @@ private final class Barrier {
 extension Run {
   fileprivate func barrier(_ barrier: UnsafeMutablePointer<pthread_barrier_t>) -> Barrier {
     let address = UInt(bitPattern: barrier)
-    if let known = parts[address] as? Barrier { return known }
-    // There the system keeps the count.
-    let count = UnsafeRawPointer(barrier).load(fromByteOffset: 8, as: UInt32.self)
-    let made = Barrier(resource(address, .barrier, name: nil), count: Int(count))
-    parts[address] = made
-    return made
+    return part(at: address) {
+      // There the system keeps the count.
+      let count = UnsafeRawPointer(barrier).load(fromByteOffset: 8, as: UInt32.self)
+      return Barrier(resource(address, .barrier, name: nil), count: Int(count))
+    }
   }
 }
 
@@ -120,8 +116,7 @@ public func pthread_barrier_init(
   _ barrier: UnsafeMutablePointer<pthread_barrier_t>,
   _ attributes: UnsafePointer<pthread_barrierattr_t>?, _ count: UInt32
 ) -> Int32 {
-  Run.forget(UInt(bitPattern: barrier))
-  _ = Run.home(UInt(bitPattern: barrier))
+  Run.renew(UInt(bitPattern: barrier))
   return Glibc.pthread_barrier_init(barrier, attributes, count)
 }
 
@@ -157,10 +152,7 @@ public func pthread_barrier_wait(_ barrier: UnsafeMutablePointer<pthread_barrier
   }
   let round = state.rounds
   run.record(strand, .waits, state.resource.number, at: place)
-  while state.rounds == round {
-    state.resource.waiters.append(strand)
-    run.block(strand, for: .turn(state.resource))
-  }
+  run.wait(strand, inLineFor: state.resource) { state.rounds == round }
   run.record(strand, .wakesUp, state.resource.number, at: place)
   return 0
 }
@@ -172,8 +164,7 @@ public func pthread_barrier_wait(_ barrier: UnsafeMutablePointer<pthread_barrier
 public func pthread_spin_init(
   _ lock: UnsafeMutablePointer<pthread_spinlock_t>, _ isShared: Int32
 ) -> Int32 {
-  Run.forget(UInt(bitPattern: lock))
-  _ = Run.home(UInt(bitPattern: lock))
+  Run.renew(UInt(bitPattern: lock))
   return Glibc.pthread_spin_init(lock, isShared)
 }
 

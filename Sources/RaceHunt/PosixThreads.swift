@@ -24,6 +24,15 @@ extension Run {
     violate(.check, "\(call) is given a thread that there is not", at: place)
     return nil
   }
+
+  /// Whether a thread was joined or detached before, which is a failure.
+  fileprivate func isGone(_ other: Strand, _ deed: String, _ place: Place) -> Bool {
+    guard other.isJoined || other.isGivenUp else { return false }
+    violate(
+      .check, "\(deed) \(other.name), which was \(other.isJoined ? "joined" : "detached")",
+      at: place)
+    return true
+  }
 }
 
 /// Starts a thread.
@@ -57,13 +66,7 @@ public func pthread_join(
   let place = Place(call: race_hunt_caller())
   guard let other = run.strand(thread, "pthread_join", place) else { return ESRCH }
   if other === strand { return EDEADLK }
-  if other.isJoined || other.isGivenUp {
-    run.violate(
-      .check,
-      "\(strand.name) joins \(other.name), which was \(other.isJoined ? "joined" : "detached")",
-      at: place)
-    return EINVAL
-  }
+  if run.isGone(other, "\(strand.name) joins", place) { return EINVAL }
   run.join(strand, other, at: place)
   result?.pointee = other.result
   return 0
@@ -75,13 +78,8 @@ public func pthread_detach(_ thread: pthread_t) -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.pthread_detach(thread) }
   let place = Place(call: race_hunt_caller())
   guard let other = run.strand(thread, "pthread_detach", place) else { return ESRCH }
-  if other.isJoined || other.isGivenUp {
-    run.violate(
-      .check,
-      "\(strand.name) detaches \(other.name), which was \(other.isJoined ? "joined" : "detached")",
-      at: place)
-    return EINVAL
-  }
+  run.point(.unknown)
+  if run.isGone(other, "\(strand.name) detaches", place) { return EINVAL }
   other.isGivenUp = true
   return 0
 }
@@ -136,18 +134,12 @@ public func pthread_once(
   if !isStatic && control.pointee == 0, (run.parts[address] as? Once)?.progress == .isDone {
     run.forget(address)
   }
-  let once: Once
-  if let known = run.parts[address] as? Once {
-    once = known
-  } else {
-    once = Once(run.resource(address, .once, name: nil))
-    run.parts[address] = once
-  }
+  let once = run.part(at: address) { Once(run.resource(address, .once, name: nil)) }
   run.point(.accesses(once.resource, writes: once.progress != .isDone))
-  while once.progress == .isDoing {
-    run.record(strand, .waits, once.resource.number, at: place)
-    once.resource.waiters.append(strand)
-    run.block(strand, for: .turn(once.resource))
+  run.wait(strand, inLineFor: once.resource) {
+    let isBlocked = once.progress == .isDoing
+    if isBlocked { run.record(strand, .waits, once.resource.number, at: place) }
+    return isBlocked
   }
   if once.progress == .isDone {
     run.record(strand, .passes, once.resource.number, at: place)

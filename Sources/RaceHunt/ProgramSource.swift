@@ -44,11 +44,8 @@ class ProgramSource<Real>: @unchecked Sendable {
     run.resource(Run.address(self), kind, name: nil)
   }
 
-  /// A step before which others may come.
-  fileprivate func pass(_ run: Run, _ strand: Strand, _ kind: EventKind, _ call: UInt) {
-    let resource = resource(run)
-    run.point(.accesses(resource, writes: kind != .loads))
-    run.record(strand, kind, resource.number, at: Place(call: call))
+  fileprivate func step(_ run: Run, _ strand: Strand, _ kind: EventKind, _ call: UInt) {
+    run.step(strand, kind, on: resource(run), at: Place(call: call))
   }
 
   /// Whether it tells of events.
@@ -114,14 +111,14 @@ class ProgramSource<Real>: @unchecked Sendable {
 
   var isCancelled: Bool {
     if let common { return common.isCancelled }
-    if let (run, strand) = Run.current { pass(run, strand, .loads, race_hunt_caller()) }
+    if let (run, strand) = Run.current { step(run, strand, .loads, race_hunt_caller()) }
     return isToEnd
   }
 
   func cancel() {
     if let common { return common.cancel() }
     guard let (run, strand) = Run.current else { return }
-    pass(run, strand, .cancels, race_hunt_caller())
+    step(run, strand, .cancels, race_hunt_caller())
     if isToEnd { return }
     isToEnd = true
     (merged, event) = (nil, nil)
@@ -134,7 +131,7 @@ class ProgramSource<Real>: @unchecked Sendable {
   func suspend() {
     if let common { return common.suspend() }
     guard let (run, strand) = Run.current else { return }
-    pass(run, strand, .suspends, race_hunt_caller())
+    step(run, strand, .suspends, race_hunt_caller())
     suspensions += 1
   }
 
@@ -142,7 +139,7 @@ class ProgramSource<Real>: @unchecked Sendable {
     if let common { return common.resume() }
     guard let (run, strand) = Run.current else { return }
     let call = race_hunt_caller()
-    pass(run, strand, .resumes, call)
+    step(run, strand, .resumes, call)
     if suspensions == 0 {
       return run.violate(
         .check, "\(resource(run).name) is resumed and was not suspended", at: Place(call: call))
@@ -153,7 +150,7 @@ class ProgramSource<Real>: @unchecked Sendable {
   func activate() {
     if let common { return common.activate() }
     guard let (run, strand) = Run.current else { return }
-    pass(run, strand, .resumes, race_hunt_caller())
+    step(run, strand, .resumes, race_hunt_caller())
     if !hasBegun { goOn(run) }
   }
 
@@ -174,10 +171,9 @@ class ProgramSource<Real>: @unchecked Sendable {
 
 /// A timer, in virtual time.
 final class TimerSource: ProgramSource<any Dispatch.DispatchSourceTimer>, DispatchSourceTimer,
+  // As its superclass.
   @unchecked Sendable
 {
-  // @unchecked: as its superclass.
-
   /// The next time, in virtual nanoseconds; nil for none.
   private var next: UInt64?
   private var interval: UInt64?
@@ -195,7 +191,7 @@ final class TimerSource: ProgramSource<any Dispatch.DispatchSourceTimer>, Dispat
       return real.schedule(deadline: deadline.real, repeating: interval, leeway: leeway)
     }
     guard let (run, strand) = Run.current else { return }
-    pass(run, strand, .changes, call)
+    step(run, strand, .changes, call)
     set(run, deadline, interval)
   }
 
@@ -207,7 +203,7 @@ final class TimerSource: ProgramSource<any Dispatch.DispatchSourceTimer>, Dispat
       return real.schedule(wallDeadline: deadline, repeating: interval, leeway: leeway)
     }
     guard let (run, strand) = Run.current else { return }
-    pass(run, strand, .changes, call)
+    step(run, strand, .changes, call)
     set(run, deadline.fromNow, interval)
   }
 
@@ -246,39 +242,42 @@ final class TimerSource: ProgramSource<any Dispatch.DispatchSourceTimer>, Dispat
 
 /// What is added.
 final class AddSource: ProgramSource<any Dispatch.DispatchSourceUserDataAdd>,
-  DispatchSourceUserDataAdd, @unchecked Sendable
+  DispatchSourceUserDataAdd,
+  // As its superclass.
+  @unchecked Sendable
 {
-  // @unchecked: as its superclass.
   func add(data: UInt) {
     if let real { return real.add(data: data) }
     guard let (run, strand) = Run.current else { return }
-    pass(run, strand, .adds, race_hunt_caller())
+    step(run, strand, .adds, race_hunt_caller())
     merge(run) { $0 &+ data }
   }
 }
 
 /// Bits that are set.
 final class OrSource: ProgramSource<any Dispatch.DispatchSourceUserDataOr>,
-  DispatchSourceUserDataOr, @unchecked Sendable
+  DispatchSourceUserDataOr,
+  // As its superclass.
+  @unchecked Sendable
 {
-  // @unchecked: as its superclass.
   func or(data: UInt) {
     if let real { return real.or(data: data) }
     guard let (run, strand) = Run.current else { return }
-    pass(run, strand, .changes, race_hunt_caller())
+    step(run, strand, .changes, race_hunt_caller())
     merge(run) { $0 | data }
   }
 }
 
 /// The latest number.
 final class ReplaceSource: ProgramSource<any Dispatch.DispatchSourceUserDataReplace>,
-  DispatchSourceUserDataReplace, @unchecked Sendable
+  DispatchSourceUserDataReplace,
+  // As its superclass.
+  @unchecked Sendable
 {
-  // @unchecked: as its superclass.
   func replace(data: UInt) {
     if let real { return real.replace(data: data) }
     guard let (run, strand) = Run.current else { return }
-    pass(run, strand, .stores, race_hunt_caller())
+    step(run, strand, .stores, race_hunt_caller())
     merge(run) { _ in data }
   }
 }

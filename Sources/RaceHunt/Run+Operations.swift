@@ -38,17 +38,53 @@ extension Run {
     if race_hunt_is_exploring() != 0 { Worker.current?.run?.forget(address) }
   }
 
+  /// The memory becomes something new.
+  static func renew(_ address: UInt) {
+    forget(address)
+    _ = home(address)
+  }
+
   static func address(_ object: AnyObject) -> UInt {
     UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
   }
 
   /// What the run knows of an object; made when it is first asked for.
   func part<Part: AnyObject>(_ object: AnyObject, _ make: () -> Part) -> Part {
-    let address = Self.address(object)
+    part(at: Self.address(object), make)
+  }
+
+  /// What the run knows of what is at an address; made when it is first asked for.
+  func part<Part: AnyObject>(at address: UInt, _ make: () -> Part) -> Part {
     if let known = parts[address] as? Part { return known }
     let made = make()
     parts[address] = made
     return made
+  }
+
+  // MARK: - Steps
+
+  /// A step on what strands share; others may come before it.
+  ///
+  /// - Parameter value: for the table, as it is once they have.
+  func step(
+    _ strand: Strand, _ kind: EventKind, on resource: Resource,
+    value: @autoclosure () -> Int? = nil, at place: Place?
+  ) {
+    point(.accesses(resource, writes: kind != .loads))
+    record(strand, kind, resource.number, value: value(), at: place)
+  }
+
+  /// Stands in line for as long as something is in the way; false when the time ran out before.
+  @discardableResult
+  func wait(
+    _ strand: Strand, inLineFor resource: Resource, until deadline: UInt64? = nil,
+    while isBlocked: () -> Bool
+  ) -> Bool {
+    while isBlocked() {
+      resource.waiters.append(strand)
+      guard block(strand, for: .turn(resource), until: deadline) else { return false }
+    }
+    return true
   }
 
   // MARK: - Locks

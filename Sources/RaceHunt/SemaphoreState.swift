@@ -19,17 +19,21 @@ final class SemaphoreState {
     run.point(.accesses(resource, writes: true))
     let deadline = nanoseconds().map { run.now &+ $0 }
     if deadline != nil { run.readsTime(strand) }
-    while value == 0 {
-      run.record(strand, .waits, resource.number, at: place)
-      resource.waiters.append(strand)
-      guard run.block(strand, for: .turn(resource), until: deadline) else {
-        run.record(strand, .timesOut, resource.number, at: place)
-        return false
-      }
+    let isInTime = run.wait(strand, inLineFor: resource, until: deadline) {
+      if value == 0 { run.record(strand, .waits, resource.number, at: place) }
+      return value == 0
     }
+    if isInTime {
+      takeOne(run, strand, place)
+    } else {
+      run.record(strand, .timesOut, resource.number, at: place)
+    }
+    return isInTime
+  }
+
+  private func takeOne(_ run: Run, _ strand: Strand, _ place: Place) {
     value -= 1
     run.record(strand, .passes, resource.number, value: value, at: place)
-    return true
   }
 
   /// Takes one if the count is above 0.
@@ -39,8 +43,7 @@ final class SemaphoreState {
       run.record(strand, .waitsForLock, resource.number, value: 0, at: place)
       return false
     }
-    value -= 1
-    run.record(strand, .passes, resource.number, value: value, at: place)
+    takeOne(run, strand, place)
     return true
   }
 

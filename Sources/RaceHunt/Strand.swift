@@ -179,6 +179,20 @@ final class Strand {
   }
 }
 
+/// The columns of a queue: each does one piece of work after the other, and rests in between.
+struct QueueColumns {
+  private var strands: [Strand] = []
+
+  /// One that has nothing to do.
+  mutating func idle(_ run: Run, of queue: Resource) -> Strand {
+    if let idle = strands.first(where: \.isResting) { return idle }
+    let name = strands.isEmpty ? queue.name : "\(queue.name) (\(strands.count + 1))"
+    let strand = run.addStrand(.queue, name)
+    strands.append(strand)
+    return strand
+  }
+}
+
 /// The operation before which a strand stands.
 enum Pending {
   /// Of a thread, its first step; of a task or an actor, its next job; also steps that nobody sees.
