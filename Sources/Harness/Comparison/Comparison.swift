@@ -71,6 +71,8 @@ package struct Comparison: Sendable {
   package var place: String?
   /// The user had enough before it was decided.
   package var isInterrupted = false
+  /// A regression has ended it before every row was decided.
+  package var endsEarly = false
 
   package var regressions: [ComparedRow] {
     rows.filter { $0.isGate && $0.verdict == .worse && !$0.isAccepted }

@@ -116,6 +116,7 @@ package struct PairedBlocks {
     if count == nil, !isInterrupted, PairedJudge.hasRegression(rows, rules),
       !comparison.undecided.isEmpty
     {
+      comparison.endsEarly = true
       comparison.warnings.append(
         "ended with the first regression, after \(runs[0].count) blocks; --every-row goes on until "
           + "all rows are decided")

@@ -1,11 +1,11 @@
 // The mean of figures some of which are far off. Intervals are in LogRatio.swift.
 internal import Foundation
 
-/// Huber's estimate of where figures lie: their mean, with those that are farther off than 1.5
-/// times the spread of the others counted as if they were there.
+/// Huber's estimate of where figures lie: the mean, in which a figure that is farther off than 1.5
+/// times the spread counts as if it were just so far off.
 ///
-/// The spread is not the median deviation: of figures around two values that one is small, and the
-/// estimate would be one of the two. Here none of them would be far off.
+/// The spread is a standard deviation, made in the same way. A median deviation would be small for
+/// figures around two values, and the estimate would be one of the two.
 package struct RobustMean {
   private static let limit = 1.5
   /// The mean square, with that limit, of normal figures with a variance of 1.
