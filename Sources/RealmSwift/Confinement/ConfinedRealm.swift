@@ -102,7 +102,7 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) var versionBefore: Version?
   /// Nothing was done with the Realm since it was opened: it may still begin on another version.
   @exclusivity(unchecked) var isUntouched = true
-  /// Results come in to be observed: without their owner there are none left.
+  /// Results come in to be observed; those whose owner was deleted are empty.
   @exclusivity(unchecked) var takesEmptied = false
   /// A transaction that is about to begin, while observers are told of the version that it builds
   /// on.

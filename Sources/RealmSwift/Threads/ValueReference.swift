@@ -237,7 +237,7 @@ extension ConfinedRealm {
     return receiving { frozen.thaw() }
   }
 
-  /// As `live`, but of results whose owner was deleted since: none, which an observer is told.
+  /// As `live`; results whose owner was deleted since are empty, and an observer is told so.
   func observable<Value: ThreadConfined>(_ frozen: Value) -> Value? {
     takesEmptied = true
     defer { takesEmptied = false }
