@@ -139,6 +139,16 @@ package struct BlockReader: @unchecked Sendable {
     try verifier.verify(reference)
   }
 
+  /// The same, also when this process has done so before.
+  ///
+  /// For who makes a copy, whose fresh checksum would vouch for damage.
+  func verifyAgain(_ reference: BlockReference) throws(StorageError) {
+    if reference.isProvisional { return }
+    let verifier = verifier.takeUnretainedValue()
+    if verifier.unwritten(reference) != nil { return }
+    try verifier.verify(reference)
+  }
+
   /// The error for a block whose checksum holds and that still is not what belongs there.
   package func damage(_ reference: BlockReference, _ reason: String) -> StorageError {
     verifier._withUnsafeGuaranteedRef { $0.damage(reference, reason) }

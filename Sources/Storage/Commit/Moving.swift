@@ -1,6 +1,8 @@
 // Shrinking: blocks above a threshold move down a few at a time, as ordinary copies inside ordinary
 // commits, found by walking references from the root. Of what a pin still sees only a little: its
 // old copy stays for as long as the pin, in which time nothing is gained.
+//
+// A damaged block stays where it is: nobody has asked for it, so nobody is stopped for it.
 internal import Platform
 
 extension Store {
@@ -100,7 +102,7 @@ struct MoveWalk {
   private mutating func visit(
     _ reference: BlockReference, depth: Int, _ path: inout [Int]
   ) -> BlockReference {
-    guard !isDone, depth < 32 else { return reference }
+    guard !isDone, depth < 32, isSound(reference) else { return reference }
     visits -= 1
     var reference = moved(reference) ?? reference
     let block = editor.reader.pointer(reference)
@@ -126,17 +128,24 @@ struct MoveWalk {
   }
 
   private func needsVisit(_ child: BlockReference) -> Bool {
-    BlockHeader.kind(editor.reader.pointer(child)).isNode
+    isSound(child) && BlockHeader.kind(editor.reader.pointer(child)).isNode
+  }
+
+  private func isSound(_ reference: BlockReference) -> Bool {
+    (try? editor.reader.verify(reference)) != nil
   }
 
   /// A copy of the block, if it lies too high and may be moved.
   private mutating func moved(_ reference: BlockReference) -> BlockReference? {
-    guard !reference.isProvisional, reference.offset >= threshold else { return nil }
+    guard !reference.isProvisional, reference.offset >= threshold, isSound(reference) else {
+      return nil
+    }
     let block = editor.reader.pointer(reference)
     let length = BlockHeader.blockLength(block)
     let isPinned = BlockHeader.birth(block) <= newestPin
     guard !isPinned || pinnedBudget >= length,
-      hasRoom(for: UInt64(length + editor.blockOverhead), insteadOf: reference.offset)
+      hasRoom(for: UInt64(length + editor.blockOverhead), insteadOf: reference.offset),
+      (try? editor.reader.verifyAgain(reference)) != nil
     else { return nil }
     if isPinned { pinnedBudget -= length }
     budget -= length
