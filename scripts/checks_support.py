@@ -1,6 +1,7 @@
 """What scripts/run-tests, scripts/shake, scripts/watched and scripts/ci share: options, names of tests, messages."""
 import argparse
 import re
+import signal
 import subprocess
 import sys
 
@@ -38,6 +39,14 @@ def name_of(test):
     if test is None:
         return "a part of the run that belongs to no test"
     return re.sub(r"/[^/]*\.swift:\d+:\d+$", "", test)
+
+
+def signal_of(code):
+    """The name of the signal that ended a process, by what a shell calls its code; None when none did."""
+    try:
+        return signal.Signals(code - 128).name if code > 128 else None
+    except ValueError:
+        return None
 
 
 def seed_of(text):

@@ -22,6 +22,20 @@ private let planted = ProcessInfo.processInfo.environment["REALM_PLANTED_FAILURE
     #expect(hasFailed, "REALM_SEED=17")
   }
 
+  /// Ends its process once, as a trap of the engine would.
+  @Test(.enabled(if: planted == "death")) func diesByChance() throws {
+    let mark = try #require(ProcessInfo.processInfo.environment["REALM_PLANTED_MARK"])
+    let hasDied = FileManager.default.fileExists(atPath: mark)
+    try Data().write(to: URL(fileURLWithPath: mark))
+    if !hasDied { fatalError("planted death") }
+    #expect(hasDied)
+  }
+
+  /// Has to run after the process of the test above has died.
+  @Test(.enabled(if: planted == "death")) func passesBesideADeath() {
+    #expect(planted == "death")
+  }
+
   @Test(.enabled(if: planted == "child")) func leavesAProcessBehind() throws {
     let child = Process()
     child.executableURL = URL(fileURLWithPath: "/bin/sleep")
