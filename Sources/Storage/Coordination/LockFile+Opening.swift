@@ -114,7 +114,8 @@ extension LockFile {
         guard try table.tryLock(LockByte.use) else {
           throw .alreadyOpen(path: dataPath, reason: "in this process or another one")
         }
-        // The lock goes with the file, which goes at the end of this call.
+        // Before the table lock: who opens a file that was left would find it in use.
+        defer { table.unlock(LockByte.use) }
         return try body()
       }
     }
