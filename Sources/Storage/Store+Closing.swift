@@ -163,11 +163,12 @@ extension Store {
       }
       try converting { () throws(SystemError) in
         try fileSystem.remove(path)
+        // The lock file last: without it others make a new file and its log, and use them.
         let others = [
-          path + ".lock", FileCopy.unfinishedPath(path), CommitLog.path(path),
-          CommitLog.unfinishedPath(path),
+          FileCopy.unfinishedPath(path), CommitLog.path(path), CommitLog.unfinishedPath(path),
+          path + ".lock",
         ]
-        for other in others where fileSystem.exists(other) { try fileSystem.remove(other) }
+        for other in others { try removeIfThere(other, fileSystem) }
         try fileSystem.synchronizeFolder(parentFolder(of: path))
       }
       return true
@@ -175,6 +176,16 @@ extension Store {
     // A map that is kept would keep the space on the disk.
     if isRemoved { Spares.drop() }
     return isRemoved
+  }
+
+  private static func removeIfThere(
+    _ path: String, _ fileSystem: any FileSystem
+  ) throws(SystemError) {
+    guard fileSystem.exists(path) else { return }
+    do throws(SystemError) { try fileSystem.remove(path) } catch {
+      // Who makes the file anew may have finished it meanwhile.
+      guard error.isMissing else { throw error }
+    }
   }
 
   /// Whether a file is as it was seen; not when somebody has replaced it or written to it.

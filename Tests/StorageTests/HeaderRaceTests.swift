@@ -258,7 +258,9 @@ import Testing
   @Test func aFileIsMadeAnewWhileTheOneOfBeforeIsBeingDeleted() throws {
     let systems = (1...2).map { FaultFileSystem(disk, process: $0) }
     try commit(open(systems[0], .full), 1)
-    systems[0].hold(.remove, pathSuffix: ".lock")
+    let left = try disk.open(path + ".unfinished", [.writable, .create])
+    #expect(try left.length() == 0)
+    systems[0].hold(.remove, pathSuffix: ".unfinished")
     systems[1].hold(.rename, pathSuffix: ".unfinished")
     let (path, deleting, making) = (path, systems[0], systems[1])
     let deleter = Thread.start(name: "deleter") {
@@ -280,5 +282,60 @@ import Testing
     deleter.joinInTime()
     making.release(.rename)
     opener.joinInTime()
+  }
+
+  /// The lock file goes last: without it others use a new file, whose log would be deleted.
+  @Test func theLockFileIsDeletedLast() throws {
+    let systems = (1...2).map { FaultFileSystem(disk, process: $0) }
+    try commit(open(systems[0], .full), 1)
+    _ = try disk.open(path + ".log", [.writable, .create])
+    systems[0].hold(.remove, pathSuffix: ".log")
+    let (path, deleting, writing) = (path, systems[0], systems[1])
+    let deleter = Thread.start(name: "deleter") {
+      do {
+        let isDeleted = try Store.deleteFiles(path: path, fileSystem: deleting)
+        #expect(isDeleted)
+      } catch { Issue.record("\(error)") }
+    }
+    #expect(deleting.wait(untilHeld: .remove, count: 1, nanoseconds: waitLimitNanoseconds))
+    let isOpen = Monitor(false)
+    let opener = Thread.start(name: "opener") {
+      do {
+        let store = try Store.open(StoreOptions(path: path, fileSystem: writing))
+        isOpen.withLock { $0 = true }
+        isOpen.notifyAll()
+        _ = try store.pinNewest()
+      } catch { Issue.record("\(error)") }
+    }
+    // Long enough for an opening that nothing keeps.
+    #expect(!isOpen.wait(nanoseconds: 100_000_000) { $0 })
+    deleting.release(.remove)
+    deleter.joinInTime()
+    opener.joinInTime()
+    #expect(isOpen.withLock { $0 })
+  }
+
+  /// Who wants to delete the file as it was once keeps nobody from opening it as it is.
+  @Test func whoDeletesNothingIsInNobodysWay() throws {
+    let systems = (1...2).map { FaultFileSystem(disk, process: $0) }
+    let state = try {
+      let store = try open(systems[0], .full)
+      return store.fileState(try store.pinNewest().version)
+    }()
+    // The state is looked at twice, the second time with the file locked.
+    systems[0].hold(.open, pathSuffix: ".lock")
+    let (path, deleting) = (path, systems[0])
+    let deleter = Thread.start(name: "deleter") {
+      do {
+        let isDeleted = try Store.deleteFiles(path: path, fileSystem: deleting, only: state)
+        #expect(!isDeleted)
+      } catch { Issue.record("\(error)") }
+    }
+    #expect(deleting.wait(untilHeld: .open, count: 1, nanoseconds: waitLimitNanoseconds))
+    try commit(open(systems[1], .full), 1)
+    deleting.release(.open)
+    // All the time until the deleter has let go of the lock file.
+    for _ in 0..<200 { _ = try open(systems[1], .full) }
+    deleter.joinInTime()
   }
 }
