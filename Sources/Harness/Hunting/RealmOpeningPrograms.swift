@@ -177,9 +177,12 @@ enum RealmOpeningPrograms {
 
   private static func startOver(users: Int) throws {
     let disk = HuntedDisk.make()
-    let systems = (0..<2).map { HuntedDisk.system(disk, process: $0) }
+    let systems = (0..<2 + random(below: 2)).map { HuntedDisk.system(disk, process: $0) }
     let shared = Shared(
       users: users, disk: disk, told: Platform.Monitor(StoreTold(threads: users)))
+    // All want the same version, and nobody deletes what one of them has made.
+    let areAgreed = random(below: 2) == 0
+    let counted = Platform.Monitor(0)
     // Each deletion is worth a line to users, and not to a hunt.
     if Logger.shared.level > .warn { Logger.shared.level = .warn }
     let isMissing = random(below: 2) == 0
@@ -190,14 +193,16 @@ enum RealmOpeningPrograms {
       if isMissing { _ = try Realm.deleteFiles(for: configuration) }
     }
     let threads = (0..<users).map { number in
-      let versions = (0..<1 + random(below: 3)).map { _ in UInt64(1 + random(below: 2)) }
+      let versions = (0..<1 + random(below: 3)).map { _ in
+        areAgreed ? 2 : UInt64(1 + random(below: 2))
+      }
       return Platform.Thread.start(name: "user \(number)") {
         for version in versions {
           var configuration = shared.configuration(systems[number % systems.count], version)
           configuration.deleteRealmIfMigrationNeeded = true
           do {
-            try useNew(configuration, number)
-          } catch let error as Realm.Error where error.code == .alreadyOpen {
+            try useNew(configuration, number) { counted.withLock { $0 += 1 } }
+          } catch let error as Realm.Error where error.code == .alreadyOpen && !areAgreed {
             // Somebody uses it with the other version all the time.
           } catch { check(false, "user \(number) fails with schema version \(version): \(error)") }
         }
@@ -205,15 +210,22 @@ enum RealmOpeningPrograms {
     }
     for thread in threads { thread.join() }
     RealmPrograms.onThread("judge") {
-      var configuration = shared.configuration(disk, 1)
+      var configuration = shared.configuration(disk, areAgreed ? 2 : 1)
       configuration.deleteRealmIfMigrationNeeded = true
       let realm = try Realm(configuration: configuration)
+      if areAgreed {
+        let value = realm.object(ofType: HuntedSetting.self, forPrimaryKey: 0)?.value ?? 0
+        let all = counted.withLock { $0 }
+        check(value == all, "all have counted to \(all), and the file has \(value)")
+      }
       for finding in try realm.checkInvariants().findings { check(false, "\(finding)") }
     }
   }
 
   /// Opens the file, perhaps a new one, and counts there: nobody deletes what is open.
-  private static func useNew(_ configuration: Realm.Configuration, _ number: Int) throws {
+  private static func useNew(
+    _ configuration: Realm.Configuration, _ number: Int, _ hasCounted: () -> Void
+  ) throws {
     let realm = try Realm(configuration: configuration)
     var seen = 0
     for _ in 0..<1 + random(below: 3) {
@@ -226,6 +238,7 @@ enum RealmOpeningPrograms {
         setting.value += 1
         seen = setting.value
       }
+      hasCounted()
     }
   }
 }
