@@ -1,4 +1,4 @@
-// Lists: changes of many elements at once, and of their order.
+// Lists: changes of many elements at once, and moves of some of them.
 public import Foundation
 internal import ObjectStore
 
