@@ -253,6 +253,17 @@ import Testing
 
   // MARK: - Deleted and made anew
 
+  private func startDeleting(
+    _ system: FaultFileSystem, only state: Store.FileState? = nil, expecting expected: Bool = true
+  ) -> Thread {
+    Thread.start(name: "deleter") { [path] in
+      do {
+        let isDeleted = try Store.deleteFiles(path: path, fileSystem: system, only: state)
+        #expect(isDeleted == expected)
+      } catch { Issue.record("\(error)") }
+    }
+  }
+
   /// Who deletes a file takes along what a kill has left of making it, which may be somebody's who
   /// makes it anew by then.
   @Test func aFileIsMadeAnewWhileTheOneOfBeforeIsBeingDeleted() throws {
@@ -263,12 +274,7 @@ import Testing
     systems[0].hold(.remove, pathSuffix: ".unfinished")
     systems[1].hold(.rename, pathSuffix: ".unfinished")
     let (path, deleting, making) = (path, systems[0], systems[1])
-    let deleter = Thread.start(name: "deleter") {
-      do {
-        let isDeleted = try Store.deleteFiles(path: path, fileSystem: deleting)
-        #expect(isDeleted)
-      } catch { Issue.record("\(error)") }
-    }
+    let deleter = startDeleting(deleting)
     #expect(deleting.wait(untilHeld: .remove, count: 1, nanoseconds: waitLimitNanoseconds))
     let opener = Thread.start(name: "opener") {
       do {
@@ -291,12 +297,7 @@ import Testing
     _ = try disk.open(path + ".log", [.writable, .create])
     systems[0].hold(.remove, pathSuffix: ".log")
     let (path, deleting, writing) = (path, systems[0], systems[1])
-    let deleter = Thread.start(name: "deleter") {
-      do {
-        let isDeleted = try Store.deleteFiles(path: path, fileSystem: deleting)
-        #expect(isDeleted)
-      } catch { Issue.record("\(error)") }
-    }
+    let deleter = startDeleting(deleting)
     #expect(deleting.wait(untilHeld: .remove, count: 1, nanoseconds: waitLimitNanoseconds))
     let isOpen = Monitor(false)
     let opener = Thread.start(name: "opener") {
@@ -323,19 +324,17 @@ import Testing
       return store.fileState(try store.pinNewest().version)
     }()
     // The state is looked at twice, the second time with the file locked.
-    systems[0].hold(.open, pathSuffix: ".lock")
-    let (path, deleting) = (path, systems[0])
-    let deleter = Thread.start(name: "deleter") {
-      do {
-        let isDeleted = try Store.deleteFiles(path: path, fileSystem: deleting, only: state)
-        #expect(!isDeleted)
-      } catch { Issue.record("\(error)") }
-    }
-    #expect(deleting.wait(untilHeld: .open, count: 1, nanoseconds: waitLimitNanoseconds))
+    let deleting = systems[0]
+    deleting.hold(.lockByte, pathSuffix: ".lock")
+    let deleter = startDeleting(deleting, only: state, expecting: false)
+    #expect(deleting.wait(untilHeld: .lockByte, count: 1, nanoseconds: waitLimitNanoseconds))
     try commit(open(systems[1], .full), 1)
-    deleting.release(.open)
-    // All the time until the deleter has let go of the lock file.
-    for _ in 0..<200 { _ = try open(systems[1], .full) }
+    deleting.resetRecords()
+    deleting.release(.lockByte)
     deleter.joinInTime()
+    // Who waits for the table finds the file free.
+    let unlocked = deleting.records.filter { $0.call == .unlockByte && $0.path.hasSuffix(".lock") }
+    #expect(unlocked.map(\.offset) == [LockByte.use, LockByte.table].map(UInt64.init))
+    _ = try open(systems[1], .full)
   }
 }

@@ -12,7 +12,7 @@ internal import Testing
     _ path: String, key: [UInt8]?, _ random: inout RandomGenerator
   ) throws -> Store {
     let store = try Store.open(StoreOptions(path: path, encryptionKey: key))
-    // It reads blocks, too, and a flipped bit would end it.
+    // Idle work reads blocks, too: a flipped bit would end the process.
     store.stopIdleWork()
     for _ in 0..<10 { try commit(store, &random) }
     return store

@@ -134,9 +134,7 @@ package struct BlockReader: @unchecked Sendable {
     {
       return
     }
-    let verifier = verifier.takeUnretainedValue()
-    if verifier.unwritten(reference) != nil { return }
-    try verifier.verify(reference)
+    try verifyAgain(reference)
   }
 
   /// The same, also when this process has done so before.

@@ -114,7 +114,7 @@ extension LockFile {
         guard try table.tryLock(LockByte.use) else {
           throw .alreadyOpen(path: dataPath, reason: "in this process or another one")
         }
-        // Before the table lock: who opens a file that was left would find it in use.
+        // Given back before the table lock is: else the next opener would find the file in use.
         defer { table.unlock(LockByte.use) }
         return try body()
       }
