@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+# What scripts/watched says of a test whose process ended before it did.
+UNFINISHED = "began and did not end"
 SEED = re.compile(r"REALM_SEED=(\d+)")
 
 

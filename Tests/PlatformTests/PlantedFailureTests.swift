@@ -22,6 +22,18 @@ private let planted = ProcessInfo.processInfo.environment["REALM_PLANTED_FAILURE
     #expect(hasFailed, "REALM_SEED=17")
   }
 
+  /// Fails once, as does a thread of it, whose report belongs to no test.
+  @Test(.enabled(if: planted == "thread")) func failsWithAThread() throws {
+    let mark = try #require(ProcessInfo.processInfo.environment["REALM_PLANTED_MARK"])
+    let hasFailed = FileManager.default.fileExists(atPath: mark)
+    try Data().write(to: URL(fileURLWithPath: mark))
+    let thread = Thread.start(name: "reporter") {
+      if !hasFailed { Issue.record("from a thread") }
+    }
+    thread.joinInTime()
+    #expect(hasFailed)
+  }
+
   /// Ends its process once, as a trap of the engine would.
   @Test(.enabled(if: planted == "death")) func diesByChance() throws {
     let mark = try #require(ProcessInfo.processInfo.environment["REALM_PLANTED_MARK"])
