@@ -122,17 +122,25 @@ private struct RaceScore {
     _ program: SuiteProgram, _ strategy: Strategy, seed: UInt64, most: Int
   ) -> Way {
     var settings = Explorer.Settings()
-    settings.iterations = most
     settings.strategy = strategy
     settings.seed = seed
     settings.shrinks = false
-    do throws(RaceFailure) {
-      let result = try Explorer(program.program, settings).explore()
-      return Way(schedules: result.schedules, isFound: false)
-    } catch {
-      // A program without end may be what its bug leads to, but it is not the bug.
-      let isFound = [.check, .deadlock, .lostWakeUp].contains(error.kind)
-      return Way(schedules: error.schedules ?? 0, isFound: isFound)
+    var schedules = 0
+    while schedules < most {
+      settings.iterations = most - schedules
+      do throws(RaceFailure) {
+        schedules += try Explorer(program.program, settings).explore().schedules
+        break
+      } catch {
+        schedules += error.schedules ?? 1
+        if [.check, .deadlock, .lostWakeUp].contains(error.kind) {
+          return Way(schedules: schedules, isFound: true)
+        }
+        // A program without end may be what its bug leads to, but it is not the bug. The search
+        // goes on with schedules that no other search draws.
+        settings.seed &+= 1 << 32
+      }
     }
+    return Way(schedules: schedules, isFound: false)
   }
 }
