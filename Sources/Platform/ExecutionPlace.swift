@@ -41,8 +41,13 @@ package struct ExecutorIdentity: Hashable, Sendable {
     return executor.identity == nil ? nil : ExecutorIdentity(executor)
   }
 
-  /// The main actor's executor.
-  package static let main = ExecutorIdentity(shim_main_executor())
+  /// The main actor's executor: in a program that RaceHunt explores that of the exploration.
+  package static var main: ExecutorIdentity {
+    shim_is_explored() != 0 ? ExecutorIdentity(shim_main_executor()) : processMain
+  }
+
+  /// The same outside of explorations, whoever asks first.
+  private static let processMain = ExecutorIdentity(shim_main_executor())
 
   /// Whether it isolates what runs now.
   ///

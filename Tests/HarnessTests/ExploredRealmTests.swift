@@ -1,5 +1,6 @@
 // Users' programs of Realms that RaceHunt explores: they are the same in each run, whichever
 // threads the store would have.
+import Dispatch
 import Foundation
 import RaceHunt
 import RealmSwift
@@ -102,6 +103,34 @@ import Testing
       withExtendedLifetime(kept) {}
     }
     #expect(exploration.schedules == 200)
+  }
+
+  /// Whoever asks first for the main actor: in an exploration it is another one.
+  @Test func theMainActorIsItselfAfterAnExploration() async {
+    await #expect(processExitsWith: .success) {
+      let explored = try await explore(iterations: 2) { @MainActor in
+        let (configuration, kept) = try Self.begin()
+        let realm = try await Realm(configuration: configuration)
+        try realm.write { realm.objects(ExploredCounter.self)[0].value = 1 }
+        withExtendedLifetime(kept) {}
+      }
+      guard explored.schedules == 2 else { fatalError("\(explored.schedules) schedules") }
+      try await useMainRealm()
+    }
+
+    @MainActor @Sendable func useMainRealm() async throws {
+      let (configuration, kept) = try Self.begin()
+      let realm = try await Realm(configuration: configuration)
+      await withCheckedContinuation { continuation in
+        Dispatch.DispatchQueue.main.async {
+          MainActor.assumeIsolated {
+            try! realm.write { realm.objects(ExploredCounter.self)[0].value += 1 }
+          }
+          continuation.resume()
+        }
+      }
+      withExtendedLifetime(kept) {}
+    }
   }
 
   /// With a file, which is synced, and a thread beside the actor.
