@@ -102,6 +102,7 @@ final class BacklinkCell {
   func backlinks() -> Backlinks? {
     check()
     requireThere()
+    realm.noteLookup()
     return realm.reader(of: origin)?.backlinks(column, key, in: table.pointee.binding.table!)
   }
 

@@ -21,6 +21,7 @@ class ResultsSource<Element: RealmCollectionValue> {
   final func check() {
     realm.check()
     if epoch != realm.epoch { misuse(.invalidated, "Access to invalidated Results objects") }
+    realm.noteLookup()
   }
 
   final var isInvalidated: Bool {

@@ -2,112 +2,45 @@
 // results change. Of results in the order of what makes the sections, only some elements of each
 // section are looked at; else all are.
 internal import Foundation
+internal import ObjectStore
 internal import Platform
 
 /// Results, and what makes sections of them.
 final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
   let results: Results<Element>
   private let query: QuerySource<Element>
-  private let key: (Element) -> Key
-  /// What `key` reads, if that is known; the results are in its order then.
+  private let makeKey: (Element) -> Key
+  /// What `makeKey` reads, if that is known; the results are in its order then.
   private let keyPath: AnyKeyPath?
-  /// The actor to which `key` belongs.
+  /// The actor to which `makeKey` belongs.
   private let place: BlockPlace?
   private let isOrderedByKey: Bool?
   private let found: Found
+  // Unchecked exclusivity: only the place of a live Realm touches it, and frozen ones note nothing.
+  /// Whether a key was made of more than the element and what links lead to: changes do not tell
+  /// then which elements have another key.
+  @exclusivity(unchecked) private var looksElsewhere = false
 
   /// What was found last; under a lock because frozen ones are used by many threads.
   private final class Found: Sendable {
-    let sections = Monitor<Carried<Sections>?>(nil)
+    let sections = Monitor<Carried<Known>?>(nil)
   }
 
-  /// The sections of one state of the results.
-  struct Sections {
+  /// Sections, and of which state of what they depend on.
+  private struct Known {
     let stamp: [UInt64]
-    private(set) var keys: [Key] = []
-    /// The keys as they are told apart.
-    private(set) var identities: [ValueIdentity] = []
-    private(set) var places = SectionPlaces.runs([0])
-    private var sections: [ValueIdentity: Int] = [:]
-    /// As observers know them, once there are any.
-    fileprivate(set) var shape: SectionShape?
+    let sections: FoundSections<Key>
+    /// What tells, in the running transaction, how they go on.
+    var writing: Writing?
+  }
 
-    fileprivate init(stamp: [UInt64]) { self.stamp = stamp }
-
-    /// Whether keys that Swift calls equal are those that a file has one value for.
-    fileprivate static var hasPlainKeys: Bool {
-      switch Key._rlmType {
-      case .int, .bool, .objectId, .UUID:
-        !(Key.self is any _CustomPersistable.Type || Key.self is any PersistableEnum.Type)
-      default: false
-      }
-    }
-
-    /// Whether keys that a file has one value for are never apart in an order by them.
-    fileprivate static var areTogetherInOrder: Bool {
-      [
-        Int.self, Int8.self, Int16.self, Int32.self, Int64.self, Bool.self, String.self, Date.self,
-        UUID.self, ObjectId.self, Int?.self, Int8?.self, Int16?.self, Int32?.self, Int64?.self,
-        Bool?.self, String?.self, Date?.self, UUID?.self, ObjectId?.self,
-      ].contains { ObjectIdentifier($0) == ObjectIdentifier(Key.self) }
-    }
-
-    /// The positions of a section's elements; none when there is no such section.
-    func positions(of identity: ValueIdentity) -> SectionPositions {
-      sections[identity].map { places[$0] } ?? .run(0..<0)
-    }
-
-    /// Adds the elements of the next positions, up to `end`.
-    ///
-    /// - Returns: false when the key was there before, but not last; they are not added then.
-    fileprivate mutating func addRun(_ key: Key, _ identity: ValueIdentity, end: Int) -> Bool {
-      guard sections.updateValue(keys.count, forKey: identity) == nil else { return false }
-      keys.append(key)
-      identities.append(identity)
-      places.beginSection(end: end)
-      return true
-    }
-
-    /// Adds the element of the next position.
-    ///
-    /// - Parameter last: the section of the one before: most often the next is in it too.
-    fileprivate mutating func add(_ position: Int, _ key: Key, _ isPlain: Bool, _ last: inout Int) {
-      // To find out what a key is to a file takes much longer.
-      if last < keys.count, isPlain ? keys[last] == key : Self.isSameText(keys[last], key) {
-        return places.add(position, to: last)
-      }
-      let identity = ValueIdentity(key: key)
-      if let section = sections[identity] {
-        last = section
-        places.add(position, to: section)
-      } else {
-        last = keys.count
-        sections[identity] = last
-        keys.append(key)
-        identities.append(identity)
-        places.beginSection(end: position + 1)
-      }
-    }
-
-    private static func isSameText(_ left: Key, _ right: Key) -> Bool {
-      guard Key.self == String.self, let left = left as? String, let right = right as? String
-      else { return false }
-      return left.utf8.elementsEqual(right.utf8)
-    }
-
-    /// Puts the sections in the order that a Realm has for their keys.
-    fileprivate mutating func sort(ascending: Bool) {
-      let order = keys.indices.sorted { left, right in
-        ascending
-          ? identities[left].precedes(identities[right])
-          : identities[right].precedes(identities[left])
-      }
-      if order.elementsEqual(keys.indices) { return }
-      keys = order.map { keys[$0] }
-      identities = order.map { identities[$0] }
-      places.reorder(order)
-      for (section, identity) in identities.enumerated() { sections[identity] = section }
-    }
+  /// A state of a running transaction.
+  private struct Writing {
+    let items: [Int64]
+    /// Up to where its changes of the elements' table are known.
+    let mark: TouchMark
+    /// The state of all other tables.
+    let others: [UInt64]
   }
 
   /// - Parameter isOrderedByKey: sections in ascending or descending order of their keys; nil: in
@@ -142,55 +75,159 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     } else {
       found = Found()
     }
-    self.key = key
+    makeKey = key
     self.keyPath = keyPath
     self.place = place
     self.isOrderedByKey = isOrderedByKey
   }
 
+  // MARK: - What keys are made of
+
   /// The name, from the object, of the property that makes the sections; nil for a closure.
-  var keyName: String? {
+  private var keyName: String? {
     guard let keyPath, let root = Element.self as? any _KeyPathRoot.Type else { return nil }
     return root._observedName(keyPath)
   }
 
-  func sections() -> Sections {
-    var stamp = query.stamp()
-    // Inside of a transaction the keys may come from other classes, which have changed since.
-    if let realm = results.realm?.confined, realm.writing != nil {
-      realm.tables.forEach { stamp.append($0.pointee.generation) }
+  private func key(of element: Element) -> Key {
+    let lookups = query.realm.lookups
+    let key = makeKey(element)
+    if query.realm.lookups != lookups { looksElsewhere = true }
+    return key
+  }
+
+  /// The key paths by which one hears of elements that may have another key, besides those of an
+  /// observer.
+  func keyPathsOfKeys(observedBy keyPaths: [String]?) -> [[String]?] {
+    if keyPath != nil {
+      guard let keyPaths, let keyName, !keyPaths.contains(keyName) else { return [] }
+      return [keyPaths + [keyName]]
     }
-    if let known = found.sections.withLock({ $0?.value }), known.stamp == stamp { return known }
+    var found: [[String]?] = keyPaths == nil ? [] : [nil]
+    if let schema = query.origin.table?.pointee.binding.schema {
+      let linkingObjects = schema.properties.filter(\.isComputed).map { "\($0.name).*" }
+      if !linkingObjects.isEmpty { found.append(linkingObjects) }
+    }
+    return found
+  }
+
+  // MARK: - Finding
+
+  func sections() -> FoundSections<Key> {
+    let stamp = stamp()
+    if let known = found.sections.withLock({ $0?.value }), known.stamp == stamp {
+      return known.sections
+    }
     place?.requireHere()
-    let sections = inOrder(stamp) ?? all(stamp)
-    let carried = Carried(sections)
-    found.sections.withLock { $0 = carried }
+    let sections = inOrder() ?? followedInTransaction() ?? all()
+    keep(sections, stamp)
     return sections
   }
 
+  private func keep(_ sections: FoundSections<Key>, _ stamp: [UInt64]) {
+    let carried = Carried(Known(stamp: stamp, sections: sections, writing: makeWriting()))
+    found.sections.withLock { $0 = carried }
+  }
+
+  /// The state of what the sections depend on.
+  private func stamp() -> [UInt64] {
+    var stamp = query.stamp()
+    // Inside of a transaction the keys may come from other classes, which have changed since.
+    if query.realm.writing != nil {
+      query.realm.tables.forEach { stamp.append($0.pointee.generation) }
+    }
+    return stamp
+  }
+
+  /// The sections after a step of the Realm, if they can be told from what changed.
+  ///
+  /// - Parameters:
+  ///   - older: the sections before.
+  ///   - change: what happened to the elements among all.
+  ///   - changed: the positions afterwards, ascending, of those that stay and may have another key.
+  func followed(
+    _ older: FoundSections<Key>, _ change: CollectionChange, changed: [Int]
+  ) -> (sections: FoundSections<Key>, moved: [MovedElement])? {
+    let items = query.items()
+    guard query.realm.writing == nil, !looksElsewhere,
+      older.places.count - change.deletions.count + change.insertions.count == items.count
+    else { return nil }
+    place?.requireHere()
+    let followed = older.followed(change, changed: changed, isOrderedByKey: isOrderedByKey) {
+      key(of: query.element(items[$0])!)
+    }
+    keep(followed.sections, stamp())
+    return followed
+  }
+
+  // MARK: - In a transaction
+
+  /// The table of the elements, if a running transaction tells which of them may have another key.
+  private func writtenTable() -> (group: GroupTransaction, table: TablePointer, StoredTable)? {
+    guard let writing = query.realm.writing, let table = query.origin.table,
+      let stored = table.pointee.binding.table, !looksElsewhere
+    else { return nil }
+    return (writing.group, table, stored)
+  }
+
+  private func makeWriting() -> Writing? {
+    guard let (group, table, stored) = writtenTable() else { return nil }
+    return Writing(
+      items: query.items(), mark: group.touchMark(stored), others: generations(without: table))
+  }
+
+  private func generations(without table: TablePointer) -> [UInt64] {
+    var generations: [UInt64] = []
+    query.realm.tables.forEach { if $0 != table { generations.append($0.pointee.generation) } }
+    return generations
+  }
+
+  /// The sections after what the running transaction has changed since they were asked for.
+  ///
+  /// - Complexity: O(elements), which are compared by their keys; those that were touched are
+  ///   looked at.
+  private func followedInTransaction() -> FoundSections<Key>? {
+    guard let (group, table, stored) = writtenTable(),
+      let known = found.sections.withLock({ $0?.value }), let writing = known.writing,
+      let touched = group.touched(stored, since: writing.mark), touched.count <= 64,
+      writing.others == generations(without: table)
+    else { return nil }
+    let items = query.items()
+    let change = CollectionChange(from: writing.items, to: items)
+    let inserted = change.insertions.first ?? 0
+    let changed = ChangedObjects(Set(touched.map { ObjectKey(rawValue: $0) }))
+      .positions(in: items)
+      .filter { $0 < inserted || $0 >= inserted + change.insertions.count }
+    return known.sections.followed(change, changed: changed, isOrderedByKey: isOrderedByKey) {
+      key(of: query.element(items[$0])!)
+    }.sections
+  }
+
+  // MARK: - Finding all
+
   /// Sections of which all elements are looked at.
-  private func all(_ stamp: [UInt64]) -> Sections {
-    var sections = Sections(stamp: stamp)
-    let isPlain = Sections.hasPlainKeys
+  private func all() -> FoundSections<Key> {
+    var builder = SectionBuilder<Key>()
+    let isPlain = SectionBuilder<Key>.hasPlainKeys
     var (position, last) = (0, 0)
     for element in results {
-      sections.add(position, key(element), isPlain, &last)
+      builder.add(position, key(of: element), isPlain, &last)
       position += 1
     }
-    if let isOrderedByKey { sections.sort(ascending: isOrderedByKey) }
-    return sections
+    if let isOrderedByKey { builder.sort(ascending: isOrderedByKey) }
+    return builder.sections
   }
 
   /// Sections of results that are in the order of their keys; nil where that does not say which
   /// elements are together.
   ///
   /// - Complexity: O(sections x log(elements of each)) elements are looked at.
-  private func inOrder(_ stamp: [UInt64]) -> Sections? {
-    guard keyPath != nil, Sections.areTogetherInOrder else { return nil }
+  private func inOrder() -> FoundSections<Key>? {
+    guard keyPath != nil, SectionBuilder<Key>.areTogetherInOrder else { return nil }
     let items = query.items()
-    var sections = Sections(stamp: stamp)
+    var builder = SectionBuilder<Key>()
     func key(at position: Int) -> (key: Key, identity: ValueIdentity) {
-      let key = self.key(query.element(items[position])!)
+      let key = self.key(of: query.element(items[position])!)
       return (key, ValueIdentity(key: key))
     }
     var position = 0
@@ -220,21 +257,10 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
           next = other
         }
       }
-      if !sections.addRun(current.key, current.identity, end: end) { return nil }
+      if !builder.addRun(current.key, current.identity, end: end) { return nil }
       position = end
     }
-    return sections
-  }
-
-  /// The sections as their observers know them, one object for all of these.
-  func shape() -> SectionShape {
-    var sections = sections()
-    if let shape = sections.shape { return shape }
-    let shape = SectionShape(sections.identities, sections.places)
-    sections.shape = shape
-    let carried = Carried(sections)
-    found.sections.withLock { if $0?.value.stamp == carried.value.stamp { $0 = carried } }
-    return shape
+    return builder.sections
   }
 
   /// Goes through the elements that are in a section now.
@@ -246,94 +272,13 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   func frozen() -> SectionSource {
     results.isFrozen
       ? self
-      : SectionSource(results.freeze(), isOrderedByKey: isOrderedByKey, key, place, keyPath)
+      : SectionSource(results.freeze(), isOrderedByKey: isOrderedByKey, makeKey, place, keyPath)
   }
 
   func thawed() -> SectionSource? {
     if !results.isFrozen { return self }
     return results.thaw().map {
-      SectionSource($0, isOrderedByKey: isOrderedByKey, key, place, keyPath)
-    }
-  }
-}
-
-/// Where the elements of sections are among the results.
-enum SectionPlaces {
-  /// One section after the other: where each begins, and where the last one ends.
-  case runs([Int])
-  /// The positions of each section's elements, ascending.
-  case listed([[Int]])
-
-  subscript(section: Int) -> SectionPositions {
-    switch self {
-    case .runs(let starts): .run(starts[section]..<starts[section + 1])
-    case .listed(let positions): .listed(positions[section])
-    }
-  }
-
-  /// Begins a section with the positions behind all others, up to `end`.
-  mutating func beginSection(end: Int) {
-    switch self {
-    case .runs(var starts):
-      self = .runs([])
-      starts.append(end)
-      self = .runs(starts)
-    case .listed(var positions):
-      self = .listed([])
-      // There is one of them: what is found by runs is never listed.
-      positions.append([end - 1])
-      self = .listed(positions)
-    }
-  }
-
-  /// Adds the position behind all others to a section.
-  mutating func add(_ position: Int, to section: Int) {
-    switch self {
-    case .runs(var starts) where section == starts.count - 2:
-      self = .runs([])
-      starts[section + 1] = position + 1
-      self = .runs(starts)
-    case .runs(let starts):
-      self = .listed(Self.listed(starts))
-      add(position, to: section)
-    case .listed(var positions):
-      self = .listed([])
-      positions[section].append(position)
-      self = .listed(positions)
-    }
-  }
-
-  /// Puts the sections in another order.
-  mutating func reorder(_ order: [Int]) {
-    switch self {
-    case .runs(let starts):
-      let positions = Self.listed(starts)
-      self = .listed(order.map { positions[$0] })
-    case .listed(let positions): self = .listed(order.map { positions[$0] })
-    }
-  }
-
-  private static func listed(_ starts: [Int]) -> [[Int]] {
-    zip(starts, starts.dropFirst()).map { Array($0..<$1) }
-  }
-}
-
-/// The positions of one section's elements among the results.
-enum SectionPositions {
-  case run(Range<Int>)
-  case listed([Int])
-
-  var count: Int {
-    switch self {
-    case .run(let range): range.count
-    case .listed(let positions): positions.count
-    }
-  }
-
-  subscript(item: Int) -> Int {
-    switch self {
-    case .run(let range): range.lowerBound + item
-    case .listed(let positions): positions[item]
+      SectionSource($0, isOrderedByKey: isOrderedByKey, makeKey, place, keyPath)
     }
   }
 }

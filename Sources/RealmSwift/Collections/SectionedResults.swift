@@ -151,7 +151,9 @@ extension RealmCollection {
 
   /// The elements in the order of some properties, in sections of elements with the same key.
   ///
-  /// Stops when there is no descriptor.
+  /// Stops when there is no descriptor. The block may read the element and the Realm: it is not
+  /// called again for an element while neither that nor what its links lead to changes, unless it
+  /// has read linking objects or results.
   public func sectioned<Key: _Persistable & Hashable>(
     by block: @escaping @isolated(any) (Element) -> Key, sortDescriptors: [SortDescriptor]
   ) -> SectionedResults<Key, Element> {
@@ -161,7 +163,8 @@ extension RealmCollection {
 
   /// The elements in sections of elements with the same key, in the order of the keys.
   ///
-  /// Values are in order inside of a section; objects are in the order of the collection.
+  /// Values are in order inside of a section; objects are in the order of the collection. The block
+  /// may read the element and the Realm: see the form with descriptors.
   public func sectioned<Key: _Persistable & Hashable>(
     by block: @escaping @isolated(any) (Element) -> Key, ascending: Bool = true
   ) -> SectionedResults<Key, Element> {

@@ -90,6 +90,9 @@ package final class ConfinedRealm {
   @exclusivity(unchecked) var ownChanges: OwnChanges?
   /// Where transactions have looked for links.
   @exclusivity(unchecked) var carriedLinkSearches = CarriedLinkSearches()
+  /// How often something of a live Realm was asked for that no link leads to: results, linking
+  /// objects, objects by their keys.
+  @exclusivity(unchecked) private(set) var lookups: UInt64 = 0
   /// What queries find in the running transaction; nil before the first one that finds something.
   @exclusivity(unchecked) var passingQueries: PassingQueries?
   /// What trackers of the Realm know together.
@@ -221,6 +224,7 @@ package final class ConfinedRealm {
   /// The shared state of a class's accessors; stops when the Realm does not hold the class.
   @inline(__always)
   func requireTable(of type: ObjectBase.Type) -> TablePointer {
+    noteLookup()
     // A frozen Realm may be used by several threads at once: it remembers nothing, `lastTable`
     // stays nil.
     if let lastTable, lastTable.type == ObjectIdentifier(type) { return lastTable.table }
@@ -321,6 +325,13 @@ package final class ConfinedRealm {
       table.pointee.bump()
       table.pointee.frozenForm = nil
     }
+  }
+
+  /// Notes that something is asked for that no link leads to.
+  @inline(__always)
+  func noteLookup() {
+    // Frozen Realms are used by many threads.
+    if !isFrozen { lookups &+= 1 }
   }
 
   /// Lets the elements that a query has found follow the Realm.

@@ -1,73 +1,6 @@
-// Sections as their observers know them, and what happened to them between two versions. Of
-// sections that lie one after the other only their borders and what has changed are looked at.
+// What happened to sections between two versions. Only sections that come, go or move, and elements
+// that have changed, are looked at.
 internal import Foundation
-
-/// Which sections there are, and where in them each element of the results is.
-final class SectionShape {
-  let keys: [ValueIdentity]
-  /// Elements of all sections.
-  let count: Int
-  private let layout: Layout
-
-  private enum Layout {
-    /// One section after the other: where each begins, and where the last one ends.
-    case runs([Int])
-    /// The place of each element, by its position among all.
-    case places([Place])
-  }
-
-  struct Place: Comparable {
-    var section: Int
-    var item: Int
-
-    var path: IndexPath { [section, item] }
-
-    static func < (left: Place, right: Place) -> Bool {
-      (left.section, left.item) < (right.section, right.item)
-    }
-  }
-
-  init(_ keys: [ValueIdentity], _ places: SectionPlaces) {
-    self.keys = keys
-    switch places {
-    case .runs(let starts):
-      layout = .runs(starts)
-      count = starts[starts.count - 1]
-    case .listed(let sections):
-      count = sections.reduce(0) { $0 + $1.count }
-      var places = Array(repeating: Place(section: 0, item: 0), count: count)
-      for (section, positions) in sections.enumerated() {
-        for (item, position) in positions.enumerated() {
-          places[position] = Place(section: section, item: item)
-        }
-      }
-      layout = .places(places)
-    }
-  }
-
-  /// The place of an element.
-  subscript(position: Int) -> Place {
-    switch layout {
-    case .runs(let starts):
-      let section = starts.lowerBound { $0 <= position } - 1
-      return Place(section: section, item: position - starts[section])
-    case .places(let places): return places[position]
-    }
-  }
-
-  /// The section of an element, and up to where the elements behind it are known to be in it too.
-  ///
-  /// - Parameter section: that of an element before it, or 0.
-  func stretch(at position: Int, behind section: Int) -> (section: Int, end: Int) {
-    switch layout {
-    case .runs(let starts):
-      var section = section
-      while starts[section + 1] <= position { section += 1 }
-      return (section, starts[section + 1])
-    case .places(let places): return (places[position].section, position + 1)
-    }
-  }
-}
 
 /// What happened to sections between two versions.
 struct SectionChange {
@@ -77,61 +10,48 @@ struct SectionChange {
   private(set) var sectionsToInsert = IndexSet()
   private(set) var sectionsToDelete = IndexSet()
 
-  /// - Parameter change: what happened to the elements among all.
-  /// - Complexity: O(changes + sections) for sections that lie one after the other, else
-  ///   O(elements).
-  init(from older: SectionShape, to newer: SectionShape, _ change: CollectionChange) {
-    let stayingAt = Self.staying(older.keys, newer.keys)
+  /// - Parameters:
+  ///   - change: what happened to the elements among all.
+  ///   - moved: those that stay among all and come to another section.
+  /// - Complexity: O((changes + sections) x log(elements)), besides the elements of sections that
+  ///   come, go or move.
+  init(
+    from older: SectionShape, to newer: SectionShape, _ change: CollectionChange,
+    moved: [MovedElement]
+  ) {
+    let stayingAt = Self.staying(older.identities, newer.identities)
+    var isNew = Array(repeating: true, count: newer.identities.count)
+    for case let place? in stayingAt { isNew[place] = false }
     for (section, place) in stayingAt.enumerated() where place == nil {
       sectionsToDelete.insert(section)
     }
-    var isNew = Array(repeating: true, count: newer.keys.count)
-    for case let place? in stayingAt { isNew[place] = false }
     for (section, isNew) in isNew.enumerated() where isNew { sectionsToInsert.insert(section) }
-    var gone = change.deletions.map { older[$0] }
-    var new = change.insertions.map { newer[$0] }
-    var changed: [SectionShape.Place] = []
-    // Those that are neither gone nor new are in the same order in both.
-    var (before, after) = (0, 0)
-    var (section, newSection) = (0, 0)
-    var (nextGone, nextNew, nextChanged) = (0, 0, 0)
-    while true {
-      while nextGone < change.deletions.count, change.deletions[nextGone] == before {
-        (before, nextGone) = (before + 1, nextGone + 1)
-      }
-      while nextNew < change.insertions.count, change.insertions[nextNew] == after {
-        (after, nextNew) = (after + 1, nextNew + 1)
-      }
-      guard before < older.count, after < newer.count else { break }
-      let (end, newEnd): (Int, Int)
-      (section, end) = older.stretch(at: before, behind: section)
-      (newSection, newEnd) = newer.stretch(at: after, behind: newSection)
-      var length = min(end - before, newEnd - after)
-      if nextGone < change.deletions.count {
-        length = min(length, change.deletions[nextGone] - before)
-      }
-      if nextNew < change.insertions.count {
-        length = min(length, change.insertions[nextNew] - after)
-      }
-      let stays = stayingAt[section] == newSection
-      if !stays {
-        for offset in 0..<length {
-          gone.append(older[before + offset])
-          new.append(newer[after + offset])
+    let gone = Self.places(
+      change.deletions + moved.map(\.before), in: older.places, andOf: sectionsToDelete)
+    let new = Self.places(
+      change.insertions + moved.map(\.after), in: newer.places, andOf: sectionsToInsert)
+    let elsewhere = Set(moved.map(\.after))
+    let changed = change.modifications.filter { !elsewhere.contains($0) }
+      .map { newer.places.place(of: $0) }.filter { !isNew[$0.section] }
+    deletions = gone.map(\.path)
+    insertions = new.map(\.path)
+    modifications = changed.sorted().map(\.path)
+  }
+
+  /// The places of some elements, and of all those of some sections, ascending.
+  private static func places(
+    _ positions: [Int], in places: SectionPlaces, andOf sections: IndexSet
+  ) -> [SectionPlace] {
+    var found = positions.map { places.place(of: $0) }
+    if !sections.isEmpty {
+      found.removeAll { sections.contains($0.section) }
+      for section in sections {
+        for item in 0..<places[section].count {
+          found.append(SectionPlace(section: section, item: item))
         }
       }
-      while nextChanged < change.modifications.count,
-        change.modifications[nextChanged] < after + length
-      {
-        let position = change.modifications[nextChanged]
-        if stays, position >= after { changed.append(newer[position]) }
-        nextChanged += 1
-      }
-      (before, after) = (before + length, after + length)
     }
-    deletions = gone.sorted().map(\.path)
-    insertions = new.sorted().map(\.path)
-    modifications = changed.sorted().map(\.path)
+    return found.sorted()
   }
 
   var isEmpty: Bool {
@@ -167,4 +87,8 @@ struct SectionChange {
     staying += (newer.count - last..<newer.count).map { $0 }
     return staying
   }
+}
+
+extension SectionPlace {
+  fileprivate var path: IndexPath { [section, item] }
 }

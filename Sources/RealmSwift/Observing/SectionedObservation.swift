@@ -30,12 +30,12 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
   private let callback: (SectionedResultsChange<Subject>) -> Void
   /// Follows the elements from the first call on.
   private var tracker: CollectionTracker?
-  /// Follows also what makes the sections; nil where that is among the key paths.
+  /// Follow what the keys are made of; none where the tracker does.
   ///
   /// An element can come to another section without a change of its place.
-  private var keyTracker: CollectionTracker?
+  private var keyTrackers: [CollectionTracker] = []
   /// The sections as the observer knows them.
-  private var shape: SectionShape?
+  private var sections: FoundSections<Subject.Key>?
 
   init(
     _ subject: Subject, _ realm: ConfinedRealm, _ keyPaths: [String]?,
@@ -50,21 +50,20 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
 
   override var hasBegun: Bool { tracker != nil }
 
-  override var watched: Watched { (keyTracker ?? tracker)?.watched ?? .everything }
+  override var watched: Watched {
+    guard let tracker else { return .everything }
+    return keyTrackers.reduce(tracker.watched) { $0.union($1.watched) }
+  }
 
   override func tell(_ step: VersionStep, isOwn: Bool) -> Bool {
-    if tracker == nil {
+    guard let tracker else {
       // Gone before the first call.
       if subject.isInvalidated { return false }
-      tracker = CollectionTracker.make(observed.source.results, keyPaths: keyPaths)
-      if let keyPaths, let name = observed.source.keyName, !keyPaths.contains(name) {
-        keyTracker = CollectionTracker.make(observed.source.results, keyPaths: keyPaths + [name])
-      }
-      shape = observed.source.shape()
+      begin()
       callback(.initial(subject))
       return true
     }
-    if let change = advance(step) {
+    if let change = advance(tracker, step) {
       callback(
         .update(
           subject, deletions: change.deletions, insertions: change.insertions,
@@ -74,45 +73,81 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
     return !subject.isInvalidated
   }
 
-  override func skip(_ step: VersionStep) { _ = advance(step) }
+  override func skip(_ step: VersionStep) {
+    if let tracker { _ = advance(tracker, step) }
+  }
 
-  private func advance(_ step: VersionStep) -> SectionChange? {
-    let told = tracker?.advance(step)
-    let toldOfKeys = keyTracker?.advance(step)
-    guard let older = shape, told != nil || toldOfKeys != nil else { return nil }
-    // Both tell the same of what comes, goes and moves.
+  private func begin() {
+    let source = observed.source
+    tracker = CollectionTracker.make(source.results, keyPaths: keyPaths)
+    sections = source.sections()
+    keyTrackers = source.keyPathsOfKeys(observedBy: keyPaths).map {
+      CollectionTracker.make(source.results, keyPaths: $0)
+    }
+  }
+
+  private func advance(_ tracker: CollectionTracker, _ step: VersionStep) -> SectionChange? {
+    let told = tracker.advance(step)
+    let toldOfKeys = keyTrackers.map { $0.advance(step) }
+    guard let older = sections, told != nil || toldOfKeys.contains(where: { $0 != nil }) else {
+      return nil
+    }
+    // All tell the same of what comes, goes and moves.
     let change = told ?? CollectionChange()
-    let place = AdvancedSections.Place(before: ObjectIdentifier(older), keyPaths: keyPaths)
     // Observers of the same sections are told the same.
     let advanced =
-      step.advancedSections[place] ?? AdvancedSections(older, observed.source.shape(), change)
-    step.advancedSections[place] = advanced
-    shape = advanced.after
-    guard let key = observed.key else { return advanced.change.isEmpty ? nil : advanced.change }
-    let identity = ValueIdentity(key: key)
-    var sections = advanced.change
-    sections.keep(
-      older.keys.firstIndex(of: identity), advanced.after.keys.firstIndex(of: identity))
+      step.advancedSections[ObjectIdentifier(older)]
+      ?? follow(older, change, toldOfKeys.isEmpty ? [told] : toldOfKeys + [told], step)
+    step.advancedSections[ObjectIdentifier(older)] = advanced
+    // What follows from sections has keys of the same type.
+    sections = unsafeDowncast(advanced.after, to: FoundSections<Subject.Key>.self)
+    var sections = advanced.change(change, keyPaths)
+    if let key = observed.key {
+      let identity = ValueIdentity(key: key)
+      sections.keep(older.number(of: identity), advanced.after.number(of: identity))
+    }
     return sections.isEmpty ? nil : sections
+  }
+
+  /// - Parameter toldOfKeys: among these changes are all elements that may have another key.
+  private func follow(
+    _ older: FoundSections<Subject.Key>, _ change: CollectionChange,
+    _ toldOfKeys: [CollectionChange?], _ step: VersionStep
+  ) -> AdvancedSections {
+    let source = observed.source
+    if step.keepsSchema {
+      let changed = Set(toldOfKeys.flatMap { $0?.modifications ?? [] }).sorted()
+      if let followed = source.followed(older, change, changed: changed) {
+        return AdvancedSections(older, followed.sections, followed.moved)
+      }
+    }
+    let newer = source.sections()
+    return AdvancedSections(older, newer, older.moved(to: newer, change))
   }
 }
 
 /// What has become of sections that several observers know, in one step.
-struct AdvancedSections {
-  /// Which sections they were, and what counts as a change of their elements.
-  struct Place: Hashable {
-    let before: ObjectIdentifier
-    let keyPaths: [String]?
-  }
-
+final class AdvancedSections {
   /// Kept, so that nothing else is taken for them.
   let before: SectionShape
   let after: SectionShape
-  let change: SectionChange
+  private let moved: [MovedElement]
+  /// By what counts as a change of the elements.
+  private var changes: [[String]?: SectionChange] = [:]
 
-  init(_ before: SectionShape, _ after: SectionShape, _ change: CollectionChange) {
+  init(_ before: SectionShape, _ after: SectionShape, _ moved: [MovedElement]) {
     self.before = before
     self.after = after
-    self.change = SectionChange(from: before, to: after, change)
+    self.moved = moved
+  }
+
+  /// What has happened to the sections.
+  ///
+  /// - Parameter change: what has happened to their elements among all, as the key paths tell it.
+  func change(_ change: CollectionChange, _ keyPaths: [String]?) -> SectionChange {
+    if let known = changes[keyPaths] { return known }
+    let found = SectionChange(from: before, to: after, change, moved: moved)
+    changes[keyPaths] = found
+    return found
   }
 }

@@ -55,6 +55,28 @@ struct Watched {
     Watched(.query(table: table, paths, followsLinks: followsLinks, tables: tables))
   }
 
+  /// What concerns one of two.
+  func union(_ other: Watched) -> Watched {
+    if self == other { return self }
+    if case .query(let table, let paths, let followsLinks, let tables) = subject,
+      case .query(table, let others, let alsoFollows, let otherTables) = other.subject
+    {
+      return .query(
+        table, paths + others.filter { !paths.contains($0) },
+        followsLinks: followsLinks || alsoFollows, tables: tables.union(otherTables))
+    }
+    guard let tables = wholeTables, let others = other.wholeTables else { return .everything }
+    return .tables(tables.union(others))
+  }
+
+  /// Tables in which everything lies that is watched; nil if that is not known.
+  private var wholeTables: Set<UInt64>? {
+    switch subject {
+    case .tables(let tables), .query(_, _, _, let tables): tables
+    default: nil
+    }
+  }
+
   /// An object.
   ///
   /// - Parameter keyPaths: nil or empty: its own properties.

@@ -13,6 +13,23 @@ struct CollectionChange: Equatable {
   /// Positions in the newer version of elements that changed and stayed, ascending.
   var modifications: [Int] = []
 
+  init(deletions: [Int] = [], insertions: [Int] = [], modifications: [Int] = []) {
+    self.deletions = deletions
+    self.insertions = insertions
+    self.modifications = modifications
+  }
+
+  /// What leads from some elements to others: all between the equal ones at both ends go and come.
+  init(from older: [Int64], to newer: [Int64]) {
+    let shared = min(older.count, newer.count)
+    let first = (0..<shared).first { older[$0] != newer[$0] } ?? shared
+    let last =
+      (0..<shared - first).first { older[older.count - 1 - $0] != newer[newer.count - 1 - $0] }
+      ?? shared - first
+    deletions = Array(first..<older.count - last)
+    insertions = Array(first..<newer.count - last)
+  }
+
   var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 
   /// Nil when nothing happened.

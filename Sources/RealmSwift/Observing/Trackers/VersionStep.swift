@@ -36,7 +36,7 @@ final class VersionStep {
   /// What has become of the elements that several trackers know together, by what they were.
   var advanced: [ObjectIdentifier: AdvancedElements] = [:]
   /// The same of sections.
-  var advancedSections: [AdvancedSections.Place: AdvancedSections] = [:]
+  var advancedSections: [ObjectIdentifier: AdvancedSections] = [:]
   /// The columns whose links can lead to each table.
   private(set) lazy var linkColumns = schema.tables.indices.map { schema.linkColumns(to: $0) }
 

@@ -1,0 +1,237 @@
+// Sections that were found, of one state of the results: as observers know them, and with their
+// keys. Never changed: what follows from a change of the results is another object.
+internal import Foundation
+
+/// Which sections there are, and where in them each element of the results is.
+class SectionShape {
+  /// The keys of the sections, as they are told apart.
+  let identities: [ValueIdentity]
+  let places: SectionPlaces
+  /// The position of each section.
+  fileprivate let numbers: [ValueIdentity: Int]
+
+  fileprivate init(
+    _ identities: [ValueIdentity], _ places: SectionPlaces, _ numbers: [ValueIdentity: Int]
+  ) {
+    self.identities = identities
+    self.places = places
+    self.numbers = numbers
+  }
+
+  convenience init(_ identities: [ValueIdentity], _ places: SectionPlaces) {
+    self.init(
+      identities, places,
+      Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1, $0) }))
+  }
+
+  /// The position of a section; nil when there is no such one.
+  func number(of identity: ValueIdentity) -> Int? { numbers[identity] }
+
+  /// The positions of a section's elements; none when there is no such section.
+  func positions(of identity: ValueIdentity) -> SectionPositions {
+    numbers[identity].map { places[$0] } ?? .run(0..<0)
+  }
+
+  /// Elements that stay among the results and come to another section.
+  ///
+  /// - Parameters:
+  ///   - newer: the sections after the change.
+  ///   - change: what happened to the elements among all.
+  /// - Complexity: O(changes + sections) for sections that lie one after the other, else
+  ///   O(elements).
+  func moved(to newer: SectionShape, _ change: CollectionChange) -> [MovedElement] {
+    var moved: [MovedElement] = []
+    // Those that are neither gone nor new are in the same order in both.
+    var (before, after) = (0, 0)
+    var (section, newSection) = (0, 0)
+    var (nextGone, nextNew) = (0, 0)
+    while true {
+      while nextGone < change.deletions.count, change.deletions[nextGone] == before {
+        (before, nextGone) = (before + 1, nextGone + 1)
+      }
+      while nextNew < change.insertions.count, change.insertions[nextNew] == after {
+        (after, nextNew) = (after + 1, nextNew + 1)
+      }
+      guard before < places.count, after < newer.places.count else { return moved }
+      let (end, newEnd): (Int, Int)
+      (section, end) = places.stretch(at: before, behind: section)
+      (newSection, newEnd) = newer.places.stretch(at: after, behind: newSection)
+      var length = min(end - before, newEnd - after)
+      if nextGone < change.deletions.count {
+        length = min(length, change.deletions[nextGone] - before)
+      }
+      if nextNew < change.insertions.count {
+        length = min(length, change.insertions[nextNew] - after)
+      }
+      if identities[section] != newer.identities[newSection] {
+        for offset in 0..<length {
+          moved.append(MovedElement(before: before + offset, after: after + offset))
+        }
+      }
+      (before, after) = (before + length, after + length)
+    }
+  }
+}
+
+/// An element that stays among the results and comes to another section: its position among all.
+struct MovedElement {
+  let before: Int
+  let after: Int
+}
+
+/// Sections with their keys.
+final class FoundSections<Key: _Persistable & Hashable>: SectionShape {
+  let keys: [Key]
+
+  fileprivate init(
+    _ keys: [Key], _ identities: [ValueIdentity], _ places: SectionPlaces,
+    _ numbers: [ValueIdentity: Int]
+  ) {
+    self.keys = keys
+    super.init(identities, places, numbers)
+  }
+
+  /// The sections after a change of the results.
+  ///
+  /// - Parameters:
+  ///   - change: what happened to the elements among all.
+  ///   - changed: the positions afterwards, ascending, of those that stay and may have another key.
+  ///   - isOrderedByKey: see `SectionSource`.
+  ///   - key: the key of an element, by its position afterwards.
+  func followed(
+    _ change: CollectionChange, changed: [Int], isOrderedByKey: Bool?, _ key: (Int) -> Key
+  ) -> (sections: FoundSections, moved: [MovedElement]) {
+    var builder = SectionBuilder(self)
+    let rest = OtherPositions(places.count, without: change.deletions)
+    var added = change.insertions.map {
+      SectionPlaces.Added(position: $0, section: builder.number(of: key($0)))
+    }
+    var moved: [MovedElement] = []
+    for position in changed {
+      let section = builder.number(of: key(position))
+      let before = rest[position - change.insertions.lowerBound { $0 < position }]
+      if section == places.place(of: before).section { continue }
+      moved.append(MovedElement(before: before, after: position))
+      added.append(SectionPlaces.Added(position: position, section: section))
+    }
+    if added.isEmpty, change.deletions.isEmpty { return (self, []) }
+    var removed = change.deletions
+    if !moved.isEmpty { removed = (removed + moved.map(\.before)).sorted() }
+    added.sort { $0.position < $1.position }
+    builder.edit(removed, added, isOrderedByKey: isOrderedByKey)
+    return (builder.sections, moved)
+  }
+}
+
+/// Sections while they are being found.
+struct SectionBuilder<Key: _Persistable & Hashable> {
+  private var keys: [Key] = []
+  private var identities: [ValueIdentity] = []
+  private var places = SectionPlaces.runs([0])
+  private var numbers: [ValueIdentity: Int] = [:]
+
+  init() {}
+
+  fileprivate init(_ known: FoundSections<Key>) {
+    (keys, identities) = (known.keys, known.identities)
+    (places, numbers) = (known.places, known.numbers)
+  }
+
+  var sections: FoundSections<Key> { FoundSections(keys, identities, places, numbers) }
+
+  /// Whether keys that Swift calls equal are those that a file has one value for.
+  static var hasPlainKeys: Bool {
+    switch Key._rlmType {
+    case .int, .bool, .objectId, .UUID:
+      !(Key.self is any _CustomPersistable.Type || Key.self is any PersistableEnum.Type)
+    default: false
+    }
+  }
+
+  /// Whether keys that a file has one value for are never apart in an order by them.
+  static var areTogetherInOrder: Bool {
+    [
+      Int.self, Int8.self, Int16.self, Int32.self, Int64.self, Bool.self, String.self, Date.self,
+      UUID.self, ObjectId.self, Int?.self, Int8?.self, Int16?.self, Int32?.self, Int64?.self,
+      Bool?.self, String?.self, Date?.self, UUID?.self, ObjectId?.self,
+    ].contains { ObjectIdentifier($0) == ObjectIdentifier(Key.self) }
+  }
+
+  /// The section of a key, which is a new one if there is none.
+  fileprivate mutating func number(of key: Key) -> Int {
+    let identity = ValueIdentity(key: key)
+    if let number = numbers[identity] { return number }
+    let number = keys.count
+    keys.append(key)
+    identities.append(identity)
+    numbers[identity] = number
+    return number
+  }
+
+  /// Adds the elements of the next positions, up to `end`.
+  ///
+  /// - Returns: false when the key was there before, but not last; they are not added then.
+  mutating func addRun(_ key: Key, _ identity: ValueIdentity, end: Int) -> Bool {
+    guard numbers.updateValue(keys.count, forKey: identity) == nil else { return false }
+    keys.append(key)
+    identities.append(identity)
+    places.beginSection(end: end)
+    return true
+  }
+
+  /// Adds the element of the next position.
+  ///
+  /// - Parameter last: the section of the one before: most often the next is in it too.
+  mutating func add(_ position: Int, _ key: Key, _ isPlain: Bool, _ last: inout Int) {
+    // To find out what a key is to a file takes much longer.
+    if last < keys.count, isPlain ? keys[last] == key : Self.isSameText(keys[last], key) {
+      return places.add(position, to: last)
+    }
+    let count = keys.count
+    last = number(of: key)
+    if last < count {
+      places.add(position, to: last)
+    } else {
+      places.beginSection(end: position + 1)
+    }
+  }
+
+  private static func isSameText(_ left: Key, _ right: Key) -> Bool {
+    guard Key.self == String.self, let left = left as? String, let right = right as? String
+    else { return false }
+    return left.utf8.elementsEqual(right.utf8)
+  }
+
+  /// Puts the sections in the order that a Realm has for their keys.
+  mutating func sort(ascending: Bool) {
+    let order = keys.indices.sorted(by: isBefore(ascending: ascending))
+    if order.elementsEqual(keys.indices) { return }
+    places.reorder(order)
+    arrange(order)
+  }
+
+  /// Takes elements out, and puts others in.
+  fileprivate mutating func edit(
+    _ removed: [Int], _ added: [SectionPlaces.Added], isOrderedByKey: Bool?
+  ) {
+    arrange(
+      places.edit(
+        removed, added, sections: keys.count, isOrderedByKey.map { isBefore(ascending: $0) }))
+  }
+
+  private func isBefore(ascending: Bool) -> (Int, Int) -> Bool {
+    { [identities] left, right in
+      ascending
+        ? identities[left].precedes(identities[right])
+        : identities[right].precedes(identities[left])
+    }
+  }
+
+  /// Numbers the sections anew, and leaves out those that are not in the order.
+  private mutating func arrange(_ order: [Int]) {
+    if order.elementsEqual(keys.indices) { return }
+    keys = order.map { keys[$0] }
+    identities = order.map { identities[$0] }
+    numbers = Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1, $0) })
+  }
+}
