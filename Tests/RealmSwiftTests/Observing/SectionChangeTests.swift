@@ -30,10 +30,9 @@ import Testing
     func shape(areListed: Bool) -> SectionShape {
       var starts = [0]
       for count in counts { starts.append(starts.last! + count) }
-      return SectionShape(
-        keys.map { ValueIdentity($0) },
-        areListed
-          ? .listed(zip(starts, starts.dropFirst()).map { Array($0..<$1) }) : .runs(starts))
+      var places = SectionPlaces.runs(starts)
+      if areListed { places.reorder(Array(keys.indices)) }
+      return SectionShape(keys.map { ValueIdentity($0) }, places)
     }
   }
 
@@ -62,8 +61,9 @@ import Testing
           modifications: Self.some(newCount, &random).filter { !isNew[$0] })
         let found = [false, true].flatMap { old in
           [false, true].map { new in
-            SectionChange(
-              from: older.shape(areListed: old), to: newer.shape(areListed: new), change)
+            let (older, newer) = (older.shape(areListed: old), newer.shape(areListed: new))
+            return SectionChange(
+              from: older, to: newer, change, moved: older.moved(to: newer, change))
           }
         }
         for other in found.dropFirst() {

@@ -115,7 +115,7 @@ private final class ObserverGroup {
       old.sectioned(by: \.age, ascending: false), realm.objects(Hound.self).sectioned(by: \.age),
     ]
     func check() {
-      let shapes = made.map { $0._observed.source.shape() }
+      let shapes = made.map { $0._observed.source.sections() }
       #expect(shapes[0] === shapes[1] && shapes[0] === shapes[2])
       #expect(shapes[0] !== shapes[3] && shapes[0] !== shapes[4])
       let expected = Set(realm.objects(Hound.self).map(\.age)).sorted()
