@@ -217,11 +217,13 @@ if Context.environment["REALM_FUZZ"] != nil {
       swiftSettings: strict))
 }
 
-// Tests in a debug build spend most of their time in the engine: scripts/build-tests has it
-// optimized, with its assertions and checks of exclusivity. Not for those who depend on the
+// Tests in a debug build spend most of their time in the engine and in RaceHunt: scripts/test has
+// these optimized, with their assertions and checks of exclusivity. Not for those who depend on the
 // package: they may not have such flags.
-if Context.environment["REALM_OPTIMIZED_ENGINE"] != nil {
-  let engine: Set = ["Platform", "Storage", "Trees", "ObjectStore", "Simulation", "RaceHunt"]
+if Context.environment["REALM_OPTIMIZED_ENGINE"] == "1" {
+  let engine: Set = [
+    "Platform", "Storage", "Trees", "ObjectStore", "Simulation", "RaceHunt", "RacePrograms",
+  ]
   for target in package.targets where engine.contains(target.name) {
     target.swiftSettings?.append(
       .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
