@@ -6,14 +6,19 @@ internal import Platform
 
 /// The elements of one query in a running transaction.
 ///
-/// Only of queries that choose from the objects of a class by these objects' own values.
+/// Only of queries that choose from the objects of a class, or of a list, set or map, by these
+/// objects' own values, and by those of other classes while the transaction does not change these.
+/// Elements are known by ranks: the keys of the class's objects, or the places in the collection.
 final class PassingElements {
   // Both belong to the Realm, which keeps this while its transaction runs.
   private let table: TablePointer
   private unowned let realm: ConfinedRealm
   private let condition: PlanCondition?
   private let classes: Set<Int>
+  private let otherClasses: [Int]
   private let paths: KeyedQuery.Paths
+  /// The objects of a list, set or map, which does not change meanwhile; nil: all of the class.
+  private let members: PassingMembers?
   // Unchecked exclusivity: as those of ElementSharing.
   @exclusivity(unchecked) private var keys: OrderedKeys
   /// Of distinct results.
@@ -21,48 +26,76 @@ final class PassingElements {
   /// Up to where the transaction's changes are known.
   @exclusivity(unchecked) private var mark: TouchMark
   @exclusivity(unchecked) private var generation: UInt64
+  /// The state of the other classes when the elements were found.
+  private let others: [UInt64]
 
   /// - Parameters:
-  ///   - items: the elements as they are now.
-  ///   - members: of distinct results those among which these were chosen, in the order for that.
+  ///   - items: finds the elements as they are now.
+  ///   - candidates: of distinct results those among which they were chosen, in the order for that.
   init(
-    _ query: PassingQuery, _ group: GroupTransaction, _ stored: StoredTable, items: [Int64],
-    members: [Int64]
+    _ query: PassingQuery, _ group: GroupTransaction, _ stored: StoredTable, items: () -> [Int64],
+    candidates: [Int64]
   ) {
     table = query.table
     realm = query.realm
     condition = query.condition
     classes = query.classes
+    otherClasses = query.otherClasses
     paths = query.paths
+    others = Self.generations(of: query.otherClasses, query.realm)
     let readers = PlanReaders(realm, classes)
     let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
-    keys = OrderedKeys(items, paths.isEmpty ? nil : KeyOrder(paths, readers, subjects))
-    groups = query.distinct.map { PassingGroups($0, members, readers, subjects) }
+    let order = paths.isEmpty ? nil : KeyOrder(paths, readers, subjects)
+    if let cell = query.cell, let reader = realm.reader(of: table) {
+      let members = PassingMembers(cell)
+      keys = OrderedKeys(
+        sorting: members.keys.indices.lazy.map(Int64.init).filter { [condition] rank in
+          subjects.withSubject(members.keys[Int(rank)]) {
+            condition?.matches($0, reader, readers) ?? true
+          } == true
+        }, order, objects: members.keys)
+      self.members = members
+    } else {
+      keys = OrderedKeys(items(), order)
+      members = nil
+    }
+    groups = query.distinct.map { PassingGroups($0, candidates, readers, subjects) }
     mark = group.touchMark(stored)
     generation = query.table.pointee.generation
   }
 
+  private static func generations(of classes: [Int], _ realm: ConfinedRealm) -> [UInt64] {
+    classes.map { realm.table(atIndex: $0).pointee.generation }
+  }
+
   var count: Int { keys.count }
-  var all: [Int64] { keys.all }
+  /// The keys of all elements.
+  var all: [Int64] { members == nil ? keys.all : keys.all.map(object) }
+
+  private func object(_ rank: Int64) -> Int64 { members.map { $0.keys[Int(rank)] } ?? rank }
 
   /// The key at a position; nil when there are fewer.
   func key(at position: Int) -> Int64? {
-    position >= 0 && position < keys.count ? keys[position] : nil
+    position >= 0 && position < keys.count ? object(keys[position]) : nil
   }
 
   /// The first keys, so many if there are.
-  func first(_ count: Int) -> [Int64] { (0..<min(count, keys.count)).map { keys[$0] } }
+  func first(_ count: Int) -> [Int64] { (0..<min(count, keys.count)).map { object(keys[$0]) } }
 
-  /// The position of an object; nil when it is no element.
+  /// The first position of an object; nil when it is no element.
   func position(of key: Int64) -> Int? {
     let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
-    return keys.position(
-      of: key, paths.isEmpty ? nil : KeyOrder(paths, PlanReaders(realm, classes), subjects))
+    let order = paths.isEmpty ? nil : KeyOrder(paths, PlanReaders(realm, classes), subjects)
+    return ranks(of: key).compactMap { keys.position(of: $0, order) }.min()
   }
+
+  /// Where an object is among all that may be chosen.
+  private func ranks(of key: Int64) -> [Int64] { members.map { $0.ranks(of: key) } ?? [key] }
 
   /// Goes on to the transaction's state; false when that takes longer than to find the elements
   /// anew.
   func advance(_ group: GroupTransaction, _ stored: StoredTable) -> Bool {
+    if !otherClasses.isEmpty, Self.generations(of: otherClasses, realm) != others { return false }
     if table.pointee.generation == generation { return true }
     guard let touched = group.touched(stored, since: mark),
       touched.count <= max(64, keys.count / 16), let reader = realm.reader(of: table)
@@ -72,7 +105,7 @@ final class PassingElements {
     let order = paths.isEmpty ? nil : KeyOrder(paths, readers, subjects)
     func remove(_ key: Int64) {
       if groups?.remove(key, from: &keys, order, readers, subjects) == nil {
-        keys.remove(key, order)
+        for rank in ranks(of: key) { keys.remove(rank, order) }
       }
     }
     func look(_ key: Int64) {
@@ -81,7 +114,7 @@ final class PassingElements {
         condition?.matches(.object(ObjectKey(rawValue: key), location), reader, readers) ?? true
       else { return }
       if groups?.insert(key, into: &keys, order, readers, subjects) == nil {
-        keys.insert(key, order)
+        for rank in ranks(of: key) { keys.insert(rank, order) }
       }
     }
     if touched.count == 1, let key = touched.first {
@@ -94,7 +127,8 @@ final class PassingElements {
     }
     var new = 0
     var last = ObjectKey(rawValue: mark.nextKey - 1)
-    while let key = reader.nextKey(after: last) {
+    // None of the new ones is in a collection that has not changed.
+    while members == nil, let key = reader.nextKey(after: last) {
       new += 1
       if new > max(64, keys.count / 16) { return false }
       look(key.rawValue)
@@ -106,18 +140,61 @@ final class PassingElements {
   }
 }
 
-/// Keys by the values of some paths, then by themselves; or by themselves alone, without an order.
+/// The objects of a list, set or map.
+private struct PassingMembers {
+  /// In the order of the collection.
+  private(set) var keys: [Int64] = []
+  /// Where each of them is first.
+  private var firstRanks: [Int64: Int64] = [:]
+  /// Where those that are there several times are besides.
+  private var laterRanks: [Int64: [Int64]] = [:]
+
+  init(_ cell: CellOrigin) {
+    cell.forEach { key, _ in
+      let rank = Int64(keys.count)
+      if firstRanks[key] == nil {
+        firstRanks[key] = rank
+      } else {
+        laterRanks[key, default: []].append(rank)
+      }
+      keys.append(key)
+      return true
+    }
+  }
+
+  func ranks(of key: Int64) -> [Int64] {
+    firstRanks[key].map { [$0] + (laterRanks[key] ?? []) } ?? []
+  }
+}
+
+/// Ranks by the values of some paths, then by themselves; or by themselves alone, without an order.
 private struct OrderedKeys {
   private var keys: OrderedChunks
   /// The place of each in the order.
   private var places: [Int64: KeyOrder.Place] = [:]
+  /// The object of each rank; nil: its key is the rank.
+  private let objects: [Int64]?
 
   /// - Parameter items: in the order.
   init(_ items: [Int64], _ order: KeyOrder?) {
+    objects = nil
     keys = OrderedChunks(items)
     guard let order else { return }
     places.reserveCapacity(items.count)
     for key in items { places[key] = order.place(of: KeyedElement(key: key, rank: key)) }
+  }
+
+  /// - Parameter ranks: ascending.
+  init(sorting ranks: some Sequence<Int64>, _ order: KeyOrder?, objects: [Int64]) {
+    self.objects = objects
+    var ranks = Array(ranks)
+    if let order {
+      for rank in ranks {
+        places[rank] = order.place(of: KeyedElement(key: objects[Int(rank)], rank: rank))
+      }
+      ranks.sort { [places] in order.isBefore(places[$0]!, places[$1]!) }
+    }
+    keys = OrderedChunks(ranks)
   }
 
   var count: Int { keys.count }
@@ -140,7 +217,8 @@ private struct OrderedKeys {
 
   mutating func insert(_ key: Int64, _ order: KeyOrder?) {
     guard let order else { return keys.insert(key) { $0 < key } }
-    guard let place = order.place(of: KeyedElement(key: key, rank: key)) else { return }
+    let object = objects.map { $0[Int(key)] } ?? key
+    guard let place = order.place(of: KeyedElement(key: object, rank: key)) else { return }
     keys.insert(key) { order.isBefore(places[$0]!, place) }
     places[key] = place
   }
@@ -210,12 +288,18 @@ private struct PassingGroups {
 
 /// A query that is asked in a running transaction.
 struct PassingQuery {
+  /// The class of the elements.
   let table: TablePointer
+  /// The list, set or map that the query chooses from; nil: all objects of the class.
+  let cell: CellOrigin?
   unowned let realm: ConfinedRealm
   let condition: PlanCondition?
   let paths: KeyedQuery.Paths
   let distinct: Distinct?
+  /// The classes that the query looks at.
   let classes: Set<Int>
+  /// The same without that of the elements.
+  let otherClasses: [Int]
 
   typealias Distinct = (ordering: PlanOrdering, paths: KeyedQuery.Paths)
 
@@ -225,14 +309,19 @@ struct PassingQuery {
     distinct == nil ? 2 : distinctFindingsMax.load(ordering: .relaxed)
   }
 
-  /// Nil for queries whose elements depend on more than the values of each.
+  /// Nil for queries whose elements depend on each other.
   init?(_ query: any TrackedQuery) {
-    guard let origin = query.origin as? TableOrigin,
-      let stored = origin.objects.pointee.binding.table
+    let origin = query.origin
+    guard origin is TableOrigin || origin is CellOrigin, let table = origin.table,
+      let stored = table.pointee.binding.table
     else { return nil }
+    cell = origin as? CellOrigin
+    self.table = table
     let plan = query.plan
     let orders = KeyedQuery.orders(plan.orderings)
-    guard plan.tables.count == 1, orders.distinct.count <= 1 else { return nil }
+    guard orders.distinct.count <= (cell == nil ? 1 : 0) else { return nil }
+    // Of a list of the own class each change of an object may be one of the list.
+    if cell?.owner?.table == table { return nil }
     let start = WatchedPath(table: stored.index)
     var watched = plan.orderings.flatMap(\.paths).flatMap {
       WatchedPath.of($0, from: start, origin.realm)
@@ -240,13 +329,17 @@ struct PassingQuery {
     if let condition = plan.condition?.condition {
       watched += WatchedPath.of(condition, from: start, origin.realm)
     }
-    if watched.contains(where: { !$0.hops.isEmpty }) { return nil }
-    table = origin.objects
+    // A link that leads to the elements' class again: an element depends on others.
+    if watched.contains(where: { $0.levels.dropFirst().contains { $0.table == stored.index } }) {
+      return nil
+    }
     realm = origin.realm
     condition = plan.condition?.condition
     paths = orders.sorts
     distinct = orders.distinct.first
     classes = Set(plan.tables)
+    let own = origin.realm.position(of: table.pointee.binding)
+    otherClasses = classes.filter { $0 != own }.sorted()
   }
 }
 
@@ -262,6 +355,11 @@ final class PassingQueries {
     /// How many objects were looked at to find elements anew.
     var looked = 0
     var elements: PassingElements?
+    /// How often these were asked for.
+    var uses = 0
+    /// How many times as much as usual is looked at before elements are kept again: they were of
+    /// no use.
+    var reluctance = 1
   }
 
   @exclusivity(unchecked) private var entries: [QueryIdentity: Entry] = [:]
@@ -283,15 +381,25 @@ final class PassingQueries {
     guard let passing = entries[identity]?.query, let stored = passing.table.pointee.binding.table
     else { return nil }
     if let elements = entries[identity]?.elements {
-      if elements.advance(group, stored) { return elements }
-      entries[identity]?.elements = nil
+      if elements.advance(group, stored) {
+        entries[identity]!.uses += 1
+        return elements
+      }
+      if entries[identity]!.uses < 16 {
+        entries[identity]!.reluctance = min(64, 2 * entries[identity]!.reluctance)
+      }
+      entries[identity]!.elements = nil
     }
     entries[identity]!.looked += looks
-    guard entries[identity]!.looked > passing.looksBeforeKept * objects else { return nil }
+    guard
+      entries[identity]!.looked
+        > passing.looksBeforeKept * entries[identity]!.reluctance * objects
+    else { return nil }
     entries[identity]!.looked = 0
+    entries[identity]!.uses = 0
     let elements = PassingElements(
-      passing, group, stored, items: find(),
-      members: passing.distinct == nil ? [] : query.elementsBeforeDistinct())
+      passing, group, stored, items: find,
+      candidates: passing.distinct == nil ? [] : query.elementsBeforeDistinct())
     entries[identity]!.elements = elements
     return elements
   }

@@ -133,15 +133,24 @@ extension QuerySource {
 
   @inline(never)
   private func passingInTransaction(_ looks: Int) -> PassingElements? {
-    guard let writing = realm.writing, let table = (origin as? TableOrigin)?.objects,
-      looks > 0 || realm.passingQueries != nil, let reader = realm.reader(of: table),
-      reader.count > 1_024, version(resolved) == nil, let identity = passingIdentity
+    guard let writing = realm.writing, looks > 0 || realm.passingQueries != nil,
+      let count = candidateCount, count > 1_024, version(resolved) == nil,
+      let identity = passingIdentity
     else { return nil }
     let queries = realm.passingQueries ?? PassingQueries()
     realm.passingQueries = queries
     return queries.elements(
-      identity, self, looks: min(looks, reader.count), of: reader.count, writing.group
+      identity, self, looks: min(looks, count), of: count, writing.group
     ) { findItems() }
+  }
+
+  /// From how many objects of a class, list, set or map the query chooses; nil of others.
+  private var candidateCount: Int? {
+    switch origin {
+    case let origin as TableOrigin: realm.reader(of: origin.objects)?.count
+    case let origin as CellOrigin where origin.table != nil: origin.cell.contentIfThere()?.count
+    default: nil
+    }
   }
 
   /// Notes how many objects were looked at to find the first elements.

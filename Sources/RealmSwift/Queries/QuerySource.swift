@@ -262,22 +262,30 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   /// Runs `body` on the elements that fulfil the conditions, in the origin's order.
   ///
   /// - Parameter limit: how many elements are wanted; nil for all.
+  /// - Returns: how many elements of a collection were looked at.
+  @discardableResult
   private func forEachMatch(
     _ resolved: Resolved, limit: Int? = nil, _ body: (Int64, PlanSubject) -> Bool
-  ) {
-    guard let plan = resolved.plan else { return origin.forEach(body) }
+  ) -> Int {
+    guard let plan = resolved.plan else {
+      origin.forEach(body)
+      return 0
+    }
     if let origin = origin as? TableOrigin {
       let index = realm.position(of: origin.objects.pointee.binding)
       plan.run(realm, index, limit: limit)?.forEachCluster { scan, rows in
         rows.forEach { body(scan.key($0).rawValue, scan.subject($0)) }
       }
-      return
+      return 0
     }
     let readers = plan.readers(realm)
     let table = origin.table.flatMap { realm.reader(of: $0) }
+    var looks = 0
     origin.forEach { item, subject in
-      plan.condition.matches(subject, table, readers) ? body(item, subject) : true
+      looks += 1
+      return plan.condition.matches(subject, table, readers) ? body(item, subject) : true
     }
+    return looks
   }
 
   /// Runs `body` on each element as it is now.
@@ -285,10 +293,11 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     check()
     let resolved = resolved
     if !resolved.orderings.contains(where: \.isDistinct) {
-      return forEachMatch(resolved) { _, subject in
+      forEachMatch(resolved) { _, subject in
         body(subject)
         return true
       }
+      return
     }
     let reader = SubjectReader(origin)
     for item in items() { reader.withSubject(item, body) }
@@ -436,10 +445,11 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       return items().first.flatMap { element($0) }
     }
     var first: Int64?
-    forEachMatch(resolved) { item, _ in
+    let looks = forEachMatch(resolved) { item, _ in
       first = item
       return false
     }
+    if looks > 256 { _ = passing(looks: looks) }
     return first.flatMap { element($0) }
   }
 
@@ -454,10 +464,11 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     // Orders change nothing, and of equal elements one is left.
     if isKnown(resolved) || limit > 1 || limit < 1 { return min(count, limit) }
     var count = 0
-    forEachMatch(resolved, limit: limit) { _, _ in
+    let looks = forEachMatch(resolved, limit: limit) { _, _ in
       count += 1
       return count < limit
     }
+    if looks > 256 { _ = passing(looks: looks) }
     return count
   }
 
