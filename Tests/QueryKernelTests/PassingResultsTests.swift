@@ -26,6 +26,12 @@ import Testing
     },
     { $0.objects(Entry.self).sorted(byKeyPath: "mixed") },
     { $0.objects(Entry.self).where { $0.place.number > 0 } },
+    { $0.objects(Entry.self).sorted(byKeyPath: "place.number") },
+    {
+      $0.objects(Entry.self).where { $0.bool == true && $0.place.number < 3 }
+        .sorted(byKeyPath: "place.number", ascending: false)
+    },
+    { $0.objects(Entry.self).distinct(by: ["place.number", "bool"]) },
     { $0.objects(Entry.self).distinct(by: ["small"]) },
     { $0.objects(Entry.self).distinct(by: ["text", "bool"]) },
     { $0.objects(Entry.self).where { $0.small > -3 }.distinct(by: ["optInt"]) },
@@ -57,6 +63,8 @@ import Testing
     let entry =
       number(4) > 0 && !results.isEmpty
       ? (number(2) == 0 ? results.first! : results[number(results.count)]) : all[number(all.count)]
+    // Then what links lead to is not what it was.
+    if number(12) == 0 { places[number(places.count)].number = number(7) - 3 }
     switch number(9) {
     case 0:
       realm.add(Entry.random(next, &random, places: places))
