@@ -34,8 +34,12 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     var writing: Writing?
   }
 
-  /// A state of a running transaction.
+  /// A state of a running transaction, and what tells it.
   private struct Writing {
+    /// The transaction, while it runs: a mark of another one means nothing.
+    weak var group: GroupTransaction?
+    /// Of the elements.
+    let table: StoredTable
     let items: [Int64]
     /// Up to where its changes of the elements' table are known.
     let mark: TouchMark
@@ -119,13 +123,16 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
       return known.sections
     }
     place?.requireHere()
-    let sections = inOrder() ?? followedInTransaction() ?? all()
-    keep(sections, stamp)
+    let writing = makeWriting()
+    let sections = writing.flatMap { followed(to: $0) } ?? inOrder() ?? all()
+    keep(sections, stamp, writing)
     return sections
   }
 
-  private func keep(_ sections: FoundSections<Key>, _ stamp: [UInt64]) {
-    let carried = Carried(Known(stamp: stamp, sections: sections, writing: makeWriting()))
+  private func keep(
+    _ sections: FoundSections<Key>, _ stamp: [UInt64], _ writing: Writing? = nil
+  ) {
+    let carried = Carried(Known(stamp: stamp, sections: sections, writing: writing))
     found.sections.withLock { $0 = carried }
   }
 
@@ -162,18 +169,15 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
 
   // MARK: - In a transaction
 
-  /// The table of the elements, if a running transaction tells which of them may have another key.
-  private func writtenTable() -> (group: GroupTransaction, table: TablePointer, StoredTable)? {
-    guard let writing = query.realm.writing, let table = query.origin.table,
+  /// The state of the running transaction; nil if it does not tell which elements may have another
+  /// key.
+  private func makeWriting() -> Writing? {
+    guard let group = query.realm.writing?.group, let table = query.origin.table,
       let stored = table.pointee.binding.table, !looksElsewhere
     else { return nil }
-    return (writing.group, table, stored)
-  }
-
-  private func makeWriting() -> Writing? {
-    guard let (group, table, stored) = writtenTable() else { return nil }
     return Writing(
-      items: query.items(), mark: group.touchMark(stored), others: generations(without: table))
+      group: group, table: stored, items: query.items(), mark: group.touchMark(stored),
+      others: generations(without: table))
   }
 
   private func generations(without table: TablePointer) -> [UInt64] {
@@ -182,25 +186,36 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     return generations
   }
 
-  /// The sections after what the running transaction has changed since they were asked for.
+  /// The sections after what the running transaction has changed since they were asked for; nil
+  /// when that is not known, or has changed many.
   ///
-  /// - Complexity: O(elements), which are compared by their keys; those that were touched are
-  ///   looked at.
-  private func followedInTransaction() -> FoundSections<Key>? {
-    guard let (group, table, stored) = writtenTable(),
-      let known = found.sections.withLock({ $0?.value }), let writing = known.writing,
-      let touched = group.touched(stored, since: writing.mark), touched.count <= 64,
-      writing.others == generations(without: table)
+  /// - Complexity: O(elements), which are compared by their keys; those that may have another key
+  ///   are looked at.
+  private func followed(to now: Writing) -> FoundSections<Key>? {
+    guard let known = found.sections.withLock({ $0?.value }), let before = known.writing,
+      let group = now.group, before.group === group, before.others == now.others,
+      let touched = group.touched(now.table, since: before.mark), touched.count <= 64
     else { return nil }
-    let items = query.items()
-    let change = CollectionChange(from: writing.items, to: items)
+    let changed = affected(by: Set(touched.map { ObjectKey(rawValue: $0) }), now.table, group)
+    if changed.count > max(64, now.items.count / 16) { return nil }
+    let change = CollectionChange(from: before.items, to: now.items)
     let inserted = change.insertions.first ?? 0
-    let changed = ChangedObjects(Set(touched.map { ObjectKey(rawValue: $0) }))
-      .positions(in: items)
+    let positions = ChangedObjects(changed).positions(in: now.items)
       .filter { $0 < inserted || $0 >= inserted + change.insertions.count }
-    return known.sections.followed(change, changed: changed, isOrderedByKey: isOrderedByKey) {
-      key(of: query.element(items[$0])!)
+    return known.sections.followed(change, changed: positions, isOrderedByKey: isOrderedByKey) {
+      key(of: query.element(now.items[$0])!)
     }.sections
+  }
+
+  /// Some objects of the elements' class, and for a closure those that lead to them.
+  private func affected(
+    by touched: Set<ObjectKey>, _ table: StoredTable, _ group: GroupTransaction
+  ) -> Set<ObjectKey> {
+    if keyPath != nil { return touched }
+    let schema = group.schema
+    return LinkReach(schema, to: table.index).objects(leadingTo: [table.index: touched]) {
+      group.reader(schema.tables[$0])
+    }
   }
 
   // MARK: - Finding all

@@ -14,6 +14,7 @@ private class SortedPiece: Object {
   @Persisted var rank: Int
   @Persisted var isOpen: Bool
   @Persisted var tag: PieceTag?
+  @Persisted var next: SortedPiece?
   @Persisted(originProperty: "pieces") var boxes: LinkingObjects<PieceBox>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
@@ -93,6 +94,9 @@ private struct SectionedThing {
     let letter: (SortedPiece) -> String = { $0.letter }
     let remainder: (SortedPiece) -> Int = { $0.id % 5 }
     let tag: (SortedPiece) -> String? = { $0.tag?.name }
+    let nextLetters: (SortedPiece) -> String = {
+      ($0.next?.letter ?? "-") + ($0.next?.next?.letter ?? "-")
+    }
     let boxes: (SortedPiece) -> Int = { $0.boxes.count }
     let boxNames: (SortedPiece) -> String = { $0.boxes.map(\.name).sorted().joined() }
     let third: (Int) -> Int = { $0 % 3 }
@@ -122,6 +126,9 @@ private struct SectionedThing {
       SectionedThing(
         "by a link", pieces.sectioned(by: tag, sortDescriptors: byRank),
         of: pieces.sorted(by: byRank), id, tag),
+      SectionedThing(
+        "by links among the elements", pieces.sectioned(by: nextLetters), of: pieces, isOrdered: <,
+        id, nextLetters),
       SectionedThing(
         "by the number of boxes", pieces.sectioned(by: boxes, sortDescriptors: byRank),
         of: pieces.sorted(by: byRank), id, boxes),
@@ -248,6 +255,7 @@ private final class SectionMirror {
     let boxes = realm.objects(PieceBox.self)
     let box = boxes[number(boxes.count)]
     let letters = ["a", "b", "c", "d"]
+    if number(8) == 0 { piece?.next = number(4) == 0 ? nil : pieces[number(pieces.count)] }
     switch number(16) {
     case 0...2:
       nextID += 1

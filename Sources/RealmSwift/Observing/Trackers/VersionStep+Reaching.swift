@@ -21,29 +21,13 @@ extension VersionStep {
   }
 
   private func findReaching(_ table: Int) -> Set<ObjectKey> {
-    let distances = schema.linkDistances(from: table, linkColumns)
-    var seen: [Int: Set<ObjectKey>] = [:]
-    var current: [(table: Int, key: ObjectKey)] = []
-    for other in schema.tables.indices where distances[other] <= linksMax {
-      guard let modified = changes(other)?.modified, !modified.isEmpty else { continue }
-      seen[other] = Set(modified.keys)
-      current += modified.keys.map { (other, $0) }
+    let reach = LinkReach(schema, to: table, linkColumns)
+    var modified: [Int: Set<ObjectKey>] = [:]
+    for other in schema.tables.indices where reach.leads(to: other) {
+      guard let changed = changes(other)?.modified, !changed.isEmpty else { continue }
+      modified[other] = Set(changed.keys)
     }
-    var steps = 1
-    while !current.isEmpty && steps <= linksMax {
-      var next: [(table: Int, key: ObjectKey)] = []
-      for (target, key) in current {
-        for place in linkColumns[target] where distances[place.table] + steps <= linksMax {
-          reader(place.table).backlinks(place.column, key, in: schema.tables[target]).forEach {
-            if seen[place.table, default: []].insert($0).inserted { next.append((place.table, $0)) }
-            return true
-          }
-        }
-      }
-      current = next
-      steps += 1
-    }
-    return seen[table] ?? []
+    return reach.objects(leadingTo: modified, reader)
   }
 
   /// The objects of the newer version from which a path now leads, or led before, to something
@@ -140,6 +124,57 @@ extension VersionStep {
       }
       return true
     }
+  }
+}
+
+/// The ways by which objects of a table lead over links to others.
+struct LinkReach {
+  private let schema: StoredSchema
+  private let table: Int
+  /// For each table the columns whose links can lead to it.
+  private let linkColumns: [[(table: Int, column: Int)]]
+  private let distances: [Int]
+
+  init(_ schema: StoredSchema, to table: Int, _ linkColumns: [[(table: Int, column: Int)]]) {
+    self.schema = schema
+    self.table = table
+    self.linkColumns = linkColumns
+    distances = schema.linkDistances(from: table, linkColumns)
+  }
+
+  init(_ schema: StoredSchema, to table: Int) {
+    self.init(schema, to: table, schema.tables.indices.map { schema.linkColumns(to: $0) })
+  }
+
+  /// Whether objects of the table may lead to those of another one, or are these.
+  func leads(to other: Int) -> Bool { distances[other] <= linksMax }
+
+  /// The objects of the table that lead to some objects by at most four links, and those among
+  /// these that are of the table.
+  ///
+  /// - Parameters:
+  ///   - objects: by their tables.
+  ///   - reader: reads a table.
+  func objects(
+    leadingTo objects: [Int: Set<ObjectKey>], _ reader: (Int) -> TableReader
+  ) -> Set<ObjectKey> {
+    var seen = objects
+    var current = objects.flatMap { table, keys in keys.map { (table: table, key: $0) } }
+    var steps = 1
+    while !current.isEmpty && steps <= linksMax {
+      var next: [(table: Int, key: ObjectKey)] = []
+      for (target, key) in current {
+        for place in linkColumns[target] where distances[place.table] + steps <= linksMax {
+          reader(place.table).backlinks(place.column, key, in: schema.tables[target]).forEach {
+            if seen[place.table, default: []].insert($0).inserted { next.append((place.table, $0)) }
+            return true
+          }
+        }
+      }
+      current = next
+      steps += 1
+    }
+    return seen[table] ?? []
   }
 }
 
