@@ -164,7 +164,8 @@ extension [Double] {
   /// is not optimised.
   fileprivate mutating func sortAscending() {
     withUnsafeMutableBytes { bytes in
-      qsort(bytes.baseAddress!, bytes.count / MemoryLayout<Double>.stride, 8) { left, right in
+      let size = MemoryLayout<Double>.stride
+      qsort(bytes.baseAddress!, bytes.count / size, size) { left, right in
         let (left, right) = (left!.load(as: Double.self), right!.load(as: Double.self))
         return left < right ? -1 : left > right ? 1 : 0
       }

@@ -103,6 +103,7 @@ extension ConfinedRealm {
 
   /// The same; stops when the Realm does not hold the class.
   func requireDynamicTable(named name: String) -> TablePointer {
+    noteLookup()
     if let table = dynamicTable(named: name) { return table }
     misuse(
       .schema,

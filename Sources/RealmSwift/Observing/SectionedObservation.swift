@@ -97,7 +97,7 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
     // Observers of the same sections are told the same.
     let advanced =
       step.advancedSections[ObjectIdentifier(older)]
-      ?? follow(older, change, toldOfKeys.isEmpty ? [told] : toldOfKeys + [told], step)
+      ?? follow(older, change, toldOfKeys + [told], step)
     step.advancedSections[ObjectIdentifier(older)] = advanced
     // What follows from sections has keys of the same type.
     sections = unsafeDowncast(advanced.after, to: FoundSections<Subject.Key>.self)
