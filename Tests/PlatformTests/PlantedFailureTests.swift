@@ -34,6 +34,16 @@ private let planted = ProcessInfo.processInfo.environment["REALM_PLANTED_FAILURE
     #expect(hasFailed)
   }
 
+  /// Fails once, when scripts/checks/watchdog has made a processor stand still, as far as
+  /// scripts/watched can see.
+  @Test(.enabled(if: planted == "stall")) func failsInAStall() throws {
+    let mark = try #require(ProcessInfo.processInfo.environment["REALM_PLANTED_MARK"])
+    #expect(eventually { FileManager.default.fileExists(atPath: mark + ".stall") })
+    let hasFailed = FileManager.default.fileExists(atPath: mark)
+    try Data().write(to: URL(fileURLWithPath: mark))
+    #expect(hasFailed)
+  }
+
   /// Ends its process once, as a trap of the engine would.
   @Test(.enabled(if: planted == "death")) func diesByChance() throws {
     let mark = try #require(ProcessInfo.processInfo.environment["REALM_PLANTED_MARK"])
