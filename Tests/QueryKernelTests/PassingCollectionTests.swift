@@ -26,6 +26,14 @@ private class PassedBox: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+private class PassedNode: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var isOpen: Bool
+  @Persisted var next: PassedNode?
+  @Persisted var children: List<PassedNode>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite(.ownThreads) struct PassingCollectionTests {
   /// Results, and what they have to be by the elements of the collection.
   private struct Shape {
@@ -144,6 +152,43 @@ private class PassedBox: Object {
     default:
       box.list.insert(piece, at: number(box.list.count))
       box.set.insert(piece)
+    }
+  }
+
+  /// A change of one object is one of others that lead to it, or of the list that it holds.
+  @Test func resultsThatLeadToTheirOwnClass() async {
+    await withSeeds(2) { random in
+      let realm = try Realm(
+        configuration: Realm.Configuration(
+          inMemoryIdentifier: UUID().uuidString, objectTypes: [PassedNode.self]))
+      realm.beginWrite()
+      let nodes = realm.objects(PassedNode.self)
+      for id in 0..<1_300 {
+        realm.create(PassedNode.self, value: ["id": id, "isOpen": id % 3 > 0])
+      }
+      let root = nodes[0]
+      for node in nodes {
+        node.next = nodes[Int(random.next() % 1_300)]
+        root.children.append(node)
+      }
+      let led = nodes.where { $0.next.isOpen == true }
+      let listed = root.children.where { $0.isOpen }
+      for step in 0..<amount(100, debug: 20) {
+        // Asked often enough to be worth being known.
+        for _ in 0..<3 {
+          #expect(led.first == nodes.first { $0.next?.isOpen == true }, "\(step)")
+          #expect(listed.first == root.children.first(where: \.isOpen), "\(step)")
+          #expect(led.count == nodes.count { $0.next?.isOpen == true }, "\(step)")
+          #expect(listed.count == root.children.count(where: \.isOpen), "\(step)")
+        }
+        switch random.next() % 4 {
+        case 0: led.first?.next?.isOpen = false
+        case 1: listed.first?.isOpen = false
+        case 2: root.children.remove(at: Int(random.next() % UInt64(root.children.count)))
+        default: root.children.insert(nodes[Int(random.next() % 1_300)], at: 0)
+        }
+      }
+      realm.cancelWrite()
     }
   }
 }

@@ -225,6 +225,12 @@ package final class ConfinedRealm {
   @inline(__always)
   func requireTable(of type: ObjectBase.Type) -> TablePointer {
     noteLookup()
+    return requireLinkedTable(of: type)
+  }
+
+  /// The same for a class that a link leads to: what it leads to is no lookup.
+  @inline(__always)
+  func requireLinkedTable(of type: ObjectBase.Type) -> TablePointer {
     // A frozen Realm may be used by several threads at once: it remembers nothing, `lastTable`
     // stays nil.
     if let lastTable, lastTable.type == ObjectIdentifier(type) { return lastTable.table }

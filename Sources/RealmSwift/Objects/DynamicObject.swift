@@ -117,7 +117,7 @@ extension ConfinedRealm {
     // A collection of a class can be asked for as one of dynamic objects, too.
     if _slowPath(type == DynamicObject.self) { return dynamicTarget(table, column) }
     if let known = table.pointee.targets[column] { return known }
-    let target = requireTable(of: type)
+    let target = requireLinkedTable(of: type)
     table.pointee.targets[column] = target
     return target
   }

@@ -187,6 +187,50 @@ private final class SectionMirror {
     }
   }
 
+  private func content(_ sections: SectionedResults<String, SortedPiece>) -> [String: [Int]] {
+    Dictionary(uniqueKeysWithValues: sections.map { ($0.key, $0.map(\.id)) })
+  }
+
+  /// An element that leads to a changed one has another key.
+  @Test func areFoundAnewByLinksInATransaction() throws {
+    let realm = try memoryRealm([SortedPiece.self, PieceTag.self, PieceBox.self])
+    try realm.write {
+      let pieces = (0..<4).map { realm.create(SortedPiece.self, value: ["id": $0, "letter": "a"]) }
+      for (piece, next) in zip(pieces, pieces.dropFirst()) { piece.next = next }
+      let sections = realm.objects(SortedPiece.self).sectioned { $0.next?.next?.letter ?? "-" }
+      #expect(content(sections) == ["a": [0, 1], "-": [2, 3]])
+      pieces[2].letter = "b"
+      #expect(content(sections) == ["b": [0], "a": [1], "-": [2, 3]])
+      pieces[3].letter = "b"
+      #expect(content(sections) == ["b": [0, 1], "-": [2, 3]])
+      pieces[1].next = nil
+      #expect(content(sections) == ["-": [0, 1, 2, 3]])
+    }
+  }
+
+  /// What one transaction has told says nothing of the next one.
+  @Test func areNotThoseOfAnEarlierTransaction() throws {
+    let realm = try memoryRealm([SortedPiece.self, PieceTag.self, PieceBox.self])
+    try realm.write {
+      for id in 0..<4 { realm.create(SortedPiece.self, value: ["id": id, "letter": "a"]) }
+    }
+    let pieces = realm.objects(SortedPiece.self)
+    let sections = pieces.sectioned { $0.letter }
+    for letter in ["b", "c", "d", "e"] {
+      try realm.write {
+        #expect(Set(content(sections).keys).isSubset(of: ["a", "b", "c", "d", "e"]))
+        pieces[0].rank += 1
+        _ = content(sections)
+        pieces[1].letter = letter
+      }
+      try realm.write {
+        pieces[2].rank += 1
+        pieces[3].rank += 1
+        #expect(content(sections) == ["a": [0, 2, 3], letter: [1]])
+      }
+    }
+  }
+
   private static func follow(on queue: DispatchQueue, _ random: inout RandomGenerator) throws {
     let configuration = memoryConfiguration([SortedPiece.self, PieceTag.self, PieceBox.self])
     let realm = try Realm(configuration: configuration, queue: queue)
