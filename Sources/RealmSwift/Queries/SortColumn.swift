@@ -27,6 +27,8 @@ final class SortColumn {
   private(set) var nulls: [Bool] = []
   /// Texts that do not lie in one place of the file.
   private var copies: [UnsafeMutableRawBufferPointer] = []
+  /// How much of the last of `copies` is in use.
+  private var copied = 0
 
   private init(_ form: Form, _ count: Int) {
     self.form = form
@@ -146,7 +148,10 @@ final class SortColumn {
     _ path: PlanPath, _ items: UnsafeBufferPointer<Int64>, _ readers: PlanReaders,
     _ subjects: SubjectReader
   ) {
+    let isOfSubject = path.hops.isEmpty
     subjects.forEachSubject(items) { index, subject in
+      // No path leads on from a value.
+      if isOfSubject, case .value(let value) = subject { return set(index, value) }
       var isSet = false
       if let subject {
         path.forEach(subject, readers) { value in
@@ -182,9 +187,16 @@ final class SortColumn {
 
   private func copy(of bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     if bytes.isEmpty { return UnsafeRawBufferPointer(start: nil, count: 0) }
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    if copies.isEmpty || copied + bytes.count > copies[copies.count - 1].count {
+      // Many short ones share one piece of memory.
+      let capacity = max(bytes.count, copies.isEmpty ? 1_024 : 65_536)
+      copies.append(.allocate(byteCount: capacity, alignment: 1))
+      copied = 0
+    }
+    let copy = UnsafeMutableRawBufferPointer(
+      rebasing: copies[copies.count - 1][copied..<copied + bytes.count])
     copy.copyMemory(from: bytes)
-    copies.append(copy)
+    copied += bytes.count
     return UnsafeRawBufferPointer(copy)
   }
 

@@ -31,13 +31,23 @@ struct SubjectReader {
   /// Runs `body` on the object or value of each of some items, in their order; with nil when it is
   /// gone.
   func forEachSubject(_ items: UnsafeBufferPointer<Int64>, _ body: (Int, PlanSubject?) -> Void) {
-    if case .values(let elements, let type) = place, items.count == elements.count,
-      items.indices.allSatisfy({ items[$0] == Int64($0) })
-    {
-      // All of them, one after the other.
-      elements.forEach { position, value in
-        body(position, .value(PlanValue(value, type, target: -1)))
-        return true
+    if case .values(let elements, let type) = place {
+      let count = elements.count
+      var index = 0
+      while index < items.count {
+        let first = items[index]
+        guard first < count else {
+          body(index, nil)
+          index += 1
+          continue
+        }
+        // Those that lie one after the other are read so.
+        let offset = first - Int64(index)
+        elements.forEach(from: Int(first)) { _, value in
+          body(index, .value(PlanValue(value, type, target: -1)))
+          index += 1
+          return index < items.count && items[index] - Int64(index) == offset
+        }
       }
       return
     }
