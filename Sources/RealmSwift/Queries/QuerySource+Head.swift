@@ -75,8 +75,7 @@ extension QuerySource {
   func firstItems(_ count: Int, _ resolved: Resolved) -> [Int64]? {
     // Of few elements all are sorted as soon.
     guard count <= Self.firstsMax, let paths = PlanOrdering.sortPaths(resolved.orderings),
-      let table = (origin as? TableOrigin)?.objects,
-      let reader = realm.reader(of: table), reader.count > 4 * Self.firstsMax
+      let all = candidateCount, all > 4 * Self.firstsMax
     else { return nil }
     let stamp = stamp(resolved)
     if known(stamp) != nil { return nil }
@@ -85,8 +84,9 @@ extension QuerySource {
     }
     if let firsts, firsts.items.count >= count || firsts.isComplete { return firsts.items }
     if let passing = passing(looks: .max) { return passing.first(count) }
-    // Asked for again and again, all are sorted once: the list of all follows the Realm.
-    if !realm.isFrozen, version(resolved) != nil {
+    // Asked for again and again, all are sorted once: the list of all follows the Realm, where they
+    // are objects of a class.
+    if origin is TableOrigin, !realm.isFrozen, version(resolved) != nil {
       let isOften = state.withLock { state in
         state.firstsFound = state.firstsFound < Self.firstsFoundMax ? state.firstsFound + 1 : 0
         return state.firstsFound == 0
@@ -134,7 +134,7 @@ extension QuerySource {
   @inline(never)
   private func passingInTransaction(_ looks: Int) -> PassingElements? {
     guard let writing = realm.writing, looks > 0 || realm.passingQueries != nil,
-      let count = candidateCount, count > 1_024, version(resolved) == nil,
+      origin.table != nil, let count = candidateCount, count > 1_024, version(resolved) == nil,
       let identity = passingIdentity
     else { return nil }
     let queries = realm.passingQueries ?? PassingQueries()
@@ -144,11 +144,12 @@ extension QuerySource {
     ) { findItems() }
   }
 
-  /// From how many objects of a class, list, set or map the query chooses; nil of others.
+  /// From how many objects of a class, or elements of a list, set or map the query chooses; nil of
+  /// others.
   private var candidateCount: Int? {
     switch origin {
     case let origin as TableOrigin: realm.reader(of: origin.objects)?.count
-    case let origin as CellOrigin where origin.table != nil: origin.cell.contentIfThere()?.count
+    case let origin as CellOrigin: origin.cell.contentIfThere()?.count
     default: nil
     }
   }
@@ -232,15 +233,36 @@ extension QuerySource {
       .object(object._key, location), reader, PlanReaders(realm, plan.tables))
   }
 
-  /// How many elements come before the object of a key, which is one of them.
+  /// The first element of those that are objects of a class and not chosen to be distinct, without
+  /// keeping anything of the search.
+  func findFirst() -> Int64? {
+    let resolved = resolved
+    if let paths = PlanOrdering.sortPaths(resolved.orderings) {
+      let tables = resolved.orderings.reduce(into: Set<Int>()) { $0.formUnion($1.tables) }
+      var first = FirstElements(1, SortOrder(paths, tables, origin))
+      forEachMatches(resolved) { first.add($0) }
+      return first.result().first
+    }
+    guard let table = unorderedTable(resolved),
+      let run = wholePlan(resolved).run(realm, table, limit: 1)
+    else { return nil }
+    var keys: [Int64] = []
+    var finder = MatchFinder(run)
+    finder.find(1, into: &keys)
+    return keys.first
+  }
+
+  /// How many elements come before the object of a key, which is one of them if they are those of a
+  /// class in its order.
   func position(of key: Int64) -> Int? {
     let resolved = resolved
     if let items = known(stamp(resolved)) { return items.firstIndex(of: key) }
     if let passing = passing(looks: .max) { return passing.position(of: key) }
-    guard let table = unorderedTable(resolved), let run = wholePlan(resolved).run(realm, table)
-    else {
-      return nil
+    guard let table = unorderedTable(resolved) else { return items().firstIndex(of: key) }
+    if resolved.plan == nil, let origin = origin as? TableOrigin {
+      return realm.reader(of: origin.objects)?.position(of: ObjectKey(rawValue: key))
     }
+    guard let run = wholePlan(resolved).run(realm, table) else { return nil }
     var position = 0
     run.forEachCluster { scan, rows in
       if scan.firstKey.rawValue + 256 <= key {

@@ -244,6 +244,15 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
         }
         return pass()
       }
+      if resolved.plan == nil, let origin = origin as? CellOrigin, origin.table == nil {
+        // Of values only the places are wanted.
+        for position in 0..<(origin.cell.contentIfThere()?.count ?? 0) {
+          buffer[count] = Int64(position)
+          count += 1
+          if count == buffer.count { pass() }
+        }
+        return pass()
+      }
       forEachMatch(resolved) { item, _ in
         buffer[count] = item
         count += 1
@@ -329,21 +338,28 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     }
   }
 
+  /// So many known elements are asked one by one; of more, the first one that fulfils a condition
+  /// is found as that of a query.
+  private static var askedMax: Int { 256 }
+
   /// The first position of an element that fulfils a condition.
   func position(matching tree: PredicateTree) -> Int? {
     check()
     let added = PlanResolver.plan(tree, realm, origin.scope)
     let resolved = resolved
-    if let table = unorderedTable(resolved), resolved.plan == nil {
-      // Of all objects: the key of the first one tells how many come before it.
-      var keys: [Int64] = []
-      guard let run = added.run(realm, table, limit: 1) else { return nil }
-      var finder = MatchFinder(run)
-      finder.find(1, into: &keys)
-      return keys.first.flatMap { run.reader.position(of: ObjectKey(rawValue: $0)) }
-    }
     let readers = added.readers(realm)
     let table = origin.table.flatMap { realm.reader(of: $0) }
+    let reader = SubjectReader(origin)
+    func isMatch(_ item: Int64) -> Bool {
+      reader.withSubject(item) { added.condition.matches($0, table, readers) } ?? false
+    }
+    if origin is TableOrigin, !resolved.orderings.contains(where: \.isDistinct) {
+      if let known = known(stamp(resolved)) {
+        if let position = known.prefix(Self.askedMax).firstIndex(where: isMatch) { return position }
+        if known.count <= Self.askedMax { return nil }
+      }
+      return filtered(tree).findFirst().flatMap { position(of: $0) }
+    }
     if resolved.orderings.isEmpty {
       var position = -1
       var isFound = false
@@ -354,10 +370,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       }
       return isFound ? position : nil
     }
-    let reader = SubjectReader(origin)
-    return items().firstIndex { item in
-      reader.withSubject(item) { added.condition.matches($0, table, readers) } ?? false
-    }
+    return items().firstIndex(where: isMatch)
   }
 
   // MARK: - As a source
@@ -528,7 +541,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     if unorderedTable(resolved) != nil {
       return isMatch(object, resolved) ? position(of: object._key.rawValue) : nil
     }
-    return items().firstIndex(of: object._key.rawValue)
+    return position(of: object._key.rawValue)
   }
 
   override func makeIterator() -> RLMIterator<Element> {
