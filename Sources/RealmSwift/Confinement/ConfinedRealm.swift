@@ -228,7 +228,7 @@ package final class ConfinedRealm {
     return requireLinkedTable(of: type)
   }
 
-  /// The same for a class that a link leads to: what it leads to is no lookup.
+  /// The same without noting a lookup: for the class that a link leads to.
   @inline(__always)
   func requireLinkedTable(of type: ObjectBase.Type) -> TablePointer {
     // A frozen Realm may be used by several threads at once: it remembers nothing, `lastTable`

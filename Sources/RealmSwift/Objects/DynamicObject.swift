@@ -124,6 +124,8 @@ extension ConfinedRealm {
 
   private func dynamicTarget(_ table: TablePointer, _ column: Int) -> TablePointer {
     let declared = table.pointee.binding.table!.schema.columns[column]
-    return requireDynamicTable(named: declared.target ?? "")
+    // Noted as a lookup only on the way to the stop.
+    let name = declared.target ?? ""
+    return dynamicTable(named: name) ?? requireDynamicTable(named: name)
   }
 }
