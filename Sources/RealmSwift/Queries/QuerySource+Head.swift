@@ -94,10 +94,7 @@ extension QuerySource {
       if isOften { return nil }
     }
     let limit = count <= Self.firstsMin ? Self.firstsMin : Self.firstsMax
-    let tables = resolved.orderings.reduce(into: Set<Int>()) { $0.formUnion($1.tables) }
-    var first = FirstElements(limit, SortOrder(paths, tables, origin))
-    forEachMatches(resolved) { first.add($0) }
-    let items = first.result()
+    let items = findFirst(limit, by: paths, resolved)
     let found = Found(
       stamp: stamp, version: version(resolved), items: items, isComplete: items.count < limit)
     state.withLock { state in
@@ -106,6 +103,15 @@ extension QuerySource {
     }
     if found.version != nil, !realm.isFrozen { hold() }
     return items
+  }
+
+  private func findFirst(
+    _ limit: Int, by paths: SortOrder.Paths, _ resolved: Resolved
+  ) -> [Int64] {
+    let tables = resolved.orderings.reduce(into: Set<Int>()) { $0.formUnion($1.tables) }
+    var first = FirstElements(limit, SortOrder(paths, tables, origin))
+    forEachMatches(resolved) { first.add($0) }
+    return first.result()
   }
 
   /// The element at a position by key or position; nil when there are fewer.
@@ -233,15 +239,49 @@ extension QuerySource {
       .object(object._key, location), reader, PlanReaders(realm, plan.tables))
   }
 
+  // MARK: - Positions
+
+  /// So many known elements are asked one by one; of more, the first one that fulfils a condition
+  /// is found as that of a query.
+  private static var askedMax: Int { 256 }
+
+  /// The first position of an element that fulfils a condition.
+  func position(matching tree: PredicateTree) -> Int? {
+    check()
+    let added = PlanResolver.plan(tree, realm, origin.scope)
+    let resolved = resolved
+    let readers = added.readers(realm)
+    let table = origin.table.flatMap { realm.reader(of: $0) }
+    let reader = SubjectReader(origin)
+    func isMatch(_ item: Int64) -> Bool {
+      reader.withSubject(item) { added.condition.matches($0, table, readers) } ?? false
+    }
+    if origin is TableOrigin, !resolved.orderings.contains(where: \.isDistinct) {
+      if let known = known(stamp(resolved)) {
+        if let position = known.prefix(Self.askedMax).firstIndex(where: isMatch) { return position }
+        if known.count <= Self.askedMax { return nil }
+      }
+      return filtered(tree).findFirst().flatMap { position(of: $0) }
+    }
+    if resolved.orderings.isEmpty {
+      var position = -1
+      var isFound = false
+      forEachMatch(resolved) { _, subject in
+        position += 1
+        isFound = added.condition.matches(subject, table, readers)
+        return !isFound
+      }
+      return isFound ? position : nil
+    }
+    return items().firstIndex(where: isMatch)
+  }
+
   /// The first element of those that are objects of a class and not chosen to be distinct, without
   /// keeping anything of the search.
-  func findFirst() -> Int64? {
+  private func findFirst() -> Int64? {
     let resolved = resolved
     if let paths = PlanOrdering.sortPaths(resolved.orderings) {
-      let tables = resolved.orderings.reduce(into: Set<Int>()) { $0.formUnion($1.tables) }
-      var first = FirstElements(1, SortOrder(paths, tables, origin))
-      forEachMatches(resolved) { first.add($0) }
-      return first.result().first
+      return findFirst(1, by: paths, resolved).first
     }
     guard let table = unorderedTable(resolved),
       let run = wholePlan(resolved).run(realm, table, limit: 1)

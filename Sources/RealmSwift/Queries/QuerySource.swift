@@ -273,7 +273,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
   /// - Parameter limit: how many elements are wanted; nil for all.
   /// - Returns: how many elements of a collection were looked at.
   @discardableResult
-  private func forEachMatch(
+  func forEachMatch(
     _ resolved: Resolved, limit: Int? = nil, _ body: (Int64, PlanSubject) -> Bool
   ) -> Int {
     guard let plan = resolved.plan else {
@@ -336,41 +336,6 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       return true
     default: return false
     }
-  }
-
-  /// So many known elements are asked one by one; of more, the first one that fulfils a condition
-  /// is found as that of a query.
-  private static var askedMax: Int { 256 }
-
-  /// The first position of an element that fulfils a condition.
-  func position(matching tree: PredicateTree) -> Int? {
-    check()
-    let added = PlanResolver.plan(tree, realm, origin.scope)
-    let resolved = resolved
-    let readers = added.readers(realm)
-    let table = origin.table.flatMap { realm.reader(of: $0) }
-    let reader = SubjectReader(origin)
-    func isMatch(_ item: Int64) -> Bool {
-      reader.withSubject(item) { added.condition.matches($0, table, readers) } ?? false
-    }
-    if origin is TableOrigin, !resolved.orderings.contains(where: \.isDistinct) {
-      if let known = known(stamp(resolved)) {
-        if let position = known.prefix(Self.askedMax).firstIndex(where: isMatch) { return position }
-        if known.count <= Self.askedMax { return nil }
-      }
-      return filtered(tree).findFirst().flatMap { position(of: $0) }
-    }
-    if resolved.orderings.isEmpty {
-      var position = -1
-      var isFound = false
-      forEachMatch(resolved) { _, subject in
-        position += 1
-        isFound = added.condition.matches(subject, table, readers)
-        return !isFound
-      }
-      return isFound ? position : nil
-    }
-    return items().firstIndex(where: isMatch)
   }
 
   // MARK: - As a source
