@@ -21,6 +21,10 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   /// then which elements have another key.
   @exclusivity(unchecked) private var looksElsewhere = false
 
+  /// The tables to which links from the elements lead, without their own.
+  @exclusivity(unchecked) private var tablesBehind:
+    (classes: SchemaBindings, tables: [TablePointer])?
+
   /// What was found last; under a lock because frozen ones are used by many threads.
   private final class Found: Sendable {
     let sections = Monitor<Carried<Known>?>(nil)
@@ -30,21 +34,8 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   private struct Known {
     let stamp: [UInt64]
     let sections: FoundSections<Key>
-    /// What tells, in the running transaction, how they go on.
-    var writing: Writing?
-  }
-
-  /// A state of a running transaction, and what tells it.
-  private struct Writing {
-    /// The transaction, while it runs: a mark of another one means nothing.
-    weak var group: GroupTransaction?
-    /// Of the elements.
-    let table: StoredTable
-    let items: [Int64]
-    /// Up to where its changes of the elements' table are known.
-    let mark: TouchMark
-    /// The state of all other tables.
-    let others: [UInt64]
+    /// In a running transaction: what tells how they go on, and the elements.
+    var transaction: (state: SectionState, items: [Int64])?
   }
 
   /// - Parameter isOrderedByKey: sections in ascending or descending order of their keys; nil: in
@@ -123,16 +114,21 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
       return known.sections
     }
     place?.requireHere()
-    let writing = makeWriting()
-    let sections = writing.flatMap { followed(to: $0) } ?? inOrder() ?? all()
-    keep(sections, stamp, writing)
+    let transaction = stateOfTransaction().map { (state: $0, items: query.items()) }
+    // All objects of a class, or elements of a list, are at hand, so that nobody has noted it.
+    if transaction != nil, query.passingIdentity == nil {
+      _ = query.passing(looks: .max, ofAll: true)
+    }
+    let sections = transaction.flatMap { followed(to: $0.state, $0.items) } ?? inOrder() ?? all()
+    keep(sections, stamp, transaction)
     return sections
   }
 
   private func keep(
-    _ sections: FoundSections<Key>, _ stamp: [UInt64], _ writing: Writing? = nil
+    _ sections: FoundSections<Key>, _ stamp: [UInt64],
+    _ transaction: (state: SectionState, items: [Int64])? = nil
   ) {
-    let carried = Carried(Known(stamp: stamp, sections: sections, writing: writing))
+    let carried = Carried(Known(stamp: stamp, sections: sections, transaction: transaction))
     found.sections.withLock { $0 = carried }
   }
 
@@ -169,21 +165,82 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
 
   // MARK: - In a transaction
 
+  /// The sections where they are edited by what the running transaction touches; nil where they
+  /// have to be found.
+  private func passing() -> PassingSections<Key>? {
+    if query.realm.group == nil || looksElsewhere { return nil }
+    return passingInTransaction()
+  }
+
+  @inline(never)
+  private func passingInTransaction() -> PassingSections<Key>? {
+    guard let elements = query.passing(ofAll: true), let now = stateOfTransaction() else {
+      return nil
+    }
+    if let derived = elements.derived(for: found) {
+      // What is derived for `found` is made below alone.
+      let passing = unsafeDowncast(derived, to: PassingSections<Key>.self)
+      if let others = othersWithAnotherKey(since: passing.state, now),
+        passing.advance(
+          others,
+          key: { object in
+            place?.requireHere()
+            return key(of: query.element(object)!)
+          })
+      {
+        passing.state = now
+        return passing
+      }
+      elements.derive(nil, for: found)
+      return nil
+    }
+    // Who asks a second time asks again and again.
+    guard let before = found.sections.withLock({ $0?.value.transaction?.state.group }),
+      before === now.group
+    else { return nil }
+    let passing = PassingSections(sections(), of: elements, now, isOrderedByKey: isOrderedByKey)
+    elements.derive(passing, for: found)
+    return passing
+  }
+
+  /// Objects that may have another key than in an earlier state, besides those that went from the
+  /// elements or came; nil when that is not known.
+  private func othersWithAnotherKey(
+    since before: SectionState, _ now: SectionState
+  ) -> Set<Int64>? {
+    guard let group = now.group, before.group === group, before.others == now.others,
+      let touched = group.touched(now.table, since: before.mark)
+    else { return nil }
+    // The elements are in the order of the property.
+    if keyPath != nil || touched.isEmpty { return [] }
+    if touched.count > 64 { return nil }
+    let changed = affected(by: Set(touched.map { ObjectKey(rawValue: $0) }), now.table, group)
+    return Set(changed.map(\.rawValue))
+  }
+
   /// The state of the running transaction; nil if it does not tell which elements may have another
   /// key.
-  private func makeWriting() -> Writing? {
+  private func stateOfTransaction() -> SectionState? {
     guard let group = query.realm.writing?.group, let table = query.origin.table,
       let stored = table.pointee.binding.table, !looksElsewhere
     else { return nil }
-    return Writing(
-      group: group, table: stored, items: query.items(), mark: group.touchMark(stored),
-      others: generations(without: table))
+    return SectionState(
+      group: group, table: stored, mark: group.touchMark(stored),
+      others: generationsBehind(table, stored))
   }
 
-  private func generations(without table: TablePointer) -> [UInt64] {
-    var generations: [UInt64] = []
-    query.realm.tables.forEach { if $0 != table { generations.append($0.pointee.generation) } }
-    return generations
+  /// The state of all tables to which links from the elements lead, without their own.
+  private func generationsBehind(_ table: TablePointer, _ stored: StoredTable) -> [UInt64] {
+    let realm = query.realm
+    if tablesBehind?.classes !== realm.classes {
+      let behind = realm.classes.stored.tables(behind: stored.index)
+      var tables: [TablePointer] = []
+      realm.tables.forEach {
+        if let index = $0.pointee.binding.table?.index, behind.contains(index) { tables.append($0) }
+      }
+      tablesBehind = (realm.classes, tables)
+    }
+    return tablesBehind!.tables.map(\.pointee.generation)
   }
 
   /// The sections after what the running transaction has changed since they were asked for; nil
@@ -191,19 +248,19 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   ///
   /// - Complexity: O(elements), which are compared by their keys; those that may have another key
   ///   are looked at.
-  private func followed(to now: Writing) -> FoundSections<Key>? {
-    guard let known = found.sections.withLock({ $0?.value }), let before = known.writing,
-      let group = now.group, before.group === group, before.others == now.others,
-      let touched = group.touched(now.table, since: before.mark), touched.count <= 64
+  private func followed(to now: SectionState, _ items: [Int64]) -> FoundSections<Key>? {
+    guard let known = found.sections.withLock({ $0?.value }), let before = known.transaction,
+      let group = now.group, before.state.group === group, before.state.others == now.others,
+      let touched = group.touched(now.table, since: before.state.mark), touched.count <= 64
     else { return nil }
     let changed = affected(by: Set(touched.map { ObjectKey(rawValue: $0) }), now.table, group)
-    if changed.count > max(64, now.items.count / 16) { return nil }
-    let change = CollectionChange(from: before.items, to: now.items)
+    if changed.count > max(64, items.count / 16) { return nil }
+    let change = CollectionChange(from: before.items, to: items)
     let inserted = change.insertions.first ?? 0
-    let positions = ChangedObjects(changed).positions(in: now.items)
+    let positions = ChangedObjects(changed).positions(in: items)
       .filter { $0 < inserted || $0 >= inserted + change.insertions.count }
     return known.sections.followed(change, changed: positions, isOrderedByKey: isOrderedByKey) {
-      key(of: query.element(now.items[$0])!)
+      key(of: query.element(items[$0])!)
     }.sections
   }
 
@@ -278,8 +335,41 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     return builder.sections
   }
 
+  // MARK: - What clients see
+
+  var count: Int { passing()?.count ?? sections().keys.count }
+  var keys: [Key] { passing()?.keys ?? sections().keys }
+
+  /// The key of a section; stops when the position is out of bounds.
+  func key(at position: Int) -> Key {
+    if let passing = passing() {
+      checkBounds(position, passing.count)
+      return passing.key(at: position)
+    }
+    let keys = sections().keys
+    checkBounds(position, keys.count)
+    return keys[position]
+  }
+
+  /// How many elements a section has now.
+  func count(of section: ValueIdentity) -> Int {
+    passing()?.count(of: section) ?? sections().positions(of: section).count
+  }
+
+  /// An element of a section; stops when the position is out of bounds.
+  func element(at position: Int, of section: ValueIdentity) -> Element {
+    if let passing = passing() {
+      checkBounds(position, passing.count(of: section))
+      return query.element(passing.object(at: position, of: section))!
+    }
+    let positions = sections().positions(of: section)
+    checkBounds(position, positions.count)
+    return results[positions[position]]
+  }
+
   /// Goes through the elements that are in a section now.
   func makeIterator(of section: ValueIdentity) -> RLMIterator<Element> {
+    if let passing = passing() { return query.makeIterator(of: passing.objects(of: section)) }
     let positions = sections().positions(of: section)
     return query.makeIterator(at: (0..<positions.count).lazy.map { positions[$0] })
   }

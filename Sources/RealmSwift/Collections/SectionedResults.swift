@@ -18,7 +18,7 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
   init(_ source: SectionSource<Key, SectionElement>) { self.source = source }
 
   /// The keys of the sections, in their order.
-  public var allKeys: [Key] { source.sections().keys }
+  public var allKeys: [Key] { source.keys }
   /// The Realm that the elements belong to.
   public var realm: Realm? { source.results.realm }
   /// Whether the collection can no longer be used.
@@ -30,18 +30,16 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
   /// Position behind the last section.
   public var endIndex: Int { count }
   /// The number of sections.
-  public var count: Int { source.sections().keys.count }
+  public var count: Int { source.count }
 
   /// The section at a position; stops when it is out of bounds.
   public subscript(position: Int) -> ResultsSection<Key, SectionElement> {
-    let sections = source.sections()
-    checkBounds(position, sections.keys.count)
-    return ResultsSection(source, sections.keys[position])
+    ResultsSection(source, source.key(at: position))
   }
 
   /// Goes through the sections that are there now; those that go meanwhile are empty.
   public func makeIterator() -> IndexingIterator<[ResultsSection<Key, SectionElement>]> {
-    source.sections().keys.map { ResultsSection(source, $0) }.makeIterator()
+    source.keys.map { ResultsSection(source, $0) }.makeIterator()
   }
 
   /// The element at a position inside of a section; stops when one is out of bounds.
@@ -85,10 +83,6 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     self.key = key
   }
 
-  private var positions: SectionPositions {
-    source.sections().positions(of: ValueIdentity(key: key))
-  }
-
   /// The Realm that the elements belong to.
   public var realm: Realm? { source.results.realm }
   /// Whether the collection can no longer be used.
@@ -98,15 +92,13 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
   /// Position of the first element.
   public var startIndex: Int { 0 }
   /// Position behind the last element.
-  public var endIndex: Int { positions.count }
+  public var endIndex: Int { count }
   /// The number of elements.
-  public var count: Int { positions.count }
+  public var count: Int { source.count(of: ValueIdentity(key: key)) }
 
   /// The element at a position; stops when it is out of bounds.
   public subscript(position: Int) -> Element {
-    let positions = positions
-    checkBounds(position, positions.count)
-    return source.results[positions[position]]
+    source.element(at: position, of: ValueIdentity(key: key))
   }
 
   /// Goes through the elements that are in the section now; objects that are deleted meanwhile are

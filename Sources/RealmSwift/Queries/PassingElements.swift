@@ -28,6 +28,7 @@ final class PassingElements {
   @exclusivity(unchecked) private var generation: UInt64
   /// The state of the other classes when the elements were found.
   private let others: [UInt64]
+  @exclusivity(unchecked) private var derivations: [ObjectIdentifier: Derivation] = [:]
 
   /// - Parameters:
   ///   - items: finds the elements as they are now.
@@ -72,7 +73,8 @@ final class PassingElements {
   /// The keys of all elements.
   var all: [Int64] { members == nil ? keys.all : keys.all.map(object) }
 
-  private func object(_ rank: Int64) -> Int64 { members.map { $0.keys[Int(rank)] } ?? rank }
+  /// The object of a rank.
+  func object(_ rank: Int64) -> Int64 { members.map { $0.keys[Int(rank)] } ?? rank }
 
   /// The key at a position; nil when there are fewer.
   func key(at position: Int) -> Int64? {
@@ -90,7 +92,7 @@ final class PassingElements {
   }
 
   /// Where an object is among all that may be chosen.
-  private func ranks(of key: Int64) -> [Int64] { members.map { $0.ranks(of: key) } ?? [key] }
+  func ranks(of key: Int64) -> [Int64] { members.map { $0.ranks(of: key) } ?? [key] }
 
   /// Goes on to the transaction's state; false when that takes longer than to find the elements
   /// anew.
@@ -140,6 +142,88 @@ final class PassingElements {
   }
 }
 
+// MARK: - What is derived from the elements
+
+extension PassingElements {
+  /// A place in the edits of the elements.
+  struct EditMark {
+    fileprivate let round: Int
+    fileprivate let count: Int
+  }
+
+  /// An element that went or came: its rank, and where it was in the order until then.
+  ///
+  /// - place: nil without an order, and of one that came.
+  typealias Edit = (rank: Int64, place: KeyOrder.Place?)
+
+  /// The ranks of all elements.
+  var ranks: [Int64] { keys.all }
+
+  /// The place behind all edits; begins to note them.
+  func editMark() -> EditMark {
+    let log = keys.log ?? EditLog()
+    keys.log = log
+    return EditMark(round: log.round, count: log.edits.count)
+  }
+
+  /// The edits since a mark, one after the other; nil when that is not known.
+  func edits(since mark: EditMark) -> ArraySlice<Edit>? {
+    guard let log = keys.log, log.round == mark.round else { return nil }
+    return log.edits[mark.count...]
+  }
+
+  /// Whether a rank is one of an element.
+  func isThere(_ rank: Int64) -> Bool { keys.isThere(rank, isOrdered: !paths.isEmpty) }
+
+  /// Whether one rank comes before another.
+  ///
+  /// - Parameter formerPlaces: replace those that the elements have now.
+  func comparison(_ formerPlaces: [Int64: KeyOrder.Place?]) -> (Int64, Int64) -> Bool {
+    if paths.isEmpty { return { $0 < $1 } }
+    let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
+    let order = KeyOrder(paths, PlanReaders(realm, classes), subjects)
+    func place(_ rank: Int64) -> KeyOrder.Place {
+      // Of an element that came the edit has none; it was not there then.
+      (formerPlaces[rank] ?? nil) ?? keys.places[rank]!
+    }
+    return { order.isBefore(place($0), place($1)) }
+  }
+
+  /// What somebody derives from the elements, which goes when they do.
+  ///
+  /// - Parameter owner: whose it is.
+  func derived(for owner: AnyObject) -> AnyObject? {
+    derivations[ObjectIdentifier(owner)].flatMap { $0.owner === owner ? $0.value : nil }
+  }
+
+  func derive(_ value: AnyObject?, for owner: AnyObject) {
+    derivations = derivations.filter { $0.value.owner != nil }
+    derivations[ObjectIdentifier(owner)] = value.map { Derivation(owner: owner, value: $0) }
+  }
+}
+
+/// What is derived from elements, and whose it is.
+private struct Derivation {
+  weak var owner: AnyObject?
+  let value: AnyObject
+}
+
+/// Which elements went and came, one after the other.
+private final class EditLog {
+  /// More are not kept: who has not asked for so long looks at all.
+  private static let editsMax = 65_536
+
+  // Unchecked exclusivity: as those of PassingElements.
+  @exclusivity(unchecked) private(set) var edits: [PassingElements.Edit] = []
+  /// How often earlier ones were dropped.
+  @exclusivity(unchecked) private(set) var round = 0
+
+  func note(_ rank: Int64, _ place: KeyOrder.Place?) {
+    if edits.count == Self.editsMax { (edits, round) = ([], round + 1) }
+    edits.append((rank, place))
+  }
+}
+
 /// The objects of a list, set or map.
 private struct PassingMembers {
   /// In the order of the collection.
@@ -171,9 +255,11 @@ private struct PassingMembers {
 private struct OrderedKeys {
   private var keys: OrderedChunks
   /// The place of each in the order.
-  private var places: [Int64: KeyOrder.Place] = [:]
+  private(set) var places: [Int64: KeyOrder.Place] = [:]
   /// The object of each rank; nil: its key is the rank.
   private let objects: [Int64]?
+  /// What happened to them, if somebody wants to know.
+  var log: EditLog?
 
   /// - Parameter items: in the order.
   init(_ items: [Int64], _ order: KeyOrder?) {
@@ -208,14 +294,24 @@ private struct OrderedKeys {
     return keys.position(of: key) { order.isBefore(places[$0]!, place) }
   }
 
+  /// - Parameter isOrdered: whether there is an order.
+  func isThere(_ key: Int64, isOrdered: Bool) -> Bool {
+    isOrdered ? places[key] != nil : position(of: key, nil) != nil
+  }
+
   mutating func remove(_ key: Int64, _ order: KeyOrder?) {
-    guard let order else { return keys.remove(key) { $0 < key } }
+    guard let order else {
+      log?.note(key, nil)
+      return keys.remove(key) { $0 < key }
+    }
     guard let place = places[key] else { return }
     keys.remove(key) { order.isBefore(places[$0]!, place) }
     places[key] = nil
+    log?.note(key, place)
   }
 
   mutating func insert(_ key: Int64, _ order: KeyOrder?) {
+    log?.note(key, nil)
     guard let order else { return keys.insert(key) { $0 < key } }
     let object = objects.map { $0[Int(key)] } ?? key
     guard let place = order.place(of: KeyedElement(key: object, rank: key)) else { return }

@@ -131,17 +131,19 @@ extension QuerySource {
   /// The elements in a running transaction, where they are edited by what it touches; nil where
   /// they have to be found.
   ///
-  /// - Parameter looks: how many objects are looked at otherwise, at most all.
-  func passing(looks: Int = 0) -> PassingElements? {
+  /// - Parameters:
+  ///   - looks: how many objects are looked at otherwise, at most all.
+  ///   - ofAll: also where the elements are all that there are, in their own order.
+  func passing(looks: Int = 0, ofAll: Bool = false) -> PassingElements? {
     guard realm.group != nil else { return nil }
-    return passingInTransaction(looks)
+    return passingInTransaction(looks, ofAll)
   }
 
   @inline(never)
-  private func passingInTransaction(_ looks: Int) -> PassingElements? {
+  private func passingInTransaction(_ looks: Int, _ ofAll: Bool) -> PassingElements? {
     guard let writing = realm.writing, looks > 0 || realm.passingQueries != nil,
       origin.table != nil, let count = candidateCount, count > 1_024, version(resolved) == nil,
-      let identity = passingIdentity
+      let identity = passingIdentity ?? (ofAll ? makeIdentity() : nil)
     else { return nil }
     let queries = realm.passingQueries ?? PassingQueries()
     realm.passingQueries = queries

@@ -531,7 +531,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     return makeIterator(of: positions.map { items[$0] })
   }
 
-  private func makeIterator(of items: [Int64]) -> RLMIterator<Element> {
+  /// Goes through the elements of some items.
+  func makeIterator(of items: [Int64]) -> RLMIterator<Element> {
     guard let table = origin.table else {
       // Places of values mean other ones after a change: all are taken at once.
       return RLMIterator(CopyCursor(items.compactMap { element($0) }))

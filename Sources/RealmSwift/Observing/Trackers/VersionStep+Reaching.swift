@@ -204,6 +204,21 @@ extension StoredSchema {
   }
 }
 
+extension StoredSchema {
+  /// The tables to which a table leads over any number of links, without itself.
+  func tables(behind table: Int) -> Set<Int> {
+    let sources = tables.indices.map { Set(linkColumns(to: $0).map(\.table)) }
+    var found: Set<Int> = [table]
+    while true {
+      let next = tables.indices.filter {
+        !found.contains($0) && !sources[$0].isDisjoint(with: found)
+      }
+      if next.isEmpty { return found.subtracting([table]) }
+      found.formUnion(next)
+    }
+  }
+}
+
 extension TableReader {
   /// Runs `body` on the objects that an object links to by a column of links, whatever its kind.
   fileprivate func forEachLink(
