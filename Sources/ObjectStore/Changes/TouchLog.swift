@@ -48,8 +48,14 @@ package struct TouchMark {
 
 extension GroupTransaction {
   /// Begins to note which objects are touched, unless that has begun.
+  ///
+  /// That touches nothing.
   package func touchMark(_ table: StoredTable) -> TouchMark {
-    withTable(table) { tableEditor in
+    if !hasTouched(table) {
+      tablesToNote.insert(table.index)
+      return TouchMark(round: 0, count: 0, nextKey: reader(table).nextKey)
+    }
+    return withTable(table) { tableEditor in
       let log = tableEditor.touches ?? TouchLog()
       tableEditor.touches = log
       return TouchMark(
@@ -60,7 +66,8 @@ extension GroupTransaction {
   /// The objects that were changed or deleted since a mark, without those that came after it; nil
   /// when that is not known.
   package func touched(_ table: StoredTable, since mark: TouchMark) -> ArraySlice<Int64>? {
-    withTable(table) { tableEditor in
+    if !hasTouched(table) { return [] }
+    return withTable(table) { tableEditor in
       guard let log = tableEditor.touches, log.round == mark.round, log.keys.count >= mark.count
       else { return nil }
       return log.keys[mark.count...]

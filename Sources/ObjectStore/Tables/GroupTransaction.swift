@@ -47,6 +47,8 @@ package final class GroupTransaction {
   private var nextTableKey: UInt64 = 1
   /// What `recordedChanges` is to have in the end.
   package let recording: Recording
+  /// The tables, by index, whose touched objects are to be noted once it has opened them.
+  @exclusivity(unchecked) var tablesToNote: Set<Int> = []
 
   /// - Parameter root: the group root on which the transaction builds; none for an empty file.
   package convenience init(
@@ -347,6 +349,7 @@ package final class GroupTransaction {
   func openTable(_ table: StoredTable) -> Unmanaged<TableEditor> {
     let tableEditor = TableEditor(editor, table, block: baseBlock(table.index))
     note(in: tableEditor)
+    if tablesToNote.contains(table.index) { tableEditor.touches = TouchLog() }
     let opened = Unmanaged.passRetained(tableEditor)
     tables[table.index] = opened
     return opened
