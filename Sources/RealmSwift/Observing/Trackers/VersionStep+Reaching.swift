@@ -22,12 +22,29 @@ extension VersionStep {
 
   private func findReaching(_ table: Int) -> Set<ObjectKey> {
     let reach = LinkReach(schema, to: table, linkColumns)
+    // There is no bound that could be passed.
+    return reach.objects(leadingTo: modified(reach), reader)!
+  }
+
+  /// The objects of a table that changed, or that lead to one that changed by any number of links;
+  /// nil when more than so many lie on the way.
+  ///
+  /// New objects of the table are left out, but not those that new links lead to.
+  func reachingFar(_ table: Int, atMost most: Int) -> ChangedObjects? {
+    let reach = LinkReach(schema, to: table, linkColumns, isFar: true)
+    return reach.objects(leadingTo: modified(reach), atMost: most, reader).map {
+      ChangedObjects($0)
+    }
+  }
+
+  /// The objects that changed, in the tables to which a table leads.
+  private func modified(_ reach: LinkReach) -> [Int: Set<ObjectKey>] {
     var modified: [Int: Set<ObjectKey>] = [:]
     for other in schema.tables.indices where reach.leads(to: other) {
       guard let changed = changes(other)?.modified, !changed.isEmpty else { continue }
       modified[other] = Set(changed.keys)
     }
-    return reach.objects(leadingTo: modified, reader)
+    return modified
   }
 
   /// The objects of the newer version from which a path now leads, or led before, to something
@@ -134,61 +151,79 @@ struct LinkReach {
   /// For each table the columns whose links can lead to it.
   private let linkColumns: [[(table: Int, column: Int)]]
   private let distances: [Int]
+  /// Whether any number of links is followed, not only as many as an observer follows.
+  private let isFar: Bool
 
-  init(_ schema: StoredSchema, to table: Int, _ linkColumns: [[(table: Int, column: Int)]]) {
+  init(
+    _ schema: StoredSchema, to table: Int, _ linkColumns: [[(table: Int, column: Int)]],
+    isFar: Bool = false
+  ) {
     self.schema = schema
     self.table = table
     self.linkColumns = linkColumns
-    distances = schema.linkDistances(from: table, linkColumns)
+    self.isFar = isFar
+    distances = schema.linkDistances(
+      from: table, linkColumns, atMost: isFar ? schema.tables.count : linksMax)
   }
 
-  init(_ schema: StoredSchema, to table: Int) {
-    self.init(schema, to: table, schema.tables.indices.map { schema.linkColumns(to: $0) })
+  init(_ schema: StoredSchema, to table: Int, isFar: Bool = false) {
+    self.init(
+      schema, to: table, schema.tables.indices.map { schema.linkColumns(to: $0) }, isFar: isFar)
   }
 
   /// Whether objects of the table may lead to those of another one, or are these.
-  func leads(to other: Int) -> Bool { distances[other] <= linksMax }
+  func leads(to other: Int) -> Bool { distances[other] < .max }
 
-  /// The objects of the table that lead to some objects by at most four links, and those among
-  /// these that are of the table.
+  /// The objects of the table that lead to some objects, and those among these that are of the
+  /// table; nil when more than `most` objects lie on the way.
   ///
   /// - Parameters:
   ///   - objects: by their tables.
   ///   - reader: reads a table.
   func objects(
-    leadingTo objects: [Int: Set<ObjectKey>], _ reader: (Int) -> TableReader
-  ) -> Set<ObjectKey> {
+    leadingTo objects: [Int: Set<ObjectKey>], atMost most: Int = .max,
+    _ reader: (Int) -> TableReader
+  ) -> Set<ObjectKey>? {
     var seen = objects
     var current = objects.flatMap { table, keys in keys.map { (table: table, key: $0) } }
+    var count = current.count
     var steps = 1
-    while !current.isEmpty && steps <= linksMax {
+    func isNear(_ table: Int) -> Bool {
+      isFar ? leads(to: table) : leads(to: table) && distances[table] + steps <= linksMax
+    }
+    while !current.isEmpty && (isFar || steps <= linksMax) {
       var next: [(table: Int, key: ObjectKey)] = []
       for (target, key) in current {
-        for place in linkColumns[target] where distances[place.table] + steps <= linksMax {
+        for place in linkColumns[target] where isNear(place.table) {
+          if count > most { return nil }
           reader(place.table).backlinks(place.column, key, in: schema.tables[target]).forEach {
-            if seen[place.table, default: []].insert($0).inserted { next.append((place.table, $0)) }
-            return true
+            if seen[place.table, default: []].insert($0).inserted {
+              next.append((place.table, $0))
+              count += 1
+            }
+            return count <= most
           }
         }
       }
       current = next
       steps += 1
     }
-    return seen[table] ?? []
+    return count > most ? nil : seen[table] ?? []
   }
 }
 
 extension StoredSchema {
-  /// How many links lead at least from a table to each other one; a large number where none do.
+  /// How many links lead at least from a table to each other one; `Int.max` where none do, or more
+  /// than `most`.
   ///
   /// - Parameter linkColumns: for each table the columns whose links can lead to it.
   fileprivate func linkDistances(
-    from table: Int, _ linkColumns: [[(table: Int, column: Int)]]
+    from table: Int, _ linkColumns: [[(table: Int, column: Int)]], atMost most: Int
   ) -> [Int] {
-    var distances = Array(repeating: linksMax + 1, count: tables.count)
+    var distances = Array(repeating: Int.max, count: tables.count)
     distances[table] = 0
     // The tables that link to each are known; so one round finds all that lie one link further.
-    for distance in 1...linksMax {
+    for distance in 1...most {
       for target in tables.indices where distances[target] > distance {
         let isNext = linkColumns[target].contains { distances[$0.table] == distance - 1 }
         if isNext { distances[target] = distance }
@@ -199,23 +234,16 @@ extension StoredSchema {
 
   /// The tables to which a table leads over no more links than an observer follows, and itself.
   func tables(nearTo table: Int) -> [Int] {
-    let distances = linkDistances(from: table, tables.indices.map { linkColumns(to: $0) })
-    return tables.indices.filter { distances[$0] <= linksMax }
+    let distances = linkDistances(
+      from: table, tables.indices.map { linkColumns(to: $0) }, atMost: linksMax)
+    return tables.indices.filter { distances[$0] < .max }
   }
-}
 
-extension StoredSchema {
   /// The tables to which a table leads over any number of links, without itself.
   func tables(behind table: Int) -> Set<Int> {
-    let sources = tables.indices.map { Set(linkColumns(to: $0).map(\.table)) }
-    var found: Set<Int> = [table]
-    while true {
-      let next = tables.indices.filter {
-        !found.contains($0) && !sources[$0].isDisjoint(with: found)
-      }
-      if next.isEmpty { return found.subtracting([table]) }
-      found.formUnion(next)
-    }
+    let distances = linkDistances(
+      from: table, tables.indices.map { linkColumns(to: $0) }, atMost: tables.count)
+    return Set(tables.indices.filter { $0 != table && distances[$0] < .max })
   }
 }
 
