@@ -3,18 +3,6 @@
 // and went, so that the other elements are neither looked at nor moved.
 internal import ObjectStore
 
-/// A state of a running transaction, for sections, and what tells it.
-struct SectionState {
-  /// The transaction, while it runs: a mark of another one means nothing.
-  weak var group: GroupTransaction?
-  /// Of the elements.
-  let table: StoredTable
-  /// Up to where its changes of the elements' table are known.
-  let mark: TouchMark
-  /// The state of the tables to which links from the elements lead.
-  let others: [UInt64]
-}
-
 /// The sections of one source in a running transaction.
 ///
 /// Each has its elements' ranks, in the order of the elements.
@@ -105,14 +93,14 @@ final class PassingSections<Key: _Persistable & Hashable> {
   ///   - others: objects that may have another key, besides those among the elements' edits.
   ///   - key: the key of an object.
   /// - Complexity: O(edits x log(elements)), and moves within parts of the orders.
-  func advance(_ others: some Collection<Int64>, key: (Int64) -> Key) -> Bool {
+  func advance(_ others: some Collection<ObjectKey>, key: (Int64) -> Key) -> Bool {
     guard let edits = elements.edits(since: mark),
       edits.count + others.count <= max(64, elements.count / 16)
     else { return false }
     // The first edit of an element tells where it was when the sections were known.
     let formerPlaces = Dictionary(
       edits.map { ($0.rank, $0.place) }, uniquingKeysWith: { first, _ in first })
-    let changed = Set(edits.map(\.rank)).union(others.flatMap(elements.ranks(of:)))
+    let changed = Set(edits.map(\.rank)).union(others.flatMap { elements.ranks(of: $0.rawValue) })
     if changed.isEmpty { return true }
     // Keys come from the program's code: it sees nothing half done.
     let present = changed.filter(elements.isThere).map { rank in

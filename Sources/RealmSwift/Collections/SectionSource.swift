@@ -4,6 +4,7 @@
 internal import Foundation
 internal import ObjectStore
 internal import Platform
+internal import Storage
 
 /// Results, and what makes sections of them.
 final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
@@ -21,13 +22,19 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   /// then which elements have another key.
   @exclusivity(unchecked) private var looksElsewhere = false
 
-  /// The tables to which links from the elements lead, without their own.
-  @exclusivity(unchecked) private var tablesBehind:
-    (classes: SchemaBindings, tables: [TablePointer])?
+  /// What keys are made of, besides linking objects and such; see `keyTables`.
+  @exclusivity(unchecked) private var knownKeyTables: KeyTables?
 
   /// What was found last; under a lock because frozen ones are used by many threads.
   private final class Found: Sendable {
     let sections = Monitor<Carried<Known>?>(nil)
+    let held = Monitor<Carried<Held>?>(nil)
+  }
+
+  /// Sections of a version, and what happens to their elements from then on.
+  private struct Held {
+    let sections: FoundSections<Key>
+    let moves: HeldSections
   }
 
   /// Sections, and of which state of what they depend on.
@@ -119,9 +126,74 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     if transaction != nil, query.passingIdentity == nil {
       _ = query.passing(looks: .max, ofAll: true)
     }
-    let sections = transaction.flatMap { followed(to: $0.state, $0.items) } ?? inOrder() ?? all()
+    let version = versionOfKeys()
+    let sections =
+      version.flatMap { followed(to: $0) }
+      ?? transaction.flatMap { followed(to: $0.state, $0.items) } ?? inOrder() ?? all()
     keep(sections, stamp, transaction)
+    if let version { hold(sections, of: version) }
     return sections
+  }
+
+  // MARK: - From version to version
+
+  /// The version whose elements and keys are there now; nil in a transaction that may have changed
+  /// them, and where that is not known.
+  private func versionOfKeys() -> Version? {
+    let realm = query.realm
+    guard !realm.isFrozen, !looksElsewhere, let version = query.version(query.resolved) else {
+      return nil
+    }
+    guard let group = realm.writing?.group, let keyTables = keyTables() else { return version }
+    return keyTables.areTouched(by: group) ? nil : version
+  }
+
+  /// What keys are made of; nil for values.
+  private func keyTables() -> KeyTables? {
+    let classes = query.realm.classes
+    if let known = knownKeyTables, known.classes === classes { return known }
+    guard let stored = query.origin.table?.pointee.binding.table else { return nil }
+    // A property of the elements, and not of what they link to.
+    let isOwn = keyPath != nil && keyName?.contains(".") == false
+    let found = KeyTables(classes, stored, followsLinks: !isOwn)
+    knownKeyTables = found
+    return found
+  }
+
+  /// The sections of a version, from those that were found last and what has happened since; nil
+  /// when that is not known, or has changed many.
+  private func followed(to version: Version) -> FoundSections<Key>? {
+    guard let held = found.held.withLock({ $0?.value }), held.moves.version == version else {
+      return nil
+    }
+    let change = held.moves.change
+    if change.isEmpty { return held.sections }
+    let items = query.items()
+    guard
+      change.insertions.count + change.modifications.count <= max(64, items.count / 16),
+      held.sections.places.count - change.deletions.count + change.insertions.count == items.count
+    else { return nil }
+    return held.sections.followed(
+      change, changed: change.modifications, isOrderedByKey: isOrderedByKey
+    ) { key(of: query.element(items[$0])!) }.sections
+  }
+
+  /// Lets sections that were found follow the Realm, where that takes less than to find them anew.
+  private func hold(_ sections: FoundSections<Key>, of version: Version) {
+    if sections.places.count <= 1_024 || looksElsewhere { return }
+    let held = found.held.withLock { $0?.value }
+    let isFollowed = held?.moves.version == version
+    if isFollowed, held?.sections === sections { return held!.moves.beginAnew() }
+    if keyPath != nil, keyName == nil { return }
+    let moves =
+      isFollowed
+      ? held!.moves
+      : HeldSections(
+        of: version, keyPath == nil ? nil : [keyName!], query.realm, query.origin.table)
+    moves.beginAnew()
+    let carried = Carried(Held(sections: sections, moves: moves))
+    found.held.withLock { $0 = carried }
+    if !isFollowed { query.realm.hold(moves, of: query) }
   }
 
   private func keep(
@@ -180,7 +252,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     if let derived = elements.derived(for: found) {
       // What is derived for `found` is made below alone.
       let passing = unsafeDowncast(derived, to: PassingSections<Key>.self)
-      if let others = othersWithAnotherKey(since: passing.state, now),
+      if let others = keyTables()?.changed(since: passing.state, now.group!),
         passing.advance(
           others,
           key: { object in
@@ -203,44 +275,11 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     return passing
   }
 
-  /// Objects that may have another key than in an earlier state, besides those that went from the
-  /// elements or came; nil when that is not known.
-  private func othersWithAnotherKey(
-    since before: SectionState, _ now: SectionState
-  ) -> Set<Int64>? {
-    guard let group = now.group, before.group === group, before.others == now.others,
-      let touched = group.touched(now.table, since: before.mark)
-    else { return nil }
-    // The elements are in the order of the property.
-    if keyPath != nil || touched.isEmpty { return [] }
-    if touched.count > 64 { return nil }
-    let changed = affected(by: Set(touched.map { ObjectKey(rawValue: $0) }), now.table, group)
-    return Set(changed.map(\.rawValue))
-  }
-
   /// The state of the running transaction; nil if it does not tell which elements may have another
   /// key.
   private func stateOfTransaction() -> SectionState? {
-    guard let group = query.realm.writing?.group, let table = query.origin.table,
-      let stored = table.pointee.binding.table, !looksElsewhere
-    else { return nil }
-    return SectionState(
-      group: group, table: stored, mark: group.touchMark(stored),
-      others: generationsBehind(table, stored))
-  }
-
-  /// The state of all tables to which links from the elements lead, without their own.
-  private func generationsBehind(_ table: TablePointer, _ stored: StoredTable) -> [UInt64] {
-    let realm = query.realm
-    if tablesBehind?.classes !== realm.classes {
-      let behind = realm.classes.stored.tables(behind: stored.index)
-      var tables: [TablePointer] = []
-      realm.tables.forEach {
-        if let index = $0.pointee.binding.table?.index, behind.contains(index) { tables.append($0) }
-      }
-      tablesBehind = (realm.classes, tables)
-    }
-    return tablesBehind!.tables.map(\.pointee.generation)
+    guard let group = query.realm.writing?.group, !looksElsewhere else { return nil }
+    return keyTables()?.state(of: group)
   }
 
   /// The sections after what the running transaction has changed since they were asked for; nil
@@ -250,11 +289,9 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   ///   are looked at.
   private func followed(to now: SectionState, _ items: [Int64]) -> FoundSections<Key>? {
     guard let known = found.sections.withLock({ $0?.value }), let before = known.transaction,
-      let group = now.group, before.state.group === group, before.state.others == now.others,
-      let touched = group.touched(now.table, since: before.state.mark), touched.count <= 64
+      let changed = keyTables()?.changed(since: before.state, now.group!),
+      changed.count <= max(64, items.count / 16)
     else { return nil }
-    let changed = affected(by: Set(touched.map { ObjectKey(rawValue: $0) }), now.table, group)
-    if changed.count > max(64, items.count / 16) { return nil }
     let change = CollectionChange(from: before.items, to: items)
     let inserted = change.insertions.first ?? 0
     let positions = ChangedObjects(changed).positions(in: items)
@@ -262,17 +299,6 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     return known.sections.followed(change, changed: positions, isOrderedByKey: isOrderedByKey) {
       key(of: query.element(items[$0])!)
     }.sections
-  }
-
-  /// Some objects of the elements' class, and for a closure those that lead to them.
-  private func affected(
-    by touched: Set<ObjectKey>, _ table: StoredTable, _ group: GroupTransaction
-  ) -> Set<ObjectKey> {
-    if keyPath != nil { return touched }
-    let schema = group.schema
-    return LinkReach(schema, to: table.index).objects(leadingTo: [table.index: touched]) {
-      group.reader(schema.tables[$0])
-    }
   }
 
   // MARK: - Finding all

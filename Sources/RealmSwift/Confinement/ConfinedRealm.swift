@@ -347,6 +347,11 @@ package final class ConfinedRealm {
     held.add(query)
   }
 
+  /// Lets sections of a query's elements follow the Realm, if these do.
+  func hold(_ sections: HeldSections, of query: any HeldQuery) {
+    heldQueries?.add(sections, of: query)
+  }
+
   func move(to newSnapshot: Snapshot?) {
     isUntouched = false
     let old = heldQueries?.isEmpty == false ? snapshot : nil

@@ -6,6 +6,7 @@
 //   hand: so nothing is pinned for it.
 // 2 What takes longer than to find the elements anew is not done: large changes, and results that
 //   were not asked for some moves, cost a look and their list.
+// 3 Sections of these results note what became of the list: HeldSections.
 internal import ObjectStore
 internal import Platform
 internal import Storage
@@ -28,6 +29,10 @@ final class HeldQueries {
   private static let clustersMax = 64
   /// A list that more than one in so many elements of changes is found anew.
   private static let shareMax = 64
+  /// The elements of a collection are found anew when more objects than this may have come or gone.
+  private static let affectedMax = 1_024
+  /// So often they are found before they are followed.
+  private static let findingsMin = 2
   /// How often the Realm may move before a query is asked again.
   private static let movesMax = 4
 
@@ -47,6 +52,47 @@ final class HeldQueries {
     var resolved: QueryTracker.Resolved?
     var moves = 0
     var distinct = DistinctState()
+    var ranks = RankState()
+    /// The sections of its elements that follow, too.
+    var sections: [WeakBox<HeldSections>] = []
+  }
+
+  /// What has become of a query's list.
+  private enum Following {
+    /// To find the elements anew takes less.
+    case lost
+    /// The same, but the list goes on when it is known again.
+    case unknown
+    /// It was edited. Modifications are objects that may come to another section.
+    case edited(CollectionChange)
+  }
+
+  /// A step of the Realm, for one query.
+  private struct Move {
+    let step: VersionStep
+    let old: Version
+    let new: Version
+    /// The objects that may come to another section.
+    let changedInSections: ChangedObjects
+  }
+
+  /// What the elements of a list, set or map need besides theirs.
+  private struct RankState {
+    /// How often the elements were found anew before it was known.
+    var findings = 0
+    /// Their positions in the collection, and the version that these are of.
+    var known: (ranks: [Int64], version: Version)?
+
+    /// What is known of one version holds in another one too.
+    mutating func keep(from old: Version, to new: Version) {
+      if known?.version == old { known?.version = new }
+    }
+
+    /// The positions in a version, which nobody else has then; nil when they are not known.
+    mutating func take(of version: Version) -> [Int64]? {
+      defer { known = nil }
+      return known?.version == version ? known?.ranks : nil
+    }
   }
 
   /// What distinct results need besides their list: what is chosen among equal elements depends on
@@ -83,6 +129,15 @@ final class HeldQueries {
     entries.append(Entry(query: query, classes: query.origin.realm.classes))
   }
 
+  /// Lets sections of a query's elements follow, if these do.
+  func add(_ sections: HeldSections, of query: any HeldQuery) {
+    guard let index = entries.firstIndex(where: { $0.query === query }) else { return }
+    entries[index].sections.removeAll { $0.value?.version == nil }
+    let box = WeakBox<HeldSections>()
+    box.value = sections
+    entries[index].sections.append(box)
+  }
+
   func removeAll() { entries = [] }
 
   /// A transaction has begun on the version on which the Realm stood.
@@ -110,6 +165,7 @@ final class HeldQueries {
         let resolved = entries[index].resolved ?? QueryTracker.resolve(query)
         entries[index].resolved = resolved
         tables.formUnion(resolved.tables)
+        for held in entries[index].sections { tables.formUnion(held.value?.tables ?? []) }
       }
     }
     let noted = own.flatMap {
@@ -130,79 +186,146 @@ final class HeldQueries {
         entries.remove(at: index)
         continue
       }
-      // Taken out, so that nobody else has the groups while they are edited.
-      var distinct = entries[index].distinct
-      entries[index].distinct = DistinctState()
-      if follow(query, resolved, &distinct, step, from: old.version, to: new.version) {
-        entries[index].distinct = distinct
-      } else {
+      // Taken out, so that nobody else has them while they are edited.
+      var (distinct, ranks) = (entries[index].distinct, entries[index].ranks)
+      (entries[index].distinct, entries[index].ranks) = (DistinctState(), RankState())
+      var sections: [(of: HeldSections, changed: ChangedObjects)] = []
+      for held in entries[index].sections {
+        if let held = held.value, let changed = held.changedElements(step) {
+          sections.append((held, changed))
+        }
+      }
+      let move = Move(
+        step: step, old: old.version, new: new.version,
+        changedInSections: sections.count == 1
+          ? sections[0].changed
+          : ChangedObjects(sections.reduce(into: []) { $0.formUnion($1.changed.keys) }))
+      let following =
+        if case .table? = resolved.keyed?.source {
+          follow(query, resolved, &distinct, move)
+        } else {
+          follow(query, resolved, &ranks, move)
+        }
+      // Sections whose elements are found anew hear of it no more, and are of another version.
+      if case .edited(let change) = following {
+        for (held, _) in sections { held.note(change, from: old.version, to: new.version) }
+      }
+      if case .lost = following {
         entries.remove(at: index)
         query.forget()
+      } else {
+        (entries[index].distinct, entries[index].ranks) = (distinct, ranks)
       }
     }
   }
 
-  /// Edits the list of a query; false when that takes longer than to find it anew.
+  /// Edits the list of a query that chooses from a list, set or map, or from the objects that link
+  /// to one.
+  private func follow(
+    _ query: any HeldQuery, _ resolved: QueryTracker.Resolved, _ ranks: inout RankState,
+    _ move: Move
+  ) -> Following {
+    let step = move.step
+    guard let keyed = resolved.keyed, keyed.distinct.isEmpty, !query.origin.isGone else {
+      return .lost
+    }
+    if move.changedInSections.isEmpty, isUntouched(resolved, step) {
+      ranks.keep(from: move.old, to: move.new)
+      query.keep(from: move.old, to: move.new)
+      return .edited(CollectionChange())
+    }
+    let affected = step.reaching(resolved.dependencies)
+    if affected.count > Self.affectedMax { return .lost }
+    guard
+      let tracker = query.knownItems(of: move.old).map({ QueryTracker(query, resolved, items: $0) })
+    else { return .unknown }
+    if case .cell(let cell) = keyed.source {
+      if let known = ranks.take(of: move.old) {
+        tracker.ranks = known
+      } else {
+        // To know the positions takes as long as to find the elements: who asks once is not worth
+        // it.
+        ranks.findings += 1
+        guard ranks.findings >= Self.findingsMin, let older = cell.elements(in: step, isOld: true)
+        else {
+          query.forget()
+          return .unknown
+        }
+        tracker.ranks = cell.ranks(of: tracker.items, in: older)
+      }
+    }
+    query.forget()
+    if PlantedBug.heldMoveMissed.isActive {
+      query.adopt(tracker.items)
+      return .edited(CollectionChange())
+    }
+    guard
+      let change = tracker.advance(
+        keyed, step, affected: affected, changed: move.changedInSections)
+    else { return .lost }
+    if keyed.ranksByPosition { ranks.known = (tracker.ranks, move.new) }
+    return .edited(change)
+  }
+
+  private func isUntouched(_ resolved: QueryTracker.Resolved, _ step: VersionStep) -> Bool {
+    resolved.tables.allSatisfy { step.changes($0)?.isEmpty ?? true }
+  }
+
+  /// Edits the list of a query that chooses from a class.
   private func follow(
     _ query: any HeldQuery, _ resolved: QueryTracker.Resolved, _ distinct: inout DistinctState,
-    _ step: VersionStep, from old: Version, to new: Version
-  ) -> Bool {
-    let changed = resolved.tables.filter { step.changes($0)?.isEmpty == false }
-    if changed.isEmpty {
-      distinct.keep(from: old, to: new)
-      query.keep(from: old, to: new)
-      return true
+    _ move: Move
+  ) -> Following {
+    let step = move.step
+    func stays() -> Following {
+      distinct.keep(from: move.old, to: move.new)
+      query.keep(from: move.old, to: move.new)
+      return .edited(CollectionChange())
     }
-    guard let keyed = resolved.keyed, case .table = keyed.source else { return false }
+    if move.changedInSections.isEmpty, isUntouched(resolved, step) { return stays() }
+    guard let keyed = resolved.keyed else { return .lost }
     let affected = step.reaching(resolved.dependencies)
     let own = step.changes(keyed.table)
     var count = affected.count + (own?.deleted.count ?? 0)
-    if own?.isCleared == true { return false }
+    if own?.isCleared == true { return .lost }
     let most = max(64, step.reader(keyed.table).count / Self.shareMax)
     step.forEachNew(keyed.table) { _ in
       count += 1
       return count <= most
     }
-    if count > most { return false }
-    if count == 0 {
-      distinct.keep(from: old, to: new)
-      query.keep(from: old, to: new)
-      return true
-    }
-    if PlantedBug.heldMoveMissed.isActive {
-      distinct.keep(from: old, to: new)
-      query.keep(from: old, to: new)
-      return true
-    }
+    if count > most { return .lost }
+    if count == 0, move.changedInSections.isEmpty { return stays() }
+    if PlantedBug.heldMoveMissed.isActive { return stays() }
     let isDistinct = !keyed.distinct.isEmpty
-    var groups = isDistinct ? distinct.take(of: old) : []
+    var groups = isDistinct ? distinct.take(of: move.old) : []
     guard groups != nil,
-      let tracker = query.knownItems(of: old).map({ QueryTracker(query, resolved, items: $0) })
-    else { return isDistinct && findAnew(query, resolved, &distinct, at: new) }
+      let tracker = query.knownItems(of: move.old).map({ QueryTracker(query, resolved, items: $0) })
+    else { return isDistinct ? findAnew(query, resolved, &distinct, at: move.new) : .lost }
     // Who has the list and the groups alone edits them where they are.
     swap(&tracker.groups, &groups!)
     query.forget()
-    guard tracker.advance(keyed, step, affected: affected, changed: step.noObjects) != nil else {
-      return false
-    }
-    if isDistinct { distinct.groups = (tracker.groups, new) }
-    return true
+    guard
+      let change = tracker.advance(
+        keyed, step, affected: affected, changed: move.changedInSections)
+    else { return .lost }
+    if isDistinct { distinct.groups = (tracker.groups, move.new) }
+    return .edited(change)
   }
 
   /// Has distinct elements found anew by who asks next, or now, together with their groups.
   private func findAnew(
     _ query: any HeldQuery, _ resolved: QueryTracker.Resolved, _ distinct: inout DistinctState,
     at new: Version
-  ) -> Bool {
+  ) -> Following {
     query.forget()
     distinct.findings += 1
-    if distinct.findings < distinctFindingsMax.load(ordering: .relaxed) { return true }
+    if distinct.findings < distinctFindingsMax.load(ordering: .relaxed) { return .unknown }
     distinct.findings = 0
     let items = query.findItems()
     let tracker = QueryTracker(query, resolved, items: items)
     tracker.prepare(resolved.keyed)
     distinct.groups = (tracker.groups, new)
     query.adopt(items)
-    return true
+    return .unknown
   }
 }

@@ -86,7 +86,7 @@ extension QuerySource {
     if let passing = passing(looks: .max) { return passing.first(count) }
     // Asked for again and again, all are sorted once: the list of all follows the Realm, where they
     // are objects of a class.
-    if origin is TableOrigin, !realm.isFrozen, version(resolved) != nil {
+    if !realm.isFrozen, version(resolved) != nil {
       let isOften = state.withLock { state in
         state.firstsFound = state.firstsFound < Self.firstsFoundMax ? state.firstsFound + 1 : 0
         return state.firstsFound == 0
@@ -154,11 +154,38 @@ extension QuerySource {
 
   /// From how many objects of a class, or elements of a list, set or map the query chooses; nil of
   /// others.
-  private var candidateCount: Int? {
+  var candidateCount: Int? {
     switch origin {
     case let origin as TableOrigin: realm.reader(of: origin.objects)?.count
     case let origin as CellOrigin: origin.cell.contentIfThere()?.count
     default: nil
+    }
+  }
+
+  /// How many objects link to the one whose linking objects the query chooses from; nil of others.
+  var linkCount: Int? {
+    guard let origin = origin as? any LinkingOrigin, let table = origin.table,
+      let target = origin.linked.table.pointee.binding.table
+    else { return nil }
+    return realm.reader(of: table)?.backlinks(origin.column, origin.linked.key, in: target).count
+  }
+
+  /// Notes how many elements of a collection were looked at to find the first ones.
+  ///
+  /// Looked at again and again, all are found once: their list goes on with the Realm, or with its
+  /// transaction.
+  func note(looks: Int) {
+    if looks <= 256 { return }
+    if realm.group != nil {
+      _ = passing(looks: looks)
+    } else if !realm.isFrozen, let count = candidateCount ?? linkCount, count > 1_024 {
+      let isOften = state.withLock { state in
+        state.looked += looks
+        if state.looked <= 4 * count { return false }
+        state.looked = 0
+        return true
+      }
+      if isOften { _ = items() }
     }
   }
 

@@ -34,6 +34,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     var counted: (stamp: [UInt64], version: Version?, count: Int)?
     /// The first elements of those that are not sorted, when not all were asked for.
     var head: QueryHead?
+    /// How many elements of a collection were looked at to find the first ones.
+    var looked = 0
   }
 
   /// The query in the terms of one schema.
@@ -212,9 +214,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
 
   /// Lets what was found follow the Realm, where finding it anew takes long.
   func hold() {
-    guard let table = (origin as? TableOrigin)?.objects,
-      let reader = realm.reader(of: table), reader.count > 1_024
-    else { return }
+    guard let count = candidateCount ?? linkCount, count > 1_024 else { return }
     realm.hold(self)
   }
 
@@ -427,7 +427,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       first = item
       return false
     }
-    if looks > 256 { _ = passing(looks: looks) }
+    note(looks: looks)
     return first.flatMap { element($0) }
   }
 
@@ -446,7 +446,7 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
       count += 1
       return count < limit
     }
-    if looks > 256 { _ = passing(looks: looks) }
+    note(looks: looks)
     return count
   }
 

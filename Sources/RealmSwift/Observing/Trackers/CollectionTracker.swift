@@ -30,6 +30,30 @@ struct CollectionChange: Equatable {
     insertions = Array(first..<newer.count - last)
   }
 
+  /// Both changes as one.
+  func followed(by next: CollectionChange) -> CollectionChange {
+    // Positions between the two, of elements that this change has not inserted, as older ones; and
+    // of those that the next one does not delete, as newer ones.
+    let older = OtherPositions(.max, without: deletions)
+    let newer = OtherPositions(.max, without: next.insertions)
+    let inserted = Set(insertions)
+    let deleted = Set(next.deletions)
+    func after(_ positions: [Int]) -> [Int] {
+      positions.filter { !deleted.contains($0) }.map { position in
+        newer[position - next.deletions.lowerBound { $0 < position }]
+      }
+    }
+    let gone = next.deletions.filter { !inserted.contains($0) }.map { position in
+      older[position - insertions.lowerBound { $0 < position }]
+    }
+    let new = after(insertions)
+    // Who was new and has changed is new.
+    let changed = Set(next.modifications + after(modifications)).subtracting(new)
+    return CollectionChange(
+      deletions: (deletions + gone).sorted(), insertions: (next.insertions + new).sorted(),
+      modifications: changed.sorted())
+  }
+
   var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 
   /// Nil when nothing happened.
@@ -235,9 +259,12 @@ extension CollectionCell {
 
   /// Where the elements of a query on links are among all, given their keys in an order that leaves
   /// equal ones as they are.
-  func ranks(of keys: [Int64]) -> [Int64] {
+  func ranks(of keys: [Int64]) -> [Int64] { ranks(of: keys, in: requireContent()) }
+
+  /// The same of one version's elements.
+  func ranks(of keys: [Int64], in elements: ElementReader) -> [Int64] {
     var positions: [Int64: [Int64]] = [:]
-    requireContent().forEach { position, value in
+    elements.forEach { position, value in
       if let key = value.asLink { positions[key.rawValue, default: []].append(Int64(position)) }
       return true
     }
