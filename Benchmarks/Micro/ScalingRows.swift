@@ -88,7 +88,7 @@ struct Stock {
 typealias Change = (inout RandomGenerator) -> Void
 
 /// A kind of change, as a row of its own.
-private struct ScalingRow {
+struct ScalingRow {
   enum Transactions {
     case one
     /// One for each change.
@@ -106,7 +106,7 @@ private struct ScalingRow {
 private let longestNanoseconds: UInt64 = 2_000_000_000
 
 func scalingRows(_ report: inout Report) throws {
-  for row in changeRows() + resultRows() + heldRows() + observedRows() {
+  for row in changeRows() + resultRows() + scalingHeldRows() + heldRows() + observedRows() {
     for count in [objectCount / 100, objectCount / 10] {
       let name = "\(row.name)-\(count)"
       guard report.wants(anyOf: ["mean", "p50", "p99"].map { "\(name)-\($0)" }) else {
@@ -353,22 +353,6 @@ private func resultRows() -> [ScalingRow] {
           }, transactions: transactions))
     }
   }
-  rows.append(
-    ScalingRow(
-      name: "scaling-close-live-list-filter-first", fill: { $0.pieces.append(objectsIn: $1) }
-    ) {
-      stock in
-      let open = stock.box.pieces.where { $0.isOpen }
-      return { _ in open.first?.isOpen = false }
-    })
-  rows.append(
-    ScalingRow(name: "scaling-close-live-sections-first", fill: { _, _ in }) { stock in
-      let sections = stock.realm.objects(Piece.self).where { $0.isOpen }
-        .sectioned(by: { $0.id % 7 }, sortDescriptors: [SortDescriptor(keyPath: "id")])
-      return { _ in
-        if sections.count > 0 { sections[0][0].isOpen = false }
-      }
-    })
   rows.append(
     ScalingRow(name: "scaling-count-live-after-close", fill: { _, _ in }) { stock in
       let open = stock.realm.objects(Piece.self).where { $0.isOpen }
