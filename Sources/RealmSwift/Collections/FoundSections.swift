@@ -1,35 +1,47 @@
 // Sections that were found, of one state of the results: as observers know them, and with their
 // keys. Never changed: what follows from a change of the results is another object.
 internal import Foundation
+internal import Synchronization
 
 /// Which sections there are, and where in them each element of the results is.
 class SectionShape {
   /// The keys of the sections, as they are told apart.
   let identities: [ValueIdentity]
   let places: SectionPlaces
-  /// The position of each section.
-  fileprivate let numbers: [ValueIdentity: Int]
+  /// Made when somebody asks: of many sections that takes longer than what else a change takes.
+  private let numbers = AtomicLazyReference<SectionNumbers>()
 
   fileprivate init(
-    _ identities: [ValueIdentity], _ places: SectionPlaces, _ numbers: [ValueIdentity: Int]
+    _ identities: [ValueIdentity], _ places: SectionPlaces, _ numbers: SectionNumbers?
   ) {
     self.identities = identities
     self.places = places
-    self.numbers = numbers
+    if let numbers { _ = self.numbers.storeIfNil(numbers) }
   }
 
   convenience init(_ identities: [ValueIdentity], _ places: SectionPlaces) {
-    self.init(
-      identities, places,
-      Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1, $0) }))
+    self.init(identities, places, nil)
   }
 
+  /// The position of each section, if somebody has asked.
+  fileprivate var knownNumbers: SectionNumbers? { numbers.load() }
+
   /// The position of a section; nil when there is no such one.
-  func number(of identity: ValueIdentity) -> Int? { numbers[identity] }
+  ///
+  /// - Parameter likely: where it was.
+  func number(of identity: ValueIdentity, likely: Int? = nil) -> Int? {
+    if let likely, identities.indices.contains(likely), identities[likely] == identity {
+      return likely
+    }
+    let known = numbers.load() ?? numbers.storeIfNil(SectionNumbers(identities))
+    return known.positions[identity]
+  }
 
   /// The positions of a section's elements; none when there is no such section.
-  func positions(of identity: ValueIdentity) -> SectionPositions {
-    numbers[identity].map { places[$0] } ?? .run(0..<0)
+  ///
+  /// - Parameter likely: where the section was.
+  func positions(of identity: ValueIdentity, likely: Int? = nil) -> SectionPositions {
+    number(of: identity, likely: likely).map { places[$0] } ?? .run(0..<0)
   }
 
   /// Elements that stay among the results and come to another section.
@@ -73,6 +85,17 @@ class SectionShape {
   }
 }
 
+/// The position of each section.
+final class SectionNumbers {
+  let positions: [ValueIdentity: Int]
+
+  init(_ positions: [ValueIdentity: Int]) { self.positions = positions }
+
+  convenience init(_ identities: [ValueIdentity]) {
+    self.init(Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1, $0) }))
+  }
+}
+
 /// An element that stays among the results and comes to another section: its position among all.
 struct MovedElement {
   let before: Int
@@ -85,7 +108,7 @@ final class FoundSections<Key: _Persistable & Hashable>: SectionShape {
 
   fileprivate init(
     _ keys: [Key], _ identities: [ValueIdentity], _ places: SectionPlaces,
-    _ numbers: [ValueIdentity: Int]
+    _ numbers: SectionNumbers?
   ) {
     self.keys = keys
     super.init(identities, places, numbers)
@@ -102,6 +125,7 @@ final class FoundSections<Key: _Persistable & Hashable>: SectionShape {
     _ change: CollectionChange, changed: [Int], isOrderedByKey: Bool?, _ key: (Int) -> Key
   ) -> (sections: FoundSections, moved: [MovedElement]) {
     var builder = SectionBuilder(self)
+    if change.insertions.count + changed.count > 16 { builder.findNumbers() }
     let rest = OtherPositions(places.count, without: change.deletions)
     var added = change.insertions.map {
       SectionPlaces.Added(position: $0, section: builder.number(of: key($0)))
@@ -128,16 +152,23 @@ struct SectionBuilder<Key: _Persistable & Hashable> {
   private var keys: [Key] = []
   private var identities: [ValueIdentity] = []
   private var places = SectionPlaces.runs([0])
-  private var numbers: [ValueIdentity: Int] = [:]
+  /// The position of each section; nil when it is not known, and few are to be looked for.
+  private var numbers: [ValueIdentity: Int]? = [:]
 
   init() {}
 
   fileprivate init(_ known: FoundSections<Key>) {
-    (keys, identities) = (known.keys, known.identities)
-    (places, numbers) = (known.places, known.numbers)
+    (keys, identities, places) = (known.keys, known.identities, known.places)
+    numbers = known.knownNumbers?.positions
   }
 
-  var sections: FoundSections<Key> { FoundSections(keys, identities, places, numbers) }
+  var sections: FoundSections<Key> {
+    FoundSections(keys, identities, places, numbers.map { SectionNumbers($0) })
+  }
+
+  fileprivate mutating func findNumbers() {
+    if numbers == nil { numbers = SectionNumbers(identities).positions }
+  }
 
   /// Whether keys that Swift calls equal are those that a file has one value for.
   static var hasPlainKeys: Bool {
@@ -160,11 +191,13 @@ struct SectionBuilder<Key: _Persistable & Hashable> {
   /// The section of a key, which is a new one if there is none.
   fileprivate mutating func number(of key: Key) -> Int {
     let identity = ValueIdentity(key: key)
-    if let number = numbers[identity] { return number }
+    if let number = numbers.map({ $0[identity] }) ?? identities.firstIndex(of: identity) {
+      return number
+    }
     let number = keys.count
     keys.append(key)
     identities.append(identity)
-    numbers[identity] = number
+    numbers?[identity] = number
     return number
   }
 
@@ -172,7 +205,7 @@ struct SectionBuilder<Key: _Persistable & Hashable> {
   ///
   /// - Returns: false when the key was there before, but not last; they are not added then.
   mutating func addRun(_ key: Key, _ identity: ValueIdentity, end: Int) -> Bool {
-    guard numbers.updateValue(keys.count, forKey: identity) == nil else { return false }
+    guard numbers?.updateValue(keys.count, forKey: identity) == nil else { return false }
     keys.append(key)
     identities.append(identity)
     places.beginSection(end: end)
@@ -232,6 +265,6 @@ struct SectionBuilder<Key: _Persistable & Hashable> {
     if order.elementsEqual(keys.indices) { return }
     keys = order.map { keys[$0] }
     identities = order.map { identities[$0] }
-    numbers = Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1, $0) })
+    numbers = nil
   }
 }

@@ -377,26 +377,32 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     return keys[position]
   }
 
+  private func positions(of section: LikelySection) -> SectionPositions {
+    sections().positions(of: section.identity, likely: section.position)
+  }
+
   /// How many elements a section has now.
-  func count(of section: ValueIdentity) -> Int {
-    passing()?.count(of: section) ?? sections().positions(of: section).count
+  func count(of section: LikelySection) -> Int {
+    passing()?.count(of: section.identity) ?? positions(of: section).count
   }
 
   /// An element of a section; stops when the position is out of bounds.
-  func element(at position: Int, of section: ValueIdentity) -> Element {
+  func element(at position: Int, of section: LikelySection) -> Element {
     if let passing = passing() {
-      checkBounds(position, passing.count(of: section))
-      return query.element(passing.object(at: position, of: section))!
+      checkBounds(position, passing.count(of: section.identity))
+      return query.element(passing.object(at: position, of: section.identity))!
     }
-    let positions = sections().positions(of: section)
+    let positions = positions(of: section)
     checkBounds(position, positions.count)
     return results[positions[position]]
   }
 
   /// Goes through the elements that are in a section now.
-  func makeIterator(of section: ValueIdentity) -> RLMIterator<Element> {
-    if let passing = passing() { return query.makeIterator(of: passing.objects(of: section)) }
-    let positions = sections().positions(of: section)
+  func makeIterator(of section: LikelySection) -> RLMIterator<Element> {
+    if let passing = passing() {
+      return query.makeIterator(of: passing.objects(of: section.identity))
+    }
+    let positions = positions(of: section)
     return query.makeIterator(at: (0..<positions.count).lazy.map { positions[$0] })
   }
 
@@ -412,4 +418,10 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
       SectionSource($0, isOrderedByKey: isOrderedByKey, makeKey, place, keyPath)
     }
   }
+}
+
+/// A section, and where it was.
+struct LikelySection {
+  let identity: ValueIdentity
+  let position: Int
 }

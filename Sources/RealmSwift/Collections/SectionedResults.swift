@@ -34,12 +34,12 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
 
   /// The section at a position; stops when it is out of bounds.
   public subscript(position: Int) -> ResultsSection<Key, SectionElement> {
-    ResultsSection(source, source.key(at: position))
+    ResultsSection(source, source.key(at: position), position)
   }
 
   /// Goes through the sections that are there now; those that go meanwhile are empty.
   public func makeIterator() -> IndexingIterator<[ResultsSection<Key, SectionElement>]> {
-    source.keys.map { ResultsSection(source, $0) }.makeIterator()
+    source.keys.enumerated().map { ResultsSection(source, $1, $0) }.makeIterator()
   }
 
   /// The element at a position inside of a section; stops when one is out of bounds.
@@ -75,12 +75,20 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
   /// What all elements of the section have in common.
   public let key: Key
 
+  /// Where the section was: most often it still is.
+  private let position: Int
+
   /// The key.
   public var id: Key { key }
 
-  init(_ source: SectionSource<Key, Element>, _ key: Key) {
+  init(_ source: SectionSource<Key, Element>, _ key: Key, _ position: Int) {
     self.source = source
     self.key = key
+    self.position = position
+  }
+
+  private var place: LikelySection {
+    LikelySection(identity: ValueIdentity(key: key), position: position)
   }
 
   /// The Realm that the elements belong to.
@@ -94,24 +102,26 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
   /// Position behind the last element.
   public var endIndex: Int { count }
   /// The number of elements.
-  public var count: Int { source.count(of: ValueIdentity(key: key)) }
+  public var count: Int { source.count(of: place) }
 
   /// The element at a position; stops when it is out of bounds.
   public subscript(position: Int) -> Element {
-    source.element(at: position, of: ValueIdentity(key: key))
+    source.element(at: position, of: place)
   }
 
   /// Goes through the elements that are in the section now; objects that are deleted meanwhile are
   /// left out.
   public func makeIterator() -> RLMIterator<Element> {
-    source.makeIterator(of: ValueIdentity(key: key))
+    source.makeIterator(of: place)
   }
 
   /// The section as it is now, immutable and usable from any thread.
-  public func freeze() -> ResultsSection { ResultsSection(source.frozen(), key) }
+  public func freeze() -> ResultsSection { ResultsSection(source.frozen(), key, position) }
 
   /// The live form of a frozen section; nil when what the elements hang on was deleted.
-  public func thaw() -> ResultsSection? { source.thawed().map { ResultsSection($0, key) } }
+  public func thaw() -> ResultsSection? {
+    source.thawed().map { ResultsSection($0, key, position) }
+  }
 
   /// Whether both are the same section of the same results.
   public static func == (left: ResultsSection, right: ResultsSection) -> Bool {
