@@ -1,4 +1,4 @@
-// Objects in sections of many kinds, and what these have to be.
+// Objects in collections, in sections of many kinds, and what these have to be.
 import Foundation
 import Platform
 import TestSupport
@@ -8,6 +8,7 @@ import Testing
 
 class CutLot: Object {
   @Persisted var rank: Int
+  @Persisted(originProperty: "lot") var pieces: LinkingObjects<CutPiece>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
@@ -25,6 +26,8 @@ class CutPiece: Object {
 class CutBox: Object {
   @Persisted var list: List<CutPiece>
   @Persisted var set: MutableSet<CutPiece>
+  @Persisted var map: Map<String, CutPiece?>
+  @Persisted var numbers: List<Int>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 

@@ -1,5 +1,6 @@
 // Objects with a property of each sort, random ones among them with many equal values, and what
 // plain Swift makes of their order.
+import Dispatch
 import Foundation
 import Platform
 import RealmSwift
@@ -229,6 +230,13 @@ struct SortCase: Sendable {
       return left.offset < right.offset
     }.map(\.element)
   }
+}
+
+/// Runs `body` with another Realm of the same file, on a queue of its own.
+func inAnotherRealm(of realm: Realm, _ body: (Realm) throws -> Void) throws {
+  let configuration = realm.configuration
+  let queue = DispatchQueue(label: "another Realm")
+  try queue.sync { try body(Realm(configuration: configuration, queue: queue)) }
 }
 
 extension Sequence where Element == Entry {

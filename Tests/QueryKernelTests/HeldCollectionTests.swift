@@ -1,34 +1,11 @@
 // Results of lists, sets, maps, values and linking objects that are held through commits, compared
 // with what loops over the collections find.
-import Dispatch
 import Foundation
 import Platform
 import TestSupport
 import Testing
 
 @testable import RealmSwift
-
-private class KeptLot: Object {
-  @Persisted var rank: Int
-  @Persisted(originProperty: "lot") var pieces: LinkingObjects<KeptPiece>
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
-
-private class KeptPiece: Object {
-  @Persisted(primaryKey: true) var id: Int
-  @Persisted var rank: Int
-  @Persisted var isOpen: Bool
-  @Persisted var lot: KeptLot?
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
-
-private class KeptBox: Object {
-  @Persisted var list: List<KeptPiece>
-  @Persisted var set: MutableSet<KeptPiece>
-  @Persisted var map: Map<String, KeptPiece?>
-  @Persisted var numbers: List<Int>
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
 
 @Suite(.ownThreads) struct HeldCollectionTests {
   /// Results, and what they have to be, as numbers.
@@ -50,8 +27,8 @@ private class KeptBox: Object {
       self.expected = { expected().map(number) }
     }
 
-    static func all(_ box: KeptBox, _ lot: KeptLot) -> [Shape] {
-      let id: (KeptPiece) -> Int = { $0.id }
+    static func all(_ box: CutBox, _ lot: CutLot) -> [Shape] {
+      let id: (CutPiece) -> Int = { $0.id }
       let list = { Array(box.list) }
       let set = { Array(box.set) }
       let linking = { Array(lot.pieces) }
@@ -100,8 +77,8 @@ private class KeptBox: Object {
 
     /// In an order, and those that are equal in that of before.
     private static func sorted(
-      _ pieces: [KeptPiece], _ isBefore: (KeptPiece, KeptPiece) -> Bool
-    ) -> [KeptPiece] {
+      _ pieces: [CutPiece], _ isBefore: (CutPiece, CutPiece) -> Bool
+    ) -> [CutPiece] {
       pieces.enumerated().sorted {
         isBefore($0.element, $1.element)
           || !isBefore($1.element, $0.element) && $0.offset < $1.offset
@@ -116,51 +93,43 @@ private class KeptBox: Object {
 
   private static func makeRealm(
     _ count: Int, _ random: inout RandomGenerator
-  ) throws -> (Realm, KeptBox) {
-    let realm = try Realm(
-      configuration: Realm.Configuration(
-        inMemoryIdentifier: UUID().uuidString,
-        objectTypes: [KeptLot.self, KeptPiece.self, KeptBox.self]))
-    let box = KeptBox()
+  ) throws -> (Realm, CutBox) {
+    let (realm, box) = try CutShape.makeRealm(count, &random)
     try realm.write {
-      realm.add(box)
-      for rank in 0..<4 { realm.create(KeptLot.self, value: ["rank": rank]) }
-      for id in 0..<count { add(realm, box, id, &random) }
+      for piece in realm.objects(CutPiece.self) { fill(box, with: piece, &random) }
     }
     return (realm, box)
   }
 
-  private static func add(
-    _ realm: Realm, _ box: KeptBox, _ id: Int, _ random: inout RandomGenerator
+  private static func fill(
+    _ box: CutBox, with piece: CutPiece, _ random: inout RandomGenerator
   ) {
-    func number(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
-    let piece = realm.create(KeptPiece.self, value: ["id": id])
-    piece.rank = number(30)
-    piece.isOpen = number(3) > 0
-    // Most of one.
-    piece.lot = number(20) == 0 ? nil : realm.objects(KeptLot.self)[max(0, number(20) - 16)]
-    box.list.insert(piece, at: number(box.list.count + 1))
-    if number(4) == 0 { box.list.append(piece) }
-    box.set.insert(piece)
-    box.map["key \(id)"] = piece
-    box.numbers.insert(number(50), at: number(box.numbers.count + 1))
+    // Most of one, which has enough linking objects to be held.
+    if random.next() % 20 > 0 { piece.lot = box.realm!.objects(CutLot.self)[0] }
+    box.map["key \(piece.id)"] = piece
+    box.numbers.insert(
+      Int(random.next() % 50), at: Int(random.next() % UInt64(box.numbers.count + 1)))
   }
 
   private static func change(
-    _ realm: Realm, _ box: KeptBox, _ next: inout Int, _ random: inout RandomGenerator
+    _ realm: Realm, _ box: CutBox, _ next: inout Int, _ random: inout RandomGenerator
   ) {
     func number(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
-    let all = realm.objects(KeptPiece.self)
+    let all = realm.objects(CutPiece.self)
     let piece = number(2) == 0 ? all[number(all.count)] : box.list[number(box.list.count)]
     switch number(14) {
     case 0:
       next += 1
-      add(realm, box, next, &random)
+      let new = realm.create(
+        CutPiece.self, value: ["id": next, "rank": number(30), "isOpen": true])
+      fill(box, with: new, &random)
+      box.list.insert(new, at: number(box.list.count + 1))
+      box.set.insert(new)
     case 1: realm.delete(piece)
     case 2, 3: piece.isOpen.toggle()
     case 4, 5: piece.rank = number(30)
-    case 6: piece.lot = realm.objects(KeptLot.self)[number(4)]
-    case 7: realm.objects(KeptLot.self)[number(4)].rank = number(4)
+    case 6: piece.lot = realm.objects(CutLot.self)[number(3)]
+    case 7: realm.objects(CutLot.self)[number(3)].rank = number(4)
     case 8: box.list.remove(at: number(box.list.count))
     case 9: box.list.move(from: number(box.list.count), to: number(box.list.count))
     case 10: box.list[number(box.list.count)] = piece
@@ -176,9 +145,7 @@ private class KeptBox: Object {
 
   private static func follow(_ random: inout RandomGenerator) throws {
     let (realm, box) = try makeRealm(1_300, &random)
-    let shapes = Shape.all(box, realm.objects(KeptLot.self)[0])
-    let queue = DispatchQueue(label: "writer")
-    let configuration = realm.configuration
+    let shapes = Shape.all(box, realm.objects(CutLot.self)[0])
     var next = 10_000
     func check(_ what: String) {
       for shape in shapes where random.next() % 4 > 0 {
@@ -201,9 +168,12 @@ private class KeptBox: Object {
       case 3:
         let (first, seed) = (next, random.next())
         next += 100
-        try queue.sync {
-          var random = RandomGenerator(seed: seed)
-          try writeElsewhere(configuration, queue, first, &random)
+        try inAnotherRealm(of: realm) { other in
+          var (next, random) = (first, RandomGenerator(seed: seed))
+          let box = other.objects(CutBox.self)[0]
+          for _ in 0...random.next() % 3 {
+            try other.write { change(other, box, &next, &random) }
+          }
         }
         realm.refresh()
       default:
@@ -216,18 +186,6 @@ private class KeptBox: Object {
     try realm.write { realm.delete(box) }
     for shape in shapes where !shape.name.contains("linking") {
       #expect(shape.count() == 0 && shape.first() == nil, "\(shape.name)")
-    }
-  }
-
-  private static func writeElsewhere(
-    _ configuration: Realm.Configuration, _ queue: DispatchQueue, _ first: Int,
-    _ random: inout RandomGenerator
-  ) throws {
-    let other = try Realm(configuration: configuration, queue: queue)
-    let box = other.objects(KeptBox.self)[0]
-    var next = first
-    for _ in 0...random.next() % 3 {
-      try other.write { change(other, box, &next, &random) }
     }
   }
 

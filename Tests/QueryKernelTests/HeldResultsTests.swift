@@ -88,8 +88,6 @@ import Testing
     await withSeeds(amount(3, debug: 1)) { random in
       let realm = try filledRealm(1_600, &random)
       let held = Self.shapes.map { $0(realm) }
-      let queue = DispatchQueue(label: "writer")
-      let configuration = realm.configuration
       let seed = random.next()
       var next = 10_000
       Self.check(held, realm, "at first", &random)
@@ -101,13 +99,10 @@ import Testing
             if random.next() % 2 == 0 { Self.check(held, realm, "in a transaction", &random) }
           }
         case 2:
-          // In another Realm of the file.
           let (first, seed) = (next, seed &+ UInt64(round))
           next += 100
-          try queue.sync {
-            let other = try Realm(configuration: configuration, queue: queue)
-            var random = RandomGenerator(seed: seed)
-            var next = first
+          try inAnotherRealm(of: realm) { other in
+            var (next, random) = (first, RandomGenerator(seed: seed))
             for _ in 0...random.next() % 3 {
               try other.write { Self.change(other, &next, &random) }
             }

@@ -1,6 +1,5 @@
 // Sections that are held through commits of their own Realm and of others, compared with what a
 // loop over their elements finds.
-import Dispatch
 import Foundation
 import Platform
 import TestSupport
@@ -18,8 +17,6 @@ import Testing
     let (realm, box) = try CutShape.makeRealm(1_300, &random)
     let shapes = CutShape.all
     let held = shapes.map { $0.make(realm, box) }
-    let queue = DispatchQueue(label: "writer")
-    let configuration = realm.configuration
     var (next, asked) = (10_000, 0)
     func check(_ what: String) {
       for (shape, sections) in zip(shapes, held) where random.next() % 3 > 0 {
@@ -39,9 +36,13 @@ import Testing
       case 3:
         let (first, seed) = (next, random.next())
         next += 100
-        try queue.sync {
-          var random = RandomGenerator(seed: seed)
-          try writeElsewhere(configuration, queue, first, &random)
+        try inAnotherRealm(of: realm) { other in
+          var (next, random) = (first, RandomGenerator(seed: seed))
+          let box = other.objects(CutBox.self)[0]
+          let sections = CutShape.all[0].make(other, box)
+          for _ in 0...random.next() % 3 {
+            try other.write { CutShape.change(other, box, sections, &next, &random) }
+          }
         }
         realm.refresh()
       case 4:
@@ -55,19 +56,6 @@ import Testing
         }
       }
       if random.next() % 4 > 0 { check("after round \(round)") }
-    }
-  }
-
-  private static func writeElsewhere(
-    _ configuration: Realm.Configuration, _ queue: DispatchQueue, _ first: Int,
-    _ random: inout RandomGenerator
-  ) throws {
-    let other = try Realm(configuration: configuration, queue: queue)
-    let box = other.objects(CutBox.self)[0]
-    let sections = CutShape.all[0].make(other, box)
-    var next = first
-    for _ in 0...random.next() % 3 {
-      try other.write { CutShape.change(other, box, sections, &next, &random) }
     }
   }
 
@@ -105,8 +93,6 @@ import Testing
     }
     #expect(shapes.count == 2)
     let held = shapes.map { $0.make(realm, box) }
-    let queue = DispatchQueue(label: "writer")
-    let configuration = realm.configuration
     func compare(_ round: Int) {
       for (shape, sections) in zip(shapes, held) {
         CutShape.compare(
@@ -127,8 +113,7 @@ import Testing
           compare(300 + round)
         }
       case .other:
-        try queue.sync {
-          let other = try Realm(configuration: configuration, queue: queue)
+        try inAnotherRealm(of: realm) { other in
           try other.write { Self.changeLinked(other, round) }
         }
         realm.refresh()

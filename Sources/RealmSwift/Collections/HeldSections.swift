@@ -39,7 +39,7 @@ final class HeldSections {
   func changedElements(_ step: VersionStep) -> ChangedObjects? {
     if version == nil { return nil }
     guard let linkingTable else { return filter.changedElements(step) }
-    let changed = step.reachingFar(linkingTable, atMost: Self.changesMax)
+    let changed = step.reachingOverAnyLinks(linkingTable, atMost: Self.changesMax)
     if changed == nil { forget() }
     return changed
   }

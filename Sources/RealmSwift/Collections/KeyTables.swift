@@ -5,11 +5,6 @@ internal import ObjectStore
 /// The tables from which the keys of sections are made: that of the elements, and those to which
 /// links from them lead.
 struct KeyTables {
-  /// When more objects were touched, the sections are found anew.
-  private static let touchedMax = 64
-  /// The same of objects that lead to these.
-  private static let reachedMax = 4_096
-
   /// The schema in whose terms this is.
   let classes: SchemaBindings
   /// The elements' first.
@@ -28,7 +23,7 @@ struct KeyTables {
       return
     }
     tables = [table] + schema.tables(behind: table.index).map { schema.tables[$0] }
-    reach = LinkReach(schema, to: table.index, isFar: true)
+    reach = LinkReach(schema, to: table.index, isUnlimited: true)
   }
 
   /// Whether a transaction has touched something that keys are made of.
@@ -44,21 +39,24 @@ struct KeyTables {
   }
 
   /// The objects of the elements' class that may have another key than in an earlier state of a
-  /// transaction, without those that came; nil when that is not known, or they are very many.
-  func changed(since before: SectionState, _ group: GroupTransaction) -> Set<ObjectKey>? {
+  /// transaction, without those that came; nil when that is not known, or would be more than so
+  /// many.
+  func changed(
+    since before: SectionState, _ group: GroupTransaction, atMost most: Int
+  ) -> Set<ObjectKey>? {
     guard before.group === group, before.marks.count == tables.count else { return nil }
     var touched: [Int: Set<ObjectKey>] = [:]
     var count = 0
     for (table, mark) in zip(tables, before.marks) {
       guard let keys = group.touched(table, since: mark) else { return nil }
       count += keys.count
-      if count > Self.touchedMax { return nil }
+      if count > most { return nil }
       if !keys.isEmpty { touched[table.index] = Set(keys.map { ObjectKey(rawValue: $0) }) }
     }
     if touched.isEmpty { return [] }
     guard let reach else { return touched[tables[0].index] }
     let schema = group.schema
-    return reach.objects(leadingTo: touched, atMost: Self.reachedMax) {
+    return reach.objects(leadingTo: touched, atMost: most) {
       group.reader(schema.tables[$0])
     }
   }

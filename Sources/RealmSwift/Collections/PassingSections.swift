@@ -91,12 +91,15 @@ final class PassingSections<Key: _Persistable & Hashable> {
   ///
   /// - Parameters:
   ///   - others: objects that may have another key, besides those among the elements' edits.
+  ///   - most: so many are looked at.
   ///   - key: the key of an object.
   /// - Complexity: O(edits x log(elements)), and moves within parts of the orders.
-  func advance(_ others: some Collection<ObjectKey>, key: (Int64) -> Key) -> Bool {
-    guard let edits = elements.edits(since: mark),
-      edits.count + others.count <= max(64, elements.count / 16)
-    else { return false }
+  func advance(
+    _ others: some Collection<ObjectKey>, atMost most: Int, key: (Int64) -> Key
+  ) -> Bool {
+    guard let edits = elements.edits(since: mark), edits.count + others.count <= most else {
+      return false
+    }
     // The first edit of an element tells where it was when the sections were known.
     let formerPlaces = Dictionary(
       edits.map { ($0.rank, $0.place) }, uniquingKeysWith: { first, _ in first })

@@ -122,7 +122,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     }
     place?.requireHere()
     let transaction = stateOfTransaction().map { (state: $0, items: query.items()) }
-    // All objects of a class, or elements of a list, are at hand, so that nobody has noted it.
+    // `items` counts what it looks at, but not for all objects of a class or elements of a list.
     if transaction != nil, query.passingIdentity == nil {
       _ = query.passing(looks: .max, ofAll: true)
     }
@@ -134,6 +134,9 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     if let version { hold(sections, of: version) }
     return sections
   }
+
+  /// When more elements may have another key, looking at all takes less.
+  static func changedMax(of count: Int) -> Int { max(64, count / 16) }
 
   // MARK: - From version to version
 
@@ -170,7 +173,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     if change.isEmpty { return held.sections }
     let items = query.items()
     guard
-      change.insertions.count + change.modifications.count <= max(64, items.count / 16),
+      change.insertions.count + change.modifications.count <= Self.changedMax(of: items.count),
       held.sections.places.count - change.deletions.count + change.insertions.count == items.count
     else { return nil }
     return held.sections.followed(
@@ -181,19 +184,18 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   /// Lets sections that were found follow the Realm, where that takes less than to find them anew.
   private func hold(_ sections: FoundSections<Key>, of version: Version) {
     if sections.places.count <= 1_024 || looksElsewhere { return }
-    let held = found.held.withLock { $0?.value }
-    let isFollowed = held?.moves.version == version
-    if isFollowed, held?.sections === sections { return held!.moves.beginAnew() }
     if keyPath != nil, keyName == nil { return }
-    let moves =
-      isFollowed
-      ? held!.moves
-      : HeldSections(
-        of: version, keyPath == nil ? nil : [keyName!], query.realm, query.origin.table)
-    moves.beginAnew()
+    let moves: HeldSections
+    if let held = found.held.withLock({ $0?.value }), held.moves.version == version {
+      moves = held.moves
+      moves.beginAnew()
+      if held.sections === sections { return }
+    } else {
+      moves = HeldSections(of: version, keyName.map { [$0] }, query.realm, query.origin.table)
+      query.realm.hold(moves, of: query)
+    }
     let carried = Carried(Held(sections: sections, moves: moves))
     found.held.withLock { $0 = carried }
-    if !isFollowed { query.realm.hold(moves, of: query) }
   }
 
   private func keep(
@@ -252,13 +254,13 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     if let derived = elements.derived(for: found) {
       // What is derived for `found` is made below alone.
       let passing = unsafeDowncast(derived, to: PassingSections<Key>.self)
-      if let others = keyTables()?.changed(since: passing.state, now.group!),
-        passing.advance(
-          others,
-          key: { object in
-            place?.requireHere()
-            return key(of: query.element(object)!)
-          })
+      let most = Self.changedMax(of: elements.count)
+      func key(_ object: Int64) -> Key {
+        place?.requireHere()
+        return self.key(of: query.element(object)!)
+      }
+      if let others = keyTables()?.changed(since: passing.state, now.group!, atMost: most),
+        passing.advance(others, atMost: most, key: key)
       {
         passing.state = now
         return passing
@@ -289,8 +291,8 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   ///   are looked at.
   private func followed(to now: SectionState, _ items: [Int64]) -> FoundSections<Key>? {
     guard let known = found.sections.withLock({ $0?.value }), let before = known.transaction,
-      let changed = keyTables()?.changed(since: before.state, now.group!),
-      changed.count <= max(64, items.count / 16)
+      let changed = keyTables()?.changed(
+        since: before.state, now.group!, atMost: Self.changedMax(of: items.count))
     else { return nil }
     let change = CollectionChange(from: before.items, to: items)
     let inserted = change.insertions.first ?? 0

@@ -51,8 +51,11 @@ final class HeldQueries {
     /// Found when the Realm moves.
     var resolved: QueryTracker.Resolved?
     var moves = 0
-    var distinct = DistinctState()
-    var ranks = RankState()
+    /// Of distinct results: all elements by their values, since what is chosen among equal ones
+    /// depends on those that were not chosen.
+    var groups = Besides<[DistinctGroups]>()
+    /// Of the elements of a list, set or map: their positions in it.
+    var ranks = Besides<[Int64]>()
     /// The sections of its elements that follow, too.
     var sections: [WeakBox<HeldSections>] = []
   }
@@ -76,42 +79,22 @@ final class HeldQueries {
     let changedInSections: ChangedObjects
   }
 
-  /// What the elements of a list, set or map need besides theirs.
-  private struct RankState {
-    /// How often the elements were found anew before it was known.
+  /// What some queries need besides their list, so that it can be edited.
+  private struct Besides<Value> {
+    /// How often the elements were to be found anew without it.
     var findings = 0
-    /// Their positions in the collection, and the version that these are of.
-    var known: (ranks: [Int64], version: Version)?
+    /// What it is, and the version that it is of.
+    var known: (value: Value, version: Version)?
 
     /// What is known of one version holds in another one too.
     mutating func keep(from old: Version, to new: Version) {
       if known?.version == old { known?.version = new }
     }
 
-    /// The positions in a version, which nobody else has then; nil when they are not known.
-    mutating func take(of version: Version) -> [Int64]? {
+    /// What is known of a version, which nobody else has then.
+    mutating func take(of version: Version) -> Value? {
       defer { known = nil }
-      return known?.version == version ? known?.ranks : nil
-    }
-  }
-
-  /// What distinct results need besides their list: what is chosen among equal elements depends on
-  /// those that were not chosen.
-  private struct DistinctState {
-    /// How often the elements were to be found anew.
-    var findings = 0
-    /// All elements by their values, and the version that they are of.
-    var groups: (of: [DistinctGroups], version: Version)?
-
-    /// What is known of one version holds in another one too.
-    mutating func keep(from old: Version, to new: Version) {
-      if groups?.version == old { groups?.version = new }
-    }
-
-    /// The groups of a version, which nobody else has then; nil when they are not known.
-    mutating func take(of version: Version) -> [DistinctGroups]? {
-      defer { groups = nil }
-      return groups?.version == version ? groups?.of : nil
+      return known?.version == version ? known?.value : nil
     }
   }
 
@@ -187,8 +170,8 @@ final class HeldQueries {
         continue
       }
       // Taken out, so that nobody else has them while they are edited.
-      var (distinct, ranks) = (entries[index].distinct, entries[index].ranks)
-      (entries[index].distinct, entries[index].ranks) = (DistinctState(), RankState())
+      var (groups, ranks) = (entries[index].groups, entries[index].ranks)
+      (entries[index].groups, entries[index].ranks) = (Besides(), Besides())
       var sections: [(of: HeldSections, changed: ChangedObjects)] = []
       for held in entries[index].sections {
         if let held = held.value, let changed = held.changedElements(step) {
@@ -202,7 +185,7 @@ final class HeldQueries {
           : ChangedObjects(sections.reduce(into: []) { $0.formUnion($1.changed.keys) }))
       let following =
         if case .table? = resolved.keyed?.source {
-          follow(query, resolved, &distinct, move)
+          follow(query, resolved, &groups, move)
         } else {
           follow(query, resolved, &ranks, move)
         }
@@ -214,7 +197,7 @@ final class HeldQueries {
         entries.remove(at: index)
         query.forget()
       } else {
-        (entries[index].distinct, entries[index].ranks) = (distinct, ranks)
+        (entries[index].groups, entries[index].ranks) = (groups, ranks)
       }
     }
   }
@@ -222,7 +205,7 @@ final class HeldQueries {
   /// Edits the list of a query that chooses from a list, set or map, or from the objects that link
   /// to one.
   private func follow(
-    _ query: any HeldQuery, _ resolved: QueryTracker.Resolved, _ ranks: inout RankState,
+    _ query: any HeldQuery, _ resolved: QueryTracker.Resolved, _ ranks: inout Besides<[Int64]>,
     _ move: Move
   ) -> Following {
     let step = move.step
@@ -273,8 +256,8 @@ final class HeldQueries {
 
   /// Edits the list of a query that chooses from a class.
   private func follow(
-    _ query: any HeldQuery, _ resolved: QueryTracker.Resolved, _ distinct: inout DistinctState,
-    _ move: Move
+    _ query: any HeldQuery, _ resolved: QueryTracker.Resolved,
+    _ distinct: inout Besides<[DistinctGroups]>, _ move: Move
   ) -> Following {
     let step = move.step
     func stays() -> Following {
@@ -308,14 +291,14 @@ final class HeldQueries {
       let change = tracker.advance(
         keyed, step, affected: affected, changed: move.changedInSections)
     else { return .lost }
-    if isDistinct { distinct.groups = (tracker.groups, move.new) }
+    if isDistinct { distinct.known = (tracker.groups, move.new) }
     return .edited(change)
   }
 
   /// Has distinct elements found anew by who asks next, or now, together with their groups.
   private func findAnew(
-    _ query: any HeldQuery, _ resolved: QueryTracker.Resolved, _ distinct: inout DistinctState,
-    at new: Version
+    _ query: any HeldQuery, _ resolved: QueryTracker.Resolved,
+    _ distinct: inout Besides<[DistinctGroups]>, at new: Version
   ) -> Following {
     query.forget()
     distinct.findings += 1
@@ -324,7 +307,7 @@ final class HeldQueries {
     let items = query.findItems()
     let tracker = QueryTracker(query, resolved, items: items)
     tracker.prepare(resolved.keyed)
-    distinct.groups = (tracker.groups, new)
+    distinct.known = (tracker.groups, new)
     query.adopt(items)
     return .unknown
   }

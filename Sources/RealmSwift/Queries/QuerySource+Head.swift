@@ -84,8 +84,7 @@ extension QuerySource {
     }
     if let firsts, firsts.items.count >= count || firsts.isComplete { return firsts.items }
     if let passing = passing(looks: .max) { return passing.first(count) }
-    // Asked for again and again, all are sorted once: the list of all follows the Realm, where they
-    // are objects of a class.
+    // Asked for again and again, all are sorted once: the list of all follows the Realm.
     if !realm.isFrozen, version(resolved) != nil {
       let isOften = state.withLock { state in
         state.firstsFound = state.firstsFound < Self.firstsFoundMax ? state.firstsFound + 1 : 0
@@ -195,7 +194,7 @@ extension QuerySource {
       let reader = realm.reader(of: table)
     else { return }
     let looks = head.items.last.map { reader.rank(of: ObjectKey(rawValue: $0)) } ?? reader.count
-    if looks > 256 { _ = passing(looks: looks) }
+    note(looks: looks)
   }
 
   /// Whether the elements were listed, and are still those.

@@ -30,11 +30,14 @@ extension VersionStep {
   /// nil when more than so many lie on the way.
   ///
   /// New objects of the table are left out, but not those that new links lead to.
-  func reachingFar(_ table: Int, atMost most: Int) -> ChangedObjects? {
-    let reach = LinkReach(schema, to: table, linkColumns, isFar: true)
-    return reach.objects(leadingTo: modified(reach), atMost: most, reader).map {
+  func reachingOverAnyLinks(_ table: Int, atMost most: Int) -> ChangedObjects? {
+    if let known = reachingOverAnyLinksByTable[table] { return known }
+    let reach = LinkReach(schema, to: table, linkColumns, isUnlimited: true)
+    let found = reach.objects(leadingTo: modified(reach), atMost: most, reader).map {
       ChangedObjects($0)
     }
+    reachingOverAnyLinksByTable[table] = .some(found)
+    return found
   }
 
   /// The objects that changed, in the tables to which a table leads.
@@ -152,23 +155,24 @@ struct LinkReach {
   private let linkColumns: [[(table: Int, column: Int)]]
   private let distances: [Int]
   /// Whether any number of links is followed, not only as many as an observer follows.
-  private let isFar: Bool
+  private let isUnlimited: Bool
 
   init(
     _ schema: StoredSchema, to table: Int, _ linkColumns: [[(table: Int, column: Int)]],
-    isFar: Bool = false
+    isUnlimited: Bool = false
   ) {
     self.schema = schema
     self.table = table
     self.linkColumns = linkColumns
-    self.isFar = isFar
+    self.isUnlimited = isUnlimited
     distances = schema.linkDistances(
-      from: table, linkColumns, atMost: isFar ? schema.tables.count : linksMax)
+      from: table, linkColumns, atMost: isUnlimited ? schema.tables.count : linksMax)
   }
 
-  init(_ schema: StoredSchema, to table: Int, isFar: Bool = false) {
+  init(_ schema: StoredSchema, to table: Int, isUnlimited: Bool = false) {
     self.init(
-      schema, to: table, schema.tables.indices.map { schema.linkColumns(to: $0) }, isFar: isFar)
+      schema, to: table, schema.tables.indices.map { schema.linkColumns(to: $0) },
+      isUnlimited: isUnlimited)
   }
 
   /// Whether objects of the table may lead to those of another one, or are these.
@@ -189,9 +193,9 @@ struct LinkReach {
     var count = current.count
     var steps = 1
     func isNear(_ table: Int) -> Bool {
-      isFar ? leads(to: table) : leads(to: table) && distances[table] + steps <= linksMax
+      leads(to: table) && (isUnlimited || distances[table] + steps <= linksMax)
     }
-    while !current.isEmpty && (isFar || steps <= linksMax) {
+    while !current.isEmpty && (isUnlimited || steps <= linksMax) {
       var next: [(table: Int, key: ObjectKey)] = []
       for (target, key) in current {
         for place in linkColumns[target] where isNear(place.table) {

@@ -24,8 +24,10 @@ final class VersionStep {
   private var readers: [TableReader?]
   /// By table key.
   private var oldTables: [UInt64: (table: StoredTable, reader: TableReader)] = [:]
-  /// What led to changed objects over any links, by the index of the table.
+  /// What led to changed objects over as many links as observers follow, by the table's index.
   var reachingByTable: [Int: ChangedObjects] = [:]
+  /// The same over any number of links; nil for very many.
+  var reachingOverAnyLinksByTable: [Int: ChangedObjects?] = [:]
   /// No changed objects.
   let noObjects = ChangedObjects([])
   /// From which objects some paths lead to something else.
