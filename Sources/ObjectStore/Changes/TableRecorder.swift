@@ -169,5 +169,8 @@ extension GroupTransaction {
     if _slowPath(!linkSearches.isEmpty) {
       followLinks(tableEditor.table.index, collection, change)
     }
+    if _slowPath(!collectionLogs.isEmpty) {
+      noteEdits(tableEditor.table.index, collection, change)
+    }
   }
 }

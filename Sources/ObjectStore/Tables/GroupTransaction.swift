@@ -36,6 +36,10 @@ package final class GroupTransaction {
   /// Whether any were searched in this transaction.
   @exclusivity(unchecked) var hasSearchedLinks = false
   @exclusivity(unchecked) package var linkSearchLimits = LinkSearch.Limits()
+  /// The edits of collections of links that somebody looks at again and again.
+  @exclusivity(unchecked) var collectionLogs: [LinkCollection: CollectionLog] = [:]
+  /// What the next of these logs begins with.
+  @exclusivity(unchecked) var collectionRound = 0
   /// Tables that cascades have changed since the client last asked.
   ///
   /// The first 64 have bits of their own: a delete must not allocate for this.
