@@ -66,6 +66,26 @@ struct RankShift {
     return rank + Int64(moves[run])
   }
 
+  /// Makes all ranks the newer ones; those of elements that were taken out mean nothing then.
+  func shift(_ ranks: inout [Int64]) {
+    // Of few runs: to go through all ranks for each, with nothing but an addition, takes less than
+    // to look for the run of each.
+    if starts.count > 5 {
+      for index in ranks.indices { ranks[index] = newer(ranks[index]) ?? ranks[index] }
+      return
+    }
+    ranks.withUnsafeMutableBufferPointer { ranks in
+      for run in starts.indices.reversed() {
+        let start = Int64(starts[run])
+        let move = Int64(moves[run] - (run > 0 ? moves[run - 1] : 0))
+        if move == 0 { continue }
+        for index in ranks.indices {
+          ranks[index] &+= ranks[index] >= start ? move : 0
+        }
+      }
+    }
+  }
+
   /// The older rank; nil when the element was put in.
   func older(_ rank: Int64) -> Int64? {
     let position = Int(rank)

@@ -50,10 +50,8 @@ extension QueryTracker {
       candidates, KeyOrder(query.paths, oldReaders, subjects.old))
     if let shift = candidates.shift, !PlantedBug.staleRank.isActive {
       // One addition an element, as taking one out of an array moves those behind it.
-      for index in ranks.indices { ranks[index] = shift.newer(ranks[index]) ?? ranks[index] }
-      if query.isOfValues {
-        for index in items.indices { items[index] = shift.newer(items[index]) ?? items[index] }
-      }
+      shift.shift(&ranks)
+      if query.isOfValues { shift.shift(&items) }
     }
     let order = KeyOrder(query.paths, newReaders, subjects.new)
     let after = gaps(candidates, without: before.map(\.position), order)
