@@ -182,7 +182,7 @@ extension PlanOrdering {
       found = keyPaths.map { Self.path($0, "distinct", origin) }
     }
     paths = found.map(\.path)
-    tables = found.reduce(origin.tables) { $0.union($1.tables) }
+    tables = found.reduce(into: []) { $0.formUnion($1.tables) }
   }
 
   private static func path(
