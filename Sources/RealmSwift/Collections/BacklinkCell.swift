@@ -124,16 +124,6 @@ final class BacklinkCell {
     return backlinks.count(before: object._key)
   }
 
-  /// The keys of the objects.
-  func keys() -> [ObjectKey] {
-    var keys: [ObjectKey] = []
-    backlinks()?.forEach {
-      keys.append($0)
-      return true
-    }
-    return keys
-  }
-
   /// Goes through the objects that link now.
   @usableFromInline
   func makeCursor() -> AccessorCursor { LinkCursor(realm, origin, backlinks()) }
@@ -184,7 +174,7 @@ final class BacklinkSource<Element: ObjectBase & RealmCollectionValue>: ResultsS
     cell.requireThere()
     return KeysOrigin(
       source: self, objects: cell.origin, column: cell.column, linked: (cell.table, cell.key)
-    ) { [cell] in cell.isThere ? cell.keys() : [] }
+    ) { [cell] in cell.isThere ? cell.backlinks() : nil }
   }
 
   override func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {

@@ -176,7 +176,8 @@ struct KeysOrigin<Element: RealmCollectionValue>: LinkingOrigin {
   let objects: TablePointer
   let column: Int
   let linked: (table: TablePointer, key: ObjectKey)
-  let keys: () -> [ObjectKey]
+  /// Who links now; nil when the object that is linked to is gone.
+  let backlinks: () -> Backlinks?
 
   var realm: ConfinedRealm { source.realm }
   var owner: (table: TablePointer, key: ObjectKey)? { source.owner }
@@ -188,9 +189,9 @@ struct KeysOrigin<Element: RealmCollectionValue>: LinkingOrigin {
 
   func forEach(_ body: (Int64, PlanSubject) -> Bool) {
     guard let reader = realm.reader(of: objects) else { return }
-    for key in keys() {
-      guard let location = reader.locate(key) else { continue }
-      if !body(key.rawValue, .object(key, location)) { return }
+    backlinks()?.forEach { key in
+      guard let location = reader.locate(key) else { return true }
+      return body(key.rawValue, .object(key, location))
     }
   }
 
