@@ -6,9 +6,10 @@ internal import Platform
 
 /// The elements of one query in a running transaction.
 ///
-/// Only of queries that choose from the objects of a class, or of a list, set or map, by these
-/// objects' own values, and by those of other classes while the transaction does not change these.
-/// Elements are known by ranks: the keys of the class's objects, or the places in the collection.
+/// Only of queries that choose from the objects of a class, of a list, set or map, or from those
+/// that link to an object, by these objects' own values, and by those of other classes while the
+/// transaction does not change these. Elements are known by ranks: the keys of the class's objects,
+/// or what stands for a place in the collection.
 final class PassingElements {
   // Both belong to the Realm, which keeps this while its transaction runs.
   private let table: TablePointer
@@ -17,15 +18,20 @@ final class PassingElements {
   private let classes: Set<Int>
   private let otherClasses: [Int]
   private let paths: KeyedQuery.Paths
-  /// The objects of a list, set or map, which does not change meanwhile; nil: all of the class.
-  private let members: PassingMembers?
+  /// The list, set or map that the elements are chosen from; nil: all objects of the class.
+  private let cell: CollectionCell?
+  private let link: PassingQuery.Link?
   // Unchecked exclusivity: as those of ElementSharing.
+  /// The objects of the collection.
+  @exclusivity(unchecked) private var members: PassingMembers?
   @exclusivity(unchecked) private var keys: OrderedKeys
   /// Of distinct results.
   @exclusivity(unchecked) private var groups: PassingGroups?
   /// Up to where the transaction's changes are known.
   @exclusivity(unchecked) private var mark: TouchMark
   @exclusivity(unchecked) private var generation: UInt64
+  /// The same of the edits of the collection.
+  @exclusivity(unchecked) private var cellMark: CollectionMark?
   /// The state of the other classes when the elements were found.
   private let others: [UInt64]
   @exclusivity(unchecked) private var derivations: [ObjectIdentifier: Derivation] = [:]
@@ -33,7 +39,8 @@ final class PassingElements {
   /// - Parameters:
   ///   - items: finds the elements as they are now.
   ///   - candidates: of distinct results those among which they were chosen, in the order for that.
-  init(
+  /// - Returns: nil where an object links several times, which is several elements then.
+  init?(
     _ query: PassingQuery, _ group: GroupTransaction, _ stored: StoredTable, items: () -> [Int64],
     candidates: [Int64]
   ) {
@@ -47,20 +54,38 @@ final class PassingElements {
     let readers = PlanReaders(realm, classes)
     let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
     let order = paths.isEmpty ? nil : KeyOrder(paths, readers, subjects)
-    if let cell = query.cell, let reader = realm.reader(of: table) {
-      let members = PassingMembers(cell)
-      keys = OrderedKeys(
-        sorting: members.keys.indices.lazy.map(Int64.init).filter { [condition] rank in
-          subjects.withSubject(members.keys[Int(rank)]) {
-            condition?.matches($0, reader, readers) ?? true
-          } == true
-        }, order, objects: members.keys)
+    link = query.link
+    cell = query.cell
+    if let cell, let reader = realm.reader(of: table) {
+      let members = PassingMembers(cell.contentIfThere())
+      var matching: [Int64] = []
+      members.forEach { rank, key in
+        let isMatch = subjects.withSubject(key) {
+          query.condition?.matches($0, reader, readers) ?? true
+        }
+        if isMatch == true { matching.append(rank) }
+      }
+      func sorted(_ ranks: [Int64], _ order: KeyOrder?) -> OrderedKeys {
+        OrderedKeys(sorting: ranks, order) { members.object($0) }
+      }
+      groups = query.distinct.map { distinct in
+        let order = distinct.paths.isEmpty ? nil : KeyOrder(distinct.paths, readers, subjects)
+        return PassingGroups(distinct, sorted(matching, order).all, readers, subjects) {
+          members.object($0)
+        }
+      }
+      if let firsts = groups?.firsts { matching.removeAll { !firsts.contains($0) } }
+      keys = sorted(matching, order)
       self.members = members
+      cellMark = group.collectionMark(cell.storedTable, cell.key, cell.column)
     } else {
-      keys = OrderedKeys(items(), order)
+      let items = items()
+      let all = query.distinct == nil ? items : candidates
+      if link != nil, Set(all).count < all.count { return nil }
+      keys = OrderedKeys(items, order)
       members = nil
+      groups = query.distinct.map { PassingGroups($0, candidates, readers, subjects) }
     }
-    groups = query.distinct.map { PassingGroups($0, candidates, readers, subjects) }
     mark = group.touchMark(stored)
     generation = query.table.pointee.generation
   }
@@ -74,7 +99,7 @@ final class PassingElements {
   var all: [Int64] { members == nil ? keys.all : keys.all.map(object) }
 
   /// The object of a rank.
-  func object(_ rank: Int64) -> Int64 { members.map { $0.keys[Int(rank)] } ?? rank }
+  func object(_ rank: Int64) -> Int64 { members?.object(rank) ?? rank }
 
   /// The key at a position; nil when there are fewer.
   func key(at position: Int) -> Int64? {
@@ -92,50 +117,69 @@ final class PassingElements {
   }
 
   /// Where an object is among all that may be chosen.
-  func ranks(of key: Int64) -> [Int64] { members.map { $0.ranks(of: key) } ?? [key] }
+  func ranks(of key: Int64) -> [Int64] { members?.ranks(of: key) ?? [key] }
 
   /// Goes on to the transaction's state; false when that takes longer than to find the elements
   /// anew.
   func advance(_ group: GroupTransaction, _ stored: StoredTable) -> Bool {
     if !otherClasses.isEmpty, Self.generations(of: otherClasses, realm) != others { return false }
-    if table.pointee.generation == generation { return true }
+    var edits: ArraySlice<CollectionEdit> = []
+    if let cell, let cellMark {
+      guard
+        let known = group.collectionEdits(cell.storedTable, cell.key, cell.column, since: cellMark)
+      else { return false }
+      edits = known
+    }
+    if table.pointee.generation == generation, edits.isEmpty { return true }
     guard let touched = group.touched(stored, since: mark),
-      touched.count <= max(64, keys.count / 16), let reader = realm.reader(of: table)
+      touched.count + edits.count <= max(64, keys.count / 16), let reader = realm.reader(of: table)
     else { return false }
     let readers = PlanReaders(realm, classes)
     let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
     let order = paths.isEmpty ? nil : KeyOrder(paths, readers, subjects)
-    func remove(_ key: Int64) {
-      if groups?.remove(key, from: &keys, order, readers, subjects) == nil {
-        for rank in ranks(of: key) { keys.remove(rank, order) }
+    func isMatch(_ key: Int64) -> Bool {
+      guard let location = reader.locate(ObjectKey(rawValue: key)) else { return false }
+      return link?.isMet(by: key, reader) ?? true
+        && condition?.matches(.object(ObjectKey(rawValue: key), location), reader, readers) ?? true
+    }
+    func remove(_ rank: Int64) {
+      let isDone: Void? = groups?.remove(rank, from: &keys, order, readers, subjects) {
+        [members] in members == nil ? $0 : members!.object($0)
+      }
+      if isDone == nil { keys.remove(rank, order) }
+    }
+    func look(_ rank: Int64) {
+      guard let key = members == nil ? rank : members!.object(rank), isMatch(key) else { return }
+      if groups?.insert(rank, key, into: &keys, order, readers, subjects) == nil {
+        keys.insert(rank, key, order)
       }
     }
-    func look(_ key: Int64) {
-      remove(key)
-      guard let location = reader.locate(ObjectKey(rawValue: key)),
-        condition?.matches(.object(ObjectKey(rawValue: key), location), reader, readers) ?? true
-      else { return }
-      if groups?.insert(key, into: &keys, order, readers, subjects) == nil {
-        for rank in ranks(of: key) { keys.insert(rank, order) }
-      }
+    // Each is taken out first: the others are then where their places say.
+    var ranks: Set<Int64> = []
+    for edit in edits {
+      guard let (gone, come) = members!.apply(edit) else { return false }
+      if let gone { remove(gone) }
+      if let come { ranks.insert(come) }
     }
     if touched.count == 1, let key = touched.first {
-      look(key)
+      ranks.formUnion(self.ranks(of: key))
     } else {
-      // Each is taken out first: the others are then where their places say.
-      let distinct = Set(touched)
-      for key in distinct { remove(key) }
-      for key in distinct { look(key) }
+      for key in Set(touched) { ranks.formUnion(self.ranks(of: key)) }
     }
-    var new = 0
-    var last = ObjectKey(rawValue: mark.nextKey - 1)
-    // None of the new ones is in a collection that has not changed.
-    while members == nil, let key = reader.nextKey(after: last) {
-      new += 1
-      if new > max(64, keys.count / 16) { return false }
-      look(key.rawValue)
-      last = key
+    if members == nil {
+      var new = 0
+      var last = ObjectKey(rawValue: mark.nextKey - 1)
+      while let key = reader.nextKey(after: last) {
+        new += 1
+        if new > max(64, keys.count / 16) { return false }
+        ranks.insert(key.rawValue)
+        last = key
+      }
+      if link?.isMetTwice(by: ranks, reader) == true { return false }
     }
+    for rank in ranks { remove(rank) }
+    for rank in ranks { look(rank) }
+    cellMark = cell.map { group.collectionMark($0.storedTable, $0.key, $0.column) }
     mark = group.touchMark(stored)
     generation = table.pointee.generation
     return true
@@ -224,63 +268,39 @@ private final class EditLog {
   }
 }
 
-/// The objects of a list, set or map.
-private struct PassingMembers {
-  /// In the order of the collection.
-  private(set) var keys: [Int64] = []
-  /// Where each of them is first.
-  private var firstRanks: [Int64: Int64] = [:]
-  /// Where those that are there several times are besides.
-  private var laterRanks: [Int64: [Int64]] = [:]
-
-  init(_ cell: CellOrigin) {
-    cell.forEach { key, _ in
-      let rank = Int64(keys.count)
-      if firstRanks[key] == nil {
-        firstRanks[key] = rank
-      } else {
-        laterRanks[key, default: []].append(rank)
-      }
-      keys.append(key)
-      return true
-    }
-  }
-
-  func ranks(of key: Int64) -> [Int64] {
-    firstRanks[key].map { [$0] + (laterRanks[key] ?? []) } ?? []
-  }
-}
-
 /// Ranks by the values of some paths, then by themselves; or by themselves alone, without an order.
 private struct OrderedKeys {
   private var keys: OrderedChunks
   /// The place of each in the order.
   private(set) var places: [Int64: KeyOrder.Place] = [:]
-  /// The object of each rank; nil: its key is the rank.
-  private let objects: [Int64]?
   /// What happened to them, if somebody wants to know.
   var log: EditLog?
 
-  /// - Parameter items: in the order.
-  init(_ items: [Int64], _ order: KeyOrder?) {
-    objects = nil
+  /// - Parameters:
+  ///   - items: in the order.
+  ///   - object: the key of a rank.
+  init(_ items: [Int64], _ order: KeyOrder?, _ object: (Int64) -> Int64? = { $0 }) {
     keys = OrderedChunks(items)
-    guard let order else { return }
-    places.reserveCapacity(items.count)
-    for key in items { places[key] = order.place(of: KeyedElement(key: key, rank: key)) }
+    findPlaces(items, order, object)
   }
 
   /// - Parameter ranks: ascending.
-  init(sorting ranks: some Sequence<Int64>, _ order: KeyOrder?, objects: [Int64]) {
-    self.objects = objects
-    var ranks = Array(ranks)
-    if let order {
-      for rank in ranks {
-        places[rank] = order.place(of: KeyedElement(key: objects[Int(rank)], rank: rank))
-      }
-      ranks.sort { [places] in order.isBefore(places[$0]!, places[$1]!) }
-    }
+  init(sorting ranks: [Int64], _ order: KeyOrder?, _ object: (Int64) -> Int64?) {
+    keys = OrderedChunks([])
+    findPlaces(ranks, order, object)
+    var ranks = ranks
+    if let order { ranks.sort { [places] in order.isBefore(places[$0]!, places[$1]!) } }
     keys = OrderedChunks(ranks)
+  }
+
+  private mutating func findPlaces(
+    _ ranks: [Int64], _ order: KeyOrder?, _ object: (Int64) -> Int64?
+  ) {
+    guard let order else { return }
+    places.reserveCapacity(ranks.count)
+    for rank in ranks {
+      places[rank] = object(rank).flatMap { order.place(of: KeyedElement(key: $0, rank: rank)) }
+    }
   }
 
   var count: Int { keys.count }
@@ -310,193 +330,80 @@ private struct OrderedKeys {
     log?.note(key, place)
   }
 
-  mutating func insert(_ key: Int64, _ order: KeyOrder?) {
+  /// - Parameter object: its key.
+  mutating func insert(_ key: Int64, _ object: Int64, _ order: KeyOrder?) {
     log?.note(key, nil)
     guard let order else { return keys.insert(key) { $0 < key } }
-    let object = objects.map { $0[Int(key)] } ?? key
     guard let place = order.place(of: KeyedElement(key: object, rank: key)) else { return }
     keys.insert(key) { order.isBefore(places[$0]!, place) }
     places[key] = place
   }
 }
 
-/// The objects among which distinct ones are chosen, by their values: the first of each group is
+/// The elements among which distinct ones are chosen, by their values: the first of each group is
 /// chosen.
 private struct PassingGroups {
   private let ordering: PlanOrdering
   /// By which the first of a group is chosen.
   private let paths: KeyedQuery.Paths
   private var members: [[UInt8]: OrderedKeys] = [:]
-  private var groupByKey: [Int64: [UInt8]] = [:]
+  private var groupByRank: [Int64: [UInt8]] = [:]
 
-  /// - Parameter items: in the order in which the first ones are chosen.
+  /// - Parameters:
+  ///   - ranks: in the order in which the first ones are chosen.
+  ///   - object: the key of a rank.
   init(
-    _ distinct: PassingQuery.Distinct, _ items: [Int64], _ readers: PlanReaders,
-    _ subjects: SubjectReader
+    _ distinct: PassingQuery.Distinct, _ ranks: [Int64], _ readers: PlanReaders,
+    _ subjects: SubjectReader, _ object: (Int64) -> Int64? = { $0 }
   ) {
     ordering = distinct.ordering
     paths = distinct.paths
-    var keys: [[UInt8]: [Int64]] = [:]
-    groupByKey.reserveCapacity(items.count)
-    for key in items {
-      guard let group = ordering.group(of: key, readers, subjects) else { continue }
-      keys[group, default: []].append(key)
-      groupByKey[key] = group
+    var found: [[UInt8]: [Int64]] = [:]
+    groupByRank.reserveCapacity(ranks.count)
+    for rank in ranks {
+      guard let key = object(rank), let group = ordering.group(of: key, readers, subjects)
+      else { continue }
+      found[group, default: []].append(rank)
+      groupByRank[rank] = group
     }
     let order = makeOrder(readers, subjects)
-    members = keys.mapValues { OrderedKeys($0, order) }
+    members = found.mapValues { OrderedKeys($0, order, object) }
   }
+
+  /// Those that are chosen.
+  var firsts: Set<Int64> { Set(members.values.compactMap(\.first)) }
 
   private func makeOrder(_ readers: PlanReaders, _ subjects: SubjectReader) -> KeyOrder? {
     paths.isEmpty ? nil : KeyOrder(paths, readers, subjects)
   }
 
-  /// Takes an object out; the next one of its group is chosen, if it was.
+  /// Takes an element out; the next one of its group is chosen, if it was.
   mutating func remove(
-    _ key: Int64, from chosen: inout OrderedKeys, _ shown: KeyOrder?, _ readers: PlanReaders,
-    _ subjects: SubjectReader
+    _ rank: Int64, from chosen: inout OrderedKeys, _ shown: KeyOrder?, _ readers: PlanReaders,
+    _ subjects: SubjectReader, _ object: (Int64) -> Int64?
   ) {
-    guard let group = groupByKey.removeValue(forKey: key) else { return }
-    let wasFirst = members[group]?.first == key
+    guard let group = groupByRank.removeValue(forKey: rank) else { return }
+    let wasFirst = members[group]?.first == rank
     let order = makeOrder(readers, subjects)
-    members[group]?.remove(key, order)
+    members[group]?.remove(rank, order)
     if members[group]?.count == 0 { members[group] = nil }
     guard wasFirst else { return }
-    chosen.remove(key, shown)
-    if let next = members[group]?.first { chosen.insert(next, shown) }
+    chosen.remove(rank, shown)
+    if let next = members[group]?.first, let key = object(next) { chosen.insert(next, key, shown) }
   }
 
-  /// Adds an object, which is chosen if it is the first one of its group.
+  /// Adds an element, which is chosen if it is the first one of its group.
   mutating func insert(
-    _ key: Int64, into chosen: inout OrderedKeys, _ shown: KeyOrder?, _ readers: PlanReaders,
-    _ subjects: SubjectReader
+    _ rank: Int64, _ key: Int64, into chosen: inout OrderedKeys, _ shown: KeyOrder?,
+    _ readers: PlanReaders, _ subjects: SubjectReader
   ) {
     guard let group = ordering.group(of: key, readers, subjects) else { return }
-    groupByKey[key] = group
+    groupByRank[rank] = group
     let first = members[group]?.first
     let order = makeOrder(readers, subjects)
-    members[group, default: OrderedKeys([], nil)].insert(key, order)
-    guard members[group]?.first == key else { return }
+    members[group, default: OrderedKeys([], nil)].insert(rank, key, order)
+    guard members[group]?.first == rank else { return }
     if let first { chosen.remove(first, shown) }
-    chosen.insert(key, shown)
-  }
-}
-
-/// A query that is asked in a running transaction.
-struct PassingQuery {
-  /// The class of the elements.
-  let table: TablePointer
-  /// The list, set or map that the query chooses from; nil: all objects of the class.
-  let cell: CellOrigin?
-  unowned let realm: ConfinedRealm
-  let condition: PlanCondition?
-  let paths: KeyedQuery.Paths
-  let distinct: Distinct?
-  /// The classes that the query looks at.
-  let classes: Set<Int>
-  /// The same without that of the elements.
-  let otherClasses: [Int]
-
-  typealias Distinct = (ordering: PlanOrdering, paths: KeyedQuery.Paths)
-
-  /// How many times all objects are looked at before what is found is kept: once to be counted and
-  /// once to be listed is what a single look takes.
-  var looksBeforeKept: Int {
-    distinct == nil ? 2 : distinctFindingsMax.load(ordering: .relaxed)
-  }
-
-  /// Nil for queries whose elements depend on each other.
-  init?(_ query: any TrackedQuery) {
-    let origin = query.origin
-    guard origin is TableOrigin || origin is CellOrigin, let table = origin.table,
-      let stored = table.pointee.binding.table
-    else { return nil }
-    cell = origin as? CellOrigin
-    self.table = table
-    let plan = query.plan
-    let orders = KeyedQuery.orders(plan.orderings)
-    guard orders.distinct.count <= (cell == nil ? 1 : 0) else { return nil }
-    // Of a list of the own class each change of an object may be one of the list.
-    if cell?.owner?.table == table { return nil }
-    let start = WatchedPath(table: stored.index)
-    var watched = plan.orderings.flatMap(\.paths).flatMap {
-      WatchedPath.of($0, from: start, origin.realm)
-    }
-    if let condition = plan.condition?.condition {
-      watched += WatchedPath.of(condition, from: start, origin.realm)
-    }
-    // A link that leads to the elements' class again: an element depends on others.
-    if watched.contains(where: { $0.levels.dropFirst().contains { $0.table == stored.index } }) {
-      return nil
-    }
-    realm = origin.realm
-    condition = plan.condition?.condition
-    paths = orders.sorts
-    distinct = orders.distinct.first
-    classes = Set(plan.tables)
-    let own = origin.realm.position(of: table.pointee.binding)
-    otherClasses = classes.filter { $0 != own }.sorted()
-  }
-}
-
-/// The queries that are asked in a running transaction, whether their results are held or made anew
-/// each time.
-final class PassingQueries {
-  /// More queries than this are not known at a time.
-  private static let queriesMax = 64
-
-  private struct Entry {
-    /// Nil when the elements cannot be edited.
-    let query: PassingQuery?
-    /// How many objects were looked at to find elements anew.
-    var looked = 0
-    var elements: PassingElements?
-    /// How often these were asked for.
-    var uses = 0
-    /// How many times as much as usual is looked at before elements are kept again: they were of
-    /// no use.
-    var reluctance = 1
-  }
-
-  @exclusivity(unchecked) private var entries: [QueryIdentity: Entry] = [:]
-
-  /// The elements of a query, if they are known, or worth being known.
-  ///
-  /// - Parameters:
-  ///   - looks: how many objects are looked at without them.
-  ///   - objects: how many there are.
-  ///   - find: finds all elements.
-  func elements(
-    _ identity: QueryIdentity, _ query: any TrackedQuery, looks: Int, of objects: Int,
-    _ group: GroupTransaction, _ find: () -> [Int64]
-  ) -> PassingElements? {
-    if entries[identity] == nil {
-      if entries.count == Self.queriesMax { entries = [:] }
-      entries[identity] = Entry(query: PassingQuery(query))
-    }
-    guard let passing = entries[identity]?.query, let stored = passing.table.pointee.binding.table
-    else { return nil }
-    if let elements = entries[identity]?.elements {
-      if elements.advance(group, stored) {
-        entries[identity]!.uses += 1
-        return elements
-      }
-      if entries[identity]!.uses < 16 {
-        entries[identity]!.reluctance = min(64, 2 * entries[identity]!.reluctance)
-      }
-      entries[identity]!.elements = nil
-    }
-    entries[identity]!.looked += looks
-    guard
-      entries[identity]!.looked
-        > passing.looksBeforeKept * entries[identity]!.reluctance * objects
-    else { return nil }
-    entries[identity]!.looked = 0
-    entries[identity]!.uses = 0
-    let elements = PassingElements(
-      passing, group, stored, items: find,
-      candidates: passing.distinct == nil ? [] : query.elementsBeforeDistinct())
-    entries[identity]!.elements = elements
-    return elements
+    chosen.insert(rank, key, shown)
   }
 }

@@ -1,0 +1,151 @@
+// Which queries a running transaction asks again and again, and from when on their elements are
+// kept: PassingElements follows these.
+internal import ObjectStore
+internal import Platform
+
+/// A query that is asked in a running transaction.
+struct PassingQuery {
+  /// The class of the elements.
+  let table: TablePointer
+  /// The list, set or map that the query chooses from.
+  let cell: CollectionCell?
+  /// The object whose linking objects the query chooses from; without both: all of the class.
+  let link: Link?
+  unowned let realm: ConfinedRealm
+  let condition: PlanCondition?
+  let paths: KeyedQuery.Paths
+  let distinct: Distinct?
+  /// The classes that the query looks at.
+  let classes: Set<Int>
+  /// The same without that of the elements.
+  let otherClasses: [Int]
+
+  typealias Distinct = (ordering: PlanOrdering, paths: KeyedQuery.Paths)
+
+  /// The object to which elements link, and by which column.
+  struct Link {
+    let column: Int
+    let target: ObjectKey
+    let targetTable: StoredTable
+
+    /// How often an object links.
+    private func count(of key: Int64, _ reader: TableReader) -> Int {
+      reader.backlinks(column, target, in: targetTable).count(of: ObjectKey(rawValue: key))
+    }
+
+    func isMet(by key: Int64, _ reader: TableReader) -> Bool { count(of: key, reader) > 0 }
+
+    func isMetTwice(by keys: Set<Int64>, _ reader: TableReader) -> Bool {
+      keys.contains { count(of: $0, reader) > 1 }
+    }
+  }
+
+  /// How many times all objects are looked at before what is found is kept: once to be counted and
+  /// once to be listed is what a single look takes.
+  var looksBeforeKept: Int {
+    distinct == nil ? 2 : distinctFindingsMax.load(ordering: .relaxed)
+  }
+
+  /// Nil for queries whose elements depend on each other.
+  init?(_ query: any TrackedQuery) {
+    let origin = query.origin
+    let linking = origin as? any LinkingOrigin
+    cell = (origin as? CellOrigin)?.cell
+    guard origin is TableOrigin || cell != nil || linking != nil, let table = origin.table,
+      let stored = table.pointee.binding.table
+    else { return nil }
+    link = linking.flatMap { linking in
+      linking.linked.table.pointee.binding.table.map {
+        Link(column: linking.column, target: linking.linked.key, targetTable: $0)
+      }
+    }
+    self.table = table
+    let plan = query.plan
+    let orders = KeyedQuery.orders(plan.orderings)
+    guard orders.distinct.count <= 1 else { return nil }
+    let start = WatchedPath(table: stored.index)
+    var watched = plan.orderings.flatMap(\.paths).flatMap {
+      WatchedPath.of($0, from: start, origin.realm)
+    }
+    if let condition = plan.condition?.condition {
+      watched += WatchedPath.of(condition, from: start, origin.realm)
+    }
+    // A link that leads to the elements' class again: an element depends on others.
+    if watched.contains(where: { $0.levels.dropFirst().contains { $0.table == stored.index } }) {
+      return nil
+    }
+    realm = origin.realm
+    condition = plan.condition?.condition
+    paths = orders.sorts
+    distinct = orders.distinct.first
+    classes = Set(plan.tables)
+    let own = origin.realm.position(of: table.pointee.binding)
+    // What the elements hang on is followed by edits of the collection, or by who links.
+    var read = plan.condition.map { Set($0.tables) } ?? []
+    for ordering in plan.orderings { read.formUnion(ordering.tables) }
+    otherClasses = read.filter { $0 != own }.sorted()
+  }
+}
+
+/// The queries that are asked in a running transaction, whether their results are held or made anew
+/// each time.
+final class PassingQueries {
+  /// More queries than this are not known at a time.
+  private static let queriesMax = 64
+
+  private struct Entry {
+    /// Nil when the elements cannot be edited.
+    let query: PassingQuery?
+    /// How many objects were looked at to find elements anew.
+    var looked = 0
+    var elements: PassingElements?
+    /// How often these were asked for.
+    var uses = 0
+    /// How many times as much as usual is looked at before elements are kept again: they were of
+    /// no use.
+    var reluctance = 1
+  }
+
+  @exclusivity(unchecked) private var entries: [QueryIdentity: Entry] = [:]
+
+  /// The elements of a query, if they are known, or worth being known.
+  ///
+  /// - Parameters:
+  ///   - looks: how many objects are looked at without them.
+  ///   - objects: how many there are.
+  ///   - find: finds all elements.
+  func elements(
+    _ identity: QueryIdentity, _ query: any TrackedQuery, looks: Int, of objects: Int,
+    _ group: GroupTransaction, _ find: () -> [Int64]
+  ) -> PassingElements? {
+    if entries[identity] == nil {
+      if entries.count == Self.queriesMax { entries = [:] }
+      entries[identity] = Entry(query: PassingQuery(query))
+    }
+    guard let passing = entries[identity]?.query, let stored = passing.table.pointee.binding.table
+    else { return nil }
+    if let elements = entries[identity]?.elements {
+      if elements.advance(group, stored) {
+        entries[identity]!.uses += 1
+        return elements
+      }
+      if entries[identity]!.uses < 16 {
+        entries[identity]!.reluctance = min(64, 2 * entries[identity]!.reluctance)
+      }
+      entries[identity]!.elements = nil
+    }
+    entries[identity]!.looked += looks
+    guard
+      entries[identity]!.looked
+        > passing.looksBeforeKept * entries[identity]!.reluctance * objects
+    else { return nil }
+    entries[identity]!.looked = 0
+    entries[identity]!.uses = 0
+    let elements = PassingElements(
+      passing, group, stored, items: find,
+      candidates: passing.distinct == nil ? [] : query.elementsBeforeDistinct())
+    entries[identity]!.elements = elements
+    if elements == nil { entries[identity] = Entry(query: nil) }
+    return elements
+  }
+}
