@@ -164,7 +164,8 @@ let package = Package(
     // What queries do with whole columns and held results, beside plain Swift.
     .testTarget(
       name: "QueryKernelTests",
-      dependencies: ["RealmSwift", "Storage", "Platform", "TestSupport"], swiftSettings: strict),
+      dependencies: ["RealmSwift", "ObjectStore", "Storage", "Platform", "TestSupport"],
+      swiftSettings: strict),
     // Every way of a query finds the same: small, so that its cycle is short.
     .testTarget(
       name: "QueryPlanTests",
