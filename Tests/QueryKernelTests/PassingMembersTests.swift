@@ -42,16 +42,13 @@ import Testing
   }
 
   private static func compare(_ members: PassingMembers, _ model: [Int64?]) {
-    var ranks: [Int64] = []
-    var keys: [Int64] = []
-    members.forEach { rank, key in
-      ranks.append(rank)
-      keys.append(key)
-    }
-    #expect(keys == model.compactMap(\.self))
+    let ranks = members.ranks
+    #expect(ranks.map(members.object) == model)
     #expect(zip(ranks, ranks.dropFirst()).allSatisfy { $0 < $1 })
-    for key in Set(keys) {
-      #expect(members.ranks(of: key).sorted() == zip(ranks, keys).filter { $1 == key }.map(\.0))
+    #expect(members.positions(of: ranks) == Array(ranks.indices))
+    #expect(ranks.map(members.position) == Array(ranks.indices))
+    for key in Set(model.compactMap(\.self)) {
+      #expect(members.ranks(of: key).sorted() == zip(ranks, model).filter { $1 == key }.map(\.0))
     }
     #expect(members.ranks(of: -1).isEmpty)
   }
@@ -66,10 +63,8 @@ import Testing
       edits += 1
     }
     #expect(edits > 10 && edits < 1_000)
-    var ranks: [Int64] = []
-    members.forEach { rank, _ in ranks.append(rank) }
-    #expect(ranks.count == edits + 2)
-    #expect(Set(ranks).count == ranks.count)
+    #expect(members.ranks.count == edits + 2)
+    #expect(Set(members.ranks).count == edits + 2)
   }
 
   /// Who fills a list at one place does not run out of room.
@@ -83,8 +78,6 @@ import Testing
         return
       }
     }
-    var count = 0
-    members.forEach { _, _ in count += 1 }
-    #expect(count == 50_002)
+    #expect(members.ranks.count == 50_002)
   }
 }

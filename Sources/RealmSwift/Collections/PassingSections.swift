@@ -70,14 +70,15 @@ final class PassingSections<Key: _Persistable & Hashable> {
   /// How many elements a section has; none when it is not there.
   func count(of identity: ValueIdentity) -> Int { ranks(of: identity)?.count ?? 0 }
 
-  /// The object at a position of a section, which has to be there.
-  func object(at position: Int, of identity: ValueIdentity) -> Int64 {
-    elements.object(ranks(of: identity)![position])
+  /// The key of the object, or the position of the value, at a place of a section, which has to be
+  /// there.
+  func item(at position: Int, of identity: ValueIdentity) -> Int64 {
+    elements.item(ranks(of: identity)![position])
   }
 
-  /// All objects of a section.
-  func objects(of identity: ValueIdentity) -> [Int64] {
-    ranks(of: identity)?.all.map(elements.object) ?? []
+  /// The same of a whole section.
+  func items(of identity: ValueIdentity) -> [Int64] {
+    ranks(of: identity).map { elements.items(of: $0.all) } ?? []
   }
 
   private func ranks(of identity: ValueIdentity) -> OrderedChunks? {
@@ -92,7 +93,7 @@ final class PassingSections<Key: _Persistable & Hashable> {
   /// - Parameters:
   ///   - others: objects that may have another key, besides those among the elements' edits.
   ///   - most: so many are looked at.
-  ///   - key: the key of an object.
+  ///   - key: the section's key of an item.
   /// - Complexity: O(edits x log(elements)), and moves within parts of the orders.
   func advance(
     _ others: some Collection<ObjectKey>, atMost most: Int, key: (Int64) -> Key
@@ -107,7 +108,7 @@ final class PassingSections<Key: _Persistable & Hashable> {
     if changed.isEmpty { return true }
     // Keys come from the program's code: it sees nothing half done.
     let present = changed.filter(elements.isThere).map { rank in
-      let key = key(elements.object(rank))
+      let key = key(elements.item(rank))
       return (rank: rank, key: key, identity: ValueIdentity(key: key))
     }
     // Sections whose first element may be another one have no place meanwhile.

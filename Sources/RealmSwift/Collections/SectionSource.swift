@@ -255,11 +255,11 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
       // What is derived for `found` is made below alone.
       let passing = unsafeDowncast(derived, to: PassingSections<Key>.self)
       let most = Self.changedMax(of: elements.count)
-      func key(_ object: Int64) -> Key {
+      func key(_ item: Int64) -> Key {
         place?.requireHere()
-        return self.key(of: query.element(object)!)
+        return self.key(of: query.element(item)!)
       }
-      if let others = keyTables()?.changed(since: passing.state, now.group!, atMost: most),
+      if let others = changed(since: passing.state, now.group!, atMost: most),
         passing.advance(others, atMost: most, key: key)
       {
         passing.state = now
@@ -281,7 +281,22 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   /// key.
   private func stateOfTransaction() -> SectionState? {
     guard let group = query.realm.writing?.group, !looksElsewhere else { return nil }
+    if isOfPlainValues { return SectionState(group: group, marks: []) }
     return keyTables()?.state(of: group)
+  }
+
+  /// Whether the elements are values that lead to no objects: keys change only with them.
+  private var isOfPlainValues: Bool {
+    query.origin is CellOrigin && query.origin.table == nil && query.origin.type != .any
+  }
+
+  /// The objects that may have another key than in an earlier state of a transaction; see
+  /// `KeyTables`.
+  private func changed(
+    since before: SectionState, _ group: GroupTransaction, atMost most: Int
+  ) -> Set<ObjectKey>? {
+    if isOfPlainValues { return before.group === group ? [] : nil }
+    return keyTables()?.changed(since: before, group, atMost: most)
   }
 
   /// The sections after what the running transaction has changed since they were asked for; nil
@@ -392,7 +407,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   func element(at position: Int, of section: LikelySection) -> Element {
     if let passing = passing() {
       checkBounds(position, passing.count(of: section.identity))
-      return query.element(passing.object(at: position, of: section.identity))!
+      return query.element(passing.item(at: position, of: section.identity))!
     }
     let positions = positions(of: section)
     checkBounds(position, positions.count)
@@ -402,7 +417,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   /// Goes through the elements that are in a section now.
   func makeIterator(of section: LikelySection) -> RLMIterator<Element> {
     if let passing = passing() {
-      return query.makeIterator(of: passing.objects(of: section.identity))
+      return query.makeIterator(of: passing.items(of: section.identity))
     }
     let positions = positions(of: section)
     return query.makeIterator(at: (0..<positions.count).lazy.map { positions[$0] })

@@ -70,6 +70,21 @@ struct OrderedChunks {
     return counts[..<chunk].reduce(offset) { $0 + Int($1) }
   }
 
+  /// The positions of some keys, which have to be there; the order is that of the keys.
+  func positions(of keys: [Int64]) -> [Int] {
+    var starts: [Int] = []
+    starts.reserveCapacity(counts.count)
+    var sum = 0
+    for count in counts {
+      starts.append(sum)
+      sum += Int(count)
+    }
+    return keys.map { key in
+      let (chunk, offset) = place { $0 < key }
+      return starts[chunk] + offset
+    }
+  }
+
   /// Puts a key before the first one that is not before it, unless that is the key.
   mutating func insert(_ key: Int64, _ isBefore: (Int64) -> Bool) {
     let (chunk, offset) = place(isBefore)

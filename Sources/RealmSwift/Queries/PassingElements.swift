@@ -11,18 +11,9 @@ internal import Platform
 /// transaction does not change these. Elements are known by ranks: the keys of the class's objects,
 /// or what stands for a place in the collection.
 final class PassingElements {
-  // Both belong to the Realm, which keeps this while its transaction runs.
-  private let table: TablePointer
-  private unowned let realm: ConfinedRealm
-  private let condition: PlanCondition?
-  private let classes: Set<Int>
-  private let otherClasses: [Int]
-  private let paths: KeyedQuery.Paths
-  /// The list, set or map that the elements are chosen from; nil: all objects of the class.
-  private let cell: CollectionCell?
-  private let link: PassingQuery.Link?
+  private let query: PassingQuery
   // Unchecked exclusivity: as those of ElementSharing.
-  /// The objects of the collection.
+  /// The elements of the collection; nil: all objects of the class.
   @exclusivity(unchecked) private var members: PassingMembers?
   @exclusivity(unchecked) private var keys: OrderedKeys
   /// Of distinct results.
@@ -44,44 +35,35 @@ final class PassingElements {
     _ query: PassingQuery, _ group: GroupTransaction, _ stored: StoredTable, items: () -> [Int64],
     candidates: [Int64]
   ) {
-    table = query.table
-    realm = query.realm
-    condition = query.condition
-    classes = query.classes
-    otherClasses = query.otherClasses
-    paths = query.paths
-    others = Self.generations(of: query.otherClasses, query.realm)
-    let readers = PlanReaders(realm, classes)
-    let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
-    let order = paths.isEmpty ? nil : KeyOrder(paths, readers, subjects)
-    link = query.link
-    cell = query.cell
-    if let cell, let reader = realm.reader(of: table) {
-      let members = PassingMembers(cell.contentIfThere())
+    self.query = query
+    others = query.generationsOfOthers()
+    let readers = query.readers()
+    let subjects = query.subjects()
+    let order = query.order(readers, subjects)
+    if let cell = query.cell {
+      let content = cell.contentIfThere()
+      let members =
+        query.isOfValues ? PassingMembers(values: content?.count ?? 0) : PassingMembers(content)
+      let reader = query.reader()
       var matching: [Int64] = []
-      members.forEach { rank, key in
-        let isMatch = subjects.withSubject(key) {
-          query.condition?.matches($0, reader, readers) ?? true
-        }
-        if isMatch == true { matching.append(rank) }
+      for (position, rank) in members.ranks.enumerated() {
+        guard let item = query.isOfValues ? Int64(position) : members.object(rank) else { continue }
+        if query.isMatch(item, reader, readers, subjects) { matching.append(rank) }
       }
-      func sorted(_ ranks: [Int64], _ order: KeyOrder?) -> OrderedKeys {
-        OrderedKeys(sorting: ranks, order) { members.object($0) }
-      }
+      func item(_ rank: Int64) -> Int64? { query.item(rank, members) }
       groups = query.distinct.map { distinct in
         let order = distinct.paths.isEmpty ? nil : KeyOrder(distinct.paths, readers, subjects)
-        return PassingGroups(distinct, sorted(matching, order).all, readers, subjects) {
-          members.object($0)
-        }
+        let all = OrderedKeys(sorting: matching, order, item).all
+        return PassingGroups(distinct, all, readers, subjects, item)
       }
       if let firsts = groups?.firsts { matching.removeAll { !firsts.contains($0) } }
-      keys = sorted(matching, order)
+      keys = OrderedKeys(sorting: matching, order, item)
       self.members = members
       cellMark = group.collectionMark(cell.storedTable, cell.key, cell.column)
     } else {
       let items = items()
       let all = query.distinct == nil ? items : candidates
-      if link != nil, Set(all).count < all.count { return nil }
+      if query.link != nil, Set(all).count < all.count { return nil }
       keys = OrderedKeys(items, order)
       members = nil
       groups = query.distinct.map { PassingGroups($0, candidates, readers, subjects) }
@@ -90,83 +72,89 @@ final class PassingElements {
     generation = query.table.pointee.generation
   }
 
-  private static func generations(of classes: [Int], _ realm: ConfinedRealm) -> [UInt64] {
-    classes.map { realm.table(atIndex: $0).pointee.generation }
-  }
-
   var count: Int { keys.count }
-  /// The keys of all elements.
-  var all: [Int64] { members == nil ? keys.all : keys.all.map(object) }
+  /// The keys of all elements, or the positions of values.
+  var all: [Int64] { items(of: keys.all) }
 
-  /// The object of a rank.
-  func object(_ rank: Int64) -> Int64 { members?.object(rank) ?? rank }
+  /// The same of some ranks, which have to be there.
+  func items(of ranks: [Int64]) -> [Int64] {
+    guard let members else { return ranks }
+    return query.isOfValues ? members.positions(of: ranks).map { Int64($0) } : ranks.map(item)
+  }
 
-  /// The key at a position; nil when there are fewer.
+  /// The key of an element's object, or the position of a value.
+  func item(_ rank: Int64) -> Int64 { query.item(rank, members) ?? rank }
+
+  /// The key, or the position of the value, at a position; nil when there are fewer.
   func key(at position: Int) -> Int64? {
-    position >= 0 && position < keys.count ? object(keys[position]) : nil
+    position >= 0 && position < keys.count ? item(keys[position]) : nil
   }
 
-  /// The first keys, so many if there are.
-  func first(_ count: Int) -> [Int64] { (0..<min(count, keys.count)).map { object(keys[$0]) } }
+  /// The first of these, so many if there are.
+  func first(_ count: Int) -> [Int64] { (0..<min(count, keys.count)).map { item(keys[$0]) } }
 
-  /// The first position of an object; nil when it is no element.
-  func position(of key: Int64) -> Int? {
-    let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
-    let order = paths.isEmpty ? nil : KeyOrder(paths, PlanReaders(realm, classes), subjects)
-    return ranks(of: key).compactMap { keys.position(of: $0, order) }.min()
+  /// The first position of an object or value; nil when it is no element.
+  func position(of item: Int64) -> Int? {
+    let order = query.order(query.readers(), query.subjects())
+    return ranks(of: item).compactMap { keys.position(of: $0, order) }.min()
   }
 
-  /// Where an object is among all that may be chosen.
-  func ranks(of key: Int64) -> [Int64] { members?.ranks(of: key) ?? [key] }
+  /// Where an object or value is among all that may be chosen.
+  func ranks(of item: Int64) -> [Int64] {
+    guard let members else { return [item] }
+    return query.isOfValues ? [members.rank(at: Int(item))] : members.ranks(of: item)
+  }
 
   /// Goes on to the transaction's state; false when that takes longer than to find the elements
   /// anew.
   func advance(_ group: GroupTransaction, _ stored: StoredTable) -> Bool {
-    if !otherClasses.isEmpty, Self.generations(of: otherClasses, realm) != others { return false }
+    if query.generationsOfOthers() != others { return false }
     var edits: ArraySlice<CollectionEdit> = []
-    if let cell, let cellMark {
+    if let cell = query.cell, let cellMark {
       guard
         let known = group.collectionEdits(cell.storedTable, cell.key, cell.column, since: cellMark)
       else { return false }
       edits = known
     }
-    if table.pointee.generation == generation, edits.isEmpty { return true }
-    guard let touched = group.touched(stored, since: mark),
-      touched.count + edits.count <= max(64, keys.count / 16), let reader = realm.reader(of: table)
+    if query.table.pointee.generation == generation, edits.isEmpty { return true }
+    // The table of values is that of the object that has them.
+    guard let touched = query.isOfValues ? [] : group.touched(stored, since: mark),
+      touched.count + edits.count <= max(64, keys.count / 16)
     else { return false }
-    let readers = PlanReaders(realm, classes)
-    let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
-    let order = paths.isEmpty ? nil : KeyOrder(paths, readers, subjects)
-    func isMatch(_ key: Int64) -> Bool {
-      guard let location = reader.locate(ObjectKey(rawValue: key)) else { return false }
-      return link?.isMet(by: key, reader) ?? true
-        && condition?.matches(.object(ObjectKey(rawValue: key), location), reader, readers) ?? true
-    }
+    let reader = query.reader()
+    let readers = query.readers()
+    let subjects = query.subjects()
+    let order = query.order(readers, subjects)
     func remove(_ rank: Int64) {
       let isDone: Void? = groups?.remove(rank, from: &keys, order, readers, subjects) {
-        [members] in members == nil ? $0 : members!.object($0)
+        [query, members] in query.item($0, members)
       }
       if isDone == nil { keys.remove(rank, order) }
     }
     func look(_ rank: Int64) {
-      guard let key = members == nil ? rank : members!.object(rank), isMatch(key) else { return }
-      if groups?.insert(rank, key, into: &keys, order, readers, subjects) == nil {
-        keys.insert(rank, key, order)
+      guard let item = query.item(rank, members),
+        query.isMatch(item, reader, readers, subjects)
+      else { return }
+      if groups?.insert(rank, item, into: &keys, order, readers, subjects) == nil {
+        keys.insert(rank, item, order)
       }
     }
-    // Each is taken out first: the others are then where their places say.
+    // All edits come first: what reads values knows only where they are in the end.
     var ranks: Set<Int64> = []
+    var allGone: [Int64] = []
     for edit in edits {
       guard let (gone, come) = members!.apply(edit) else { return false }
-      if let gone { remove(gone) }
+      if let gone { allGone.append(gone) }
       if let come { ranks.insert(come) }
     }
+    // Each is taken out before others are put in: these are then where their places say.
+    for rank in allGone { remove(rank) }
     if touched.count == 1, let key = touched.first {
       ranks.formUnion(self.ranks(of: key))
     } else {
       for key in Set(touched) { ranks.formUnion(self.ranks(of: key)) }
     }
-    if members == nil {
+    if members == nil, let reader {
       var new = 0
       var last = ObjectKey(rawValue: mark.nextKey - 1)
       while let key = reader.nextKey(after: last) {
@@ -175,13 +163,13 @@ final class PassingElements {
         ranks.insert(key.rawValue)
         last = key
       }
-      if link?.isMetTwice(by: ranks, reader) == true { return false }
+      if query.link?.isMetTwice(by: ranks, reader) == true { return false }
     }
     for rank in ranks { remove(rank) }
     for rank in ranks { look(rank) }
-    cellMark = cell.map { group.collectionMark($0.storedTable, $0.key, $0.column) }
+    cellMark = query.cell.map { group.collectionMark($0.storedTable, $0.key, $0.column) }
     mark = group.touchMark(stored)
-    generation = table.pointee.generation
+    generation = query.table.pointee.generation
     return true
   }
 }
@@ -217,15 +205,13 @@ extension PassingElements {
   }
 
   /// Whether a rank is one of an element.
-  func isThere(_ rank: Int64) -> Bool { keys.isThere(rank, isOrdered: !paths.isEmpty) }
+  func isThere(_ rank: Int64) -> Bool { keys.isThere(rank, isOrdered: !query.paths.isEmpty) }
 
   /// Whether one rank comes before another.
   ///
   /// - Parameter formerPlaces: replace those that the elements have now.
   func comparison(_ formerPlaces: [Int64: KeyOrder.Place?]) -> (Int64, Int64) -> Bool {
-    if paths.isEmpty { return { $0 < $1 } }
-    let subjects = SubjectReader(TableOrigin(realm: realm, objects: table))
-    let order = KeyOrder(paths, PlanReaders(realm, classes), subjects)
+    guard let order = query.order(query.readers(), query.subjects()) else { return { $0 < $1 } }
     func place(_ rank: Int64) -> KeyOrder.Place {
       // Of an element that came the edit has none; it was not there then.
       (formerPlaces[rank] ?? nil) ?? keys.places[rank]!

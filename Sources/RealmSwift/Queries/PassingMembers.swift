@@ -1,8 +1,8 @@
-// The objects of a list, set or map that a running transaction edits, for PassingElements: each has
-// a rank that stays while others come and go.
+// The elements of a list, set or map that a running transaction edits, for PassingElements: each
+// has a rank that stays while others come and go.
 internal import ObjectStore
 
-/// The objects of a collection, in its order.
+/// The objects or values of a collection, in its order.
 ///
 /// Positions of elements change with each edit; ranks do not, and lie in the order of the elements.
 struct PassingMembers {
@@ -26,7 +26,7 @@ struct PassingMembers {
   /// The rank that was given last.
   private var last: Int64?
 
-  /// - Parameter elements: nil for none.
+  /// - Parameter elements: objects; nil for none.
   init(_ elements: ElementReader?) {
     var keys: [Int64?] = []
     elements?.forEach { _, value in
@@ -44,10 +44,23 @@ struct PassingMembers {
     for (index, key) in firsts.enumerated() { note(Int64(index) * Self.spacing, key) }
   }
 
-  /// Runs `body` on each rank and its object, in order.
-  func forEach(_ body: (_ rank: Int64, _ key: Int64) -> Void) {
-    for rank in order.all { if let key = object(rank) { body(rank, key) } }
+  /// - Parameter count: how many values there are, which have no keys.
+  init(values count: Int) {
+    firsts = []
+    order = OrderedChunks((0..<count).map { Int64($0) * Self.spacing })
   }
+
+  /// All ranks, in order.
+  var ranks: [Int64] { order.all }
+
+  /// Where the element of a rank is now; nil when nobody has the rank any more.
+  func position(of rank: Int64) -> Int? { order.position(of: rank) { $0 < rank } }
+
+  /// The same of many, which have to be there.
+  func positions(of ranks: [Int64]) -> [Int] { order.positions(of: ranks) }
+
+  /// The rank of the element at a position, which has to be there.
+  func rank(at position: Int) -> Int64 { order[position] }
 
   private static func index(_ rank: Int64, _ count: Int) -> Int? {
     rank >= 0 && rank % spacing == 0 && rank / spacing < count ? Int(rank / spacing) : nil
@@ -57,7 +70,7 @@ struct PassingMembers {
     Self.index(rank, firsts.count).map { firsts[$0] } ?? others[rank] ?? Self.nothing
   }
 
-  /// The object of a rank; nil when nobody has the rank any more, or there is none.
+  /// The object of a rank; nil when nobody has the rank any more, there is none, or of values.
   func object(_ rank: Int64) -> Int64? {
     let key = stored(rank)
     return key == Self.nothing ? nil : key

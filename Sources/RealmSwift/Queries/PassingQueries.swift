@@ -5,20 +5,22 @@ internal import Platform
 
 /// A query that is asked in a running transaction.
 struct PassingQuery {
-  /// The class of the elements.
+  /// The class of the elements; of values that of the object that has them.
   let table: TablePointer
   /// The list, set or map that the query chooses from.
   let cell: CollectionCell?
+  /// The sort of the values that it holds; nil for objects.
+  private let valueType: PropertyType?
   /// The object whose linking objects the query chooses from; without both: all of the class.
   let link: Link?
   unowned let realm: ConfinedRealm
-  let condition: PlanCondition?
+  private let condition: PlanCondition?
   let paths: KeyedQuery.Paths
   let distinct: Distinct?
   /// The classes that the query looks at.
-  let classes: Set<Int>
+  private let classes: Set<Int>
   /// The same without that of the elements.
-  let otherClasses: [Int]
+  private let otherClasses: [Int]
 
   typealias Distinct = (ordering: PlanOrdering, paths: KeyedQuery.Paths)
 
@@ -51,9 +53,12 @@ struct PassingQuery {
     let origin = query.origin
     let linking = origin as? any LinkingOrigin
     cell = (origin as? CellOrigin)?.cell
-    guard origin is TableOrigin || cell != nil || linking != nil, let table = origin.table,
-      let stored = table.pointee.binding.table
+    valueType = origin.table == nil ? origin.type : nil
+    guard origin is TableOrigin || cell != nil || linking != nil,
+      let table = origin.table ?? cell?.table, let stored = table.pointee.binding.table
     else { return nil }
+    // Such values may lead to objects.
+    if valueType == .any { return nil }
     link = linking.flatMap { linking in
       linking.linked.table.pointee.binding.table.map {
         Link(column: linking.column, target: linking.linked.key, targetTable: $0)
@@ -63,17 +68,7 @@ struct PassingQuery {
     let plan = query.plan
     let orders = KeyedQuery.orders(plan.orderings)
     guard orders.distinct.count <= 1 else { return nil }
-    let start = WatchedPath(table: stored.index)
-    var watched = plan.orderings.flatMap(\.paths).flatMap {
-      WatchedPath.of($0, from: start, origin.realm)
-    }
-    if let condition = plan.condition?.condition {
-      watched += WatchedPath.of(condition, from: start, origin.realm)
-    }
-    // A link that leads to the elements' class again: an element depends on others.
-    if watched.contains(where: { $0.levels.dropFirst().contains { $0.table == stored.index } }) {
-      return nil
-    }
+    if valueType == nil, Self.leadsBack(plan, to: stored.index, origin.realm) { return nil }
     realm = origin.realm
     condition = plan.condition?.condition
     paths = orders.sorts
@@ -83,7 +78,66 @@ struct PassingQuery {
     // What the elements hang on is followed by edits of the collection, or by who links.
     var read = plan.condition.map { Set($0.tables) } ?? []
     for ordering in plan.orderings { read.formUnion(ordering.tables) }
-    otherClasses = read.filter { $0 != own }.sorted()
+    if valueType == nil { read.remove(own) }
+    otherClasses = read.sorted()
+  }
+
+  /// Whether a link leads to the elements' class again: an element depends on others then.
+  private static func leadsBack(
+    _ plan: (condition: QueryPlan?, orderings: [PlanOrdering], tables: [Int]), to table: Int,
+    _ realm: ConfinedRealm
+  ) -> Bool {
+    let start = WatchedPath(table: table)
+    var watched = plan.orderings.flatMap(\.paths).flatMap { WatchedPath.of($0, from: start, realm) }
+    if let condition = plan.condition?.condition {
+      watched += WatchedPath.of(condition, from: start, realm)
+    }
+    return watched.contains { $0.levels.dropFirst().contains { $0.table == table } }
+  }
+
+  // MARK: - In the transaction's present state
+
+  var isOfValues: Bool { valueType != nil }
+
+  /// The state of the classes other than that of the elements.
+  func generationsOfOthers() -> [UInt64] {
+    otherClasses.map { realm.table(atIndex: $0).pointee.generation }
+  }
+
+  /// What reads the elements' class; nil of values.
+  func reader() -> TableReader? { isOfValues ? nil : realm.reader(of: table) }
+
+  func readers() -> PlanReaders { PlanReaders(realm, classes) }
+
+  func subjects() -> SubjectReader {
+    if let valueType, let content = cell?.contentIfThere() {
+      return SubjectReader(content, valueType)
+    }
+    return SubjectReader(TableOrigin(realm: realm, objects: table))
+  }
+
+  /// The order of the elements; nil for that in which they are.
+  func order(_ readers: PlanReaders, _ subjects: SubjectReader) -> KeyOrder? {
+    paths.isEmpty ? nil : KeyOrder(paths, readers, subjects)
+  }
+
+  /// The key of a rank's object, or the position of its value; nil when nobody has the rank.
+  ///
+  /// - Parameter members: nil where ranks are keys.
+  func item(_ rank: Int64, _ members: PassingMembers?) -> Int64? {
+    guard let members else { return rank }
+    return isOfValues ? members.position(of: rank).map { Int64($0) } : members.object(rank)
+  }
+
+  /// Whether an object or value is an element; false when it is gone.
+  func isMatch(
+    _ item: Int64, _ reader: TableReader?, _ readers: PlanReaders, _ subjects: SubjectReader
+  ) -> Bool {
+    if let link, let reader, !link.isMet(by: item, reader) { return false }
+    let isMatch = subjects.withSubject(item) {
+      condition?.matches($0, reader, readers) ?? true
+    }
+    return isMatch ?? false
   }
 }
 

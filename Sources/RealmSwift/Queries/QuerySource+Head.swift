@@ -141,7 +141,7 @@ extension QuerySource {
   @inline(never)
   private func passingInTransaction(_ looks: Int, _ ofAll: Bool) -> PassingElements? {
     guard let writing = realm.writing, looks > 0 || realm.passingQueries != nil,
-      origin.table != nil, let count = candidateCount ?? linkCount, count > 1_024,
+      let count = candidateCount ?? linkCount, count > 1_024,
       version(resolved) == nil,
       let identity = passingIdentity ?? (ofAll ? makeIdentity() : nil)
     else { return nil }
