@@ -208,11 +208,11 @@ private class PassedNode: Object {
 
   private func fill(_ realm: Realm, _ box: PassedBox, _ random: inout RandomGenerator) {
     realm.add(box)
-    let lots = (0..<6).map { realm.create(PassedLot.self, value: ["rank": $0]) }
+    let lots = (0..<150).map { realm.create(PassedLot.self, value: ["rank": $0 % 6]) }
     for id in 0..<1_300 {
       let piece = realm.create(PassedPiece.self, value: ["id": id, "isOpen": id % 3 > 0])
       piece.rank = Int(random.next() % 50)
-      piece.lot = id % 7 == 0 ? nil : lots[Int(random.next() % 6)]
+      piece.lot = id % 7 == 0 ? nil : lots[Int(random.next() % 150)]
       piece.box = box
       piece.boxes.append(box)
       box.list.append(piece)
@@ -236,8 +236,8 @@ private class PassedNode: Object {
     switch number(30) {
     case 0...6: piece.isOpen.toggle()
     case 7...10: piece.rank = number(50)
-    case 11, 12: piece.lot = realm.objects(PassedLot.self)[number(6)]
-    case 13: if number(6) == 0 { realm.objects(PassedLot.self)[number(6)].rank = number(6) }
+    case 11, 12: piece.lot = realm.objects(PassedLot.self)[number(150)]
+    case 13: (piece.lot ?? realm.objects(PassedLot.self)[number(150)]).rank = number(6)
     case 14...16: realm.delete(piece)
     case 17: realm.delete(Array(all[number(all.count - 9)...].prefix(number(9))))
     case 18:
@@ -284,6 +284,8 @@ private class PassedNode: Object {
         root.children.append(node)
       }
       let led = nodes.where { $0.next.isOpen == true }
+      let far = nodes.where { $0.next.next.isOpen == false }
+      let sorted = nodes.where { $0.isOpen }.sorted(byKeyPath: "next.next.id")
       let listed = root.children.where { $0.isOpen }
       for step in 0..<amount(100, debug: 20) {
         // Asked often enough to be worth being known.
@@ -291,13 +293,20 @@ private class PassedNode: Object {
           #expect(led.first == nodes.first { $0.next?.isOpen == true }, "\(step)")
           #expect(listed.first == root.children.first(where: \.isOpen), "\(step)")
           #expect(led.count == nodes.count { $0.next?.isOpen == true }, "\(step)")
+          #expect(far.count == nodes.count { $0.next?.next?.isOpen == false }, "\(step)")
           #expect(listed.count == root.children.count(where: \.isOpen), "\(step)")
         }
-        switch random.next() % 4 {
+        let expected = nodes.filter(\.isOpen).map { (id: $0.id, far: $0.next?.next?.id ?? -1) }
+          .sorted { ($0.far, $0.id) < ($1.far, $1.id) }
+        #expect(sorted.map(\.id) == expected.map(\.id), "\(step)")
+        switch random.next() % 7 {
         case 0: led.first?.next?.isOpen = false
         case 1: listed.first?.isOpen = false
+        case 4: far.last?.next?.next?.isOpen = true
+        case 5: sorted.first?.next = nodes[Int(random.next() % UInt64(nodes.count))]
+        case 6: realm.delete(nodes[1 + Int(random.next() % UInt64(nodes.count - 1))])
         case 2: root.children.remove(at: Int(random.next() % UInt64(root.children.count)))
-        default: root.children.insert(nodes[Int(random.next() % 1_300)], at: 0)
+        default: root.children.insert(nodes[Int(random.next() % UInt64(nodes.count))], at: 0)
         }
       }
       realm.cancelWrite()

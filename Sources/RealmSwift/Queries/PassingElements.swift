@@ -7,9 +7,10 @@ internal import Platform
 /// The elements of one query in a running transaction.
 ///
 /// Only of queries that choose from the objects of a class, of a list, set or map, or from those
-/// that link to an object, by these objects' own values, and by those of other classes while the
-/// transaction does not change these. Elements are known by ranks: the keys of the class's objects,
-/// or what stands for a place in the collection.
+/// that link to an object, by these objects' own values, and by those of objects to which their
+/// links lead; where a query looks at others in another way, while the transaction does not change
+/// their classes. Elements are known by ranks: the keys of the class's objects, or what stands for
+/// a place in the collection.
 final class PassingElements {
   private let query: PassingQuery
   // Unchecked exclusivity: as those of ElementSharing.
@@ -23,6 +24,8 @@ final class PassingElements {
   @exclusivity(unchecked) private var generation: UInt64
   /// The same of the edits of the collection.
   @exclusivity(unchecked) private var cellMark: CollectionMark?
+  /// The same of the objects to which links lead.
+  @exclusivity(unchecked) private var linkMarks: [TouchMark]
   /// The state of the other classes when the elements were found.
   private let others: [UInt64]
   @exclusivity(unchecked) private var derivations: [ObjectIdentifier: Derivation] = [:]
@@ -69,6 +72,7 @@ final class PassingElements {
       groups = query.distinct.map { PassingGroups($0, candidates, readers, subjects) }
     }
     mark = group.touchMark(stored)
+    linkMarks = query.links.marks(group)
     generation = query.table.pointee.generation
   }
 
@@ -116,10 +120,16 @@ final class PassingElements {
       else { return false }
       edits = known
     }
-    if query.table.pointee.generation == generation, edits.isEmpty { return true }
+    let most = max(64, keys.count / 16)
+    guard let led = query.links.objects(leadingToTouchedSince: linkMarks, group, atMost: most)
+    else { return false }
+    if query.table.pointee.generation == generation, edits.isEmpty, led.isEmpty {
+      linkMarks = query.links.marks(group)
+      return true
+    }
     // The table of values is that of the object that has them.
     guard let touched = query.isOfValues ? [] : group.touched(stored, since: mark),
-      touched.count + edits.count <= max(64, keys.count / 16)
+      touched.count + edits.count + led.count <= most
     else { return false }
     let reader = query.reader()
     let readers = query.readers()
@@ -154,12 +164,13 @@ final class PassingElements {
     } else {
       for key in Set(touched) { ranks.formUnion(self.ranks(of: key)) }
     }
+    for key in led { ranks.formUnion(self.ranks(of: key)) }
     if members == nil, let reader {
       var new = 0
       var last = ObjectKey(rawValue: mark.nextKey - 1)
       while let key = reader.nextKey(after: last) {
         new += 1
-        if new > max(64, keys.count / 16) { return false }
+        if new > most { return false }
         ranks.insert(key.rawValue)
         last = key
       }
@@ -169,6 +180,7 @@ final class PassingElements {
     for rank in ranks { look(rank) }
     cellMark = query.cell.map { group.collectionMark($0.storedTable, $0.key, $0.column) }
     mark = group.touchMark(stored)
+    linkMarks = query.links.marks(group)
     generation = query.table.pointee.generation
     return true
   }

@@ -19,7 +19,9 @@ struct PassingQuery {
   let distinct: Distinct?
   /// The classes that the query looks at.
   private let classes: Set<Int>
-  /// The same without that of the elements.
+  /// The links by which it looks at others.
+  let links: PassingPaths
+  /// The other classes that it looks at in ways that are not followed.
   private let otherClasses: [Int]
 
   typealias Distinct = (ordering: PlanOrdering, paths: KeyedQuery.Paths)
@@ -48,7 +50,7 @@ struct PassingQuery {
     distinct == nil ? 2 : distinctFindingsMax.load(ordering: .relaxed)
   }
 
-  /// Nil for queries whose elements depend on each other.
+  /// Nil for queries whose elements depend on each other in ways that are not followed.
   init?(_ query: any TrackedQuery) {
     let origin = query.origin
     let linking = origin as? any LinkingOrigin
@@ -68,7 +70,15 @@ struct PassingQuery {
     let plan = query.plan
     let orders = KeyedQuery.orders(plan.orderings)
     guard orders.distinct.count <= 1 else { return nil }
-    if valueType == nil, Self.leadsBack(plan, to: stored.index, origin.realm) { return nil }
+    let watched = valueType == nil ? Self.watched(plan, from: stored.index, origin.realm) : []
+    let schema = origin.realm.classes.stored
+    let links = PassingPaths(watched, schema)
+    // A path that leads to the elements' class again, and is not followed: an element depends on
+    // others.
+    let leadsBack = watched.contains { $0.levels.dropFirst().contains { $0.table == stored.index } }
+    if links == nil && leadsBack { return nil }
+    // There is none without links.
+    self.links = links ?? PassingPaths([], schema)!
     realm = origin.realm
     condition = plan.condition?.condition
     paths = orders.sorts
@@ -79,20 +89,23 @@ struct PassingQuery {
     var read = plan.condition.map { Set($0.tables) } ?? []
     for ordering in plan.orderings { read.formUnion(ordering.tables) }
     if valueType == nil { read.remove(own) }
-    otherClasses = read.sorted()
+    let followed = Set(self.links.tables.map(\.index))
+    otherClasses = read.sorted().filter { position in
+      !(origin.realm.bindings[position].table.map { followed.contains($0.index) } ?? false)
+    }
   }
 
-  /// Whether a link leads to the elements' class again: an element depends on others then.
-  private static func leadsBack(
-    _ plan: (condition: QueryPlan?, orderings: [PlanOrdering], tables: [Int]), to table: Int,
+  /// What the query looks at.
+  private static func watched(
+    _ plan: (condition: QueryPlan?, orderings: [PlanOrdering], tables: [Int]), from table: Int,
     _ realm: ConfinedRealm
-  ) -> Bool {
+  ) -> [WatchedPath] {
     let start = WatchedPath(table: table)
     var watched = plan.orderings.flatMap(\.paths).flatMap { WatchedPath.of($0, from: start, realm) }
     if let condition = plan.condition?.condition {
       watched += WatchedPath.of(condition, from: start, realm)
     }
-    return watched.contains { $0.levels.dropFirst().contains { $0.table == table } }
+    return watched
   }
 
   // MARK: - In the transaction's present state
