@@ -74,6 +74,73 @@ private struct Holding {
   }
 }
 
+/// Edits of a collection while results of it, or sections, are held and asked after each.
+private struct EditHolding {
+  let name: String
+  let fill: (Box, [Piece]) -> Void
+  /// Makes what is held, and gives what asks it.
+  let make: (Box) -> () -> Void
+
+  static var ofObjects: [EditHolding] {
+    let fill: (Box, [Piece]) -> Void = { $0.pieces.append(objectsIn: $1) }
+    return [
+      EditHolding(name: "list-filter", fill: fill) { box in
+        let open = box.pieces.where { $0.isOpen }
+        return { _ = (open.count, open.last) }
+      },
+      EditHolding(name: "list-sorted", fill: fill) { box in
+        let sorted = box.pieces.sorted(byKeyPath: "number", ascending: false)
+        return { _ = (sorted.first, sorted.last) }
+      },
+      EditHolding(name: "list-sections", fill: fill) { box in
+        let sections = box.pieces.sectioned { $0.id % 7 }
+        return { _ = (sections.count, sections[0].first) }
+      },
+    ]
+  }
+
+  static var ofNumbers: [EditHolding] {
+    let fill: (Box, [Piece]) -> Void = { $0.numbers.append(objectsIn: $1.map(\.id)) }
+    return [
+      EditHolding(name: "numbers-filter", fill: fill) { box in
+        let large = box.numbers.where { $0 > 50 }
+        return { _ = (large.count, large.last) }
+      },
+      EditHolding(name: "numbers-sorted", fill: fill) { box in
+        let sorted = box.numbers.sorted(ascending: false)
+        return { _ = (sorted.first, sorted.last) }
+      },
+      EditHolding(name: "numbers-sections", fill: fill) { box in
+        let sections = box.numbers.sectioned { $0 % 7 }
+        return { _ = (sections.count, sections[0].first) }
+      },
+    ]
+  }
+
+  /// A row for each edit, of a list in which `new` is put.
+  func rows<Element: RealmCollectionValue>(
+    _ list: @escaping (Box) -> List<Element>, _ new: @escaping (Stock) -> Element
+  ) -> [ScalingRow] {
+    let edits: [(name: String, edit: (List<Element>, Int, Element) -> Void)] = [
+      ("insert", { $0.insert($2, at: $1) }),
+      ("remove", { list, place, _ in list.remove(at: place) }),
+      ("set", { $0[$1] = $2 }), ("move", { list, place, _ in list.move(from: place, to: 0) }),
+    ]
+    return edits.flatMap { name, edit in
+      [Place.front, .random].map { place in
+        ScalingRow(name: "scaling-\(name)-in-held-\(self.name)-\(place)", fill: fill) { stock in
+          let (list, new) = (list(stock.box), new(stock))
+          let ask = make(stock.box)
+          return { random in
+            edit(list, place.position(list.count, &random), new)
+            ask()
+          }
+        }
+      }
+    }
+  }
+}
+
 func scalingHeldRows() -> [ScalingRow] {
   let changes: [(name: String, change: (Realm, Piece) -> Void)] = [
     ("close", { $1.isOpen = false }), ("delete", { $0.delete($1) }),
@@ -100,5 +167,7 @@ func scalingHeldRows() -> [ScalingRow] {
       }
     }
   }
+  rows += EditHolding.ofObjects.flatMap { $0.rows(\.pieces) { $0.realm.objects(Piece.self)[7] } }
+  rows += EditHolding.ofNumbers.flatMap { $0.rows(\.numbers) { _ in 77 } }
   return rows
 }
