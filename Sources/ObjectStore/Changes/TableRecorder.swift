@@ -166,11 +166,23 @@ extension GroupTransaction {
         key, tableEditor.table.columnKeys[collection.column], change)
       tableEditor.touches?.note(key)
     }
-    if _slowPath(!linkSearches.isEmpty) {
-      followLinks(tableEditor.table.index, collection, change)
+    if _slowPath(!linkSearches.isEmpty || !collectionLogs.isEmpty) {
+      follow(tableEditor.table.index, collection, change)
     }
-    if _slowPath(!collectionLogs.isEmpty) {
-      noteEdits(tableEditor.table.index, collection, change)
-    }
+  }
+
+  /// Tells those who follow the collection of a change of it.
+  @inline(never)
+  private func follow(
+    _ table: Int, _ collection: CollectionEditor, _ change: (inout ElementChanges) -> Void
+  ) {
+    let place = LinkCollection(
+      table: table, column: collection.column, origin: ObjectKey(rawValue: collection.key))
+    let (search, log) = (linkSearches[place], collectionLogs[place])
+    if search == nil, log == nil { return }
+    var changes = ElementChanges()
+    change(&changes)
+    search?.follow(changes, collection.reader)
+    log?.note(changes, collection.reader)
   }
 }

@@ -1,12 +1,14 @@
-// What a running transaction does to the elements of single lists, sets and maps of links, one edit
-// after the other, for those who look at them again and again meanwhile. TouchLog tells the same of
-// the objects of a table.
+// What a running transaction does to the elements of single lists, sets and maps, one edit after
+// the other, for those who look at them again and again meanwhile. TouchLog tells the same of the
+// objects of a table.
 internal import Trees
 
-/// One edit of a collection of links, by position, as it stands after the edits before it.
+/// One edit of a collection.
+///
+/// The position is that among the elements after the edits before it.
 package enum CollectionEdit {
   case removed(at: Int)
-  /// With the object that the element links to; nil for none.
+  /// With the object that the element links to; nil for none, and for values.
   case inserted(at: Int, ObjectKey?)
   /// As above.
   case assigned(at: Int, ObjectKey?)
@@ -30,7 +32,7 @@ final class CollectionLog {
   fileprivate init(round: Int) { self.round = round }
 
   /// - Parameter elements: as they are after the changes.
-  fileprivate func note(_ changes: ElementChanges, _ elements: ElementReader) {
+  func note(_ changes: ElementChanges, _ elements: ElementReader) {
     var edited = 0
     changes.forEach { kind, _, _, count in if kind != .kept { edited += count } }
     if edited > Self.editedMax || edits.count + edited > Self.editsMax { return drop() }
@@ -64,7 +66,7 @@ extension GroupTransaction {
   /// So many collections are noted at a time.
   private static let collectionLogsMax = 64
 
-  /// The place behind all edits of a list, set or map of links; they are noted from now on.
+  /// The place behind all edits of a list, set or map; they are noted from now on.
   package func collectionMark(
     _ table: StoredTable, _ key: ObjectKey, _ column: Int
   ) -> CollectionMark {
@@ -86,18 +88,5 @@ extension GroupTransaction {
     let place = LinkCollection(table: table.index, column: column, origin: key)
     guard let log = collectionLogs[place], log.round == mark.round else { return nil }
     return log.edits[mark.count...]
-  }
-
-  /// Notes a change of the open collection, if that is wanted.
-  @inline(never)
-  func noteEdits(
-    _ table: Int, _ collection: CollectionEditor, _ change: (inout ElementChanges) -> Void
-  ) {
-    let place = LinkCollection(
-      table: table, column: collection.column, origin: ObjectKey(rawValue: collection.key))
-    guard let log = collectionLogs[place] else { return }
-    var changes = ElementChanges()
-    change(&changes)
-    log.note(changes, collection.reader)
   }
 }

@@ -307,17 +307,4 @@ extension GroupTransaction {
     return linkSearches[place]!.positions(
       of: target, in: elements, maximum: maximum, isMixed: isMixed, linkSearchLimits)
   }
-
-  /// Follows a change of a collection in which links were searched.
-  @inline(never)
-  func followLinks(
-    _ table: Int, _ collection: CollectionEditor, _ change: (inout ElementChanges) -> Void
-  ) {
-    let place = LinkCollection(
-      table: table, column: collection.column, origin: ObjectKey(rawValue: collection.key))
-    guard let search = linkSearches[place] else { return }
-    var changes = ElementChanges()
-    change(&changes)
-    search.follow(changes, collection.reader)
-  }
 }

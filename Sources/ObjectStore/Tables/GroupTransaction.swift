@@ -36,7 +36,7 @@ package final class GroupTransaction {
   /// Whether any were searched in this transaction.
   @exclusivity(unchecked) var hasSearchedLinks = false
   @exclusivity(unchecked) package var linkSearchLimits = LinkSearch.Limits()
-  /// The edits of collections of links that somebody looks at again and again.
+  /// The edits of collections that somebody looks at again and again.
   @exclusivity(unchecked) var collectionLogs: [LinkCollection: CollectionLog] = [:]
   /// What the next of these logs begins with.
   @exclusivity(unchecked) var collectionRound = 0

@@ -276,28 +276,28 @@ private struct OrderedKeys {
 
   /// - Parameters:
   ///   - items: in the order.
-  ///   - object: the key of a rank.
-  init(_ items: [Int64], _ order: KeyOrder?, _ object: (Int64) -> Int64? = { $0 }) {
+  ///   - item: the key of a rank's object, or the position of its value.
+  init(_ items: [Int64], _ order: KeyOrder?, _ item: (Int64) -> Int64? = { $0 }) {
     keys = OrderedChunks(items)
-    findPlaces(items, order, object)
+    findPlaces(items, order, item)
   }
 
   /// - Parameter ranks: ascending.
-  init(sorting ranks: [Int64], _ order: KeyOrder?, _ object: (Int64) -> Int64?) {
+  init(sorting ranks: [Int64], _ order: KeyOrder?, _ item: (Int64) -> Int64?) {
     keys = OrderedChunks([])
-    findPlaces(ranks, order, object)
+    findPlaces(ranks, order, item)
     var ranks = ranks
     if let order { ranks.sort { [places] in order.isBefore(places[$0]!, places[$1]!) } }
     keys = OrderedChunks(ranks)
   }
 
   private mutating func findPlaces(
-    _ ranks: [Int64], _ order: KeyOrder?, _ object: (Int64) -> Int64?
+    _ ranks: [Int64], _ order: KeyOrder?, _ item: (Int64) -> Int64?
   ) {
     guard let order else { return }
     places.reserveCapacity(ranks.count)
     for rank in ranks {
-      places[rank] = object(rank).flatMap { order.place(of: KeyedElement(key: $0, rank: rank)) }
+      places[rank] = item(rank).flatMap { order.place(of: KeyedElement(key: $0, rank: rank)) }
     }
   }
 
@@ -349,23 +349,23 @@ private struct PassingGroups {
 
   /// - Parameters:
   ///   - ranks: in the order in which the first ones are chosen.
-  ///   - object: the key of a rank.
+  ///   - item: the key of a rank's object, or the position of its value.
   init(
     _ distinct: PassingQuery.Distinct, _ ranks: [Int64], _ readers: PlanReaders,
-    _ subjects: SubjectReader, _ object: (Int64) -> Int64? = { $0 }
+    _ subjects: SubjectReader, _ item: (Int64) -> Int64? = { $0 }
   ) {
     ordering = distinct.ordering
     paths = distinct.paths
     var found: [[UInt8]: [Int64]] = [:]
     groupByRank.reserveCapacity(ranks.count)
     for rank in ranks {
-      guard let key = object(rank), let group = ordering.group(of: key, readers, subjects)
+      guard let key = item(rank), let group = ordering.group(of: key, readers, subjects)
       else { continue }
       found[group, default: []].append(rank)
       groupByRank[rank] = group
     }
     let order = makeOrder(readers, subjects)
-    members = found.mapValues { OrderedKeys($0, order, object) }
+    members = found.mapValues { OrderedKeys($0, order, item) }
   }
 
   /// Those that are chosen.
@@ -378,7 +378,7 @@ private struct PassingGroups {
   /// Takes an element out; the next one of its group is chosen, if it was.
   mutating func remove(
     _ rank: Int64, from chosen: inout OrderedKeys, _ shown: KeyOrder?, _ readers: PlanReaders,
-    _ subjects: SubjectReader, _ object: (Int64) -> Int64?
+    _ subjects: SubjectReader, _ item: (Int64) -> Int64?
   ) {
     guard let group = groupByRank.removeValue(forKey: rank) else { return }
     let wasFirst = members[group]?.first == rank
@@ -387,7 +387,7 @@ private struct PassingGroups {
     if members[group]?.count == 0 { members[group] = nil }
     guard wasFirst else { return }
     chosen.remove(rank, shown)
-    if let next = members[group]?.first, let key = object(next) { chosen.insert(next, key, shown) }
+    if let next = members[group]?.first, let key = item(next) { chosen.insert(next, key, shown) }
   }
 
   /// Adds an element, which is chosen if it is the first one of its group.

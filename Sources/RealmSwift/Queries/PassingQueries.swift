@@ -66,6 +66,7 @@ struct PassingQuery {
         Link(column: linking.column, target: linking.linked.key, targetTable: $0)
       }
     }
+    if linking != nil, link == nil { return nil }
     self.table = table
     let plan = query.plan
     let orders = KeyedQuery.orders(plan.orderings)
