@@ -10,13 +10,11 @@ struct PassingPaths {
   /// The tables on them, without that of the elements unless a path leads there again.
   let tables: [StoredTable]
 
-  /// Nil where a path also goes against the direction of links.
-  ///
-  /// - Parameter watched: the paths of the query's conditions and orders.
-  init?(_ watched: [WatchedPath], _ schema: StoredSchema) {
+  /// - Parameter watched: the paths of the query's conditions and orders; none of them goes against
+  ///   the direction of links.
+  init(_ watched: [WatchedPath], _ schema: StoredSchema) {
     var seen: Set<WatchedPath> = []
     paths = watched.filter { !$0.hops.isEmpty && seen.insert($0).inserted }
-    if paths.contains(where: { $0.hops.contains(where: \.isBacklinks) }) { return nil }
     self.schema = schema
     let found = Set(paths.flatMap { $0.levels.dropFirst().map(\.table) })
     tables = found.sorted().map { schema.tables[$0] }

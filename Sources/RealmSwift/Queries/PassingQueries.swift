@@ -72,14 +72,11 @@ struct PassingQuery {
     let orders = KeyedQuery.orders(plan.orderings)
     guard orders.distinct.count <= 1 else { return nil }
     let watched = valueType == nil ? Self.watched(plan, from: stored.index, origin.realm) : []
-    let schema = origin.realm.classes.stored
-    let links = PassingPaths(watched, schema)
-    // A path that leads to the elements' class again, and is not followed: an element depends on
-    // others.
+    let isFollowed = !watched.contains { $0.hops.contains(where: \.isBacklinks) }
+    // A path that leads to the elements' class again: an element depends on others.
     let leadsBack = watched.contains { $0.levels.dropFirst().contains { $0.table == stored.index } }
-    if links == nil && leadsBack { return nil }
-    // There is none without links.
-    self.links = links ?? PassingPaths([], schema)!
+    if leadsBack && !isFollowed { return nil }
+    links = PassingPaths(isFollowed ? watched : [], origin.realm.classes.stored)
     realm = origin.realm
     condition = plan.condition?.condition
     paths = orders.sorts
@@ -90,7 +87,7 @@ struct PassingQuery {
     var read = plan.condition.map { Set($0.tables) } ?? []
     for ordering in plan.orderings { read.formUnion(ordering.tables) }
     if valueType == nil { read.remove(own) }
-    let followed = Set(self.links.tables.map(\.index))
+    let followed = Set(links.tables.map(\.index))
     otherClasses = read.sorted().filter { position in
       !(origin.realm.bindings[position].table.map { followed.contains($0.index) } ?? false)
     }
