@@ -274,3 +274,28 @@ static _Thread_local void *loose_values;
 
 void *shim_loose_values(void) { return loose_values; }
 void shim_set_loose_values(void *values) { loose_values = values; }
+
+size_t shim_stack_left(void) {
+  static _Thread_local const char *low, *high;
+  char here;
+  if (low == NULL) {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+      return SIZE_MAX;
+    void *stack;
+    size_t size;
+    int failure = pthread_attr_getstack(&attributes, &stack, &size);
+    pthread_attr_destroy(&attributes);
+    if (failure != 0)
+      return SIZE_MAX;
+    low = stack;
+    high = low + size;
+  }
+  // Code may run on a stack of its own.
+  return &here > low && &here < high ? (size_t)(&here - low) : SIZE_MAX;
+}
+
+static _Thread_local int32_t nesting_depth;
+
+int32_t shim_enter_nesting(void) { return ++nesting_depth; }
+void shim_leave_nesting(void) { nesting_depth--; }

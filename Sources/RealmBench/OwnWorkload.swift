@@ -159,10 +159,11 @@ struct OwnWorker<W: Workload, Driver: EngineDriver>: Worker {
     let operation = operations[position]
     thread.untimedNanoseconds = 0
     // Nobody knows when it has the lock, so it may be at work all the time.
-    if operation.writes { pace.lockWait.begin(position, since: turn.due ?? began, mayWork: true) }
-    defer { if operation.writes { pace.lockWait.end() } }
+    if operation.writes { pace.beginWait(position, since: turn.due ?? began, mayWork: true) }
     let start = clock.nanoseconds()
     do {
+      // Before anything is recorded.
+      defer { if operation.writes { pace.lockWait.end() } }
       try workload.perform(operation)
       // The figures were written down without it.
       if shared.control.hasAbandonedWaits { throw RunControl.GivenUp() }

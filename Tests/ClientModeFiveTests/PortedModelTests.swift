@@ -9,7 +9,7 @@ import Testing
 
   /// The sources of `OldModels` become those of `Ported`, which are compiled with these tests.
   @Test func oldModelsBecomeTheOnesOfToday() throws {
-    let folder = try Sources()
+    let folder = try PortedFolder()
     for name in ["Wallet"] {
       try folder.add("\(name).swift", Data(contentsOf: beside("OldModels/\(name).swift.old")))
     }
@@ -133,7 +133,7 @@ import Testing
     ),
   ])
   func aMember(old: String, new: String) throws {
-    let folder = try Sources()
+    let folder = try PortedFolder()
     func source(_ member: String) -> String {
       "import RealmSwift\n\nclass Cat: Object {\n  \(member)\n}\n"
     }
@@ -176,7 +176,7 @@ import Testing
       ("func f() { let a = List<Int>(); class B { dynamic var c = 0 } }", nil),
     ] as [(String, String?)])
   func whatStays(body: String, said: String?) throws {
-    let folder = try Sources()
+    let folder = try PortedFolder()
     let source = Data("import RealmSwift\n\(body)\n".utf8)
     try folder.add("A.swift", source)
     let result = try folder.port("--write")
@@ -190,7 +190,7 @@ import Testing
   }
 
   @Test func lineEndsByteOrderMarkAndRightsStay() throws {
-    let folder = try Sources()
+    let folder = try PortedFolder()
     let old =
       "\u{FEFF}import RealmSwift\r\nclass Cat: Object {\r\n\t@objc\r\n\tdynamic var a = 0, b = 1"
       + "\r\n\toverride static func primaryKey() -> String? {\r\n\t\treturn \"a\"\r\n\t}\r\n}"
@@ -210,7 +210,7 @@ import Testing
 
   /// A source that cannot be read is named and stays; the others are ported.
   @Test func sourcesThatCannotBeReadAreNamed() throws {
-    let folder = try Sources()
+    let folder = try PortedFolder()
     let model = "import RealmSwift\nclass Cat: Object { @objc dynamic var a = 0 }"
     let broken: [String: Data] = [
       "Brace.swift": Data((model + "\nfunc f() {").utf8),
@@ -232,7 +232,7 @@ import Testing
 
   /// A superclass, an enumeration and functions of a class in other sources.
   @Test func sourcesAreReadTogether() throws {
-    let folder = try Sources()
+    let folder = try PortedFolder()
     try folder.add("A.swift", Data("import RealmSwift\nclass Base: Object {}\n".utf8))
     try folder.add(
       "B.swift",
@@ -249,7 +249,7 @@ import Testing
     #expect(try folder.port("--write").status == 0)
     #expect(
       try folder.read("B.swift")
-        == "class Cat: Base {\n  @Persisted(primaryKey: true) var id = 0\n  @Persisted var kind = Kind.a\n}\n"
+        == "import RealmSwift\n\nclass Cat: Base {\n  @Persisted(primaryKey: true) var id = 0\n  @Persisted var kind = Kind.a\n}\n"
     )
     #expect(try folder.read("C.swift") == "extension Cat {\n  var x: Int { 1 }\n}\n")
     #expect(
@@ -258,62 +258,10 @@ import Testing
   }
 
   @Test func wrongCallsAreRefused() throws {
-    let folder = try Sources()
+    let folder = try PortedFolder()
     #expect(try folder.run([]).status == 64)
     #expect(try folder.run(["--overwrite", folder.folder.path]).status == 64)
     #expect(try folder.run([folder.folder.path + "/none"]).status == 64)
     #expect(try folder.run(["--help"]).output.contains("scripts/port-models FOLDER"))
   }
-
-  // MARK: - Sources
-
-  /// A folder of sources that goes with its value.
-  private final class Sources {
-    let folder: URL
-
-    init() throws {
-      folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "port-models-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    func add(_ name: String, _ content: Data) throws {
-      try content.write(to: folder.appendingPathComponent(name))
-    }
-
-    func data(_ name: String) throws -> Data {
-      try Data(contentsOf: folder.appendingPathComponent(name))
-    }
-
-    func read(_ name: String) throws -> String { String(decoding: try data(name), as: UTF8.self) }
-
-    func port(_ options: String...) throws -> (status: Int32, output: String) {
-      try run([folder.path] + options)
-    }
-
-    func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
-      let process = Process()
-      process.executableURL = beside("../../scripts/port-models")
-      process.arguments = arguments
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      process.standardError = pipe
-      try process.run()
-      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return (process.terminationStatus, String(decoding: output, as: UTF8.self))
-    }
-  }
-}
-
-/// A file beside this one.
-private func beside(_ path: String) -> URL {
-  URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(path)
-    .standardizedFileURL
-}
-
-private func text(of path: String) throws -> String {
-  try String(contentsOf: beside(path), encoding: .utf8)
 }

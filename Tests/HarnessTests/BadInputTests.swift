@@ -30,7 +30,7 @@ import Testing
     for file in files { try "".write(toFile: file, atomically: false, encoding: .utf8) }
     process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: files[0]))
     process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: files[1]))
-    try process.run()
+    try process.start()
     process.waitUntilExit()
     let texts = try files.map { try String(contentsOfFile: $0, encoding: .utf8) }
     return (process.terminationStatus, texts[0], texts[1])

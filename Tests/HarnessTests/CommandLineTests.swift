@@ -347,6 +347,46 @@ import Testing
     #expect(!(try Threshold("file_bytes>2").isMet(by: "")))
   }
 
+  /// One reader of numbers for all flags, and for the questions of `plan`.
+  @Test func numbersAreReadAlikeEverywhere() throws {
+    #expect(try settings("--seed 1e3").seed == 1_000)
+    #expect(try settings("--seed 10k").seed == 10_000)
+    #expect(try settings("--seed 18446744073709551615").seed == .max)
+    #expect(try settings("--check-rate 1/32").checkRate == 1.0 / 32)
+    #expect(try settings("--check-rate 5%").checkRate == 0.05)
+    #expect(refusal("--rate 1e30/s") == "--rate: '1e30/s' is too high; up to 1G/s")
+    #expect(
+      refusal("--objects +5") == "--objects needs a whole number, not '+5'; did you mean 5?")
+    #expect(
+      refusal("--check-rate 1/0") == "--check-rate needs a share from 0 to 1, not '1/0'")
+    let asked = try PlanQuestion("file size at pins=1_000 age=1m30s rate=1k/s objects=1e6")
+    #expect(asked.setting.pins == 1_000 && asked.setting.objects == 1e6)
+    #expect(asked.setting.ageSeconds == 90 && asked.setting.ratePerSecond == 1_000)
+    #expect(try PlanQuestion("live bytes at pins=1k pin-every=10").setting.pins == 1_000)
+    for (words, text) in [
+      ("--resample x --gates 0", "--gates"), ("--resample x --blocks 3", "fewer than"),
+      ("--resample x --gates 1k", "'x'"), ("--resample x --blocks 1k", "'x'"),
+    ] {
+      let error = #expect(throws: UsageError.self) {
+        try CompareVerb.run(
+          words.split(separator: " ").map(String.init), console: CollectedOutput().console(),
+          interruption: { TimedInterruption() })
+      }
+      #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
+    }
+  }
+
+  @Test func onlyFlagsThatTheWorkloadTakesAreSuggested() throws {
+    for (flag, words) in [
+      ("--thread", "here it is --readers and --writers"), ("--writer", "did you mean '--writers'?"),
+    ] {
+      let error = #expect(throws: UsageError.self) {
+        try RunVerb.perform(["readers-writer", flag, "4"], console: CollectedOutput().console())
+      }
+      #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+  }
+
   @Test func unitsAreWrittenAsTheyAreRead() throws {
     for text in ["1ns", "1500us", "20ms", "30s", "5m", "2h", "0s"] {
       let nanoseconds = try Units.nanoseconds(text, flag: "--x")

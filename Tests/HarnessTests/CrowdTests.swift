@@ -95,6 +95,11 @@ import Testing
     #expect(!outcome.unended.contains(RunOutcome.finalCheck))
     let reasons = Verdict.reasons(settings: settings, outcome: outcome)
     #expect(reasons.contains { $0.contains("waited for the write lock") }, "\(reasons)")
+    if !load.isOpen, load.workload == .readersWriter {
+      let count = try #require(outcome.collector.total(.measure, .write)).service.count
+      let idle = outcome.idleThreads[.write] ?? 0
+      #expect((count == 0) == (idle == 2) && idle <= 2, "\(idle) after \(count)")
+    }
     // What was begun or due, and did not come to its end, is counted.
     let missing = outcome.collector.totals.filter { $0.key.phase.isMeasured }.values.reduce(0) {
       $0 + $1.givenUp + ($1.leftOut?.count ?? 0)
@@ -178,6 +183,14 @@ import Testing
       Verdict.reasons(settings: settings, outcome: outcome).contains {
         $0.hasPrefix("no 'write' was measured; \(words)") && $0.contains("--read-rate")
       })
+    // Of readers and a writer: others have waited all the time.
+    var mixed = HarnessTests.outcome(of: .readersWriter, nil, seconds: 0.2) { $0.writers = 1 }
+    mixed.idleThreads = [.write: 200]
+    if mixed.hasDone([.write]) {
+      #expect(
+        Verdict.reasons(settings: settings, outcome: mixed).contains(
+          "of 256 threads that do 'write' 200 never finished one"))
+    }
     outcome.busyThreads = 1
     #expect(
       Verdict.reasons(settings: settings, outcome: outcome).contains("no 'write' was measured"))

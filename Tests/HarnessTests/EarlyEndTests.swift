@@ -30,7 +30,7 @@ import Testing
       try "".write(toFile: errors, atomically: false, encoding: .utf8)
       let file = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
       process.standardError = file
-      try process.run()
+      try process.start()
       try file.close()
     }
 
@@ -80,7 +80,7 @@ import Testing
 
   // MARK: - Signals
 
-  @Test(arguments: [SIGHUP, SIGINT, SIGTERM])
+  @Test(arguments: [SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM])
   func everySignalThatEndsARunKeepsItsResults(signal: Int32) throws {
     let run = try tool("run \(Self.load) --duration 1h --output out")
     #expect(eventually { lines("out/growth.csv") > 3 })
@@ -89,13 +89,16 @@ import Testing
     run.kill(signal)
     #expect(run.code() == ExitCode.interrupted.rawValue, "\(run.errorText)")
     #expect(status("out") == "interrupted" && lines("out/summary.csv") > 2)
+    #expect(!run.errorText.contains("Thread 0"))
   }
 
-  @Test func whoIgnoresTheEndOfTheTerminalGoesOn() throws {
+  /// As by `nohup`, or as a job in the background of a script.
+  @Test(arguments: [SIGHUP, SIGINT, SIGQUIT])
+  func whoIgnoresASignalFromTheStartGoesOn(signal: Int32) throws {
     let run = try shell(
-      "trap '' HUP; exec $tool run \(Self.load) --duration 1h --output out")
+      "trap '' \(signal); exec $tool run \(Self.load) --duration 1h --output out")
     #expect(eventually { lines("out/growth.csv") > 3 })
-    run.kill(SIGHUP)
+    run.kill(signal)
     let seen = lines("out/growth.csv")
     #expect(eventually { lines("out/growth.csv") > seen + 5 })
     #expect(run.process.isRunning && status("out") == "failed")

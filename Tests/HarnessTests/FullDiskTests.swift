@@ -14,7 +14,7 @@ import Testing
     process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
     process.arguments = ["-m", "sh", "-c", "mount -t tmpfs none /mnt"]
     process.standardError = FileHandle.nullDevice
-    do { try process.run() } catch { return false }
+    do { try process.start() } catch { return false }
     process.waitUntilExit()
     return process.terminationStatus == 0
   }()

@@ -22,7 +22,7 @@ import Testing
     process.standardOutput = FileHandle.nullDevice
     let errors = Pipe()
     process.standardError = errors
-    try process.run()
+    try process.start()
     let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     return (process.terminationStatus, text)
@@ -143,7 +143,7 @@ import Testing
       .appendingPathComponent("realm-bench").path
     process.arguments = ["-c", "exec '\(tool)' \(command)"]
     process.standardOutput = FileHandle.nullDevice
-    try process.run()
+    try process.start()
     process.waitUntilExit()
     #expect(process.terminationStatus == 3)
   }
@@ -179,7 +179,7 @@ import Testing
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     let errors = Pipe()
     process.standardError = errors
-    try process.run()
+    try process.start()
     let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     #expect(process.terminationStatus == 64 && text.contains("is no UTF-8 text"))

@@ -27,10 +27,11 @@ import Testing
     }
   }
 
-  /// Runs a workload whose write lock is taken after some commits, until a moment of the run.
+  /// Runs a workload whose write lock is taken after some commits, until a moment of the run; nil
+  /// stands for its end.
   static func run(
     _ workload: WorkloadKind, stalledAfter commits: UInt64 = 60,
-    until isReleased: @escaping @Sendable (RunControl) -> Bool,
+    until isReleased: (@Sendable (RunControl) -> Bool)?,
     _ change: (inout RunSettings) -> Void = { _ in }
   ) -> StalledRun {
     var settings = RunSettings(workload)
@@ -55,12 +56,16 @@ import Testing
     let engine = ModelEngine(bug: nil)
     let made = settings.makeWorkload(engine)
     let (control, clock) = (made.shared.control, MonotonicClock())
-    let stall = Monitor<UInt64>(0)
+    let (stall, isOver) = (Monitor<UInt64>(0), Monitor(false))
     let holder = Thread.start(name: "holder") {
       guard eventually({ engine.commits >= commits || control.epoch.phase == nil }) else { return }
       engine.state.wait(until: { !$0.isWriting }, then: { $0.isWriting = true })
       let start = clock.nanoseconds()
-      _ = eventually { isReleased(control) }
+      if let isReleased {
+        _ = eventually { isReleased(control) }
+      } else {
+        _ = isOver.wait(nanoseconds: 120_000_000_000) { $0 }
+      }
       // Before the lock is given back: this thread may sleep at once afterwards.
       let length = clock.nanoseconds() - start
       engine.state.withLock { $0.isWriting = false }
@@ -78,6 +83,8 @@ import Testing
           }.count
       }
     ).run()
+    isOver.withLock { $0 = true }
+    isOver.notifyAll()
     holder.joinInTime()
     return StalledRun(
       outcome: outcome, settings: settings, stallNanoseconds: stall.withLock { $0 },
@@ -291,6 +298,31 @@ import Testing
     // The thread goes on to its end.
     engine.state.withLock { $0.isWriting = false }
     engine.state.notifyAll()
+  }
+
+  /// Nothing that it has measured is lost, and all that was due behind it is counted.
+  @Test(arguments: [true, false])
+  func aThreadThatNobodyWaitsForLosesNothing(isOpen: Bool) {
+    let run = Self.run(.readersWriter, until: nil) {
+      // It hands nothing over by itself.
+      $0.intervalNanoseconds = 3_600_000_000_000
+      if !isOpen { $0.ratePerSecond = nil }
+    }
+    #expect(run.outcome.status == .complete && run.outcome.unended == ["writer 1"])
+    let figures = run.outcome.collector.total(.measure, .write)!
+    #expect(Int(figures.service.count) == run.outcome.transactions && run.outcome.transactions > 40)
+    #expect(figures.givenUp == 1 && !figures.isTruncated)
+    let reasons = Verdict.reasons(settings: run.settings, outcome: run.outcome)
+    #expect(
+      reasons.contains {
+        $0.hasPrefix("1 'write' that had begun were given up after the end, having waited up to ")
+          && $0.contains(": the longest times are not known")
+      }, "\(reasons)")
+    guard isOpen else { return }
+    let expected = run.outcome.expectedDue(ratePerSecond: 400)
+    #expect(abs(Double(run.due) - expected) < 5, "\(run.due) of \(expected) were due")
+    #expect(figures.skipped > 20 && figures.leftOut!.count == figures.skipped + 1)
+    #expect(figures.responses!.maximum == nil)
   }
 
   @Test func anOperationThatFailsIsAmongThoseThatWereDue() {

@@ -21,7 +21,7 @@ import Testing
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors
-    try process.run()
+    try process.start()
     // Neither is more than a pipe holds.
     let told = output.fileHandleForReading.readDataToEndOfFile()
     let complained = errors.fileHandleForReading.readDataToEndOfFile()
@@ -103,7 +103,7 @@ import Testing
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     process.standardOutput = file
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try process.start()
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
     let all = try #require(text("all.txt"))

@@ -46,7 +46,7 @@
       let errors = Pipe()
       process.standardError = errors
       process.standardOutput = FileHandle.nullDevice
-      try process.run()
+      try process.start()
       let text = String(
         decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       process.waitUntilExit()

@@ -156,7 +156,7 @@ import Testing
     process.arguments = line.split(separator: " ").map(String.init)
     let (output, errors) = (Pipe(), Pipe())
     (process.standardOutput, process.standardError) = (output, errors)
-    try process.run()
+    try process.start()
     while process.isRunning {
       if FileManager.default.fileExists(atPath: part),
         let number = KillingInterruption.process(writingTo: part)

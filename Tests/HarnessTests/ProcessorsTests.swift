@@ -38,7 +38,7 @@ import Testing
     process.arguments = line.split(separator: " ").map(String.init)
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try process.start()
     let rows = more.isEmpty ? out + "/growth.csv" : out + "/process-002/growth.csv"
     #expect(eventually { (textOfFile(rows)?.split(separator: "\n").count ?? 0) > 2 })
     for thread in try threads(of: process.processIdentifier, children: out) {

@@ -1,6 +1,7 @@
 // The tool as a script of the shell runs it: under limits, on disks of its own, with other streams.
 import Foundation
 import Glibc
+import Harness
 import TestSupport
 import Testing
 
@@ -27,7 +28,7 @@ struct ToolInShell {
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     process.standardOutput = FileHandle.nullDevice
     process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
-    try process.run()
+    try process.start()
     let hasEnded = eventually { !process.isRunning }
     if !hasEnded { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()

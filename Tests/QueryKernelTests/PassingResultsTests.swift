@@ -143,6 +143,24 @@ import Testing
     #expect(realm.objects(Entry.self).isEmpty)
   }
 
+  /// Also of results that are asked for the places of so many that a table of all is made.
+  @Test func placesOfAllElements() throws {
+    var random = RandomGenerator(seed: 9)
+    let realm = try filledRealm(1_300, &random)
+    let sorted = realm.objects(Entry.self).sorted(byKeyPath: "text")
+    #expect(sorted.count > 1_024)
+    for forms in [sorted, sorted.freeze()] {
+      for (place, entry) in forms.enumerated() { #expect(forms.index(of: entry) == place) }
+    }
+    let (first, last) = (sorted[0], sorted[sorted.count - 1])
+    try realm.write {
+      last.text = ""
+      #expect(sorted.index(of: last) == sorted.ids.firstIndex(of: last.id))
+      realm.delete(first)
+    }
+    for (place, entry) in sorted.enumerated() { #expect(sorted.index(of: entry) == place) }
+  }
+
   @Test func chunksAreAnOrderedSequence() async {
     await withSeeds(3) { random in
       var truth = (0..<3_000).map { Int64($0 * 3) }

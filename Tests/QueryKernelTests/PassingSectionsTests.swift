@@ -74,6 +74,42 @@ import Testing
     }
   }
 
+  /// What begins to read other objects in mid-course is told of what these lead to from then on.
+  @Test func whoBeginsToFollowLinks() throws {
+    var random = RandomGenerator(seed: 12)
+    let (realm, _) = try CutShape.makeRealm(1_300, &random)
+    let pieces = realm.objects(CutPiece.self)
+    try realm.write {
+      pieces.setValue(false, forKey: "isOpen")
+      for (piece, next) in zip(pieces.prefix(20), pieces.dropFirst()) { piece.next = next }
+    }
+    func letter(_ piece: CutPiece) -> String { piece.isOpen ? piece.next!.letter : piece.letter }
+    let sections = pieces.sectioned { letter($0) }
+    func compare(_ step: Int) {
+      let expected = Dictionary(grouping: pieces) { letter($0) }.mapValues { $0.map(\.id) }
+      #expect(Set(sections.allKeys) == Set(expected.keys), "\(step)")
+      for section in sections {
+        #expect(section.map(\.id) == expected[section.key], "\(step)")
+      }
+    }
+    for round in 0..<2 {
+      realm.beginWrite()
+      for step in 0..<12 {
+        compare(step)
+        switch step % 4 {
+        case 0: pieces[step].letter = "step \(step)"
+        // Other links change, which nobody has read yet.
+        case 1: pieces[700].next = pieces[800 + step]
+        case 2: pieces[step].isOpen = true
+        default: pieces[step].letter = "led to \(step)"
+        }
+      }
+      compare(100 + round)
+      if round == 0 { realm.cancelWrite() } else { try realm.commitWrite() }
+      compare(200 + round)
+    }
+  }
+
   /// The next transaction begins anew, also where the one before was rolled back.
   @Test func aRolledBackTransactionLeavesNothing() throws {
     var random = RandomGenerator(seed: 7)

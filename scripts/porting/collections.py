@@ -21,6 +21,7 @@ class CollectionRules:
         lines = [
             " ".join([self._wrapper(name, roles)] + head + ["var", f"{tokens[v.name].text}: {m[1]}"])
             for name, m, v in zip(names, made, found.names)]
+        self.wraps = True
         self._replace_by_lines(begin, end, lines)
         return set(names), set()
 
@@ -30,6 +31,9 @@ class CollectionRules:
         made = made_type(source, found, variable)
         if name in ignored or (variable.block and not is_observed(source, variable.block)):
             return set(), set()
+        for part in (variable.type, variable.value):
+            if part:
+                self.folder.store(source, found.index, *part)
         if not made or made[0] not in COLLECTIONS | BOXES | {"LinkingObjects"}:
             declared = type_name(source, *variable.type).removeprefix("RealmSwift.") if variable.type else ""
             if declared not in COLLECTIONS | BOXES | {"LinkingObjects"}:
@@ -63,19 +67,34 @@ class CollectionRules:
     def _box(self, found, variable, name, roles, kind, words, opening, closing):
         source, tokens = self.source, self.source.tokens
         place = tokens[found.index].start
-        if name not in self.folder.boxes:
-            self.leave(place, f"'{name}' stays a {kind}, which is stored, too: it is not used by '.value' alone")
+        if not self.folder.boxes.become_variables(name):
+            self._keep_box(found, variable, name, kind)
             return set(), {name}
+        self.ported.add(variable)
         inner = words[words.index("<") + 1:words.rindex(">")].strip()
         if kind == "RealmOptional":
             inner += "?"
         value = None
-        if closing > opening + 1:
+        if closing > opening + 1:  # what it begins with
             if tokens[opening + 1].text == "value" and tokens[opening + 2].text == ":":
                 opening += 2
             value = text_of(source, opening + 1, closing)
         self._declare(found, variable, self._wrapper(name, roles), inner, value)
         return {name}, set()
+
+    def _keep_box(self, found, variable, name, kind):
+        """A box that stays has to be a constant."""
+        tokens = self.source.tokens
+        words = f"'{name}' stays a {kind}, which is stored, too: {self.folder.boxes.kept[name]}"
+        if tokens[found.index].text == "var":
+            changes = any(tokens[k].text in ("private", "fileprivate", "internal", "public", "package")
+                          and tokens[k + 1].text == "(" for k in range(found.first, found.index))
+            if changes or variable.block or self.folder.boxes.is_assigned(name):
+                words += "; it has to be declared with 'let', or as '@Persisted var' without '.value'"
+            else:
+                self.edits.replace(tokens[found.index].start, tokens[found.index].end, "let")
+                words += "; it is a 'let' now"
+        self.leave(tokens[found.index].start, words)
 
     def _backlinks(self, found, variable, name, opening, closing):
         source, tokens = self.source, self.source.tokens

@@ -14,16 +14,18 @@ OPERATORS = set("=+-*/%<>&|^!?:.,~")
 class Type:
     """A type or an extension: what it is called, what it inherits from, and where its body is."""
 
-    def __init__(self, source, index, first, name, inherited, body, end_of_head):
+    def __init__(self, source, index, first, words, inherited, body, end_of_head):
         self.source = source
         self.kind = source.tokens[index].text
         self.index = index
         self.first = first
-        self.name = name
+        self.words = words  # `A.B` of `extension A.B`; one word else
+        self.name = words[-1]
         self.inherited = inherited  # [(name, first token, token behind)]
         self.body = body
         self.end_of_head = end_of_head
         self.outer = None
+        self.block = None  # of a type that is declared in a function: (first token, last token) of what sees it
 
     def attribute(self, name):
         return find_attribute(self.source, self.first, self.index, name)
@@ -239,7 +241,7 @@ def read_types(source):
     for index, token in enumerate(tokens):
         if token.text not in TYPES or index + 1 >= len(tokens) or not is_word(tokens[index + 1].text):
             continue
-        if index > 0 and tokens[index - 1].text in (":", ",", "&", ".", "<"):
+        if index > 0 and tokens[index - 1].text in (":", ",", "&", ".", "<", "import"):
             continue
         if tokens[index + 1].text in MODIFIERS | {"func", "var", "let", "subscript", "init"}:
             continue
@@ -249,7 +251,7 @@ def read_types(source):
         k = index + 2
         while k < len(tokens) and tokens[k].text == ".":
             k += 2
-        name = bare(tokens[k - 1].text)
+        words = [bare(tokens[j].text) for j in range(index + 1, k, 2)]
         if k < len(tokens) and tokens[k].text == "<":
             k = behind_generics(source, k, len(tokens))
         inherited = []
@@ -270,15 +272,40 @@ def read_types(source):
         if k >= len(tokens) or tokens[k].text != "{":
             continue
         found.append(Type(
-            source, index, first_of(source, index), name, inherited, (k, source.partner[k]), end_of_head))
+            source, index, first_of(source, index), words, inherited, (k, source.partner[k]), end_of_head))
+    bodies = {type_.body[0] for type_ in found}
+    around = enclosing(source)
     for inner in found:
-        around = [outer for outer in found if outer.body[0] < inner.index < outer.body[1]]
-        inner.outer = around[-1] if around else None
+        inner.outer = innermost(found, inner.index)
+        block = around[inner.first]
+        if block is not None and block not in bodies:
+            inner.block = (block, source.partner[block])
     return found
 
 
-def type_name(source, first, behind):
-    """A type's name without modules, arguments and marks; with `RealmSwift.` where it is written."""
+def innermost(types, index):
+    """The type in whose body itself, or in whose functions, a token stands; None outside of all."""
+    around = [type_ for type_ in types if type_.body[0] < index < type_.body[1]]
+    return around[-1] if around else None
+
+
+def enclosing(source, brackets="{"):
+    """For each token the one that opens the innermost bracket of some kinds around it; None outside of all."""
+    found, open_ones = [], []
+    for index, token in enumerate(source.tokens):
+        if token.text in PAIRS_OPEN:
+            found.append(open_ones[-1] if open_ones else None)
+            if token.text in brackets:
+                open_ones.append(index)
+            continue
+        if open_ones and source.partner[open_ones[-1]] == index:
+            open_ones.pop()
+        found.append(open_ones[-1] if open_ones else None)
+    return found
+
+
+def type_words(source, first, behind):
+    """A type's name as it is written, with what it stands in, without arguments and marks: `A.B` of `A<C>.B?`."""
     words, k = [], first
     while k < behind:
         text = source.tokens[k].text
@@ -287,10 +314,15 @@ def type_name(source, first, behind):
             continue
         if is_word(text) and text not in ("any", "some"):
             words.append(bare(text))
-        elif text not in (".", "?", "!"):
-            if not text.startswith("@"):
-                break
+        elif text not in (".", "?", "!") and not text.startswith("@"):
+            break
         k += 1
+    return words
+
+
+def type_name(source, first, behind):
+    """A type's name without modules, arguments and marks; with `RealmSwift.` where it is written."""
+    words = type_words(source, first, behind)
     if not words:
         return ""
     return "RealmSwift." + words[-1] if words[0] == "RealmSwift" and len(words) > 1 else words[-1]

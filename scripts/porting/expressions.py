@@ -15,6 +15,8 @@ SCALARS = {
     "Int", "Int8", "Int16", "Int32", "Int64", "Double", "Float", "Bool", "String", "Date", "Data", "UUID", "ObjectId",
     "Decimal128", "Optional", "AnyRealmValue",
 }
+# Functions that name properties.
+NAMING = ("primaryKey", "indexedProperties", "ignoredProperties")
 GONE = {"requiredProperties", "defaultPropertyValues", "linkingObjectsProperties", "propertyMapping"}
 
 
@@ -30,17 +32,6 @@ def imports(source, module, exported=False):
 
 
 IMPORT_KINDS = {"class", "struct", "enum", "protocol", "typealias", "func", "let", "var"}
-
-
-def only_values(source, name):
-    """Whether all that a source does with members of that name is `.value`."""
-    tokens = source.tokens
-    for k, token in enumerate(tokens):
-        if bare(token.text) != name:
-            continue
-        if is_member(tokens, k) and not is_value(tokens, k):
-            return False
-    return True
 
 
 def is_member(tokens, k):
@@ -96,6 +87,27 @@ def made_type(source, variables, variable):
         return None
     close = source.partner[k]
     return name, words, (k, close), close + 1 == behind
+
+
+# Members of foreign types whose own types are plain.
+PLAIN_MEMBERS = {
+    "uuidString", "timeIntervalSince1970", "timeIntervalSinceReferenceDate", "timeIntervalSinceNow", "intValue",
+    "int64Value", "int32Value", "doubleValue", "floatValue", "boolValue", "stringValue", "description", "hash",
+    "length", "count", "lowercased", "uppercased",
+}
+
+
+def stays_foreign(source, first, behind):
+    """Whether a value that begins with a foreign type is of one: `NSUUID()` is, `NSUUID().uuidString` is not."""
+    tokens, k = source.tokens, first + 1
+    if k + 1 < behind and tokens[k].text == "." and tokens[k + 1].text == "init":
+        k += 2
+    if k >= behind or tokens[k].text != "(":
+        return True
+    k = source.partner[k] + 1
+    if k + 1 < behind and tokens[k].text == "as" and is_word(tokens[k + 1].text):
+        return tokens[k + 1].text not in SCALARS
+    return not (k + 1 < behind and tokens[k].text == "." and tokens[k + 1].text in PLAIN_MEMBERS)
 
 
 def text_of(source, first, behind):

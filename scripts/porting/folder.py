@@ -1,127 +1,175 @@
 """All sources that are ported together: which classes are models, which boxes and enumerations they use."""
-from .declarations import bare, behind_type, is_word, read_members, read_types, type_name
-from .expressions import BOXES, ROOTS, SCALARS, imports, is_objective, made_type, only_values
+from .boxes import Boxes
+from .declarations import innermost, read_members, read_types, type_words
+from .expressions import NAMING, ROOTS, imports
+from .names import Names, Outside
+from .scopes import Scopes
 
 
 class Folder:
-    """All sources that are ported together."""
+    """All sources that are ported together.
 
-    def __init__(self, sources):
+    `unread` are the texts of sources that could not be read, `fixed` the sources that cannot be written: what these use
+    has to stay as it is.
+    """
+
+    def __init__(self, sources, unread=(), fixed=()):
         self.sources = sources
+        self.unread = unread
+        self.fixed = set(fixed)
         self.types = {source: read_types(source) for source in sources}
+        self.names = Names(self.types)
+        self.exported = any(imports(source, "RealmSwift", exported=True) for source in sources)
+        self._members, self._scopes = {}, {}
+        self.doubtful = {}  # classes whose superclass can be several: its name
         self.models = self._models()
+        self._meant = {t: self.names.extended(t) for types in self.types.values() for t in types
+                       if t.kind == "extension"}
         self.members = {}
         for types in self.types.values():
             for type_ in types:
                 if self.is_model(type_) or self.extends_model(type_):
-                    self.members[type_] = read_members(type_)
-        self.boxes = self._boxes()
-        self.stored_types = set()
-        self.enums = self._enums()
+                    self.members[type_] = self.members_of(type_)
+        self.called = self._called()
+        self.boxes = Boxes(self)
+        self.enums = set()
+
+    def members_of(self, type_):
+        """The variables and functions of a type."""
+        if type_ not in self._members:
+            self._members[type_] = read_members(type_)
+        return self._members[type_]
+
+    def scopes(self, source):
+        if source not in self._scopes:
+            self._scopes[source] = Scopes(source, self.types[source])
+        return self._scopes[source]
+
+    def sees_realm(self, source):
+        return self.exported or imports(source, "RealmSwift")
 
     # Which classes are models
 
     def _models(self):
-        own = {t.name for types in self.types.values() for t in types if t.outer is None and t.kind != "extension"}
-        aliases = {}
-        for source in self.sources:
-            tokens = source.tokens
-            for k in range(len(tokens) - 3):
-                if tokens[k].text == "typealias" and tokens[k + 2].text == "=":
-                    aliases[bare(tokens[k + 1].text)] = type_name(
-                        source, k + 3, behind_type(source, k + 3, len(tokens)))
-        exported = any(imports(source, "RealmSwift", exported=True) for source in self.sources)
-        models, grown = set(), True
+        own = [t for types in self.types.values() for t in types if t.kind == "class" and t.inherited]
+        above = {type_: self.names.superclass(type_) for type_ in own}
+        models = {type_ for type_ in own if isinstance(above[type_], Outside) and self._is_root(above[type_])}
+        grown = True
         while grown:
             grown = False
-            for source, types in self.types.items():
-                sees = exported or imports(source, "RealmSwift")
-                for type_ in types:
-                    if type_.kind != "class" or not type_.inherited or type_.name in models:
-                        continue
-                    above = type_.inherited[0][0]
-                    for _ in range(8):
-                        above = aliases.get(above, above)
-                    root = above.removeprefix("RealmSwift.")
-                    is_root = root in ROOTS and (above != root or (sees and root not in own))
-                    if is_root or (above in models and above != type_.name):
-                        models.add(type_.name)
-                        grown = True
+            for type_ in own:
+                found = above[type_]
+                if type_ in models or isinstance(found, Outside):
+                    continue
+                if found and all(one in models for one in found):
+                    models.add(type_)
+                    grown = True
+        for type_ in own:
+            found = above[type_]
+            if type_ not in models and not isinstance(found, Outside) and any(one in models for one in found):
+                self.doubtful[type_] = found[0].name
         return models
 
+    def _is_root(self, outside):
+        words = outside.words
+        if len(words) == 2 and words[0] == "RealmSwift":
+            return words[1] in ROOTS
+        return len(words) == 1 and words[0] in ROOTS and self.sees_realm(outside.source)
+
     def is_model(self, type_):
-        return type_.kind == "class" and type_.name in self.models and bool(type_.inherited)
+        return type_ in self.models
 
     def extends_model(self, type_):
-        return type_.kind == "extension" and type_.name in self.models
+        found = self._meant.get(type_)
+        return bool(found) and all(one in self.models for one in found)
 
-    # Boxes: `RealmOptional` and `RealmProperty`
+    def meant(self, type_):
+        """The types whose members an extension has; of another type itself."""
+        return self._meant.get(type_, [type_]) if type_.kind == "extension" else [type_]
 
-    def _boxes(self):
-        """The names of boxes that can become optional variables, as `.value` is all that is made of them."""
-        boxes, others = set(), set()
-        self.owners = {}  # names of the classes that declare a box, by its name
-        for type_, (variables, _) in self.members.items():
-            for found in variables:
-                for variable in found.names:
-                    name = bare(type_.source.tokens[variable.name].text)
-                    made = made_type(type_.source, found, variable) if not found.has("static") else None
-                    if made and made[0] in BOXES:
-                        boxes.add(name)
-                        self.owners.setdefault(name, set()).add(type_.name)
-        for name in list(boxes):
-            for source in self.sources:
-                if not only_values(source, name):
-                    others.add(name)
-        if boxes:
-            others |= self._other_boxes()
-        return boxes - others
+    def meanings_of(self, type_):
+        """A type and its extensions."""
+        return [type_] + [other for other, meant in self._meant.items() if type_ in meant]
 
-    def _other_boxes(self):
-        """Names of members that may have a `value` of their own, such as a subject of a library."""
-        found = set()
-        for types in self.types.values():
-            for type_ in types:
-                source = type_.source
-                for variables in (self.members.get(type_) or read_members(type_))[0]:
-                    for variable in variables.names:
-                        made = made_type(source, variables, variable)
-                        if made and made[0] in BOXES:
-                            continue
-                        if variable.type:
-                            first = type_name(source, *variable.type)
-                        else:
-                            first = source.tokens[variable.value[0]].text if variable.value else ""
-                        if first[:1].isupper() and first not in SCALARS:
-                            found.add(bare(source.tokens[variable.name].text))
+    def above(self, type_):
+        """The classes of these sources that a class derives from."""
+        found, names = [], [type_]
+        while names:
+            meant = self.names.superclass(names.pop())
+            for one in meant if isinstance(meant, list) else []:
+                if one not in found:
+                    found.append(one)
+                    names.append(one)
         return found
 
-    def has_box(self, type_, name):
-        """Whether a model, or an extension of one, has a box of that name, by itself or inherited."""
-        above, seen = type_.name, set()
-        while above not in seen:
-            if above in self.owners.get(name, ()):
-                return True
-            seen.add(above)
-            above = next((t.inherited[0][0] for types in self.types.values() for t in types
-                          if t.kind == "class" and t.name == above and t.inherited), above)
-        return False
+    def _called(self):
+        """By `primaryKey()` and its like the classes that some source asks for it; None among them for any class."""
+        found = {}
+        for source in self.sources:
+            tokens = source.tokens
+            for k in range(1, len(tokens) - 1):
+                if tokens[k].text in NAMING and tokens[k + 1].text == "(" and tokens[k - 1].text != "func":
+                    found.setdefault(tokens[k].text, set()).update(self._asked(source, k))
+        return found
+
+    def _asked(self, source, k):
+        """The classes whose function is called at a token: of `Dog` and `super` it and those above."""
+        tokens = source.tokens
+        if tokens[k - 1].text != "." or k < 2 or k > 2 and tokens[k - 3].text == ".":
+            return {None}
+        before = tokens[k - 2].text
+        if before == "super":
+            around = innermost(self.types[source], k)
+            asked = [self.names.superclass(one) for one in self.meant(around)] if around else []
+        else:
+            asked = [self.names.find([before], source, k)]
+        found = set()
+        for above in asked:
+            while isinstance(above, list) and len(above) == 1 and above[0].kind == "class" and above[0] not in found:
+                found.add(above[0])
+                above = self.names.superclass(above[0])
+        return found if found or before == "super" else {None}
+
+    def is_called(self, name, types):
+        return not self.called.get(name, set()).isdisjoint([None, *types])
+
+    def superclass_outside(self, type_):
+        """The name of a superclass that these sources do not declare, or declare more than once; None else."""
+        if type_ in self.doubtful:
+            return self.doubtful[type_]
+        found = self.names.superclass(type_)
+        return ".".join(found.words) if isinstance(found, Outside) and found.words else None
 
     # Enumerations that are stored
 
-    def _enums(self):
-        """Names of the types that variables which become stored are declared with."""
-        for type_, (variables, _) in self.members.items():
-            source = type_.source
-            for found in variables:
-                if not is_objective(found) and not found.has("dynamic"):
-                    continue
-                for variable in found.names:
-                    if variable.type:
-                        self.stored_types.add(type_name(source, *variable.type))
-                    elif variable.value and is_word(source.tokens[variable.value[0]].text):
-                        self.stored_types.add(bare(source.tokens[variable.value[0]].text))
-        return {
-            type_ for types in self.types.values() for type_ in types
-            if type_.kind == "enum" and type_.name in self.stored_types
-            and (type_.attribute("@objc") or any(name == "RealmEnum" for name, _, _ in type_.inherited))}
+    def store(self, source, index, first, behind):
+        """Notes the enumerations that the type of a stored variable names."""
+        for k in range(first, behind):
+            if k > first and source.tokens[k - 1].text == ".":
+                continue
+            words = type_words(source, k, behind)
+            if words:
+                self._store(words, source, index)
+
+    def store_case(self, source, index, first, behind):
+        """The same for a value such as `Kind.a`."""
+        words = type_words(source, first, behind)
+        for length in range(len(words), 0, -1):
+            if self._store(words[:length], source, index):
+                return
+
+    def _store(self, words, source, index):
+        found = self.names.find(words, source, index)
+        if isinstance(found, Outside):
+            return False
+        for type_ in found:
+            if type_.kind == "enum" and (
+                    type_.attribute("@objc") or any(name == "RealmEnum" for name, _, _ in type_.inherited)
+                    or self._is_extended(type_)):
+                self.enums.add(type_)
+        return bool(found)
+
+    def _is_extended(self, type_):
+        """Whether an extension makes an enumeration one that is stored."""
+        return any(type_ in found and any(name == "RealmEnum" for name, _, _ in extension.inherited)
+                   for extension, found in self._meant.items())

@@ -4,15 +4,56 @@ A folder is read as a whole first (folder.py): which classes are models, which v
 used, which enumerations are stored. Then each source is changed by itself: classes.py, variables.py, collections.py,
 and here what belongs to none of them. What is met and left alone is said, with its reason.
 """
-from .classes import ClassRules
+import re
+
+from .classes import ClassRules, line_before
 from .collections import CollectionRules
-from .declarations import bare, first_of, read_members
-from .expressions import SCALARS, imports, is_member, is_objective, is_value
-from .source import Edits
+from .declarations import bare, first_of, innermost, is_word, read_members
+from .edits import Edits
+from .expressions import imports, is_objective
+from .masks import Unreadable
+from .names import Outside
+from .naming import NamingRules
 from .variables import VariableRules
 
+# Classes of Apple's frameworks, which no Realm holds.
+FOREIGN_CLASS = re.compile(
+    r"(NS|UI|XC|WK|MK|CL|AV|SK|SCN|CA|GK|MTK|CN|PH)[A-Z]|(Foundation|UIKit|XCTest|AppKit)\.|"
+    r"(Operation|Thread|Formatter|DateFormatter|NumberFormatter|JSONEncoder|JSONDecoder|URLProtocol|Bundle|Stream)$")
 
-class Port(ClassRules, VariableRules, CollectionRules):
+
+def decide(folder):
+    """Runs all rules without writing until it is clear which boxes become variables, and which enumerations are stored.
+
+    A box that some rule leaves keeps all boxes of its name, and so does a source that could not be changed.
+    """
+    while True:
+        ported = set()
+        for source in folder.sources:
+            port = Port(folder, source)
+            try:
+                port.run()
+            except (Unreadable, IndexError, KeyError, ValueError):
+                folder.fixed.add(source)
+            if source not in folder.fixed:
+                ported |= port.ported
+        boxes = folder.boxes
+        for source in folder.fixed:
+            for k in boxes.uses.get(source, ()):
+                boxes.keep(bare(source.tokens[k].text), f"{source.name} cannot be changed, and uses it")
+        missed = [name for name, variables in boxes.declared.items()
+                  if name not in boxes.kept and not ported.issuperset(variables)]
+        if not missed:
+            break
+        for name in missed:
+            boxes.keep(name, "another box of that name is left")
+    # A run more, as enumerations may be noted behind their own source.
+    for source in folder.sources:
+        if source not in folder.fixed:
+            Port(folder, source).types()
+
+
+class Port(ClassRules, NamingRules, VariableRules, CollectionRules):
     """The changes of one source."""
 
     def __init__(self, folder, source):
@@ -21,8 +62,21 @@ class Port(ClassRules, VariableRules, CollectionRules):
         self.edits = Edits(source)
         self.left = []
         self.told = set()
+        self.ported = set()   # boxes that become variables
+        self.wraps = False    # whether something of the interface is named that was not
+        self.removed = set()  # functions
 
     def run(self):
+        self.types()
+        self._values()
+        self._key_paths()
+        self._import()
+        if self.wraps and not self.folder.sees_realm(self.source):
+            self._add_import()
+        self.left.sort()
+        return self.edits.applied()
+
+    def types(self):
         for type_ in self.folder.types[self.source]:
             if self.folder.is_model(type_):
                 self._model(type_)
@@ -32,10 +86,13 @@ class Port(ClassRules, VariableRules, CollectionRules):
                 self._enum(type_)
             elif type_.kind == "class":
                 self._unknown(type_)
-        self._values()
-        self._import()
-        self.left.sort()
-        return self.edits.applied()
+            elif type_.kind == "protocol" and type_.attribute("@objc") and imports(self.source, "RealmSwift"):
+                self.leave(self.source.tokens[type_.index].start,
+                           f"'@objc' of the protocol '{type_.name}': Linux has none; remove it")
+
+        for type_ in self.folder.types[self.source]:
+            if type_ in self.folder.members:
+                self._finish(type_)
 
     def leave(self, place, words, kind="left"):
         note = (self.source.line(place), kind, words)
@@ -53,6 +110,7 @@ class Port(ClassRules, VariableRules, CollectionRules):
         names = [name for name, _, _ in type_.inherited]
         if "PersistableEnum" in names:
             return
+        self.wraps = True
         for name, first, behind in type_.inherited:
             if name == "RealmEnum":
                 self.edits.replace(tokens[first].start, tokens[behind - 1].end, "PersistableEnum")
@@ -64,9 +122,8 @@ class Port(ClassRules, VariableRules, CollectionRules):
         """A class of old properties whose superclass is not among the sources."""
         if not type_.inherited or not imports(self.source, "RealmSwift"):
             return
-        above = type_.inherited[0][0]
-        known = {t.name for types in self.folder.types.values() for t in types}
-        if above in known or above.startswith("NS") or above.startswith("UI"):
+        above = self.folder.superclass_outside(type_)
+        if above is None or FOREIGN_CLASS.match(above):
             return
         variables, _ = read_members(type_)
         if any(is_objective(v) and v.has("dynamic") for v in variables):
@@ -77,32 +134,54 @@ class Port(ClassRules, VariableRules, CollectionRules):
     def _values(self):
         """`.value` of boxes that are boxes no more."""
         tokens = self.source.tokens
-        for k, token in enumerate(tokens):
-            name = bare(token.text)
-            if name in self.folder.boxes and is_value(tokens, k) and (
-                    is_member(tokens, k) or self._is_own_box(k, name)):
+        for k in self.folder.boxes.uses.get(self.source, ()):
+            if self.folder.boxes.become_variables(bare(tokens[k].text)):
                 self.edits.replace(tokens[k + 1].start, tokens[k + 2].end, "")
 
-    def _is_own_box(self, k, name):
-        """Whether a name without anything before it is a box of the class around it, and no parameter or constant."""
-        tokens = self.source.tokens
-        around = [t for t in self.folder.types[self.source] if t.body[0] < k < t.body[1]]
-        if not around or around[-1] not in self.folder.members or not self.folder.has_box(around[-1], name):
-            return False
-        for function in self.folder.members[around[-1]][1]:
-            if function.body and function.body[0] < k < function.body[1]:
-                for j in range(function.parameters[0], function.body[1]):
-                    if bare(tokens[j].text) != name:
-                        continue
-                    following = [t.text for t in tokens[j + 1:j + 6]]
-                    if j < function.parameters[1]:
-                        # A number or text has no `value`; a label before another name is no name of a value.
-                        if following[0] == ":" and following[1] not in SCALARS:
-                            return False
-                    elif following[0] == "in" or tokens[j - 1].text == "for" or (
-                            tokens[j - 1].text in ("let", "var") and following[:4] != ["=", name, ".", "value"]):
-                        return False
-        return True
+    def _key_paths(self):
+        """`#keyPath(Dog.name)` of a model becomes "name"."""
+        source, tokens = self.source, self.source.tokens
+        for k, token in enumerate(tokens):
+            if token.text != "#keyPath" or tokens[k + 1].text != "(":
+                continue
+            end = source.partner[k + 1]
+            words = [bare(t.text) for t in tokens[k + 2:end:2]]
+            plain = all(t.text == "." for t in tokens[k + 3:end:2]) and all(is_word(word) for word in words)
+            model = self._models_of(words[:-1], k) if plain else 0
+            own = len(words) == 1 and innermost(self.folder.types[source], k) in self.folder.members
+            if plain and (model or own):
+                self.edits.replace_if_free(token.start, tokens[end].end, f'"{".".join(words[model:])}"')
+            elif imports(source, "RealmSwift") and self.edits.is_free(token.start):
+                self.leave(token.start, "Linux has no '#keyPath'; write the name as text")
+
+    def _models_of(self, words, k):
+        """How many words at the beginning of a path name a model; 0 where they do not."""
+        for length in range(len(words), 0, -1):
+            found = self.folder.names.find(words[:length], self.source, k)
+            if not isinstance(found, Outside):
+                return length if all(self.folder.is_model(one) for one in found) else 0
+        return 0
+
+    def _add_import(self):
+        """`import RealmSwift` behind the other imports, or at the top behind what is said of the file."""
+        source, tokens, text = self.source, self.source.tokens, self.source.text
+        match = re.search(r"\r\n|\r|\n", text)
+        line_end = match.group() if match else "\n"
+        own = [k for k in range(len(tokens) - 1) if tokens[k].text == "import" and tokens[k].newline
+               or tokens[k].text == "import" and k > 0 and tokens[k - 1].text.startswith("@")]
+        own = [k for k in own if not any(b <= tokens[k].start < e for b, e in source.conditional)]
+        if own:
+            place = re.compile(r"[^\r\n]*").match(text, tokens[own[-1]].start).end()
+            self.edits.insert(place, line_end + "import RealmSwift")
+            return
+        first = max(text.rfind("\n", 0, source.first_code), text.rfind("\r", 0, source.first_code)) + 1
+        # Comments right above the first declaration are about it, unless the file begins with them.
+        place = first
+        while (before := line_before(text, place)) is not None and text[before:place].strip():
+            place = before
+        if place == 0 and not text.startswith("///"):
+            place = first
+        self.edits.insert(place, f"import RealmSwift{line_end}{line_end}")
 
     def _import(self):
         source, tokens = self.source, self.source.tokens

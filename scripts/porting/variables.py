@@ -2,7 +2,7 @@
 import re
 
 from .declarations import bare, find_attribute, is_observed, type_name
-from .expressions import BOXES, COLLECTIONS, FOREIGN, is_objective, made_type, text_of
+from .expressions import BOXES, COLLECTIONS, FOREIGN, is_objective, made_type, stays_foreign, text_of
 
 
 class VariableRules:
@@ -23,6 +23,12 @@ class VariableRules:
                 t.text == "class" for t in found.modifiers()):
             if objective:
                 self._strip(found)
+            return set(), set()
+        if found.has("dynamic") and tokens[found.index].text == "let" and not any(
+                m and m[0] in COLLECTIONS | BOXES | {"LinkingObjects"}
+                for m in (made_type(source, found, v) for v in found.names)):
+            self.leave(
+                place, f"'dynamic let {names[0]}': a constant is not stored; write 'var', or take 'dynamic' away")
             return set(), set()
         if found.has("dynamic") or (objective and tokens[found.index].text == "var"):
             return self._dynamic(found, names, roles, ignored, mixed)
@@ -63,7 +69,7 @@ class VariableRules:
             name = type_name(source, *variable.type) if variable.type else (
                 bare(tokens[variable.value[0]].text) if variable.value else "")
             name = name.removeprefix("RealmSwift.")
-            if name in FOREIGN:
+            if name in FOREIGN and (variable.type or stays_foreign(source, *variable.value)):
                 self.leave(place, f"'{name}' cannot be stored; write {FOREIGN[name]}")
                 return set(), set(names)
             if variable.type and tokens[variable.type[0]].text == "[":
@@ -78,6 +84,11 @@ class VariableRules:
                     return self._made(found, variable, names[0], roles, ignored, mixed)
                 self.leave(place, "several collections in one declaration; write one a line")
                 return set(), set(names)
+        for variable in found.names:
+            if variable.type:
+                self.folder.store(source, found.index, *variable.type)
+            else:
+                self.folder.store_case(source, found.index, *variable.value)
         if len(found.names) > 1:
             return self._several(found, names, roles)
         self._mark(found, self._wrapper(names[0], roles))
@@ -89,6 +100,7 @@ class VariableRules:
     def _mark(self, found, wrapper):
         """Puts the wrapper in the place of `@objc`, and takes `dynamic` away."""
         source, tokens = self.source, self.source.tokens
+        self.wraps = True
         objective = find_attribute(source, found.first, found.index, "@objc")
         if objective:
             if objective[1] - objective[0] > 1:
@@ -154,5 +166,6 @@ class VariableRules:
         if "//" in written or "/*" in written:
             self.leave(begin, "several variables with comments in one declaration; write one a line")
             return set(), set(names)
+        self.wraps = True
         self._replace_by_lines(begin, end, lines)
         return set(names), set()

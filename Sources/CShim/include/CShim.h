@@ -146,6 +146,12 @@ static inline uint64_t shim_thread_token(void) {
 /// The same, or 0 while the thread has none yet: enough to compare with a token known from before.
 static inline uint64_t shim_thread_token_or_zero(void) { return shim_thread_token_slot; }
 
+/// How many bytes of the calling thread's stack are left; SIZE_MAX where that is not known.
+size_t shim_stack_left(void);
+/// How many calls inside of each other the calling thread has counted, with one more.
+int32_t shim_enter_nesting(void);
+void shim_leave_nesting(void);
+
 /// What the calling thread is letting go of, NULL when nothing: see LooseValues in Platform.
 void *shim_loose_values(void);
 void shim_set_loose_values(void *values);

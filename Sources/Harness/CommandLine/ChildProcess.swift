@@ -50,7 +50,7 @@ struct ChildProcess {
       process.standardError = pipe
     }
     do {
-      try process.run()
+      try process.start()
     } catch {
       throw Self.notStarted(executable, error)
     }

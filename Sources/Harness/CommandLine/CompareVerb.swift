@@ -287,15 +287,14 @@ package enum CompareVerb: VerbDescription {
 
   private static func seed(_ values: FlagValues) throws(UsageError) -> UInt64 {
     guard let text = values.first("seed") else { return 1 }
-    guard let number = UInt64(text) else { throw UsageError("--seed needs a whole number") }
-    return number
+    return try Units.seed(text)
   }
 
   private static func blockCount(_ text: String) throws(UsageError) -> Int {
-    guard let count = Int(text), count >= PairedJudge.blocksMin else {
+    let count = try Units.count(text, flag: "--blocks", minimum: 0, maximum: 1_000_000)
+    guard count >= PairedJudge.blocksMin else {
       throw UsageError(
-        "--blocks: '\(text)' is no number of blocks; fewer than "
-          + "\(PairedJudge.blocksMin) decide nothing")
+        "--blocks: fewer than \(PairedJudge.blocksMin) decide nothing, so not \(text)")
     }
     return count
   }
@@ -312,24 +311,21 @@ package enum CompareVerb: VerbDescription {
       throw UsageError(
         "compare --resample takes one file; '\(values.positional[0])' is one too many")
     }
-    var gates = 1_000
-    if let text = values.first("gates") {
-      guard let number = Int(text), number > 0 else {
-        throw UsageError("--gates: '\(text)' is no number of gates")
-      }
-      gates = number
-    }
+    let gates =
+      try values.first("gates").map {
+        try Units.count($0, flag: "--gates", minimum: 1, maximum: 1_000_000)
+      } ?? 1_000
     let isTable = try values.choice("format").map { (format: ComparisonFormat) in
       guard format == .text || format == .markdown else {
         throw UsageError("compare --resample: --format is text or markdown")
       }
       return format == .markdown
     }
+    let blocksMax = try values.first("blocks").map(blockCount)
     do {
       let blocks = try RunFigures.sides(ofFile: try LiteralPath.path(path, of: "--resample"))
       let trials = try GateTrials(
-        blocks, gates: gates, blocksMax: try values.first("blocks").map(blockCount),
-        seed: try seed(values), rules: rules)
+        blocks, gates: gates, blocksMax: blocksMax, seed: try seed(values), rules: rules)
       console.printRaw(trials.text(isMarkdown: isTable ?? false))
     } catch let error as ResultsError {
       throw UsageError("compare --resample: \(error.message)")

@@ -120,7 +120,11 @@ package struct FlagValues: Sendable {
     if let answer = ForeignFlags.answer(name, known: known, used: used) {
       return UsageError("unknown flag '\(argument)'; \(answer)")
     }
-    let nearest = nearestName(name, in: known.sorted()).map { "; did you mean '--\($0)'?" }
+    // Where some of them mean something, another one would be refused in its turn.
+    let nearest =
+      nearestName(name, in: (used ?? known).sorted()).map { "; did you mean '--\($0)'?" }
+      ?? nearestName(name, in: known.sorted())
+      .flatMap { ForeignFlags.substitute($0, used: used ?? []) }.map { "; here it is \($0)" }
     return UsageError(
       "unknown flag '\(argument)'" + (nearest ?? "; see '\(Tool.current.name)' for help"))
   }

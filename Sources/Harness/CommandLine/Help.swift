@@ -6,8 +6,8 @@ package enum Help {
 
   package static let exitCodes = """
     Exit codes: 0 all well, 1 failed, 2 regression or threshold missed, 3 invariant violated,
-    4 inconclusive (with --strict), 5 no such baseline, 64 usage, 70 internal error,
-    130 interrupted.
+    4 inconclusive (with --strict, or when the end could not be checked), 5 no such baseline,
+    64 usage, 70 internal error, 130 interrupted.
     """
 
   package static var overview: String {

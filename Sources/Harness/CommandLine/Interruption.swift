@@ -1,5 +1,5 @@
-// How a user ends a verb before its time: Ctrl-C, SIGTERM and the end of the terminal are one and
-// the same, for the process itself and for those that it has started.
+// How a user ends a verb before its time: Ctrl-C, SIGTERM, the end of the terminal and of the time
+// allowed are one and the same, for the process itself and for those that it has started.
 internal import CProcess
 internal import Foundation
 internal import Glibc
@@ -10,12 +10,12 @@ package protocol Interruption: Sendable {
   func isRequested() -> Bool
 }
 
-/// SIGINT, SIGTERM and SIGHUP.
+/// Every signal that would end the process, and by which a user may ask for that.
 ///
-/// The first signal asks the verb to stop, and to keep what there is. A second SIGINT or SIGTERM,
-/// when that takes long, ends the process at once. So does not a second SIGHUP: shell and kernel
-/// both send one when a terminal is closed. Whoever ignored SIGHUP from the start (`nohup`) is not
-/// stopped by it.
+/// The first one asks the verb to stop, and to keep what there is. A second one, when that takes
+/// long, ends the process at once. So does not a second SIGHUP: shell and kernel both send one when
+/// a terminal is closed; nor a second SIGXCPU, which comes once a second. Whoever ignored one from
+/// the start (`nohup`, a job in the background of a script) is not stopped by it.
 package final class SignalInterruption: Interruption {
   /// Signals within this time are one wish, sent to a process and to its group.
   private static let oneWishNanoseconds: UInt64 = 300_000_000
@@ -54,7 +54,8 @@ package final class SignalInterruption: Interruption {
       let number = sigwaitinfo(&wanted, nil)
       guard number > 0 else { continue }
       let now = clock.nanoseconds()
-      if let first, number != SIGHUP, now - first > oneWishNanoseconds { end(by: number) }
+      let comesAgain = [SIGHUP, SIGXCPU].contains(number)
+      if let first, !comesAgain, now - first > oneWishNanoseconds { end(by: number) }
       first = first ?? now
       isAsked.withLock { $0 = true }
     }
@@ -73,11 +74,21 @@ package final class SignalInterruption: Interruption {
   private static var signals: sigset_t {
     var signals = sigset_t()
     sigemptyset(&signals)
-    sigaddset(&signals, SIGINT)
+    // By this one a parent tells its children, whatever they ignore.
     sigaddset(&signals, SIGTERM)
     // A blocked signal comes though it is ignored.
-    if !isIgnored(SIGHUP) { sigaddset(&signals, SIGHUP) }
+    for number in [SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM]
+    where !isIgnored(number) {
+      sigaddset(&signals, number)
+    }
     return signals
+  }
+
+  /// Lets SIGQUIT end a verb that looks for no signals as any other one does.
+  ///
+  /// Swift's own handler would print where each thread is, as after a crash.
+  static func makeQuitUsual() {
+    if !isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
   }
 
   private static func isIgnored(_ number: Int32) -> Bool {

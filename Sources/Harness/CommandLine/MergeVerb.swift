@@ -70,7 +70,8 @@ package enum MergeVerb: VerbDescription {
       for warning in merged.warnings { console.note("warning: " + warning) }
     }
     do {
-      let folder = try place.make(overwrites: values.has("overwrite"), withHistograms: true)
+      let folder = try place.make(
+        overwrites: values.has("overwrite"), withHistograms: true, names: KnownNames.ofMerge)
       try merged.write(to: folder)
       _ = try folder.end(isComplete: true)
     } catch let error as UsageError {

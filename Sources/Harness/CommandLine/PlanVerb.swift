@@ -90,9 +90,9 @@ package enum PlanVerb: VerbDescription {
     // Before any thread or child: they leave the signals to us.
     let interruption = interruption()
     let folder: ResultsFolder
-    do { folder = try place.make(overwrites: values.has("overwrite")) } catch let error
-      as ResultsError
-    {
+    do {
+      folder = try place.make(overwrites: values.has("overwrite"), names: KnownNames.ofPlan)
+    } catch let error as ResultsError {
       console.note("error: \(error.message)")
       return .failed
     }
@@ -172,10 +172,7 @@ package enum PlanVerb: VerbDescription {
       try PlanQuestion($0)
     }
     if let text = values.first("seed") {
-      guard let seed = UInt64(text), seed < 1 << 62 else {
-        throw UsageError("--seed needs a whole number, not '\(text)'")
-      }
-      options.seed = seed
+      options.seed = try Units.seed(text, below: 1 << 62)
     }
     if let text = values.first("budget") {
       let budget = try Units.nanoseconds(text, flag: "--budget")

@@ -40,6 +40,7 @@ public enum RealmBench {
   ///
   /// A word that is no UTF-8 is refused: as text it would name another file.
   package static func runProcess(as tool: () throws -> Tool) -> Int32 {
+    SignalInterruption.makeQuitUsual()
     do {
       try Tool.become(try tool())
     } catch {

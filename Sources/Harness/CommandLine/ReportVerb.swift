@@ -115,6 +115,11 @@ package enum ReportVerb: VerbDescription {
   ) throws -> ExitCode {
     try values.refuse("trend", with: "show-places", because: "a history names no places")
     try values.refuse("trend", with: "picture", because: "a history is a page")
+    switch try? FileCalls.kind(folder, followsLinks: true) {
+    case nil, .folder?: break
+    case let kind?:
+      throw UsageError("--trend: '\(folder)' is \(kind.words); it needs the folder of a history")
+    }
     let file = try output(values, "trend.html")
     let path = file.path
     do {

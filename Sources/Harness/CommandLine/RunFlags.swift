@@ -269,10 +269,7 @@ package enum RunFlags {
     settings.durability = try flags.choice("durability") ?? settings.durability
     if let text = flags.first("read-keys") { settings.readKeys = try keyDistribution(text) }
     if let text = flags.first("seed") {
-      guard let seed = UInt64(text) else {
-        throw UsageError("--seed needs a whole number from 0 to 2^64-1, not '\(text)'")
-      }
-      settings.seed = seed
+      settings.seed = try Units.seed(text)
     }
   }
 

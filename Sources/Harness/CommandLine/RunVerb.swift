@@ -86,6 +86,7 @@ package enum RunVerb: VerbDescription {
             settings: SettingsRecord(settings, path: path, output: place.path))))
       return .success
     }
+    if settings.member == nil { try refuseOnePlace(settings) }
     try place.refuseObstacle(overwrites: settings.overwrites)
     if let baseline = settings.baseline {
       do { _ = try Baselines.saved(baseline) } catch {
@@ -102,7 +103,10 @@ package enum RunVerb: VerbDescription {
     let folder: ResultsFolder
     do {
       folder = try place.make(
-        overwrites: settings.overwrites, withHistograms: !settings.hasParts)
+        overwrites: settings.overwrites, withHistograms: !settings.hasParts,
+        names: KnownNames.ofRun(
+          isPlan: settings.planText != nil, hasHistory: settings.recordsHistory,
+          dataFile: settings.path == nil ? KnownNames.dataFile(settings.engine) : nil))
     } catch {
       file?.giveUp()
       guard let error = error as? ResultsError else { throw error }
@@ -114,6 +118,23 @@ package enum RunVerb: VerbDescription {
       arguments, settings, choices, folder,
       path: settings.path ?? folder.path + "/" + KnownNames.dataFile(settings.engine),
       surroundings)
+  }
+
+  /// Refuses a file that is the results folder, or lies in one that is to be replaced: nothing is
+  /// claimed yet.
+  private static func refuseOnePlace(_ settings: RunSettings) throws(UsageError) {
+    guard let path = settings.path, let output = settings.output,
+      FileCalls.overlap(path, output)
+    else { return }
+    if FileCalls.isSame(path, output) {
+      throw UsageError(
+        "--path and --output are one place, '\(output)': the one is a file, the other a folder")
+    }
+    guard settings.overwrites, case .folder? = try? FileCalls.kind(output, followsLinks: true)
+    else { return }
+    throw UsageError(
+      "--path: '\(path)' lies in '\(output)', which is to be replaced; give a path elsewhere, or none: "
+        + "then the file is in the folder")
   }
 
   /// Runs in a folder that is this run's own, and puts the results in their place.

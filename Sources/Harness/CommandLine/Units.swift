@@ -99,9 +99,22 @@ package enum Units {
       throw UsageError("\(flag): '\(name)' is no unit of time; write a rate such as 2000/s or 60/m")
     }
     // What is written by the second is taken as it stands: a command has to read back the same.
-    guard let value = quantity(parts[0]).map({ unit == 1e9 ? $0 : $0 * 1e9 / unit }), value > 0,
-      value <= 1e9
+    guard let value = quantity(parts[0]).map({ unit == 1e9 ? $0 : $0 * 1e9 / unit }), value > 0
     else { throw UsageError("\(flag): '\(text)' is not a rate above 0, such as 2000/s") }
+    guard value <= 1e9 else { throw UsageError("\(flag): '\(text)' is too high; up to 1G/s") }
+    return value
+  }
+
+  /// What everything random follows from, from 0 on, such as `7`, `10k` or `1e3`.
+  package static func seed(
+    _ text: String, flag: String = "--seed", below limit: UInt64? = nil
+  ) throws(UsageError) -> UInt64 {
+    // All 64 bits where there are only digits: no other form has as many.
+    let value = UInt64(text) ?? (try? count(text, flag: flag, minimum: 0)).map { UInt64($0) }
+    guard let value, value < limit ?? .max || limit == nil else {
+      let range = limit == nil ? "2^64-1" : "2^62-1"
+      throw UsageError("\(flag) needs a whole number from 0 to \(range), not '\(text)'")
+    }
     return value
   }
 
@@ -135,6 +148,9 @@ package enum Units {
   }
 
   private static func countHint(_ text: String) -> String {
+    if text.first == "+", (try? count(String(text.dropFirst()), flag: "", minimum: 0)) != nil {
+      return ", not '\(text)'; did you mean \(text.dropFirst())?"
+    }
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let meant = ["m": "M", "g": "G"][text.dropFirst(digits.count)].map { "\(digits)\($0)" }
     return ", not '\(text)'"
@@ -285,8 +301,16 @@ package enum Units {
     return Double(text)
   }
 
-  /// A number from 0 on, such as 0.25 or 1e-7: with an exponent where `text(share:)` writes one.
+  /// A number from 0 on, such as 0.25, 5%, 1/32 or 1e-7: with an exponent where `text(share:)`
+  /// writes one.
   package static func share(_ text: some StringProtocol) -> Double? {
+    if text.hasSuffix("%") { return number(Substring(text.dropLast())).map { $0 / 100 } }
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    if parts.count == 2, let part = number(Substring(parts[0])),
+      let whole = number(Substring(parts[1])), whole > 0
+    {
+      return part / whole
+    }
     let halves = text.split(omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
     guard let first = halves.first, let mantissa = number(Substring(first)) else { return nil }
     guard halves.count == 2 else { return halves.count == 1 ? mantissa : nil }

@@ -1,6 +1,7 @@
 // A run read back from its results folder: what `compare` and `report` know of it. Folders of
 // earlier versions are read too: what they lack is nil.
 internal import Foundation
+internal import Glibc
 
 /// A results folder that cannot be used.
 package struct ResultsError: ErrorInWords, Equatable, Sendable {
@@ -40,8 +41,12 @@ package struct MeasuredRun: Sendable {
   package init(folder: String) throws {
     self.folder = folder
     let path = folder + "/run.json"
-    guard FileManager.default.isReadableFile(atPath: path) else {
-      throw ResultsError("'\(folder)' is no results folder: it has no run.json")
+    if access(path, R_OK) != 0 {
+      let code = errno
+      throw ResultsError(
+        code == ENOENT || code == ENOTDIR
+          ? "'\(folder)' is no results folder: it has no run.json"
+          : "'\(path)' cannot be read: \(String(cString: strerror(code)))")
     }
     do {
       document = try RunDocument(path: path)

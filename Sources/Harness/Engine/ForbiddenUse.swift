@@ -165,7 +165,7 @@ package struct ForbiddenUse: Equatable, Sendable {
     process.standardError = errors
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
-    try process.run()
+    try process.start()
     let text = String(
       decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()

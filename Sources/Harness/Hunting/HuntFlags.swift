@@ -63,10 +63,7 @@ package struct HuntSettings: Sendable {
       processes = try Units.count(text, flag: "--processes", minimum: 1, maximum: 256)
     }
     if let text = values.first("seed") {
-      guard let number = UInt64(text) else {
-        throw UsageError("--seed needs a whole number from 0 to 2^64-1, not '\(text)'")
-      }
-      seed = number
+      seed = try Units.seed(text)
     }
     if let text = values.first("strategy") {
       guard let named = HuntStrategy(text) else {

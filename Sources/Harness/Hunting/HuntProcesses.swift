@@ -22,7 +22,7 @@ struct HuntProcesses {
         process.executableURL = URL(fileURLWithPath: ForbiddenUse.ownExecutable)
         process.arguments = arguments(number)
         process.environment = Parent.environmentOfChild
-        try process.run()
+        try process.start()
         processes.append(process)
       }
     } catch {

@@ -42,8 +42,9 @@ package enum HuntVerb: VerbDescription {
       return try replayCorpus(console)
     }
     let folder: ResultsFolder
-    do { folder = try place.make(overwrites: settings.overwrites) } catch let error as ResultsError
-    {
+    do {
+      folder = try place.make(overwrites: settings.overwrites, names: KnownNames.ofHunt)
+    } catch let error as ResultsError {
       console.note("error: \(error.message)")
       return .failed
     }

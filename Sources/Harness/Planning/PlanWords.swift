@@ -37,7 +37,8 @@ enum PlanWords {
   static func count(
     _ text: String, _ name: String, _ range: ClosedRange<Double>
   ) throws(UsageError) -> Double {
-    guard let value = scaled(text), value == value.rounded(), range.contains(value) else {
+    let number = try? Units.count(text, flag: name, minimum: 0)
+    guard let value = number.map(Double.init), range.contains(value) else {
       throw UsageError(
         "--ask: \(name)=\(text) is no whole number from \(PlanSetting.count(range.lowerBound)) to "
           + "\(PlanSetting.count(range.upperBound)), such as 200, 50k or 5M")
@@ -46,10 +47,7 @@ enum PlanWords {
   }
 
   static func rate(_ text: String) throws(UsageError) -> Double {
-    guard text.hasSuffix("/s"), let value = scaled(String(text.dropLast(2))), value > 0,
-      value <= 1e9
-    else { throw UsageError("--ask: '\(text)' is no rate such as 500/s or 50k/s") }
-    return value
+    try Units.ratePerSecond(text, flag: "--ask")
   }
 
   /// The limit of a condition, in the unit of its figure.
@@ -84,13 +82,5 @@ enum PlanWords {
     let nearest = nearestName(text, in: names).map { "; did you mean '\($0)'?" } ?? ""
     throw UsageError(
       "--ask: \(name)=\(text) is not one of \(names.joined(separator: ", "))\(nearest)")
-  }
-
-  private static func scaled(_ text: String) -> Double? {
-    for (suffix, factor) in [("k", 1e3), ("K", 1e3), ("M", 1e6), ("G", 1e9)]
-    where text.hasSuffix(suffix) {
-      return Units.number(text.dropLast()).map { $0 * factor }
-    }
-    return Units.number(text[...])
   }
 }

@@ -93,7 +93,7 @@ package final class Companions {
     process.standardError = errors
     process.standardInput = FileHandle.nullDevice
     do {
-      try process.run()
+      try process.start()
     } catch {
       throw Self.notStarted(load, error)
     }

@@ -282,14 +282,28 @@ enum FileCalls {
   /// Whether two paths lead to the same or into one another; a path to nothing counts by its
   /// folder.
   static func overlap(_ one: String, _ other: String) -> Bool {
-    func place(_ path: String) -> String? {
-      resolved(path)
-        ?? resolved(Platform.folder(of: path)).map {
-          $0 + "/" + String(path.split(separator: "/").last ?? "")
-        }
-    }
     guard let one = place(one), let other = place(other) else { return false }
-    return one == other || one.hasPrefix(other + "/") || other.hasPrefix(one + "/")
+    // Byte by byte: a name that begins with an accent has no '/' of its own before it.
+    func lies(_ inner: String, in outer: String) -> Bool {
+      inner.utf8.starts(with: (outer + "/").utf8)
+    }
+    return one == other || lies(one, in: other) || lies(other, in: one)
+  }
+
+  /// Whether two paths lead to the same, by the same rule.
+  static func isSame(_ one: String, _ other: String) -> Bool {
+    place(one).map { $0 == place(other) } ?? false
+  }
+
+  private static func place(_ path: String) -> String? {
+    if let whole = resolved(path) { return whole }
+    // By bytes, for the same reason.
+    let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+    let start = path.utf8.first == UInt8(ascii: "/") ? "/" : "./"
+    guard let folder = resolved(start + parts.dropLast().joined(separator: "/")) else {
+      return nil
+    }
+    return folder + "/" + (parts.last ?? "")
   }
 }
 

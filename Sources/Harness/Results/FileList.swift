@@ -25,8 +25,16 @@ package struct FolderManifest: Codable, Sendable {
   package var runId: String
   /// running, complete, or partial.
   package var status: String
+  /// While files still come: names of those that may.
+  package var names: [String]?
   /// Nil while files still come.
   package var files: [ListedFile]?
+
+  /// The file's text, with the hash of its list.
+  var text: String {
+    // Texts and whole numbers alone: that can always be encoded.
+    FileList.sealed((try? encodeJSON(self)) ?? "")
+  }
 
   /// How far the results of a folder have come; nil where no such file tells.
   static func status(of folder: String) -> String? {
@@ -45,6 +53,8 @@ struct FileList {
   private(set) var isComplete = false
   /// Whether names that runs are known to write count without being listed.
   private(set) var acceptsKnownNames = false
+  /// Which of them; nil for all.
+  private var openNames: Set<String>? = []
   private var files: [String: [ListedFile]] = [:]
   /// Lists that are the tool's, and those among them that are not as they were written.
   private var foundMarkers: Set<String> = []
@@ -56,7 +66,29 @@ struct FileList {
     var toolVersion: String
     var runId: String
     var status: String
+    var names: [String]?
     var files: [ListedFile]?
+    /// Of a run: what tells which files it writes.
+    var command: String?
+    var settings: Settings?
+
+    struct Settings: Decodable {
+      var history: Bool?
+      var path: String?
+      var output: String?
+    }
+
+    /// Names that count where there is no list; nil where any may.
+    var openNames: Set<String>? {
+      if let names { return Set(names) }
+      guard let settings else { return nil }
+      let folder = (settings.output ?? "") + "/"
+      let dataFile =
+        settings.path.flatMap { $0.hasPrefix(folder) ? String($0.dropFirst(folder.count)) : nil }
+      return KnownNames.ofRun(
+        isPlan: command?.contains(".json") ?? false, hasHistory: settings.history ?? false,
+        dataFile: dataFile)
+    }
   }
 
   /// The list of a folder; nil when no run has written it.
@@ -65,13 +97,15 @@ struct FileList {
       guard let (marker, text) = Self.marker(folder + "/" + name) else { continue }
       foundMarkers.insert(name)
       isComplete = marker.status == "complete"
-      add(marker.files)
-      let hash = marker.files?.first { $0.name == name }?.hash
-      if let hash, Self.ownHash(of: text, hash) != hash { changedMarkers.insert(name) }
+      add(marker)
+      // A list without its own entry was not written by the tool.
+      if let files = marker.files, !Self.isSealed(text, files, in: name) {
+        changedMarkers.insert(name)
+      }
     }
     addInterrupted(folder)
     if foundMarkers.isEmpty, FoldersWithoutList.isOne(folder) {
-      acceptsKnownNames = true
+      (acceptsKnownNames, openNames) = (true, nil)
       isComplete = (try? FileCalls.names(in: folder))?.contains { $0.hasSuffix(".csv") } ?? false
     }
     if foundMarkers.isEmpty && files.isEmpty && !acceptsKnownNames { return nil }
@@ -86,8 +120,9 @@ struct FileList {
     guard inner.contains(where: { $0.hasSuffix(KnownNames.earlier) }) else { return }
     for path in inner.map({ folder + "/" + $0 }) {
       for name in Self.markers {
-        guard let (marker, _) = Self.marker(path + "/" + name) else { continue }
-        add(marker.files)
+        guard let (marker, text) = Self.marker(path + "/" + name) else { continue }
+        if let files = marker.files, !Self.isSealed(text, files, in: name) { continue }
+        add(marker)
         isComplete = isComplete || marker.status == "complete"
       }
     }
@@ -107,17 +142,27 @@ struct FileList {
     return "'run.json' cannot be read, so nobody knows whether it is whole"
   }
 
-  private mutating func add(_ list: [ListedFile]?) {
-    guard let list else {
+  private mutating func add(_ marker: Marker) {
+    guard let list = marker.files else {
       acceptsKnownNames = true
+      let names = marker.openNames
+      // One of a run says more than the other, of an earlier version.
+      if let names {
+        openNames?.formUnion(names)
+      } else if openNames?.isEmpty ?? false {
+        openNames = nil
+      }
       return
     }
     for file in list { files[file.name, default: []].append(file) }
   }
 
-  /// The hash of a list's text before the hash was put in.
-  private static func ownHash(of text: String, _ hash: String) -> String {
-    FileCalls.hash(ofText: text.replacing("\"\(hash)\"", with: "\"\(ListedFile.ownHash)\""))
+  /// Whether a list has the hash of its own text, as that was before the hash was put in.
+  private static func isSealed(_ text: String, _ files: [ListedFile], in name: String) -> Bool {
+    guard let hash = files.first(where: { $0.name == name })?.hash else { return false }
+    return hash
+      == FileCalls.hash(
+        ofText: text.replacing("\"\(hash)\"", with: "\"\(ListedFile.ownHash)\""))
   }
 
   /// Puts the hash of a list's text into it.
@@ -127,7 +172,7 @@ struct FileList {
 
   /// Whether a folder of this name, with a list of its own, is a part of this one.
   func coversPart(_ name: String) -> Bool {
-    files[name + "/"] != nil || (acceptsKnownNames && KnownNames.isPart(name))
+    KnownNames.isPart(name) && (files[name + "/"] != nil || acceptsKnownNames)
   }
 
   /// Whether a file of this name is listed.
@@ -151,104 +196,32 @@ struct FileList {
     // What a process leaves that is killed while it writes.
     if name.hasSuffix(FileCalls.partial) {
       let whole = String(name.dropLast(FileCalls.partial.count))
-      if Self.markers.contains(whole) || files[whole] != nil { return nil }
+      let isKnown = Self.markers.contains(whole) || files[whole] != nil
+      if isKnown && KnownContent.fits(whole, at: path, bytes: bytes) { return nil }
     }
     // Of this name, and something else's.
     if Self.markers.contains(name) { return "'\(name)'" }
     if let entries = files[name] {
       let isAsWritten = entries.contains { file in
-        if file.bytes == nil { return true }
-        return file.bytes == bytes && (file.hash == nil || file.hash == FileCalls.hash(of: path))
+        guard let hash = file.hash else {
+          // Others write to what an engine has beside its file.
+          return KnownNames.isRealmFile(name)
+        }
+        return file.bytes == bytes && hash == FileCalls.hash(of: path)
       }
       // A list that is still open says nothing of what comes later.
-      if isAsWritten || acceptsKnownNames { return nil }
+      if isAsWritten || acceptsUnlisted(name, path, bytes) { return nil }
       return "'\(name)', which has been changed since"
     }
-    return acceptsKnownNames && KnownNames.isFile(name) ? nil : "'\(name)'"
-  }
-}
-
-/// Names that runs write.
-enum KnownNames {
-  private static let files: Set<String> = [
-    "run.json", FolderManifest.fileName, "summary.csv", "samples.csv",
-    "growth.csv", "invariants.csv", "events.csv", "compare.csv", "plan.json", "violation.txt",
-    "history.jsonl", "raw-sync.tmp", "merge.json", "merged.csv", "hunt.csv", "bundle.json",
-    "hunt-samples.csv", "schedule.txt", "history.tsv", "bugs.csv", "bugs.md", "plan.csv",
-    "plan.html", ProcessBoard.fileName, ResultsFolder.reserveName,
-  ]
-  /// Folders of files that the folder above lists.
-  static let folders: Set<String> = ["histograms", "history", "experiments", HuntBundle.images]
-  /// The folder of results that are not in their place, or not complete.
-  static let unfinished = "unfinished-"
-  /// The end of its name when it is that of earlier results, which are being replaced.
-  static let earlier = "-earlier"
-
-  static func isFile(_ name: String) -> Bool {
-    if files.contains(name) || isRealmFile(name) { return true }
-    // What a process leaves that is killed while it writes.
-    if name.hasSuffix(FileCalls.partial) {
-      return isFile(String(name.dropLast(FileCalls.partial.count)))
-    }
-    if name.hasPrefix("raw-sync-") && name.hasSuffix(".tmp") { return true }
-    let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2 else { return false }
-    switch parts[0] {
-    case "histograms":
-      let operations = Operation.allCases.flatMap { operation in
-        ["", "-response", "-left-out"].map { operation.rawValue + $0 }
-      }
-      return operations.contains { parts[1] == $0 + ".hgrm" }
-    case HuntBundle.images: return parts[1].hasSuffix(".realm")
-    case "history": return parts[1].hasSuffix(".part") && Int(parts[1].dropLast(5)) != nil
-    default: return false
-    }
+    return acceptsUnlisted(name, path, bytes) ? nil : "'\(name)'"
   }
 
-  /// The run's own file, what its engine has beside it, and copies that a compaction makes.
-  static func isRealmFile(_ name: String) -> Bool {
-    let isOfPeer = besidePeerFile.contains { suffix, ends in
-      ([""] + ends).contains { name == "data" + suffix + $0 }
-    }
-    if isOfPeer { return true }
-    guard name.hasPrefix(realmFile) else { return false }
-    var rest = name.dropFirst(realmFile.count)
-    for end in besideRealmFile where rest.hasSuffix(end) {
-      rest = rest.dropLast(end.count)
-      break
-    }
-    if rest.isEmpty { return true }
-    let copy = ".background-"
-    return rest.hasPrefix(copy) && rest.hasSuffix(".realm")
-      && Int(rest.dropFirst(copy.count).dropLast(".realm".count)) != nil
-  }
-  static let realmFile = "data.realm"
-  /// The file of a run on an engine.
-  static func dataFile(_ engine: String) -> String {
-    "data" + (EngineKind.named(engine)?.suffix ?? ".realm")
-  }
-  private static let besidePeerFile = [
-    ".sqlite": ["-wal", "-shm", "-journal"], ".lmdb": ["-lock"],
-  ]
-  /// Ends of names of the files that an engine has beside its file.
-  static func beside(_ engine: String) -> [String] {
-    EngineKind.named(engine).flatMap { besidePeerFile[$0.suffix] } ?? besideRealmFile
-  }
-  /// Ends of names of the files that the engine has beside a Realm file, the longest first.
-  static let besideRealmFile = [".log.unfinished", ".unfinished", ".lock", ".log"]
-
-  /// The folder of a replica, a shard, a process or an experiment.
-  static func isPart(_ name: String) -> Bool {
-    var name = name
-    // One of several engines, as in replica-001-lmdb.
-    if name.hasPrefix("replica-"), let dash = name.lastIndex(of: "-"),
-      EngineKind.named(String(name[name.index(after: dash)...])) != nil
-    {
-      name = String(name[..<dash])
-    }
-    return ["replica-", "shard-", "process-", "experiments/"].contains {
-      name.hasPrefix($0) && name.count > $0.count && name.dropFirst($0.count).allSatisfy(\.isNumber)
-    }
+  /// Whether a file counts by its name and by what it begins with.
+  private func acceptsUnlisted(_ name: String, _ path: String, _ bytes: UInt64) -> Bool {
+    guard acceptsKnownNames else { return false }
+    let isKnown =
+      openNames.map { KnownNames.isFile(name, amongThoseOf: $0) } ?? KnownNames.isFile(name)
+    return isKnown && KnownContent.fits(name, at: path, bytes: bytes)
   }
 }
 

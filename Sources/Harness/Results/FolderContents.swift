@@ -31,18 +31,19 @@ struct FolderContents {
     self.excluded = excluded
     let list = FileList(of: folder)
     isComplete = list?.isComplete ?? false
-    try visit("", list, listFolder: "")
+    try visit("", list, listFolder: "", listed: "")
   }
 
   /// - Parameters:
   ///   - folder: where to look, empty or with '/' at its end.
   ///   - listFolder: the folder that the list stands in, in the same form.
+  ///   - listed: the first one as seen from that. Not cut off from it: an entry that begins with an
+  ///     accent would take part of the folder's name along.
   private mutating func visit(
-    _ folder: String, _ list: FileList?, listFolder: String
+    _ folder: String, _ list: FileList?, listFolder: String, listed start: String
   ) throws(SystemError) {
     for entry in try FileCalls.names(in: root + "/" + folder) {
-      let name = folder + entry
-      let listed = String(name.dropFirst(listFolder.count))
+      let (name, listed) = (folder + entry, start + entry)
       if name == excluded { continue }
       switch try FileCalls.kind(root + "/" + name) {
       case .file(let bytes):
@@ -76,13 +77,13 @@ struct FolderContents {
         add(name, "the folder '\(name)', to which a run is writing")
       } else if own != nil {
         folders.append(name)
-        try visit(name + "/", own, listFolder: name + "/")
+        try visit(name + "/", own, listFolder: name + "/", listed: "")
       } else if try !visitEmpty(name) {
         add(name, "the folder '\(name)', which holds no results")
       }
     } else if list != nil && KnownNames.folders.contains(listed) {
       folders.append(name)
-      try visit(name + "/", list, listFolder: listFolder)
+      try visit(name + "/", list, listFolder: listFolder, listed: listed + "/")
     } else {
       add(name, "the folder '\(name)'")
     }
@@ -131,7 +132,12 @@ struct FolderContents {
 
   /// What stands in the folder itself, of files of runs.
   var topNames: [String] {
-    Set((files + folders).map { String($0.prefix { $0 != "/" }) }).sorted()
+    Set((files + folders).map(Self.topName)).sorted()
+  }
+
+  /// The first part of a name.
+  static func topName(of name: String) -> String {
+    String(Substring(name.utf8.prefix { $0 != UInt8(ascii: "/") }))
   }
 
   /// What there is besides results, in words: the first few.

@@ -45,6 +45,10 @@ struct OutputFile {
         guard case .folder? = try FileCalls.kind(folder, followsLinks: true) else {
           throw SystemError(call: "open", path: folder, code: ENOENT)
         }
+        // Told before the work: afterwards it would be lost.
+        if access(folder, W_OK) != 0 {
+          throw SystemError(call: "access", path: folder, code: errno)
+        }
       }
     } catch {
       throw UsageError(

@@ -39,13 +39,14 @@ package struct ResultsPlace: Sendable {
 
   /// Refuses a place that cannot be used, without touching anything.
   package func refuseObstacle(overwrites: Bool) throws(UsageError) {
-    guard isNamed else { return }
+    guard isNamed else { return try refuseUsualObstacle() }
     let contents: FolderContents
     do throws(SystemError) {
       guard let kind = try FileCalls.kind(path, followsLinks: true) else {
         if try FileCalls.kind(path) == nil { return }
         throw SystemError(call: "stat", path: path, code: ENOENT)
       }
+      if case .other = kind { throw SystemError(call: "stat", path: path, code: ENODEV) }
       guard case .folder = kind else { throw SystemError(call: "stat", path: path, code: ENOTDIR) }
       if overwrites, FolderLock.isTaken(path) {
         throw SystemError(call: "flock", path: path, code: EWOULDBLOCK)
@@ -65,25 +66,44 @@ package struct ResultsPlace: Sendable {
     }
   }
 
+  /// The same for the folder that all go to which have no name.
+  private func refuseUsualObstacle() throws(UsageError) {
+    let folder = Self.usualFolder
+    let words: String? =
+      switch try? FileCalls.kind(folder, followsLinks: true) {
+      case .folder?: nil
+      case let kind?: kind.words
+      case nil: (try? FileCalls.kind(folder)) == nil ? nil : "a link to nothing"
+      }
+    guard let words else { return }
+    throw UsageError(
+      "'\(folder)', where results go, is \(words); move it elsewhere, or give an --output")
+  }
+
   private func obstacle(_ error: SystemError) -> String {
     switch error.code {
     case ENOENT: "'\(path)' is a link to nothing; remove it, or make the folder that it names"
     case EWOULDBLOCK:
       "another run is writing to '\(path)'; wait for its end, or give another --output"
+    case ENODEV: "'\(path)' is \(EntryKind.other.words); --output needs a folder"
     case ENOTDIR: "'\(path)' is a file, or below one; --output needs a folder"
     default: "--output '\(path)' cannot be used: \(error.reason)"
     }
   }
 
   /// Makes the folder, or one within the folder whose results are to be replaced.
-  /// - Throws: `UsageError` for an obstacle, `ResultsError` when the system refuses.
-  package func make(overwrites: Bool, withHistograms: Bool = false) throws -> ResultsFolder {
+  /// - Parameter names: those of the files that the verb may write.
+  /// - Throws: `UsageError` for a place that cannot be used, `ResultsError` for a disk that is full
+  ///   or broken.
+  package func make(
+    overwrites: Bool, withHistograms: Bool = false, names: Set<String>
+  ) throws -> ResultsFolder {
     try refuseObstacle(overwrites: overwrites)
     do throws(SystemError) {
       let made = try claim()
       let folder = ResultsFolder(
         path: made.path, destination: made.destination, runID: made.runID, lock: made.lock)
-      try folder.begin(withHistograms: withHistograms)
+      try folder.begin(withHistograms: withHistograms, names)
       return folder
     } catch {
       switch error.code {
@@ -91,7 +111,11 @@ package struct ResultsPlace: Sendable {
         throw UsageError("'\(path)' has been made by another run meanwhile; give another --output")
       case EWOULDBLOCK: throw UsageError(obstacle(error))
       default:
-        throw ResultsError("cannot make the results folder '\(path)': \(error.reason)")
+        let words = "cannot make the results folder '\(path)': \(error.reason)"
+        if [ENOSPC, EDQUOT, EIO, EMFILE, ENFILE, ENOMEM].contains(error.code) {
+          throw ResultsError(words)
+        }
+        throw UsageError(words)
       }
     }
   }
@@ -111,7 +135,8 @@ package struct ResultsPlace: Sendable {
       return (path, path, runID, try FolderLock(path))
     }
     let made = try FileCalls.makeNewFolder(path)
-    return (made, made, runID + made.dropFirst(path.count), try FolderLock(made))
+    let number = Substring(made.utf8.dropFirst(path.utf8.count))
+    return (made, made, runID + number, try FolderLock(made))
   }
 }
 
@@ -123,6 +148,8 @@ package final class ResultsFolder: Sendable {
   package let destination: String
   package let runID: String
   private let lock: FolderLock
+  /// What has become of earlier results that could not be removed.
+  private let remnant = Monitor<String?>(nil)
 
   fileprivate init(path: String, destination: String, runID: String, lock: FolderLock) {
     self.path = path
@@ -137,9 +164,9 @@ package final class ResultsFolder: Sendable {
   /// Where the parts of a history are while a run goes on.
   package var historyParts: String { path + "/history" }
 
-  fileprivate func begin(withHistograms: Bool) throws(SystemError) {
+  fileprivate func begin(withHistograms: Bool, _ names: Set<String>) throws(SystemError) {
     // First of all: whatever a process leaves that is killed now is known to be the tool's.
-    try writeManifest(status: "running", files: nil)
+    try writeManifest(FolderManifest(runId: runID, status: "running", names: names.sorted()))
     if withHistograms { try FileCalls.makeFolder(path + "/histograms") }
   }
 
@@ -169,11 +196,8 @@ package final class ResultsFolder: Sendable {
   /// Gives it back, when the results are to be written.
   package func useReserve() { try? FileCalls.remove(path + "/" + Self.reserveName) }
 
-  private func writeManifest(status: String, files: [ListedFile]?) throws(SystemError) {
-    let manifest = FolderManifest(runId: runID, status: status, files: files)
-    // Texts and whole numbers alone: that can always be encoded.
-    let text = (try? encodeJSON(manifest)) ?? ""
-    try write(FileList.sealed(text), to: FolderManifest.fileName)
+  private func writeManifest(_ manifest: FolderManifest) throws(SystemError) {
+    try write(manifest.text, to: FolderManifest.fileName)
   }
 
   // MARK: - End
@@ -194,9 +218,16 @@ package final class ResultsFolder: Sendable {
         try seal(isComplete: false)
         return path
       }
-      try moveRunDocuments()
+      try moveRunDocuments(from: path, to: destination)
       try seal(isComplete: isComplete)
-      try replace(earlier)
+      do {
+        try replace(earlier)
+      } catch {
+        // Best effort: where the results are is told.
+        try? moveRunDocuments(from: destination, to: path)
+        try? seal(isComplete: isComplete)
+        throw error
+      }
       return destination
     } catch let error as SystemError {
       throw ResultsError(
@@ -208,7 +239,9 @@ package final class ResultsFolder: Sendable {
   }
 
   /// The name of the folder within.
-  private var inner: String { String(path.dropFirst(destination.count + 1)) }
+  private var inner: String {
+    String(Substring(path.utf8.dropFirst(destination.utf8.count + 1)))
+  }
 
   /// Writes the list of all files: into run.json, or manifest.json where there is none.
   private func seal(isComplete: Bool) throws {
@@ -221,7 +254,8 @@ package final class ResultsFolder: Sendable {
     files.append(ListedFile(name: marker, hash: ListedFile.ownHash))
     files.sort { $0.name < $1.name }
     guard isRun else {
-      try writeManifest(status: isComplete ? "complete" : "partial", files: files)
+      let status = isComplete ? "complete" : "partial"
+      try writeManifest(FolderManifest(runId: runID, status: status, files: files))
       return
     }
     var document = try RunDocument(path: run)
@@ -250,10 +284,10 @@ package final class ResultsFolder: Sendable {
   }
 
   /// Lets the documents of this run and its parts name the place where they will be.
-  private func moveRunDocuments() throws {
+  private func moveRunDocuments(from old: String, to new: String) throws {
     for file in try FolderContents(of: path).files where ("/" + file).hasSuffix("/run.json") {
       guard var document = try? RunDocument(path: path + "/" + file) else { continue }
-      document.move(from: path, to: destination)
+      document.move(from: old, to: new)
       // The list of a part has the hash of its document.
       document.files = document.files?.map { file in
         file.name == "run.json" ? ListedFile(name: file.name, hash: ListedFile.ownHash) : file
@@ -266,12 +300,12 @@ package final class ResultsFolder: Sendable {
   ///
   /// Lists go first and come last, so that nobody takes half of both for one run, and what is in
   /// the folder goes and comes whole. A process that is killed meanwhile leaves the lists of both,
-  /// by which the next run knows whose the files are.
+  /// by which the next run knows whose the files are; where a name is refused all is as before.
   private func replace(_ earlier: FolderContents) throws {
     let outer = earlier.topNames.filter { !$0.hasPrefix(KnownNames.unfinished) }
     let new = try FolderContents(of: path).topNames
     for (name, _) in earlier.foreign {
-      let top = String(name.prefix { $0 != "/" })
+      let top = FolderContents.topName(of: name)
       guard outer.contains(top) || new.contains(top) else { continue }
       throw ResultsError(
         "the results stay in '\(path)': '\(destination)/\(name)' has been made or changed meanwhile"
@@ -280,24 +314,50 @@ package final class ResultsFolder: Sendable {
     let aside = path + KnownNames.earlier
     let lists = FileList.markers
     try FileCalls.makeFolder(aside)
-    if !lists.contains(where: outer.contains) {
-      // Of an earlier version, or left where a process was killed in the midst of this.
-      let names = earlier.files.filter { !$0.hasPrefix(KnownNames.unfinished) }
-      let parts = earlier.folders.filter(KnownNames.isPart).map { $0 + "/" }
-      let manifest = FolderManifest(
-        runId: runID, status: earlier.isComplete ? "complete" : "partial",
-        files: (names + parts).map { ListedFile(name: $0) })
-      try FileCalls.replace(aside + "/" + FolderManifest.fileName, by: try encodeJSON(manifest))
-    }
-    for name in lists.filter(outer.contains) + outer.filter({ !lists.contains($0) }) {
-      try FileCalls.rename(destination + "/" + name, to: aside + "/" + name)
-    }
-    for name in new.filter({ !lists.contains($0) }) + lists.filter(new.contains) {
-      try FileCalls.rename(path + "/" + name, to: destination + "/" + name)
+    let hasOwnList = lists.contains(where: outer.contains)
+    if !hasOwnList { try writeList(of: earlier, to: aside) }
+    let moves =
+      (lists.filter(outer.contains) + outer.filter { !lists.contains($0) })
+      .map { (destination + "/" + $0, aside + "/" + $0) }
+      + (new.filter { !lists.contains($0) } + lists.filter(new.contains))
+      .map { (path + "/" + $0, destination + "/" + $0) }
+    for (number, (from, to)) in moves.enumerated() {
+      do throws(SystemError) {
+        try FileCalls.rename(from, to: to)
+      } catch {
+        for (from, to) in moves[..<number].reversed() { try? FileCalls.rename(to, to: from) }
+        if !hasOwnList { try? FileCalls.remove(aside + "/" + FolderManifest.fileName) }
+        FileCalls.removeIfEmpty(aside)
+        throw ResultsError(
+          "the results stay in '\(path)': '\(from)' cannot be moved: \(error.reason); "
+            + "'\(destination)' holds the earlier results as they were")
+      }
     }
     FileCalls.removeIfEmpty(path)
-    // With what earlier runs had not brought to its end.
-    try FolderContents(of: destination).removeFiles { $0.hasPrefix(KnownNames.unfinished) }
+    do throws(SystemError) {
+      // With what earlier runs had not brought to its end.
+      try FolderContents(of: destination).removeFiles { $0.hasPrefix(KnownNames.unfinished) }
+    } catch {
+      remnant.withLock {
+        $0 = "what is left of the earlier results is in '\(aside)': \(error.reason)"
+      }
+    }
+  }
+
+  /// Writes a list of earlier results that have none: of an earlier version, or left where a
+  /// process was killed in the midst of replacing them.
+  private func writeList(of earlier: FolderContents, to aside: String) throws {
+    var files: [ListedFile] = []
+    for name in earlier.files where !name.hasPrefix(KnownNames.unfinished) {
+      guard case .file(let bytes)? = try FileCalls.kind(destination + "/" + name) else { continue }
+      let hash = FileCalls.hash(of: destination + "/" + name)
+      files.append(ListedFile(name: name, bytes: bytes, hash: hash))
+    }
+    files += earlier.folders.filter(KnownNames.isPart).map { ListedFile(name: $0 + "/") }
+    files.append(ListedFile(name: FolderManifest.fileName, hash: ListedFile.ownHash))
+    let manifest = FolderManifest(
+      runId: runID, status: earlier.isComplete ? "complete" : "partial", files: files)
+    try FileCalls.replace(aside + "/" + FolderManifest.fileName, by: manifest.text)
   }
 }
 
@@ -312,6 +372,7 @@ extension ResultsFolder {
           "'\(destination)' still holds the earlier results; those of this run, which are not "
             + "complete, are in '\(place)'")
       }
+      if let remnant = remnant.withLock({ $0 }) { console.note("warning: " + remnant) }
       return code
     } catch {
       console.note("error: \(error.explanation)")

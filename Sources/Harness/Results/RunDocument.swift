@@ -65,6 +65,9 @@ package struct RunDocument: Codable, Sendable {
   package var leftOut: [String: UInt64]?
   /// Threads that did not end in time: what they had not handed over is missing.
   package var unended: [String]?
+  /// Operations of the measured phase of which some are missing in all figures; nil where none is,
+  /// and in runs of versions that did not tell.
+  package var truncated: [String]?
   /// Whether they waited for the write lock, which others have kept.
   package var keptWaiting: Bool?
   /// Which process has kept it, where the engine tells.
@@ -79,7 +82,9 @@ package struct RunDocument: Codable, Sendable {
   /// Names the folder that the results are moved to.
   package mutating func move(from old: String, to new: String) {
     func moved(_ path: String) -> String {
-      path == old || path.hasPrefix(old + "/") ? new + path.dropFirst(old.count) : path
+      guard path != old else { return new }
+      guard path.utf8.starts(with: (old + "/").utf8) else { return path }
+      return new + Substring(path.utf8.dropFirst(old.utf8.count))
     }
     settings.path = moved(settings.path)
     settings.output = moved(settings.output)

@@ -40,10 +40,15 @@ package enum Verdict {
       guard let figures else { continue }
       if figures.givenUp > 0 {
         reasons.append(
-          "\(figures.givenUp) '\(operation.rawValue)' that had begun were given up "
-            + "\(readableDuration(RunControl.graceNanoseconds)) after the end, having waited up to "
-            + "\(readableDuration(figures.givenUpLongest)): the longest times are not known"
+          "\(figures.givenUp) '\(operation.rawValue)' that had begun were given up after the end, "
+            + "having waited up to \(readableDuration(figures.givenUpLongest)): the longest times "
+            + "are not known"
             + crowd(outcome, settings))
+      }
+      if let idle = outcome.idleThreads[operation], figures.service.count > 0 {
+        reasons.append(
+          "of \(settings.threads(of: operation)) threads that do '\(operation.rawValue)' \(idle) never "
+            + "finished one" + crowd(outcome, settings))
       }
       if let reason = leftOut(figures, operation) { reasons.append(reason) }
       if let reason = saturation(figures, operation) { reasons.append(reason) }
@@ -66,15 +71,24 @@ package enum Verdict {
 
   /// What is said of threads that did not end.
   private static func unended(_ threads: [String], _ outcome: RunOutcome) -> String {
-    let named = threads.prefix(4).joined(separator: ", ")
+    let named = threads.prefix(4).map(readable).joined(separator: ", ")
     let names =
       threads.count <= 4 ? named : "\(threads.count) threads (\(named) and others)"
+    let missing =
+      outcome.collector.totals.values.contains(where: \.isTruncated)
+      ? "what they had not handed over by then is missing, and " : ""
     guard outcome.areKeptWaiting else {
       return "\(names) did not end in time: what was not handed over by then is missing"
     }
     return "\(names) did not end in time: they waited for the write lock until the run was over, "
-      + "and \(outcome.keeper.map { $0 + " has" } ?? "others have") it; what they had not handed over by then is missing, and the table and "
+      + "and \(outcome.keeper.map { $0 + " has" } ?? "others have") it; \(missing)the table and "
       + "the file were not checked at the end"
+  }
+
+  /// As in `writer 1 of process 2`, of `process 2, writer 1`.
+  private static func readable(_ thread: String) -> String {
+    let parts = thread.split(separator: ", ", maxSplits: 1)
+    return parts.count == 2 ? "\(parts[1]) of \(parts[0])" : thread
   }
 
   /// What is known of threads that get no turn: writers wait for each other, and for a processor

@@ -151,6 +151,8 @@ package final class HopChain<Driver: ActorEngine>: Worker {
     let writes = rounds % shared.plan.refreshEvery == 0
     let path = path
     let (clock, lockWait) = (clock, pace.lockWait)
+    // An actor waits for the lock in its stead.
+    if writes { pace.tellOwner() }
     let start = clock.nanoseconds()
     let round: Round
     do {

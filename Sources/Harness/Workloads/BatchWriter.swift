@@ -119,7 +119,7 @@ package struct BatchWriter<Driver: EngineDriver>: Worker {
     var excluded: UInt64 = 0
     let (lockWait, control) = (pace.lockWait, shared.control)
     let start = clock.nanoseconds()
-    lockWait.begin(0, since: turn.due ?? start)
+    pace.beginWait(0, since: turn.due ?? start)
     defer { lockWait.end() }
     do {
       try session.write {

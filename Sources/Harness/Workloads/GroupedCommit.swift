@@ -159,9 +159,11 @@ package final class GroupedWriter<Driver: QueueEngine>: Worker {
 
   /// Records what has ended, and waits until no more than so many commits are on their way.
   private func takeUp(untilAtMost count: Int) throws {
-    pace.lockWait.begin(Figure.burst.rawValue, since: clock.nanoseconds())
+    pace.beginWait(Figure.burst.rawValue, since: clock.nanoseconds())
     defer { pace.lockWait.end() }
     let ended = try desk.wait(untilAtMost: count)
+    // Before anything is recorded.
+    pace.lockWait.end()
     for commit in ended.commits {
       record(.request, commit.requested, commit.returned)
       record(.begin, commit.requested, commit.began)

@@ -166,7 +166,7 @@ package final class MigratingThread<Driver: MigratingEngine>: Worker {
     while pace.follow(), pace.phase != .measure { sleep(nanoseconds: 1_000_000) }
     guard pace.phase == .measure else { return }
     let start = clock.nanoseconds()
-    pace.lockWait.begin(0, since: start, mayWork: true)
+    pace.beginWait(0, since: start, mayWork: true)
     do {
       defer { pace.lockWait.end() }
       try shared.driver.migrate()

@@ -237,7 +237,7 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     var (transaction, key) = (0, 0)
     let lockWait = pace.lockWait
     let start = clock.nanoseconds()
-    lockWait.begin(position, since: turn.due ?? start)
+    pace.beginWait(position, since: turn.due ?? start)
     defer { lockWait.end() }
     do {
       try session.write {

@@ -234,7 +234,7 @@ package final class ReferenceMaker<Driver: SharingEngine>: SessionThread<Driver>
   private func write(for turn: ThreadPace.Turn) throws {
     var transaction = 0
     let start = clock.nanoseconds()
-    pace.lockWait.begin(Figure.write.rawValue, since: start)
+    pace.beginWait(Figure.write.rawValue, since: start)
     defer { pace.lockWait.end() }
     do {
       try session.write {
@@ -304,7 +304,7 @@ package final class ReferenceResolver<Driver: SharingEngine>: SessionThread<Driv
     if taken & 31 == 1 {
       // In a transaction too: there it is resolved at the version that the transaction makes.
       let start = clock.nanoseconds()
-      pace.lockWait.begin(0, since: start)
+      pace.beginWait(0, since: start)
       defer { pace.lockWait.end() }
       do {
         try session.write {

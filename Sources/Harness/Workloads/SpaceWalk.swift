@@ -18,9 +18,11 @@ package struct SpaceWalk<Driver: EngineDriver> {
     // After the end the whole is checked anyway, and a walk has to wait for the write lock.
     guard pace.freeAt >= next, shared.control.epoch.phase != nil else { return }
     let start = clock.nanoseconds()
-    pace.lockWait.begin(nil, since: start)
-    defer { pace.lockWait.end() }
+    pace.beginWait(nil, since: start)
+    let lockWait = pace.lockWait
+    defer { lockWait.end() }
     let findings = try shared.driver.checkInvariants()
+    lockWait.end()
     let end = clock.nanoseconds()
     if let violation = SpaceAccountingCheck.judge(findings, place: "after version \(version)") {
       throw violation

@@ -6,13 +6,13 @@ internal import Synchronization
 /// Which sections there are, and where in them each element of the results is.
 class SectionShape {
   /// The keys of the sections, as they are told apart.
-  let identities: [ValueIdentity]
+  let identities: SharedParts<ValueIdentity>
   let places: SectionPlaces
   /// Made when somebody asks: of many sections that takes longer than what else a change takes.
   private let numbers = AtomicLazyReference<SectionNumbers>()
 
   fileprivate init(
-    _ identities: [ValueIdentity], _ places: SectionPlaces, _ numbers: SectionNumbers?
+    _ identities: SharedParts<ValueIdentity>, _ places: SectionPlaces, _ numbers: SectionNumbers?
   ) {
     self.identities = identities
     self.places = places
@@ -20,21 +20,32 @@ class SectionShape {
   }
 
   convenience init(_ identities: [ValueIdentity], _ places: SectionPlaces) {
-    self.init(identities, places, nil)
+    self.init(SharedParts(identities), places, nil)
   }
 
   /// The position of each section, if somebody has asked.
   fileprivate var knownNumbers: SectionNumbers? { numbers.load() }
 
+  /// So far from where it was a section is looked for, before the positions of all are found.
+  private static let distanceMax = 16
+
   /// The position of a section; nil when there is no such one.
   ///
   /// - Parameter likely: where it was.
   func number(of identity: ValueIdentity, likely: Int? = nil) -> Int? {
-    if let likely, identities.indices.contains(likely), identities[likely] == identity {
-      return likely
+    func isThere(_ position: Int) -> Bool {
+      identities.indices.contains(position) && identities[position] == identity
     }
-    let known = numbers.load() ?? numbers.storeIfNil(SectionNumbers(identities))
-    return known.positions[identity]
+    if let likely, isThere(likely) { return likely }
+    if let known = numbers.load() { return known.positions[identity] }
+    // Where a few sections have come or gone before it, it is close by.
+    if let likely {
+      for distance in 1...Self.distanceMax {
+        if isThere(likely - distance) { return likely - distance }
+        if isThere(likely + distance) { return likely + distance }
+      }
+    }
+    return numbers.storeIfNil(SectionNumbers(identities)).positions[identity]
   }
 
   /// The positions of a section's elements; none when there is no such section.
@@ -91,7 +102,7 @@ final class SectionNumbers {
 
   init(_ positions: [ValueIdentity: Int]) { self.positions = positions }
 
-  convenience init(_ identities: [ValueIdentity]) {
+  convenience init(_ identities: SharedParts<ValueIdentity>) {
     self.init(Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1, $0) }))
   }
 }
@@ -104,10 +115,10 @@ struct MovedElement {
 
 /// Sections with their keys.
 final class FoundSections<Key: _Persistable & Hashable>: SectionShape {
-  let keys: [Key]
+  let keys: SharedParts<Key>
 
   fileprivate init(
-    _ keys: [Key], _ identities: [ValueIdentity], _ places: SectionPlaces,
+    _ keys: SharedParts<Key>, _ identities: SharedParts<ValueIdentity>, _ places: SectionPlaces,
     _ numbers: SectionNumbers?
   ) {
     self.keys = keys
@@ -127,14 +138,20 @@ final class FoundSections<Key: _Persistable & Hashable>: SectionShape {
     var builder = SectionBuilder(self)
     if change.insertions.count + changed.count > 16 { builder.findNumbers() }
     let rest = OtherPositions(places.count, without: change.deletions)
-    var added = change.insertions.map {
-      SectionPlaces.Added(position: $0, section: builder.number(of: key($0)))
+    var added = change.insertions.enumerated().map { index, position in
+      // That of the element behind it, or the last one's.
+      let gap = position - index
+      let before = gap < rest.count ? rest[gap] : places.count - 1
+      let near = before < 0 ? 0 : places.place(of: before).section
+      return SectionPlaces.Added(
+        position: position, section: builder.number(of: key(position), near: near))
     }
     var moved: [MovedElement] = []
     for position in changed {
-      let section = builder.number(of: key(position))
       let before = rest[position - change.insertions.lowerBound { $0 < position }]
-      if section == places.place(of: before).section { continue }
+      let former = places.place(of: before).section
+      let section = builder.number(of: key(position), near: former)
+      if section == former { continue }
       moved.append(MovedElement(before: before, after: position))
       added.append(SectionPlaces.Added(position: position, section: section))
     }
@@ -149,26 +166,34 @@ final class FoundSections<Key: _Persistable & Hashable>: SectionShape {
 
 /// Sections while they are being found.
 struct SectionBuilder<Key: _Persistable & Hashable> {
-  private var keys: [Key] = []
-  private var identities: [ValueIdentity] = []
+  private var keys = SharedParts<Key>()
+  private var identities = SharedParts<ValueIdentity>()
   private var places = SectionPlaces.runs([0])
-  /// The position of each section; nil when it is not known, and few are to be looked for.
-  private var numbers: [ValueIdentity: Int]? = [:]
+  /// How many sections there were before.
+  private var knownCount = 0
+  /// The positions of those; nil when they are not known, and few are to be looked for.
+  private var known: SectionNumbers?
+  /// The positions of the others.
+  private var numbers: [ValueIdentity: Int] = [:]
+  private var isRenumbered = false
 
   init() {}
 
-  fileprivate init(_ known: FoundSections<Key>) {
-    (keys, identities, places) = (known.keys, known.identities, known.places)
-    numbers = known.knownNumbers?.positions
+  fileprivate init(_ before: FoundSections<Key>) {
+    (keys, identities, places) = (before.keys, before.identities, before.places)
+    knownCount = keys.count
+    known = before.knownNumbers
   }
 
-  var sections: FoundSections<Key> {
-    FoundSections(keys, identities, places, numbers.map { SectionNumbers($0) })
+  var sections: FoundSections<Key> { FoundSections(keys, identities, places, allNumbers) }
+
+  private var allNumbers: SectionNumbers? {
+    if isRenumbered { return nil }
+    if knownCount == 0 { return SectionNumbers(numbers) }
+    return numbers.isEmpty ? known : nil
   }
 
-  fileprivate mutating func findNumbers() {
-    if numbers == nil { numbers = SectionNumbers(identities).positions }
-  }
+  fileprivate mutating func findNumbers() { known = known ?? SectionNumbers(identities) }
 
   /// Whether keys that Swift calls equal are those that a file has one value for.
   static var hasPlainKeys: Bool {
@@ -189,23 +214,33 @@ struct SectionBuilder<Key: _Persistable & Hashable> {
   }
 
   /// The section of a key, which is a new one if there is none.
-  fileprivate mutating func number(of key: Key) -> Int {
+  ///
+  /// - Parameter near: where it is most likely, or close to.
+  fileprivate mutating func number(of key: Key, near: Int? = nil) -> Int {
     let identity = ValueIdentity(key: key)
-    if let number = numbers.map({ $0[identity] }) ?? identities.firstIndex(of: identity) {
-      return number
-    }
+    if let number = numbers[identity] ?? knownNumber(of: identity, near: near) { return number }
     let number = keys.count
     keys.append(key)
     identities.append(identity)
-    numbers?[identity] = number
+    numbers[identity] = number
     return number
+  }
+
+  private func knownNumber(of identity: ValueIdentity, near: Int?) -> Int? {
+    if knownCount == 0 { return nil }
+    if let near {
+      for number in max(0, near - 1)..<min(knownCount, near + 2)
+      where identities[number] == identity { return number }
+    }
+    if let known { return known.positions[identity] }
+    return identities.firstIndex { $0 == identity }
   }
 
   /// Adds the elements of the next positions, up to `end`.
   ///
   /// - Returns: false when the key was there before, but not last; they are not added then.
   mutating func addRun(_ key: Key, _ identity: ValueIdentity, end: Int) -> Bool {
-    guard numbers?.updateValue(keys.count, forKey: identity) == nil else { return false }
+    guard numbers.updateValue(keys.count, forKey: identity) == nil else { return false }
     keys.append(key)
     identities.append(identity)
     places.beginSection(end: end)
@@ -240,7 +275,7 @@ struct SectionBuilder<Key: _Persistable & Hashable> {
     let order = keys.indices.sorted(by: isBefore(ascending: ascending))
     if order.elementsEqual(keys.indices) { return }
     places.reorder(order)
-    arrange(order)
+    arrange(SectionOrder(order, of: keys.count))
   }
 
   /// Takes elements out, and puts others in.
@@ -261,10 +296,16 @@ struct SectionBuilder<Key: _Persistable & Hashable> {
   }
 
   /// Numbers the sections anew, and leaves out those that are not in the order.
-  private mutating func arrange(_ order: [Int]) {
-    if order.elementsEqual(keys.indices) { return }
-    keys = order.map { keys[$0] }
-    identities = order.map { identities[$0] }
-    numbers = nil
+  private mutating func arrange(_ order: SectionOrder) {
+    if order.isUnchanged && keys.count == order.count { return }
+    let (newKeys, newIdentities) = (
+      order.sections.map { keys[$0] }, order.sections.map { identities[$0] }
+    )
+    // New ones are behind the others until they have their place.
+    keys.replace(order.count..<keys.count, with: [])
+    identities.replace(order.count..<identities.count, with: [])
+    keys.replace(order.replaced, with: newKeys)
+    identities.replace(order.replaced, with: newIdentities)
+    isRenumbered = true
   }
 }

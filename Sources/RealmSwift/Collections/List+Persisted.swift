@@ -33,7 +33,7 @@ extension List: _Persistable {
   public var _anyValue: Any? { self }
   /// A list of the elements that an untyped value holds.
   public static func _fromAny(_ value: Any?) -> Self? {
-    if let list = value as? Self { return list }
+    if let list = instance(value, of: Self.self) { return list }
     guard let values = untypedElements(value) else { return nil }
     let list = Self()
     for value in values {
@@ -44,7 +44,7 @@ extension List: _Persistable {
   }
   /// Whether the value is a sequence of what can be elements.
   public static func _accepts(_ value: Any?) -> Bool {
-    if value is Self { return true }
+    if instance(value, of: Self.self) != nil { return true }
     guard let values = untypedElements(value) else { return false }
     return values.allSatisfy { Element._acceptsElement(unwrapped($0)) }
   }

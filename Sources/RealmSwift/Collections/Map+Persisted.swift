@@ -36,7 +36,7 @@ extension Map: _Persistable {
   public var _anyValue: Any? { self }
   /// The map that an untyped value is, or one of its entries.
   public static func _fromAny(_ value: Any?) -> Self? {
-    if let map = value as? Self { return map }
+    if let map = instance(value, of: Self.self) { return map }
     guard let entries = untypedEntries(value) else { return nil }
     let map = Self()
     for (key, value) in entries {
@@ -47,7 +47,7 @@ extension Map: _Persistable {
   }
   /// Whether the value is a dictionary of what can be values.
   public static func _accepts(_ value: Any?) -> Bool {
-    if value is Self { return true }
+    if instance(value, of: Self.self) != nil { return true }
     guard let entries = untypedEntries(value) else { return false }
     return entries.values.allSatisfy { Value._acceptsElement(unwrapped($0)) }
   }

@@ -33,7 +33,7 @@ extension MutableSet: _Persistable {
   public var _anyValue: Any? { self }
   /// A set of the elements that an untyped value holds.
   public static func _fromAny(_ value: Any?) -> Self? {
-    if let set = value as? Self { return set }
+    if let set = instance(value, of: Self.self) { return set }
     guard let values = untypedElements(value) else { return nil }
     let set = Self()
     for value in values {
@@ -44,7 +44,7 @@ extension MutableSet: _Persistable {
   }
   /// Whether the value is a sequence of what can be elements.
   public static func _accepts(_ value: Any?) -> Bool {
-    if value is Self { return true }
+    if instance(value, of: Self.self) != nil { return true }
     guard let values = untypedElements(value) else { return false }
     return values.allSatisfy { Element._acceptsElement(unwrapped($0)) }
   }

@@ -82,7 +82,9 @@ enum SectionPlaces: Equatable {
       starts[section + 1] = position + 1
       self = .runs(starts)
     case .runs(let starts):
-      self = .listed(ListedSections(Self.pieces(starts), sections: starts.count - 1))
+      let sections = 0..<starts.count - 1
+      self = .listed(
+        ListedSections(Self.pieces(starts, in: sections), sections: sections.count))
       add(position, to: section)
     case .listed(var listed):
       self = .runs([])
@@ -96,7 +98,8 @@ enum SectionPlaces: Equatable {
   mutating func reorder(_ order: [Int]) {
     var listed =
       switch self {
-      case .runs(let starts): ListedSections(Self.pieces(starts), sections: order.count)
+      case .runs(let starts):
+        ListedSections(Self.pieces(starts, in: 0..<starts.count - 1), sections: order.count)
       case .listed(let listed): listed
       }
     self = .runs([])
@@ -114,29 +117,32 @@ enum SectionPlaces: Equatable {
   ///   - sections: how many there are, with those that are new.
   ///   - isBefore: the order of the sections; nil for that of their first elements.
   /// - Returns: the sections that have elements, in their order, which is their number from now on.
-  /// - Complexity: O(sections) steps for sections that lie one after the other; else O(elements),
-  ///   of which each is moved and none is looked at.
+  /// - Complexity: O(sections) for sections that lie one after the other, of which those behind the
+  ///   edits are moved and only those around these are looked at; else O(elements).
   mutating func edit(
     _ removed: [Int], _ added: [Added], sections: Int, _ isBefore: ((Int, Int) -> Bool)?
-  ) -> [Int] {
+  ) -> SectionOrder {
     var listed: ListedSections
+    let known: Int
     switch self {
     case .runs(let starts):
-      let pieces = Self.pieces(starts, without: removed, with: added)
-      if Self.areRuns(pieces, sections, isBefore) {
-        self = .runs(pieces.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) })
-        return pieces.map(\.section)
+      known = starts.count - 1
+      if let edited = Self.editedRuns(starts, removed, added, sections, isBefore) {
+        self = .runs(edited.starts)
+        return edited.order
       }
-      listed = ListedSections(pieces, sections: sections)
-    case .listed(let known):
-      listed = known
+      listed = ListedSections(
+        Self.pieces(starts, in: 0..<known, without: removed, with: added), sections: sections)
+    case .listed(let before):
+      known = before.positions.count
+      listed = before
       self = .runs([])
       listed.edit(removed, added, sections: sections)
     }
     let order = listed.order(isBefore)
     listed.arrange(order)
     self = listed.runs.map { .runs($0) } ?? .listed(listed)
-    return order
+    return SectionOrder(order, of: known)
   }
 
   /// Elements that lie one after the other, all of one section.
@@ -145,9 +151,10 @@ enum SectionPlaces: Equatable {
     var count: Int
   }
 
-  /// What lies one after the other when elements have gone from runs, and others have come.
+  /// What lies one after the other when elements have gone from some runs, and others have come to
+  /// them.
   private static func pieces(
-    _ starts: [Int], without removed: [Int] = [], with added: [Added] = []
+    _ starts: [Int], in sections: Range<Int>, without removed: [Int] = [], with added: [Added] = []
   ) -> [Piece] {
     var pieces: [Piece] = []
     func append(_ section: Int, _ count: Int) {
@@ -159,9 +166,9 @@ enum SectionPlaces: Equatable {
       }
     }
     // How many of those that stay are in the pieces.
-    var staying = 0
+    var staying = starts[sections.lowerBound]
     var (nextRemoved, nextAdded) = (0, 0)
-    for section in 0..<starts.count - 1 {
+    for section in sections {
       var end = staying + starts[section + 1] - starts[section]
       while nextRemoved < removed.count, removed[nextRemoved] < starts[section + 1] {
         (end, nextRemoved) = (end - 1, nextRemoved + 1)
@@ -179,18 +186,93 @@ enum SectionPlaces: Equatable {
     return pieces
   }
 
-  /// Whether each section is one piece, and they are in their order.
-  private static func areRuns(
-    _ pieces: [Piece], _ sections: Int, _ isBefore: ((Int, Int) -> Bool)?
-  ) -> Bool {
-    var isKnown = Array(repeating: false, count: sections)
+  /// Runs after an edit; nil when sections are none then, or in another order.
+  private static func editedRuns(
+    _ starts: [Int], _ removed: [Int], _ added: [Added], _ sections: Int,
+    _ isBefore: ((Int, Int) -> Bool)?
+  ) -> (starts: [Int], order: SectionOrder)? {
+    let known = starts.count - 1
+    let around = sectionsAround(starts, removed, added)
+    let pieces = pieces(starts, in: around, without: removed, with: added)
+    var isThere = Array(repeating: false, count: around.count + sections - known)
     for piece in pieces {
-      if isKnown[piece.section] { return false }
-      isKnown[piece.section] = true
+      guard piece.section >= known || around.contains(piece.section) else { return nil }
+      let index =
+        piece.section - (piece.section < known ? around.lowerBound : known - around.count)
+      if isThere[index] { return nil }
+      isThere[index] = true
     }
-    guard let isBefore else { return true }
-    return pieces.map(\.section).isAscending(isBefore)
+    let order = pieces.map(\.section)
+    if let isBefore {
+      let before = around.lowerBound > 0 ? [around.lowerBound - 1] : []
+      let behind = around.upperBound < known ? [around.upperBound] : []
+      if !(before + order + behind).isAscending(isBefore) { return nil }
+    }
+    var ends: [Int] = []
+    for piece in pieces { ends.append((ends.last ?? starts[around.lowerBound]) + piece.count) }
+    var edited = starts
+    let distance = (ends.last ?? starts[around.lowerBound]) - starts[around.upperBound]
+    if distance != 0 {
+      edited.withUnsafeMutableBufferPointer { starts in
+        for section in around.upperBound + 1..<starts.count { starts[section] += distance }
+      }
+    }
+    edited.replaceSubrange(around.lowerBound + 1..<around.upperBound + 1, with: ends)
+    return (edited, SectionOrder(replaced: around, sections: order, count: known))
   }
+
+  /// The sections to which elements come or from which they go, with one before and one behind
+  /// them.
+  private static func sectionsAround(
+    _ starts: [Int], _ removed: [Int], _ added: [Added]
+  ) -> Range<Int> {
+    let (known, count) = (starts.count - 1, starts[starts.count - 1])
+    if known == 0 { return 0..<0 }
+    let rest = OtherPositions(count, without: removed)
+    /// Where the element is that was before, or will be behind, one that comes.
+    func place(_ index: Int) -> Int? {
+      if index < 0 || index >= added.count { return nil }
+      let gap = added[index].position - index
+      return gap < rest.count ? rest[gap] : count
+    }
+    let positions = [removed.first, removed.last, place(0), place(added.count - 1)].compactMap {
+      $0
+    }
+    func section(_ position: Int) -> Int {
+      starts.lowerBound { $0 <= min(position, count - 1) } - 1
+    }
+    return max(0, section(positions.min()!) - 1)..<min(known, section(positions.max()!) + 2)
+  }
+}
+
+/// Which sections have elements after an edit, in their order.
+struct SectionOrder {
+  /// The sections of before in whose place others are: those before and behind them stay.
+  let replaced: Range<Int>
+  /// Those in their place: by their numbers of before; new ones have numbers behind all of these.
+  let sections: [Int]
+  /// How many there were before.
+  let count: Int
+
+  init(replaced: Range<Int>, sections: [Int], count: Int) {
+    (self.replaced, self.sections, self.count) = (replaced, sections, count)
+  }
+
+  /// - Parameters:
+  ///   - order: all sections that have elements.
+  ///   - count: how many there were before.
+  init(_ order: [Int], of count: Int) {
+    let most = min(order.count, count)
+    let first = (0..<most).first { order[$0] != $0 } ?? most
+    let last =
+      (0..<most - first).first { order[order.count - 1 - $0] != count - 1 - $0 } ?? most - first
+    replaced = first..<count - last
+    sections = Array(order[first..<order.count - last])
+    self.count = count
+  }
+
+  /// Whether all sections of before have their places, and no new one is among them.
+  var isUnchanged: Bool { sections.elementsEqual(replaced) }
 }
 
 /// Sections whose elements lie among those of others.

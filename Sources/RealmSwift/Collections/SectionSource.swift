@@ -21,6 +21,8 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   /// Whether a key was made of more than the element and what links lead to: changes do not tell
   /// then which elements have another key.
   @exclusivity(unchecked) private var looksElsewhere = false
+  /// Whether `makeKey` has ever read more than an element's own values.
+  @exclusivity(unchecked) private var followsLinks = false
 
   /// What keys are made of, besides linking objects and such; see `keyTables`.
   @exclusivity(unchecked) private var knownKeyTables: KeyTables?
@@ -92,9 +94,15 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   }
 
   private func key(of element: Element) -> Key {
-    let lookups = query.realm.lookups
+    let realm = query.realm
+    let (lookups, objectsMade) = (realm.lookups, realm.objectsMade)
     let key = makeKey(element)
-    if query.realm.lookups != lookups { looksElsewhere = true }
+    if realm.lookups != lookups { looksElsewhere = true }
+    if realm.objectsMade != objectsMade, !followsLinks {
+      followsLinks = true
+      // A state that was noted by fewer tables is not known from now on.
+      knownKeyTables = nil
+    }
     return key
   }
 
@@ -157,7 +165,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     if let known = knownKeyTables, known.classes === classes { return known }
     guard let stored = query.origin.table?.pointee.binding.table else { return nil }
     // A property of the elements, and not of what they link to.
-    let isOwn = keyPath != nil && keyName?.contains(".") == false
+    let isOwn = keyPath == nil ? !followsLinks : keyName?.contains(".") == false
     let found = KeyTables(classes, stored, followsLinks: !isOwn)
     knownKeyTables = found
     return found
@@ -381,7 +389,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   // MARK: - What clients see
 
   var count: Int { passing()?.count ?? sections().keys.count }
-  var keys: [Key] { passing()?.keys ?? sections().keys }
+  var keys: [Key] { passing()?.keys ?? Array(sections().keys) }
 
   /// The key of a section; stops when the position is out of bounds.
   func key(at position: Int) -> Key {

@@ -3,10 +3,10 @@ internal import Foundation
 
 /// The elements of an untyped collection; none for nil, nil when it is no collection.
 func untypedElements(_ value: Any?) -> [Any?]? {
+  if let values = instance(value, of: NSArray.self) { return values.map { $0 } }
   switch value {
   case nil: return []
   case let values as [Any]: return values
-  case let values as NSArray: return values.map { $0 }
   case let values as any _UntypedElements: return values._untypedElements
   case let values as Set<AnyHashable>: return values.map { $0.base }
   case let values as any Collection where isOfElements(values): return values.untypedElements
@@ -47,14 +47,15 @@ extension RealmCollectionValue {
   static func _acceptsElement(_ value: Any?) -> Bool {
     guard let objectClass = _rlmObjectClass else { return _elementFromAny(value) != nil }
     guard let value else { return _isOptionalElement }
-    if value is Self { return true }
-    guard let object = objectValue(value) else { return InputValues.canHold(value) }
-    return object.isNamed(as: objectClass)
+    guard let object = objectValue(value) else {
+      return InputValues.canHold(value) || value is Self
+    }
+    return object is Self || object.isNamed(as: objectClass)
   }
 
   /// Gives what an untyped value stands for to a managed collection.
   static func _writeAnyElement(_ value: Any?, to sink: _ElementSink) {
-    if let element = value as? Self, !(element is ObjectBase) {
+    if !isObject, let element = value as? Self {
       element._writeElement(to: sink)
     } else if let objectClass = _rlmObjectClass, let value {
       sink.link(from: value, objectClass)
@@ -83,12 +84,14 @@ protocol _UntypedEntries {
 
 /// The entries of an untyped map; none for nil, nil when it is no map.
 func untypedEntries(_ value: Any?) -> [StoredText: Any?]? {
+  if let values = instance(value, of: NSDictionary.self) {
+    return (values as? [String: Any]).map { byStoredText($0) }
+  }
   switch value {
   case nil: return [:]
   case let map as any _UntypedEntries: return map._untypedEntries
   case let values as [StoredText: Any?]: return values
   case let values as [String: Any?]: return byStoredText(values)
-  case let values as NSDictionary: return (values as? [String: Any]).map { byStoredText($0) }
   default: return nil
   }
 }

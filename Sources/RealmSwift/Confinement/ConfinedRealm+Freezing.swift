@@ -9,6 +9,7 @@ extension ConfinedRealm {
   func frozen() -> ConfinedRealm {
     check()
     if isFrozen { return self }
+    noteObject()
     if let frozenTwin {
       if !frozenTwin.isInvalidatedFrozen { return frozenTwin }
       tables.forEach { $0.pointee.frozenForm = nil }

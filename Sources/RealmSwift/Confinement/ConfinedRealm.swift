@@ -93,6 +93,8 @@ package final class ConfinedRealm {
   /// How often something of a live Realm was asked for that no link leads to: results, linking
   /// objects, objects by their keys.
   @exclusivity(unchecked) private(set) var lookups: UInt64 = 0
+  /// How often an object was made or frozen: who reads one without that reads its own values only.
+  @exclusivity(unchecked) private(set) var objectsMade: UInt64 = 0
   /// What queries find in the running transaction; nil before the first one that finds something.
   @exclusivity(unchecked) var passingQueries: PassingQueries?
   /// What trackers of the Realm know together.
@@ -338,6 +340,12 @@ package final class ConfinedRealm {
   func noteLookup() {
     // Frozen Realms are used by many threads.
     if !isFrozen { lookups &+= 1 }
+  }
+
+  /// Notes that an object is made, or read from a frozen Realm.
+  @inline(__always)
+  func noteObject() {
+    if !isFrozen { objectsMade &+= 1 }
   }
 
   /// Lets the elements that a query has found follow the Realm.

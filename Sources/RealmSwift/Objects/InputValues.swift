@@ -10,9 +10,11 @@ struct InputValues {
 
   /// Whether the value is one of the forms.
   static func canHold(_ value: Any) -> Bool {
-    plain(value, [String: Any].self) != nil || value is ObjectBase || value is [AnyHashable: Any]
-      || value is NSDictionary || value is [Any]
-      || value is NSArray
+    if plain(value, [String: Any].self) != nil || plain(value, [Any].self) != nil { return true }
+    if let instance = instance(value, of: AnyObject.self) {
+      return instance is ObjectBase || instance is NSDictionary || instance is NSArray
+    }
+    return value is [AnyHashable: Any] || value is [Any]
   }
 
   /// Stops when the value is none of the forms, or a value does not fit its property.
@@ -32,12 +34,15 @@ struct InputValues {
   }
 
   private mutating func read(_ value: Any) {
-    switch unwrapped(value) {
-    case let object as ObjectBase: read(object)
+    let value = unwrapped(value)
+    if let object = instance(value, of: ObjectBase.self) { return read(object) }
+    if let dictionary = instance(value, of: NSDictionary.self) {
+      return read(dictionary as? [AnyHashable: Any] ?? [:])
+    }
+    if let array = instance(value, of: NSArray.self) { return read(array.map { $0 }) }
+    switch value {
     case let dictionary as [AnyHashable: Any]: read(dictionary)
-    case let dictionary as NSDictionary: read(dictionary as? [AnyHashable: Any] ?? [:])
     case let array as [Any]: read(array)
-    case let array as NSArray: read(array.map { $0 })
     default:
       misuse(
         .argument,
@@ -91,7 +96,7 @@ struct InputValues {
   private static let depthMax = 1_000
 
   private static func checkDepth(_ depth: Int) {
-    if depth <= depthMax { return }
+    if depth <= depthMax { return NestedValues.requireRoom(depth) }
     misuse(
       .argument,
       "Embedded objects and collections can be copied at most \(depthMax) deep inside of each other."
@@ -150,13 +155,14 @@ struct InputValues {
 
   /// The value for an object that belongs to no Realm: embedded objects are copied, links are not.
   private static func detached(_ value: Any?, inside depth: Int) -> Any? {
-    switch value {
-    case let object as EmbeddedObject where object._realm != nil:
+    if let object = instance(value, of: EmbeddedObject.self), object._realm != nil {
       checkDepth(depth)
       let copy = type(of: object).init()
       InputValues(object, for: ClassSchema.of(type(of: object)))
         .assign(to: copy, inside: depth + 1)
       return copy
+    }
+    switch value {
     case let collection as any _UntypedElements:
       return collection._untypedElements.map { detached($0, inside: depth) }
     case let map as any _UntypedEntries:

@@ -60,11 +60,13 @@ extension _PersistableInsideOptional where Self: ObjectBase {
   /// The object that an untyped value is, or that its values make.
   public static func _fromAny(_ value: Any?) -> Self? {
     guard let value else { return nil }
-    if let object = value as? Self { return object }
-    if let typed = (value as? ObjectBase)?.typedForm as? Self { return typed }
+    if let object = instance(value, of: Self.self) { return object }
+    if let typed = objectValue(value)?.typedForm as? Self { return typed }
     guard _acceptsInside(value) else { return nil }
     let object = Self()
-    InputValues(value, for: ClassSchema.of(Self.self)).assign(to: object)
+    NestedValues.withOneMore {
+      InputValues(value, for: ClassSchema.of(Self.self)).assign(to: object)
+    }
     return object
   }
   /// An object is no key.

@@ -79,6 +79,7 @@ extension ConfinedRealm {
   /// A new accessor of an object whose place is known.
   @inline(__always)
   func accessor(_ table: TablePointer, _ key: ObjectKey, at location: RowLocation) -> ObjectBase {
+    noteObject()
     guard _fastPath(table.pointee.image != nil) else {
       let object = table.pointee.objectClass.init()
       // Before the collections of an older class become managed, which look where the row is.

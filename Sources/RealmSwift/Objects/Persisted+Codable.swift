@@ -1,11 +1,13 @@
 // Encoding and decoding of objects that belong to no Realm, by what the compiler makes of
 // `Codable`.
+internal import Platform
 
 extension Persisted: Decodable where Value: Decodable {
   /// Decodes the value of an object that belongs to no Realm.
   ///
   /// - Throws: what decoding the value throws.
   public init(from decoder: any Decoder) throws {
+    if Value._rlmType == .object { try requireRoom(decoder.codingPath) }
     // By a container: so the decoder's own forms of dates and data are kept.
     self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
   }
@@ -40,6 +42,19 @@ extension KeyedDecodingContainer {
   public func decode<Value: Decodable>(
     _ type: Persisted<Value?>.Type, forKey key: Key
   ) throws -> Persisted<Value?> {
-    Persisted(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
+    if Value._rlmType == .object { try requireRoom(codingPath) }
+    return Persisted(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
   }
+}
+
+/// Throws where an object inside of others would not fit on the thread's stack: it is decoded by a
+/// call inside of a call.
+private func requireRoom(_ codingPath: [any CodingKey]) throws {
+  if !StackRoom.isLow { return }
+  throw DecodingError.dataCorrupted(
+    DecodingError.Context(
+      codingPath: Array(codingPath.prefix(8)),
+      debugDescription:
+        "Values that are \(codingPath.count) deep inside of each other do not fit on the stack of "
+        + "this thread. Use a thread with a larger 'stackSize'."))
 }

@@ -4,9 +4,9 @@ internal import Foundation
 
 /// The value inside any number of optionals and boxes; nil for nil and `NSNull`.
 func unwrapped(_ value: Any?) -> Any? {
-  if isPlain(value) { return value }
+  if isPlain(value) || isUntypedCollection(value) { return value }
   guard let value else { return nil }
-  if value is NSNull { return nil }
+  if instance(value, of: NSNull.self) != nil { return nil }
   if let holder = value as? any _UntypedHolder { return unwrapped(holder._untyped) }
   return value
 }
@@ -58,17 +58,23 @@ func plain<Value>(_ value: Any?, _: Value.Type) -> Value? {
   return withUnsafeBytes(of: value) { $0.load(as: Value.self) }
 }
 
-/// The object in an untyped value.
-///
-/// A cast would first make one of Foundation's collections of each dictionary and array.
-func objectValue(_ value: Any) -> ObjectBase? {
+/// Whether a value is a dictionary or an array of the usual type, inside of no optional.
+func isUntypedCollection(_ value: Any?) -> Bool {
   let type = NotedType.of(value)
-  if type == UInt(bitPattern: ObjectIdentifier([String: Any].self))
+  return type == UInt(bitPattern: ObjectIdentifier([String: Any].self))
     || type == UInt(bitPattern: ObjectIdentifier([Any].self))
-  {
-    return nil
-  }
-  return value as? ObjectBase
+}
+
+/// The object in an untyped value.
+func objectValue(_ value: Any) -> ObjectBase? { instance(value, of: ObjectBase.self) }
+
+/// The instance of a class in an untyped value, inside of no optional.
+///
+/// A cast alone would first make one of Foundation's collections of each dictionary and array, and
+/// of all that is inside of these, by calls inside of calls.
+func instance<Class: AnyObject>(_ value: Any?, of _: Class.Type) -> Class? {
+  guard let value, type(of: value) is AnyClass else { return nil }
+  return value as? Class
 }
 
 /// The type that an `Any?` holds, as a word.

@@ -19,20 +19,14 @@ struct SectionChange {
     from older: SectionShape, to newer: SectionShape, _ change: CollectionChange,
     moved: [MovedElement]
   ) {
-    let stayingAt = Self.staying(older.identities, newer.identities)
-    var isNew = Array(repeating: true, count: newer.identities.count)
-    for case let place? in stayingAt { isNew[place] = false }
-    for (section, place) in stayingAt.enumerated() where place == nil {
-      sectionsToDelete.insert(section)
-    }
-    for (section, isNew) in isNew.enumerated() where isNew { sectionsToInsert.insert(section) }
+    (sectionsToDelete, sectionsToInsert) = Self.comingAndGoing(older.identities, newer.identities)
     let gone = Self.places(
       change.deletions + moved.map(\.before), in: older.places, andOf: sectionsToDelete)
     let new = Self.places(
       change.insertions + moved.map(\.after), in: newer.places, andOf: sectionsToInsert)
     let elsewhere = Set(moved.map(\.after))
     let changed = change.modifications.filter { !elsewhere.contains($0) }
-      .map { newer.places.place(of: $0) }.filter { !isNew[$0.section] }
+      .map { newer.places.place(of: $0) }.filter { !sectionsToInsert.contains($0.section) }
     deletions = gone.map(\.path)
     insertions = new.map(\.path)
     modifications = changed.sorted().map(\.path)
@@ -68,24 +62,23 @@ struct SectionChange {
     sectionsToInsert.formIntersection(IndexSet(newer.map { [$0] } ?? []))
   }
 
-  /// Where each section is now: of the most that are in the same order in both.
-  private static func staying(_ older: [ValueIdentity], _ newer: [ValueIdentity]) -> [Int?] {
+  /// The sections that go, and those that come: the fewest, if those that stay are in the same
+  /// order in both.
+  private static func comingAndGoing(
+    _ older: SharedParts<ValueIdentity>, _ newer: SharedParts<ValueIdentity>
+  ) -> (going: IndexSet, coming: IndexSet) {
     // Mostly few come or go, and those around them stay.
-    let shared = min(older.count, newer.count)
-    let first = (0..<shared).first { older[$0] != newer[$0] } ?? shared
-    let last =
-      (0..<shared - first).first { older[older.count - 1 - $0] != newer[newer.count - 1 - $0] }
-      ?? shared - first
-    var staying: [Int?] = Array(0..<first)
+    let (first, last) = older.shared(with: newer, ==)
     let (middle, newMiddle) = (first..<older.count - last, first..<newer.count - last)
-    let positions = Dictionary(
-      uniqueKeysWithValues: newer[newMiddle].enumerated().map { ($1, first + $0) })
-    let places = older[middle].map { positions[$0] }
-    for (place, isStaying) in zip(places, LongestAscent.of(places)) {
-      staying.append(isStaying ? place : nil)
+    let positions = Dictionary(uniqueKeysWithValues: newMiddle.map { (newer[$0], $0) })
+    let places = middle.map { positions[older[$0]] }
+    var (going, coming) = (IndexSet(integersIn: middle), IndexSet(integersIn: newMiddle))
+    for (section, (place, isStaying)) in zip(middle, zip(places, LongestAscent.of(places)))
+    where isStaying {
+      going.remove(section)
+      coming.remove(place!)
     }
-    staying += (newer.count - last..<newer.count).map { $0 }
-    return staying
+    return (going, coming)
   }
 }
 

@@ -14,6 +14,8 @@ struct QueryIdentity: Hashable {
   private let source: Source
   /// Text and constants: bytes, because equal texts of Swift may be different ones in a file.
   private let bytes: [UInt8]
+  /// Of the bytes, which may be many and are asked for with each look.
+  private let bytesHash: Int
 
   /// Nil when a constant cannot be compared; then the query is like no other.
   init?(
@@ -41,6 +43,18 @@ struct QueryIdentity: Hashable {
       }
     }
     bytes = writer.bytes
+    var hasher = Hasher()
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    bytesHash = hasher.finalize()
+  }
+
+  static func == (left: QueryIdentity, right: QueryIdentity) -> Bool {
+    left.bytesHash == right.bytesHash && left.source == right.source && left.bytes == right.bytes
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(source)
+    hasher.combine(bytesHash)
   }
 
   private static func source(_ origin: any QueryOrigin) -> Source? {

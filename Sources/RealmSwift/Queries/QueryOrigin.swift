@@ -16,7 +16,10 @@ protocol QueryOrigin {
   /// Whether that was deleted, or what it held there: then there are no elements.
   var isGone: Bool { get }
   /// Runs `body` on each element, in the order of the collection, until it returns false.
-  func forEach(_ body: (_ item: Int64, PlanSubject) -> Bool)
+  ///
+  /// - Returns: how many places of a collection were looked at, with those that hold no element.
+  @discardableResult
+  func forEach(_ body: (_ item: Int64, PlanSubject) -> Bool) -> Int
   /// The value at a position, in the form of the elements; nil when there is none, and of objects.
   func value<Element: RealmCollectionValue>(at position: Int, _: Element.Type) -> Element?
   /// Runs `body` on the value at a position; never of objects.
@@ -53,11 +56,12 @@ struct TableOrigin: QueryOrigin {
   var tables: Set<Int> { [realm.position(of: objects.pointee.binding)] }
   var owner: (table: TablePointer, key: ObjectKey)? { nil }
 
-  func forEach(_ body: (Int64, PlanSubject) -> Bool) {
+  func forEach(_ body: (Int64, PlanSubject) -> Bool) -> Int {
     let index = realm.position(of: objects.pointee.binding)
     QueryPlan(condition: .constant(true), tables: []).forEachMatch(realm, index) {
       body($0.rawValue, .object($0, $1))
     }
+    return 0
   }
 
   func moved(to realm: ConfinedRealm) -> (any QueryOrigin)? {
@@ -84,19 +88,23 @@ struct CellOrigin: QueryOrigin {
 
   var isGone: Bool { !realm.isFrozen && cell.isInvalidated }
 
-  func forEach(_ body: (Int64, PlanSubject) -> Bool) {
-    guard let elements = cell.contentIfThere() else { return }
+  func forEach(_ body: (Int64, PlanSubject) -> Bool) -> Int {
+    guard let elements = cell.contentIfThere() else { return 0 }
+    var looks = 0
     guard let table else {
       elements.forEach { position, value in
-        body(Int64(position), .value(PlanValue(value, type, target: -1)))
+        looks += 1
+        return body(Int64(position), .value(PlanValue(value, type, target: -1)))
       }
-      return
+      return looks
     }
-    guard let reader = realm.reader(of: table) else { return }
+    guard let reader = realm.reader(of: table) else { return 0 }
     elements.forEach { _, value in
+      looks += 1
       guard let key = value.asLink, let location = reader.locate(key) else { return true }
       return body(key.rawValue, .object(key, location))
     }
+    return looks
   }
 
   func value<Element: RealmCollectionValue>(at position: Int, _: Element.Type) -> Element? {
@@ -121,9 +129,14 @@ struct NestedOrigin: QueryOrigin {
   var owner: (table: TablePointer, key: ObjectKey)? { (place.cell.table, place.cell.key) }
   var isGone: Bool { !realm.isFrozen && place.isInvalidated(tag) }
 
-  func forEach(_ body: (Int64, PlanSubject) -> Bool) {
-    if isGone { return }
-    place.forEachPart(tag) { body(Int64($0.index), .value(PlanValue(mixed: $0.value))) }
+  func forEach(_ body: (Int64, PlanSubject) -> Bool) -> Int {
+    if isGone { return 0 }
+    var looks = 0
+    place.forEachPart(tag) {
+      looks += 1
+      return body(Int64($0.index), .value(PlanValue(mixed: $0.value)))
+    }
+    return looks
   }
 
   func value<Element: RealmCollectionValue>(at position: Int, _: Element.Type) -> Element? {
@@ -157,7 +170,7 @@ struct GoneOrigin: QueryOrigin {
   var owner: (table: TablePointer, key: ObjectKey)? { nil }
   var isGone: Bool { true }
 
-  func forEach(_ body: (Int64, PlanSubject) -> Bool) {}
+  func forEach(_ body: (Int64, PlanSubject) -> Bool) -> Int { 0 }
 
   func moved(to realm: ConfinedRealm) -> (any QueryOrigin)? { GoneOrigin(self, in: realm) }
 }
@@ -187,12 +200,15 @@ struct KeysOrigin<Element: RealmCollectionValue>: LinkingOrigin {
     [realm.position(of: objects.pointee.binding), realm.position(of: linked.table.pointee.binding)]
   }
 
-  func forEach(_ body: (Int64, PlanSubject) -> Bool) {
-    guard let reader = realm.reader(of: objects) else { return }
+  func forEach(_ body: (Int64, PlanSubject) -> Bool) -> Int {
+    guard let reader = realm.reader(of: objects) else { return 0 }
+    var looks = 0
     backlinks()?.forEach { key in
+      looks += 1
       guard let location = reader.locate(key) else { return true }
       return body(key.rawValue, .object(key, location))
     }
+    return looks
   }
 
   func moved(to realm: ConfinedRealm) -> (any QueryOrigin)? {

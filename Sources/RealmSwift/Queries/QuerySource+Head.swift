@@ -325,9 +325,10 @@ extension QuerySource {
   /// class in its order.
   func position(of key: Int64) -> Int? {
     let resolved = resolved
-    if let items = known(stamp(resolved)) { return items.firstIndex(of: key) }
+    let stamp = stamp(resolved)
+    if let items = known(stamp) { return position(of: key, in: items, stamp) }
     if let passing = passing(looks: .max) { return passing.position(of: key) }
-    guard let table = unorderedTable(resolved) else { return items().firstIndex(of: key) }
+    guard let table = unorderedTable(resolved) else { return position(of: key, in: items(), stamp) }
     if resolved.plan == nil, let origin = origin as? TableOrigin {
       return realm.reader(of: origin.objects)?.position(of: ObjectKey(rawValue: key))
     }
@@ -344,5 +345,24 @@ extension QuerySource {
       } && scan.firstKey.rawValue <= key
     }
     return position
+  }
+
+  /// The first position of a key among all elements of one state of the tables.
+  private func position(of key: Int64, in items: [Int64], _ stamp: [UInt64]) -> Int? {
+    // Who asks for many would look through all for each.
+    let searchesMax = 64
+    if items.count <= 1_024 { return items.firstIndex(of: key) }
+    let byKey = state.withLock { state -> [Int64: Int]? in
+      var positions =
+        state.positions.flatMap { $0.stamp == stamp ? $0 : nil } ?? Positions(stamp: stamp)
+      positions.searches += 1
+      if positions.byKey == nil, positions.searches > searchesMax {
+        positions.byKey = Dictionary(
+          zip(items, items.indices), uniquingKeysWith: { first, _ in first })
+      }
+      state.positions = positions
+      return positions.byKey
+    }
+    return byKey.map { $0[key] } ?? items.firstIndex(of: key)
   }
 }

@@ -36,6 +36,17 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     var head: QueryHead?
     /// How many elements of a collection were looked at to find the first ones.
     var looked = 0
+    /// Where the elements are, when that was asked for.
+    var positions: Positions?
+  }
+
+  /// Where the elements of one state of the tables are.
+  struct Positions {
+    let stamp: [UInt64]
+    /// How often one was searched for.
+    var searches = 0
+    /// By their keys; nil until many were searched for.
+    var byKey: [Int64: Int]?
   }
 
   /// The query in the terms of one schema.
@@ -289,12 +300,9 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
     }
     let readers = plan.readers(realm)
     let table = origin.table.flatMap { realm.reader(of: $0) }
-    var looks = 0
-    origin.forEach { item, subject in
-      looks += 1
-      return plan.condition.matches(subject, table, readers) ? body(item, subject) : true
+    return origin.forEach { item, subject in
+      plan.condition.matches(subject, table, readers) ? body(item, subject) : true
     }
-    return looks
   }
 
   /// Runs `body` on each element as it is now.

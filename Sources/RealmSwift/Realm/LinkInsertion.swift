@@ -58,7 +58,7 @@ final class LinkInsertion {
     -> ObjectInsertion.Started
   {
     let started = unmanagedInsertion(objectClass)._withUnsafeGuaranteedRef {
-      $0.startCreating(value, self)
+      $0.startCreating(value, self, isOutermost: false)
     }
     pending.append(started)
     return started

@@ -123,7 +123,7 @@ final class ObjectInsertion {
 
   /// Makes an object from values, or updates the one of the same key; with all that it links to.
   func create(_ value: Any, _ links: LinkInsertion) -> ObjectBase {
-    let started = startCreating(value, links)
+    let started = startCreating(value, links, isOutermost: true)
     store(started, links)
     links.finish()
     return started.object
@@ -132,7 +132,9 @@ final class ObjectInsertion {
   /// Gives an object that is made from values its row, or finds the one of the same key.
   ///
   /// It becomes an accessor when its values are written.
-  func startCreating(_ value: Any, _ links: LinkInsertion) -> Started {
+  ///
+  /// - Parameter isOutermost: whether the value is inside of no other one.
+  func startCreating(_ value: Any, _ links: LinkInsertion, isOutermost: Bool) -> Started {
     if let object = objectValue(value), let owner = object._realm {
       owner.check()
       if object.locate() == nil {
@@ -141,7 +143,8 @@ final class ObjectInsertion {
       }
     }
     var values = InputValues(value, for: binding.schema)
-    if update != .error { values.readContents() }
+    // What is inside of other values has been read with them, except what an object holds.
+    if update != .error, isOutermost || objectValue(value) != nil { values.readContents() }
     let object = objectType.init()
     let base = Unmanaged.passUnretained(object).toOpaque()
     let (key, isNew): (ObjectKey, Bool)

@@ -190,7 +190,7 @@ extension _PropertyCodec {
       .object, isOptional: true, .none, DynamicObject.self,
       value: { isInMigration ? DynamicObject._getOptional($0, column) : readOwnLink($0, column) },
       setValue: { setLink($0, column, $1) },
-      accepts: { any in any == nil || any is ObjectBase || InputValues.canHold(any!) },
+      accepts: { any in any.map { linkForm($0) != nil } ?? true },
       storeAny: { _, _, _ in false }, keyOfAny: { _ in nil })
   }
 
@@ -253,7 +253,7 @@ extension _PropertyCodec {
     var key: ObjectKey?
     if let value {
       // An embedded object has one owner: only where it is already can it be set.
-      if target.pointee.isEmbedded, let linked = value as? ObjectBase, linked._realm === realm,
+      if target.pointee.isEmbedded, let linked = objectValue(value), linked._realm === realm,
         linked.isOf(target), linked._key.rawValue == optionalInteger(object, column)
       {
         return true
@@ -314,7 +314,7 @@ extension CollectionCell {
   fileprivate func isOwnContent(_ value: Any?, _ target: TablePointer) -> Bool {
     func isSame(_ known: DynamicObject?, _ given: Any?) -> Bool {
       guard let known else { return unwrapped(given) == nil }
-      guard let given = unwrapped(given) as? ObjectBase else { return false }
+      guard let given = instance(unwrapped(given), of: ObjectBase.self) else { return false }
       return given._realm === realm && given.isOf(target) && given._key == known._key
     }
     if kind == .map {
@@ -328,17 +328,24 @@ extension CollectionCell {
   }
 }
 
+/// The object, or the values for one, that an untyped value is or is stored as; nil when it is
+/// neither.
+private func linkForm(_ value: Any) -> Any? {
+  let form = objectValue(value) ?? storedForm(value) ?? value
+  return objectValue(form) != nil || InputValues.canHold(form) ? form : nil
+}
+
 extension LinkInsertion {
   /// The key of the object of a table that a value stands for: an object of it, or values to make
   /// one from; nil when it can be neither.
   fileprivate func key(from value: Any, in target: TablePointer) -> ObjectKey? {
-    if let linked = value as? ObjectBase, linked._realm === realm {
+    guard let value = linkForm(value) else { return nil }
+    if let linked = objectValue(value), linked._realm === realm {
       guard linked.isOf(target) else { return nil }
       realm.requireLinkable(linked)
       return linked._key
     }
-    guard InputValues.canHold(value),
-      let binding = realm.classes.binding(named: target.pointee.binding.schema.name)
+    guard let binding = realm.classes.binding(named: target.pointee.binding.schema.name)
     else { return nil }
     return key(from: value, binding.schema.objectClass)
   }

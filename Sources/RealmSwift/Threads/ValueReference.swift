@@ -174,6 +174,7 @@ extension ConfinedRealm {
   static func freeze(
     _ table: TablePointer, _ key: ObjectKey, at location: RowLocation
   ) -> (table: TablePointer, location: RowLocation) {
+    table.pointee.withRealm { $0.noteObject() }
     if let frozen = table.pointee.frozenForm,
       _fastPath(frozen.pointee.withRealm { !$0.isInvalidatedFrozen })
     {

@@ -1,5 +1,6 @@
 // Mixed values in encoded form: as what they hold, without its type.
 internal import Foundation
+internal import Platform
 
 extension AnyRealmValue: Codable {
   /// Decodes null, a truth value, a number, a text, values in an order or values by name.
@@ -88,7 +89,7 @@ extension AnyRealmValue {
 /// It encodes what is inside by a call inside of a call.
 func checkDepth(_ encoder: any Encoder, _ value: Any) throws {
   let depthMax = 1_000
-  if encoder.codingPath.count <= depthMax { return }
+  if encoder.codingPath.count <= depthMax, !StackRoom.isLow { return }
   throw EncodingError.invalidValue(
     value,
     EncodingError.Context(

@@ -77,8 +77,10 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
   /// - Parameter depth: how many collections the value is inside of.
   private static func fromAny(_ value: Any?, inside depth: Int) -> AnyRealmValue? {
     guard let value else { return AnyRealmValue.none }
+    if isUntypedCollection(value) { return collection(value, inside: depth) }
     // A number of Foundation's can be cast to every other, a truth value too.
     if type(of: value) is NSNumber.Type { return number(value as! NSNumber) }
+    if let object = objectValue(value) { return (object as? Object).map { .object($0) } }
     switch value {
     case let value as AnyRealmValue:
       switch value {
@@ -93,7 +95,6 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     case let value as String: return .string(value)
     case let value as Data: return .data(value)
     case let value as Date: return .date(value)
-    case let value as Object: return .object(value)
     case let value as ObjectId: return .objectId(value)
     case let value as Decimal128: return .decimal128(value)
     case let value as UUID: return .uuid(value)

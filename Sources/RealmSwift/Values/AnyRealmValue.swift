@@ -107,6 +107,7 @@ extension AnyRealmValue: Sendable {}
 extension AnyRealmValue {
   /// Whether both are the same value of the same type: an integer is no floating point number.
   ///
+  /// Texts are the same when their bytes are, as in a file.
   /// Queries compare numbers of all types.
   public static func == (left: AnyRealmValue, right: AnyRealmValue) -> Bool {
     var pairs = [(left, right)]
@@ -138,7 +139,7 @@ extension AnyRealmValue {
     case (.bool(let left), .bool(let right)): return left == right
     case (.float(let left), .float(let right)): return left == right
     case (.double(let left), .double(let right)): return left == right
-    case (.string(let left), .string(let right)): return left == right
+    case (.string(let left), .string(let right)): return StoredText(left) == StoredText(right)
     case (.data(let left), .data(let right)): return left == right
     case (.date(let left), .date(let right)): return left == right
     case (.object(let left), .object(let right)): return left == right
@@ -157,7 +158,7 @@ extension AnyRealmValue {
     case .bool(let value): hasher.combine(value)
     case .float(let value): hasher.combine(value)
     case .double(let value): hasher.combine(value)
-    case .string(let value): hasher.combine(value)
+    case .string(let value): hasher.combine(StoredText(value))
     case .data(let value): hasher.combine(value)
     case .date(let value): hasher.combine(value)
     case .object(let value): hasher.combine(value)

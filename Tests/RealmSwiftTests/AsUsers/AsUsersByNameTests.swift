@@ -5,6 +5,24 @@ import RealmSwift
 import TestSupport
 import Testing
 
+private struct NamedSpot: CustomPersistable {
+  var x: Int
+  init(x: Int) { self.x = x }
+  init(persistedValue: NamedSpotObject) { x = persistedValue.x }
+  var persistableValue: NamedSpotObject { NamedSpotObject(value: ["x": x]) }
+}
+
+private class NamedSpotObject: EmbeddedObject {
+  @Persisted var x: Int
+}
+
+private class NamedSpots: Object {
+  @Persisted var one: NamedSpot?
+  @Persisted var many: List<NamedSpot>
+  @Persisted var named: Map<String, NamedSpot>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite(.ownThreads) struct AsUsersByNameTests {
   private let realm: Realm
   private let dog: DynamicObject
@@ -68,6 +86,41 @@ import Testing
     let realm = try Realm(configuration: configuration)
     #expect(realm.objects(LinkedWolf.self).map(\.packName) == ["A"])
     #expect(realm.objects(LinkedWolf.self).first?.packs.first?.title == "A")
+  }
+
+  /// Whatever creation takes, assignment by name takes, where the class is known by name only.
+  @Test func ownTypesOverEmbeddedObjects() throws {
+    let folder = TemporaryFolder()
+    let url = URL(fileURLWithPath: folder.file("spots.realm"))
+    let classes: [ObjectBase.Type] = [NamedSpots.self, NamedSpotObject.self]
+    func check(_ spots: NamedSpots, _ step: String) {
+      #expect(spots.one?.x == 1, "\(step)")
+      #expect(spots.many.map(\.x) == [2, 3], "\(step)")
+      #expect(spots.named["a"]?.x == 4, "\(step)")
+    }
+    @Sendable func assign(_ set: (String, Any) -> Void) {
+      set("one", NamedSpot(x: 1))
+      set("many", [NamedSpot(x: 2), NamedSpot(x: 3)])
+      set("named", ["a": NamedSpot(x: 4)])
+    }
+    do {
+      let realm = try Realm(configuration: .init(fileURL: url, objectTypes: classes))
+      try realm.write {
+        realm.create(NamedSpots.self)
+        let dynamic = realm.dynamicObjects("NamedSpots")[0]
+        assign { dynamic[$0] = $1 }
+        dynamic.setValue(NamedSpot(x: 1), forKey: "one")
+      }
+      check(realm.objects(NamedSpots.self)[0], "dynamic")
+      try realm.write { realm.delete(realm.objects(NamedSpots.self)) }
+      try realm.write { realm.create(NamedSpots.self) }
+    }
+    let configuration = Realm.Configuration(
+      fileURL: url, schemaVersion: 1,
+      migrationBlock: { migration, _ in
+        migration.enumerateObjects(ofType: "NamedSpots") { _, new in assign { new![$0] = $1 } }
+      }, objectTypes: classes)
+    check(try Realm(configuration: configuration).objects(NamedSpots.self)[0], "migrated")
   }
 
   @Test func linkingObjectsAreNotSet() async {

@@ -120,6 +120,15 @@ private let otherNaN = -Double.nan
     #expect(values.map { filtered.index(of: $0) } == [0, 0, 2, 2, 4, 4, 6, 6])
   }
 
+  @Test func mixedTextsAreWhatTheirBytesAre() {
+    let (left, right) = (AnyRealmValue.string(composed), AnyRealmValue.string(decomposed))
+    #expect(left != right && left == .string(composed))
+    #expect(Set([left, right, left]).count == 2)
+    #expect(AnyRealmValue.fromArray([left]) != .fromArray([right]))
+    #expect(
+      AnyRealmValue.fromDictionary([composed: .int(1)]) != .fromDictionary([decomposed: .int(1)]))
+  }
+
   @Test func removingTakesTheVeryOne() {
     let set = MutableSet<String>()
     set.insert(objectsIn: [composed, decomposed, "x"])

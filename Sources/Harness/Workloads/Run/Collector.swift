@@ -51,9 +51,12 @@ package final class Collector {
 
   /// Notes that some operations of a phase are missing, which a thread has not handed over.
   package func truncate(_ phase: Phase, _ operation: Operation) {
+    let none = OperationMeasurements(isOpenLoop: openLoop.contains(operation))
+    none.isTruncated = true
     for phase in Set([phase, phase.isMeasured ? .measure : phase]) {
-      totals[Key(phase: phase, operation: operation)]?.isTruncated = true
-      interval[Key(phase: phase, operation: operation)]?.isTruncated = true
+      let key = Key(phase: phase, operation: operation)
+      add(none, to: &totals, key)
+      interval[key]?.isTruncated = true
     }
   }
 

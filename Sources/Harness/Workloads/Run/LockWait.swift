@@ -3,7 +3,10 @@
 internal import Platform
 
 /// Whether one thread waits for the write lock; set by it, read by the coordinator.
-package final class LockWait: Sendable {
+package final class LockWait: @unchecked Sendable {
+  // @unchecked: `owner` is touched by the thread outside of its waits, and by whoever takes them
+  // over within one, whose end waits for that.
+
   /// A wait that goes on.
   struct Wait {
     /// The place of the operation in the thread's plan; nil for a check.
@@ -14,8 +17,20 @@ package final class LockWait: Sendable {
     let mayWork: Bool
   }
 
-  /// 0 when it does not wait; only the thread itself changes it.
+  /// What a thread that waits has measured, and has still to do.
+  struct Owner {
+    let measurements: Measurements
+    /// Nil where it has no schedule.
+    let pace: ThreadPace?
+  }
+
+  /// 0 when it does not wait; the thread itself sets it, and whoever takes over adds a mark.
   private let since = Atomic<UInt64>(0)
+  private static let takenOver: UInt64 = 1 << 63
+  /// Held while somebody takes over.
+  private let takingOver = Monitor(false)
+  /// What the thread tells of itself before it waits.
+  var owner: Owner?
   private let operation = Atomic<Int>(-1)
   private let mayWork = Atomic<Bool>(false)
 
@@ -34,7 +49,12 @@ package final class LockWait: Sendable {
   }
 
   /// Call it when the lock is there, or will not come.
-  package func end() { since.store(0, ordering: .sequentiallyConsistent) }
+  package func end() {
+    let before = since.exchange(0, ordering: .sequentiallyConsistent)
+    // What is read meanwhile must not change.
+    if before & Self.takenOver != 0 { takingOver.withLock { _ in } }
+    owner = nil
+  }
 
   /// Call it at the begin of a transaction, inside.
   ///
@@ -48,10 +68,30 @@ package final class LockWait: Sendable {
   /// The wait of this moment, if there is one.
   var present: Wait? {
     let start = since.load(ordering: .acquiring)
-    guard start > 0 else { return nil }
+    return start > 0 ? wait(since: start & ~Self.takenOver) : nil
+  }
+
+  private func wait(since start: UInt64) -> Wait {
     let position = operation.load(ordering: .relaxed)
     return Wait(
       operation: position < 0 ? nil : position, since: start,
       mayWork: mayWork.load(ordering: .relaxed))
+  }
+
+  /// Lets the coordinator have what a thread has measured that nobody waits for any more.
+  ///
+  /// The thread may come back to it later, and nobody looks then.
+  /// - Returns: whether it waited, and has told of itself.
+  func takeOver(_ body: (Wait, Owner) -> Void) -> Bool {
+    takingOver.withLock { _ in
+      let start = since.load(ordering: .acquiring)
+      guard start > 0, start & Self.takenOver == 0 else { return false }
+      let isHeld = since.compareExchange(
+        expected: start, desired: start | Self.takenOver, ordering: .acquiringAndReleasing
+      ).exchanged
+      guard isHeld, let owner else { return false }
+      body(wait(since: start), owner)
+      return true
+    }
   }
 }

@@ -103,6 +103,8 @@ package struct RunOutcome {
   package var transactions = 0
   /// Measuring threads that have something to do at any time: no schedule, nothing to be told.
   package var busyThreads = 0
+  /// By operation: how many of the threads that do it in a closed loop never finished one.
+  package var idleThreads: [Operation: Int] = [:]
   /// What happened to background processes.
   package var events: [RunEvent] = []
   /// What processes that did the work say against their own figures.
@@ -111,4 +113,15 @@ package struct RunOutcome {
   package var disturbance: MachineDisturbance?
 
   package func phase(_ phase: Phase) -> PhaseOutcome? { phases.first { $0.phase == phase } }
+
+  /// Whether the end was checked, and nothing that was to be measured was only waited for.
+  ///
+  /// Of a run that is otherwise whole nobody could say that all is well.
+  var isChecked: Bool {
+    unended.isEmpty
+      && collector.totals.allSatisfy { key, figures in
+        key.phase != .measure || figures.service.count > 0
+          || (figures.givenUp == 0 && figures.leftOut?.count ?? 0 == 0)
+      }
+  }
 }

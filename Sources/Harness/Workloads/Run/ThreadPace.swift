@@ -75,7 +75,7 @@ package struct ThreadPace {
   package private(set) var pausedNanoseconds: UInt64 = 0
 
   private let control: RunControl
-  private let handover: Handover
+  private var handover: Handover
   /// Where the thread says that it waits for the write lock.
   package let lockWait: LockWait
   private let openLoad: OpenLoad?
@@ -192,15 +192,19 @@ package struct ThreadPace {
       leave()
       measurements = handover.take(phase: next.phase)
     }
-    (current, phaseStart) = next
-    ending = nil
-    schedule = nil
+    enter(next)
     if rests(in: current) {
       control.waitForNextPhase(after: current)
     } else {
       startSchedule()
     }
     return true
+  }
+
+  private mutating func enter(_ next: (phase: Phase, start: UInt64)) {
+    (current, phaseStart) = next
+    ending = nil
+    schedule = nil
   }
 
   /// Whether a step of a plan does without this thread.
@@ -220,6 +224,49 @@ package struct ThreadPace {
     begun = []
     for turn in unended { leaveOut(turn) }
     leave()
+  }
+
+  // MARK: - Waits for the write lock
+
+  /// Call it before the write lock is asked for: until the wait ends the thread leaves its figures
+  /// alone.
+  /// - Parameters:
+  ///   - operation: the place of the operation in the thread's plan; nil for a check.
+  ///   - since: when it was due, or began.
+  ///   - mayWork: whether what it does with the lock is done before the wait ends.
+  package func beginWait(_ operation: Int?, since start: UInt64, mayWork: Bool = false) {
+    tellOwner()
+    lockWait.begin(operation, since: start, mayWork: mayWork)
+  }
+
+  /// Says whose wait it is that another thread is to begin.
+  package func tellOwner() {
+    lockWait.owner = LockWait.Owner(
+      measurements: measurements, pace: schedule == nil && begun.isEmpty ? nil : self)
+  }
+
+  /// Ends the phases in the stead of a thread that does not come back: of all that was due is said
+  /// how long it has waited.
+  /// - Parameter absorb: gets the figures of each phase, the thread's own first.
+  mutating func endInStead(_ absorb: (Measurements) -> Void) {
+    let scheduled = zip(measurements.operations, measurements.figures)
+      .filter { $0.1.response != nil }
+    handover = Handover(measurements.operations, openLoop: Set(scheduled.map(\.0)))
+    let unended = begun
+    begun = []
+    for turn in unended {
+      leaveOut(turn)
+      handover.collect(absorb)
+    }
+    while true {
+      if ending == nil { close(at: control.end(of: current) ?? clock.nanoseconds()) }
+      leave()
+      handover.collect(absorb)
+      guard let next = control.phase(after: current) else { return }
+      measurements = handover.take(phase: next.phase)
+      enter(next)
+      if !rests(in: current) { startSchedule() }
+    }
   }
 
   /// Gives away the figures of the phase, with what was due in it and is not done.

@@ -190,6 +190,8 @@ package struct WorkloadJob<Driver: EngineDriver> {
   ) -> RunDocument {
     let reasons = Verdict.reasons(settings: settings, outcome: outcome)
     let delays = generatorDelays(outcome)
+    let truncated = settings.operationsMeasured
+      .filter { outcome.collector.total(.measure, $0)?.isTruncated ?? false }.map(\.rawValue)
     return RunDocument(
       runId: folder.runID, workload: settings.workload.rawValue, engine: settings.engine,
       seed: settings.seed, startedAt: surroundings.now.ISO8601Format(),
@@ -215,6 +217,7 @@ package struct WorkloadJob<Driver: EngineDriver> {
       transactions: outcome.transactions,
       leftOut: settings.openLoop.isEmpty ? nil : leftOut(outcome),
       unended: outcome.unended.isEmpty ? nil : outcome.unended,
+      truncated: truncated.isEmpty ? nil : truncated,
       keptWaiting: outcome.areKeptWaiting ? true : nil, keeper: outcome.keeper,
       thresholds: settings.thresholds.map { threshold in
         let cell =
@@ -381,7 +384,7 @@ package struct WorkloadJob<Driver: EngineDriver> {
     if outcome.failure != nil || !isWhole { return .failed }
     if outcome.status == .interrupted { return .interrupted }
     if document.thresholds.contains(where: { !$0.isMet }) { return .thresholdMissed }
-    if settings.isStrict && !document.verdict.isValid { return .inconclusive }
-    return .success
+    let isDoubted = settings.isStrict && !document.verdict.isValid
+    return isDoubted || !outcome.isChecked ? .inconclusive : .success
   }
 }

@@ -23,6 +23,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
   /// Numbers of the threads that have ended.
   private let ended = Monitor<Set<Int>>([])
   private var outcome: RunOutcome
+  /// Numbers of the threads that have finished an operation of the measured phase.
+  private var workers: Set<Int> = []
   private var began: UInt64 = 0
   private var lastInterval: UInt64 = 0
   /// The length of the phases behind the present one, as far as they end by time.
@@ -229,7 +231,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
     /// When those that do not end are given up: nobody knows how long they are kept.
     var givesUpAt: UInt64?
     while !control.areFinished(threads: threads.count) {
-      for handover in handovers { handover.collect(outcome.collector.absorb) }
+      collect()
       sleep(nanoseconds: 1_000_000)
       if !isInterrupted && interruption.isRequested() {
         isInterrupted = true
@@ -258,13 +260,13 @@ package final class WorkloadRun<Driver: EngineDriver> {
     for (number, (thread, plan)) in threads.enumerated() {
       if ended.contains(number) {
         thread.join()
+        collect(number)
         continue
       }
       thread.detach()
       outcome.unended.append(plan.name)
-      countWait(of: number, plan, in: phase)
+      takeOver(number, plan, in: phase)
     }
-    for handover in handovers { handover.collect(outcome.collector.absorb) }
   }
 
   /// Whether every thread that has not ended waits for the write lock, so that none of them has it.
@@ -281,25 +283,64 @@ package final class WorkloadRun<Driver: EngineDriver> {
     }
   }
 
-  /// Notes the operation for which a thread waits that nobody waits for.
-  private func countWait(of number: Int, _ plan: WorkerPlan, in phase: Phase) {
-    guard let wait = handovers[number].lockWait.present, let position = wait.operation,
-      plan.operations.indices.contains(position)
-    else { return }
+  /// Takes what a thread has measured that nobody waits for, with all that was due and is not done.
+  ///
+  /// Only while it waits for the write lock does it leave its figures alone.
+  private func takeOver(_ number: Int, _ plan: WorkerPlan, in phase: Phase) {
+    let isWhole = handovers[number].lockWait.takeOver { wait, owner in
+      collect(number)
+      if let position = wait.operation, plan.operations.indices.contains(position) {
+        countGivenUp(position, plan, since: wait.since, in: phase)
+      }
+      if var pace = owner.pace {
+        pace.endInStead { absorb($0, of: number) }
+      } else {
+        absorb(owner.measurements, of: number)
+      }
+    }
+    if isWhole { return }
+    collect(number)
+    for operation in plan.operations { outcome.collector.truncate(phase, operation) }
+  }
+
+  private func countGivenUp(
+    _ position: Int, _ plan: WorkerPlan, since start: UInt64, in phase: Phase
+  ) {
     let now = clock.nanoseconds()
-    let waited = now - min(wait.since, now)
     let measurements = Measurements(plan.operations, openLoop: settings.openLoop)
     // It may have waited through the phases since then.
-    let phase = control.phase(at: wait.since) ?? phase
-    measurements.phase = phase
-    let figures = measurements.figures[position]
-    if let leftOut = figures.leftOut {
-      leftOut.record(waited)
-    } else {
-      (figures.givenUp, figures.givenUpLongest) = (1, waited)
+    measurements.phase = control.phase(at: start) ?? phase
+    measurements.figures[position].givenUp = 1
+    measurements.figures[position].givenUpLongest = now - min(start, now)
+    outcome.collector.absorb(measurements)
+  }
+
+  // MARK: - Figures
+
+  /// Takes what the threads have handed over.
+  private func collect() { for number in handovers.indices { collect(number) } }
+
+  private func collect(_ number: Int) {
+    handovers[number].collect { absorb($0, of: number) }
+  }
+
+  private func absorb(_ measurements: Measurements, of number: Int) {
+    if measurements.phase.isMeasured, measurements.figures.contains(where: { $0.service.count > 0 })
+    {
+      workers.insert(number)
     }
     outcome.collector.absorb(measurements)
-    for operation in plan.operations { outcome.collector.truncate(phase, operation) }
+  }
+
+  /// Counts the threads of a closed loop that have waited through the whole phase.
+  private func countIdle() {
+    guard settings.operationsOfPhase == nil, settings.script.steps.isEmpty else { return }
+    for (number, (_, plan)) in threads.enumerated() where !workers.contains(number) {
+      guard let operation = plan.operations.first, operation.commits,
+        !settings.openLoop.contains(operation)
+      else { continue }
+      outcome.idleThreads[operation, default: 0] += 1
+    }
   }
 
   // MARK: - Phases
@@ -358,10 +399,10 @@ package final class WorkloadRun<Driver: EngineDriver> {
     let end = stopped == 0 ? clock.nanoseconds() : stopped
     isEnding = true
     stopThreads(after: running.phase, length: end - min(running.start, end))
-    truncate(running.phase)
     endPhase(running.phase, start: running.start, before: running.before, end: end)
     endInterval(running.phase, at: clock.nanoseconds())
     joinSteps()
+    countIdle()
     let measured = outcome.phases.filter { $0.phase != .load && $0.phase.step == nil }
     let seconds = measured.reduce(0) { $0 + $1.elapsedSeconds }
     outcome.threadNanoseconds = UInt64(seconds * 1e9) * UInt64(threads.count)
@@ -385,7 +426,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
     (progressSeen, progressAt) = (nil, start)
     while true {
       sleep(nanoseconds: 10_000_000)
-      for handover in handovers { handover.collect(outcome.collector.absorb) }
+      collect()
       let now = clock.nanoseconds()
       if interruption.isRequested() {
         isInterrupted = true
@@ -427,13 +468,6 @@ package final class WorkloadRun<Driver: EngineDriver> {
     return keeper != nil || areKeptWaiting(since: now - min(patience, now))
   }
 
-  /// What the threads that did not end have measured is not whole.
-  private func truncate(_ phase: Phase) {
-    for (_, plan) in threads where outcome.unended.contains(plan.name) {
-      for operation in plan.operations { outcome.collector.truncate(phase, operation) }
-    }
-  }
-
   private func endPhase(
     _ phase: Phase, start: UInt64, before: EngineStatistics, end: UInt64? = nil
   ) {
@@ -449,7 +483,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
     if waitsForThreads {
       // The threads answer between two operations; who is in a long one is counted next time.
       sleep(nanoseconds: 2_000_000)
-      for handover in handovers { handover.collect(outcome.collector.absorb) }
+      collect()
     }
     // A thread may have stopped the run before the last interval was noted.
     let now = max(now, lastInterval + 1)

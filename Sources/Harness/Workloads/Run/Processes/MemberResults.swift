@@ -26,6 +26,7 @@ struct MemberResults {
         $0.key.operation == operation.rawValue && $0.key.phase == Phase.measure.name
       }?.value
       figures.errors = UInt64(row?["errors"] ?? 0)
+      figures.isTruncated = document.truncated?.contains(operation.rawValue) ?? false
       guard settings.openLoop.contains(operation) else { continue }
       figures.late = UInt64(row?["late"] ?? 0)
       figures.skipped = UInt64(row?["skipped"] ?? 0)

@@ -270,7 +270,10 @@ package final class ProcessRun<Driver: EngineDriver> {
       outcome.pausedNanoseconds += part.document.overhead.pausedNs
       outcome.busyThreads += part.busyThreads
       outcome.reasonsOfProcesses += part.document.verdict.reasons
-        .filter { $0.hasPrefix("load generator saturated") || $0.contains(" were given up ") }
+        .filter { reason in
+          ["load generator saturated", " were given up ", " never finished one"]
+            .contains(where: reason.contains)
+        }
         .map { "process \(number): \($0)" }
       noteWait(part)
       outcome.unended += (part.document.unended ?? []).map { "process \(number), \($0)" }
@@ -335,7 +338,9 @@ package final class ProcessRun<Driver: EngineDriver> {
       failures.append("\(name): \(failure)")
     } else if ending.code == .interrupted && !areTold {
       failures.append("\(name) was told to end before the run was over: its figures are partial")
-    } else if part == nil || ![.success, .interrupted, .invariantViolated].contains(ending.code) {
+    } else if part == nil
+      || ![.success, .inconclusive, .interrupted, .invariantViolated].contains(ending.code)
+    {
       let said = ending.errors.isEmpty ? "exit code \(ending.code.rawValue)" : ending.errors
       failures.append("\(name): \(said)")
     }
