@@ -33,6 +33,8 @@ final class LedTeam: Object {
 
 final class LedPerson: Object {
   @Persisted var isAway = false
+  @Persisted(originProperty: "helpers") var helps: LinkingObjects<LedProject>
+  @Persisted(originProperty: "lead") var leads: LinkingObjects<LedTeam>
 
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
@@ -63,6 +65,13 @@ final class LedPerson: Object {
       (
         { $0.where { $0.after.followers.isOpen == true } },
         { $0.after?.followers.contains { $0.isOpen } == true }
+      ),
+      ({ $0.filter("followers.@count > 1") }, { $0.followers.count > 1 }),
+      ({ $0.where { $0.followers.count == 0 } }, { $0.followers.isEmpty }),
+      ({ $0.where { $0.reviewer.helps.count > 0 } }, { ($0.reviewer?.helps.count ?? 0) > 0 }),
+      (
+        { $0.filter("ANY reviewer.leads.rank > 3") },
+        { $0.reviewer?.leads.contains { $0.rank > 3 } == true }
       ),
     ]
   }
@@ -129,7 +138,13 @@ final class LedPerson: Object {
     case 6: if !project.helpers.isEmpty { project.helpers.removeLast() }
     case 7, 8: task.isOpen.toggle()
     case 9: task.after = one(of: realm.objects(LedTask.self), &random)
-    case 10: realm.delete(random.next() % 2 == 0 ? task : project)
+    case 10:
+      switch random.next() % 8 {
+      case 0: realm.delete(team)
+      case 1: realm.delete(person)
+      case 2, 3, 4: realm.delete(task)
+      default: realm.delete(project)
+      }
     default: task.project = project
     }
   }

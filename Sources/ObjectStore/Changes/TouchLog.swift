@@ -77,3 +77,50 @@ extension GroupTransaction {
   /// Whether the transaction has touched a table.
   package func hasTouched(_ table: StoredTable) -> Bool { tables[table.index] != nil }
 }
+
+// MARK: - Who is linked to
+
+extension GroupTransaction {
+  /// Begins to note to which objects the links of a column lead that come or go, unless that has
+  /// begun.
+  ///
+  /// - Parameter table: that of the links.
+  package func linkMark(_ table: StoredTable, _ column: Int) -> TouchMark {
+    if !hasTouched(table) {
+      linksToNote[table.index, default: []].insert(column)
+      return TouchMark(round: 0, count: 0, nextKey: 0)
+    }
+    return withTable(table) { tableEditor in
+      let log = tableEditor.linkLogs[column] ?? TouchLog()
+      tableEditor.linkLogs[column] = log
+      return TouchMark(round: log.round, count: log.mark(), nextKey: 0)
+    }
+  }
+
+  /// The objects to which links of a column lead, or led, that have come or gone since a mark; nil
+  /// when that is not known.
+  ///
+  /// Objects that were deleted need not be among them.
+  package func linkTargets(
+    _ table: StoredTable, _ column: Int, since mark: TouchMark
+  ) -> ArraySlice<Int64>? {
+    if !hasTouched(table) { return [] }
+    return withTable(table) { tableEditor in
+      guard let log = tableEditor.linkLogs[column], log.round == mark.round,
+        log.keys.count >= mark.count
+      else { return nil }
+      return log.keys[mark.count...]
+    }
+  }
+}
+
+extension TableEditor {
+  /// Notes that a link of a column to an object has come or gone.
+  @inline(__always)
+  func noteLink(_ column: Int, to target: ObjectKey) {
+    if _slowPath(!linkLogs.isEmpty) { linkLogs[column]?.note(target) }
+  }
+
+  /// Forgets which links have come or gone.
+  func dropLinkLogs() { for log in linkLogs.values { log.drop() } }
+}

@@ -28,6 +28,8 @@ extension GroupTransaction {
         if let old { pairs.remove(Pair(old.rawValue, key.rawValue)) }
         if let target { pairs.insert(Pair(target.rawValue, key.rawValue)) }
       }
+      if let old { tableEditor.noteLink(column, to: old) }
+      if let target { tableEditor.noteLink(column, to: target) }
       if let old { orphan(table.index, column, old) }
     }
     deleteOrphans()
@@ -49,6 +51,7 @@ extension GroupTransaction {
       tableEditor.changePairs(column, .links) {
         $0.insert(Pair(target.rawValue, origin.rawValue))
       }
+      tableEditor.noteLink(column, to: target)
     case .bytes(let bytes):
       guard tableEditor.table.traits[column].isAny, AnyCoding.mayHoldLinks(bytes) else { return }
       tableEditor.changePairs(column, .links) { pairs in
@@ -69,6 +72,7 @@ extension GroupTransaction {
       tableEditor.changePairs(column, .links) {
         _ = $0.remove(Pair(target.rawValue, origin.rawValue))
       }
+      tableEditor.noteLink(column, to: target)
       orphan(tableEditor.table.index, column, target)
     case .bytes(let bytes):
       guard tableEditor.table.traits[column].isAny, AnyCoding.mayHoldLinks(bytes) else { return }

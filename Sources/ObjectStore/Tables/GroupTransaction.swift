@@ -53,6 +53,8 @@ package final class GroupTransaction {
   package let recording: Recording
   /// The tables, by index, whose touched objects are to be noted once it has opened them.
   @exclusivity(unchecked) var tablesToNote: Set<Int> = []
+  /// By tables that it has not touched yet: the columns whose links are noted then.
+  @exclusivity(unchecked) var linksToNote: [Int: Set<Int>] = [:]
 
   /// - Parameter root: the group root on which the transaction builds; none for an empty file.
   package convenience init(
@@ -270,6 +272,7 @@ package final class GroupTransaction {
       tableEditor.index.removeAll()
       tableEditor.recorder?.noteCleared()
       tableEditor.touches?.drop()
+      tableEditor.dropLinkLogs()
     }
     deleteOrphans()
   }
@@ -354,6 +357,7 @@ package final class GroupTransaction {
     let tableEditor = TableEditor(editor, table, block: baseBlock(table.index))
     note(in: tableEditor)
     if tablesToNote.contains(table.index) { tableEditor.touches = TouchLog() }
+    for column in linksToNote[table.index] ?? [] { tableEditor.linkLogs[column] = TouchLog() }
     let opened = Unmanaged.passRetained(tableEditor)
     tables[table.index] = opened
     return opened

@@ -25,6 +25,8 @@ final class TableEditor {
   @exclusivity(unchecked) var recorder: TableRecorder? { didSet { isNoting = true } }
   /// Notes which objects are touched; nil until somebody asks.
   @exclusivity(unchecked) var touches: TouchLog? { didSet { isNoting = true } }
+  /// By columns of links: to which objects those lead that come or go.
+  @exclusivity(unchecked) var linkLogs: [Int: TouchLog] = [:]
   /// Whether there is one of them.
   @exclusivity(unchecked) private(set) var isNoting = false
 
@@ -140,6 +142,8 @@ final class TableEditor {
   /// - Parameter origins: of each of its columns, the column that it was; nil for a new one.
   func change(to changed: StoredTable, columnsFrom origins: [Int?]) {
     table = changed
+    // Its columns have other numbers.
+    dropLinkLogs()
     let oldRoots = pairRoots
     let oldEditors = pairEditors
     let count = changed.hasPairs ? 2 * origins.count : 0

@@ -25,7 +25,7 @@ final class PassingElements {
   /// The same of the edits of the collection.
   @exclusivity(unchecked) private var cellMark: CollectionMark?
   /// The same of the objects to which links lead.
-  @exclusivity(unchecked) private var linkMarks: [TouchMark]
+  @exclusivity(unchecked) private var linkMarks: PassingPaths.Marks
   /// The state of the other classes when the elements were found.
   private let others: [UInt64]
   @exclusivity(unchecked) private var derivations: [ObjectIdentifier: Derivation] = [:]

@@ -72,11 +72,7 @@ struct PassingQuery {
     let orders = KeyedQuery.orders(plan.orderings)
     guard orders.distinct.count <= 1 else { return nil }
     let watched = valueType == nil ? Self.watched(plan, from: stored.index, origin.realm) : []
-    let isFollowed = !watched.contains { $0.hops.contains(where: \.isBacklinks) }
-    // A path that leads to the elements' class again: an element depends on others.
-    let leadsBack = watched.contains { $0.levels.dropFirst().contains { $0.table == stored.index } }
-    if leadsBack && !isFollowed { return nil }
-    links = PassingPaths(isFollowed ? watched : [], origin.realm.classes.stored)
+    links = PassingPaths(watched, origin.realm.classes.stored)
     realm = origin.realm
     condition = plan.condition?.condition
     paths = orders.sorts

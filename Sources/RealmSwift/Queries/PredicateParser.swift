@@ -91,13 +91,22 @@ struct PredicateParser {
       message: "found \(token.shown) at position \(tokens[index].position), expected \(expected)")
   }
 
+  private var placeholders: Int {
+    tokens.count { $0.token == .placeholder || $0.token == .namePlaceholder }
+  }
+
+  /// What has most likely happened to an array whose first value alone is there.
+  private var wordsOnArray: String {
+    arguments.count <= placeholders
+      ? ""
+      : "; there are \(arguments.count) arguments for \(placeholders) placeholders: Swift takes an "
+        + "array of type [Any] apart, unless it is given as 'array as Any'"
+  }
+
   private mutating func takeArgument() throws(PredicateSyntaxError) -> Any? {
     advance()
     nextArgument += 1
     if nextArgument > arguments.count {
-      let placeholders = tokens.count {
-        $0.token == .placeholder || $0.token == .namePlaceholder
-      }
       throw PredicateSyntaxError(
         message: "\(arguments.count) arguments for \(placeholders) placeholders")
     }
@@ -210,7 +219,8 @@ struct PredicateParser {
         throw PredicateSyntaxError(
           message: comparator == .between
             ? "BETWEEN needs two values in their order, or a closed range"
-            : "\(comparator.rawValue) needs several values, not '\(ValueText.of(value))'")
+            : "\(comparator.rawValue) needs several values, not '\(ValueText.of(value))'"
+              + wordsOnArray)
       }
       operand = .values(values)
     }

@@ -16,6 +16,11 @@ import Testing
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = try memoryRealm().objects(Dog.self).filter("age == %@ AND name == %@", 1) }
     expectStop(tooFew, "1 arguments for 2 placeholders")
+    let apart = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let ages: [Any] = [1, 2, 3]
+      _ = try memoryRealm().objects(Person.self).filter("age IN %@", ages)
+    }
+    expectStop(apart, "there are 3 arguments for 1 placeholders: Swift takes an array of")
     let open = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = try memoryRealm().objects(Dog.self).filter("name == 'x") }

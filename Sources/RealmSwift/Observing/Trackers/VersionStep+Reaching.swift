@@ -253,7 +253,7 @@ extension StoredSchema {
 
 extension TableReader {
   /// Runs `body` on the objects that an object links to by a column of links, whatever its kind.
-  fileprivate func forEachLink(
+  func forEachLink(
     _ location: RowLocation, _ column: Int, _ table: StoredTable, _ body: (ObjectKey) -> Void
   ) {
     switch table.schema.columns[column].collection {
