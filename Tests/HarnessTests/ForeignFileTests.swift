@@ -13,19 +13,12 @@ import Testing
   private static let bare =
     "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --interval 20ms "
 
-  /// Asks for the end once something was committed.
-  private struct Interrupted: Interruption {
-    let engine: ModelEngine
-    let commits: UInt64
-    func isRequested() -> Bool { engine.commits >= commits }
-  }
-
   @discardableResult
   private func run(_ more: String, isInterrupted: Bool = false) throws -> ExitCode {
     let engine = ModelEngine(bug: nil)
     let surroundings = RunVerb.Surroundings(
       console: CollectedOutput().console(),
-      interruption: { Interrupted(engine: engine, commits: isInterrupted ? 20 : .max) },
+      interruption: { CommitInterruption(engine: engine, commits: isInterrupted ? 20 : .max) },
       makeDriver: { _, _ in engine })
     let words = (Self.bare + more).split(separator: " ").map(String.init)
     return try RunVerb.run(words + ["--output", out], surroundings)
@@ -147,19 +140,8 @@ import Testing
 
   // MARK: - When the place refuses
 
-  /// Whether this process may mount a file system in a name space of its own.
-  private static let canMount: Bool = {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
-    process.arguments = ["-m", "sh", "-c", "mount -t tmpfs none /mnt"]
-    process.standardError = FileHandle.nullDevice
-    do { try process.start() } catch { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-  }()
-
   /// A folder that something is mounted on cannot be moved.
-  @Test(.enabled(if: ForeignFileTests.canMount))
+  @Test(.enabled(if: ToolInShell.canMount))
   func earlierResultsAreWholeWhenOneOfThemCannotBeMoved() throws {
     let run = "$tool run \(Self.bare) --ops 20 --output out"
     let result = try ToolInShell(folder).run(

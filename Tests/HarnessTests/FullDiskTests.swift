@@ -8,17 +8,6 @@ import Testing
 @Suite(.serialized, .ownThreads) struct FullDiskTests {
   private let folder = TemporaryFolder()
 
-  /// Whether this process may mount a file system in a name space of its own.
-  private static let canMount: Bool = {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
-    process.arguments = ["-m", "sh", "-c", "mount -t tmpfs none /mnt"]
-    process.standardError = FileHandle.nullDevice
-    do { try process.start() } catch { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-  }()
-
   private func shell(
     _ script: String, in nameSpace: Bool = false
   ) throws -> (code: Int32, errors: String) {
@@ -34,7 +23,7 @@ import Testing
 
   /// Results and Realm file on one small disk, which the pins fill.
   @Test(
-    .enabled(if: FullDiskTests.canMount),
+    .enabled(if: ToolInShell.canMount),
     arguments: [
       "readers-writer --readers 1", "readers-writer --readers 1 --processes 2",
       "readers-writer --readers 1 --history",
@@ -70,7 +59,7 @@ import Testing
     #expect(rows("kept/summary.csv") > 2)
   }
 
-  @Test(.enabled(if: FullDiskTests.canMount))
+  @Test(.enabled(if: ToolInShell.canMount))
   func aDiskThatIsFullFromTheBeginningIsTold() throws {
     let result = try shell(
       """

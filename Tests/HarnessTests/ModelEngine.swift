@@ -188,3 +188,10 @@ extension TableTotal {
     for row in rows { add(balance: row.balance, changes: row.changes, stamp: row.stamp) }
   }
 }
+
+/// Asks for the end of a run after so many commits of all phases.
+struct CommitInterruption: Interruption {
+  let engine: ModelEngine
+  let commits: UInt64
+  func isRequested() -> Bool { engine.commits >= commits }
+}

@@ -14,12 +14,6 @@ import Testing
   private static let bare =
     "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --interval 20ms "
 
-  private struct Interrupted: Interruption {
-    let engine: ModelEngine
-    let commits: UInt64
-    func isRequested() -> Bool { engine.commits >= commits }
-  }
-
   @discardableResult
   private func run(
     _ more: String, to output: String, bug: ModelBug? = nil, isInterrupted: Bool = false
@@ -28,7 +22,7 @@ import Testing
     let engine = ModelEngine(bug: bug)
     let surroundings = RunVerb.Surroundings(
       console: collected.console(),
-      interruption: { Interrupted(engine: engine, commits: isInterrupted ? 20 : .max) },
+      interruption: { CommitInterruption(engine: engine, commits: isInterrupted ? 20 : .max) },
       makeDriver: { _, _ in engine })
     let words = (Self.bare + more).split(separator: " ").map(String.init)
     let code = try RunVerb.run(words + ["--output", output], surroundings)

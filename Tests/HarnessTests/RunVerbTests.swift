@@ -14,13 +14,6 @@ import Testing
   private static let small = bare + " --duration 300ms"
   private static let endless = bare + " --duration 1h"
 
-  /// Asks for a stop after so many commits of all phases.
-  private struct CommitInterruption: Interruption {
-    let engine: ModelEngine
-    let commits: UInt64
-    func isRequested() -> Bool { engine.commits >= commits }
-  }
-
   /// Runs for longer and longer until every thread of the run had a turn.
   private func run(
     _ line: String, seconds: Double, until isEnough: () -> Bool

@@ -14,6 +14,17 @@ struct ToolInShell {
 
   init(_ folder: TemporaryFolder) { self.folder = folder }
 
+  /// Whether this process may mount a file system in a name space of its own.
+  static let canMount: Bool = {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+    process.arguments = ["-m", "sh", "-c", "mount -t tmpfs none /mnt"]
+    process.standardError = FileHandle.nullDevice
+    do { try process.start() } catch { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
   /// Runs a script of the shell in which `$tool` is the tool, until it ends.
   ///
   /// - Parameter nameSpace: whether it may mount file systems that nobody else sees.
