@@ -143,7 +143,7 @@ import Testing
     let process = Process()
     process.executableURL = Self.executable(tool)
     process.arguments =
-      (line + " --path data.realm --output out --durability memory --interval 50ms")
+      (line + " --path data.realm --output out --durability memory --interval 50ms --patience 2s")
       .split(separator: " ").map(String.init)
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     process.standardOutput = FileHandle.nullDevice

@@ -96,7 +96,6 @@ package enum RunFlags {
       .init(
         "in-flight", "N",
         "\(settings.workload.facts.unitInFlight) on their way at most (\(settings.inFlight))"),
-      .init("patience", "TIME", "silence after which a write counts as forgotten (30s)"),
       .init("cached", "LIST", "of objects, lists, results (all)"),
       .init("churn", "SHARE", "look-ups that replace what they find, of 1 (\(settings.churn))"),
       .init("write-every", "N", "references between two transactions (\(settings.writeEvery))"),
@@ -138,6 +137,9 @@ package enum RunFlags {
       "threshold", "COND", isRepeatable: true,
       "exit 2 unless it holds, such as 'write.service_p99_ns<2000000'"),
     .init("interval", "TIME", "spacing of samples.csv and growth.csv (1s)"),
+    .init(
+      "patience", "TIME",
+      "wait so long for a lock that others keep, and for a write of which nothing is heard (30s)"),
     .init("allocator", "NAME", "refuse to run with another one: jemalloc or system (any)"),
     .init("engine", "LIST", "engine to drive, or several: realm,sqlite,lmdb (realm)"),
     .init("path", "FILE", "where the Realm file is made (in the results folder)"),

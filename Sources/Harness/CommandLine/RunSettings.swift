@@ -266,6 +266,13 @@ package struct RunSettings: Sendable {
     return plan
   }
 
+  /// Whether its patience belongs to what describes the run: where writes may be forgotten, and
+  /// where it is not the usual one.
+  fileprivate var namesPatience: Bool {
+    workload.facts.flags.contains("patience")
+      || patienceNanoseconds != RunSettings().patienceNanoseconds
+  }
+
   /// The command that repeats this run, with every setting that shapes the load.
   package var command: String {
     var words = [Tool.current.name, "run", planPath.map(LiteralPath.quoted) ?? workload.rawValue]
@@ -324,7 +331,7 @@ package struct RunSettings: Sendable {
     add("queues", queues)
     add("group", group)
     add("in-flight", inFlight)
-    add("patience", Units.text(nanoseconds: patienceNanoseconds))
+    if namesPatience { add("patience", Units.text(nanoseconds: patienceNanoseconds)) }
     add("cached", CachedKind.text(cached))
     add("churn", Units.text(share: churn))
     add("write-every", writeEvery)
@@ -455,7 +462,7 @@ package struct SettingsRecord: Codable, Sendable {
     queues = used("queues", settings.queues)
     group = used("group", settings.group)
     inFlight = used("in-flight", settings.inFlight)
-    patienceNs = used("patience", settings.patienceNanoseconds)
+    patienceNs = settings.namesPatience ? settings.patienceNanoseconds : nil
     cached = used("cached", CachedKind.text(settings.cached))
     churn = used("churn", settings.churn)
     writeEvery = used("write-every", settings.writeEvery)
