@@ -66,13 +66,17 @@ let package = Package(
     .executableTarget(
       name: "RaceScore", dependencies: ["RacePrograms", "RaceHunt"], path: "Benchmarks/RaceScore",
       swiftSettings: strict),
-    .target(name: "CShim", dependencies: ["CXXHash"]),
+    .target(
+      name: "CShim", dependencies: ["CXXHash", "COpenSSL"],
+      linkerSettings: [.linkedLibrary("crypto")]),
     .target(
       name: "Platform",
       dependencies: [
-        "CShim", "COpenSSL",
+        "CShim",
         .target(name: "RaceHunt", condition: .when(traits: ["ControlledScheduling"])),
-      ], swiftSettings: strict),
+      ],
+      // Functions of C declared in Swift: an imported module of C is one that clients have to find.
+      swiftSettings: strict + [.enableExperimentalFeature("Extern")]),
     // A disk in memory with power cuts and failing calls: for tests and for the hunt.
     .target(name: "Simulation", dependencies: ["Platform"], swiftSettings: strict),
     .target(name: "Storage", dependencies: ["Platform"], swiftSettings: strict),

@@ -9,27 +9,38 @@
 #define WEAK __attribute__((weak))
 #define SWIFT __attribute__((swiftcall))
 
+/// An executor as the runtime passes it.
+typedef struct {
+  uintptr_t identity, implementation;
+} executor;
+
 // Of Swift's concurrency runtime. The first argument is an executor in two words; flags 0: do not
 // trap.
-extern SWIFT _Bool swift_task_isCurrentExecutorWithFlags(const void *identity,
+extern SWIFT _Bool swift_task_isCurrentExecutorWithFlags(uintptr_t identity,
                                                          uintptr_t implementation,
                                                          uint64_t flags) WEAK;
-extern SWIFT shim_executor swift_task_getCurrentExecutor(void) WEAK;
-extern SWIFT shim_executor swift_task_getMainExecutor(void) WEAK;
+extern SWIFT executor swift_task_getCurrentExecutor(void) WEAK;
+extern SWIFT executor swift_task_getMainExecutor(void) WEAK;
 
-int shim_is_on_executor(shim_executor executor) {
+int shim_is_on_executor(uintptr_t identity, uintptr_t implementation) {
   if (!swift_task_isCurrentExecutorWithFlags) return 0;
-  return swift_task_isCurrentExecutorWithFlags(executor.identity, executor.implementation, 0);
+  return swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
 }
 
-shim_executor shim_current_executor(void) {
-  shim_executor none = {NULL, 0};
-  return swift_task_getCurrentExecutor ? swift_task_getCurrentExecutor() : none;
+static uintptr_t words(executor executor, uintptr_t *implementation) {
+  *implementation = executor.implementation;
+  return executor.identity;
 }
 
-shim_executor shim_main_executor(void) {
-  shim_executor none = {NULL, 0};
-  return swift_task_getMainExecutor ? swift_task_getMainExecutor() : none;
+uintptr_t shim_current_executor(uintptr_t *implementation) {
+  executor none = {0, 0};
+  return words(swift_task_getCurrentExecutor ? swift_task_getCurrentExecutor() : none,
+               implementation);
+}
+
+uintptr_t shim_main_executor(uintptr_t *implementation) {
+  executor none = {0, 0};
+  return words(swift_task_getMainExecutor ? swift_task_getMainExecutor() : none, implementation);
 }
 
 extern SWIFT void *swift_task_getCurrent(void) WEAK;

@@ -21,7 +21,9 @@ typedef struct {
 // Changed by atomic steps only: the child sees the table as it was at some moment.
 static entry entries[entries_max];
 static int entries_end = 0;
-uint64_t shim_forks_begun = 0;
+static uint64_t forks_begun = 0;
+
+uint64_t shim_forks_so_far(void) { return __atomic_load_n(&forks_begun, __ATOMIC_SEQ_CST); }
 
 static int add_entry(int descriptor, void *base, size_t length) {
   for (int index = 0; index < entries_max; index++) {
@@ -51,7 +53,7 @@ void shim_forget_kept(int number) {
   if (number >= 0) __atomic_store_n(&entries[number].is_used, 0, __ATOMIC_RELEASE);
 }
 
-static void note_fork(void) { __atomic_add_fetch(&shim_forks_begun, 1, __ATOMIC_SEQ_CST); }
+static void note_fork(void) { __atomic_add_fetch(&forks_begun, 1, __ATOMIC_SEQ_CST); }
 
 /// In the child, which has this thread only. Nothing but system calls, as other threads may have
 /// had any lock of the C library.

@@ -21,6 +21,16 @@ uint64_t shim_hash64(const void *bytes, size_t length, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes, length, seed);
 }
 
+// Of Swift's runtime.
+extern void *swift_tryRetain(void *object);
+extern void *swift_allocObject(const void *metadata, size_t size, size_t alignment_mask);
+
+void *shim_try_retain(void *object) { return swift_tryRetain(object); }
+
+void *shim_allocate_object(const void *metadata, size_t size, size_t alignment_mask) {
+  return swift_allocObject(metadata, size, alignment_mask);
+}
+
 int shim_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
 int shim_rename_to_new(const char *path, const char *new_path) {
@@ -78,10 +88,6 @@ int shim_first_locked(int descriptor, int64_t byte, int64_t length, int64_t *sta
   return description.l_type != F_UNLCK;
 }
 
-void shim_thread_name(char *buffer, size_t capacity) {
-  if (pthread_getname_np(pthread_self(), buffer, capacity) != 0 && capacity > 0) buffer[0] = 0;
-}
-
 void shim_set_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 static _Thread_local uint64_t thread_identifier = 0;
@@ -91,19 +97,29 @@ uint64_t shim_thread_identifier(void) {
   return thread_identifier;
 }
 
-_Thread_local uint64_t shim_thread_token_slot __attribute__((tls_model("initial-exec"))) = 0;
-static uint64_t last_thread_token = shim_main_thread_token;
+enum { main_thread_token = 1 };
 
-uint64_t shim_thread_token_draw(void) {
+// In a library, too, without a call: the engine is never loaded while a program runs.
+static _Thread_local uint64_t thread_token __attribute__((tls_model("initial-exec"))) = 0;
+static uint64_t last_thread_token = main_thread_token;
+
+static __attribute__((noinline)) uint64_t draw_thread_token(void) {
   // Relaxed: only uniqueness matters, the number publishes nothing.
   uint64_t token = shim_thread_identifier() == (uint64_t)getpid()
-                       ? shim_main_thread_token
+                       ? main_thread_token
                        : __atomic_add_fetch(&last_thread_token, 1, __ATOMIC_RELAXED);
-  shim_thread_token_slot = token;
+  thread_token = token;
   return token;
 }
 
-_Thread_local void *shim_remembered_slot __attribute__((tls_model("initial-exec"))) = NULL;
+uint64_t shim_thread_token(void) {
+  uint64_t token = thread_token;
+  return __builtin_expect(token != 0, 1) ? token : draw_thread_token();
+}
+
+uint64_t shim_thread_token_or_zero(void) { return thread_token; }
+
+static _Thread_local void *remembered __attribute__((tls_model("initial-exec"))) = NULL;
 static pthread_key_t remembered_key;
 static int has_remembered_key = 0;
 
@@ -113,7 +129,7 @@ extern void swift_unownedRelease(void *object);
 
 static void forget_remembered(void *object) {
   // The thread ends; what runs in it after this may remember anew.
-  shim_remembered_slot = NULL;
+  remembered = NULL;
   swift_unownedRelease(object);
 }
 
@@ -121,20 +137,24 @@ __attribute__((constructor)) static void make_remembered_key(void) {
   has_remembered_key = pthread_key_create(&remembered_key, forget_remembered) == 0;
 }
 
+void *shim_remembered(void) { return remembered; }
+
 void shim_remember(void *object) {
   // Without a key nobody would let go of it.
   if (!has_remembered_key || pthread_setspecific(remembered_key, object) != 0) return;
-  void *old = shim_remembered_slot;
+  void *old = remembered;
   swift_unownedRetain(object);
-  shim_remembered_slot = object;
+  remembered = object;
   if (old) swift_unownedRelease(old);
 }
 
-uint64_t shim_fork_generation_count = 0;
+static uint64_t fork_generation = 0;
+
+uint64_t shim_fork_generation(void) { return __atomic_load_n(&fork_generation, __ATOMIC_RELAXED); }
 
 static void count_fork(void) {
   thread_identifier = 0;
-  __atomic_add_fetch(&shim_fork_generation_count, 1, __ATOMIC_RELAXED);
+  __atomic_add_fetch(&fork_generation, 1, __ATOMIC_RELAXED);
 }
 
 __attribute__((constructor)) static void watch_forks(void) {

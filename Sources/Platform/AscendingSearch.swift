@@ -1,5 +1,4 @@
-// Search in ascending numbers. The import is public because it is inlined into the layers above.
-public import CShim
+// Search in ascending numbers.
 
 /// How many of some ascending numbers are not above a value; takes as long whatever they are.
 ///

@@ -1,7 +1,5 @@
 // Encryption by OpenSSL's libcrypto: AES-256 in GCM, and keys derived by HKDF with SHA-256.
 // What is encrypted, and with which nonces, is Storage's to say.
-internal import COpenSSL
-internal import Glibc
 
 /// Encrypts and authenticates bytes under one key.
 ///
@@ -14,7 +12,7 @@ package final class Cipher: Sendable {
   /// A context with the key, for one thread at a time.
   private struct Context: @unchecked Sendable {
     // @unchecked: whoever takes it out of the pool is its only user.
-    let pointer: OpaquePointer
+    let pointer: UnsafeMutableRawPointer
   }
 
   private let sealing: Pool
@@ -33,16 +31,16 @@ package final class Cipher: Sendable {
       self.isSealing = isSealing
     }
 
-    deinit { free.withLock { $0 }.forEach { EVP_CIPHER_CTX_free($0.pointer) } }
+    deinit { free.withLock { $0 }.forEach { shim_cipher_free($0.pointer) } }
 
     func take() -> Context { free.withLock { $0.popLast() } ?? makeContext() }
 
     func giveBack(_ context: Context) { free.withLock { $0.append(context) } }
 
     private func makeContext() -> Context {
-      guard let pointer = EVP_CIPHER_CTX_new(),
-        EVP_CipherInit_ex(pointer, EVP_aes_256_gcm(), nil, key, nil, isSealing ? 1 : 0) == 1
-      else { preconditionFailure("no memory for a cipher") }
+      guard let pointer = shim_cipher_make(key, isSealing ? 1 : 0) else {
+        preconditionFailure("no memory for a cipher")
+      }
       return Context(pointer: pointer)
     }
   }
@@ -66,13 +64,11 @@ package final class Cipher: Sendable {
   ) {
     let context = sealing.take()
     defer { sealing.giveBack(context) }
-    let isDone = run(
-      context, nonce, associated, from: UnsafeRawBufferPointer(bytes), to: bytes.baseAddress!)
     // Nothing here depends on the bytes: a failure is one of the library or of its use.
     precondition(
-      isDone && finish(context, bytes.baseAddress! + bytes.count)
-        && EVP_CIPHER_CTX_ctrl(
-          context.pointer, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagLength), tag) == 1,
+      shim_cipher_seal(
+        context.pointer, nonce, associated.baseAddress, associated.count, bytes.baseAddress!,
+        bytes.count, tag) == 1,
       "libcrypto cannot encrypt")
   }
 
@@ -85,32 +81,9 @@ package final class Cipher: Sendable {
   ) -> Bool {
     let context = opening.take()
     defer { opening.giveBack(context) }
-    return run(context, nonce, associated, from: bytes, to: target)
-      && EVP_CIPHER_CTX_ctrl(
-        context.pointer, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagLength),
-        UnsafeMutableRawPointer(mutating: tag)) == 1
-      && finish(context, target + bytes.count)
-  }
-
-  private func run(
-    _ context: Context, _ nonce: UnsafeRawPointer, _ associated: UnsafeRawBufferPointer,
-    from bytes: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer
-  ) -> Bool {
-    var length: Int32 = 0
-    return EVP_CipherInit_ex(
-      context.pointer, nil, nil, nil, nonce.assumingMemoryBound(to: UInt8.self), -1) == 1
-      && EVP_CipherUpdate(
-        context.pointer, nil, &length, associated.bindMemory(to: UInt8.self).baseAddress,
-        Int32(associated.count)) == 1
-      && EVP_CipherUpdate(
-        context.pointer, target.assumingMemoryBound(to: UInt8.self), &length,
-        bytes.bindMemory(to: UInt8.self).baseAddress, Int32(bytes.count)) == 1
-  }
-
-  private func finish(_ context: Context, _ end: UnsafeMutableRawPointer) -> Bool {
-    var length: Int32 = 0
-    return EVP_CipherFinal_ex(context.pointer, end.assumingMemoryBound(to: UInt8.self), &length)
-      == 1
+    return shim_cipher_open(
+      context.pointer, nonce, associated.baseAddress, associated.count, bytes.baseAddress!,
+      bytes.count, tag, target) == 1
   }
 }
 
@@ -123,9 +96,9 @@ package func derivedKey(_ secret: [UInt8], salt: [UInt8], purpose: String) -> [U
 /// HMAC with SHA-256: 32 bytes.
 package func authenticationCode(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
   [UInt8](unsafeUninitializedCapacity: 32) { code, count in
-    let result = HMAC(
-      EVP_sha256(), key, Int32(key.count), bytes, bytes.count, code.baseAddress, nil)
-    precondition(result != nil, "libcrypto cannot compute a hash")
+    let isDone = shim_authentication_code(
+      key, key.count, bytes, bytes.count, code.baseAddress!)
+    precondition(isDone == 1, "libcrypto cannot compute a hash")
     count = 32
   }
 }

@@ -1,6 +1,4 @@
-// Looking for a byte among many at once. The import is public because it is inlined into the layers
-// above.
-public import CShim
+// Looking for a byte among many at once.
 
 /// Which of the 16 bytes at an address equal a value: one bit a byte, the first one's lowest.
 @inlinable @inline(__always)

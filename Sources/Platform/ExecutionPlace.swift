@@ -1,11 +1,10 @@
 // Where code runs beside its thread: the executor of a task, a dispatch queue, a run loop. The
 // checks are cheap enough for every access to a Realm.
-internal import CShim
 package import Dispatch
 
 extension ThreadToken {
-  /// The main thread's token.
-  package static let main = ThreadToken(rawValue: UInt64(shim_main_thread_token))
+  /// The main thread's token, as CShim gives it.
+  package static let main = ThreadToken(rawValue: 1)
 }
 
 /// Whether the calling thread is the one that the process began with.
@@ -17,42 +16,39 @@ package struct ExecutorIdentity: Hashable, Sendable {
   package let address: UInt
   private let implementation: UInt
 
-  private init(_ executor: shim_executor) {
-    address = UInt(bitPattern: executor.identity)
-    implementation = executor.implementation
-  }
-
-  private var raw: shim_executor {
-    shim_executor(
-      identity: UnsafeRawPointer(bitPattern: address), implementation: implementation)
+  /// As one of the runtime's functions gives it: the address, and the other word by the pointer.
+  private init(_ read: (UnsafeMutablePointer<UInt>) -> UInt) {
+    var word: UInt = 0
+    address = read(&word)
+    implementation = word
   }
 
   /// The executor of an actor.
   package init(_ executor: UnownedSerialExecutor) {
     // The runtime passes an executor as two words, and Swift's type is a wrapper around them.
-    self.init(unsafeBitCast(executor, to: shim_executor.self))
+    (address, implementation) = unsafeBitCast(executor, to: (UInt, UInt).self)
   }
 
   /// The executor of the running task.
   ///
   /// Nil outside of tasks, and in one that no actor isolates.
   package static var current: ExecutorIdentity? {
-    let executor = shim_current_executor()
-    return executor.identity == nil ? nil : ExecutorIdentity(executor)
+    let executor = ExecutorIdentity(shim_current_executor)
+    return executor.address == 0 ? nil : executor
   }
 
   /// The main actor's executor: in a program that RaceHunt explores that of the exploration.
   package static var main: ExecutorIdentity {
-    shim_is_explored() != 0 ? ExecutorIdentity(shim_main_executor()) : processMain
+    shim_is_explored() != 0 ? ExecutorIdentity(shim_main_executor) : processMain
   }
 
   /// The same outside of explorations, whoever asks first.
-  private static let processMain = ExecutorIdentity(shim_main_executor())
+  private static let processMain = ExecutorIdentity(shim_main_executor)
 
   /// Whether it isolates what runs now.
   ///
   /// - Complexity: some nanoseconds.
-  package var isCurrent: Bool { shim_is_on_executor(raw) != 0 }
+  package var isCurrent: Bool { shim_is_on_executor(address, implementation) != 0 }
 }
 
 // MARK: - Queues

@@ -2,7 +2,6 @@
 // sleeps until the kernel has something to tell. It stays, since ending to listen to the kernel
 // takes milliseconds. So does the kernel's watch of a file for a moment: to end it wakes the
 // thread, and mostly the file is opened again.
-internal import CShim
 internal import Glibc
 
 /// Tells of writes to one file until its last reference goes.

@@ -1,5 +1,4 @@
 // Hashing for checksums and hash indexes: XXH3 of libxxhash.
-internal import CShim
 
 /// XXH3 of `count` bytes, 64 bits, seeded.
 package func hash64(_ bytes: UnsafeRawPointer, count: Int, seed: UInt64) -> UInt64 {

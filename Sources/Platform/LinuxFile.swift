@@ -1,5 +1,4 @@
 // One open file of the operating system, and maps of it.
-internal import CShim
 internal import Glibc
 
 /// An open descriptor.

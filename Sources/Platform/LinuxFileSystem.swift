@@ -1,6 +1,5 @@
 // Files by path on the real system: the FileSystem that the engine uses outside tests.
 // Every call is repeated when a signal interrupts it.
-internal import CShim
 internal import Glibc
 
 /// The operating system's files.

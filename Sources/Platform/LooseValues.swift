@@ -2,7 +2,6 @@
 // it holds in the same call, so that a chain of 100,000 objects takes as many nested calls and
 // overflows the stack. Here what an object holds is put on a list of the thread instead, and the
 // outermost release works the list off: nested calls become steps of one loop.
-internal import CShim
 
 /// What the calling thread is about to let go of.
 package enum LooseValues {

@@ -1,7 +1,5 @@
 // Objects made by copying bytes: accessors are made by the million, and the chain of initializers
-// of a class takes several times as long as the copy. The import is public because `make` is
-// inlined into the layers above.
-public import CShim
+// of a class takes several times as long as the copy.
 
 /// The bytes of an object of a native Swift class, of which more can be made.
 @frozen @usableFromInline
@@ -46,7 +44,7 @@ package struct ObjectImage {
   package func make() -> UnsafeMutableRawPointer {
     // Memory of malloc is aligned to 16 bytes anyway; asked for that, the runtime takes the longer
     // way through posix_memalign.
-    let object = swift_allocObject(type, bytes.count, 7).unsafelyUnwrapped
+    let object = shim_allocate_object(type, bytes.count, 7)
     (object + Self.headerLength).copyMemory(
       from: bytes.baseAddress.unsafelyUnwrapped + Self.headerLength,
       byteCount: bytes.count &- Self.headerLength)

@@ -1,5 +1,4 @@
 // What the engine asks about the process and the machine it runs on.
-internal import CShim
 internal import Glibc
 
 /// The process's number.

@@ -1,5 +1,4 @@
 // Random numbers: a seeded generator that repeats, and the kernel's bytes that never do.
-internal import CShim
 internal import Glibc
 
 #if CONTROLLED_SCHEDULING

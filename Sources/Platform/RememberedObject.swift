@@ -1,6 +1,5 @@
 // An object that a thread has used last, found again without a lock or a look-up, and not kept
 // alive.
-internal import CShim
 
 /// What the calling thread has remembered, one object a thread.
 ///

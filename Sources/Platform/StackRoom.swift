@@ -1,5 +1,4 @@
 // What is left of the calling thread's stack, and how deep it is in calls that count themselves.
-internal import CShim
 
 /// The room on the calling thread's stack.
 package enum StackRoom {

@@ -2,7 +2,6 @@
 // Atomic.swift. With the trait ControlledScheduling each asks the controlled scheduler first, which
 // answers threads of an explored program only; without the trait nothing of that is left.
 // Public because locking is inlined into the layers above: it is on the path of every commit.
-public import CShim
 public import Glibc
 
 #if CONTROLLED_SCHEDULING

@@ -1,6 +1,5 @@
 // What is done when a thread ends, and whether a task is still there: for what was left by code
 // that has gone.
-internal import CShim
 internal import Glibc
 
 /// Calls something when the calling thread ends.

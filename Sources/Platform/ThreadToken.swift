@@ -1,6 +1,4 @@
 // Which thread is running: the token that confinement checks compare, and a text for messages.
-// The import is public because the token is inlined into the layers above.
-public import CShim
 internal import Glibc
 
 #if CONTROLLED_SCHEDULING

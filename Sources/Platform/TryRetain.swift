@@ -2,14 +2,13 @@
 // gives an object a side table, after which each retain and release of it takes several times as
 // long. Unlike `Unmanaged.retain()`, it is a call that the optimiser knows nothing about: it
 // happens where it is written, before any store that follows.
-internal import CShim
 
 /// The object, unless its last strong reference is gone.
 ///
 /// - Precondition: the object's memory is not freed yet: its `deinit` has not returned, or an
 ///   `unowned` reference to it lives.
 package func retainIfAlive<Value: AnyObject>(_ reference: Unmanaged<Value>) -> Value? {
-  guard let retained = swift_tryRetain(reference.toOpaque()) else { return nil }
+  guard let retained = shim_try_retain(reference.toOpaque()) else { return nil }
   return Unmanaged<Value>.fromOpaque(retained).takeRetainedValue()
 }
 

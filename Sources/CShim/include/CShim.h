@@ -1,114 +1,57 @@
-// C helpers that Swift cannot express: variadic and macro-only Linux interfaces, inlined hashing.
-// No policy lives here; Platform is the only importer.
+// C helpers that Swift cannot express: variadic and macro-only Linux interfaces, hashing, searches
+// without jumps. No policy lives here. Platform alone calls them, by declarations of its own
+// (CFunctions.swift): what a library of Swift imports, each of its clients' compilers has to find.
 #ifndef REALM_CSHIM_H
 #define REALM_CSHIM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "Cipher.h"
 #include "Execution.h"
 #include "Fork.h"
 #include "Guard.h"
 #include "Waiting.h"
 
-/// XXH3, 64 bits, with a seed. Inlined from libxxhash's header, so short blocks cost no call.
+/// XXH3, 64 bits, with a seed.
 uint64_t shim_hash64(const void *bytes, size_t length, uint64_t seed);
 
-/// Of Swift's runtime: retains an object unless its last reference is gone; then returns NULL. The
-/// object's memory must still be there.
-void *swift_tryRetain(void *object);
+/// Retains an object of Swift unless its last reference is gone; then returns NULL. The object's
+/// memory must still be there.
+void *shim_try_retain(void *object);
 
-/// Of Swift's runtime: memory for an object of a native class, with its type and one reference; its
-/// fields are not initialized.
-void *swift_allocObject(const void *metadata, size_t size, size_t alignment_mask);
+/// Memory for an object of a native class of Swift, with its type and one reference; its fields are
+/// not initialized.
+void *shim_allocate_object(const void *metadata, size_t size, size_t alignment_mask);
 
 /// Starts to load the cache line of an address; any address will do.
-static inline void shim_prefetch(const void *address) { __builtin_prefetch(address); }
+void shim_prefetch(const void *address);
+/// The same for so many lines from the address on.
+void shim_prefetch_lines(const void *address, int64_t count);
+/// The same for an address and one that is so many bytes behind it.
+void shim_prefetch_both(const void *address, int64_t distance);
 
 /// Which of 16 bytes equal a value: one bit a byte, the first one's lowest.
-static inline uint64_t shim_equal_bytes(const void *bytes, uint8_t value) {
-#if defined(__x86_64__)
-  typedef char vector __attribute__((vector_size(16)));
-  vector all;
-  __builtin_memcpy(&all, bytes, 16);
-  vector equal = (vector)(all == (vector){0} + (char)value);
-  return (uint16_t)__builtin_ia32_pmovmskb128(equal);
-#else
-  uint64_t found = 0;
-  for (int index = 0; index < 16; index++)
-    found |= (uint64_t)(((const uint8_t *)bytes)[index] == value) << index;
-  return found;
-#endif
-}
+uint64_t shim_equal_bytes(const void *bytes, uint8_t value);
 
 /// How many of some ascending numbers are not above a value.
 ///
 /// Without jumps that depend on the numbers: those could not be foreseen, and cost more than the
 /// search. What the next step looks at is loaded for both of its cases instead.
-static inline int64_t shim_count_up_to(const int64_t *numbers, int64_t count, int64_t value) {
-  const int64_t *base = numbers;
-  int64_t left = count;
-  while (left > 1) {
-    int64_t half = left >> 1;
-    __builtin_prefetch(base + (half >> 1) - 1);
-    __builtin_prefetch(base + half + (half >> 1) - 1);
-    base = __builtin_unpredictable(base[half - 1] <= value) ? base + half : base;
-    left -= half;
-  }
-  return base - numbers + (left == 1 && *base <= value);
-}
+int64_t shim_count_up_to(const int64_t *numbers, int64_t count, int64_t value);
 
 /// How many of some ascending pairs of signed numbers are below another one; each starts so many
 /// bytes behind the one before it.
-static inline int64_t shim_count_pairs_below(const void *pairs, int64_t count, int64_t stride,
-                                             int64_t first, int64_t second) {
-  typedef int64_t unaligned __attribute__((aligned(1)));
-  const char *base = (const char *)pairs;
-  int64_t below = 0;
-  int64_t left = count;
-  while (left > 0) {
-    int64_t half = left > 1 ? left >> 1 : 1;
-    const unaligned *pair = (const unaligned *)(base + (below + half - 1) * stride);
-    int is_below = (pair[0] < first) | ((pair[0] == first) & (pair[1] < second));
-    below = __builtin_unpredictable(is_below) ? below + half : below;
-    left -= half;
-  }
-  return below;
-}
-
-#define SHIM_COUNT_BELOW(type)                                                                     \
-  while (left > 0) {                                                                               \
-    int64_t half = left > 1 ? left >> 1 : 1;                                                       \
-    type number;                                                                                   \
-    __builtin_memcpy(&number, base + (below + half - 1) * stride, sizeof number);                  \
-    below = __builtin_unpredictable(number < value) ? below + half : below;                        \
-    left -= half;                                                                                  \
-  }
+int64_t shim_count_pairs_below(const void *pairs, int64_t count, int64_t stride,
+                               int64_t first, int64_t second);
 
 /// How many of some ascending unsigned numbers of 1, 2 or 4 bytes (the code is their logarithm) are
 /// below a value; each starts so many bytes behind the one before it.
-static inline int64_t shim_count_below(const void *numbers, int64_t count, int64_t stride, int code,
-                                       uint64_t value) {
-  const char *base = (const char *)numbers;
-  int64_t below = 0;
-  int64_t left = count;
-  switch (code) {
-  case 0: SHIM_COUNT_BELOW(uint8_t) break;
-  case 1: SHIM_COUNT_BELOW(uint16_t) break;
-  default: SHIM_COUNT_BELOW(uint32_t) break;
-  }
-  return below;
-}
-#undef SHIM_COUNT_BELOW
+int64_t shim_count_below(const void *numbers, int64_t count, int64_t stride, int code,
+                         uint64_t value);
 
 /// Tells the processor that a loop waits for another one.
-static inline void shim_pause(void) {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
-}
+void shim_pause(void);
 
 /// An anonymous file in memory. Returns a descriptor or -1 with errno set.
 int shim_memory_file(const char *name);
@@ -127,24 +70,15 @@ int shim_byte_is_locked(int descriptor, int64_t byte);
 // else -errno.
 int shim_first_locked(int descriptor, int64_t byte, int64_t length, int64_t *start);
 
-/// Name of the calling thread into `buffer` (at least 16 bytes).
-void shim_thread_name(char *buffer, size_t capacity);
+/// Names the calling thread, in up to 15 bytes.
 void shim_set_thread_name(const char *name);
 uint64_t shim_thread_identifier(void);
 
-/// Token of the calling thread, 0 before its first use. Never touched directly: see below.
-extern _Thread_local uint64_t shim_thread_token_slot __attribute__((tls_model("initial-exec")));
-/// Draws the calling thread's token.
-uint64_t shim_thread_token_draw(void);
-/// The main thread's token, whoever asks first.
-enum { shim_main_thread_token = 1 };
-/// A number of the calling thread that no other thread of the process ever has, never 0.
-static inline uint64_t shim_thread_token(void) {
-  uint64_t token = shim_thread_token_slot;
-  return __builtin_expect(token != 0, 1) ? token : shim_thread_token_draw();
-}
+/// A number of the calling thread that no other thread of the process ever has, never 0; the main
+/// thread's is 1.
+uint64_t shim_thread_token(void);
 /// The same, or 0 while the thread has none yet: enough to compare with a token known from before.
-static inline uint64_t shim_thread_token_or_zero(void) { return shim_thread_token_slot; }
+uint64_t shim_thread_token_or_zero(void);
 
 /// How many bytes of the calling thread's stack are left; SIZE_MAX where that is not known.
 size_t shim_stack_left(void);
@@ -156,18 +90,13 @@ void shim_leave_nesting(void);
 void *shim_loose_values(void);
 void shim_set_loose_values(void *values);
 
-/// An object of the calling thread's choice, of which only the memory is kept; NULL at first. Never
-/// touched directly: see below.
-extern _Thread_local void *shim_remembered_slot __attribute__((tls_model("initial-exec")));
-static inline void *shim_remembered(void) { return shim_remembered_slot; }
+/// An object of the calling thread's choice, of which only the memory is kept; NULL at first.
+void *shim_remembered(void);
 /// Keeps the memory of an object, in the place of the one before, at most until the thread ends.
 void shim_remember(void *object);
 
 /// How often this process is a fork of the one that started: 0 there, larger in a forked child.
-extern uint64_t shim_fork_generation_count;
-static inline uint64_t shim_fork_generation(void) {
-  return __atomic_load_n(&shim_fork_generation_count, __ATOMIC_RELAXED);
-}
+uint64_t shim_fork_generation(void);
 
 /// 1 when a page of the file that was written before can be changed through a shared map without
 /// needing space on the disk.

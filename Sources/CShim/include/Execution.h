@@ -6,17 +6,12 @@
 
 #include <stdint.h>
 
-/// An executor of Swift tasks, as the runtime passes it. All zero: none in particular.
-typedef struct {
-  const void *identity;
-  uintptr_t implementation;
-} shim_executor;
-
-/// 1 when code that runs now is isolated by the executor. Never traps.
-int shim_is_on_executor(shim_executor executor);
+/// 1 when code that runs now is isolated by an executor of Swift tasks, which is two words for the
+/// runtime. Never traps.
+int shim_is_on_executor(uintptr_t identity, uintptr_t implementation);
 /// The executor of the running task; all zero outside of tasks and in one that no actor isolates.
-shim_executor shim_current_executor(void);
-shim_executor shim_main_executor(void);
+uintptr_t shim_current_executor(uintptr_t *implementation);
+uintptr_t shim_main_executor(uintptr_t *implementation);
 
 /// Whether RaceHunt explores the program, and the calling thread is one of the schedule.
 int shim_is_explored(void);

@@ -16,9 +16,6 @@ int shim_keep_map_from_children(void *base, size_t length);
 void shim_forget_kept(int number);
 
 /// Counts forks from before they happen: what was opened while it stays the same is in no child.
-extern uint64_t shim_forks_begun;
-static inline uint64_t shim_forks_so_far(void) {
-  return __atomic_load_n(&shim_forks_begun, __ATOMIC_SEQ_CST);
-}
+uint64_t shim_forks_so_far(void);
 
 #endif

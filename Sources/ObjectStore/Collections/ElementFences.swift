@@ -195,10 +195,9 @@ package final class ElementFences {
     let width = above < count ? Double(bounds[above]) - start : 0
     let share = width > 0 ? (Double(wanted) - start) / width : 0.5
     let guess = min(Int(share * Double(rows)), rows &- 1)
-    reader.prefetch(section.pointee.leaf)
     reader.prefetch(
       section.pointee.leaf,
-      offset: Int(section.pointee.offset) &+ (guess &* Int(section.pointee.bits)) &>> 3)
+      and: Int(section.pointee.offset) &+ (guess &* Int(section.pointee.bits)) &>> 3)
     let leaf = reader.pointer(section.pointee.leaf)
     let hasNulls = PackedLeaf.hasNulls(leaf)
     var low = 0

@@ -136,9 +136,8 @@ extension TableReader {
         continue
       }
       let leaf = Cluster.column(cluster, keyColumn)
-      reader.prefetch(leaf)
       // Where the element of a packed leaf is when it takes one byte.
-      reader.prefetch(leaf, offset: 24 &+ Int(truncatingIfNeeded: key & 255))
+      reader.prefetch(leaf, and: 24 &+ Int(truncatingIfNeeded: key & 255))
     }
   }
 

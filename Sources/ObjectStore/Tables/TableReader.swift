@@ -320,9 +320,8 @@ package struct TableReader {
   package func prefetch(_ location: RowLocation) {
     for column in 0..<min(Cluster.columns(location.cluster), 6) {
       let leaf = BlockHeader.reference(location.cluster, column)
-      tree.reader.prefetch(leaf)
       // Where the element of a packed leaf is when it takes one byte.
-      tree.reader.prefetch(leaf, offset: 24 &+ location.row)
+      tree.reader.prefetch(leaf, and: 24 &+ location.row)
     }
   }
 

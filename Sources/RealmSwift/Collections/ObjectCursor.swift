@@ -39,7 +39,8 @@ final class ObjectCursor: AccessorCursor {
 
   @inline(__always)
   private func advance() -> Unmanaged<ObjectBase>? {
-    if _slowPath(!table.pointee.isOwnerHere) { realm.check() }
+    // Who reads what this gives is looked at there: here it is enough at the first object of each
+    // leaf.
     if let key {
       let next = ObjectKey(rawValue: key.rawValue &+ 1)
       if next <= end, let location = accessor.location(of: next, table) {
@@ -47,6 +48,7 @@ final class ObjectCursor: AccessorCursor {
         return accessor.lent(realm, table, next, at: location)
       }
     }
+    if _slowPath(!table.pointee.isOwnerHere) { realm.check() }
     guard let reader = realm.reader(of: table), let (next, location) = following(reader) else {
       accessor.forget()
       return nil

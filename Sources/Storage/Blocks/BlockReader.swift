@@ -86,6 +86,19 @@ package struct BlockReader: @unchecked Sendable {
     Platform.prefetch(base + (Int(truncatingIfNeeded: reference.offset) &+ offset))
   }
 
+  /// The same for lines of a block, one behind the other.
+  @inlinable @inline(__always)
+  package func prefetch(_ reference: BlockReference, allOf lines: ClosedRange<Int>) {
+    let start = Int(truncatingIfNeeded: reference.offset) &+ lines.lowerBound &* 64
+    Platform.prefetch(base + start, lines: lines.count)
+  }
+
+  /// The same for the first line of a block and the one of a place in it.
+  @inlinable @inline(__always)
+  package func prefetch(_ reference: BlockReference, and offset: Int) {
+    Platform.prefetch(base + Int(truncatingIfNeeded: reference.offset), andBehind: offset)
+  }
+
   /// The same for the first lines of a block that this process may not have read before: of an
   /// encrypted file it is elsewhere then.
   @inlinable
@@ -96,7 +109,7 @@ package struct BlockReader: @unchecked Sendable {
     guard word & (1 << ((start >> 4) & 63)) != 0 else {
       return verifier._withUnsafeGuaranteedRef { $0.prefetchStored(reference, lines: lines) }
     }
-    for line in 0..<lines { prefetch(reference, offset: line &* 64) }
+    Platform.prefetch(base + Int(truncatingIfNeeded: start), lines: lines)
   }
 
   /// - Parameters: what it needs of a reader, which is too long for registers and would be stored

@@ -247,7 +247,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     // The overhead of a block is in front of it.
     let start = storedBase + Int(reference.offset) + blockOverhead
     prefetch(start - blockOverhead)
-    for line in 0..<lines { prefetch(start + line * 64) }
+    prefetch(start, lines: lines)
   }
 
   /// Shorter files stay in memory once they are there.

@@ -144,7 +144,7 @@ package struct HashIndex: Sendable {
     let reference = bucket(address(hash))
     if reference.isNone { return nil }
     // The lines of a usual bucket come from memory together instead of one after the other.
-    for line in 1...3 { reader.prefetch(reference, offset: line &* 64) }
+    reader.prefetch(reference, allOf: 1...3)
     let block = reader.pointer(reference)
     let fingerprint = UInt8(truncatingIfNeeded: hash &>> 56)
     if _fastPath(BlockHeader.kind(block) == .hashBucket) {
@@ -165,13 +165,10 @@ extension HashIndex {
     let bucket = bucket(address(hash))
     if bucket.isNone { return }
     // Blocks of the transaction are elsewhere than references say.
-    let block = bucket.isProvisional ? reader.pointer(bucket) : nil
-    for line in 0...3 {
-      if let block {
-        Platform.prefetch(block + line &* 64)
-      } else {
-        reader.prefetch(bucket, offset: line &* 64)
-      }
+    if bucket.isProvisional {
+      Platform.prefetch(reader.pointer(bucket), lines: 4)
+    } else {
+      reader.prefetch(bucket, allOf: 0...3)
     }
   }
 
@@ -181,7 +178,7 @@ extension HashIndex {
     let reference = bucket(address(hash))
     if reference.isNone { return nil }
     // The lines of a usual bucket come from memory together instead of one after the other.
-    for line in 1...4 { reader.prefetch(reference, offset: line &* 64) }
+    reader.prefetch(reference, allOf: 1...4)
     let block = reader.pointer(reference)
     let isShort = BlockHeader.kind(block) == .hashBucket && BlockHeader.count(block) <= 64
     return _fastPath(isShort) ? block : nil

@@ -171,7 +171,7 @@ package struct PairTree: Sendable {
   private func childToSearch(_ branch: UnsafeRawPointer, _ child: Int) -> UnsafeRawPointer {
     let reference = BlockHeader.reference(branch, child)
     if BlockHeader.width(branch) == 1 {
-      for line in 1...Self.linesOfLeaf { reader.prefetch(reference, offset: line &* 64) }
+      reader.prefetch(reference, allOf: 1...Self.linesOfLeaf)
     }
     return self.child(branch, child)
   }
