@@ -191,9 +191,8 @@ package final class FaultFileSystem: FileSystem {
   ///
   /// Returns the fault that strikes it.
   func begin(_ call: FileCall, _ path: String, offset: UInt64 = 0, count: Int = 0) -> FileFault? {
-    defer { waitWhileHeld(call, path) }
     if isKillDue() { kill() }
-    return state.withLock { state in
+    let struck = state.withLock { state in
       let record = FileCallRecord(
         call: call, path: path, offset: offset, count: count, thread: ThreadToken.current)
       state.counts[call, default: 0] += 1
@@ -215,6 +214,8 @@ package final class FaultFileSystem: FileSystem {
       if struck != nil { state.struck.append(record) }
       return struck
     }
+    let isKilled = waitWhileHeld(call, path)
+    return struck ?? (isKilled ? FileFault([call], code: EIO) : nil)
   }
 
   // MARK: - The end of a simulated process
@@ -258,15 +259,19 @@ package final class FaultFileSystem: FileSystem {
     return opened
   }
 
-  private func waitWhileHeld(_ call: FileCall, _ path: String) {
+  /// Returns whether the process was killed while it waited: its call does nothing then.
+  private func waitWhileHeld(_ call: FileCall, _ path: String) -> Bool {
     let mustWait = state.withLock { state in
       guard let suffix = state.held[call], path.hasSuffix(suffix) else { return false }
       state.waiting[call, default: 0] += 1
       return true
     }
-    guard mustWait else { return }
+    guard mustWait else { return false }
     state.notifyAll()
-    state.wait(until: { $0.held[call] == nil }, then: { $0.waiting[call]! -= 1 })
+    return state.wait(until: { $0.held[call] == nil }) { state in
+      state.waiting[call]! -= 1
+      return state.isKilled
+    }
   }
 
   /// Lets the time of a sync pass.

@@ -39,8 +39,7 @@ final class ObjectCursor: AccessorCursor {
 
   @inline(__always)
   private func advance() -> Unmanaged<ObjectBase>? {
-    // Who reads what this gives is looked at there: here it is enough at the first object of each
-    // leaf.
+    if _slowPath(!table.pointee.isOwnerHere) { realm.check() }
     if let key {
       let next = ObjectKey(rawValue: key.rawValue &+ 1)
       if next <= end, let location = accessor.location(of: next, table) {
@@ -48,7 +47,6 @@ final class ObjectCursor: AccessorCursor {
         return accessor.lent(realm, table, next, at: location)
       }
     }
-    if _slowPath(!table.pointee.isOwnerHere) { realm.check() }
     guard let reader = realm.reader(of: table), let (next, location) = following(reader) else {
       accessor.forget()
       return nil
