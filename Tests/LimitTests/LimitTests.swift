@@ -103,6 +103,24 @@ private class LimitedNote: Object {
     }
   }
 
+  /// A transaction that has begun does not end because there is no address space for its blocks.
+  @Test func noAddressSpaceInATransaction() async {
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      let store = try Store.open(StoreOptions(path: "\(path)/blocks.realm"))
+      let transaction = try store.beginWrite()
+      let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+        .split(separator: " ")[0]
+      setLimit(RLIMIT_AS.rawValue, UInt64(pages)! * 4096 + (2 << 20))
+      for _ in 0..<100 {
+        transaction.root = transaction.editor.allocate(
+          kind: BlockKind(rawValue: 0x20), count: 0, payloadBytes: 64_000)
+      }
+      setLimit(RLIMIT_AS.rawValue, .max)
+      _ = try transaction.commit()
+      #expect(try !store.pinNewest().root.isNone)
+    }
+  }
+
   /// A file that may not be longer is a full disk; afterwards the Realm is usable.
   @Test func noFileMayBeLonger() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in

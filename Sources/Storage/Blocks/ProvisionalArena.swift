@@ -13,6 +13,9 @@ package final class ProvisionalArena: @unchecked Sendable {
   package static let blockCountMax = 1 << 22
   private static let chunkLength = 1 << 20
   private static let chunksKept = 8
+  /// Chunks whose address space is reserved: a transaction that has begun cannot end in an error
+  /// where there is none, and few need more chunks, since blocks are written out early.
+  private static let chunksReserved = 8
   /// A block's entry in `capacities` has this bit when the block is resident.
   private static let residentBit: UInt32 = 1 << 31
 
@@ -44,12 +47,16 @@ package final class ProvisionalArena: @unchecked Sendable {
   /// What the table points to where a block was removed; reading it finds an empty block.
   private let hole: UnsafeMutableRawPointer
 
-  /// Address space for one entry a block of each of the lists; pages come as numbers are given out.
+  /// Address space for one entry a block of each of the lists, and for some chunks; pages come as
+  /// they are used.
   private let reserved: UnsafeMutableRawPointer
-  package static let reservedBytes =
+  /// Reserved memory that is no chunk now.
+  @exclusivity(unchecked) private var spare: [UnsafeMutableRawPointer] = []
+  private static let bytesOfLists =
     blockCountMax
     * (MemoryLayout<UnsafeMutableRawPointer>.stride + 2 * MemoryLayout<UInt64>.stride
       + MemoryLayout<UInt32>.stride)
+  package static let reservedBytes = bytesOfLists + (chunksReserved + 1) * chunkLength
 
   /// Nil where the process has no address space for it.
   package init?() {
@@ -69,10 +76,13 @@ package final class ProvisionalArena: @unchecked Sendable {
     capacities = list(of: UInt32.self)
     hole = .allocate(byteCount: BlockHeader.length, alignment: 16)
     memset(hole, 0, BlockHeader.length)
+    // One more is reserved, since chunks are aligned to their length.
+    let chunks = memory.advanced(by: Self.bytesOfLists).alignedUp(toMultipleOf: Self.chunkLength)
+    spare = (0..<Self.chunksReserved).reversed().map { chunks + $0 * Self.chunkLength }
   }
 
   deinit {
-    for chunk in chunks { chunk.memory.deallocate() }
+    for chunk in chunks where !isReserved(chunk.memory) { chunk.memory.deallocate() }
     hole.deallocate()
     munmap(reserved, Self.reservedBytes)
   }
@@ -80,7 +90,7 @@ package final class ProvisionalArena: @unchecked Sendable {
   /// Forgets all blocks; keeps some memory for the next transaction.
   package func reset() {
     count = 0
-    while chunks.count > Self.chunksKept { chunks.removeLast().memory.deallocate() }
+    while chunks.count > Self.chunksKept { letGo(chunks.removeLast().memory) }
     for index in chunks.indices { chunks[index].blocks = 0 }
     free.removeAll(keepingCapacity: true)
     free.append(contentsOf: chunks.indices)
@@ -108,11 +118,23 @@ package final class ProvisionalArena: @unchecked Sendable {
 
   private func emptyChunk() -> Int {
     if let index = free.popLast() { return index }
-    let memory = UnsafeMutableRawPointer.allocate(
-      byteCount: Self.chunkLength, alignment: Self.chunkLength)
+    let memory =
+      spare.popLast()
+      ?? .allocate(byteCount: Self.chunkLength, alignment: Self.chunkLength)
     memory.storeBytes(of: chunks.count, as: Int.self)
     chunks.append(Chunk(memory: memory))
     return chunks.count - 1
+  }
+
+  private func isReserved(_ chunk: UnsafeMutableRawPointer) -> Bool {
+    chunk >= reserved && chunk < reserved + Self.reservedBytes
+  }
+
+  private func letGo(_ chunk: UnsafeMutableRawPointer) {
+    guard isReserved(chunk) else { return chunk.deallocate() }
+    // The address space stays, the memory goes.
+    madvise(chunk, Self.chunkLength, MADV_DONTNEED)
+    spare.append(chunk)
   }
 
   /// A block's memory is not needed any more.
