@@ -26,7 +26,18 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
   /// The text of errno, as strerror gives it.
   package var reason: String { String(cString: strerror(code)) }
 
-  package var description: String { "\(call) on '\(path)' failed: \(reason) (errno \(code))" }
+  package var description: String {
+    "\(call) on '\(path)' failed: \(reason) (errno \(code))\(remedy)"
+  }
+
+  /// What to do about limits of the system.
+  private var remedy: String {
+    switch code {
+    case EMFILE: ". Close files, or raise the limit of the process (ulimit -n, RLIMIT_NOFILE)"
+    case ENFILE: ". Raise the limit of the machine (fs.file-max)"
+    default: ""
+    }
+  }
 
   /// The disk is full, or the file may not be longer.
   package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }

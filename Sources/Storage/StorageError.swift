@@ -75,9 +75,9 @@ extension StorageError: CustomStringConvertible {
     case .incompatibleLockFile(let path, let reason):
       return "The lock file '\(path)' cannot be used: \(reason)."
     case .addressSpaceExhausted(let path, let bytes):
-      return "No address space left to map \(bytes) bytes of '\(path)'. Raise the limit of the "
-        + "process (ulimit -v, RLIMIT_AS), or of the machine where vm.overcommit_memory is 2 "
-        + "(vm.overcommit_ratio), or release frozen Realms and references."
+      return "No address space left to map \(bytes) bytes of '\(path)'. Raise the limits of the "
+        + "process (ulimit -v and -d, RLIMIT_AS and RLIMIT_DATA), or of the machine where "
+        + "vm.overcommit_memory is 2 (vm.overcommit_ratio), or release frozen Realms and references."
     case .alreadyOpen(let path, let reason): return "'\(path)' is already open: \(reason)."
     case .previousSyncFailure(let path, let reason):
       return "'\(path)' can only be read: an earlier sync failed (\(reason)). "
