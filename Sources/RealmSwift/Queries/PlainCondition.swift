@@ -93,7 +93,7 @@ struct PlainCondition {
       case .index(let index):
         ways.replaceInside { value in
           let elements = PlainWay.members(value) ?? [value]
-          return index < elements.count ? elements[index] : nil
+          return elements.indices.contains(index) ? elements[index] : nil
         }
       case .last: ways.replaceInside { (PlainWay.members($0) ?? [$0]).last ?? nil }
       case .anyElement, .mapValues: ways = ways.flatMap { $0.inside() }

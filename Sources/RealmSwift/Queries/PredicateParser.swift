@@ -160,10 +160,11 @@ struct PredicateParser {
           level.beginAlternative()
           break
         }
-        guard let around = outer.popLast() else { return level.finish() }
+        if outer.isEmpty { return level.finish() }
         try requireSign(")")
         let tree = level.finish()
-        level = around
+        // Taken, not copied: it grows with each bracket in it.
+        level = outer.removeLast()
         level.add(tree)
       }
     }
@@ -219,7 +220,8 @@ struct PredicateParser {
         throw PredicateSyntaxError(
           message: comparator == .between
             ? "BETWEEN needs two values in their order, or a closed range"
-            : "\(comparator.rawValue) needs several values, not '\(ValueText.of(value))'"
+            : wordsOnLongRange(value)
+              ?? "\(comparator.rawValue) needs several values, not '\(ValueText.of(value))'"
               + wordsOnArray)
       }
       operand = .values(values)
@@ -444,6 +446,9 @@ struct PredicateParser {
       if let key = value as? String {
         path.steps.append(.key(key))
       } else if let position = Int.exactInteger(value) {
+        if position < 0 {
+          throw PredicateSyntaxError(message: "Cannot pass a negative value for 'index'.")
+        }
         path.steps.append(.index(position))
       } else {
         throw PredicateSyntaxError(message: "'\(ValueText.of(value))' is no key of a map")
@@ -463,9 +468,39 @@ func listedValues(_ value: Any?) -> [Any?]? {
   case let value as AnyRealmValue: return listedValues(value._anyValue)
   case let map as any _UntypedEntries: return map._untypedEntries.values.map { unwrapped($0) }
   case let map as [AnyHashable: Any]: return map.values.map { unwrapped($0) }
+  case let value? where wordsOnLongRange(value) != nil: return nil
   case let values as any Sequence: return values.untypedElements
   default: return nil
   }
+}
+
+/// Why a range is no list of values: nil unless it has so many that making the list before the
+/// first object is looked at would not end.
+func wordsOnLongRange(_ value: Any?) -> String? {
+  let valuesMax = 1 << 24
+  guard let range = value as? any UntypedRange, range.length > Double(valuesMax) else { return nil }
+  return "IN takes at most \(valuesMax) values of a range, not '\(ValueText.of(value))': BETWEEN "
+    + "takes a closed range"
+}
+
+private protocol UntypedRange {
+  /// About how many whole numbers are in it; 0 for other ranges.
+  var length: Double { get }
+}
+
+extension Range: UntypedRange {
+  fileprivate var length: Double { wholeNumbers(lowerBound, upperBound) }
+}
+
+extension ClosedRange: UntypedRange {
+  fileprivate var length: Double { wholeNumbers(lowerBound, upperBound) }
+}
+
+private func wholeNumbers(_ lower: Any, _ upper: Any) -> Double {
+  guard let lower = lower as? any BinaryInteger, let upper = upper as? any BinaryInteger else {
+    return 0
+  }
+  return Double(upper) - Double(lower)
 }
 
 /// The bounds in a collection or closed range; nil for what has no order, or not two of them.

@@ -195,6 +195,7 @@ extension Query {
   }
 
   func isOne<Values: Sequence>(of values: Values) -> Query<Bool> {
+    if let words = wordsOnLongRange(values) { misuse(.argument, words) }
     let values = values.map { queryValue($0) }
     let hasMembers = values.contains { value in
       !isPlain(value) && (value as? EmbeddedObject).map { $0._realm == nil } == true

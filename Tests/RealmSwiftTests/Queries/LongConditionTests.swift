@@ -142,6 +142,18 @@ private func realmOfDogs(_ count: Int = 100) throws -> Realm {
     }
   }
 
+  /// What is in brackets, one behind the other: each is read once.
+  @Test func textsOfManyBrackets() {
+    withDogs { dogs in
+      for joint in [" AND ", " OR "] {
+        let text = (0..<Self.many).map { "(age == \(2 * $0 + 1) OR weight >= 0)" }
+          .joined(separator: joint)
+        #expect(dogs.filter("age < 50 AND (" + text + ")").count == 50)
+        #expect(dogs.filter(text).count == 100, "\(joint)")
+      }
+    }
+  }
+
   @Test func chainsOfFilters() {
     withDogs { dogs in
       let start = MonotonicClock().nanoseconds()

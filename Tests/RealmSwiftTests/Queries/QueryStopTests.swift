@@ -35,6 +35,27 @@ import Testing
     expectStop(matches, "MATCHES is not supported")
   }
 
+  @Test func positionsAndRangesWithoutAMeaning() async {
+    for format in ["age[-1] == 1", "friends[-2].age == 1"] {
+      let managed = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) { [format = format as String] in _ = try memoryRealm().objects(Dog.self).filter(format) }
+      expectStop(managed, "Cannot pass a negative value for 'index'.")
+      let plain = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) { [format = format as String] in _ = NSPredicate(format: format).evaluate(with: Dog()) }
+      expectStop(plain, "Cannot pass a negative value for 'index'.")
+    }
+    let range = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("age IN %@", 0..<Int.max) }
+    expectStop(range, "IN takes at most 16777216 values of a range")
+    let typed = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).where { $0.age.in(Int.min...Int.max) } }
+    expectStop(typed, "IN takes at most 16777216 values of a range")
+  }
+
   @Test func unknownProperties() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

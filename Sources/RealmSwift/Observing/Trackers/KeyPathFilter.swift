@@ -48,8 +48,10 @@ struct KeyPathFilter {
         .argument,
         "Cannot observe key path '\(first)': the elements are no objects and have no properties.")
     }
-    let names = keyPaths.map {
-      $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let names = keyPaths.map { keyPath in
+      let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      PropertyPath(steps: names.map { .property($0) }).checkLength()
+      return names
     }
     scope = names.isEmpty ? .nothing : .listed(names)
     resolve()
