@@ -75,6 +75,7 @@ extension String: _BytesValue, _RealmCollectionValueInsideOptional, SortableType
   /// The text that an untyped value is.
   public static func _fromAny(_ value: Any?) -> String? {
     plainText(value) ?? value as? String ?? storedForm(value) as? String
+      ?? (value as? Substring).map { String($0) }
   }
   /// The functions that move values of this type.
   public static let _codec = _PropertyCodec.make(String.self)

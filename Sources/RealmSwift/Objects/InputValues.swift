@@ -35,7 +35,7 @@ struct InputValues {
 
   private mutating func read(_ value: Any) {
     let value = unwrapped(value)
-    if let object = instance(value, of: ObjectBase.self) { return read(object) }
+    if let object = value.flatMap({ objectValue($0) }) { return read(object) }
     if let dictionary = instance(value, of: NSDictionary.self) {
       return read(dictionary as? [AnyHashable: Any] ?? [:])
     }
@@ -65,14 +65,29 @@ struct InputValues {
   private mutating func read(_ dictionary: [String: Any]) {
     given.reserveCapacity(min(dictionary.count, schema.properties.count))
     for (index, property) in schema.properties.enumerated() where !property.isComputed {
-      if let value = dictionary[property.name] { given.append((index, unwrapped(value))) }
+      if let value = value(of: property, { dictionary[$0] }) {
+        given.append((index, unwrapped(value)))
+      }
     }
   }
 
   private mutating func read(_ dictionary: [AnyHashable: Any]) {
     for (index, property) in schema.properties.enumerated() where !property.isComputed {
-      if let value = dictionary[property.name] { given.append((index, unwrapped(value))) }
+      if let value = value(of: property, { dictionary[$0] }) {
+        given.append((index, unwrapped(value)))
+      }
     }
+  }
+
+  /// The value under a property's name, or under its stored name, unless that is another one's.
+  @inline(__always)
+  private func value(of property: PropertyDescription, _ named: (String) -> Any?) -> Any? {
+    if let value = named(property.name) { return value }
+    let stored = property.columnName
+    if stored == property.name || schema.properties.contains(where: { $0.name == stored }) {
+      return nil
+    }
+    return named(stored)
   }
 
   private mutating func read(_ array: [Any]) {

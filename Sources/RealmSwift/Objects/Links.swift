@@ -61,7 +61,9 @@ extension _PersistableInsideOptional where Self: ObjectBase {
   public static func _fromAny(_ value: Any?) -> Self? {
     guard let value else { return nil }
     if let object = instance(value, of: Self.self) { return object }
-    if let typed = objectValue(value)?.typedForm as? Self { return typed }
+    if let object = objectValue(value) {
+      if let object = object as? Self ?? object.typedForm as? Self { return object }
+    }
     guard _acceptsInside(value) else { return nil }
     let object = Self()
     NestedValues.withOneMore {
@@ -86,7 +88,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
   public static func _storeAnyInside(
     _ value: Any, to row: inout _RowWriter, _ column: Int
   ) -> Bool {
-    row.setLink(from: value, Self.self, column)
+    !isMixedNone(value) && row.setLink(from: value, Self.self, column)
   }
 }
 

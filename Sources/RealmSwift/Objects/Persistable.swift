@@ -242,7 +242,9 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   /// The optional that an untyped value stands for.
   public static func _fromAny(_ value: Any?) -> Wrapped?? {
     guard let value else { return .some(nil) }
-    guard let wrapped = Wrapped._fromAny(value) else { return nil }
+    guard let wrapped = Wrapped._fromAny(value) else {
+      return isMixedNone(value) ? .some(nil) : nil
+    }
     return .some(wrapped)
   }
   /// The value as a primary key.
@@ -259,11 +261,14 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   public static var _codec: _PropertyCodec { Wrapped._optionalCodec }
   /// Whether an untyped value stands for an optional of this type.
   public static func _accepts(_ value: Any?) -> Bool {
-    value.map { Wrapped._acceptsInside($0) } ?? true
+    value.map { Wrapped._acceptsInside($0) || isMixedNone($0) } ?? true
   }
   /// Writes what an untyped value stands for into a row.
   public static func _storeAny(_ value: Any?, to row: inout _RowWriter, _ column: Int) -> Bool {
-    if let value { return Wrapped._storeAnyInside(value, to: &row, column) }
+    if let value {
+      if Wrapped._storeAnyInside(value, to: &row, column) { return true }
+      if !isMixedNone(value) { return false }
+    }
     Wrapped._writeNil(to: &row, column)
     return true
   }
@@ -286,6 +291,7 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
   /// The optional that an untyped value stands for.
   public static func _elementFromAny(_ value: Any?) -> Wrapped?? {
     guard let value else { return .some(nil) }
+    if isMixedNone(value) { return .some(nil) }
     return Wrapped._elementFromAny(value).map { .some($0) }
   }
   /// The value without its type; nil for none.

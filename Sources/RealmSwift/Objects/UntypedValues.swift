@@ -65,8 +65,23 @@ func isUntypedCollection(_ value: Any?) -> Bool {
     || type == UInt(bitPattern: ObjectIdentifier([Any].self))
 }
 
-/// The object in an untyped value.
-func objectValue(_ value: Any) -> ObjectBase? { instance(value, of: ObjectBase.self) }
+/// The object in an untyped value, or in a mixed value.
+func objectValue(_ value: Any) -> ObjectBase? {
+  if let object = instance(value, of: ObjectBase.self) { return object }
+  if case .object(let object)? = mixedValue(value) { return object }
+  return nil
+}
+
+/// The mixed value in an untyped value that is nothing else.
+func mixedValue(_ value: Any) -> AnyRealmValue? {
+  type(of: value) == AnyRealmValue.self ? value as? AnyRealmValue : nil
+}
+
+/// Whether a value stands for nil though it is one: a mixed value that holds nothing.
+func isMixedNone(_ value: Any) -> Bool {
+  if case AnyRealmValue.none? = mixedValue(value) { return true }
+  return false
+}
 
 /// The instance of a class in an untyped value, inside of no optional.
 ///

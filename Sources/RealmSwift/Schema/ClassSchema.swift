@@ -149,7 +149,9 @@ final class ClassSchema: Sendable {
 
   func index(ofProperty name: String) -> Int? {
     // Comparing with a few names is faster than hashing one.
-    names.count > 8 ? indexByName[name] : names.firstIndex(of: name)
+    let index = names.count > 8 ? indexByName[name] : names.firstIndex(of: name)
+    // Migrations of other systems are written with the stored names.
+    return index != nil || !isDynamic ? index : properties.firstIndex { $0.columnName == name }
   }
 
   /// Whether its objects are accessed by names alone.

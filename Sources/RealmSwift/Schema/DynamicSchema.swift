@@ -251,7 +251,7 @@ extension _PropertyCodec {
     let table = object._table.unsafelyUnwrapped
     let target = realm.targetTable(of: DynamicObject.self, table, Int(column))
     var key: ObjectKey?
-    if let value {
+    if let value, !isMixedNone(value) {
       // An embedded object has one owner: only where it is already can it be set.
       if target.pointee.isEmbedded, let linked = objectValue(value), linked._realm === realm,
         linked.isOf(target), linked._key.rawValue == optionalInteger(object, column)

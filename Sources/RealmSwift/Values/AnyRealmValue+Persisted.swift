@@ -92,7 +92,10 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     case let value as any BinaryInteger: return Int(exactly: value).map { .int($0) }
     case let value as Float: return .float(value)
     case let value as Double: return .double(value)
+    case let value as any BinaryFloatingPoint: return .double(Double(value))
     case let value as String: return .string(value)
+    case let value as Substring: return .string(String(value))
+    case is Decimal: return Decimal128._fromAny(value).map { .decimal128($0) }
     case let value as Data: return .data(value)
     case let value as Date: return .date(value)
     case let value as ObjectId: return .objectId(value)

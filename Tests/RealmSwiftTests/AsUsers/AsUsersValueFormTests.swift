@@ -48,6 +48,18 @@ private class FormSetting: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+private class FormPet: Object {
+  @Persisted(primaryKey: true) var name: String
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class FormOwner: Object {
+  @Persisted var pet: FormPet?
+  @Persisted var pets: List<FormPet>
+  @Persisted var byName: Map<String, FormPet?>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 /// A box with a value in it.
 private func box(_ value: Int?) -> RealmProperty<Int?> {
   let box = RealmProperty<Int?>()
@@ -105,6 +117,76 @@ private func box(_ value: AnyRealmValue) -> RealmProperty<AnyRealmValue> {
     }
     #expect(realm.objects(FormSetting.self).count == 8)
     for setting in realm.objects(FormSetting.self) { check(setting) }
+  }
+
+  /// Properties of every kind, given as mixed values, and mixed values as values of other types.
+  @Test func mixedValuesForOthersAndOthersForMixedValues() throws {
+    let list = List<AnyRealmValue>()
+    list.append(.string("wifi"))
+    let map = Map<String, AnyRealmValue>()
+    map["a"] = .string("wifi")
+    let given: [String: Any] = [
+      "mode": AnyRealmValue.string("wifi"), "optionalMode": AnyRealmValue.none,
+      "rank": AnyRealmValue.none, "text": "a text".prefix(1), "modes": AnyRealmValue.list(list),
+      "texts": ["b text".prefix(1)], "modeSet": AnyRealmValue.list(list),
+      "ranks": [AnyRealmValue.none, .int(3)], "modeMap": AnyRealmValue.dictionary(map),
+      "any": Decimal(2.5), "number": AnyRealmValue.double(1.5),
+    ]
+    func check(_ setting: FormSetting) {
+      #expect(setting.mode == .wifi && setting.optionalMode == nil && setting.rank == nil)
+      #expect(setting.text == "a" && Array(setting.modes) == [.wifi] && setting.number == 1.5)
+      #expect(Array(setting.texts) == ["b"] && Array(setting.modeSet) == [.wifi])
+      #expect(Array(setting.ranks) == [nil, 3] && setting.modeMap["a"] == .wifi)
+      #expect(setting.any == .decimal128(2.5))
+    }
+    let realm = try memoryRealm([FormSetting.self])
+    try realm.write {
+      let before: [String: Any] = ["rank": 7, "optionalMode": FormMode.wifi]
+      realm.create(FormSetting.self, value: given.merging(["id": 1]) { $1 })
+      realm.create(FormSetting.self, value: before.merging(["id": 2]) { $1 })
+        .setValuesForKeys(given)
+      realm.dynamicCreate("FormSetting", value: before.merging(["id": 3]) { $1 })
+        .setValuesForKeys(given)
+      realm.dynamicCreate("FormSetting", value: given.merging(["id": 4]) { $1 })
+      let unmanaged = FormSetting(value: before.merging(["id": 5]) { $1 })
+      unmanaged.setValuesForKeys(given)
+      check(unmanaged)
+      realm.add(unmanaged)
+    }
+    #expect(realm.objects(FormSetting.self).count == 5)
+    for setting in realm.objects(FormSetting.self) { check(setting) }
+    for (value, expected) in [
+      (CGFloat(2.5) as Any, .double(2.5)), (Float16(2.5), .double(2.5)),
+      ("a text".prefix(1), .string("a")), (Float(2.5), .float(2.5)),
+    ] as [(Any, AnyRealmValue)] {
+      #expect(FormSetting(value: ["any": value]).any == expected)
+    }
+  }
+
+  @Test func linksGivenAsMixedValues() throws {
+    let realm = try memoryRealm([FormPet.self, FormOwner.self])
+    try realm.write {
+      let pet = realm.create(FormPet.self, value: ["name": "Ada"])
+      let mixed = AnyRealmValue.object(pet)
+      let forms: [String: Any] = ["pet": mixed, "pets": [mixed], "byName": ["a": mixed]]
+      realm.create(FormOwner.self, value: forms)
+      realm.create(FormOwner.self).setValuesForKeys(forms)
+      realm.add(FormOwner(value: forms))
+      let dynamic = realm.dynamicCreate("FormOwner", value: forms)
+      dynamic.setValuesForKeys(forms)
+      #expect(realm.objects(FormPet.self).count == 1)
+      let owners = realm.objects(FormOwner.self)
+      #expect(owners.count == 4)
+      for owner in owners {
+        #expect(owner.pet == pet && owner.pets.count == 1 && owner.byName["a"] == pet)
+        owner["pet"] = AnyRealmValue.none
+        #expect(owner.pet == nil)
+      }
+      dynamic["pet"] = mixed
+      #expect(owners.filter("pet == %@", mixed).count == 1)
+      dynamic["pet"] = AnyRealmValue.none
+      #expect(owners.filter("pet == nil").count == 4)
+    }
   }
 
   @Test func assignedInAMigration() throws {

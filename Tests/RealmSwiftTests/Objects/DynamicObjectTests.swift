@@ -27,6 +27,22 @@ private class Puppet: Object {
 @Suite(.ownThreads) struct DynamicObjectTests {
   private func realm() throws -> Realm { try memoryRealm([Owner.self, Puppet.self]) }
 
+  /// As in a migration, which has the names of the file.
+  @Test func propertiesHaveTheirStoredNamesToo() throws {
+    let realm = try realm()
+    try realm.write {
+      let first = realm.dynamicCreate("Puppet", value: ["stored_kind": "cat"])
+      #expect(first["kind"] as? String == "cat" && first["stored_kind"] as? String == "cat")
+      first["stored_kind"] = "dog"
+      let both = realm.dynamicCreate(
+        "Puppet", value: ["kind": "fox", "stored_kind": "owl"] as NSDictionary)
+      #expect(both["kind"] as? String == "fox")
+      // A name of the class comes first.
+      realm.create(Puppet.self, value: ["stored_kind": "cat", "kind": "hen"])
+    }
+    #expect(realm.objects(Puppet.self).map(\.kind) == ["dog", "fox", "hen"])
+  }
+
   /// The first dynamic object of a Realm may come from another one's frozen form.
   @Test func aThawedOneSeesChangesOfTheClass() throws {
     let configuration = memoryConfiguration([Owner.self, Puppet.self])
