@@ -81,6 +81,33 @@ private class AskedWith: Object {
     }
   }
 
+  /// As Xcode proposes it on Apple's systems.
+  @Test func argumentsOfFoundationsVariadicForm() throws {
+    let date = Date(timeIntervalSince1970: 5)
+    let objects = (0..<3).map { AskedWith(value: ["id": $0, "int": $0, "text": "t\($0)"]) }
+    objects[1].mixed = .date(date)
+    objects[2].mixed = .uuid(UUID(uuidString: "00000000-0000-0000-0000-000000000001")!)
+    let realm = try realm(objects)
+    let uuid = UUID(uuidString: "00000000-0000-0000-0000-000000000001")!
+    let arguments: [(String, any CVarArg, [Int])] = [
+      ("mixed == %@", date as any CVarArg, [1]),
+      ("mixed == %@", date as NSDate as any CVarArg, [1]),
+      ("mixed == %@", uuid as any CVarArg, [2]), ("int IN %@", [0, 2] as any CVarArg, [0, 2]),
+      ("int IN %@", Set([1]) as any CVarArg, [1]),
+      ("int == %@", NSNumber(value: 2) as any CVarArg, [2]),
+      ("text == %@", "t1" as any CVarArg, [1]), ("int == %@", Decimal(1) as any CVarArg, [1]),
+      ("int IN %@", NSArray(array: [2]) as any CVarArg, [2]),
+    ]
+    for (format, argument, expected) in arguments {
+      let predicate = NSPredicate(format: format, argument)
+      let found = realm.objects(AskedWith.self).filter(predicate).map { $0.id }.sorted()
+      #expect(found == expected, "\(format), \(type(of: argument))")
+    }
+    let object = realm.objects(AskedWith.self)[0]
+    #expect(realm.objects(AskedWith.self).filter("SELF == %@", object as any CVarArg).count == 1)
+    #expect(String(format: "%@ %d", uuid as any CVarArg, 7) == "\(uuid) 7")
+  }
+
   /// What stands behind IN: the values of a dictionary, too, and of a mixed value's collection.
   @Test func collections() throws {
     let objects = (0..<4).map { AskedWith(value: ["id": $0, "int": $0, "mixed": $0]) }
