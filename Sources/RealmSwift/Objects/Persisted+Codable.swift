@@ -49,7 +49,7 @@ extension KeyedDecodingContainer {
 
 /// Throws where an object inside of others would not fit on the thread's stack: it is decoded by a
 /// call inside of a call.
-private func requireRoom(_ codingPath: [any CodingKey]) throws {
+func requireRoom(_ codingPath: [any CodingKey]) throws {
   if !StackRoom.isLow { return }
   throw DecodingError.dataCorrupted(
     DecodingError.Context(

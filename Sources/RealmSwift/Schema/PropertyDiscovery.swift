@@ -166,17 +166,20 @@ struct PropertyDiscovery {
   /// Notes when a class of the older style has a variable that looks as if it were stored: on other
   /// systems `@objc dynamic` makes it so.
   private mutating func checkPlain(_ field: StoredField) {
-    if usesWrappers || !field.isVariable { return }
-    if let inside = (field.type as? any OptionalProtocol.Type)?._wrappedType,
-      inside is any _ConstantProperty.Type
+    if let inside = (field.type as? any OptionalProtocol.Type)?._wrappedType
+      as? any _ConstantProperty.Type
     {
+      // Such a variable of a class with wrappers is for what belongs to another object.
+      if usesWrappers && field.isVariable && !field.isLazy { return }
       let reason = field.isLazy ? "it is lazy" : "it is optional"
       unstored.append(
         "Property '\(objectClass.className()).\(field.declaredName)' of type '\(inside)' is not "
-          + "stored, because \(reason). Declare it as '@Persisted var \(field.declaredName): "
-          + "\(inside)', or name it in `ignoredProperties()`.")
+          + "stored, because \(reason). Declare it as "
+          + "'\(inside.wrapped(field.declaredName, origin: nil))', or name it in "
+          + "`ignoredProperties()`.")
       return
     }
+    if usesWrappers || !field.isVariable { return }
     if field.isLazy || !(field.type is any _Persistable.Type) { return }
     let type = declaredName(of: field.type)
     unstored.append(

@@ -7,6 +7,7 @@ extension AnyRealmValue: Codable {
   ///
   /// What was encoded as a text or number comes back as one: dates, data and identifiers too.
   public init(from decoder: any Decoder) throws {
+    try requireRoom(decoder.codingPath)
     if let container = try? decoder.singleValueContainer(),
       let value = try AnyRealmValue(plain: container)
     {

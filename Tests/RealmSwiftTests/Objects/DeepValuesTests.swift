@@ -93,6 +93,21 @@ private class DeepPart: EmbeddedObject, Codable {
     expectStop(mixed, "Collections inside of a mixed value can be nested at most 100 deep.")
   }
 
+  @Test(arguments: [100, 400, 500, 5_000])
+  func encodedMixedValuesOnASmallStack(_ count: Int) {
+    onSmallStack {
+      let text = String(repeating: "[", count: count) + String(repeating: "]", count: count)
+      do {
+        _ = try JSONDecoder().decode(AnyRealmValue.self, from: Data(text.utf8))
+        #expect(count < 5_000)
+      } catch is DecodingError {
+        #expect(count > 100)
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+
   @Test func encodedFormsOnASmallStack() {
     onSmallStack {
       let circle = Deep()

@@ -55,6 +55,26 @@ private class Mixture: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+/// Declared so that nothing of it would be stored, beside what is.
+private class Late: Object {
+  @Persisted var id: Int
+  lazy var names = List<String>()
+  let scores: Map<String, Int>? = Map<String, Int>()
+  let rank: RealmProperty<Int?>? = RealmProperty<Int?>()
+  /// Of another object.
+  var lent: List<Int>?
+  lazy var meant = List<Int>()
+  override class func ignoredProperties() -> [String] { ["meant"] }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class OptionalConstant: Object {
+  let ages = List<Int>()
+  let names: List<String>? = List<String>()
+  lazy var rank = RealmOptional<Int>()
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 private class MixedLinks: Object {
   @Persisted var id: Int
   let teams = LinkingObjects(fromType: Team.self, property: "players")
@@ -264,6 +284,18 @@ private class EmptyInside: EmbeddedObject {
     #expect(half.contains("Property 'HalfMarked.later' of type 'List<Int>' is not stored, because"))
     #expect(half.contains("Property 'HalfMarked.perhaps' of type 'MutableSet<Int>' is not stored,"))
     #expect(!half.contains("shown") && !half.contains("limit") && !half.contains("formatter"))
+    let late = refusal([Late.self])
+    for part in [
+      "Property 'Late.names' of type 'List<String>' is not stored, because it is lazy. Declare it as "
+        + "'@Persisted var names: List<String>', or name it in `ignoredProperties()`.",
+      "'Late.scores' of type 'Map<String, Int>' is not stored, because it is optional.",
+      "'@Persisted var rank: Int?'",
+    ] { #expect(late.contains(part), "\(late)") }
+    #expect(!late.contains("lent") && !late.contains("meant"), "\(late)")
+    let constant = refusal([OptionalConstant.self])
+    #expect(
+      constant.contains("'OptionalConstant.names' of type 'List<String>' is not stored, because")
+        && constant.contains("'@Persisted var rank: Int?'"), "\(constant)")
     let mixture = refusal([Mixture.self])
     #expect(
       mixture.contains("Property 'Mixture.names' of type 'List<String>' is not stored")
