@@ -6,8 +6,8 @@ variables, or none of them does: where one is passed on, or where the name may m
 import os
 import re
 
-from .declarations import bare, innermost, is_observed, is_word, type_name, type_words
-from .expressions import BOXES, SCALARS, is_member, is_value, made_type
+from .declarations import bare, innermost, is_observed, is_word, type_name
+from .expressions import BOXES, SCALARS, behind_module, is_member, is_value
 from .names import Outside
 
 MEMBER, OWN = "member", "own"
@@ -47,10 +47,10 @@ class Boxes:
     def _is_box(self, source, found, variable):
         if variable.block and not is_observed(source, variable.block):
             return False
-        made = made_type(source, found, variable)
-        if made and made[0] in BOXES:
+        made = self.folder.made(source, found, variable)
+        if made and made.kind in BOXES:
             return True
-        return variable.type is not None and type_words(source, *variable.type)[-1:] in ([b] for b in BOXES)
+        return self.folder.declared_kind(source, found, variable) in BOXES
 
     # What else has the name of a box
 
@@ -185,10 +185,10 @@ def has_no_value(source, variable):
     if variable.type:
         if source.tokens[variable.type[0]].text == "[":
             return True
-        return type_name(source, *variable.type) in SCALARS
+        return type_name(source, *variable.type).removeprefix("RealmSwift.") in SCALARS
     if not variable.value:
         return False
-    first = source.tokens[variable.value[0]].text
+    first = source.tokens[behind_module(source, variable.value[0])].text
     return first in SCALARS or first in PLAIN or first[0].isdigit() or first[0] in '"-['
 
 

@@ -55,9 +55,10 @@ class ClassRules:
             objective = find_attribute(source, found.first, found.index, "@objc")
             if objective:
                 self._strip(found)
-        objective = type_.attribute("@objc") or type_.attribute("@objcMembers")
-        if objective:
-            self._remove_tokens(*objective)
+        for name in ("@objc", "@objcMembers"):
+            objective = type_.attribute(name)
+            if objective:
+                self._remove_tokens(*objective)
 
     def _finish(self, type_):
         """What is left of a class or extension when all else is decided."""
@@ -76,9 +77,8 @@ class ClassRules:
         if text[begin:tokens[type_.body[1]].start].strip(" \t\r\n;"):
             return
         # Nothing is left in the extension.
-        first, end = tokens[type_.first].start, tokens[type_.body[1]].end
-        self.edits.forget(first, end)
-        self._remove_declaration(first, end)
+        self.edits.forget(tokens[type_.first].start, tokens[type_.body[1]].end)
+        self._remove_declaration(type_.first, type_.body[1])
 
     def _head(self, type_, functions):
         """`@objc(Name)`, `@objc` and `@objcMembers` of the class."""
@@ -108,8 +108,12 @@ class ClassRules:
                 indent = self._indent(tokens_start(source, type_.first)) + "    "
             else:
                 indent = self._indent(following.start)
-            rest = re.compile(r"[^\r\n]*").match(source.text, opening.end).end()
-            self.edits.insert(rest, line_end + indent + words + (
+            rest = REST_OF_LINE.match(source.text, opening.end)
+            if rest is None:  # a condition, or a comment of several lines
+                blanks = re.compile(r"[ \t]*").match(source.text, opening.end)
+                self.edits.replace(*blanks.span(), f" {words}{line_end}{indent}")
+                return
+            self.edits.insert(rest.end(), line_end + indent + words + (
                 line_end if type_.body[0] + 1 != type_.body[1] else ""))
         else:
             has_more = type_.body[0] + 1 != type_.body[1]
@@ -145,23 +149,17 @@ class ClassRules:
 
     def _remove_function(self, function):
         """Removes a function with its documentation."""
-        source, text = self.source, self.source.text
-        begin = source.tokens[function.first].start
-        end = source.tokens[function.body[1]].end
-        rest = re.compile(r"[^\r\n]*").match(text, end).group()
-        if re.search(r"//|/\*", text[begin:end]) or rest.strip().startswith("//"):
-            self.leave(begin, f"a comment goes with '{function.name}()'", "note")
         self.removed.add(id(function))
-        self._remove_declaration(begin, end)
+        self._remove_declaration(function.first, function.body[1])
 
-    def _remove_declaration(self, begin, end):
+    def _remove_declaration(self, first, last):
         """Removes a declaration with its documentation, and of blank lines on both sides those on one."""
         text = self.source.text
+        begin, end = self.source.tokens[first].start, self.source.tokens[last].end
         rest = re.compile(r"[^\r\n]*").match(text, end).group()
         line = max(text.rfind("\n", 0, begin), text.rfind("\r", 0, begin)) + 1
         if text[line:begin].strip() or (rest.strip() and not rest.strip().startswith("//")):
-            behind = re.compile(r"[ \t]*;?[ \t]*").match(text, end).end()
-            self.edits.replace(begin, behind, "")
+            self.edits.remove_statement(first, last + 1)
             return
         end = re.compile(r"\r\n|\r|\n|$").match(text, end + len(rest)).end()
         line = _before_documentation(text, line)
@@ -174,6 +172,10 @@ class ClassRules:
         elif follows and (before is None or text[before:line].rstrip().endswith("{")):
             end = follows.end()
         self.edits.replace(line, end, "")
+
+
+# What may stand behind code before something is put into the next line.
+REST_OF_LINE = re.compile(r"[ \t]*;?[ \t]*(/\*[^*\r\n]*\*/[ \t]*)*(//[^\r\n]*)?(?=[\r\n]|$)")
 
 
 def tokens_start(source, index):

@@ -1,6 +1,8 @@
 """What is changed of lists, sets, maps, boxes and backlinks that a class makes where it declares them."""
-from .declarations import behind_generics, is_observed, type_name
-from .expressions import BOXES, COLLECTIONS, made_type, name_in, text_of
+import re
+
+from .declarations import behind_generics, is_observed
+from .expressions import BOXES, COLLECTIONS, name_in, text_of
 
 
 class CollectionRules:
@@ -10,16 +12,15 @@ class CollectionRules:
         """`let a = List<T>(), b = List<U>()`: one declaration each."""
         source, tokens = self.source, self.source.tokens
         begin, end = tokens[found.first].start, tokens[found.end - 1].end
-        written = source.text[begin:end]
         plain = all(
-            m and m[0] in COLLECTIONS and m[1] and m[2][1] == m[2][0] + 1 and m[3] and not v.block
+            m and m.kind in COLLECTIONS and m.text and m.brackets[1] == m.brackets[0] + 1 and m.is_whole and not v.block
             for m, v in zip(made, found.names))
-        if mixed or not plain or set(names) & ignored or found.has("lazy") or "//" in written or "/*" in written:
+        if mixed or not plain or set(names) & ignored or found.has("lazy") or source.comments_in(begin, end):
             self.leave(begin, "several collections or boxes in one declaration; write one a line")
             return set(), set(names)
         head = self._head_words(found)
         lines = [
-            " ".join([self._wrapper(name, roles)] + head + ["var", f"{tokens[v.name].text}: {m[1]}"])
+            " ".join([self._wrapper(name, roles)] + head + ["var", f"{tokens[v.name].text}: {m.text}"])
             for name, m, v in zip(names, made, found.names)]
         self.wraps = True
         self._replace_by_lines(begin, end, lines)
@@ -28,19 +29,18 @@ class CollectionRules:
     def _made(self, found, variable, name, roles, ignored, mixed):
         """`List<T>()` and its like, boxes, and backlinks."""
         source, tokens = self.source, self.source.tokens
-        made = made_type(source, found, variable)
+        made = self.folder.made(source, found, variable)
         if name in ignored or (variable.block and not is_observed(source, variable.block)):
             return set(), set()
         for part in (variable.type, variable.value):
             if part:
                 self.folder.store(source, found.index, *part)
-        if not made or made[0] not in COLLECTIONS | BOXES | {"LinkingObjects"}:
-            declared = type_name(source, *variable.type).removeprefix("RealmSwift.") if variable.type else ""
-            if declared not in COLLECTIONS | BOXES | {"LinkingObjects"}:
+        if not made or not made.kind:
+            if not self.folder.declared_kind(source, found, variable):
                 return set(), set()
             self.leave(tokens[found.index].start, f"'{name}' is not made where it is declared; write '@Persisted var'")
             return set(), {name}
-        kind, words, (opening, closing), is_whole = made
+        _, kind, words, (opening, closing), is_whole = made
         place = tokens[found.index].start
         reason = None
         if mixed and kind not in BOXES:
@@ -49,13 +49,13 @@ class CollectionRules:
             reason = f"'{name}': a lazy variable cannot be stored"
         elif not is_whole or (variable.block and not is_observed(source, variable.block)):
             reason = f"'{name}' is not made by '{kind}<T>()' alone"
-        elif words is None and kind != "LinkingObjects":
+        elif kind != "LinkingObjects" and (words is None or kind in BOXES and "<" not in words):
             reason = f"'{name}': the type of its elements is not written"
         if reason:
             self.leave(place, reason)
             return set(), {name}
         if kind == "LinkingObjects":
-            return self._backlinks(found, variable, name, opening, closing)
+            return self._backlinks(found, variable, name, made)
         if kind in BOXES:
             return self._box(found, variable, name, roles, kind, words, opening, closing)
         if closing != opening + 1:
@@ -96,8 +96,9 @@ class CollectionRules:
                 words += "; it is a 'let' now"
         self.leave(tokens[found.index].start, words)
 
-    def _backlinks(self, found, variable, name, opening, closing):
+    def _backlinks(self, found, variable, name, made):
         source, tokens = self.source, self.source.tokens
+        opening, closing = made.brackets
         k, arguments = opening + 1, {}
         while k < closing and k + 1 < closing and tokens[k + 1].text == ":":
             end = k + 2
@@ -111,15 +112,26 @@ class CollectionRules:
         if origin is None or not target.endswith(".self"):
             self.leave(tokens[found.index].start, f"'{name}': the class or the property is not written out")
             return set(), {name}
-        self._declare(
-            found, variable, f'@Persisted(originProperty: "{origin}")', f"LinkingObjects<{target[:-5]}>", None)
+        words = made.text if made.text and made.text.endswith(">") else f"{made.name}<{target.removesuffix('.self')}>"
+        self._declare(found, variable, f'@Persisted(originProperty: "{origin}")', words, None)
         return {name}, set()
 
     def _declare(self, found, variable, wrapper, type_text, value):
-        """`let name = ...` becomes `@Persisted var name: Type`."""
+        """`let name = ...` becomes `@Persisted var name: Type`; comments in between stand behind it then."""
         tokens = self.source.tokens
         self._mark(found, wrapper)
         self.edits.replace(tokens[found.index].start, tokens[found.index].end, "var")
-        end = tokens[variable.value[1] - 1].end
-        self.edits.replace(
-            tokens[variable.name].end, end, f": {type_text}" + (f" = {value}" if value is not None else ""))
+        words = f": {type_text}" + (f" = {value}" if value is not None else "")
+        begin, end = tokens[variable.name].end, tokens[variable.value[1] - 1].end
+        self.edits.replace(begin, end, " ".join([words] + self._comments_behind(begin, end, words)))
+
+    def _comments_behind(self, begin, end, words):
+        """The comments of a part that can stand behind the words which replace it; `Edits` tells of others."""
+        text = self.source.text
+        comments = [text[first:behind] for first, behind in self.source.comments_in(begin, end)]
+        comments = [comment for comment in comments if comment not in words]
+        to_line_ends = [comment for comment in comments if comment.startswith("//")]
+        # Behind one up to the end of its line nothing but another one can stand.
+        if not re.compile(r"[ \t]*(//|[\r\n]|$)").match(text, end):
+            to_line_ends = []
+        return [comment for comment in comments if comment.startswith("/*")] + to_line_ends

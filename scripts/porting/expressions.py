@@ -1,11 +1,13 @@
 """What declarations and expressions of an older source say: names of types, properties and imports."""
 import re
+from collections import namedtuple
 
-from .declarations import bare, behind_generics, is_word, type_name
+from .declarations import PAIRS_OPEN, bare, behind_generics, first_of, is_word, type_words
 
 ROOTS = {"Object", "EmbeddedObject", "RealmSwiftObject", "RealmSwiftEmbeddedObject"}
 COLLECTIONS = {"List", "MutableSet", "Map"}
 BOXES = {"RealmOptional", "RealmProperty"}
+KINDS = COLLECTIONS | BOXES | {"LinkingObjects"}
 # What Objective-C stored and Swift's types do not: by the word to write instead.
 FOREIGN = {
     "NSDate": "Date", "NSData": "Data", "NSString": "String", "NSNumber": "Int?, Double? or Bool?",
@@ -20,18 +22,37 @@ NAMING = ("primaryKey", "indexedProperties", "ignoredProperties")
 GONE = {"requiredProperties", "defaultPropertyValues", "linkingObjectsProperties", "propertyMapping"}
 
 
-def imports(source, module, exported=False):
-    tokens = source.tokens
-    for k in range(len(tokens) - 1):
-        if tokens[k].text != "import":
-            continue
-        name = tokens[k + 2] if tokens[k + 1].text in IMPORT_KINDS and k + 2 < len(tokens) else tokens[k + 1]
-        if name.text == module and (not exported or (k > 0 and tokens[k - 1].text == "@_exported")):
-            return True
-    return False
-
-
+# An import: its first token, that of `import`, the token behind, the module, whether all of that
+# is imported, whether the sources beside this one see it, and `public` and its like, or None.
+Import = namedtuple("Import", "first index behind module is_whole is_exported access")
+ACCESS = ("public", "package", "internal", "fileprivate", "private")
 IMPORT_KINDS = {"class", "struct", "enum", "protocol", "typealias", "func", "let", "var"}
+
+
+def read_imports(source):
+    """The imports of a source, which stand outside of all brackets."""
+    tokens, found, k = source.tokens, [], 0
+    while k + 1 < len(tokens):
+        if tokens[k].text != "import" or not is_word(tokens[k + 1].text) or k > 0 and tokens[k - 1].text == ".":
+            k = source.partner[k] + 1 if tokens[k].text in PAIRS_OPEN else k + 1
+            continue
+        first = first_of(source, k)
+        name = k + 2 if tokens[k + 1].text in IMPORT_KINDS and k + 2 < len(tokens) else k + 1
+        behind = name + 1
+        while behind + 1 < len(tokens) and tokens[behind].text == "." and is_word(tokens[behind + 1].text):
+            behind += 2
+        modifiers = [token.text for token in tokens[first:k]]
+        access = next((word for word in ACCESS if word in modifiers), None)
+        # `import class A.B` and `import A.B` are longer than `import A`.
+        found.append(Import(
+            first, k, behind, tokens[name].text, behind == k + 2, "@_exported" in modifiers, access))
+        k = behind
+    return found
+
+
+def imports(source, module, whole=False, exported=False):
+    return any(found.module == module and (found.is_whole or not whole) and (found.is_exported or not exported)
+               for found in read_imports(source))
 
 
 def is_member(tokens, k):
@@ -55,30 +76,26 @@ def is_objective(variables):
 
 
 def made_type(source, variables, variable):
-    """(`List`, its text, begin and end of the value) of a variable whose value is made as `List<T>()`; None else.
-
-    The arguments come from the value or the annotation.
-    """
+    """What a variable's value is made of, where it is made as `List<T>()`; None else."""
     tokens = source.tokens
-    annotated = None
+    annotated, text = "", None
     if variable.type:
-        name = type_name(source, *variable.type).removeprefix("RealmSwift.")
-        annotated = (name, text_of(source, *variable.type))
+        annotated, text = ".".join(type_words(source, *variable.type)), text_of(source, *variable.type)
     if not variable.value:
         return None
-    k, behind = variable.value
-    if tokens[k].text == "RealmSwift" and tokens[k + 1].text == ".":
-        k += 2
+    first, behind = variable.value
+    k = first
     if tokens[k].text == "." and tokens[k + 1].text == "init" and annotated:
-        name, words, k = annotated[0], annotated[1], k + 2
+        name, k = annotated, k + 2
     elif is_word(tokens[k].text):
-        name, first = bare(tokens[k].text), k
-        k += 1
+        name, k = bare(tokens[k].text), k + 1
+        if name == "RealmSwift" and k + 1 < behind and tokens[k].text == ".":
+            name, k = f"RealmSwift.{bare(tokens[k + 1].text)}", k + 2
         if k < behind and tokens[k].text == "<":
             k = behind_generics(source, k, behind)
-            words = text_of(source, first, k)
-        else:
-            words = annotated[1] if annotated else None
+            # Of the type and the value, the type is what the author meant to be read.
+            if not text or not text.endswith(">") or last_word(annotated) != last_word(name):
+                text = text_of(source, first, k)
         if k + 1 < behind and tokens[k].text == "." and tokens[k + 1].text == "init":
             k += 2
     else:
@@ -86,7 +103,34 @@ def made_type(source, variables, variable):
     if k >= behind or tokens[k].text != "(":
         return None
     close = source.partner[k]
-    return name, words, (k, close), close + 1 == behind
+    if text and kind_of(text):
+        text = None  # `List` alone
+    return Made(name, kind_of(name), text, (k, close), close + 1 == behind)
+
+
+# What a value is made of: the name as it is written, the kind where that is one of the interface,
+# the type with its arguments or None, the brackets behind it, and whether nothing follows.
+Made = namedtuple("Made", "name kind text brackets is_whole")
+
+
+def last_word(name):
+    return name.rpartition(".")[2]
+
+
+def kind_of(name):
+    """`List` and its like for `List` and `RealmSwift.List`; None for other names, `Mine.List` among them."""
+    kind = name.removeprefix("RealmSwift.")
+    return kind if kind in KINDS else None
+
+
+MODULES = {"Swift", "Foundation", "CoreGraphics", "RealmSwift"}
+
+
+def behind_module(source, first):
+    """The token behind `Foundation.` and its like; the same one where no module is named."""
+    tokens = source.tokens
+    is_named = tokens[first].text in MODULES and first + 2 < len(tokens) and tokens[first + 1].text == "."
+    return first + 2 if is_named else first
 
 
 # Members of foreign types whose own types are plain.

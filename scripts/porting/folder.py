@@ -1,7 +1,7 @@
 """All sources that are ported together: which classes are models, which boxes and enumerations they use."""
 from .boxes import Boxes
 from .declarations import innermost, read_members, read_types, type_words
-from .expressions import NAMING, ROOTS, imports
+from .expressions import ACCESS, NAMING, ROOTS, imports, kind_of, made_type, read_imports
 from .names import Names, Outside
 from .scopes import Scopes
 
@@ -20,6 +20,7 @@ class Folder:
         self.types = {source: read_types(source) for source in sources}
         self.names = Names(self.types)
         self.exported = any(imports(source, "RealmSwift", exported=True) for source in sources)
+        self.exported_whole = any(imports(source, "RealmSwift", whole=True, exported=True) for source in sources)
         self._members, self._scopes = {}, {}
         self.doubtful = {}  # classes whose superclass can be several: its name
         self.models = self._models()
@@ -47,6 +48,39 @@ class Folder:
 
     def sees_realm(self, source):
         return self.exported or imports(source, "RealmSwift")
+
+    def sees_all_of_realm(self, source):
+        """Whether a source sees more than single names of the interface."""
+        return self.exported_whole or imports(source, "RealmSwift", whole=True)
+
+    def new_import(self):
+        """What a new import of the interface says: with an access level where all others have one.
+
+        Swift refuses one without where another in the module has one.
+        """
+        levels = {found.access for source in self.sources for found in read_imports(source)
+                  if found.module == "RealmSwift"}
+        if not levels or None in levels:
+            return "import RealmSwift"
+        # Less than `internal` would not do for a class that other sources see.
+        return f"{min([*levels, 'internal'], key=ACCESS.index)} import RealmSwift"
+
+    # What is made of types of the interface
+
+    def made(self, source, found, variable):
+        """What a variable's value is made of; without a kind where that is a type of these sources."""
+        made = made_type(source, found, variable)
+        if made and made.kind and self._is_own(made.name, source, found.index):
+            return made._replace(kind=None)
+        return made
+
+    def declared_kind(self, source, found, variable):
+        """The kind that a variable's written type names; None else."""
+        name = ".".join(type_words(source, *variable.type)) if variable.type else ""
+        return None if self._is_own(name, source, found.index) else kind_of(name)
+
+    def _is_own(self, name, source, index):
+        return not isinstance(self.names.find(name.split("."), source, index), Outside)
 
     # Which classes are models
 
@@ -164,12 +198,16 @@ class Folder:
             return False
         for type_ in found:
             if type_.kind == "enum" and (
-                    type_.attribute("@objc") or any(name == "RealmEnum" for name, _, _ in type_.inherited)
+                    type_.attribute("@objc") or is_stored_enum(type_)
                     or self._is_extended(type_)):
                 self.enums.add(type_)
         return bool(found)
 
     def _is_extended(self, type_):
         """Whether an extension makes an enumeration one that is stored."""
-        return any(type_ in found and any(name == "RealmEnum" for name, _, _ in extension.inherited)
-                   for extension, found in self._meant.items())
+        return any(type_ in found and is_stored_enum(extension) for extension, found in self._meant.items())
+
+
+def is_stored_enum(type_):
+    """Whether an enumeration, or an extension of one, says that it is stored."""
+    return any(name in ("RealmEnum", "RealmSwift.RealmEnum") for name, _, _ in type_.inherited)

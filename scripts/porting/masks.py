@@ -16,6 +16,7 @@ class Mask:
     def __init__(self, text):
         self.text = text
         self.out = list(text)
+        self.comments = []  # [(begin, end)]
 
     def run(self):
         # `#!` at the beginning names the program that runs a script.
@@ -34,6 +35,7 @@ class Mask:
             end = self._comment(place)
             if end is not None:
                 self._blank(place, end)
+                self.comments.append((place, end))
             elif self._begins_string(place):
                 end = self._string(place)
             elif (end := self._regex(place)) is not None:
@@ -128,4 +130,4 @@ class Mask:
 
 def line_of(text, place):
     """The number of the line of a place in a text."""
-    return text.count("\n", 0, place) + 1
+    return len(re.findall(r"\r\n|\r|\n", text[:place])) + 1

@@ -1,5 +1,5 @@
 """Which declaration a type's name means, where it is written: by what it stands in, not by the name alone."""
-from .declarations import bare, behind_type, innermost, type_words
+from .declarations import bare, behind_type, first_of, innermost, type_words
 
 
 class Outside:
@@ -57,12 +57,18 @@ class Names:
         scope = self._scope(source, index)
         for length in range(len(scope), -1, -1):
             path = scope[:length] + (words[0],)
-            if path in self.table or path in self.aliases:
+            if self._sees(source, path):
                 return self._within(path, words, source, depth)
         if len(words) > 1 and (words[1],) in self.table:
             # The first word is a module.
             return self._within((words[1],), words[1:], source, depth)
         return Outside(words, source)
+
+    def _sees(self, source, path):
+        """Whether a source sees something that is declared at a path; what is private only its own source does."""
+        types = [(type_.source, type_.first, type_.index) for type_ in self.table.get(path, [])]
+        aliases = [(other, first_of(other, k), k) for other, k, _ in self.aliases.get(path, [])]
+        return any(other is source or not is_private(other, first, k) for other, first, k in types + aliases)
 
     def _within(self, path, words, source, depth):
         """Goes from the first word of a name to its last."""
@@ -96,3 +102,8 @@ class Names:
         """The types that an extension extends, which it can do outside of all others only."""
         found = self.find(type_.words, type_.source, type_.index) if type_.kind == "extension" else []
         return [] if isinstance(found, Outside) else found
+
+
+def is_private(source, first, behind):
+    """Whether the modifiers of a declaration keep it to its source."""
+    return any(token.text in ("private", "fileprivate") for token in source.tokens[first:behind])

@@ -3,7 +3,7 @@ from collections import namedtuple
 
 from .boxes import has_no_value, is_shared
 from .declarations import bare, innermost, is_observed, type_words
-from .expressions import BOXES, COLLECTIONS, NAMING, is_objective, made_type, name_in, names_in, returned
+from .expressions import KINDS, NAMING, is_objective, name_in, names_in, returned
 from .names import Outside
 
 # What became of a class: itself, its functions that name properties, which of them stand in it
@@ -68,19 +68,18 @@ class NamingRules:
 
     def _may_be_unnamed(self, source, found, variable):
         """Whether the opening takes a variable that is not stored although `ignoredProperties()` does not name it."""
-        kinds = COLLECTIONS | BOXES | {"LinkingObjects"}
         if is_shared(found) or (variable.block and not is_observed(source, variable.block)):
             return True
-        made = made_type(source, found, variable)
-        if made and made[0] in kinds:
+        made = self.folder.made(source, found, variable)
+        if made and made.kind:
             return False
         if variable.type:
             words = type_words(source, *variable.type)
             meant = self.folder.names.find(words, source, found.index)
-            return (meant.words if isinstance(meant, Outside) else words)[-1:] not in [[kind] for kind in kinds]
+            return not isinstance(meant, Outside) or not meant.words or meant.words[-1] not in KINDS
         if is_objective(found) or found.has("dynamic") or has_no_value(source, variable):
             return True
-        return bool(made) and made[0][:1].isupper()
+        return bool(made) and made.name[:1].isupper()
 
     def _declarations(self, type_):
         """`primaryKey()` and its like of a class, wherever they stand, by their names."""

@@ -6,11 +6,11 @@ and here what belongs to none of them. What is met and left alone is said, with 
 """
 import re
 
-from .classes import ClassRules, line_before
+from .classes import REST_OF_LINE, ClassRules, line_before
 from .collections import CollectionRules
-from .declarations import bare, first_of, innermost, is_word, read_members
+from .declarations import bare, innermost, is_word, read_members
 from .edits import Edits
-from .expressions import imports, is_objective
+from .expressions import imports, is_objective, last_word, read_imports
 from .masks import Unreadable
 from .names import Outside
 from .naming import NamingRules
@@ -70,9 +70,9 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules):
         self.types()
         self._values()
         self._key_paths()
-        self._import()
-        if self.wraps and not self.folder.sees_realm(self.source):
-            self._add_import()
+        self._imports()
+        for begin, end in self.edits.lost_comments():
+            self.leave(begin, f"a comment goes: {self.source.text[begin:end].splitlines()[0]}", "note")
         self.left.sort()
         return self.edits.applied()
 
@@ -107,13 +107,13 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules):
         objective = type_.attribute("@objc")
         if objective:
             self._remove_tokens(*objective)
-        names = [name for name, _, _ in type_.inherited]
+        names = [last_word(name) for name, _, _ in type_.inherited]
         if "PersistableEnum" in names:
             return
         self.wraps = True
-        for name, first, behind in type_.inherited:
-            if name == "RealmEnum":
-                self.edits.replace(tokens[first].start, tokens[behind - 1].end, "PersistableEnum")
+        for name, _, behind in type_.inherited:
+            if last_word(name) == "RealmEnum":
+                self.edits.replace(tokens[behind - 1].start, tokens[behind - 1].end, "PersistableEnum")
                 return
         if type_.inherited:
             self.edits.insert(tokens[type_.inherited[-1][2] - 1].end, ", PersistableEnum")
@@ -162,17 +162,52 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules):
                 return length if all(self.folder.is_model(one) for one in found) else 0
         return 0
 
+    # MARK: Imports
+
+    def _imports(self):
+        """Adds `import RealmSwift` where that is missing now, and removes `import Realm` that nothing needs."""
+        source, tokens = self.source, self.source.tokens
+        is_missing = self.wraps and not self.folder.sees_all_of_realm(source)
+        has_other = imports(source, "RealmSwift")
+        names = sorted({t.text for t in tokens if t.text.startswith("RLM") and t.text != "RLMIterator"})
+        for found in read_imports(source):
+            if found.module != "Realm":
+                continue
+            place = tokens[found.index].start
+            if found.behind > found.index + 2:
+                self.leave(place, "a part of the Objective-C interface, which is not there; remove the import")
+            elif names:
+                self.leave(place, f"'import Realm' stays for {', '.join(names)}: name the product 'Realm' in the "
+                                  "manifest")
+            elif self._is_under_condition(place):
+                self.leave(place, "'import Realm' stays, as it is compiled under a condition")
+            elif found.first != found.index and tokens[found.index - 1].text != "@preconcurrency":
+                self.leave(place, "'import Realm' stays for its attribute")
+            elif is_missing:
+                self.edits.replace(place, tokens[found.index + 1].end, self.folder.new_import())
+                is_missing, has_other = False, True
+            elif not has_other:
+                self.leave(place, "'import Realm' stays: without RealmSwift nothing would be imported")
+            else:
+                self.edits.remove_statement(found.first, found.behind)
+        if is_missing:
+            self._add_import()
+
+    def _is_under_condition(self, place):
+        return any(begin <= place < end for begin, end in self.source.conditional)
+
     def _add_import(self):
         """`import RealmSwift` behind the other imports, or at the top behind what is said of the file."""
         source, tokens, text = self.source, self.source.tokens, self.source.text
-        match = re.search(r"\r\n|\r|\n", text)
-        line_end = match.group() if match else "\n"
-        own = [k for k in range(len(tokens) - 1) if tokens[k].text == "import" and tokens[k].newline
-               or tokens[k].text == "import" and k > 0 and tokens[k - 1].text.startswith("@")]
-        own = [k for k in own if not any(b <= tokens[k].start < e for b, e in source.conditional)]
+        words = self.folder.new_import()
+        own = [tokens[found.behind - 1].end for found in read_imports(source)]
+        own = [place for place in own if not self._is_under_condition(place)]
         if own:
-            place = re.compile(r"[^\r\n]*").match(text, tokens[own[-1]].start).end()
-            self.edits.insert(place, line_end + "import RealmSwift")
+            rest = REST_OF_LINE.match(text, own[-1])
+            if rest:
+                self.edits.insert(rest.end(), source.line_end(rest.end()) + words)
+            else:
+                self.edits.insert(own[-1], f"; {words}")
             return
         first = max(text.rfind("\n", 0, source.first_code), text.rfind("\r", 0, source.first_code)) + 1
         # Comments right above the first declaration are about it, unless the file begins with them.
@@ -181,25 +216,5 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules):
             place = before
         if place == 0 and not text.startswith("///"):
             place = first
-        self.edits.insert(place, f"import RealmSwift{line_end}{line_end}")
-
-    def _import(self):
-        source, tokens = self.source, self.source.tokens
-        names = sorted({t.text for t in tokens if t.text.startswith("RLM") and t.text != "RLMIterator"})
-        for k in range(len(tokens) - 1):
-            if tokens[k].text != "import" or tokens[k + 1].text != "Realm":
-                continue
-            place = tokens[k].start
-            if k + 2 < len(tokens) and tokens[k + 2].text == "." and not tokens[k + 2].newline:
-                self.leave(place, "a part of the Objective-C interface, which is not there; remove the import")
-            elif names:
-                self.leave(place, f"'import Realm' stays for {', '.join(names)}: name the product 'Realm' in the "
-                                  "manifest")
-            elif any(begin <= place < end for begin, end in source.conditional):
-                self.leave(place, "'import Realm' stays, as it is compiled under a condition")
-            elif first_of(source, k) != k and tokens[k - 1].text != "@preconcurrency":
-                self.leave(place, "'import Realm' stays for its attribute")
-            elif not imports(source, "RealmSwift"):
-                self.leave(place, "'import Realm' stays: without RealmSwift nothing would be imported")
-            else:
-                self._remove_tokens(first_of(source, k), k + 2)
+        line_end = source.line_end(first)
+        self.edits.insert(place, f"{words}{line_end}{line_end}")

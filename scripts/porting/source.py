@@ -5,6 +5,7 @@ so that nothing is changed on a guess. A text literal is one token; where code i
 those of the text's pieces: `"a\\(b)c"` are `"a\\`, `(`, `b`, `)` and `c"`.
 """
 import re
+from bisect import bisect_left
 from collections import namedtuple
 
 from .masks import Mask, Unreadable, line_of
@@ -13,7 +14,9 @@ Token = namedtuple("Token", "text start end newline")  # newline: whether one st
 
 # The mask (masks.py) makes each character of a literal a quotation mark.
 TOKEN = re.compile(r'@\w[\w.]*|`\w+`|[#$]?[^\W\d]\w*|\$\d+|\d\w*(?:\.\d\w*)?|"+|[^\s\w]')
-DIRECTIVE = re.compile(r"^[ \t]*#(if|elseif|else|endif)\b[^\r\n]*", re.M)
+# One may stand behind code. It ends with its line, but in brackets a condition goes on.
+DIRECTIVE = re.compile(r"#(if|elseif|else|endif)\b[^\r\n]*")
+LINE_END = re.compile(r"\r\n|\r|\n")
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -21,13 +24,17 @@ class Source:
     def __init__(self, name, text):
         self.name = name
         self.text = text
-        masked = Mask(text).run()
+        mask = Mask(text)
+        masked = mask.run()
+        self.comments = mask.comments
         # Where the first line of code begins, directives included.
         code = re.search(r"\S", masked)
         self.first_code = code.start() if code else len(text)
         # Where a part of the file is compiled under a condition.
-        self.conditional = _conditional_parts(self, masked)
-        masked = DIRECTIVE.sub(lambda match: " " * len(match.group()), masked)
+        directives = list(_directives(masked))
+        self.conditional = _conditional_parts(self, directives)
+        for _, begin, end in directives:
+            masked = masked[:begin] + re.sub(r"[^\r\n]", " ", masked[begin:end]) + masked[end:]
         self.tokens = []
         end = 0
         for match in TOKEN.finditer(masked):
@@ -39,6 +46,16 @@ class Source:
     def line(self, place):
         """The number of the line of a place in the text."""
         return line_of(self.text, place)
+
+    def line_end(self, place):
+        """What ends the line of a place; of the last line what ends the first."""
+        found = LINE_END.search(self.text, place) or LINE_END.search(self.text)
+        return found.group() if found else "\n"
+
+    def comments_in(self, begin, end):
+        """The places of the comments in a part of the text."""
+        comments = self.comments
+        return comments[bisect_left(comments, (begin, begin)):bisect_left(comments, (end, end))]
 
     def _partners(self):
         partner, open_ones = {}, []
@@ -61,15 +78,24 @@ class Source:
         return text[1:-1] if re.fullmatch(r'"[^"\\\r\n]*"', text) else None
 
 
-def _conditional_parts(source, masked):
-    parts, open_ones = [], []
+def _directives(masked):
+    """`if` and its like with their places."""
     for match in DIRECTIVE.finditer(masked):
-        if match.group(1) == "if":
-            open_ones.append(match.start())
-        elif match.group(1) == "endif":
+        begin, end = match.span()
+        while masked.count("(", begin, end) > masked.count(")", begin, end) and end < len(masked):
+            end = re.compile(r"[\r\n]*[^\r\n]*").match(masked, end).end()
+        yield match.group(1), begin, end
+
+
+def _conditional_parts(source, directives):
+    parts, open_ones = [], []
+    for word, begin, end in directives:
+        if word == "if":
+            open_ones.append(begin)
+        elif word == "endif":
             if not open_ones:
-                raise Unreadable(f"line {source.line(match.start())}: '#endif' without '#if'")
-            parts.append((open_ones.pop(), match.end()))
+                raise Unreadable(f"line {source.line(begin)}: '#endif' without '#if'")
+            parts.append((open_ones.pop(), end))
     if open_ones:
         raise Unreadable(f"line {source.line(open_ones[-1])}: '#if' without '#endif'")
     return parts

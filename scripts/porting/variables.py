@@ -1,8 +1,6 @@
 """What is changed of variables that a class declares by `@objc dynamic var`."""
-import re
-
 from .declarations import bare, find_attribute, is_observed, type_name
-from .expressions import BOXES, COLLECTIONS, FOREIGN, is_objective, made_type, stays_foreign, text_of
+from .expressions import FOREIGN, behind_module, is_objective, stays_foreign, text_of
 
 
 class VariableRules:
@@ -25,20 +23,19 @@ class VariableRules:
                 self._strip(found)
             return set(), set()
         if found.has("dynamic") and tokens[found.index].text == "let" and not any(
-                m and m[0] in COLLECTIONS | BOXES | {"LinkingObjects"}
-                for m in (made_type(source, found, v) for v in found.names)):
+                m and m.kind for m in (self.folder.made(source, found, v) for v in found.names)):
             self.leave(
                 place, f"'dynamic let {names[0]}': a constant is not stored; write 'var', or take 'dynamic' away")
             return set(), set()
         if found.has("dynamic") or (objective and tokens[found.index].text == "var"):
             return self._dynamic(found, names, roles, ignored, mixed)
-        makes = len(found.names) == 1 and made_type(source, found, found.names[0])
-        if objective and not (makes and makes[0] in COLLECTIONS | BOXES | {"LinkingObjects"}):
+        makes = len(found.names) == 1 and self.folder.made(source, found, found.names[0])
+        if objective and not (makes and makes.kind):
             self.leave(place, f"'@objc let {names[0]}': a constant is not stored, and Linux has no '@objc'; remove it")
             return set(), set()
         if len(found.names) != 1:
-            made = [made_type(source, found, variable) for variable in found.names]
-            if not any(m and m[0] in COLLECTIONS | BOXES | {"LinkingObjects"} for m in made):
+            made = [self.folder.made(source, found, variable) for variable in found.names]
+            if not any(m and m.kind for m in made):
                 return set(), set()
             return self._several_made(found, names, made, roles, ignored, mixed)
         return self._made(found, found.names[0], names[0], roles, ignored, mixed)
@@ -66,10 +63,10 @@ class VariableRules:
             self.leave(place, "some of these are ignored and others not; write one a line")
             return set(), set(names)
         for variable in found.names:
-            name = type_name(source, *variable.type) if variable.type else (
-                bare(tokens[variable.value[0]].text) if variable.value else "")
+            first = behind_module(source, variable.value[0]) if variable.value else None
+            name = type_name(source, *variable.type) if variable.type else bare(tokens[first].text) if first else ""
             name = name.removeprefix("RealmSwift.")
-            if name in FOREIGN and (variable.type or stays_foreign(source, *variable.value)):
+            if name in FOREIGN and (variable.type or stays_foreign(source, first, variable.value[1])):
                 self.leave(place, f"'{name}' cannot be stored; write {FOREIGN[name]}")
                 return set(), set(names)
             if variable.type and tokens[variable.type[0]].text == "[":
@@ -78,8 +75,8 @@ class VariableRules:
             if variable.type is None and variable.value is None:
                 self.leave(place, f"'{names[0]}' cannot be read")
                 return set(), set(names)
-            made = made_type(source, found, variable)
-            if made and made[0] in COLLECTIONS | BOXES | {"LinkingObjects"}:
+            made = self.folder.made(source, found, variable)
+            if made and made.kind:
                 if len(found.names) == 1:
                     return self._made(found, variable, names[0], roles, ignored, mixed)
                 self.leave(place, "several collections in one declaration; write one a line")
@@ -106,6 +103,9 @@ class VariableRules:
             if objective[1] - objective[0] > 1:
                 self.leave(tokens[objective[0]].start, "the name for Objective-C in '@objc(...)' goes", "note")
             self.edits.replace(tokens[objective[0]].start, tokens[objective[1] - 1].end, wrapper)
+        elif tokens[found.first].text == "dynamic":
+            self.edits.replace(tokens[found.first].start, tokens[found.first].end, wrapper)
+            return
         else:
             self.edits.insert(tokens[found.first].start, wrapper + " ")
         self._remove_word(found, "dynamic")
@@ -143,9 +143,7 @@ class VariableRules:
         return head
 
     def _replace_by_lines(self, begin, end, lines):
-        match = re.search(r"\r\n|\r|\n", self.source.text)
-        line_end = match.group() if match else "\n"
-        self.edits.replace(begin, end, (line_end + self._indent(begin)).join(lines))
+        self.edits.replace(begin, end, (self.source.line_end(end) + self._indent(begin)).join(lines))
 
     def _several(self, found, names, roles):
         """`var a = 0, b = 0`: one declaration each, as a wrapper takes one."""
@@ -162,8 +160,7 @@ class VariableRules:
                 words += f" {text_of(source, *variable.block)}"
             lines.append(words)
         begin, end = tokens[found.first].start, tokens[found.end - 1].end
-        written = source.text[begin:end]
-        if "//" in written or "/*" in written:
+        if source.comments_in(begin, end):
             self.leave(begin, "several variables with comments in one declaration; write one a line")
             return set(), set(names)
         self.wraps = True

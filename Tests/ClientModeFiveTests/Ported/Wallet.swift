@@ -58,7 +58,7 @@ final class Wallet: BaseModel {
   @Persisted var score: Double?
   @Persisted private var hidden: Bool?
   @Persisted var tags: MutableSet<String>
-  @Persisted var notes: List<String>
+  @Persisted var notes: RealmSwift.List<String>
   @Persisted var counts: Map<String, Int?>
   @Persisted var coins: List<Coin>
   let text = "let x = List<String>() @objc dynamic var"
